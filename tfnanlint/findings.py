@@ -1,0 +1,99 @@
+"""What the analysis says: findings, their evidence, and the edits that repair them. Plain data."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, field
+
+from tfnanlint.source import Span
+
+
+class Certainty(enum.IntEnum):
+    """How sure a finding is: no safe value reaches the site, its bounds admit a hazard, nothing is known."""
+
+    UNKNOWN = 0
+    MAY = 1
+    MUST = 2
+
+
+class Claim(enum.Enum):
+    """What a fix promises about the values of the rewritten expression; every claim is executed in the tests.
+
+    EQUAL: the same real function, at least as accurate.
+    EQUAL_WHERE_FINITE: the same wherever the original was finite.
+    SHIFTED: values move, by an amount that the fix's title or cost states.
+    """
+
+    EQUAL = "equal"
+    EQUAL_WHERE_FINITE = "equal-where-finite"
+    SHIFTED = "shifted"
+
+    @property
+    def safe(self) -> bool:
+        """Whether `--fix` applies it without `--unsafe-fixes`."""
+        return self is not Claim.SHIFTED
+
+
+class Differentiated(enum.Enum):
+    """Whether a gradient is taken through a site."""
+
+    YES = "yes"
+    NO = "no"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """Replace the text at `span` (code points of the original text) by `text`."""
+
+    span: Span
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """One repair: all its edits together. `cost` says in words what moves; empty when nothing does."""
+
+    title: str
+    claim: Claim
+    edits: tuple[Edit, ...]
+    cost: str = ""
+
+    @property
+    def span(self) -> Span:
+        """The smallest span around all edits."""
+        return Span(min(e.span.start for e in self.edits), max(e.span.end for e in self.edits))
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One line of a trace: where (path, span) and what is known there, in words."""
+
+    path: str
+    span: Span
+    row: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A hazard at `span`, with the evidence that leads there (newest first) and the repairs, best first.
+
+    `range` is the offending value in words ("between 0 and 1"); `modes` are the execution modes in which the
+    hazard shows ("eager", "graph", "xla"); `no_fix` says why a repair was not offered.
+    """
+
+    code: str
+    slug: str
+    path: str
+    span: Span
+    message: str
+    certainty: Certainty
+    differentiated: Differentiated = Differentiated.UNKNOWN
+    range: str = ""
+    trace: tuple[Step, ...] = ()
+    modes: tuple[str, ...] = ("eager", "graph", "xla")
+    fixes: tuple[Fix, ...] = ()
+    no_fix: str = ""
+    help: str = ""
+    data: dict = field(default_factory=dict, compare=False, hash=False)

@@ -1,0 +1,143 @@
+"""One source text: its tree, its lines, and the only conversions between positions.
+
+Inside tfnanlint every position is an offset in code points. `ast` counts columns in UTF-8 bytes and
+editors in UTF-16 units; both are converted here and nowhere else.
+"""
+
+from __future__ import annotations
+
+import ast
+import bisect
+import codecs
+import io
+import re
+import tokenize
+import warnings
+from dataclasses import dataclass
+from functools import cached_property
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Span:
+    """Half-open range of code points in a text."""
+
+    start: int
+    end: int
+
+    def __contains__(self, other: Span) -> bool:
+        return self.start <= other.start and other.end <= self.end
+
+    def overlaps(self, other: Span) -> bool:
+        return self.start < other.end and other.start < self.end
+
+
+class Unreadable(Exception):
+    """The bytes are not Python source: the message says what is wrong, `row` and `column` (1-based) where."""
+
+    def __init__(self, message: str, row: int = 1, column: int = 1):
+        super().__init__(message)
+        self.row = row
+        self.column = column
+
+
+# Encodings in which a file can be written back without changing its meaning. Codecs such as
+# `unicode_escape` decode to code that the bytes do not show, so files in them are read but not fixed.
+FIXABLE_ENCODINGS = re.compile(r"utf-8(-sig)?|ascii|us-ascii|latin-1|iso-?8859-\d+|cp125\d|cp437|koi8-[ru]", re.I)
+
+_LINE_END = re.compile(r"\r\n|\r|\n")
+
+
+def decode(data: bytes) -> tuple[str, str]:
+    """Text and encoding name of Python source bytes, by BOM and PEP 263; line endings are kept.
+
+    Raises `Unreadable` when the declared encoding is unknown or does not fit the bytes.
+    """
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+        text = data.decode(encoding)
+    except (SyntaxError, LookupError, UnicodeDecodeError) as error:
+        raise Unreadable(f"cannot decode the file: {error}") from None
+    return text, encoding
+
+
+def encode(text: str, encoding: str) -> bytes:
+    """The bytes of `text`; a BOM is written for `utf-8-sig`. Raises UnicodeEncodeError."""
+    return codecs.encode(text, encoding)
+
+
+class Source:
+    """A path and its text, with lazily built tree and line table.
+
+    `tree` raises `Unreadable` with the position of the syntax error.
+    """
+
+    def __init__(self, path: str, text: str, encoding: str = "utf-8"):
+        self.path = path
+        self.text = text
+        self.encoding = encoding
+        self._ascii = text.isascii()
+
+    @classmethod
+    def from_bytes(cls, path: str, data: bytes) -> Source:
+        text, encoding = decode(data)
+        return cls(path, text, encoding)
+
+    @cached_property
+    def tree(self) -> ast.Module:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                return ast.parse(self.text, type_comments=False)
+        except SyntaxError as error:
+            hint = " (is this Python 2?)" if "print" in (error.msg or "") else ""
+            raise Unreadable(f"syntax error: {error.msg}{hint}", error.lineno or 1, error.offset or 1) from None
+        except (ValueError, RecursionError, MemoryError) as error:
+            raise Unreadable(f"cannot be parsed: {error or type(error).__name__}") from None
+
+    @cached_property
+    def line_starts(self) -> list[int]:
+        """Offset of the first code point of every line; lines end at LF, CRLF or CR only, as for Python."""
+        starts = [0]
+        starts.extend(match.end() for match in _LINE_END.finditer(self.text))
+        return starts
+
+    def line_text(self, row: int) -> str:
+        """The text of 1-based line `row`, without its line end."""
+        start = self.line_starts[row - 1]
+        end = self.line_starts[row] if row < len(self.line_starts) else len(self.text)
+        return self.text[start:end].rstrip("\r\n")
+
+    def offset(self, row: int, byte_column: int) -> int:
+        """Offset of an `ast` position: 1-based row, 0-based column in UTF-8 bytes."""
+        start = self.line_starts[row - 1]
+        if self._ascii:
+            return start + byte_column
+        end = self.line_starts[row] if row < len(self.line_starts) else len(self.text)
+        line = self.text[start:end]
+        if line.isascii():
+            return start + byte_column
+        return start + len(line.encode("utf-8", "surrogatepass")[:byte_column].decode("utf-8", "replace"))
+
+    def span(self, node: ast.AST) -> Span:
+        """Where an expression or statement stands, without the parentheses around it."""
+        return Span(
+            self.offset(node.lineno, node.col_offset),
+            self.offset(node.end_lineno, node.end_col_offset),
+        )
+
+    def slice(self, span: Span) -> str:
+        return self.text[span.start : span.end]
+
+    def segment(self, node: ast.AST) -> str:
+        """The source text of a node."""
+        return self.slice(self.span(node))
+
+    def position(self, offset: int) -> tuple[int, int]:
+        """1-based (row, column) of an offset, the column in code points."""
+        row = bisect.bisect_right(self.line_starts, offset)
+        return row, offset - self.line_starts[row - 1] + 1
+
+    def utf16_column(self, offset: int) -> int:
+        """0-based column of an offset in UTF-16 units, as editors count by default."""
+        start = self.line_starts[bisect.bisect_right(self.line_starts, offset) - 1]
+        return len(self.text[start:offset].encode("utf-16-le", "surrogatepass")) // 2
