@@ -1,0 +1,199 @@
+"""What can be called: functions, lambdas, classes and instances of the program, and how arguments meet parameters."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from tfnanlint.conditions import leaf
+from tfnanlint.scopes import Assigned, Binding, Fixed, Point, Scope
+from tfnanlint.values import Value
+
+# Decorators that hand back what the function returns.
+TRANSPARENT = frozenset("function staticmethod classmethod property cached_property custom_gradient abstractmethod override "
+                        "lru_cache cache defun tf_export keras_export configurable register_keras_serializable wraps "
+                        "recompute_grad do_not_convert experimental deprecated jit".split())
+
+
+class Function:
+    """A function or lambda of the program, defined at `point`; `owner` is the class it is a method of."""
+
+    __slots__ = ("node", "point", "module", "owner", "activation", "decorators", "busy")
+
+    def __init__(self, node: Any, point: Point, module: Any, owner: ClassObject | None = None):
+        self.node = node
+        self.point = point
+        self.module = module
+        self.owner = owner
+        self.activation: Scope | None = None
+        self.decorators = tuple(_decorator_leaf(d) for d in getattr(node, "decorator_list", ()))
+        self.busy = 0
+
+    @property
+    def name(self) -> str:
+        return getattr(self.node, "name", "<lambda>")
+
+    @property
+    def bound(self) -> bool:
+        """Whether calling it through an instance passes the instance first."""
+        return self.owner is not None and "staticmethod" not in self.decorators
+
+    @property
+    def transparent(self) -> bool:
+        """Whether what it returns reaches the caller as it is."""
+        return all(name in TRANSPARENT for name in self.decorators)
+
+    @property
+    def is_property(self) -> bool:
+        return any(name in ("property", "cached_property") for name in self.decorators)
+
+
+class ClassObject:
+    """A class of the program; `scope` is its body."""
+
+    __slots__ = ("node", "point", "module", "scope", "methods", "_attributes")
+
+    def __init__(self, node: ast.ClassDef, point: Point, module: Any):
+        self.node = node
+        self.point = point
+        self.module = module
+        self.scope = Scope(node, point, module)
+        self.methods: dict[str, Function] = {}
+        self._attributes: dict[str, list[ast.AST]] | None = None
+
+    @property
+    def name(self) -> str:
+        return self.node.name
+
+    def assigners(self, attribute: str) -> list[str]:
+        """Names of the methods that assign `self.attribute`."""
+        if self._attributes is None:
+            self._attributes = {}
+            for name, method in self.methods.items():
+                for path in assigned_attributes(method.node):
+                    self._attributes.setdefault(path, []).append(name)
+        return self._attributes.get(attribute, [])
+
+
+class Instance:
+    """An object of a class of the program; `site` is the call that made it, None for `self`."""
+
+    __slots__ = ("cls", "node", "point")
+
+    def __init__(self, cls: ClassObject, node: ast.Call | None = None, point: Point | None = None):
+        self.cls = cls
+        self.node = node
+        self.point = point
+
+
+class Bound:
+    """A method with its instance, or a partial with its first arguments."""
+
+    __slots__ = ("function", "args", "keywords")
+
+    def __init__(self, function: Any, args: list[Binding], keywords: dict[str, Binding] | None = None):
+        self.function = function
+        self.args = args
+        self.keywords = keywords or {}
+
+
+def _decorator_leaf(node: ast.expr) -> str:
+    if isinstance(node, ast.Call):
+        node = node.args[0] if leaf(node.func) == "partial" and node.args else node.func
+    return leaf(node)
+
+
+def assigned_attributes(method: Any) -> set[str]:
+    """Attributes of the first parameter that a method assigns, nested statements included."""
+    if not method.args.args:
+        return set()
+    owner = method.args.args[0].arg
+    found: set[str] = set()
+    stack: list[Any] = list(method.body)
+    while stack:
+        node = stack.pop()
+        if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
+            targets = list(node.targets) if isinstance(node, ast.Assign) else [node.target]
+            while targets:
+                target = targets.pop()
+                if isinstance(target, (ast.Tuple, ast.List)):
+                    targets += target.elts
+                elif isinstance(target, ast.Attribute):
+                    _own(target, owner, found)
+        else:
+            for name in ("body", "orelse", "finalbody", "handlers", "cases", "items"):
+                for child in getattr(node, name, None) or ():
+                    if isinstance(child, ast.withitem):
+                        if isinstance(child.optional_vars, ast.Attribute):
+                            _own(child.optional_vars, owner, found)
+                    elif isinstance(child, ast.AST):
+                        stack.append(child)
+    return found
+
+
+def _own(target: ast.Attribute, owner: str, found: set[str]) -> None:
+    if isinstance(target.value, ast.Name) and target.value.id == owner:
+        found.add(target.attr)
+
+
+def arguments(call: ast.Call, point: Point) -> tuple[list[Binding], dict[str, Binding], bool]:
+    """Positional and keyword arguments of a call as bindings; False when `*args` or `**kwargs` hide some."""
+    positional: list[Binding] = []
+    keywords: dict[str, Binding] = {}
+    complete = True
+    for node in call.args:
+        if isinstance(node, ast.Starred):
+            complete = False
+            break
+        positional.append(Assigned(node, point))
+    for keyword in call.keywords:
+        if keyword.arg is None:
+            complete = False
+        else:
+            keywords[keyword.arg] = Assigned(keyword.value, point)
+    return positional, keywords, complete
+
+
+def bind_parameters(function: Function, positional: list[Binding], keywords: dict[str, Binding],
+                    missing: Binding | None = None) -> dict[str, Binding]:
+    """Parameter name -> binding; defaults are evaluated where the function is defined; `missing` stands for the rest."""
+    spec = function.node.args
+    names = [a.arg for a in spec.posonlyargs + spec.args]
+    bound: dict[str, Binding] = dict(zip(names, positional))
+    if spec.vararg:
+        rest = positional[len(names):]
+        bound[spec.vararg.arg] = Starred(rest)
+    known = set(names) | {a.arg for a in spec.kwonlyargs}
+    for name, binding in keywords.items():
+        if name in known:
+            bound[name] = binding
+    if spec.kwarg:
+        bound[spec.kwarg.arg] = Fixed(Value(kind="dict"))
+    for name, node in defaults_of(spec):
+        if name not in bound:
+            bound[name] = Assigned(node, function.point)
+    for name in known:
+        if name not in bound:
+            bound[name] = missing or Fixed(Value(kind="unknown"))
+    return bound
+
+
+def defaults_of(spec: ast.arguments) -> list[tuple[str, ast.expr]]:
+    """(parameter, default expression) for those that have one."""
+    names = [a.arg for a in spec.posonlyargs + spec.args]
+    found = list(zip(names[len(names) - len(spec.defaults):], spec.defaults))
+    found += [(a.arg, d) for a, d in zip(spec.kwonlyargs, spec.kw_defaults) if d is not None]
+    return found
+
+
+class Starred(Binding):
+    """The tuple that `*args` collects."""
+
+    __slots__ = ("items",)
+
+    def __init__(self, items: list[Binding]):
+        super().__init__()
+        self.items = items
+
+    def compute(self, interpreter: Any) -> Value:
+        return Value(kind="sequence", obj=tuple(item.value(interpreter) for item in self.items))

@@ -1,0 +1,116 @@
+"""What a test says about the values in it: `x > 0`, `not a or b`, `tf.reduce_all(x >= eps)`, `assert_positive(x)`."""
+
+from __future__ import annotations
+
+import ast
+from typing import Iterator
+
+_FLIP = {">": "<", ">=": "<=", "<": ">", "<=": ">=", "==": "==", "!=": "!="}
+_NEGATE = {">": "<=", ">=": "<", "<": ">=", "<=": ">", "==": "!=", "!=": "=="}
+_OPERATORS = {ast.Gt: ">", ast.GtE: ">=", ast.Lt: "<", ast.LtE: "<=", ast.Eq: "==", ast.NotEq: "!="}
+_FUNCTIONS = {"greater": ">", "greater_equal": ">=", "less": "<", "less_equal": "<=", "equal": "==", "not_equal": "!="}
+_CHECKS = {
+    "assert_positive": (">", 0.0), "assert_non_negative": (">=", 0.0), "assert_negative": ("<", 0.0),
+    "assert_non_positive": ("<=", 0.0),
+}
+_PAIR_CHECKS = {"assert_greater": ">", "assert_greater_equal": ">=", "assert_less": "<", "assert_less_equal": "<=",
+                "assert_equal": "==", "assert_none_equal": "!="}
+_FINITE = frozenset({"is_finite", "isfinite", "assert_all_finite", "check_numerics"})
+ASSERTIONS = frozenset(_CHECKS) | frozenset(_PAIR_CHECKS) | {"assert_all_finite", "Assert"}
+_NEVER = (ast.Lambda, ast.GeneratorExp, ast.ListComp)
+
+Fact = tuple[ast.expr, str, "ast.expr | float"]
+
+
+def path_of(node: ast.AST) -> str | None:
+    """`x`, `self.x`, `w['k']`, `a[0]` as a key for histories; None for anything else."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        base = path_of(node.value)
+        return f"{base}.{node.attr}" if base else None
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+        base = path_of(node.value)
+        return f"{base}[{node.slice.value!r}]" if base and isinstance(node.slice.value, (str, int)) else None
+    return None
+
+
+def root_of(path: str) -> str:
+    """The name that a path starts with."""
+    for index, char in enumerate(path):
+        if char in ".[":
+            return path[:index]
+    return path
+
+
+def leaf(function: ast.expr) -> str:
+    """The last name of a callee: `greater` of `tf.math.greater`."""
+    return function.attr if isinstance(function, ast.Attribute) else function.id if isinstance(function, ast.Name) else ""
+
+
+def facts(test: ast.expr, truth: bool) -> Iterator[Fact]:
+    """(expression, relation, other side) for everything that surely holds when `test` is `truth`.
+
+    Relations are > >= < <= == != and "finite". The other side is an expression or a number.
+    """
+    match test:
+        case ast.UnaryOp(op=ast.Not() | ast.Invert(), operand=inner):
+            yield from facts(inner, not truth)
+        case ast.BoolOp(op=operator, values=values):
+            if isinstance(operator, ast.And) == truth:
+                for value in values:
+                    yield from facts(value, truth)
+        case ast.BinOp(op=ast.BitAnd() | ast.BitOr() as operator, left=left, right=right):
+            if isinstance(operator, ast.BitAnd) == truth:
+                yield from facts(left, truth)
+                yield from facts(right, truth)
+        case ast.Compare(left=left, ops=operators, comparators=others):
+            if truth or len(operators) == 1:
+                yield from _comparison(left, operators, others, truth)
+        case ast.Call(func=function, args=args):
+            yield from _call(leaf(function), args, truth)
+        case ast.Name() | ast.Attribute() | ast.Subscript():
+            yield (test, "!=" if truth else "==", 0.0)
+
+
+def _comparison(left: ast.expr, operators: list, others: list, truth: bool) -> Iterator[Fact]:
+    for operator, right in zip(operators, others):
+        relation = _OPERATORS.get(type(operator))
+        if relation:
+            yield from _both_ways(left, relation if truth else _NEGATE[relation], right)
+        left = right
+
+
+def _both_ways(left: ast.expr, relation: str, right: ast.expr) -> Iterator[Fact]:
+    yield (left, relation, right)
+    yield (right, _FLIP[relation], left)
+
+
+def _call(name: str, args: list[ast.expr], truth: bool) -> Iterator[Fact]:
+    if name in _FUNCTIONS and len(args) >= 2:
+        relation = _FUNCTIONS[name]
+        yield from _both_ways(args[0], relation if truth else _NEGATE[relation], args[1])
+    elif name in ("logical_and", "logical_or") and len(args) >= 2:
+        if (name == "logical_and") == truth:
+            yield from facts(args[0], truth)
+            yield from facts(args[1], truth)
+    elif name in ("logical_not",) and args:
+        yield from facts(args[0], not truth)
+    elif name in ("reduce_all", "all", "Assert", "cast", "identity") and args:
+        if truth:
+            yield from facts(args[0], True)
+    elif name in ("reduce_any", "any") and args:
+        if not truth:
+            yield from facts(args[0], False)
+    elif truth:
+        yield from _check(name, args)
+
+
+def _check(name: str, args: list[ast.expr]) -> Iterator[Fact]:
+    if name in _CHECKS and args:
+        relation, bound = _CHECKS[name]
+        yield (args[0], relation, bound)
+    elif name in _PAIR_CHECKS and len(args) >= 2:
+        yield from _both_ways(args[0], _PAIR_CHECKS[name], args[1])
+    elif name in _FINITE and args:
+        yield (args[0], "finite", 0.0)

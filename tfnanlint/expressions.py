@@ -1,0 +1,821 @@
+"""Expressions: what value an expression has at a point of the program, computed when asked for and remembered.
+
+Names lead to bindings, op calls to rows of the table, calls of the program's own functions are followed with the values
+of their arguments. Work per question is bounded; beyond the bound the answer is "unknown", never a guess.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from typing import Any
+
+from tfnanlint import calls
+from tfnanlint.calls import Bound, ClassObject, Function, Instance
+from tfnanlint.conditions import facts, leaf, path_of, root_of
+from tfnanlint.module import Module
+from tfnanlint.names import canonical
+from tfnanlint.ops import SYNONYMS, Op, load
+from tfnanlint.scopes import (Assigned, Binding, Fixed, Imported, Iterated, Joined, Loop, Parameter, Point, Refined, Scope)
+from tfnanlint.site import Site
+from tfnanlint.statements import Walk
+from tfnanlint.values import INF, NO_CONSTANT, Note, Value, clamp, join, number, unknown, widen
+
+MAX_DEPTH = 90  # nested evaluations; about ten Python frames each
+MAX_STEPS = 6000  # evaluations per question
+MAX_INLINE = 6  # calls inside calls
+
+_OPERATORS = {
+    ast.Add: "tf.add", ast.Sub: "tf.subtract", ast.Mult: "tf.multiply", ast.Div: "tf.divide", ast.Pow: "tf.pow",
+    ast.FloorDiv: "tf.math.floordiv", ast.Mod: "tf.math.floormod", ast.MatMult: "tf.matmul",
+    ast.BitAnd: "tf.logical_and", ast.BitOr: "tf.logical_or", ast.BitXor: "tf.math.logical_xor",
+}
+_COMPARISONS = {
+    ast.Gt: "tf.greater", ast.GtE: "tf.greater_equal", ast.Lt: "tf.less", ast.LtE: "tf.less_equal", ast.Eq: "tf.equal",
+    ast.NotEq: "tf.not_equal",
+}
+_BUILTINS = frozenset(dir(builtins))
+_NUMERIC_KINDS = frozenset(("tensor", "number", "array", "unknown", "shape"))
+
+
+class Interpreter:
+    """Answers what values arrive; one for all modules of a run."""
+
+    def __init__(self) -> None:
+        self.table = load()
+        from tfnanlint.ops.python import CONSTANTS
+
+        self.constants = CONSTANTS
+        self.taint = 0
+        self.depth = 0
+        self.steps = 0
+        self.active_loops = 0
+        self.inlined = 0
+        self._members: dict[tuple[int, str], tuple[Any, Value]] = {}
+
+    # Questions
+
+    def ask(self, node: ast.expr, point: Point) -> Value:
+        """`evaluate` with a fresh budget."""
+        self.steps = 0
+        return self.evaluate(node, point)
+
+    def evaluate(self, node: ast.expr, point: Point) -> Value:
+        """The value of an expression at a point."""
+        memo = point.memo
+        found = memo.get(node)
+        if found is not None:
+            return found
+        handler = _EXPRESSIONS.get(type(node))
+        if handler is None:
+            return unknown()
+        self.steps += 1
+        if self.depth >= MAX_DEPTH or self.steps > MAX_STEPS:
+            self.taint += 1
+            return unknown()
+        before = self.taint
+        self.depth += 1
+        try:
+            found = handler(self, node, point)
+        finally:
+            self.depth -= 1
+        if self.taint == before:
+            memo[node] = found
+        return found
+
+    def site(self, node: ast.expr, point: Point) -> Site | None:
+        """The op application that an expression is, or None. The same object as the origin of its value."""
+        self.steps = 0
+        value = self.evaluate(node, point)
+        origin = value.origin
+        if isinstance(origin, Site) and origin.node is node:
+            return origin
+        return self.application(node, point)
+
+    def application(self, node: ast.expr, point: Point) -> Site | None:
+        """A fresh site for an expression that applies an op."""
+        if isinstance(node, ast.Call):
+            row, name = self.row(node.func, point)
+            if row is not None:
+                return self._call_site(row, name, node, point)
+            method = self._method_row(node, point)
+            return method
+        if isinstance(node, ast.BinOp):
+            return self._operator_site(_OPERATORS.get(type(node.op)), node, {"x": node.left, "y": node.right}, point)
+        return None
+
+    # Names
+
+    def resolve(self, node: ast.expr, point: Point) -> str | None:
+        """Canonical dotted name of a name or attribute chain that leads to an import; None otherwise."""
+        cache = point.scope.callees if point.over is None else None
+        if cache is not None and node in cache:
+            return cache[node]
+        found = self._resolve(node, point, 0)
+        if cache is not None:
+            cache[node] = found
+        return found
+
+    def _resolve(self, node: ast.expr, point: Point, depth: int) -> str | None:
+        if isinstance(node, ast.Attribute):
+            base = self.resolve(node.value, point) if depth == 0 else self._resolve(node.value, point, depth + 1)
+            return canonical(f"{base}.{node.attr}") if base else None
+        if isinstance(node, ast.Name) and depth < 12:
+            binding = point.lookup(node.id)
+            if binding is None:
+                return self._unbound(node.id, point)
+            return self._resolve_binding(binding, depth)
+        return None
+
+    def _resolve_binding(self, binding: Binding, depth: int) -> str | None:
+        if isinstance(binding, Imported):
+            return canonical(binding.dotted) if binding.level == 0 else None
+        if isinstance(binding, Assigned) and isinstance(binding.node, (ast.Name, ast.Attribute)):
+            return self._resolve(binding.node, binding.point, depth + 1)
+        if isinstance(binding, Refined):
+            return self._resolve_binding(binding.base, depth + 1) if depth < 12 else None
+        if isinstance(binding, Joined) and depth < 12:
+            for option in binding.bindings:
+                found = self._resolve_binding(option, depth + 1)
+                if found:
+                    return found
+        return None
+
+    def _unbound(self, name: str, point: Point) -> str | None:
+        for base, level in point.module.stars:
+            if level == 0 and canonical(f"{base}.{name}") in self.table:
+                return canonical(f"{base}.{name}")
+        return f"builtins.{name}" if name in _BUILTINS else None
+
+    def row(self, function: ast.expr, point: Point) -> tuple[Op | None, str]:
+        """The table row of a callee, and the canonical name it was spelled with."""
+        name = self.resolve(function, point)
+        if name is not None:
+            found = self.table.get(name)
+            if found is not None or isinstance(function, ast.Attribute):
+                return found, name
+        if isinstance(function, (ast.Name, ast.Call, ast.Attribute)) and name is None:
+            callee = self.callee(function, point)
+            if callee is not None and isinstance(callee.obj, Op):
+                return callee.obj, callee.const if isinstance(callee.const, str) else callee.obj.name
+        return None, name or ""
+
+    def callee(self, function: ast.expr, point: Point) -> Value | None:
+        """The value of a callee expression when it can be something of the program."""
+        if isinstance(function, ast.Name):
+            binding = point.lookup(function.id)
+            return binding.value(self) if binding is not None else None
+        return self.evaluate(function, point)
+
+    def imported(self, binding: Imported) -> Value:
+        name = canonical(binding.dotted) if binding.level == 0 else None
+        if name is not None:
+            known = self.named(name)
+            if known is not None:
+                return known
+        return Value(kind="module", const=NO_CONSTANT, origin=Note(f"imported from {binding.dotted}"))
+
+    def named(self, name: str) -> Value | None:
+        """The value of a canonical name: a constant, an op as a function, or None."""
+        constant = self.constants.get(name)
+        if constant is not None:
+            return constant
+        found = self.table.get(name)
+        if found is not None:
+            return Value(kind="function", obj=found, const=name)
+        return None
+
+    def name(self, node: ast.Name, point: Point) -> Value:
+        binding = point.lookup(node.id)
+        if binding is None:
+            found = self._unbound(node.id, point)
+            return (self.named(found) if found else None) or unknown(origin=Note(f"'{node.id}'", node, point.module.source))
+        return binding.value(self)
+
+    def attribute(self, node: ast.Attribute, point: Point) -> Value:
+        name = self.resolve(node, point)
+        if name is not None:
+            return self.named(name) or unknown()
+        path = path_of(node)
+        if path is not None:
+            binding = point.path_binding(root_of(path), path)
+            if binding is not None:
+                return binding.value(self)
+        owner = self.evaluate(node.value, point)
+        found = self.member(owner, node.attr)
+        if found is not None:
+            return found
+        return self._stable(path, point) or unknown()
+
+    def _stable(self, path: str | None, point: Point) -> Value | None:
+        """One unknown value for all reads of one path of one object."""
+        if path is None:
+            return None
+        root = point.lookup(root_of(path))
+        if root is None:
+            return None
+        key = (id(root), path)
+        if key not in self._members:
+            self._members[key] = (root, unknown(origin=Note(f"'{path}'")))
+        return self._members[key][1]
+
+    def member(self, owner: Value, attr: str) -> Value | None:
+        """`owner.attr` for instances, classes and tensors; None when nothing is known of it."""
+        if isinstance(owner.obj, Instance):
+            return self.instance_member(owner, attr)
+        if isinstance(owner.obj, ClassObject):
+            binding = owner.obj.scope.at(attr)
+            return binding.value(self) if binding is not None else None
+        if attr == "shape" and owner.kind != "unknown":
+            return Value(kind="shape")
+        if attr == "dtype" and owner.dtype:
+            return Value(kind="dtype", const=owner.dtype)
+        if attr in ("T", "real"):
+            return owner.but()
+        return None
+
+    def instance_member(self, owner: Value, attr: str) -> Value | None:
+        cls = owner.obj.cls
+        for one in self.lineage(cls):
+            method = one.methods.get(attr)
+            if method is not None:
+                if method.is_property:
+                    return self.call(method, [Fixed(owner)], {})
+                return Value(kind="function", obj=Bound(method, [Fixed(owner)] if method.bound else []))
+        found = []
+        for one in self.lineage(cls):
+            for method_name in one.assigners(attr):
+                method = one.methods[method_name]
+                scope = self.activation(method)
+                owner_name = method.node.args.args[0].arg
+                found += [b for b in _bindings(scope, f"{owner_name}.{attr}")]
+            binding = one.scope.at(attr)
+            if binding is not None:
+                found.append(binding)
+        if not found:
+            return None
+        return self.joined([b.value(self) for b in found[:12]])
+
+    def lineage(self, cls: ClassObject) -> list[ClassObject]:
+        """A class and its bases inside the program, nearest first."""
+        found, queue = [], [cls]
+        while queue and len(found) < 12:
+            one = queue.pop(0)
+            if one in found:
+                continue
+            found.append(one)
+            for base in one.node.bases:
+                value = self.callee(base, one.point) if isinstance(base, (ast.Name, ast.Attribute)) else None
+                if value is not None and isinstance(value.obj, ClassObject):
+                    queue.append(value.obj)
+        return found
+
+    def foreign_bases(self, cls: ClassObject) -> set[str]:
+        """Canonical names of the bases that are not classes of the program (`keras.Model`)."""
+        names = set()
+        for one in self.lineage(cls):
+            for base in one.node.bases:
+                name = self.resolve(base, one.point)
+                if name:
+                    names.add(name)
+        return names
+
+    # Literals and containers
+
+    def literal(self, node: ast.Constant, point: Point) -> Value:
+        return number(node.value)
+
+    def sequence(self, node: Any, point: Point) -> Value:
+        if len(node.elts) > 64 or any(isinstance(e, ast.Starred) for e in node.elts):
+            return Value(kind="sequence")
+        items = tuple(self.evaluate(e, point) for e in node.elts)
+        return self._sequence(items)
+
+    def _sequence(self, items: tuple[Value, ...]) -> Value:
+        if not items:
+            return Value(kind="sequence", obj=())
+        return Value(min(v.lo for v in items), max(v.hi for v in items), any(v.zero for v in items), kind="sequence",
+                     obj=items, origin=items[0].origin if len(items) == 1 else None)
+
+    def dictionary(self, node: ast.Dict, point: Point) -> Value:
+        if len(node.keys) > 200:
+            return Value(kind="dict")
+        items = {}
+        for key, value in zip(node.keys, node.values):
+            if not isinstance(key, ast.Constant):
+                return Value(kind="dict")
+            items[key.value] = self.evaluate(value, point)
+        return Value(kind="dict", obj=items)
+
+    def element(self, whole: Value, index: int | None) -> Value:
+        if whole.kind == "sequence":
+            if isinstance(whole.obj, tuple) and index is not None:
+                return whole.obj[index] if index < len(whole.obj) else unknown()
+            return unknown() if whole.obj is None and whole.lo == -INF else self.iterated(whole)
+        if whole.kind == "tensor" and whole.known:
+            return whole.but(kind="tensor")
+        return unknown(origin=whole.origin if isinstance(whole.origin, Note) else None)
+
+    def iterated(self, whole: Value) -> Value:
+        if whole.kind == "sequence" and isinstance(whole.obj, tuple):
+            return self.joined(list(whole.obj[:16])) if whole.obj else unknown()
+        if whole.kind in ("sequence", "tensor", "array") and whole.known:
+            return whole.but(kind="tensor" if whole.kind != "array" else "array", obj=None, const=NO_CONSTANT)
+        return unknown()
+
+    def subscript(self, node: ast.Subscript, point: Point) -> Value:
+        path = path_of(node)
+        if path is not None:
+            binding = point.path_binding(root_of(path), path)
+            if binding is not None:
+                return binding.value(self)
+        whole = self.evaluate(node.value, point)
+        key = node.slice.value if isinstance(node.slice, ast.Constant) else None
+        if whole.kind == "dict" and isinstance(whole.obj, dict):
+            if key in whole.obj:
+                return whole.obj[key]
+        elif whole.kind == "sequence" and isinstance(whole.obj, tuple):
+            if isinstance(key, int) and -len(whole.obj) <= key < len(whole.obj):
+                return whole.obj[key]
+            return self.iterated(whole)
+        elif whole.kind == "shape":
+            return Value(0.0, INF, True, kind="number", dtype="int32", origin=whole.origin)
+        elif whole.kind in ("tensor", "array") or whole.known:
+            return self._selected(node, whole, point)
+        return self._stable(path, point) or unknown(origin=whole.origin if isinstance(whole.origin, Note) else None)
+
+    def _selected(self, node: ast.Subscript, whole: Value, point: Point) -> Value:
+        """Some elements of a tensor; `x[x > 0]` keeps what the mask says."""
+        row = self.table.get("tf.strided_slice") or self.table["tf.identity"]
+        site = Site(row, node, {row.main: node.value}, lambda n: self.evaluate(n, point), library="operator", point=point,
+                    source=point.module.source, complete=False)
+        value = whole.but(kind=whole.kind, const=NO_CONSTANT, obj=None, origin=site, zero=whole.zero)
+        path = path_of(node.value)
+        if path is not None and isinstance(node.slice, (ast.Compare, ast.BinOp, ast.Call)):
+            value = self._clamped(value, path, node.slice, True, point)
+        return value
+
+    # Operators
+
+    def operator(self, node: ast.BinOp, point: Point) -> Value:
+        name = _OPERATORS.get(type(node.op))
+        left = self.evaluate(node.left, point)
+        if left.kind in ("sequence", "string", "dict"):
+            return self._container_operator(node, left, point)
+        site = self._operator_site(name, node, {"x": node.left, "y": node.right}, point)
+        if site is None:
+            return unknown()
+        right = self.evaluate(node.right, point)
+        if right.kind == "sequence":
+            return unknown("tensor") if left.kind != "number" else Value(kind="sequence")
+        return self._result(site)
+
+    def _container_operator(self, node: ast.BinOp, left: Value, point: Point) -> Value:
+        right = self.evaluate(node.right, point)
+        if isinstance(node.op, ast.Add) and isinstance(left.obj, tuple) and isinstance(right.obj, tuple):
+            return self._sequence(left.obj + right.obj)
+        if left.kind == "string":
+            return Value(kind="string")
+        if isinstance(node.op, ast.Add) and left.kind == right.kind == "sequence":
+            return self.joined([left, right]).but(kind="sequence", obj=None)
+        return Value(kind=left.kind) if isinstance(node.op, ast.Mult) and right.kind == "number" else unknown()
+
+    def _operator_site(self, name: str | None, node: ast.expr, args: dict[str, ast.expr], point: Point) -> Site | None:
+        row = self.table.get(name) if name else None
+        if row is None:
+            return None
+        args = dict(zip(row.params, args.values()))
+        return self._made(Site(row, node, args, lambda n: self.evaluate(n, point), library="operator", point=point,
+                               source=point.module.source, name=name))
+
+    def _made(self, site: Site) -> Site:
+        site._apply = lambda callee, args: self.apply(callee, [Fixed(a) for a in args], {})
+        return site
+
+    def _result(self, site: Site) -> Value:
+        """The value that a site gives, with the site as its origin."""
+        value = site.op.gives(site)
+        if value.origin is not None or value.token is not value:
+            value = value.but(zero=value.zero)
+        value.origin = site
+        site.result = value
+        return value
+
+    def unary(self, node: ast.UnaryOp, point: Point) -> Value:
+        operand = self.evaluate(node.operand, point)
+        if isinstance(node.op, ast.USub):
+            if operand.is_number:
+                return number(-operand.const)
+            site = self._operator_site("tf.negative", node, {"x": node.operand}, point)
+            return self._result(site)
+        if isinstance(node.op, ast.UAdd):
+            return operand
+        return Value(0.0, 1.0, True, dtype="bool", kind="tensor" if operand.kind == "tensor" else "number")
+
+    def comparison(self, node: ast.Compare, point: Point) -> Value:
+        name = _COMPARISONS.get(type(node.ops[0])) if len(node.ops) == 1 else None
+        value = Value(0.0, 1.0, True, dtype="bool", kind="tensor" if name else "number")
+        row = self.table.get(name) if name else None
+        if row is not None:
+            value.origin = self._operator_site(name, node, {"x": node.left, "y": node.comparators[0]}, point)
+        return value
+
+    def boolean(self, node: ast.BoolOp, point: Point) -> Value:
+        return self.joined([self.evaluate(v, point) for v in node.values])
+
+    def conditional(self, node: ast.IfExp, point: Point) -> Value:
+        return self.joined([self.evaluate(node.body, self.assuming(node.test, True, point)),
+                            self.evaluate(node.orelse, self.assuming(node.test, False, point))])
+
+    def assuming(self, test: ast.expr, truth: bool, point: Point) -> Point:
+        """`point` with the names of a test refined."""
+        over: dict[str, Binding] = {}
+        for node, _, _ in facts(test, truth):
+            path = path_of(node)
+            if path is None or path in over:
+                continue
+            base = point.lookup(path) if path == root_of(path) else point.path_binding(root_of(path), path)
+            over[path] = Refined(base or Assigned(node, point), path, test, truth, point)
+        return point.under(over) if over else point
+
+    def lambda_(self, node: ast.Lambda, point: Point) -> Value:
+        return Value(kind="function", obj=Function(node, point, point.module))
+
+    def comprehension(self, node: Any, point: Point) -> Value:
+        inner = self.inside(node, point)
+        if isinstance(node, ast.DictComp):
+            return Value(kind="dict")
+        element = self.evaluate(node.elt, inner)
+        return Value(element.lo, element.hi, element.zero, nan=element.nan, inf=element.inf, dtype=element.dtype,
+                     kind="sequence", origin=element.origin)
+
+    def inside(self, node: Any, point: Point) -> Point:
+        """The point inside a comprehension, its targets bound."""
+        for generator in node.generators:
+            over: dict[str, Binding] = {}
+            iterable = Iterated(Assigned(generator.iter, point))
+            if isinstance(generator.target, ast.Name):
+                over[generator.target.id] = iterable
+            else:
+                for inner in ast.walk(generator.target):
+                    if isinstance(inner, ast.Name):
+                        over[inner.id] = Fixed(unknown())
+            point = point.under(over)
+            for test in generator.ifs:
+                point = self.assuming(test, True, point)
+        return point
+
+    def walrus(self, node: ast.NamedExpr, point: Point) -> Value:
+        return self.evaluate(node.value, point)
+
+    def text(self, node: ast.JoinedStr, point: Point) -> Value:
+        return Value(kind="string")
+
+    def await_(self, node: ast.Await, point: Point) -> Value:
+        return self.evaluate(node.value, point)
+
+    # Calls
+
+    def invocation(self, node: ast.Call, point: Point) -> Value:
+        row, name = self.row(node.func, point)
+        if row is not None:
+            return self._apply_row(row, name, node, point)
+        if name and not name.startswith("builtins."):
+            return unknown()
+        site = self._method_row(node, point)
+        if site is not None:
+            return self._result(site)
+        callee = self.callee(node.func, point)
+        if callee is None or callee.obj is None:
+            return unknown(origin=Note(f"the call '{_short(node.func)}(…)'", node, point.module.source))
+        positional, keywords, complete = calls.arguments(node, point)
+        if not complete:
+            return unknown() if not isinstance(callee.obj, ClassObject) else Value(kind="instance", obj=Instance(callee.obj))
+        return self.apply(callee, positional, keywords, node, point)
+
+    def _apply_row(self, row: Op, name: str, node: ast.Call, point: Point) -> Value:
+        site = self._call_site(row, name, node, point)
+        value = self._result(site)
+        refines = getattr(row, "refines", ())
+        if refines:
+            value = self._refined_result(site, value, refines)
+        return value
+
+    def _refined_result(self, site: Site, value: Value, refines: tuple[str, ...]) -> Value:
+        """tf.where(x > 0, x, 1.): each branch under its condition, when the branch is what the test speaks of."""
+        condition, *branches = refines
+        test = site.args.get(condition)
+        if test is None or not all(b in site.args for b in branches):
+            return value
+        if isinstance(test, ast.Name):
+            binding = site.point.lookup(test.id)
+            if isinstance(binding, Assigned) and binding.point.scope is site.point.scope:
+                test = binding.node
+        found = []
+        for branch, truth in zip(branches, (True, False)):
+            under = self.assuming(test, truth, site.point)
+            found.append(self.evaluate(site.args[branch], under) if under is not site.point else site.value(branch))
+        result = self.joined(found) if len(found) > 1 else found[0]
+        return result.but(zero=result.zero, origin=site, kind="tensor", const=NO_CONSTANT, obj=None)
+
+    def _call_site(self, row: Op, name: str, node: ast.Call, point: Point) -> Site:
+        args, complete = bind_arguments(row, name, node)
+        site = Site(row, node, args, lambda n: self.evaluate(n, point), complete=complete,
+                    library=name.split(".", 1)[0], point=point, source=point.module.source, name=name)
+        return self._made(site)
+
+    def _method_row(self, node: ast.Call, point: Point) -> Site | None:
+        """`x.sum(...)`: a row named method.sum whose first parameter is the receiver."""
+        if not isinstance(node.func, ast.Attribute):
+            return None
+        row = self.table.get(f"method.{node.func.attr}")
+        if row is None:
+            return None
+        receiver = self.evaluate(node.func.value, point)
+        if receiver.kind not in ("tensor", "array", "number", "unknown", "shape") or receiver.obj is not None:
+            return None
+        args, complete = bind_arguments(row, row.name, node, ["self"])
+        args["self"] = node.func.value
+        return self._made(Site(row, node, args, lambda n: self.evaluate(n, point), complete=complete, library="method",
+                               point=point, source=point.module.source, name=row.name))
+
+    def apply(self, callee: Value, positional: list[Binding], keywords: dict[str, Binding], node: ast.Call | None = None,
+              point: Point | None = None) -> Value:
+        """What calling a value gives: functions of the program are followed, layers give their range."""
+        target = callee.obj
+        if isinstance(target, Bound):
+            return self.apply(Value(kind="function", obj=target.function), target.args + positional,
+                              {**target.keywords, **keywords}, node, point)
+        if isinstance(target, Function):
+            return self.call(target, positional, keywords)
+        if isinstance(target, ClassObject):
+            return Value(kind="instance", obj=Instance(target, node, point))
+        if isinstance(target, Instance):
+            for name in ("call", "__call__"):
+                method = self.member(callee, name)
+                if method is not None:
+                    return self.apply(method, positional, keywords, node, point)
+            return unknown("tensor")
+        if isinstance(target, Op):
+            values = dict(zip(target.params, (b.value(self) for b in positional)))
+            values |= {k: b.value(self) for k, b in keywords.items()}
+            site = self._made(Site.of_values(target, values))
+            value = target.gives(site)
+            return value if value.origin is not None else value.but(zero=value.zero, origin=site)
+        if hasattr(target, "out") and positional:
+            return self._layer(callee, positional[0].value(self), node, point)
+        return unknown("tensor" if callee.kind in ("layer", "model") else "unknown")
+
+    def _layer(self, callee: Value, given: Value, node: ast.Call | None, point: Point | None) -> Value:
+        layer = callee.obj
+        site = layer.site
+        value = layer.out(given, site)
+        if node is None or point is None:
+            return value
+        made = Site(site.op, node, {}, lambda n: unknown(), complete=False, library="layer", point=point,
+                    source=point.module.source, name=site.op.name)
+        made._values[site.op.main] = given
+        made._values["layer"] = callee
+        made._values.setdefault("input", given)
+        return value.but(zero=value.zero, origin=made)
+
+    def call(self, function: Function, positional: list[Binding], keywords: dict[str, Binding]) -> Value:
+        """The value a function returns for these arguments."""
+        if not function.transparent:
+            return unknown()
+        if function.busy > 0 or self.inlined >= MAX_INLINE:
+            self.taint += 1
+            return unknown()
+        function.busy += 1
+        self.inlined += 1
+        try:
+            bound = calls.bind_parameters(function, positional, keywords)
+            if isinstance(function.node, ast.Lambda):
+                return self.evaluate(function.node.body, function.point.under(bound))
+            scope = Scope(function.node, function.point, function.module, function)
+            for name, binding in bound.items():
+                scope.bind(name, binding)
+            self.steps += len(function.node.body)
+            live = Walk(scope).block(function.node.body)
+            return self.returned(scope, live)
+        finally:
+            function.busy -= 1
+            self.inlined -= 1
+
+    def returned(self, scope: Scope, live: bool) -> Value:
+        if scope.yields or not scope.returns:
+            return unknown() if scope.yields else number(None)
+        found = [self.evaluate(node, Point(scope, time)) for node, time in scope.returns if node is not None]
+        return self.joined(found) if found else number(None)
+
+    def activation(self, function: Function) -> Scope:
+        """The walked body of a function with its parameters as its callers leave them."""
+        if function.activation is None:
+            scope = Scope(function.node, function.point, function.module, function)
+            function.activation = scope
+            spec = function.node.args
+            defaults = dict(calls.defaults_of(spec))
+            for arg in spec.posonlyargs + spec.args + spec.kwonlyargs:
+                default = defaults.get(arg.arg)
+                scope.bind(arg.arg, Parameter(function, arg.arg, Assigned(default, function.point) if default else None))
+            if spec.vararg:
+                scope.bind(spec.vararg.arg, Fixed(Value(kind="sequence")))
+            if spec.kwarg:
+                scope.bind(spec.kwarg.arg, Fixed(Value(kind="dict")))
+            Walk(scope).block(function.node.body)
+        return function.activation
+
+    def parameter(self, parameter: Parameter) -> Value:
+        """What arrives at a parameter: the join over the calls in the project, else the default, else unknown."""
+        function = parameter.function
+        spec = function.node.args
+        names = [a.arg for a in spec.posonlyargs + spec.args]
+        if function.bound and names and parameter.name == names[0] and "classmethod" not in function.decorators:
+            return Value(kind="instance", obj=Instance(function.owner))
+        note = Note(f"parameter '{parameter.name}' of {function.name}()", function.node, function.module.source)
+        if parameter.busy:
+            self.taint += 1
+            return unknown(origin=note)
+        parameter.busy = True
+        try:
+            arriving = self._arriving(parameter)
+        finally:
+            parameter.busy = False
+        if arriving is None:
+            default = parameter.default.value(self) if parameter.default is not None else None
+            if default is not None and default.is_number:
+                return Value(default.lo, default.hi, default.zero, kind="number", const=default.const,
+                             origin=Note(f"default of parameter '{parameter.name}'", function.node, function.module.source))
+            return unknown(origin=note)
+        if arriving.known or arriving.kind not in ("unknown", "tensor") or arriving.guarded:
+            return arriving
+        return arriving.but(zero=True, origin=arriving.origin or note)
+
+    def _arriving(self, parameter: Parameter) -> Value | None:
+        function = parameter.function
+        if function.name == "<lambda>" or function.name.startswith("__") and function.name != "__init__":
+            return None
+        name = function.owner.name if function.name == "__init__" and function.owner else function.name
+        sites = function.module.calls_to(name, self)
+        values = []
+        for call, point in sites[:17]:
+            binding = self._argument(function, call, point, parameter.name)
+            if binding is not None:
+                values.append(binding.value(self))
+        if not values or len(sites) > 16:
+            return None
+        return self.joined(values)
+
+    def _argument(self, function: Function, call: ast.Call, point: Point, name: str) -> Binding | None:
+        callee = self.callee(call.func, point)
+        target = callee.obj if callee is not None else None
+        positional, keywords, complete = calls.arguments(call, point)
+        if isinstance(target, Bound):
+            positional = target.args + positional
+            target = target.function
+        if isinstance(target, ClassObject) and function.name == "__init__":
+            init = next((c.methods["__init__"] for c in self.lineage(target) if "__init__" in c.methods), None)
+            positional = [Fixed(unknown()), *positional]
+            target = init
+        if not isinstance(target, Function) or target.node is not function.node:
+            return None
+        if not complete:
+            return Fixed(unknown())
+        return calls.bind_parameters(function, positional, keywords).get(name)
+
+    # Bindings
+
+    def joined(self, values: list[Value]) -> Value:
+        return join(values) if values else unknown()
+
+    def refined(self, binding: Refined) -> Value:
+        return self._clamped(binding.base.value(self), binding.path, binding.test, binding.truth, binding.point)
+
+    def _clamped(self, value: Value, path: str, test: ast.expr, truth: bool, point: Point) -> Value:
+        if value.kind not in _NUMERIC_KINDS:
+            return value
+        for node, relation, other in facts(test, truth):
+            if path_of(node) != path:
+                continue
+            bound = number(other) if isinstance(other, float) else self.evaluate(other, point)
+            value = _related(value, relation, bound)
+        return value
+
+    def settle(self, loop: Loop) -> Value:
+        """The least value of a loop variable that covers its entry and every round, widened after the second."""
+        entry = loop.entry.value(self) if loop.entry is not None else None
+        assumed = entry if entry is not None else unknown()
+        before = self.taint
+        self.active_loops += 1
+        try:
+            for attempt in range(4):
+                loop._assumed = assumed
+                arriving = [b.value(self) for b in loop.rounds]
+                new = self.joined(([entry] if entry is not None else []) + arriving) if arriving or entry else assumed
+                if attempt and _covers(assumed, new) or not loop.rounds:
+                    break
+                if _covers(assumed, new) and entry is not None:
+                    break
+                assumed = new if attempt == 0 else widen(assumed, new)
+            else:
+                assumed = unknown()
+        finally:
+            self.active_loops -= 1
+        if self.active_loops == 0:
+            self.taint = before
+        return assumed
+
+    def mutated(self, base: Value, call: ast.Call, point: Point) -> Value:
+        """A container or model after a changing method call."""
+        method = leaf(call.func)
+        if base.kind == "sequence" and method == "append" and len(call.args) == 1:
+            item = self.evaluate(call.args[0], point)
+            if isinstance(base.obj, tuple) and len(base.obj) < 64 and self.active_loops == 0:
+                return self._sequence(base.obj + (item,))
+            return Value(min(base.lo, item.lo), max(base.hi, item.hi), kind="sequence", origin=item.origin)
+        if base.kind == "model" and hasattr(base.obj, "added") and call.args:
+            return base.obj.added(base, self.evaluate(call.args[0], point))
+        return base if base.kind in ("model", "layer", "instance", "unknown") else unknown(base.kind)
+
+
+def _bindings(scope: Scope, path: str) -> list[Binding]:
+    entry = scope.history.get(path)
+    return [b for b in entry[1] if b is not None and not isinstance(b, Loop)] if entry else []
+
+
+def _covers(old: Value, new: Value) -> bool:
+    return (old.lo <= new.lo and new.hi <= old.hi and (old.zero or not new.zero) and (old.nan or not new.nan)
+            and (old.inf or not new.inf) and old.kind == new.kind)
+
+
+def _related(value: Value, relation: str, bound: Value) -> Value:
+    """`value` where `value relation bound` holds."""
+    if relation == "finite":
+        return value.but(nan=False, inf=False, zero=value.zero, token=value.token)
+    if bound.kind not in _NUMERIC_KINDS:
+        return value
+    match relation:
+        case ">" if bound.lo > -INF:
+            return clamp(value, lo=bound.lo, nonzero=bound.lo >= 0)
+        case ">=" if bound.lo > -INF:
+            return clamp(value, lo=bound.lo, nonzero=bound.lo > 0 or (bound.lo == 0 and not bound.zero))
+        case "<" if bound.hi < INF:
+            return clamp(value, hi=bound.hi, nonzero=bound.hi <= 0)
+        case "<=" if bound.hi < INF:
+            return clamp(value, hi=bound.hi, nonzero=bound.hi < 0)
+        case "==" if bound.known:
+            return clamp(value, lo=bound.lo, hi=bound.hi, nonzero=not bound.zero)
+        case "!=" if bound.lo == bound.hi == 0:
+            return clamp(value, nonzero=True)
+    return value
+
+
+def bind_arguments(row: Op, name: str, call: ast.Call, leading: list[str] | None = None) -> tuple[dict[str, ast.expr], bool]:
+    """Parameter -> expression for a call of a row; False when some argument has no parameter."""
+    params = row.params_of(name)
+    if leading:
+        params = tuple(p for p in params if p not in leading)
+    args: dict[str, ast.expr] = {}
+    complete = True
+    position = 0
+    for node in call.args:
+        if isinstance(node, ast.Starred) or position >= len(params):
+            complete = False
+            break
+        param = params[position]
+        if param.startswith("*"):
+            args[param[1:]] = node if param[1:] not in args else args[param[1:]]
+            complete = complete and len(call.args) == position + 1
+            break
+        args[param] = node
+        position += 1
+    plain = {p.lstrip("*") for p in params}
+    for keyword in call.keywords:
+        param = keyword.arg
+        if param is not None and param not in plain:
+            synonym = SYNONYMS.get(param)
+            param = synonym if synonym in plain else None
+        if param is None or param in args:
+            complete = False
+        else:
+            args[param] = keyword.value
+    return args, complete
+
+
+def _short(node: ast.expr) -> str:
+    path = path_of(node)
+    return path or leaf(node) or "…"
+
+
+_EXPRESSIONS = {
+    ast.Name: Interpreter.name, ast.Constant: Interpreter.literal, ast.Call: Interpreter.invocation,
+    ast.BinOp: Interpreter.operator, ast.Attribute: Interpreter.attribute, ast.UnaryOp: Interpreter.unary,
+    ast.Subscript: Interpreter.subscript, ast.Tuple: Interpreter.sequence, ast.List: Interpreter.sequence,
+    ast.Dict: Interpreter.dictionary, ast.Compare: Interpreter.comparison, ast.BoolOp: Interpreter.boolean,
+    ast.IfExp: Interpreter.conditional, ast.Lambda: Interpreter.lambda_, ast.ListComp: Interpreter.comprehension,
+    ast.GeneratorExp: Interpreter.comprehension, ast.SetComp: Interpreter.comprehension,
+    ast.DictComp: Interpreter.comprehension, ast.NamedExpr: Interpreter.walrus, ast.JoinedStr: Interpreter.text,
+    ast.Await: Interpreter.await_,
+}
+
+__all__ = ["Interpreter", "Module", "bind_arguments"]

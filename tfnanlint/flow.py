@@ -1,0 +1,193 @@
+"""From a source to its findings: find the op applications that rules ask for, and let the rules judge them."""
+
+from __future__ import annotations
+
+import ast
+import re
+import traceback
+from typing import Any, Iterable, Iterator
+
+from tfnanlint.conditions import leaf
+from tfnanlint.expressions import _COMPARISONS, _OPERATORS, Interpreter
+from tfnanlint.findings import Certainty, Finding
+from tfnanlint.gradients import Gradients
+from tfnanlint.module import Module
+from tfnanlint.ops import load
+from tfnanlint.rules import EVENTS, Context, Rule
+from tfnanlint.scopes import Fixed, Point
+from tfnanlint.source import Source
+from tfnanlint.values import Note, unknown
+
+_SYMBOLS = {"tf.divide": r"/(?!/)", "tf.pow": r"\*\*", "tf.math.floordiv": "//", "tf.math.floormod": "%",
+            "tf.subtract": "-", "tf.add": r"\+", "tf.multiply": r"\*"}
+
+
+class Subscriptions:
+    """Which rules look at what, and the words by which candidate lines are found."""
+
+    def __init__(self, rules: Iterable[Rule]):
+        table = load()
+        self.rules = tuple(rules)
+        self.by_op: dict[str, list[Rule]] = {}
+        self.events: dict[str, list[Rule]] = {name: [] for name in EVENTS}
+        words: set[str] = set()
+        symbols: set[str] = set()
+        for one in self.rules:
+            for target in one.on:
+                if target in EVENTS:
+                    self.events[target].append(one)
+                    words |= set(one.words)
+                    continue
+                row = table[target]
+                self.by_op.setdefault(row.name, []).append(one)
+                words |= {alias.rsplit(".", 1)[-1] for alias in row.aliases}
+                if target in _SYMBOLS:
+                    symbols.add(_SYMBOLS[target])
+        self.leaves = frozenset(words)
+        parts = [rf"\b(?:{'|'.join(sorted(map(re.escape, words)))})\b"] if words else []
+        self.pattern = re.compile("|".join([*parts, *sorted(symbols)]) or r"(?!)")
+
+
+_cache: dict[tuple[Rule, ...], Subscriptions] = {}
+
+
+def subscriptions(rules: Iterable[Rule]) -> Subscriptions:
+    key = tuple(rules)
+    if key not in _cache:
+        _cache[key] = Subscriptions(key)
+    return _cache[key]
+
+
+def analyse(source: Source, rules: Iterable[Rule], project: Any = None) -> list[Finding]:
+    """All findings of `rules` in a source, of every certainty, in order of position.
+
+    Raises `Unreadable` when the source cannot be parsed. A rule that raises is reported as TFN000; the others go on.
+    """
+    found = subscriptions(rules)
+    if not found.pattern.search(source.text):
+        source.tree  # a syntax error is reported even where no rule has work
+        return []
+    module = Module(source, project)
+    findings = list(File(module, Interpreter(), found).findings())
+    findings.sort(key=lambda f: (f.span, f.code))
+    return findings
+
+
+class File:
+    """The judgement of one module."""
+
+    def __init__(self, module: Module, interpreter: Interpreter, subscribed: Subscriptions):
+        self.module = module
+        self.interpreter = interpreter
+        self.subscribed = subscribed
+        self.gradients = Gradients(module, interpreter)
+        self.contexts = {one: Context(module, interpreter, one) for one in subscribed.rules}
+
+    def findings(self) -> Iterator[Finding]:
+        for node, point, stopped in self.candidates():
+            if isinstance(node, ast.Compare):
+                for one in self.subscribed.events["compare"]:
+                    yield from self.run(one, node, point)
+                continue
+            yield from self.judge(node, point, stopped)
+        for one in self.subscribed.events["file"]:
+            if any(word in self.module.source.text for word in one.words):
+                yield from self.run(one, self.module, None)
+
+    def judge(self, node: ast.expr, point: Point, stopped: bool) -> Iterator[Finding]:
+        site = self.interpreter.site(node, point)
+        if site is None:
+            if isinstance(node, ast.Call):
+                for one in self.subscribed.events["call"]:
+                    yield from self.run(one, node, point)
+            return
+        rules = self.subscribed.by_op.get(site.op.name)
+        if not rules or site.library == "np":
+            return
+        site._differentiated = lambda one: self.gradients.of(one, stopped)
+        for one in rules:
+            yield from self.run(one, site, None)
+
+    def run(self, one: Rule, subject: Any, point: Point | None) -> list[Finding]:
+        context = self.contexts[one]
+        self.interpreter.steps = 0
+        try:
+            found = one.check(subject, context) if point is None else one.check(subject, point, context)
+            return list(found or ())
+        except Exception as error:  # a broken rule must not hide the others; it is reported, never swallowed
+            return [self._broken(one, subject, error)]
+
+    def _broken(self, one: Rule, subject: Any, error: Exception) -> Finding:
+        node = getattr(subject, "node", subject)
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        span = self.module.source.span(node if hasattr(node, "lineno") else self.module.source.tree.body[0])
+        return Finding("TFN000", "internal-error", self.module.source.path, span,
+                       f"rule {one.code} failed here ({type(error).__name__}: {error}; {where.filename}:{where.lineno}); "
+                       "please report it", Certainty.MUST)
+
+    def candidates(self) -> Iterator[tuple[ast.expr, Point, bool]]:
+        """Expressions on lines with a word or sign that some rule asks for; each once."""
+        seen: set[ast.AST] = set()
+        for row in self.module.rows(self.subscribed.pattern):
+            for expression, point in self.module.expressions(row, self.interpreter):
+                if expression not in seen:
+                    seen.add(expression)
+                    yield from self.seek(expression, point)
+
+    def seek(self, expression: ast.AST, point: Point) -> Iterator[tuple[ast.expr, Point, bool]]:
+        """The op applications inside an expression, each with the point (refined, inside a lambda) where it stands."""
+        stack: list[tuple[ast.AST, Point, bool]] = [(expression, point, False)]
+        leaves = self.subscribed.leaves
+        while stack:
+            node, point, stopped = stack.pop()
+            if isinstance(node, ast.Call):
+                name = leaf(node.func)
+                if name in leaves or isinstance(node.func, ast.Name):
+                    yield node, point, stopped
+                stopped = stopped or name == "stop_gradient"
+                if name == "cond" and len(node.args) >= 3:
+                    self._push_cond(node, point, stopped, stack)
+                    continue
+            elif isinstance(node, ast.BinOp):
+                yield node, point, stopped
+            elif isinstance(node, ast.Compare):
+                yield node, point, stopped
+            self._push(node, point, stopped, stack)
+
+    def _push(self, node: ast.AST, point: Point, stopped: bool, stack: list) -> None:
+        if isinstance(node, ast.IfExp):
+            stack.append((node.test, point, stopped))
+            stack.append((node.body, self.interpreter.assuming(node.test, True, point), stopped))
+            stack.append((node.orelse, self.interpreter.assuming(node.test, False, point), stopped))
+        elif isinstance(node, ast.BoolOp):
+            for value in node.values:
+                stack.append((value, point, stopped))
+                point = self.interpreter.assuming(value, isinstance(node.op, ast.And), point)
+        elif isinstance(node, ast.Lambda):
+            stack.append((node.body, self.within(node, point), stopped))
+        elif isinstance(node, (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)):
+            for generator in node.generators:
+                stack.append((generator.iter, point, stopped))
+            inner = self.interpreter.inside(node, point)
+            for part in ([node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]):
+                stack.append((part, inner, stopped))
+        else:
+            for child in ast.iter_child_nodes(node):
+                if not isinstance(child, (ast.expr_context, ast.operator)):
+                    stack.append((child, point, stopped))
+
+    def _push_cond(self, node: ast.Call, point: Point, stopped: bool, stack: list) -> None:
+        """tf.cond(test, then, else): each branch runs under its condition only."""
+        stack.append((node.args[0], point, stopped))
+        for branch, truth in zip(node.args[1:3], (True, False)):
+            stack.append((branch, self.interpreter.assuming(node.args[0], truth, point), stopped))
+
+    def within(self, node: ast.Lambda, point: Point) -> Point:
+        """The point inside a lambda: its parameters are unknown."""
+        over = {}
+        for arg in node.args.posonlyargs + node.args.args + node.args.kwonlyargs:
+            over[arg.arg] = Fixed(unknown(origin=Note(f"parameter '{arg.arg}' of a lambda", node, self.module.source)))
+        return point.under(over)
+
+
+__all__ = ["analyse", "File", "Subscriptions", "_COMPARISONS", "_OPERATORS"]

@@ -1,0 +1,131 @@
+"""Whether a gradient is taken through a site: tapes, losses, layers, minimize; and where surely none is."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import Any
+
+from tfnanlint.calls import Function
+from tfnanlint.conditions import leaf
+from tfnanlint.findings import Differentiated
+from tfnanlint.scopes import Point, Scope
+from tfnanlint.site import Site
+
+_SINKS = {"minimize": 0, "compute_gradients": 0, "gradients": 0, "gradient": 0, "jacobian": 0, "batch_jacobian": 0,
+          "get_gradients": 0, "add_loss": 0, "get_updates": 0, "create_train_op": 0, "optimize_loss": 0}
+_SINK_WORDS = re.compile(r"\b(?:minimize|compute_gradients|gradients?|jacobian|batch_jacobian|get_gradients|add_loss|"
+                         r"get_updates|create_train_op|optimize_loss)\s*\(")
+_TRAINED_BASES = ("keras.Model", "keras.models.Model", "keras.Sequential", "keras.models.Sequential", "keras.layers.",
+                  "keras.losses.", "keras.engine.", "tf.Module", "keras.regularizers.", "keras.constraints.")
+_UNTRAINED_BASES = ("keras.metrics.", "keras.callbacks.", "keras.utils.", "tf.data.", "keras.preprocessing.")
+_UNTRAINED_METHODS = frozenset({"test_step", "predict_step", "update_state", "result", "on_epoch_end", "on_batch_end",
+                                "get_config", "evaluate", "summary"})
+_MAX_NODES = 4000
+
+
+class Gradients:
+    """Answers for one module."""
+
+    def __init__(self, module: Any, interpreter: Any):
+        self.module = module
+        self.interpreter = interpreter
+        self._upstream: set[ast.AST] | None = None
+        self._functions: dict[ast.AST, Differentiated] = {}
+
+    def of(self, site: Site, stopped: bool) -> Differentiated:
+        """`stopped`: the site stands inside a call of stop_gradient."""
+        if stopped or site.library in ("np", "math", "builtins"):
+            return Differentiated.NO
+        if site.node in self.upstream:
+            return Differentiated.YES
+        return self.at(site.point)
+
+    def at(self, point: Point) -> Differentiated:
+        """Whether code at a point is differentiated."""
+        scope: Scope | None = point.scope
+        time = point.time
+        while scope is not None:
+            if any(start <= time < end for start, end in scope.tapes):
+                return Differentiated.YES
+            if scope.function is not None:
+                found = self.function(scope.function)
+                if found is not Differentiated.UNKNOWN:
+                    return found
+            parent = scope.parent
+            scope, time = (parent.scope, parent.time) if parent is not None else (None, 0)
+        return Differentiated.UNKNOWN
+
+    def function(self, function: Function) -> Differentiated:
+        """Whether gradients are taken through a function's body, by its role and by its callers."""
+        known = self._functions.get(function.node)
+        if known is None:
+            self._functions[function.node] = Differentiated.UNKNOWN  # while it is being found out
+            known = self._role(function)
+            if known is Differentiated.UNKNOWN:
+                known = self._from_callers(function)
+            self._functions[function.node] = known
+        return known
+
+    def _role(self, function: Function) -> Differentiated:
+        if function.owner is not None:
+            bases = self.interpreter.foreign_bases(function.owner)
+            if function.name in _UNTRAINED_METHODS and bases or any(b.startswith(_UNTRAINED_BASES) for b in bases):
+                return Differentiated.NO
+            if any(b.startswith(_TRAINED_BASES) for b in bases) and function.name not in ("__init__", "build"):
+                return Differentiated.YES
+        name = function.name
+        if name == "<lambda>" or "custom_gradient" in function.decorators:
+            return Differentiated.UNKNOWN
+        text = self.module.source.text
+        if re.search(rf"\.map\(\s*(?:self\.)?{re.escape(name)}\b", text):
+            return Differentiated.NO
+        if re.search(rf"\bloss(?:es|_fn)?\s*=\s*(?:self\.)?\[?{re.escape(name)}\b\s*[,)\]\n]", text):
+            return Differentiated.YES
+        return Differentiated.UNKNOWN
+
+    def _from_callers(self, function: Function) -> Differentiated:
+        if function.name == "<lambda>":
+            return Differentiated.UNKNOWN
+        answers = set()
+        for call, point in self.module.calls_to(function.name, self.interpreter)[:16]:
+            if point.scope.function is not None and point.scope.function.node is function.node:
+                continue
+            answers.add(Differentiated.YES if call in self.upstream else self.at(point))
+        if Differentiated.YES in answers:
+            return Differentiated.YES
+        return Differentiated.NO if answers == {Differentiated.NO} else Differentiated.UNKNOWN
+
+    @property
+    def upstream(self) -> set[ast.AST]:
+        """Nodes of every op whose value flows into something that is differentiated or minimised."""
+        if self._upstream is None:
+            self._upstream = set()
+            for row in self.module.rows(_SINK_WORDS):
+                for expression, point in self.module.expressions(row, self.interpreter):
+                    for node in ast.walk(expression):
+                        if isinstance(node, ast.Call) and leaf(node.func) in _SINKS:
+                            self._mark(node, point)
+        return self._upstream
+
+    def _mark(self, call: ast.Call, point: Point) -> None:
+        target = call.args[0] if call.args else next((k.value for k in call.keywords if k.arg in ("loss", "ys", "target")), None)
+        if target is None:
+            return
+        queue = [self.interpreter.ask(target, point)]
+        seen: set[int] = set()
+        while queue and len(seen) < _MAX_NODES:
+            value = queue.pop()
+            origin = value.origin
+            if value.kind == "sequence" and isinstance(value.obj, tuple):
+                queue += value.obj
+            while origin is not None and not isinstance(origin, Site):
+                origin = getattr(origin, "parent", None)
+            if origin is None or id(origin) in seen:
+                continue
+            seen.add(id(origin))
+            if origin.op.name in ("tf.stop_gradient",):
+                continue
+            self._upstream.add(origin.node)
+            self.interpreter.steps = 0
+            queue += [origin.value(param) for param in (origin.args or origin._values)]

@@ -1,0 +1,133 @@
+"""One file under analysis: its scopes, functions and classes, and where they are called."""
+
+from __future__ import annotations
+
+import ast
+import re
+from bisect import bisect_right
+from functools import cached_property
+from typing import Any
+
+from tfnanlint.calls import ClassObject, Function
+from tfnanlint.conditions import leaf
+from tfnanlint.scopes import Point, Scope
+from tfnanlint.source import Source
+from tfnanlint.statements import Walk
+
+
+def _first_row(statement: tuple) -> int:
+    return statement[0]
+
+
+class Module:
+    """A parsed file. Its top level is walked at once, functions when somebody asks."""
+
+    def __init__(self, source: Source, project: Any = None, name: str = ""):
+        self.source = source
+        self.project = project
+        self.name = name
+        self.has_walrus = ":=" in source.text
+        self.stars: list[tuple[str, int]] = []
+        self.functions: dict[ast.AST, Function] = {}
+        self.classes: dict[ast.AST, ClassObject] = {}
+        self.discarded: set[ast.AST] = set()
+        self._calls: dict[str, list[tuple[ast.Call, Point]]] = {}
+        self.scope = Scope(source.tree, None, self)
+        Walk(self.scope).block(source.tree.body)
+
+    def function(self, node: Any, point: Point) -> Function:
+        """The function defined by `node` at `point`; the first one is the one that is judged."""
+        owner = self.classes.get(point.scope.node) if isinstance(point.scope.node, ast.ClassDef) else None
+        function = Function(node, point, self, owner)
+        if owner is not None and point.scope is owner.scope:
+            owner.methods[node.name] = function
+        self.functions.setdefault(node, function)
+        return function
+
+    def class_(self, node: ast.ClassDef, point: Point) -> ClassObject:
+        cls = ClassObject(node, point, self)
+        self.classes.setdefault(node, cls)
+        if self.classes[node] is cls:
+            Walk(cls.scope).block(node.body)
+        return self.classes[node]
+
+    @cached_property
+    def bodies(self) -> list[tuple[int, int, ast.AST]]:
+        """(first row, last row, node) of every function, outermost first."""
+        found: list[tuple[int, int, ast.AST]] = []
+        stack: list[Any] = list(self.source.tree.body)
+        while stack:
+            node = stack.pop()
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                found.append((node.lineno, node.end_lineno, node))
+            for name in ("body", "orelse", "finalbody", "handlers", "cases"):
+                stack += getattr(node, name, None) or ()
+        found.sort(key=lambda item: (item[0], -item[1]))
+        return found
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [first for first, _, _ in self.bodies]
+
+    def chain(self, row: int) -> list[ast.AST]:
+        """The functions around a row, outermost first."""
+        index = bisect_right(self._starts, row)
+        around = [node for first, last, node in self.bodies[max(0, index - 200):index] if last >= row]
+        return around
+
+    def rows(self, pattern: re.Pattern[str]) -> list[int]:
+        """1-based rows in which `pattern` is found, ascending."""
+        starts = self.source.line_starts
+        found: list[int] = []
+        for match in pattern.finditer(self.source.text):
+            row = bisect_right(starts, match.start())
+            if not found or found[-1] != row:
+                found.append(row)
+        return found
+
+    def scope_of_row(self, row: int, interpreter: Any) -> Scope | None:
+        """The walked scope whose statements hold a row; None in code that is never reached."""
+        scope = self.scope
+        for node in self.chain(row):
+            function = self.functions.get(node)
+            if function is None:
+                return None
+            scope = interpreter.activation(function)
+        return scope
+
+    def scopes_of_row(self, row: int, interpreter: Any) -> list[Scope]:
+        """Scopes to look into for a row: the innermost function, or the module and its class bodies."""
+        scope = self.scope_of_row(row, interpreter)
+        if scope is None:
+            return []
+        if scope is not self.scope:
+            return [scope]
+        return [scope, *(c.scope for c in self.classes.values() if c.node.lineno <= row <= c.node.end_lineno)]
+
+    def expressions(self, row: int, interpreter: Any) -> list[tuple[ast.AST, Point]]:
+        """The noted expressions that touch a row, each with the point where it stands."""
+        found = []
+        for scope in self.scopes_of_row(row, interpreter):
+            statements = scope.statements  # in the order of the text
+            index = bisect_right(statements, row, key=_first_row)
+            while index and (statements[index - 1][1] >= row or statements[index - 1][0] == row):
+                index -= 1
+                _, last, node, time = statements[index]
+                if last >= row:
+                    found.append((node, Point(scope, time)))
+        return found
+
+    def calls_to(self, name: str, interpreter: Any) -> list[tuple[ast.Call, Point]]:
+        """Every call in this file whose callee ends in `name`."""
+        if name in self._calls:
+            return self._calls[name]
+        found: list[tuple[ast.Call, Point]] = []
+        self._calls[name] = found
+        seen: set[ast.AST] = set()
+        for row in self.rows(re.compile(rf"(?<!def )(?<!class )\b{re.escape(name)}\s*\(")):
+            for expression, point in self.expressions(row, interpreter):
+                for node in ast.walk(expression):
+                    if isinstance(node, ast.Call) and node not in seen and leaf(node.func) == name:
+                        seen.add(node)
+                        found.append((node, point))
+        return found

@@ -1,0 +1,94 @@
+"""Names: from the many spellings of one op to its canonical name, and back to the file's own spelling.
+
+Canonical roots are `tf`, `K`, `ops`, `tnp`, `raw`, `keras`, `np`, `slim`, `tfp` (see `tfnanlint.ops`).
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+# Longest prefix first within one root; a dotted Python path is rewritten until nothing matches.
+_PREFIXES = (
+    ("tensorflow.compat.v1.", "tf."),
+    ("tensorflow.compat.v2.", "tf."),
+    ("tensorflow.contrib.slim.", "slim."),
+    ("tensorflow.contrib.framework.python.ops.", "slim."),
+    ("tensorflow.python.keras.", "keras."),
+    ("tensorflow.python.ops.math_ops.", "tf.math."),
+    ("tensorflow.python.ops.array_ops.", "tf."),
+    ("tensorflow.python.ops.nn_ops.", "tf.nn."),
+    ("tensorflow.python.ops.nn_impl.", "tf.nn."),
+    ("tensorflow.python.ops.nn.", "tf.nn."),
+    ("tensorflow.python.ops.clip_ops.", "tf."),
+    ("tensorflow.python.ops.control_flow_ops.", "tf."),
+    ("tensorflow.python.ops.random_ops.", "tf."),
+    ("tensorflow.python.ops.linalg_ops.", "tf.linalg."),
+    ("tensorflow.python.ops.variable_scope.", "tf."),
+    ("tensorflow.python.ops.init_ops.", "tf."),
+    ("tensorflow.python.framework.ops.", "tf."),
+    ("tensorflow.python.framework.dtypes.", "tf."),
+    ("tensorflow_probability.substrates.numpy.", "foreign."),
+    ("tensorflow_probability.substrates.jax.", "foreign."),
+    ("tensorflow_probability.", "tfp."),
+    ("tensorflow.", "tf."),
+    ("tf.experimental.numpy.", "tnp."),
+    ("tf.raw_ops.", "raw."),
+    ("tf.contrib.slim.", "slim."),
+    ("tf.compat.v1.", "tf."),
+    ("tf.compat.v2.", "tf."),
+    ("tf.keras.", "keras."),
+    ("tf_keras.", "keras."),
+    ("tf_slim.", "slim."),
+    ("keras.src.", "keras."),
+    ("keras.api.", "keras."),
+    ("keras.backend.", "K."),
+    ("keras.ops.", "ops."),
+    ("numpy.", "np."),
+    ("autograd.numpy.", "foreign."),
+)
+ROOTS = frozenset("tf K ops tnp raw keras np slim tfp math builtins method".split())
+# How a canonical root is reached from the module that holds it.
+_WAYS = {
+    "tf": ("tf", ""), "keras": ("tf", "keras"), "K": ("keras", "backend"), "ops": ("keras", "ops"),
+    "tnp": ("tf", "experimental.numpy"), "raw": ("tf", "raw_ops"),
+}
+# What to import when a fix needs a root that the file does not have.
+IMPORTS = {"tf": "import tensorflow as tf", "np": "import numpy as np"}
+
+
+@lru_cache(maxsize=65536)
+def canonical(dotted: str) -> str:
+    """Canonical name of a dotted import path; `tensorflow.compat.v1.log` gives `tf.log`."""
+    name = dotted + "."
+    moved = True
+    while moved:
+        moved = False
+        for prefix, root in _PREFIXES:
+            if name.startswith(prefix):
+                name = root + name[len(prefix):]
+                moved = True
+                break
+    return name[:-1]
+
+
+def is_tensorflow(name: str) -> bool:
+    """Whether a canonical name belongs to TensorFlow or Keras."""
+    return name.split(".", 1)[0] in ("tf", "K", "ops", "tnp", "raw", "keras", "slim", "tfp")
+
+
+def local_spelling(name: str, imports: list[tuple[str, str]]) -> str | None:
+    """`name` as a file with these (local name, canonical) imports writes it; None when none of them reaches it.
+
+    Earlier imports win: the caller puts the one used at the site first.
+    """
+    for local, target in imports:
+        if name == target:
+            return local
+        if name.startswith(target + "."):
+            return local + name[len(target):]
+    root, _, rest = name.partition(".")
+    way = _WAYS.get(root)
+    if way and way[1]:
+        outer = local_spelling(way[0] + "." + way[1], imports)
+        return f"{outer}.{rest}" if outer else None
+    return None

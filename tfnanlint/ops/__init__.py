@@ -1,0 +1,86 @@
+"""The table: everything known about TensorFlow ops, one row an op, one family a file.
+
+A row is made with `op(...)` in one of the family modules and tested against TensorFlow in tests/test_ops.py.
+Names are canonical: `tf.` (any TensorFlow 1 or 2 spelling, compat.v1 too), `K.` (Keras backend), `ops.` (keras.ops),
+`tnp.` (tf.experimental.numpy), `raw.` (tf.raw_ops), `keras.` (Keras layers, losses, activations), `np.` (NumPy),
+`math.` (the Python module), `slim.` (tf.contrib.slim and layers), `tfp.` (TensorFlow Probability).
+"""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass, field
+from typing import Any, Callable, Mapping
+
+from tfnanlint.site import Site
+from tfnanlint.values import Value
+
+
+@dataclass(frozen=True, eq=False)
+class Op:
+    """One row.
+
+    `params` in positional order; a name with a leading `*` takes the rest. `positions` holds other orders by alias
+    (`np.sum` has axis second where `tf.reduce_sum` has too, but `K.clip` and `tf.where` of TF1 may differ).
+    `gives` computes the result's value. `needs` maps a parameter to what it must be: "positive", "nonnegative",
+    "nonzero", "above -1", "inside (-1, 1)". `gradient` says in words where the derivative is not finite although the
+    value is. `masked` tells in which modes masking the result afterwards leaves a NaN gradient: "all", "xla", or "".
+    `passes` names the parameter whose values come out unchanged (identity, reshape). `main` is the parameter the
+    trace follows. `pure` is False for random sources and variables. `reference` spells the TensorFlow expression that
+    the soundness test runs; empty for rows that cannot be executed alone (the reason stands in `untested`).
+    `numeric` is False for rows whose result is not a number (layers, optimizers, shapes kept apart).
+    """
+
+    name: str
+    aliases: tuple[str, ...]
+    params: tuple[str, ...]
+    gives: Callable[[Site], Value]
+    needs: Mapping[str, str] = field(default_factory=dict)
+    gradient: str = ""
+    masked: str = ""
+    passes: str = ""
+    main: str = ""
+    pure: bool = True
+    positions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    reference: str = ""
+    untested: str = ""
+    since: str = ""
+
+    def params_of(self, alias: str) -> tuple[str, ...]:
+        """Parameter order of one spelling."""
+        return self.positions.get(alias, self.params)
+
+
+TABLE: dict[str, Op] = {}
+ROWS: list[Op] = []
+# Spellings of one parameter in the libraries that share a row.
+SYNONYMS: dict[str, str] = {
+    "reduction_indices": "axis", "keep_dims": "keepdims", "dim": "axis", "input_tensor": "x", "input": "x", "tensor": "x",
+    "features": "x", "value": "x", "a": "x", "t": "x", "x1": "x", "x2": "y", "b": "y",
+}
+
+
+def op(name: str, aliases: str = "", params: str = "x name", gives: Callable[[Site], Value] | None = None,
+       **info: Any) -> Op:
+    """Add a row: `aliases` and `params` are separated by blanks."""
+    assert gives is not None, name
+    names = tuple(params.split())
+    info.setdefault("main", names[0].lstrip("*") if names else "")
+    row = Op(name, (name, *aliases.split()), names, gives, **info)
+    for alias in row.aliases:
+        assert alias not in TABLE, f"{alias} stands in two rows: {TABLE[alias].name} and {name}"
+        TABLE[alias] = row
+    ROWS.append(row)
+    return row
+
+
+FAMILIES = ("arithmetic", "elementwise", "comparison", "reductions", "nn", "arrays", "random", "linalg", "losses",
+            "variables", "layers", "python")
+
+
+def load() -> dict[str, Op]:
+    """The table, with every family imported."""
+    if not ROWS:
+        for family in FAMILIES:
+            importlib.import_module(f"tfnanlint.ops.{family}")
+    return TABLE

@@ -1,0 +1,17 @@
+"""Operators and their function spellings: + - * / ** // % and negation."""
+
+from __future__ import annotations
+
+from tfnanlint.ops import op
+from tfnanlint.ops import transfer as t
+
+op("tf.add", "tf.math.add ops.add tnp.add np.add raw.AddV2 raw.Add", "x y name", t.binary(t.add), reference="tf.add(x, y)")
+op("tf.subtract", "tf.math.subtract tf.sub ops.subtract tnp.subtract np.subtract raw.Sub", "x y name",
+   t.binary(t.subtract), reference="tf.subtract(x, y)")
+op("tf.multiply", "tf.math.multiply tf.mul ops.multiply tnp.multiply np.multiply raw.Mul", "x y name",
+   t.binary(t.multiply), reference="tf.multiply(x, y)")
+op("tf.divide", "tf.math.divide tf.truediv tf.math.truediv tf.div tf.realdiv tf.RealDiv ops.divide ops.true_divide "
+   "tnp.divide tnp.true_divide np.divide np.true_divide raw.RealDiv raw.Div",
+   "x y name", t.binary(t.divide), needs={"y": "nonzero"}, masked="all", reference="tf.divide(x, y)")
+op("tf.negative", "tf.math.negative tf.neg ops.negative tnp.negative np.negative raw.Neg", "x name",
+   t.unary(t.negative), reference="tf.negative(x)")

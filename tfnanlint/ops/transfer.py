@@ -1,0 +1,445 @@
+"""Transfer functions shared by the rows: from the values that arrive to the value that comes out.
+
+All bounds hold in floating point, not on the real line: exp underflows to 0, sigmoid reaches 1, products flush.
+An infinite bound says that nothing limits the value; the flag `inf` says that Inf itself can occur. Overflow is marked
+where finite bounds lead beyond the largest number of the dtype, and by functions that grow exponentially.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Callable
+
+from tfnanlint.site import Site, made_by, same
+from tfnanlint.values import (FLOATS, INF, NO_CONSTANT, SMALLEST, Value, clamp, join, joined_dtype, number, outward,
+                              rounded, unknown)
+
+Function = Callable[[Value], Value]
+Gives = Callable[[Site], Value]
+
+
+def limits_of(dtype: str | None):
+    """Largest number, smallest normal number and spacing of a dtype; those of float32 when it is not known."""
+    return FLOATS.get(dtype or "float32", FLOATS["float32"])
+
+
+def smallest(dtype: str | None) -> float:
+    """The least positive number that arithmetic does not flush to 0."""
+    return SMALLEST.get(dtype or "float32", SMALLEST["float32"])
+
+
+def reaches_inf(x: Value) -> bool:
+    """Whether +Inf is among the elements: the flag is set, and the bounds do not put it on the other side."""
+    return x.inf and (x.hi == INF or x.lo != -INF)
+
+
+def reaches_minus_inf(x: Value) -> bool:
+    """Whether -Inf is among the elements."""
+    return x.inf and (x.lo == -INF or x.hi != INF)
+
+
+def made(lo: float, hi: float, *like: Value, nan: bool = False, up: bool = False, down: bool = False,
+         zero: bool | None = None, dtype: str | None = None) -> Value:
+    """A result in the dtype of `like`: rounded, overflow and underflow marked; `up`, `down`: +Inf, -Inf can occur."""
+    dtype = dtype or joined_dtype(like)
+    bounded = all(v.lo != -INF and v.hi != INF for v in like)
+    largest = limits_of(dtype).max
+    near_lo, near_hi = rounded(lo, dtype), rounded(hi, dtype)
+    if near_hi > largest and (hi != INF or bounded) or near_lo > largest and lo != INF:
+        up = True
+    if near_lo < -largest and (lo != -INF or bounded) or near_hi < -largest and hi != -INF:
+        down = True
+    lo, hi = -INF if down else near_lo, INF if up else near_hi
+    least = smallest(dtype)
+    if 0 < lo < least or -least < hi < 0:
+        lo, hi, zero = min(lo, 0.0), max(hi, 0.0), True
+        lo = 0.0 if 0 < lo < least else lo
+    if 0 < lo < least:
+        lo = 0.0
+    result = Value(lo, hi, zero, nan=nan, inf=up or down, dtype=dtype)
+    if (up or down) and lo == -INF and hi == INF:
+        result.evident = all(v.known for v in like)
+    return result
+
+
+def with_kind(result: Value, *inputs: Value) -> Value:
+    """Numbers in, number out; anything with a tensor in it gives a tensor."""
+    kinds = {v.kind for v in inputs}
+    result.kind = "number" if kinds == {"number"} else "array" if kinds and kinds <= {"number", "array"} else "tensor"
+    if result.kind == "number" and result.lo == result.hi and result.const is NO_CONSTANT:
+        result.const = result.lo
+    return result
+
+
+def _dtype(*values: Value) -> str | None:
+    if all(v.kind == "number" for v in values):
+        return "float64"  # Python arithmetic
+    return joined_dtype(values)
+
+
+def _in_dtype(value: Value, dtype: str | None) -> Value:
+    """A Python number meets a tensor: it is rounded to the tensor's dtype first (1 - 1e-8 is computed in Python)."""
+    if value.kind == "number" and dtype != "float64" and value.lo == value.hi:
+        bound = rounded(value.lo, dtype)
+        if 0 < abs(bound) < smallest(dtype):
+            return Value(min(bound, 0.0), max(bound, 0.0), True, kind="number", const=value.const, origin=value.origin)
+        if bound != value.lo:
+            return Value(bound, bound, kind="number", inf=bound in (INF, -INF), const=value.const, origin=value.origin)
+    return value
+
+
+def _meeting(a: Value, b: Value) -> tuple[Value, Value, str | None]:
+    """Two operands and the dtype they are computed in."""
+    dtype = _dtype(a, b)
+    return _in_dtype(a, dtype), _in_dtype(b, dtype), dtype
+
+
+# Sums and differences
+
+
+def add(a: Value, b: Value) -> Value:
+    a, b, dtype = _meeting(a, b)
+    nan = a.nan or b.nan
+    if a.inf and b.inf:
+        nan = nan or reaches_inf(a) and reaches_minus_inf(b) or reaches_minus_inf(a) and reaches_inf(b)
+    strict = a.lo >= 0 <= b.lo and (a.positive or b.positive) or a.hi <= 0 >= b.hi and (a.nonzero or b.nonzero)
+    result = made(-INF if -INF in (a.lo, b.lo) else a.lo + b.lo, INF if INF in (a.hi, b.hi) else a.hi + b.hi, a, b,
+                  nan=nan, up=reaches_inf(a) or reaches_inf(b), down=reaches_minus_inf(a) or reaches_minus_inf(b),
+                  zero=False if strict else None, dtype=dtype)
+    result.guarded = _guarded_sum(a, b) or _guarded_sum(b, a)
+    result.evident = result.evident or (a.evident and b.known) or (b.evident and a.known)
+    return with_kind(result, a, b)
+
+
+def _guarded_sum(a: Value, b: Value) -> bool:
+    """Nothing known plus a positive constant: somebody has thought of zero."""
+    return (not a.known or a.guarded) and not a.evident and b.lo > 0 and b.hi < INF
+
+
+def negative(x: Value) -> Value:
+    result = Value(-x.hi, -x.lo, x.zero, nan=x.nan, inf=x.inf, dtype=x.dtype, kind=x.kind, evident=x.evident)
+    if x.is_number:
+        result.const = -x.const
+    return result
+
+
+def subtract(a: Value, b: Value) -> Value:
+    if same(a, b):
+        return Value(0.0, 0.0, True, nan=a.nan or a.inf, dtype=_dtype(a, b), kind=a.kind if a.kind == b.kind else "tensor")
+    result = add(a, negative(b))
+    result.guarded = False
+    peak = made_by(b, "tf.reduce_max")
+    if peak is not None and same(peak.value("x"), a):
+        result = _reaching_zero(result, -INF, 0.0)
+    low = made_by(b, "tf.reduce_min")
+    if low is not None and same(low.value("x"), a):
+        result = _reaching_zero(result, 0.0, INF)
+    return result
+
+
+def _reaching_zero(x: Value, lo: float, hi: float) -> Value:
+    """A difference to the largest or smallest element: one-sided, and 0 at that element."""
+    return Value(max(x.lo, lo), min(x.hi, hi), True, nan=x.nan, inf=x.inf, dtype=x.dtype, kind=x.kind)
+
+
+def absolute(x: Value) -> Value:
+    if x.lo >= 0:
+        return x
+    low = 0.0 if x.lo <= 0 <= x.hi else min(abs(x.lo), abs(x.hi))
+    return Value(low, max(abs(x.lo), abs(x.hi)), x.zero, nan=x.nan, inf=x.inf, dtype=x.dtype, kind=x.kind,
+                 guarded=x.guarded)
+
+
+# Products and quotients
+
+
+def _times(p: float, q: float) -> float:
+    return 0.0 if p == 0 or q == 0 else p * q
+
+
+def _least(x: Value, dtype: str | None) -> float:
+    """The smallest magnitude of an element; 0 when it can be 0."""
+    if x.zero:
+        return 0.0
+    return x.lo if x.lo > 0 else -x.hi if x.hi < 0 else smallest(dtype)
+
+
+def multiply(a: Value, b: Value) -> Value:
+    if same(a, b) and not (a.exact and a.is_number):
+        return with_kind(square(a), a, b)
+    a, b, dtype = _meeting(a, b)
+    corners = [_times(p, q) for p in (a.lo, a.hi) for q in (b.lo, b.hi)]
+    up, down = _infinite_product(a, b) if a.inf or b.inf else (False, False)
+    nan = a.nan or b.nan or (a.inf and b.zero) or (b.inf and a.zero)
+    zero = a.zero or b.zero or _times(_least(a, dtype), _least(b, dtype)) < smallest(dtype)
+    result = made(min(corners), max(corners), a, b, nan=nan, up=up, down=down, dtype=dtype, zero=zero)
+    result.guarded = a.guarded and (b.positive or b.guarded) or b.guarded and a.positive
+    result.evident = result.evident or (a.evident and b.known and not (b.lo == b.hi == 0)) or (b.evident and a.known)
+    return with_kind(result, a, b)
+
+
+def _infinite_product(a: Value, b: Value) -> tuple[bool, bool]:
+    """Whether a product with an infinite factor can be +Inf, -Inf."""
+    up = down = False
+    for x, y in ((a, b), (b, a)):
+        high, low = reaches_inf(x), reaches_minus_inf(x)
+        positive, negative_ = y.hi > 0 or reaches_inf(y), y.lo < 0 or reaches_minus_inf(y)
+        up = up or high and positive or low and negative_
+        down = down or high and negative_ or low and positive
+    return up, down
+
+
+def square(x: Value) -> Value:
+    bounds = (x.lo * x.lo, x.hi * x.hi)
+    low = 0.0 if x.lo <= 0 <= x.hi else min(bounds)
+    result = made(low, max(bounds), x, nan=x.nan, up=x.inf, dtype=x.dtype,
+                  zero=x.zero or _least(x, x.dtype) ** 2 < smallest(x.dtype))
+    result.guarded = x.guarded
+    return result
+
+
+def divide(a: Value, b: Value) -> Value:
+    """The quotient where the divisor is not 0; a divisor that can be 0 adds Inf and NaN."""
+    if same(a, b) and not a.is_number:
+        result = Value(1.0, 1.0, nan=b.zero or a.nan or a.inf, dtype=_dtype(a, b))
+        return with_kind(result, a, b)
+    total = made_by(b, "tf.reduce_sum")
+    if total is not None and a.nonnegative and same(total.value("x"), a):
+        # Sums of nonnegative numbers are never below a summand, rounded or not; 0 / 0 remains.
+        result = Value(0.0, 1.0, nan=a.nan or b.nan or a.inf or b.zero, dtype=_dtype(a, b))
+        return with_kind(result, a, b)
+    a, b, dtype = _meeting(a, b)
+    result = _quotient(a, b, dtype)
+    result.evident = result.evident or a.evident and b.known
+    result.guarded = a.guarded and (b.positive or b.guarded)
+    return with_kind(result, a, b)
+
+
+def _quotient(a: Value, b: Value, dtype: str | None) -> Value:
+    corners = [_over(p, q) for q in _divisors(b, dtype) for p in (a.lo, a.hi)]
+    if b.inf or not corners:
+        corners.append(0.0)
+    up, down = _infinite_quotient(a, b)
+    nan = a.nan or b.nan or (a.zero and b.zero) or (a.inf and b.inf)
+    largest = max(abs(b.lo), abs(b.hi))
+    zero = a.zero or b.inf or _over(_least(a, dtype), largest) < smallest(dtype)
+    if b.zero and (up or down) and b.lo < 0 < b.hi:
+        corners += [INF, -INF]
+    return made(min(corners), max(corners), a, b, nan=nan, up=up, down=down, zero=zero, dtype=dtype)
+
+
+def _divisors(b: Value, dtype: str | None) -> list[float]:
+    """The divisors at which a quotient is extreme: the bounds, and the numbers next to 0."""
+    least = smallest(dtype)
+    found = [q for q in (b.lo, b.hi) if q != 0]
+    if b.lo <= 0 < b.hi:
+        found.append(min(least, b.hi))
+    if b.lo < 0 <= b.hi:
+        found.append(max(-least, b.lo))
+    return found
+
+
+def _over(p: float, q: float) -> float:
+    if p == 0 or q in (INF, -INF):
+        return 0.0
+    if q == 0:
+        return math.copysign(INF, p)
+    return p / q
+
+
+def _infinite_quotient(a: Value, b: Value) -> tuple[bool, bool]:
+    """Whether a quotient can be +Inf, -Inf because of a zero divisor or an infinite dividend."""
+    up = down = False
+    positive, negative_ = b.hi > 0 or b.zero or reaches_inf(b), b.lo < 0 or reaches_minus_inf(b)
+    if b.zero:
+        high, low = a.hi > 0 or reaches_inf(a), a.lo < 0 or reaches_minus_inf(a)
+        below, above = b.lo < 0, b.hi > 0 or b.lo == 0
+        up, down = high and above or low and below, high and below or low and above
+    if a.inf:
+        high, low = reaches_inf(a), reaches_minus_inf(a)
+        up = up or high and positive or low and negative_
+        down = down or high and negative_ or low and positive
+    return up, down
+
+
+def reciprocal(x: Value) -> Value:
+    one = Value(1.0, 1.0, kind="number")
+    result = _quotient(one, x, x.dtype)
+    result.guarded = x.guarded
+    return result
+
+
+# Increasing functions, exponentials, roots
+
+
+def increasing(function: Callable[[float], float], below: float = -INF, above: float = INF, ulps: int = 4,
+               odd: bool = False) -> Function:
+    """Transfer of an increasing function with the limits `below`, `above` at -inf, inf; `odd`: only 0 gives 0."""
+
+    def give(x: Value) -> Value:
+        high, low = reaches_inf(x), reaches_minus_inf(x)
+        lo = below if x.lo == -INF or low else safely(function, x.lo)
+        hi = above if x.hi == INF or high else safely(function, x.hi)
+        lo, hi = outward(lo, hi, x.dtype, ulps)
+        result = made(max(below, lo), min(above, hi), x, nan=x.nan, up=high and above == INF,
+                      down=low and below == -INF, zero=x.zero if odd else None, dtype=x.dtype)
+        return result
+
+    return give
+
+
+monotone = increasing
+
+
+def safely(function: Callable[[float], float], number: float) -> float:
+    """`function(number)`, with Inf for overflow and at poles."""
+    try:
+        return function(number)
+    except OverflowError:
+        return INF if number > 0 else -INF
+    except ValueError:
+        return -INF if number <= 0 else INF
+
+
+def exponential(function: Callable[[float], float], floor: float = 0.0) -> Function:
+    """exp and its relatives: down to `floor`, overflowing (88.7 in float32; facts: T.thresholds)."""
+
+    def give(x: Value) -> Value:
+        lo = floor if x.lo == -INF or reaches_minus_inf(x) else safely(function, x.lo)
+        hi = INF if x.hi == INF or reaches_inf(x) else safely(function, x.hi)
+        lo, hi = outward(lo, hi, x.dtype, 16)
+        return made(max(lo, floor), hi, x, nan=x.nan, up=hi > limits_of(x.dtype).max, dtype=x.dtype)
+
+    return give
+
+
+exp = exponential(math.exp)
+
+
+def logarithm(function: Callable[[float], float]) -> Function:
+    """log to some base: -Inf at 0, NaN below."""
+
+    def give(x: Value) -> Value:
+        lo = function(x.lo) if 0 < x.lo < INF else INF if x.lo == INF else -INF
+        hi = INF if x.hi == INF or reaches_inf(x) else function(x.hi) if x.hi > 0 else -INF
+        lo, hi = outward(lo, hi, x.dtype)
+        if x.lo <= 0 and not x.zero:
+            lo = function(limits_of(x.dtype).tiny) * 1.2  # subnormals: log(1e-45) is -103.3
+        # A value that cannot be 0 and is not positive either has no logarithm at all.
+        result = made(min(lo, hi), max(lo, hi), x, nan=x.nan or x.lo < 0 or reaches_minus_inf(x), up=reaches_inf(x),
+                      down=x.zero, dtype=x.dtype)
+        return result
+
+    return give
+
+
+log = logarithm(math.log)
+
+
+def sqrt(x: Value) -> Value:
+    lo = math.sqrt(x.lo) if 0 < x.lo < INF else 0.0
+    hi = INF if x.hi == INF or reaches_inf(x) else math.sqrt(max(x.hi, 0.0))
+    lo, hi = outward(lo, hi, x.dtype, 1)
+    zero = x.zero or 0 < x.lo < smallest(x.dtype)
+    result = made(0.0 if zero else max(lo, 0.0), hi, x, nan=x.nan or x.lo < 0 or reaches_minus_inf(x),
+                  up=reaches_inf(x), zero=zero, dtype=x.dtype)
+    result.guarded = x.guarded
+    return result
+
+
+# Choices
+
+
+def maximum(a: Value, b: Value) -> Value:
+    a, b, dtype = _meeting(a, b)
+    lo, hi = max(a.lo, b.lo), max(a.hi, b.hi)
+    zero = (a.zero and b.lo <= 0) or (b.zero and a.lo <= 0)
+    inf = reaches_inf(a) or reaches_inf(b) or (reaches_minus_inf(a) and reaches_minus_inf(b))
+    result = Value(lo, hi, zero, nan=a.nan or b.nan, inf=inf, dtype=dtype)
+    result.evident = a.evident and b.evident
+    return with_kind(result, a, b)
+
+
+def minimum(a: Value, b: Value) -> Value:
+    a, b, dtype = _meeting(a, b)
+    lo, hi = min(a.lo, b.lo), min(a.hi, b.hi)
+    zero = (a.zero and b.hi >= 0) or (b.zero and a.hi >= 0)
+    inf = reaches_minus_inf(a) or reaches_minus_inf(b) or (reaches_inf(a) and reaches_inf(b))
+    result = Value(lo, hi, zero, nan=a.nan or b.nan, inf=inf, dtype=dtype)
+    result.evident = a.evident and b.evident
+    return with_kind(result, a, b)
+
+
+def clip(x: Value, low: Value, high: Value) -> Value:
+    """clip_by_value: minimum with the upper bound first, then maximum with the lower one (facts: C.clip_swapped_bounds)."""
+    result = maximum(minimum(x, high), low)
+    result.nan = x.nan
+    result.kind = "tensor" if x.kind in ("tensor", "unknown") else x.kind
+    if result.dtype is None:
+        result.dtype = x.dtype
+    return result
+
+
+# What rows are made of
+
+
+def unary(function: Function) -> Gives:
+    """A row's `gives` from a function of its first parameter."""
+
+    def give(site: Site) -> Value:
+        x = site.value(site.op.main)
+        result = function(x)
+        if result is x:
+            return x.but(kind="tensor" if x.kind == "unknown" else x.kind)
+        if x.evident and result.lo == -INF and result.hi == INF:
+            result.evident = True
+        return with_kind(result, x)
+
+    return give
+
+
+def binary(function: Callable[[Value, Value], Value], left: str = "x", right: str = "y") -> Gives:
+    """A row's `gives` from a function of two parameters."""
+    return lambda site: function(site.value(left), site.value(right))
+
+
+def passes(param: str = "x") -> Gives:
+    """The values of `param` come out unchanged (identity, reshape, gather): the same elements, maybe fewer."""
+
+    def give(site: Site) -> Value:
+        x = site.value(param)
+        return Value(x.lo, x.hi, x.zero, nan=x.nan, inf=x.inf, dtype=x.dtype,
+                     kind="tensor" if x.kind in ("unknown", "number", "sequence") else x.kind, guarded=x.guarded,
+                     evident=x.evident)
+
+    return give
+
+
+def ranged(lo: float, hi: float, zero: bool | None = None, dtype: str | None = None) -> Gives:
+    """Results in [lo, hi] whatever arrives."""
+    return lambda site: Value(lo, hi, zero, dtype=dtype)
+
+
+def anything(site: Site) -> Value:
+    """Nothing is known of the result."""
+    return unknown("tensor")
+
+
+def several(*values: Value) -> Value:
+    """The result of an op that returns a tuple or list."""
+    return Value(kind="sequence", obj=tuple(values))
+
+
+def elements(value: Value) -> tuple[Value, ...]:
+    """The values of a list or tuple; a value of another kind stands for all elements of an unseen list."""
+    if value.kind == "sequence" and isinstance(value.obj, (tuple, list)):
+        return tuple(v for v in value.obj if isinstance(v, Value)) or (unknown("tensor"),)
+    return (value,)
+
+
+def constant(value: Value) -> float | None:
+    """The number a value surely is, else None."""
+    return float(value.const) if value.is_number else (value.lo if value.exact else None)
+
+
+__all__ = [name for name in dir() if not name.startswith("_")]

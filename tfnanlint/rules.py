@@ -1,0 +1,361 @@
+"""Rules: how a rule file announces itself, what it may ask, and how rules are found.
+
+A rule is a function that gets a site (or an event) and yields findings. Everything else is done here: positions, traces,
+certainty, spelling, fixes.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import pkgutil
+from dataclasses import dataclass
+from typing import Any, Callable, Iterable, Iterator
+
+from tfnanlint.findings import Certainty, Claim, Edit, Finding, Fix, Step
+from tfnanlint.names import IMPORTS, canonical, local_spelling
+from tfnanlint.scopes import Imported, Joined, Point, Refined
+from tfnanlint.site import Site, made_by, same
+from tfnanlint.source import Span
+from tfnanlint.values import FLOATS, Note, Value, words
+
+EVENTS = frozenset({"compare", "call", "file"})
+DEFAULT = frozenset({Certainty.MUST, Certainty.MAY})
+MODES = ("eager", "graph", "xla")
+
+
+@dataclass(frozen=True, eq=False)
+class Rule:
+    """One rule: `on` are canonical op names or events; `words` must stand in a file for an event rule to run;
+    `over` are codes that a finding of this rule replaces at the same place."""
+
+    code: str
+    slug: str
+    on: tuple[str, ...]
+    check: Callable[..., Iterable[Finding]]
+    doc: str
+    default: frozenset[Certainty] = DEFAULT
+    over: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
+    preview: bool = False
+
+    @property
+    def summary(self) -> str:
+        return self.doc.strip().splitlines()[0]
+
+
+_FOUND: list[Rule] = []
+
+
+def rule(code: str, slug: str, on: str, *, default: str = "MUST MAY", over: str = "", words: str = "",
+         preview: bool = False) -> Callable[[Callable], Callable]:
+    """Announce the decorated function as the rule of its file; the module's docstring is its page.
+
+    `on`, `default`, `over` and `words` are separated by blanks.
+    """
+
+    def announce(check: Callable) -> Callable:
+        doc = inspect.getdoc(inspect.getmodule(check)) or ""
+        grades = frozenset(Certainty[name] for name in default.split())
+        _FOUND.append(Rule(code, slug, tuple(on.split()), check, doc, grades, tuple(over.split()), tuple(words.split()),
+                           preview))
+        return check
+
+    return announce
+
+
+_loaded: tuple[Rule, ...] | None = None
+
+
+def load(plugins: Iterable[str] = ()) -> tuple[Rule, ...]:
+    """All rules by code: tfnanlint's own, and those of the named installed plugins.
+
+    Raises LookupError for a plugin that is not installed.
+    """
+    global _loaded
+    if _loaded is None:
+        _import("tfnanlint_rules")
+        wanted = set(plugins)
+        if wanted:
+            _load_plugins(wanted)
+        _loaded = tuple(sorted(_FOUND, key=lambda r: r.code))
+    return _loaded
+
+
+def _import(package: str) -> None:
+    found = importlib.import_module(package)
+    for info in pkgutil.iter_modules(found.__path__):
+        importlib.import_module(f"{package}.{info.name}")
+
+
+def _load_plugins(wanted: set[str]) -> None:
+    from importlib.metadata import entry_points
+
+    installed = {e.name: e for e in entry_points(group="tfnanlint.rules")}
+    for name in sorted(wanted):
+        if name not in installed:
+            raise LookupError(f"plugin '{name}' is not installed (found: {', '.join(sorted(installed)) or 'none'})")
+        _import(installed[name].value)
+
+
+class Context:
+    """What a rule may ask about the file it looks at, and how it makes findings and fixes."""
+
+    def __init__(self, module: Any, interpreter: Any, rule: Rule):
+        self.module = module
+        self.source = module.source
+        self.interpreter = interpreter
+        self.rule = rule
+        self.no_fix = ""
+
+    # Questions
+
+    def made_by(self, value: Value, *names: str) -> Site | None:
+        """The op application among `names` that made a value, across variables and helpers."""
+        return made_by(value, *names)
+
+    def same(self, a: Value, b: Value) -> bool:
+        return same(a, b)
+
+    def value(self, node: ast.expr, point: Point) -> Value:
+        """What an expression is worth at the point of some site."""
+        return self.interpreter.ask(node, point)
+
+    def site(self, node: ast.expr, point: Point) -> Site | None:
+        """The op application that an expression is, at a point."""
+        return self.interpreter.site(node, point)
+
+    def discarded(self, site: Site) -> bool:
+        """Whether the result of a site is thrown away."""
+        return site.node in self.module.discarded
+
+    def name(self, node: ast.expr, point: Point) -> str | None:
+        """Canonical name that an expression is spelled with (`np.nan`), None when it is not an imported name."""
+        return self.interpreter.resolve(node, point)
+
+    def text(self, node: ast.AST) -> str:
+        return self.source.segment(node)
+
+    def epsilon(self, value: Value, power: int = 1) -> str:
+        """A positive constant that survives in the value's dtype, as text; `power` 2 for use inside a square root."""
+        if value.dtype in ("float16", "bfloat16"):
+            return "1e-4" if value.dtype == "float16" else "1e-7"
+        return "1e-12" if power == 2 else "1e-7"
+
+    def grade(self, value: Value, surely: bool) -> Certainty:
+        """MUST when the value surely is outside, UNKNOWN when nothing is known, else MAY."""
+        if surely:
+            return Certainty.MUST
+        return Certainty.MAY if value.known else Certainty.UNKNOWN
+
+    # Findings
+
+    def finding(self, site: Site, param: str | None, message: str, certainty: Certainty,
+                fixes: Iterable[Fix] = (), *, modes: tuple[str, ...] = MODES, node: ast.AST | None = None,
+                help: str = "") -> Finding:
+        """A finding at a site; the value of `param` is shown with the chain that leads to it."""
+        value = site.value(param) if param else None
+        fixes = tuple(fixes)
+        no_fix, self.no_fix = ("" if fixes else self.no_fix), ""
+        return Finding(
+            self.rule.code, self.rule.slug, self.source.path, self.source.span(node or site.node), message, certainty,
+            differentiated=site.differentiated, range=words(value) if value is not None else "",
+            trace=self._trace(site, value) if value is not None else (), modes=modes, fixes=fixes, no_fix=no_fix, help=help,
+        )
+
+    def remark(self, node: ast.AST, message: str, certainty: Certainty = Certainty.MUST, fixes: Iterable[Fix] = ()) -> Finding:
+        """A finding at an expression that is no op application."""
+        return Finding(self.rule.code, self.rule.slug, self.source.path, self.source.span(node), message, certainty,
+                       fixes=tuple(fixes))
+
+    def _trace(self, site: Site, value: Value) -> tuple[Step, ...]:
+        steps: list[Step] = []
+        rows: set[tuple[str, int]] = set()
+        origin: Any = value.origin
+        for _ in range(24):
+            if origin is None or len(steps) >= 8:
+                break
+            if isinstance(origin, Site):
+                self._step(steps, rows, origin)
+                follow = origin.op.main
+                value = origin.value(follow) if origin.given(follow) else next(
+                    (origin.value(p) for p in origin.args if origin.value(p).origin is not None), None)
+                origin = value.origin if value is not None else None
+            else:
+                self._note(steps, rows, origin)
+                origin = origin.parent
+        return tuple(steps)
+
+    def _step(self, steps: list[Step], rows: set, origin: Site) -> None:
+        source, node = origin.source, origin.node
+        if source is None or not hasattr(node, "lineno") or origin.result is None:
+            return
+        text = f"{_one_line(source.segment(node))} is {words(origin.result)}"
+        if (source.path, node.lineno, text) not in rows:
+            rows.add((source.path, node.lineno, text))
+            steps.append(Step(source.path, source.span(node), node.lineno, text))
+
+    def _note(self, steps: list[Step], rows: set, note: Note) -> None:
+        if not note.text or note.source is None or note.node is None or (note.text,) in rows:
+            return
+        rows.add((note.text,))
+        verb = "is" if note.text.startswith("default") else "is not known"
+        text = f"{note.text} {verb}" if verb != "is" else note.text
+        start = note.source.offset(note.node.lineno, note.node.col_offset)
+        steps.append(Step(note.source.path, Span(start, start), note.node.lineno, text))
+
+    # Fixes
+
+    def rewrite(self, site: Site, template: str, *, title: str, claim: Claim, cost: str = "", node: ast.expr | None = None,
+                **holes: Any) -> list[Fix]:
+        """One fix that replaces the site (or `node`) by a template in canonical names; [] when it cannot be made safely.
+
+        A hole is an expression of the program, literal text, or None, which drops the argument it stands in.
+        """
+        target = node if node is not None else site.node
+        return self.rewrite_all(site, [(target, template, holes)], title=title, claim=claim, cost=cost)
+
+    def rewrite_all(self, site: Site, parts: list[tuple[ast.expr, str, dict[str, Any]]], *, title: str, claim: Claim,
+                    cost: str = "") -> list[Fix]:
+        """One fix made of several replacements."""
+        from tfnanlint import rewrite
+
+        if not site.complete:
+            self.no_fix = "an argument of this call is not known to tfnanlint, so it cannot be kept safely"
+            return []
+        try:
+            extra: list[Edit] = []
+            prepared = [(target, template, {k: self._hole(v, target, site, extra) for k, v in holes.items()})
+                        for target, template, holes in parts]
+            edits = rewrite.rewrite_many(self.source, prepared, lambda name: self._spell(name, site))
+        except rewrite.NoFix as reason:
+            self.no_fix = str(reason)
+            return []
+        return [Fix(title, claim, tuple([*edits, *extra]), cost)]
+
+    def _hole(self, hole: Any, target: ast.expr, site: Site, extra: list[Edit]) -> Any:
+        """A hole that is safe where it lands: inside the flagged text, or meaning the same there as where it stands."""
+        from tfnanlint.rewrite import NoFix
+
+        if isinstance(hole, Site):
+            raise TypeError("a hole is an expression, not a site")
+        if not isinstance(hole, (ast.AST, Outside)):
+            return hole
+        if isinstance(hole, ast.AST):
+            if getattr(hole, "augmented", False) or getattr(target, "augmented", False):
+                raise NoFix("an augmented assignment is rewritten by hand")
+            if self.source.span(hole) in self.source.span(target):
+                return hole
+            raise NoFix("the value comes from another statement")
+        return self._outside(hole, site, extra)
+
+    def _outside(self, hole: Outside, site: Site, extra: list[Edit]) -> Any:
+        from tfnanlint.rewrite import NoFix
+
+        if hole.point is None or hole.point.module is not self.module:
+            raise NoFix("the value is made in another file")
+        if self.source.span(hole.node) in self.source.span(site.node):
+            return hole.node
+        if hole.point.scope is not site.point.scope:
+            raise NoFix("the value is made in another function")
+        if not self._steady(hole.node, hole.point, site.point):
+            raise NoFix("a name in it holds another value by then")
+        if not self._cheap(hole.node):
+            raise NoFix("it would have to be computed twice; give it a name first")
+        return hole.node
+
+    def _steady(self, node: ast.expr, then: Point, now: Point) -> bool:
+        """Whether every name in an expression still has the binding it had."""
+        for inner in ast.walk(node):
+            if isinstance(inner, ast.Name) and _plain(then.lookup(inner.id)) is not _plain(now.lookup(inner.id)):
+                return False
+            if isinstance(inner, (ast.Attribute, ast.Subscript)):
+                from tfnanlint.conditions import path_of, root_of
+
+                path = path_of(inner)
+                if path and then.path_binding(root_of(path), path) is not now.path_binding(root_of(path), path):
+                    return False
+        return True
+
+    def _cheap(self, node: ast.expr) -> bool:
+        """Names, attributes, constants and arithmetic on them: nothing that runs code of its own."""
+        allowed = (ast.Name, ast.Attribute, ast.Constant, ast.BinOp, ast.UnaryOp, ast.Subscript, ast.operator, ast.unaryop,
+                   ast.expr_context, ast.Slice, ast.Tuple)
+        return all(isinstance(inner, allowed) for inner in ast.walk(node))
+
+    def _spell(self, name: str, site: Site) -> Any:
+        """How this file writes a canonical name at a site: its own aliases first, else a new import."""
+        from tfnanlint.rewrite import NoFix, Spelling
+
+        imports = self._imports(site)
+        row = self.interpreter.table.get(name)
+        aliases = list(row.aliases) if row is not None else [name]
+        library = site.library if site.library not in ("operator", "method", "layer") else ""
+        aliases.sort(key=lambda a: (a.split(".", 1)[0] != library, a != name))
+        for alias in aliases:
+            if alias.split(".", 1)[0] in ("np", "raw", "math") and alias != name and library != alias.split(".", 1)[0]:
+                continue
+            text = local_spelling(alias, imports)
+            if text is not None:
+                return Spelling(text)
+        root = name.split(".", 1)[0]
+        line = IMPORTS.get(root)
+        if line is None or site.point.lookup(root) is not None:
+            raise NoFix(f"'{name}' cannot be spelled here: add an import of TensorFlow first")
+        return Spelling(name, line)
+
+    def _imports(self, site: Site) -> list[tuple[str, str]]:
+        """(local name, canonical name) of the imports that hold at a site; the one used there first."""
+        found: list[tuple[str, str]] = []
+        scope = site.point.scope
+        while scope is not None:
+            for local in scope.history:
+                binding = site.point.lookup(local) if "." not in local and "[" not in local else None
+                target = _imported(binding)
+                if target is not None:
+                    found.append((local, target))
+            scope = scope.parent.scope if scope.parent is not None else None
+        used = site.node.func if isinstance(site.node, ast.Call) else None
+        while isinstance(used, ast.Attribute):
+            used = used.value
+        root = used.id if isinstance(used, ast.Name) else ""
+        found.sort(key=lambda item: (item[0] != root, len(item[1]), item[0]))
+        return found
+
+
+@dataclass(frozen=True)
+class Outside:
+    """A hole whose expression may stand in an earlier statement: it is used only if it still means the same there."""
+
+    node: ast.expr
+    point: Any
+
+
+def argument(site: Site, param: str) -> Outside | None:
+    """The expression given for a parameter of a producer, for use as a hole; None when it was not given."""
+    node = site.args.get(param)
+    return Outside(node, site.point) if node is not None else None
+
+
+def _plain(binding: Any) -> Any:
+    while isinstance(binding, Refined):
+        binding = binding.base
+    return binding
+
+
+def _imported(binding: Any) -> str | None:
+    if isinstance(binding, Imported) and binding.level == 0:
+        return canonical(binding.dotted)
+    if isinstance(binding, Joined):
+        return next((t for t in map(_imported, binding.bindings) if t), None)
+    return None
+
+
+def _one_line(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= 72 else text[:69] + "..."
+
+
+__all__ = ["Claim", "Certainty", "Context", "FLOATS", "Finding", "Fix", "Iterator", "Outside", "Rule", "argument", "load",
+           "rule"]

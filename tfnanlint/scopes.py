@@ -1,0 +1,292 @@
+"""Scopes, points and bindings: which definition of a name holds at which point of the program.
+
+A scope keeps the history of every name: times and bindings. A point is a scope at a time, so that an expression met
+earlier is evaluated later, and only if somebody asks, with the bindings that held where it stands.
+"""
+
+from __future__ import annotations
+
+import ast
+from bisect import bisect_right
+from typing import TYPE_CHECKING, Any
+
+from tfnanlint.values import Value
+
+if TYPE_CHECKING:
+    from tfnanlint.flow import Interpreter
+
+FOREVER = 1 << 60
+
+
+class Scope:
+    """One activation of a module, class or function body.
+
+    Names and paths (`self.x`, `w['h1']`) share the history. `statements` lists what was walked, for finding sites later.
+    """
+
+    __slots__ = ("node", "parent", "time", "history", "memo", "statements", "returns", "function", "module", "globals",
+                 "yields", "tapes", "depth", "callees")
+
+    def __init__(self, node: ast.AST, parent: Point | None, module: Any, function: Any = None, depth: int = 0):
+        self.node = node
+        self.parent = parent
+        self.module = module
+        self.function = function
+        self.time = 0
+        self.history: dict[str, tuple[list[int], list[Any]]] = {}
+        self.memo: dict[ast.AST, Value] = {}
+        self.callees: dict[ast.AST, Any] = {}
+        self.statements: list[tuple[int, int, ast.AST, int]] = []
+        self.returns: list[tuple[ast.expr | None, int]] = []
+        self.globals: dict[str, Scope] = {}
+        self.yields = False
+        self.tapes: list[tuple[int, int]] = []
+        self.depth = depth
+
+    def bind(self, path: str, binding: Any) -> None:
+        self.time += 1
+        entry = self.history.get(path)
+        if entry is None:
+            self.history[path] = ([self.time], [binding])
+        else:
+            entry[0].append(self.time)
+            entry[1].append(binding)
+
+    def at(self, path: str, time: int = FOREVER) -> Any:
+        """The binding of `path` at `time`, or None."""
+        entry = self.history.get(path)
+        if entry is None:
+            return None
+        times = entry[0]
+        if times[-1] <= time:
+            return entry[1][-1]
+        index = bisect_right(times, time)
+        return entry[1][index - 1] if index else None
+
+    def bound_at(self, path: str, time: int = FOREVER) -> int:
+        """When the binding that holds at `time` was made; 0 when there is none."""
+        entry = self.history.get(path)
+        if entry is None:
+            return 0
+        index = bisect_right(entry[0], time)
+        return entry[0][index - 1] if index else 0
+
+    def here(self) -> Point:
+        return Point(self, self.time)
+
+
+class Point:
+    """A scope at a time; `over` holds bindings of an inner expression (lambda, comprehension, refined branch)."""
+
+    __slots__ = ("scope", "time", "over", "outer", "memo")
+
+    def __init__(self, scope: Scope, time: int = FOREVER, over: dict[str, Any] | None = None, outer: Point | None = None):
+        self.scope = scope
+        self.time = time
+        self.over = over
+        self.outer = outer
+        self.memo = scope.memo if over is None else {}
+
+    def lookup(self, path: str) -> Any:
+        """The binding that holds here, through enclosing scopes for plain names; None when there is none."""
+        point: Point | None = self
+        while point is not None:
+            if point.over is not None:
+                found = point.over.get(path)
+                if found is not None:
+                    return found
+                if point.outer is not None:
+                    point = point.outer
+                    continue
+            scope = point.scope
+            moved = scope.globals.get(path) if scope.globals else None
+            if moved is not None:
+                return moved.at(path)
+            found = scope.at(path, point.time)
+            if found is not None:
+                return found
+            if path in scope.history:
+                return None
+            point = scope.parent
+            while point is not None and isinstance(point.scope.node, ast.ClassDef):
+                point = point.scope.parent  # class bodies are not visible from methods
+        return None
+
+    def under(self, over: dict[str, Any]) -> Point:
+        """This point with some bindings on top."""
+        return Point(self.scope, self.time, over, self)
+
+    def path_binding(self, root: str, path: str) -> Any:
+        """The binding of `self.x` or `w['k']`, unless its root was bound again later."""
+        point: Point | None = self
+        while point is not None and point.over is not None:
+            found = point.over.get(path)
+            if found is not None:
+                return found
+            point = point.outer
+        if point is None:
+            return None
+        scope, time = point.scope, point.time
+        while path not in scope.history:
+            if root in scope.history or scope.parent is None:
+                return None
+            scope, time = scope.parent.scope, FOREVER
+        if scope.bound_at(path, time) < scope.bound_at(root, time):
+            return None
+        return scope.at(path, time)
+
+    @property
+    def module(self) -> Any:
+        return self.scope.module
+
+
+class Binding:
+    """Something a name stands for; `value` computes it once, when asked."""
+
+    __slots__ = ("_value",)
+
+    def __init__(self) -> None:
+        self._value: Value | None = None
+
+    def value(self, interpreter: Interpreter) -> Value:
+        if self._value is None:
+            before = interpreter.taint
+            found = self.compute(interpreter)
+            if interpreter.taint != before:
+                return found
+            self._value = found
+        return self._value
+
+    def compute(self, interpreter: Interpreter) -> Value:
+        raise NotImplementedError
+
+
+class Fixed(Binding):
+    """A value known from the start."""
+
+    __slots__ = ()
+
+    def __init__(self, value: Value):
+        self._value = value
+
+
+class Imported(Binding):
+    """`import a.b as c`, `from a import b`: the dotted path; `level` counts the dots of a relative import."""
+
+    __slots__ = ("dotted", "level")
+
+    def __init__(self, dotted: str, level: int = 0):
+        super().__init__()
+        self.dotted = dotted
+        self.level = level
+
+    def compute(self, interpreter: Interpreter) -> Value:
+        return interpreter.imported(self)
+
+
+class Assigned(Binding):
+    """`name = node`, evaluated where it stands."""
+
+    __slots__ = ("node", "point")
+
+    def __init__(self, node: ast.expr, point: Point):
+        super().__init__()
+        self.node = node
+        self.point = point
+
+    def compute(self, interpreter: Interpreter) -> Value:
+        return interpreter.evaluate(self.node, self.point)
+
+
+class Element(Binding):
+    """One of the targets of an unpacking assignment; `index` None for a starred one."""
+
+    __slots__ = ("whole", "index")
+
+    def __init__(self, whole: Binding, index: int | None):
+        super().__init__()
+        self.whole = whole
+        self.index = index
+
+    def compute(self, interpreter: Interpreter) -> Value:
+        return interpreter.element(self.whole.value(interpreter), self.index)
+
+
+class Iterated(Binding):
+    """The target of a loop or comprehension over `iterable`."""
+
+    __slots__ = ("iterable",)
+
+    def __init__(self, iterable: Binding):
+        super().__init__()
+        self.iterable = iterable
+
+    def compute(self, interpreter: Interpreter) -> Value:
+        return interpreter.iterated(self.iterable.value(interpreter))
+
+
+class Refined(Binding):
+    """`base` where a condition holds (`truth`) or does not."""
+
+    __slots__ = ("base", "path", "test", "truth", "point")
+
+    def __init__(self, base: Binding, path: str, test: ast.expr, truth: bool, point: Point):
+        super().__init__()
+        self.base = base
+        self.path = path
+        self.test = test
+        self.truth = truth
+        self.point = point
+
+    def compute(self, interpreter: Interpreter) -> Value:
+        return interpreter.refined(self)
+
+
+class Joined(Binding):
+    """Whichever of several branches was taken."""
+
+    __slots__ = ("bindings",)
+
+    def __init__(self, bindings: list[Binding]):
+        super().__init__()
+        self.bindings = bindings
+
+    def compute(self, interpreter: Interpreter) -> Value:
+        return interpreter.joined([b.value(interpreter) for b in self.bindings])
+
+
+class Loop(Binding):
+    """A name at the head of a loop: its value before the loop or after any round."""
+
+    __slots__ = ("entry", "rounds", "_assumed")
+
+    def __init__(self, entry: Binding | None):
+        super().__init__()
+        self.entry = entry
+        self.rounds: list[Binding] = []
+        self._assumed: Value | None = None
+
+    def compute(self, interpreter: Interpreter) -> Value:
+        if self._assumed is not None:
+            interpreter.taint += 1
+            return self._assumed
+        try:
+            return interpreter.settle(self)
+        finally:
+            self._assumed = None
+
+
+class Parameter(Binding):
+    """A parameter of the function that `scope` is an activation of, when no call is being followed."""
+
+    __slots__ = ("function", "name", "default", "busy")
+
+    def __init__(self, function: Any, name: str, default: Binding | None):
+        super().__init__()
+        self.function = function
+        self.name = name
+        self.default = default
+        self.busy = False
+
+    def compute(self, interpreter: Interpreter) -> Value:
+        return interpreter.parameter(self)

@@ -1,0 +1,110 @@
+"""One op application and the values that reach it."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any, Callable
+
+from tfnanlint.findings import Differentiated
+from tfnanlint.values import NO_CONSTANT, Value, unknown
+
+if TYPE_CHECKING:
+    from tfnanlint.ops import Op
+    from tfnanlint.source import Source
+
+
+class Site:
+    """`op` applied at `node`.
+
+    `args` maps parameter names to the expressions given; `value(param)` is what arrives there, computed when asked for.
+    `complete` is False when an argument could not be bound to a parameter of the row (then no fix is made).
+    `library` tells which spelling family the op came in: tf, K, ops, tnp, keras, np, operator, method.
+    `point` is where in the program the site stands; only the engine looks into it.
+    """
+
+    __slots__ = ("op", "node", "args", "complete", "library", "point", "source", "name", "result", "_values",
+                 "_evaluate", "_apply", "_differentiated")
+
+    def __init__(self, op: Op, node: ast.expr, args: dict[str, ast.expr], evaluate: Callable[[ast.expr], Value],
+                 *, complete: bool = True, library: str = "tf", point: Any = None, source: Source | None = None,
+                 name: str = ""):
+        self.op = op
+        self.node = node
+        self.args = args
+        self.complete = complete
+        self.library = library
+        self.point = point
+        self.source = source
+        self.name = name
+        self.result: Value | None = None
+        self._values: dict[str, Value] = {}
+        self._evaluate = evaluate
+        self._apply: Callable[[Value, tuple[Value, ...]], Value] | None = None
+        self._differentiated: Callable[[Site], Differentiated] | None = None
+
+    @classmethod
+    def of_values(cls, op: Op, values: dict[str, Value]) -> Site:
+        """A site without source, for tests and for ops applied by other ops."""
+        site = cls(op, ast.Constant(value=None), {}, lambda node: unknown())
+        site._values.update(values)
+        return site
+
+    def value(self, param: str) -> Value:
+        """What reaches `param`; an unknown value when the argument was not given."""
+        found = self._values.get(param)
+        if found is None:
+            node = self.args.get(param)
+            found = unknown() if node is None else self._evaluate(node)
+            self._values[param] = found
+        return found
+
+    def given(self, param: str) -> bool:
+        return param in self.args or param in self._values
+
+    def const(self, param: str, default: Any = None) -> Any:
+        """The Python constant given for `param`; `default` when not given, NO_CONSTANT when given but not constant."""
+        return self.value(param).const if self.given(param) else default
+
+    @property
+    def differentiated(self) -> Differentiated:
+        """Whether a gradient is taken through this site."""
+        return self._differentiated(self) if self._differentiated else Differentiated.UNKNOWN
+
+    def apply(self, callee: Value, *args: Value) -> Value:
+        """What calling `callee` (an activation, a mapped function) on `args` gives; unknown when it is not known."""
+        return self._apply(callee, args) if self._apply else unknown()
+
+    def __repr__(self) -> str:
+        return f"<Site {self.op.name} line {getattr(self.node, 'lineno', '?')}>"
+
+
+def made_by(value: Value, *names: str) -> Site | None:
+    """The op application among `names` whose result `value` is, seen through ops that pass values unchanged."""
+    for _ in range(32):
+        origin = value.origin
+        if not isinstance(origin, Site):
+            return None
+        if origin.op.name in names:
+            return origin
+        if not origin.op.passes:
+            return None
+        value = origin.value(origin.op.passes)
+    return None
+
+
+def same(a: Value, b: Value, depth: int = 4) -> bool:
+    """Whether two values are surely the same number: one token, or the same pure op on the same values."""
+    if a.token is b.token:
+        return True
+    if a.const is not NO_CONSTANT or b.const is not NO_CONSTANT:
+        return type(a.const) is type(b.const) and a.const == b.const
+    left, right = a.origin, b.origin
+    if left is right and left is not None and isinstance(left, Site):
+        return True
+    if depth == 0 or not isinstance(left, Site) or not isinstance(right, Site):
+        return False
+    if left.op is not right.op or not left.op.pure or left.args.keys() != right.args.keys():
+        return False
+    if not left.complete or not right.complete:
+        return False
+    return all(same(left.value(param), right.value(param), depth - 1) for param in left.args if param != "name")

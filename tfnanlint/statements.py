@@ -1,0 +1,439 @@
+"""Statements: one walk over a body that binds names, splits at branches, joins after them and widens at loops.
+
+Nothing is evaluated here. Every simple statement is noted with its time, so that expressions can be judged later.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any, Callable
+
+from tfnanlint.conditions import ASSERTIONS, facts, leaf, path_of, root_of
+from tfnanlint.scopes import (Assigned, Binding, Element, Fixed, Imported, Iterated, Joined, Loop, Point, Refined, Scope)
+from tfnanlint.values import Value
+
+_CHANGING = frozenset("append extend insert add update pop remove clear setdefault appendleft".split())
+
+
+class Mutated(Binding):
+    """A container or model after a method that changes it (`model.add(layer)`, `layers.append(x)`)."""
+
+    __slots__ = ("base", "call", "point")
+
+    def __init__(self, base: Binding, call: ast.Call, point: Point):
+        super().__init__()
+        self.base = base
+        self.call = call
+        self.point = point
+
+    def compute(self, interpreter: Any) -> Value:
+        return interpreter.mutated(self.base.value(interpreter), self.call, self.point)
+
+
+class _LoopFrame:
+    """The names that a loop changes, and whether it is left by `break`."""
+
+    __slots__ = ("names", "broken")
+
+    def __init__(self, names: dict[str, Loop]):
+        self.names = names
+        self.broken = False
+
+    def capture(self, scope: Scope) -> None:
+        for path, loop in self.names.items():
+            found = scope.at(path)
+            if found is not None and found is not loop:
+                loop.rounds.append(found)
+
+
+class Walk:
+    """Walks the body of one scope."""
+
+    def __init__(self, scope: Scope):
+        self.scope = scope
+        self.log: list[str] = []
+        self.loops: list[_LoopFrame] = []
+        self.walrus = scope.module.has_walrus
+
+    def block(self, body: list[ast.stmt]) -> bool:
+        """Walk statements in order; False when the end is not reached."""
+        for statement in body:
+            handler = _HANDLERS.get(type(statement))
+            if handler is not None and handler(self, statement) is False:
+                return False
+        return True
+
+    def bind(self, path: str, binding: Binding | None) -> None:
+        moved = self.scope.globals.get(path)
+        if moved is not None:
+            moved.bind(path, binding)
+            return
+        self.scope.bind(path, binding)
+        self.log.append(path)
+
+    def note(self, node: ast.expr | None) -> None:
+        """Remember an expression that is computed here."""
+        if node is None:
+            return
+        self.scope.statements.append((node.lineno, node.end_lineno, node, self.scope.time))
+        if self.walrus:
+            for inner in ast.walk(node):
+                if isinstance(inner, ast.NamedExpr):
+                    self.bind(inner.target.id, Assigned(inner.value, self.scope.here()))
+
+    # Branches
+
+    def branches(self, alternatives: list[Callable[[], bool]]) -> bool:
+        """Walk alternatives from the same state and join the states that reach the end."""
+        scope, start = self.scope, self.scope.time
+        states: list[dict[str, Binding | None]] = []
+        changed: set[str] = set()
+        for alternative in alternatives:
+            mark = len(self.log)
+            live = alternative()
+            touched = set(self.log[mark:])
+            if live:
+                states.append({path: scope.at(path) for path in touched})
+            changed |= touched
+            for path in touched:
+                self.bind(path, scope.at(path, start))
+        if not states:
+            return False
+        for path in sorted(changed):
+            base = scope.at(path, start)
+            self.bind(path, _merge([state.get(path, base) for state in states], base))
+        return True
+
+    def assume(self, test: ast.expr, truth: bool) -> None:
+        """Refine what the test speaks of."""
+        point = self.scope.here()
+        seen = set()
+        for node, _, _ in facts(test, truth):
+            path = path_of(node)
+            if path is None or path in seen:
+                continue
+            seen.add(path)
+            base = self.scope.at(path)
+            if base is None:
+                if path == root_of(path) or path not in self.scope.history and not self._rooted(path):
+                    continue
+                base = Assigned(node, point)
+            self.bind(path, Refined(base, path, test, truth, point))
+
+    def _rooted(self, path: str) -> bool:
+        return self.scope.at(root_of(path)) is not None
+
+    def if_(self, node: ast.If) -> bool:
+        self.note(node.test)
+        return self.branches([lambda: self._branch(node.test, True, node.body),
+                              lambda: self._branch(node.test, False, node.orelse)])
+
+    def _branch(self, test: ast.expr, truth: bool, body: list[ast.stmt]) -> bool:
+        if isinstance(test, ast.Constant) and bool(test.value) != truth:
+            return False
+        self.assume(test, truth)
+        return self.block(body)
+
+    def try_(self, node: Any) -> bool:
+        start = self.scope.time
+        mark = len(self.log)
+
+        def body() -> bool:
+            return self.block(node.body) and self.block(node.orelse)
+
+        def handler(one: ast.ExceptHandler) -> Callable[[], bool]:
+            def walk() -> bool:
+                if one.name:
+                    self.bind(one.name, Fixed(Value(kind="unknown")))
+                return self.block(one.body)
+            return walk
+
+        live = self.branches([body, *(handler(one) for one in node.handlers)]) if node.handlers else body()
+        if node.finalbody:
+            del start, mark
+            live = self.block(node.finalbody) and live
+        return live
+
+    def match_(self, node: Any) -> bool:
+        self.note(node.subject)
+        subject = Assigned(node.subject, self.scope.here())
+
+        def case(one: Any) -> Callable[[], bool]:
+            def walk() -> bool:
+                for inner in ast.walk(one.pattern):
+                    name = getattr(inner, "name", None) or getattr(inner, "rest", None)
+                    if isinstance(name, str):
+                        whole = inner is one.pattern and getattr(inner, "pattern", None) is None
+                        self.bind(name, subject if whole else Fixed(Value(kind="unknown")))
+                return self.block(one.body)
+            return walk
+
+        irrefutable = any(getattr(c.pattern, "pattern", 0) is None and c.guard is None for c in node.cases)
+        cases = [case(one) for one in node.cases]
+        return self.branches(cases if irrefutable else [*cases, lambda: True])
+
+    # Loops
+
+    def _enter(self, body: list[ast.stmt]) -> _LoopFrame:
+        names = {}
+        for path in sorted(assigned_in(body)):
+            base = self.scope.at(path)
+            loop = Loop(base)
+            names[path] = loop
+            self.bind(path, loop)
+        frame = _LoopFrame(names)
+        self.loops.append(frame)
+        return frame
+
+    def _leave(self, frame: _LoopFrame, live: bool) -> None:
+        self.loops.pop()
+        if live:
+            frame.capture(self.scope)
+        for path, loop in frame.names.items():
+            self.bind(path, loop)
+
+    def for_(self, node: Any) -> bool:
+        self.note(node.iter)
+        iterable = Assigned(node.iter, self.scope.here())
+        frame = self._enter(node.body)
+        self.target(node.target, Iterated(iterable))
+        self._leave(frame, self.block(node.body))
+        return self.block(node.orelse) or frame.broken
+
+    def while_(self, node: ast.While) -> bool:
+        frame = self._enter(node.body)
+        self.note(node.test)
+        self.assume(node.test, True)
+        live = self.block(node.body)
+        self._leave(frame, live)
+        endless = isinstance(node.test, ast.Constant) and bool(node.test.value)
+        if endless:
+            return frame.broken
+        if not frame.broken:
+            self.assume(node.test, False)
+        return self.block(node.orelse) or frame.broken
+
+    def leave_loop(self, node: Any) -> bool:
+        if self.loops:
+            self.loops[-1].capture(self.scope)
+            self.loops[-1].broken |= isinstance(node, ast.Break)
+        return False
+
+    # Blocks and definitions
+
+    def with_(self, node: Any) -> bool:
+        tape = False
+        for item in node.items:
+            self.note(item.context_expr)
+            call = item.context_expr
+            tape |= isinstance(call, ast.Call) and leaf(call.func) == "GradientTape"
+            if item.optional_vars is not None:
+                self.target(item.optional_vars, Assigned(call, self.scope.here()))
+        start = self.scope.time
+        live = self.block(node.body)
+        if tape:
+            self.scope.time += 1
+            self.scope.tapes.append((start, self.scope.time))
+        return live
+
+    def function(self, node: Any) -> None:
+        for decorator in node.decorator_list:
+            self.note(decorator)
+        function = self.scope.module.function(node, self.scope.here())
+        self.bind(node.name, Fixed(Value(kind="function", obj=function)))
+
+    def class_(self, node: ast.ClassDef) -> None:
+        self.bind(node.name, Fixed(Value(kind="class", obj=self.scope.module.class_(node, self.scope.here()))))
+
+    def return_(self, node: ast.Return) -> bool:
+        self.note(node.value)
+        self.scope.returns.append((node.value, self.scope.time))
+        return False
+
+    def raise_(self, node: ast.Raise) -> bool:
+        return False
+
+    # Simple statements
+
+    def expression(self, node: ast.Expr) -> None:
+        value = node.value
+        self.note(value)
+        self.scope.module.discarded.add(value)
+        if isinstance(value, (ast.Yield, ast.YieldFrom)):
+            self.scope.yields = True
+        if not isinstance(value, ast.Call):
+            return
+        name = leaf(value.func)
+        if name in ASSERTIONS:
+            self.assume(value, True)
+        elif name in _CHANGING and isinstance(value.func, ast.Attribute):
+            path = path_of(value.func.value)
+            base = self.scope.at(path) if path else None
+            if base is not None:
+                self.bind(path, Mutated(base, value, self.scope.here()))
+
+    def assign(self, node: ast.Assign) -> None:
+        self.note(node.value)
+        binding = Assigned(node.value, self.scope.here())
+        for target in node.targets:
+            self.target(target, binding)
+
+    def annotated(self, node: ast.AnnAssign) -> None:
+        if node.value is not None:
+            self.note(node.value)
+            self.target(node.target, Assigned(node.value, self.scope.here()))
+
+    def augmented(self, node: ast.AugAssign) -> None:
+        loaded = ast.copy_location(_loaded(node.target), node.target)
+        combined = ast.copy_location(ast.BinOp(loaded, node.op, node.value), node)
+        combined.augmented = True
+        self.note(combined)
+        self.target(node.target, Assigned(combined, self.scope.here()))
+
+    def target(self, node: ast.expr, binding: Binding) -> None:
+        if isinstance(node, (ast.Tuple, ast.List)):
+            self._unpack(node, binding)
+            return
+        if isinstance(node, ast.Starred):
+            node = node.value
+        path = path_of(node)
+        if path is not None:
+            self.bind(path, binding)
+        elif isinstance(node, ast.Subscript) and (base := path_of(node.value)) and self.scope.at(base) is not None:
+            self.bind(base, Fixed(Value(kind="unknown")))  # an element we cannot name was changed
+
+    def _unpack(self, node: Any, binding: Binding) -> None:
+        values = binding.node.elts if isinstance(binding, Assigned) and isinstance(binding.node, (ast.Tuple, ast.List)) else None
+        starred = any(isinstance(e, ast.Starred) for e in node.elts)
+        if values is not None and (starred or len(values) != len(node.elts) or any(isinstance(v, ast.Starred) for v in values)):
+            values = None
+        for index, element in enumerate(node.elts):
+            if values is not None:
+                self.target(element, Assigned(values[index], binding.point))
+            else:
+                self.target(element, Element(binding, None if starred else index))
+
+    def assertion(self, node: ast.Assert) -> None:
+        self.note(node.test)
+        self.assume(node.test, True)
+
+    def delete(self, node: ast.Delete) -> None:
+        for target in node.targets:
+            path = path_of(target)
+            if path is not None:
+                self.bind(path, None)
+
+    def imports(self, node: ast.Import) -> None:
+        for name in node.names:
+            if name.asname:
+                self.bind(name.asname, Imported(name.name))
+            else:
+                self.bind(name.name.split(".")[0], Imported(name.name.split(".")[0]))
+
+    def imports_from(self, node: ast.ImportFrom) -> None:
+        base = node.module or ""
+        for name in node.names:
+            if name.name == "*":
+                self.scope.module.stars.append((base, node.level))
+            else:
+                dotted = f"{base}.{name.name}" if base else name.name
+                self.bind(name.asname or name.name, Imported(dotted, node.level))
+
+    def globals_(self, node: ast.Global) -> None:
+        for name in node.names:
+            self.scope.globals[name] = self.scope.module.scope
+
+    def nonlocals(self, node: ast.Nonlocal) -> None:
+        for name in node.names:
+            point = self.scope.parent
+            while point is not None:
+                if name in point.scope.history:
+                    self.scope.globals[name] = point.scope
+                    break
+                point = point.scope.parent
+
+
+def _merge(options: list[Binding | None], base: Binding | None) -> Binding | None:
+    """The join of one name's bindings; a name that was only refined in every branch is what it was before."""
+    found = []
+    for option in options:
+        if option is not None and option not in found:
+            found.append(option)
+    if len(found) <= 1:
+        return found[0] if found else None
+    stripped = {id(_unrefined(option)) for option in found}
+    if len(stripped) == 1 and base is not None and id(_unrefined(base)) in stripped:
+        return base
+    return Joined(found)
+
+
+def _unrefined(binding: Binding) -> Binding:
+    while isinstance(binding, Refined):
+        binding = binding.base
+    return binding
+
+
+def _loaded(target: ast.expr) -> ast.expr:
+    match target:
+        case ast.Name(id=name):
+            return ast.Name(name, ast.Load())
+        case ast.Attribute(value=value, attr=attr):
+            return ast.Attribute(value, attr, ast.Load())
+        case ast.Subscript(value=value, slice=index):
+            return ast.Subscript(value, index, ast.Load())
+    return target
+
+
+def assigned_in(body: list[ast.stmt]) -> set[str]:
+    """Every path that some statement of a loop body binds (not those of nested functions)."""
+    found: set[str] = set()
+    stack: list[Any] = list(body)
+    while stack:
+        node = stack.pop()
+        match node:
+            case ast.Assign(targets=targets):
+                _paths(targets, found)
+            case ast.AugAssign(target=target) | ast.AnnAssign(target=target):
+                _paths([target], found)
+            case ast.For() | ast.AsyncFor():
+                _paths([node.target], found)
+                stack += node.body + node.orelse
+            case ast.While() | ast.If():
+                stack += node.body + node.orelse
+            case ast.With() | ast.AsyncWith():
+                _paths([i.optional_vars for i in node.items if i.optional_vars is not None], found)
+                stack += node.body
+            case ast.Try():
+                stack += node.body + node.orelse + node.finalbody
+                for handler in node.handlers:
+                    stack += handler.body
+            case ast.Match():
+                for one in node.cases:
+                    stack += one.body
+            case ast.Expr(value=ast.Call(func=ast.Attribute(value=value, attr=attr))) if attr in _CHANGING:
+                _paths([value], found)
+    return found
+
+
+def _paths(targets: list[ast.expr], found: set[str]) -> None:
+    for target in targets:
+        if isinstance(target, (ast.Tuple, ast.List)):
+            _paths(target.elts, found)
+        elif isinstance(target, ast.Starred):
+            _paths([target.value], found)
+        elif (path := path_of(target)) is not None:
+            found.add(path)
+        elif isinstance(target, ast.Subscript) and (path := path_of(target.value)) is not None:
+            found.add(path)
+
+
+_HANDLERS: dict[type, Callable[[Walk, Any], Any]] = {
+    ast.Expr: Walk.expression, ast.Assign: Walk.assign, ast.AnnAssign: Walk.annotated, ast.AugAssign: Walk.augmented,
+    ast.If: Walk.if_, ast.For: Walk.for_, ast.AsyncFor: Walk.for_, ast.While: Walk.while_, ast.With: Walk.with_,
+    ast.AsyncWith: Walk.with_, ast.Try: Walk.try_, ast.Match: Walk.match_, ast.FunctionDef: Walk.function,
+    ast.AsyncFunctionDef: Walk.function, ast.ClassDef: Walk.class_, ast.Return: Walk.return_, ast.Raise: Walk.raise_,
+    ast.Break: Walk.leave_loop, ast.Continue: Walk.leave_loop, ast.Assert: Walk.assertion, ast.Delete: Walk.delete,
+    ast.Import: Walk.imports, ast.ImportFrom: Walk.imports_from, ast.Global: Walk.globals_, ast.Nonlocal: Walk.nonlocals,
+}
+if hasattr(ast, "TryStar"):
+    _HANDLERS[ast.TryStar] = Walk.try_

@@ -1,0 +1,312 @@
+"""What is known about a value: bounds, zero, NaN, Inf, dtype, and where it came from.
+
+A `Value` stands for every element of a tensor, array or number at one point of the program, on every input that
+the program admits. Bounds are those of the finite elements, in the value's own dtype. Shapes are not known here.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from dataclasses import dataclass
+from typing import Any, Iterable
+
+INF = math.inf
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Numbers of one floating dtype: largest finite, smallest normal, spacing above 1 (IEEE 754, numpy.finfo)."""
+
+    max: float
+    tiny: float
+    eps: float
+
+
+FLOATS = {
+    "float16": Limits(65504.0, 6.103515625e-05, 9.765625e-04),
+    "bfloat16": Limits(3.3895313892515355e38, 1.1754943508222875e-38, 7.8125e-03),
+    "float32": Limits(3.4028234663852886e38, 1.1754943508222875e-38, 1.1920928955078125e-07),
+    "float64": Limits(1.7976931348623157e308, 2.2250738585072014e-308, 2.220446049250313e-16),
+}
+# tf.float16 keeps subnormals on the CPU: the smallest number that is not 0 (facts: T.epsilon_absorption).
+SMALLEST = {"float16": 2.0**-24, "bfloat16": 1.1754943508222875e-38, "float32": 1.1754943508222875e-38,
+            "float64": 2.2250738585072014e-308}
+
+_SINGLE = struct.Struct("f")
+_HALF = struct.Struct("e")
+
+
+class _NoConstant:
+    def __repr__(self) -> str:
+        return "NO_CONSTANT"
+
+
+NO_CONSTANT: Any = _NoConstant()
+
+
+class Value:
+    """Bounds `lo`, `hi` of the finite elements; whether an element may be 0, NaN or infinite.
+
+    `dtype` is a TensorFlow dtype name or None when not known (judged as float32). `kind` tells tensor, number, array,
+    string, function, class, instance, module, layer, model, optimizer, sequence, dict, none, unknown.
+    `const` is the Python constant it surely is, else NO_CONSTANT. `obj` is what the kind needs (a callee, elements).
+    `origin` is the op application or the note that made it. `guarded` marks a value of which nothing is known but
+    that somebody has added a positive constant to. `evident` marks a value without bounds of which the program
+    shows that any number can occur (a trainable variable, the output of a linear layer).
+    `token` is shared by all refinements of one value: two values with one token are the same number.
+    """
+
+    __slots__ = ("lo", "hi", "zero", "nan", "inf", "dtype", "kind", "const", "obj", "origin", "guarded", "evident",
+                 "token")
+
+    def __init__(self, lo=-INF, hi=INF, zero=None, nan=False, inf=False, dtype=None, kind="tensor",
+                 const=NO_CONSTANT, obj=None, origin=None, guarded=False, evident=False, token=None):
+        self.lo = lo
+        self.hi = hi
+        self.zero = (lo <= 0 <= hi) if zero is None else (zero and lo <= 0 <= hi)
+        self.nan = nan
+        self.inf = inf
+        self.dtype = dtype
+        self.kind = kind
+        self.const = const
+        self.obj = obj
+        self.origin = origin
+        self.guarded = guarded
+        self.evident = evident
+        self.token = self if token is None else token
+
+    def but(self, **changes) -> Value:
+        """A copy with some slots changed; it keeps the token only if told so."""
+        slots = {name: getattr(self, name) for name in Value.__slots__ if name != "token"}
+        if ("lo" in changes or "hi" in changes) and "zero" not in changes:
+            slots["zero"] = None if not self.known else self.zero or None
+        slots.update(changes)
+        return Value(**slots)
+
+    @property
+    def known(self) -> bool:
+        """Something bounds the value on at least one side, or the program shows that any number can occur."""
+        return self.lo != -INF or self.hi != INF or self.evident
+
+    @property
+    def limits(self) -> Limits:
+        return FLOATS.get(self.dtype or "float32", FLOATS["float32"])
+
+    @property
+    def positive(self) -> bool:
+        """Every element is above 0 (NaN left aside)."""
+        return self.lo > 0 or (self.lo == 0 and not self.zero)
+
+    @property
+    def nonnegative(self) -> bool:
+        return self.lo >= 0
+
+    @property
+    def nonzero(self) -> bool:
+        return not self.zero
+
+    @property
+    def never_positive(self) -> bool:
+        return self.hi <= 0
+
+    @property
+    def exact(self) -> bool:
+        """One number only."""
+        return self.lo == self.hi and not self.nan and not self.inf
+
+    @property
+    def is_number(self) -> bool:
+        return self.const is not NO_CONSTANT and isinstance(self.const, (int, float)) and not isinstance(self.const, bool)
+
+    def admits(self, number: float) -> bool:
+        """Whether `number` (a float, also nan and inf) can be an element."""
+        if number != number:
+            return self.nan
+        if number in (INF, -INF):
+            return self.inf
+        if number == 0:
+            return self.zero
+        return self.lo <= number <= self.hi
+
+    def __str__(self) -> str:
+        left = "[" if self.lo != -INF else "("
+        right = "]" if self.hi != INF else ")"
+        text = f"{left}{number_text(self.lo)}, {number_text(self.hi)}{right}"
+        if self.lo <= 0 <= self.hi and not self.zero:
+            text += " not 0"
+        return text
+
+    def __repr__(self) -> str:
+        return f"<Value {self.kind} {self} {self.dtype or '?'}{' nan' if self.nan else ''}{' inf' if self.inf else ''}>"
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """An origin that is not an op application: `text` in words, the node and source it stands for."""
+
+    text: str
+    node: Any = None
+    source: Any = None
+    parent: Any = None
+
+
+def number_text(number: float) -> str:
+    """A bound as people write it: 0, 1e-07, inf."""
+    if number == int(number) if math.isfinite(number) else False:
+        if abs(number) < 1e6:
+            return str(int(number))
+    return f"{number:.6g}"
+
+
+def words(value: Value) -> str:
+    """The range of a value in words, for messages."""
+    if not value.known or (value.lo == -INF and value.hi == INF):
+        return "any number"
+    if value.lo == value.hi:
+        return f"exactly {number_text(value.lo)}"
+    if value.hi == INF:
+        return f"above {number_text(value.lo)}" if value.lo == 0 and not value.zero else f"at least {number_text(value.lo)}"
+    if value.lo == -INF:
+        return f"below {number_text(value.hi)}" if value.hi == 0 and not value.zero else f"at most {number_text(value.hi)}"
+    return f"between {number_text(value.lo)} and {number_text(value.hi)}"
+
+
+def number(constant, kind: str = "number") -> Value:
+    """A Python constant. Integers beyond the float range have no bounds; NaN and Inf are flags."""
+    if isinstance(constant, (bool, int, float)):
+        try:
+            as_float = float(constant)
+        except OverflowError:
+            return Value(kind=kind, const=constant)
+        if as_float != as_float:
+            return Value(INF, -INF, False, nan=True, kind=kind, const=constant)
+        if as_float in (INF, -INF):
+            return Value(as_float, as_float, False, inf=True, kind=kind, const=constant)
+        return Value(as_float, as_float, kind=kind, const=constant)
+    return Value(kind="string" if isinstance(constant, str) else "none" if constant is None else "unknown", const=constant)
+
+
+def unknown(kind: str = "unknown", origin=None, dtype=None) -> Value:
+    """Nothing is known; a fresh token, so that two unknowns are never taken for one."""
+    return Value(kind=kind, origin=origin, dtype=dtype)
+
+
+def rounded(number: float, dtype: str | None) -> float:
+    """`number` rounded to nearest in `dtype` (None: float32); beyond the largest finite it becomes infinite."""
+    if number == 0 or number in (INF, -INF) or dtype == "float64":
+        return number
+    if dtype == "bfloat16":
+        return _to_bfloat16(number)
+    try:
+        if dtype == "float16":
+            return _HALF.unpack(_HALF.pack(number))[0]
+        if dtype is None or dtype == "float32":
+            return _SINGLE.unpack(_SINGLE.pack(number))[0]
+    except OverflowError:
+        return math.copysign(INF, number)
+    return number
+
+
+def _to_bfloat16(number: float) -> float:
+    try:
+        bits = struct.unpack("I", _SINGLE.pack(number))[0]
+    except OverflowError:
+        return math.copysign(INF, number)
+    bits = (bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000
+    return _SINGLE.unpack(struct.pack("I", bits))[0]
+
+
+def outward(lo: float, hi: float, dtype: str | None, ulps: int = 4) -> tuple[float, float]:
+    """Bounds moved apart by a few units in the last place: what another library's rounding may return."""
+    eps = FLOATS.get(dtype or "float32", FLOATS["float32"]).eps * ulps
+    if lo not in (INF, -INF):
+        lo -= abs(lo) * eps
+    if hi not in (INF, -INF):
+        hi += abs(hi) * eps
+    return lo, hi
+
+
+def tensor(lo: float, hi: float, *like: Value, nan: bool = False, inf: bool = False, zero: bool | None = None,
+           dtype: str | None = None) -> Value:
+    """The result of arithmetic in the dtype of `like`: rounded, with overflow and underflow marked.
+
+    A bound below the smallest normal number admits 0: products and exponentials flush.
+    """
+    dtype = dtype or joined_dtype(like)
+    lo, hi = rounded(lo, dtype), rounded(hi, dtype)
+    limits = FLOATS.get(dtype or "float32", FLOATS["float32"])
+    if hi > limits.max and any(v.known for v in like):
+        inf = True
+    if lo < -limits.max and any(v.known for v in like):
+        inf = True
+    if zero is None or zero is False:
+        if (0 < lo < limits.tiny) or (-limits.tiny < hi < 0):
+            lo, hi, zero = min(lo, 0.0), max(hi, 0.0), True
+    return Value(lo, hi, zero, nan=nan, inf=inf, dtype=dtype)
+
+
+def joined_dtype(values: Iterable[Value]) -> str | None:
+    """The dtype that tensors among `values` agree on; Python numbers follow the tensors."""
+    found = None
+    for value in values:
+        if value.dtype and value.kind != "number":
+            if found is None:
+                found = value.dtype
+            elif found != value.dtype:
+                return None
+    return found
+
+
+def join(values: list[Value]) -> Value:
+    """What holds whichever of the values arrives. The origin is that of the widest known one."""
+    first = values[0]
+    if all(v is first for v in values[1:]):
+        return first
+    values = [v for v in values if v.kind != "none"] or values
+    if len(values) == 1:
+        return values[0]
+    lo = min(v.lo for v in values)
+    hi = max(v.hi for v in values)
+    same_token = all(v.token is first.token for v in values)
+    const = first.const if all(type(v.const) is type(first.const) and v.const == first.const for v in values) else NO_CONSTANT
+    return Value(
+        lo, hi, any(v.zero for v in values), nan=any(v.nan for v in values), inf=any(v.inf for v in values),
+        dtype=first.dtype if all(v.dtype == first.dtype for v in values) else None,
+        kind=first.kind if all(v.kind == first.kind for v in values) else _mixed_kind(values),
+        const=const, obj=first.obj if all(v.obj is first.obj for v in values) else None,
+        origin=_joined_origin(values), guarded=all(v.guarded or v.positive for v in values),
+        evident=any(v.evident for v in values), token=first.token if same_token else None,
+    )
+
+
+def _mixed_kind(values: list[Value]) -> str:
+    kinds = {v.kind for v in values}
+    return "tensor" if kinds <= {"tensor", "number", "array"} and "tensor" in kinds else "unknown"
+
+
+def _joined_origin(values: list[Value]):
+    """The origin of the value that admits most: it is the one a hazard comes from, but not what surely arrives."""
+    if all(v.origin is values[0].origin for v in values):
+        return values[0].origin
+    widest = max(values, key=lambda v: (v.origin is not None, v.zero, v.nan or v.inf, -v.lo, v.hi))
+    return Note("", parent=widest.origin)
+
+
+def widen(old: Value, new: Value) -> Value:
+    """`new` with every bound that still moved set to infinity, so that loops settle; 0 is kept as a threshold."""
+    lo = new.lo if new.lo >= old.lo else (0.0 if new.lo >= 0 else -INF)
+    hi = new.hi if new.hi <= old.hi else (0.0 if new.hi <= 0 else INF)
+    return new.but(lo=lo, hi=hi, zero=new.zero or old.zero or (lo < new.lo and lo <= 0 <= hi and not new.positive),
+                   const=NO_CONSTANT)
+
+
+def clamp(value: Value, lo: float = -INF, hi: float = INF, nonzero: bool = False) -> Value:
+    """`value` where it is known to lie in [lo, hi]: the same number, so the token is kept."""
+    new_lo, new_hi = max(value.lo, lo), min(value.hi, hi)
+    zero = value.zero and not nonzero and new_lo <= 0 <= new_hi
+    if new_lo > new_hi:
+        new_lo, new_hi = (lo, lo) if lo > -INF else (hi, hi)
+    return Value(new_lo, new_hi, zero, nan=value.nan and lo == -INF and hi == INF, inf=value.inf and (lo == -INF or hi == INF),
+                 dtype=value.dtype, kind=value.kind, const=value.const, obj=value.obj, origin=value.origin,
+                 guarded=value.guarded, evident=value.evident and lo == -INF and hi == INF, token=value.token)
