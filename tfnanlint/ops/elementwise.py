@@ -1,0 +1,227 @@
+"""Elementwise mathematics: exponentials, logarithms, powers, roots, trigonometry, rounding, clipping."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from tfnanlint.ops import Op, op
+from tfnanlint.ops import curves as c
+from tfnanlint.ops import transfer as t
+from tfnanlint.ops.transfer import INF, Gives, Value
+from tfnanlint.site import Site
+
+
+def row(word: str, gives: Gives, params: str = "x name", *, top: bool = True, more: str = "", ops: str | None = None,
+        np: str | None = None, raw: str | None = None, **info: Any) -> Op:
+    """One op under all its spellings: tf.<word> and tf.math.<word>, `ops.`, `np.` with `tnp.`, `raw.`, and `more`.
+
+    The row is named tf.<word> if TensorFlow 2 has that name (`top`), else tf.math.<word>. `ops`, `np` and `raw` are
+    the names in keras.ops, numpy and raw_ops where they differ from <word>; empty where there is none.
+    """
+    name, other = (f"tf.{word}", f"tf.math.{word}") if top else (f"tf.math.{word}", f"tf.{word}")
+    aliases = [other, *more.split()]
+    aliases += [f"ops.{spelling}" for spelling in (word if ops is None else ops).split()]
+    aliases += [f"{library}.{spelling}" for spelling in (word if np is None else np).split() for library in ("np", "tnp")]
+    aliases += [f"raw.{spelling}" for spelling in (word.capitalize() if raw is None else raw).split()]
+    arguments = ", ".join(param.lstrip("*") for param in params.split() if param != "name")
+    if "untested" not in info:
+        info.setdefault("reference", f"{name}({arguments})")
+    return op(name, " ".join(aliases), params, gives, **info)
+
+
+def own(name: str, gives: Gives, aliases: str = "", params: str = "x", **info: Any) -> Op:
+    """An op that TensorFlow proper does not have: a row named as in keras.ops, with NumPy's spellings."""
+    word = name.partition(".")[2]
+    info.setdefault("reference", f"{name}({', '.join(params.split())})")
+    return op(name, f"np.{word} tnp.{word} {aliases}", params, gives, **info)
+
+
+# Exponentials and logarithms
+
+LOG = dict(needs={"x": "positive"}, gradient="infinite at 0", masked="all")
+row("exp", t.unary(t.exp), more="K.exp", masked="all", gradient="infinite where the result overflows")
+row("expm1", t.unary(c.expm1), top=False, masked="all", gradient="infinite where the result overflows")
+row("log", t.unary(t.log), top=False, more="K.log", **LOG)
+row("log1p", t.unary(c.log1p), top=False, needs={"x": "above -1"}, gradient="infinite at -1", masked="all")
+own("ops.exp2", t.unary(c.exp2), masked="all", gradient="infinite where the result overflows")
+own("ops.log2", t.unary(c.log2), **LOG)
+own("ops.log10", t.unary(c.log10), **LOG)
+own("ops.logaddexp", t.binary(c.logaddexp), params="x y")
+own("ops.logaddexp2", t.binary(c.logaddexp2), params="x y")
+row("sigmoid", t.unary(c.sigmoid), np="", more="tf.nn.sigmoid K.sigmoid keras.activations.sigmoid")
+row("softplus", t.unary(c.softplus), top=False, np="", more="tf.nn.softplus K.softplus keras.activations.softplus")
+row("log_sigmoid", t.unary(c.log_sigmoid), top=False, np="", raw="", more="keras.activations.log_sigmoid")
+row("tanh", t.unary(c.tanh), more="tf.nn.tanh K.tanh keras.activations.tanh")
+
+# Powers and roots
+
+row("sqrt", t.unary(t.sqrt), needs={"x": "nonnegative"}, gradient="infinite at 0", masked="xla")
+op("K.sqrt", "", "x", t.unary(lambda x: t.sqrt(t.maximum(x, t.number(0.0)))), gradient="infinite at 0", masked="xla",
+   reference="tf.sqrt(tf.maximum(x, tf.zeros_like(x)))")
+row("rsqrt", t.unary(c.rsqrt), top=False, np="", needs={"x": "positive"}, gradient="infinite near 0", masked="xla")
+row("square", t.unary(t.square), more="K.square")
+row("reciprocal", t.unary(t.reciprocal), top=False, raw="Reciprocal Inv", needs={"x": "nonzero"},
+    gradient="infinite near 0", masked="xla")
+row("reciprocal_no_nan", t.unary(lambda x: c.divide_no_nan(t.number(1.0), x)), top=False, ops="", np="", raw="",
+    gradient="infinite near 0")
+row("pow", t.binary(c.power), "x y name", ops="power", np="power float_power", raw="Pow", more="K.pow",
+    needs={"x": "positive, or the exponent an integer"}, masked="all",
+    gradient="infinite at 0 for exponents below 1")
+own("ops.cbrt", t.unary(c.cbrt), gradient="infinite at 0", masked="all", reference="tnp.cbrt(x)")
+row("squared_difference", t.binary(c.squared_difference), "x y name", ops="", np="", raw="SquaredDifference")
+own("ops.hypot", t.binary(c.hypot), params="x y", gradient="NaN at (0, 0)", masked="all")
+
+# Sign, rounding, remainder
+
+row("abs", t.unary(c.magnitude), ops="abs absolute fabs", np="abs absolute fabs", raw="Abs ComplexAbs", more="K.abs")
+row("sign", t.unary(c.sign), more="K.sign")
+row("floor", t.unary(c.floor))
+row("ceil", t.unary(c.ceil), top=False)
+row("round", t.unary(c.nearest), np="round around", more="K.round")
+row("rint", t.unary(c.nearest), top=False, ops="", np="")
+op("ops.trunc", "np.trunc np.fix tnp.fix", "x", t.unary(c.truncated), reference="ops.trunc(x)")
+row("floordiv", t.binary(c.floordiv), "x y name", top=False, ops="floor_divide", np="floor_divide", raw="FloorDiv",
+    more="tf.floor_div", needs={"y": "nonzero"})
+row("floormod", t.binary(c.floormod), "x y name", top=False, ops="mod", np="mod remainder", raw="FloorMod",
+    more="tf.mod tf.math.mod", needs={"y": "nonzero"}, gradient="infinite where y is 0", masked="all")
+op("tf.truncatediv", "raw.TruncateDiv", "x y name", t.binary(c.truncatediv), needs={"y": "nonzero"},
+   untested="the kernel takes integers only")
+op("tf.truncatemod", "raw.TruncateMod raw.Mod np.fmod ops.fmod", "x y name", t.binary(c.truncatemod),
+   needs={"y": "nonzero"}, reference="tf.truncatemod(x, y)")
+
+# Trigonometry
+
+row("sin", t.unary(c.wave), more="K.sin")
+row("cos", t.unary(c.wave), more="K.cos")
+row("tan", t.unary(c.tan))
+row("asin", t.unary(c.asin), ops="arcsin", np="arcsin", needs={"x": "inside (-1, 1)"}, masked="all",
+    gradient="infinite at -1 and 1")
+row("acos", t.unary(c.acos), ops="arccos", np="arccos", needs={"x": "inside (-1, 1)"}, masked="all",
+    gradient="infinite at -1 and 1")
+row("atan", t.unary(c.atan), ops="arctan", np="arctan")
+row("atan2", t.binary(c.atan2, "y", "x"), "y x name", ops="arctan2", np="arctan2", raw="Atan2", masked="all",
+    gradient="NaN at (0, 0)",
+    positions={"ops.arctan2": ("y", "x"), "np.arctan2": ("y", "x"), "tnp.arctan2": ("y", "x")})
+row("sinh", t.unary(c.sinh), masked="all", gradient="infinite where the result overflows")
+row("cosh", t.unary(c.cosh), masked="all", gradient="infinite where the result overflows")
+row("asinh", t.unary(c.asinh), ops="arcsinh", np="arcsinh")
+row("acosh", t.unary(c.acosh), ops="arccosh", np="arccosh", needs={"x": "above 1"}, gradient="infinite at 1", masked="all")
+row("atanh", t.unary(c.atanh), ops="arctanh", np="arctanh", needs={"x": "inside (-1, 1)"}, masked="all",
+    gradient="infinite at -1 and 1")
+own("ops.sinc", t.unary(c.wave), reference="tnp.sinc(x)")
+own("ops.deg2rad", t.unary(lambda x: t.multiply(x, t.number(math.pi / 180))), reference="tnp.deg2rad(x)")
+own("ops.rad2deg", t.unary(lambda x: t.multiply(x, t.number(180 / math.pi))), reference="tnp.rad2deg(x)")
+
+# Choices and clipping
+
+row("maximum", t.binary(t.maximum), "x y name", ops="maximum fmax", np="maximum", more="K.maximum np.fmax")
+row("minimum", t.binary(t.minimum), "x y name", ops="minimum fmin", np="minimum", more="K.minimum np.fmin")
+
+
+def _clip_by_value(site: Site) -> Value:
+    x = site.value("x")
+    low, high = (_limit(site, param, side) for param, side in (("clip_value_min", -INF), ("clip_value_max", INF)))
+    return t.clip(x, low, high)
+
+
+def _limit(site: Site, param: str, side: float) -> Value:
+    """A bound of a clip; None and a missing argument bound nothing."""
+    if not site.given(param) or site.value(param).kind == "none":
+        return Value(side, side, kind="number")
+    return site.value(param)
+
+
+op("tf.clip_by_value", "K.clip ops.clip np.clip tnp.clip raw.ClipByValue", "x clip_value_min clip_value_max name",
+   _clip_by_value, gradient="0 outside of the bounds", reference="tf.clip_by_value(x, clip_value_min, clip_value_max)")
+
+
+def _clipped_to_norm(x: Value, norm: Value) -> Value:
+    """x * norm / max(|x|, norm): between 0 and x, no larger than the norm, NaN if the product overflows."""
+    size = norm.hi if norm.hi > 0 else INF
+    reach = max(abs(x.lo), abs(x.hi))
+    overflows = reach < INF and size < INF and max(reach, size) * size > t.limits_of(x.dtype).max
+    lo, hi = t.outward(max(min(x.lo, 0.0), -size), min(max(x.hi, 0.0), size), x.dtype, 16)
+    return Value(lo, hi, True, nan=x.nan or x.inf or norm.nan or overflows, inf=overflows, dtype=x.dtype)
+
+
+def _clip_by_norm(site: Site) -> Value:
+    return _clipped_to_norm(site.value("x"), site.value("clip_norm"))
+
+
+op("tf.clip_by_norm", "", "x clip_norm axes name", _clip_by_norm, reference="tf.clip_by_norm(x, clip_norm)")
+op("tf.clip_by_average_norm", "", "x clip_norm name", t.passes(), untested="divides the norm by the number of elements")
+
+
+def _clip_by_global_norm(site: Site) -> Value:
+    gradients, norm = site.value("t_list"), site.value("clip_norm")
+    clipped = [_clipped_to_norm(x, norm) for x in t.elements(gradients)]
+    return t.several(t.several(*clipped), Value(0.0, INF))
+
+
+op("tf.clip_by_global_norm", "", "t_list clip_norm use_norm name", _clip_by_global_norm,
+   untested="returns a list and a norm")
+op("ops.nan_to_num", "np.nan_to_num tnp.nan_to_num", "x nan posinf neginf", t.unary(c.nan_to_num),
+   reference="ops.nan_to_num(x)", positions={"np.nan_to_num": ("x", "copy", "nan", "posinf", "neginf")})
+
+# Quotients and products that skip 0
+
+op("tf.math.divide_no_nan", "tf.div_no_nan tf.divide_no_nan ops.divide_no_nan raw.DivNoNan", "x y name",
+   t.binary(c.divide_no_nan), gradient="infinite where y is tiny", reference="tf.math.divide_no_nan(x, y)")
+op("tf.math.multiply_no_nan", "tf.multiply_no_nan raw.MulNoNan", "x y name", t.binary(c.multiply_no_nan),
+   reference="tf.math.multiply_no_nan(x, y)")
+op("tf.math.xlogy", "raw.Xlogy", "x y name", t.binary(c.xlogy), needs={"y": "positive"}, masked="all",
+   gradient="infinite at y = 0 unless x is 0", reference="tf.math.xlogy(x, y)")
+op("tf.math.xlog1py", "raw.Xlog1py", "x y name", t.binary(c.xlog1py), needs={"y": "above -1"}, masked="all",
+   gradient="infinite at y = -1 unless x is 0", reference="tf.math.xlog1py(x, y)")
+op("tf.math.xdivy", "raw.Xdivy", "x y name", t.binary(c.xdivy), needs={"y": "nonzero"}, masked="all",
+   gradient="infinite at y = 0 unless x is 0", reference="tf.math.xdivy(x, y)")
+op("tf.scalar_mul", "tf.math.scalar_mul", "scalar x name", t.binary(t.multiply, "scalar", "x"), main="x",
+   untested="the scalar has no axes; the same function as tf.multiply")
+
+# Special functions
+
+row("erf", t.unary(c.erf), top=False, np="")
+row("erfc", t.unary(c.erfc), top=False, np="")
+row("erfinv", t.unary(c.erfinv), top=False, np="", needs={"x": "inside (-1, 1)"}, masked="all",
+    gradient="infinite at -1 and 1")
+row("erfcinv", t.unary(c.erfcinv), top=False, np="", ops="", raw="", needs={"x": "inside (0, 2)"}, masked="all",
+    gradient="infinite at 0 and 2")
+row("ndtri", t.unary(c.ndtri), top=False, np="", ops="", needs={"x": "inside (0, 1)"}, masked="all",
+    gradient="infinite at 0 and 1")
+row("lgamma", t.unary(c.lgamma), top=False, np="", ops="", needs={"x": "positive"}, masked="all",
+    gradient="NaN at 0 and the negative integers")
+row("digamma", t.unary(c.digamma), top=False, np="", ops="", needs={"x": "positive"}, masked="all",
+    gradient="infinite at 0 and the negative integers")
+row("lbeta", t.anything, top=False, np="", ops="", raw="", needs={"x": "positive"}, masked="all", untested="unbounded")
+row("polygamma", t.anything, "a x name", top=False, np="", ops="", raw="Polygamma", masked="all",
+    untested="unbounded")
+row("zeta", t.anything, "x q name", top=False, np="", ops="", raw="Zeta", untested="unbounded")
+row("igamma", t.binary(c.share_of_gamma, "a", "x"), "a x name", top=False, np="", ops="", raw="Igamma", masked="all")
+row("igammac", t.binary(c.share_of_gamma, "a", "x"), "a x name", top=False, np="", ops="", raw="Igammac", masked="all")
+op("tf.math.betainc", "tf.betainc raw.Betainc", "a b x name", c.betainc, main="x", masked="all",
+   untested="the kernel takes many seconds on extreme points")
+op("tf.math.bessel_i0", "tf.math.special.bessel_i0 np.i0 ops.i0 raw.BesselI0", "x name", t.unary(c.bessel_i0),
+   reference="tf.math.bessel_i0(x)", gradient="infinite where the result overflows", masked="all")
+op("tf.math.bessel_i1", "tf.math.special.bessel_i1 raw.BesselI1", "x name", t.unary(c.bessel_i1),
+   reference="tf.math.bessel_i1(x)", gradient="infinite where the result overflows", masked="all")
+op("tf.math.bessel_i0e", "tf.math.special.bessel_i0e raw.BesselI0e", "x name", t.unary(c.bessel_i0e),
+   reference="tf.math.bessel_i0e(x)")
+op("tf.math.bessel_i1e", "tf.math.special.bessel_i1e raw.BesselI1e", "x name", t.unary(c.bessel_i1e),
+   reference="tf.math.bessel_i1e(x)")
+op("tf.math.polyval", "tf.polyval np.polyval tnp.polyval", "coeffs x name", t.anything, main="x", untested="unbounded")
+
+# Parts and neighbours
+
+row("angle", t.unary(c.angle), top=False, raw="Angle", gradient="NaN at 0", masked="all")
+row("real", t.unary(c.real_part), top=False)
+row("imag", t.anything, "x name", top=False, main="x", untested="unbounded for complex numbers")
+row("conj", t.passes(), top=False, ops="conj conjugate", np="conj conjugate", passes="x")
+row("nextafter", t.binary(c.nextafter), "x y name", top=False, raw="NextAfter")
+
+
+def _epsilon(site: Site) -> Value:
+    return t.number(1e-7)
+
+
+op("K.epsilon", "keras.config.epsilon keras.epsilon", "", _epsilon, reference="1e-7")
