@@ -1,0 +1,3 @@
+"""Fixtures shared by the test modules."""
+
+pytest_plugins = ("toy",)

@@ -1,0 +1,85 @@
+"""The pipeline of one file: decode, analyse, drop what a more specific rule says better, suppress, filter."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from tfnanlint import notices, suppress
+from tfnanlint.config import Policy
+from tfnanlint.findings import Finding
+from tfnanlint.source import Source, Span, Unreadable
+
+# A file that names neither library cannot hold a finding: it is not decoded, and its syntax is not judged.
+RELEVANT = re.compile(rb"tensorflow|keras")
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """One file after the pipeline. `source` is empty text where there was nothing to decode; `hidden` counts what
+    comments suppressed; `unsafe_fixes` says whether fixes that move values are applied in this file.
+    """
+
+    source: Source
+    findings: tuple[Finding, ...] = ()
+    hidden: int = 0
+    unsafe_fixes: bool = False
+
+    @property
+    def path(self) -> str:
+        return self.source.path
+
+
+def check(path: str, data: bytes, policy: Policy) -> Checked:
+    """The findings in the bytes of a file. What cannot be decoded or parsed is a finding itself."""
+    if not RELEVANT.search(data):
+        return Checked(Source(path, ""))
+    try:
+        source = Source.from_bytes(path, data)
+    except Unreadable as error:
+        nothing = Source(path, "")
+        return Checked(nothing, (notices.INVALID_SYNTAX.finding(nothing, Span(0, 0), str(error)),))
+    return check_source(source, policy)
+
+
+def unread(path: str, reason: str) -> Checked:
+    """The outcome for a file whose bytes could not be had."""
+    nothing = Source(path, "")
+    return Checked(nothing, (notices.UNREAD.finding(nothing, Span(0, 0), reason),))
+
+
+def check_source(source: Source, policy: Policy) -> Checked:
+    """The findings in a decoded source."""
+    from tfnanlint import flow  # The op table is loaded only when some file needs it.
+
+    if suppress.skips_file(source):
+        return Checked(source)
+    try:
+        found = flow.analyse(source, policy.rules)
+    except Unreadable as error:
+        return Checked(source, (_unparsable(source, error),))
+    except (RecursionError, MemoryError):
+        return Checked(source, (_unparsable(source, Unreadable("nested too deeply to be analysed")),))
+    outcome = suppress.apply(_most_specific(found, policy), source, policy)
+    shown = [finding for finding in outcome.kept if policy.reports(finding)] + outcome.idle
+    shown.sort(key=lambda finding: (finding.span, finding.code))
+    return Checked(source, tuple(shown), len(outcome.hidden), policy.unsafe_fixes)
+
+
+def _most_specific(found: list[Finding], policy: Policy) -> list[Finding]:
+    """Drop each finding in whose place one is reported of a rule that replaces its rule there."""
+    replaced = {
+        (code, finding.span)
+        for finding in found
+        if policy.reports(finding)
+        for code in policy.known[finding.code].over
+    }
+    return [finding for finding in found if (finding.code, finding.span) not in replaced]
+
+
+def _unparsable(source: Source, error: Unreadable) -> Finding:
+    start = len(source.text)
+    if error.row <= len(source.line_starts):
+        line = source.line_text(error.row)
+        start = source.line_starts[error.row - 1] + max(0, min(error.column - 1, len(line)))
+    return notices.INVALID_SYNTAX.finding(source, Span(start, min(start + 1, len(source.text))), str(error))

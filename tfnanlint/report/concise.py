@@ -1,0 +1,29 @@
+"""`concise`: one line a finding, `path:row:column: CODE [*] message`."""
+
+from __future__ import annotations
+
+from tfnanlint.check import Checked
+from tfnanlint.findings import Finding
+from tfnanlint.report import Paint, applicable, escape, message
+
+
+def header(finding: Finding, checked: Checked, paint: Paint) -> str:
+    """The line that names a finding; editors and terminals make its position clickable."""
+    row, column = checked.source.position(finding.span.start)
+    mark = f"[{paint('mark', '*')}] " if applicable(finding, checked.unsafe_fixes) else ""
+    return f"{paint('path', escape(checked.path))}:{row}:{column}: {paint('code', finding.code)} {mark}{message(finding)}"
+
+
+class Concise:
+    def __init__(self, paint: Paint):
+        self._paint = paint
+
+    def start(self) -> str:
+        return ""
+
+    def file(self, checked: Checked) -> str:
+        lines = [header(finding, checked, self._paint) for finding in checked.findings]
+        return "".join(line + "\n" for line in lines)
+
+    def end(self) -> str:
+        return ""

@@ -1,0 +1,82 @@
+"""`json`: one list of objects in ruff's shape, with the evidence added. Rows and columns are 1-based, in characters."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+from tfnanlint.check import Checked
+from tfnanlint.findings import Edit, Finding, Fix, Step
+from tfnanlint.report import url
+from tfnanlint.source import Source
+
+
+class Json:
+    def __init__(self) -> None:
+        self._first = True
+
+    def start(self) -> str:
+        return "["
+
+    def file(self, checked: Checked) -> str:
+        parts = []
+        for finding in checked.findings:
+            text = json.dumps(as_dict(finding, checked.source), indent=2)
+            parts.append(("" if self._first else ",") + "\n  " + text.replace("\n", "\n  "))
+            self._first = False
+        return "".join(parts)
+
+    def end(self) -> str:
+        return "]\n" if self._first else "\n]\n"
+
+
+def as_dict(finding: Finding, source: Source) -> dict[str, Any]:
+    """A finding as JSON shows it."""
+    return {
+        "code": finding.code,
+        "name": finding.slug,
+        "message": finding.message,
+        "filename": os.path.abspath(finding.path),
+        "location": _location(source, finding.span.start),
+        "end_location": _location(source, finding.span.end),
+        "certainty": finding.certainty.name.lower(),
+        "differentiated": finding.differentiated.value,
+        "range": finding.range,
+        "trace": [_step(step, source) for step in finding.trace],
+        "modes": list(finding.modes),
+        "fixes": [_fix(fix, source) for fix in finding.fixes],
+        "url": url(finding) or None,
+    }
+
+
+def _location(source: Source, offset: int) -> dict[str, int]:
+    row, column = source.position(offset)
+    return {"row": row, "column": column}
+
+
+def _step(step: Step, source: Source) -> dict[str, Any]:
+    if step.path == source.path:
+        where = {
+            "location": _location(source, step.span.start),
+            "end_location": _location(source, step.span.end),
+        }
+    else:  # Another file's text is not at hand: its row is known, the column is not.
+        where = {"location": {"row": step.row, "column": 1}, "end_location": {"row": step.row, "column": 1}}
+    return {"filename": os.path.abspath(step.path), **where, "text": step.text}
+
+
+def _fix(fix: Fix, source: Source) -> dict[str, Any]:
+    return {
+        "title": f"{fix.title} ({fix.cost})" if fix.cost else fix.title,
+        "claim": fix.claim.value,
+        "edits": [_edit(edit, source) for edit in fix.edits],
+    }
+
+
+def _edit(edit: Edit, source: Source) -> dict[str, Any]:
+    return {
+        "content": edit.text,
+        "location": _location(source, edit.span.start),
+        "end_location": _location(source, edit.span.end),
+    }
