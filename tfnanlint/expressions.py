@@ -43,9 +43,10 @@ class Interpreter:
 
     def __init__(self) -> None:
         self.table = load()
-        from tfnanlint.ops.python import CONSTANTS
+        from tfnanlint.ops import python
 
-        self.constants = CONSTANTS
+
+        self.constants = getattr(python, "CONSTANTS", {})
         self.taint = 0
         self.depth = 0
         self.steps = 0

@@ -137,6 +137,15 @@ class Context:
     def text(self, node: ast.AST) -> str:
         return self.source.segment(node)
 
+    def numeric(self, value: Value) -> bool:
+        """Whether a value is a tensor, array or number (or nothing is known of it), not a shape, string or object."""
+        return value.kind in ("tensor", "array", "number", "unknown") and value.dtype not in ("bool", "int32", "int64", "string")
+
+    def repeatable(self, node: ast.expr) -> bool:
+        """Whether an expression can be written twice: names, attributes and constant subscripts only."""
+        return all(isinstance(inner, (ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.expr_context))
+                   for inner in ast.walk(node))
+
     def epsilon(self, value: Value, power: int = 1) -> str:
         """A positive constant that survives in the value's dtype, as text; `power` 2 for use inside a square root."""
         if value.dtype in ("float16", "bfloat16"):
