@@ -437,6 +437,11 @@ def elements(value: Value) -> tuple[Value, ...]:
     return (value,)
 
 
+def one_of(value: Value) -> Value:
+    """A list joined to one value for its elements (`tf.reduce_max([a, b])`); other values as they are."""
+    return join(list(elements(value))) if value.kind == "sequence" else value
+
+
 def constant(value: Value) -> float | None:
     """The number a value surely is, else None."""
     return float(value.const) if value.is_number else (value.lo if value.exact else None)

@@ -1,0 +1,391 @@
+"""Reductions: sums, means, extremes, norms, spreads, counts, scans, products of matrices.
+
+The number of elements is not known: a sum is bounded on the side that its sign bounds. Empty tensors are left to the
+rules. A sum of up to `COUNT` elements beyond the largest number of the dtype marks Inf.
+"""
+
+from __future__ import annotations
+
+import math
+
+from tfnanlint.ops import op
+from tfnanlint.ops import transfer as t
+from tfnanlint.ops.transfer import INF, NO_CONSTANT, Value, reaches_inf, reaches_minus_inf
+from tfnanlint.site import Site, made_by, same
+
+COUNT = 1024
+AXES = "x axis keepdims name"
+
+
+def _like(x: Value, lo: float, hi: float, zero: bool | None = None, nan: bool = False, inf: bool | None = None) -> Value:
+    """A result reduced from `x`, in its dtype and kind; evident where x was and nothing bounds it."""
+    lo = -INF if x.inf and reaches_minus_inf(x) and inf is None else lo
+    return Value(lo, hi, zero, nan=x.nan or nan, inf=x.inf if inf is None else inf, dtype=x.dtype,
+                 kind="tensor" if x.kind in ("unknown", "number", "sequence") else x.kind,
+                 evident=x.evident and lo == -INF and hi == INF, guarded=x.guarded)
+
+
+def total(x: Value) -> Value:
+    """Sum of any number of elements, at least one."""
+    largest = t.limits_of(x.dtype).max
+    up = reaches_inf(x) or largest / COUNT < x.hi < INF
+    down = reaches_minus_inf(x) or -INF < x.lo < -largest / COUNT
+    mixed = reaches_inf(x) and reaches_minus_inf(x)
+    lo = x.lo if x.lo >= 0 and not down else -INF
+    hi = x.hi if x.hi <= 0 and not up else INF
+    zero = x.zero if x.lo >= 0 or x.hi <= 0 else None
+    result = _like(x, lo, hi, zero, nan=mixed or up and down, inf=up or down)
+    if x.known and lo == -INF and hi == INF:
+        result.evident = True
+    return result
+
+
+def _exact_multiples(bound: float) -> bool:
+    """Whether sums of many such numbers are exact, so that their mean does not leave the bound."""
+    return math.isfinite(bound) and math.frexp(bound)[0] * 256 % 1 == 0
+
+
+def mean(x: Value) -> Value:
+    """Between the bounds; rounding of the sum moves those that are not short binary numbers."""
+    largest = t.limits_of(x.dtype).max
+    lo, hi = t.outward(x.lo, x.hi, x.dtype, 64)
+    lo = x.lo if _exact_multiples(x.lo) else lo
+    hi = x.hi if _exact_multiples(x.hi) else hi
+    up = reaches_inf(x) or largest / COUNT < x.hi < INF
+    down = reaches_minus_inf(x) or -INF < x.lo < -largest / COUNT
+    zero = x.zero if x.lo >= 0 or x.hi <= 0 else None
+    if 0 < x.lo < t.smallest(x.dtype) * COUNT or -t.smallest(x.dtype) * COUNT < x.hi < 0:
+        lo, hi, zero = min(lo, 0.0) if x.lo > 0 else lo, max(hi, 0.0) if x.hi < 0 else hi, True
+        lo = 0.0 if x.lo > 0 else lo
+        hi = 0.0 if x.hi < 0 else hi
+    result = _like(x, -INF if down else lo, INF if up else hi, zero, nan=up and down, inf=up or down)
+    return result
+
+
+def _sum(site: Site) -> Value:
+    x = t.one_of(site.value("x"))
+    result = total(x)
+    kept = _simplex(site, x) or _shifted_exponentials(site, x)
+    return kept if kept is not None else result
+
+
+def _axis(site: Site, default=None):
+    """The axis as a Python constant; NO_CONSTANT when it cannot be read."""
+    return site.const("axis", default)
+
+
+def _simplex(site: Site, x: Value) -> Value | None:
+    """The sum of a softmax over its own axis is 1 but for rounding."""
+    source = made_by(x, "tf.nn.softmax")
+    if source is None or source is not x.origin:
+        return None
+    axes = (_axis(site, "all"), _axis(source, -1))
+    if NO_CONSTANT in axes or axes[0] != axes[1]:
+        return None
+    slack = 1024 * t.limits_of(x.dtype).eps
+    return Value(1.0 - slack, 1.0 + slack, nan=x.nan, dtype=x.dtype)
+
+
+def _shifted_exponentials(site: Site, x: Value) -> Value | None:
+    """sum(exp(x - max(x))) is at least 1: the largest element contributes exp(0)."""
+    exponential = made_by(x, "tf.exp")
+    difference = made_by(exponential.value("x"), "tf.subtract") if exponential is not None else None
+    peak = made_by(difference.value("y"), "tf.reduce_max") if difference is not None else None
+    if peak is None or not same(peak.value("x"), difference.value("x")):
+        return None
+    if NO_CONSTANT in (_axis(site), _axis(peak)) or _axis(site) != _axis(peak):
+        return None
+    return Value(1.0, INF, nan=x.nan, dtype=x.dtype)
+
+
+def _mean(site: Site) -> Value:
+    return mean(t.one_of(site.value("x")))
+
+
+def _extreme(site: Site) -> Value:
+    """max, min, median: one of the elements."""
+    x = t.one_of(site.value("x"))
+    return _like(x, x.lo, x.hi, x.zero)
+
+
+def _product(site: Site) -> Value:
+    return product(t.one_of(site.value("x")))
+
+
+def product(x: Value, none: bool = False) -> Value:
+    """Product of any number of factors; `none`: also of no factor at all, which is 1."""
+    reach = max(abs(x.lo), abs(x.hi))
+    hi = INF if reach > 1 or x.inf else max(x.hi, 0.0) if x.lo >= 0 else reach
+    lo = (x.lo if x.lo >= 1 else 0.0) if x.lo >= 0 else (-INF if reach > 1 or x.inf else -reach)
+    overflows = x.inf or 1 < reach < INF and t.safely(lambda v: v**16, reach) > t.limits_of(x.dtype).max
+    result = _like(x, lo, max(hi, 1.0) if none else hi, x.zero or x.lo < 1, nan=x.inf and x.zero or overflows and x.lo < 1,
+                   inf=overflows)
+    return result
+
+
+def _variance(site: Site) -> Value:
+    return variance(t.one_of(site.value("x")))
+
+
+def variance(x: Value) -> Value:
+    """At most a quarter of the squared width, and 0 for equal elements."""
+    if x.lo == -INF or x.hi == INF or x.inf:
+        return _like(x, 0.0, INF, True, nan=x.inf, inf=x.inf)
+    return _spread(x, ((x.hi - x.lo) / 2) ** 2)
+
+
+def _spread(x: Value, hi: float) -> Value:
+    """[0, hi] and what rounding adds; Inf where the squares overflow."""
+    _, hi = t.outward(0.0, hi, x.dtype, 64)
+    # The mean itself is rounded: equal elements of size m vary by (m * eps)^2.
+    hi += (max(abs(x.lo), abs(x.hi)) * t.limits_of(x.dtype).eps * 8) ** 2
+    largest = t.limits_of(x.dtype).max
+    overflows = hi * COUNT > largest or max(abs(x.lo), abs(x.hi)) * COUNT > largest
+    return Value(0.0, INF if overflows else hi, True, nan=x.nan or overflows, inf=overflows, dtype=x.dtype)
+
+
+def _std(site: Site) -> Value:
+    return t.sqrt(_variance(site))
+
+
+def _logsumexp(site: Site) -> Value:
+    """At least the largest element, above it by the logarithm of the count."""
+    x = t.one_of(site.value("x"))
+    lo, _ = t.outward(x.lo, x.hi, x.dtype, 64)
+    return _like(x, lo - t.limits_of(x.dtype).eps * 64, INF, nan=x.inf and reaches_inf(x) and False, inf=x.inf)
+
+
+def euclidean(x: Value) -> Value:
+    """sqrt of a sum of squares: at least the largest magnitude, 0 where all squares flush."""
+    return t.sqrt(total(t.square(x)))
+
+
+def _euclidean(site: Site) -> Value:
+    return euclidean(t.one_of(site.value("x")))
+
+
+def _norm(site: Site) -> Value:
+    x = t.one_of(site.value("x"))
+    order = site.const("ord", "euclidean")
+    if order in (1, 1.0):
+        return total(t.absolute(x))
+    if order == INF:
+        return _like(t.absolute(x), 0.0, t.absolute(x).hi, x.zero)
+    if order in ("euclidean", "fro", 2, 2.0) and not isinstance(order, bool):
+        result = euclidean(x)
+        return result if order == "euclidean" or order == 2 else result.but(lo=0.0, zero=True)
+    result = total(t.absolute(x))
+    return Value(0.0, INF, True, nan=x.nan or x.inf, inf=x.inf or x.known, dtype=x.dtype)
+
+
+def _l2_normalized(site: Site) -> Value:
+    """x / sqrt(max(sum(x^2), epsilon)): within [-1, 1], small numbers flush; Inf sums give 0, Inf elements NaN."""
+    x = t.one_of(site.value("x"))
+    _, hi = t.outward(-1.0, 1.0, x.dtype, 8)
+    epsilon = site.const("epsilon", 1e-12)
+    dead = isinstance(epsilon, (int, float)) and t.rounded(float(epsilon), x.dtype) < t.smallest(x.dtype)
+    # An epsilon that is 0 in the dtype leaves rsqrt(0) = Inf, and 0 * Inf = NaN.
+    nan = x.nan or x.inf or dead
+    return Value(0.0 if x.lo >= 0 else -hi, 0.0 if x.hi <= 0 else hi, True, nan=nan, inf=dead, dtype=x.dtype)
+
+
+def _normalized(site: Site) -> Value:
+    """linalg.normalize: the direction and the norm; 0 / 0 at a zero vector."""
+    x = t.one_of(site.value("x"))
+    norm = _norm(site)
+    _, hi = t.outward(-1.0, 1.0, x.dtype, 8)
+    direction = Value(0.0 if x.lo >= 0 else -hi, 0.0 if x.hi <= 0 else hi, True, nan=x.nan or x.inf or norm.zero,
+                      inf=norm.zero, dtype=x.dtype)
+    return t.several(direction, norm)
+
+
+def _moments(site: Site) -> Value:
+    x = t.one_of(site.value("x"))
+    return t.several(mean(x), variance(x))
+
+
+# Sums, means, extremes
+
+op("tf.reduce_sum", "tf.math.reduce_sum K.sum ops.sum tnp.sum np.sum np.nansum ops.nansum raw.Sum", AXES, _sum,
+   reference="tf.reduce_sum(x, -1)",
+   positions=dict.fromkeys(("ops.sum", "tnp.sum", "K.sum"), ("x", "axis", "keepdims")) | {"np.sum": ("x", "axis", "dtype", "out", "keepdims")})
+op("tf.reduce_mean", "tf.math.reduce_mean K.mean ops.mean tnp.mean np.mean np.nanmean np.average ops.average raw.Mean",
+   AXES, _mean, needs={"x": "not empty"}, reference="tf.reduce_mean(x, -1)",
+   positions={"np.mean": ("x", "axis", "dtype", "out", "keepdims"), "tnp.mean": ("x", "axis", "dtype", "out", "keepdims")})
+op("tf.reduce_max", "tf.math.reduce_max K.max ops.max ops.amax tnp.max tnp.amax np.max np.amax np.nanmax raw.Max", AXES,
+   _extreme, needs={"x": "not empty"}, reference="tf.reduce_max(x, -1)",
+   positions={"np.max": ("x", "axis", "out", "keepdims"), "np.amax": ("x", "axis", "out", "keepdims")})
+op("tf.reduce_min", "tf.math.reduce_min K.min ops.min ops.amin tnp.min tnp.amin np.min np.amin np.nanmin raw.Min", AXES,
+   _extreme, needs={"x": "not empty"}, reference="tf.reduce_min(x, -1)",
+   positions={"np.min": ("x", "axis", "out", "keepdims"), "np.amin": ("x", "axis", "out", "keepdims")})
+op("ops.median", "np.median ops.quantile np.quantile np.percentile ops.percentile np.nanmedian", "x axis keepdims",
+   _extreme, untested="tf.reduce_max has the same bounds")
+op("tf.reduce_prod", "tf.math.reduce_prod K.prod ops.prod tnp.prod np.prod np.product raw.Prod", AXES, _product,
+   reference="tf.reduce_prod(x, -1)")
+op("tf.reduce_logsumexp", "tf.math.reduce_logsumexp ops.logsumexp K.logsumexp tf.contrib.bayesflow.logsumexp", AXES, _logsumexp,
+   reference="tf.reduce_logsumexp(x, -1)", gradient="NaN where all elements are -Inf")
+
+# Spreads and norms
+
+op("tf.math.reduce_variance", "K.var ops.var tnp.var np.var np.nanvar", AXES, _variance,
+   reference="tf.math.reduce_variance(x, -1)")
+op("tf.math.reduce_std", "K.std ops.std tnp.std np.std np.nanstd", AXES, _std, gradient="NaN where all elements are equal",
+   masked="xla", reference="tf.math.reduce_std(x, -1)")
+op("tf.nn.moments", "ops.moments", "x axes shift keepdims name", _moments, untested="returns a pair; reduce_mean and reduce_variance are tested",
+   positions={"ops.moments": ("x", "axes", "keepdims")})
+op("tf.norm", "tf.linalg.norm ops.norm ops.linalg.norm np.linalg.norm", "x ord axis keepdims name", _norm,
+   gradient="NaN where all elements are 0", masked="xla", reference="tf.norm(x, axis=-1)")
+op("tf.math.reduce_euclidean_norm", "raw.EuclideanNorm", AXES, _euclidean, gradient="NaN where all elements are 0",
+   masked="all", reference="tf.math.reduce_euclidean_norm(x, -1)")
+op("tf.math.l2_normalize", "tf.nn.l2_normalize tf.linalg.l2_normalize K.l2_normalize", "x axis epsilon name", _l2_normalized,
+   reference="tf.math.l2_normalize(x, -1)")
+op("ops.normalize", "keras.utils.normalize", "x axis order epsilon", _l2_normalized, masked="xla",
+   untested="keras adds axes of its own; tf.math.l2_normalize is tested")
+op("tf.linalg.normalize", "", "x ord axis name", _normalized, gradient="NaN where all elements are 0", masked="all",
+   untested="returns a pair; tf.norm is tested")
+op("tf.linalg.global_norm", "tf.global_norm", "t_list name", lambda site: euclidean(t.one_of(site.value("t_list"))),
+   gradient="NaN where all elements are 0", masked="xla", reference="tf.linalg.global_norm([t_list])",
+   untested="")
+op("tf.nn.l2_loss", "raw.L2Loss", "x name", lambda site: t.multiply(total(t.square(site.value("x"))), t.number(0.5)),
+   untested="reduces all axes; reduce_sum is tested")
+
+# Scans
+
+
+def _cumsum(site: Site) -> Value:
+    x = site.value("x")
+    result = total(x)
+    return _joined_with(result, 0.0) if site.const("exclusive", False) is not False else result
+
+
+def _joined_with(x: Value, number: float) -> Value:
+    return x.but(lo=min(x.lo, number), hi=max(x.hi, number), zero=x.zero or number == 0)
+
+
+def _cumprod(site: Site) -> Value:
+    x = site.value("x")
+    return product(x, none=site.const("exclusive", False) is not False)
+
+
+op("tf.cumsum", "tf.math.cumsum K.cumsum ops.cumsum tnp.cumsum np.cumsum raw.Cumsum", "x axis exclusive reverse name",
+   _cumsum, reference="tf.cumsum(x, -1)")
+op("tf.math.cumprod", "tf.cumprod K.cumprod ops.cumprod tnp.cumprod np.cumprod raw.Cumprod", "x axis exclusive reverse name",
+   _cumprod, gradient="finite but wrong where a factor is 0", reference="tf.math.cumprod(x, -1)")
+op("tf.math.cumulative_logsumexp", "", "x axis exclusive reverse name", _logsumexp,
+   reference="tf.math.cumulative_logsumexp(x, -1)")
+
+# Sums over lists, products of matrices
+
+
+def _add_n(site: Site) -> Value:
+    inputs = site.value("inputs")
+    found = t.elements(inputs)
+    if inputs.kind != "sequence":
+        return total(inputs)
+    result = found[0]
+    for value in found[1:]:
+        result = t.add(result, value)
+    return result if len(found) > 1 else t.one_of(inputs)
+
+
+op("tf.add_n", "tf.math.add_n tf.math.accumulate_n tf.accumulate_n raw.AddN", "inputs name", _add_n,
+   untested="takes a list; tf.add is tested")
+op("builtins.sum", "math.fsum", "x start", lambda site: total(t.one_of(site.value("x"))), untested="Python's own")
+
+
+def _contraction(left: str, right: str):
+    return lambda site: total(t.multiply(t.one_of(site.value(left)), t.one_of(site.value(right))))
+
+
+op("tf.matmul", "tf.linalg.matmul tf.batch_matmul K.dot K.batch_dot ops.matmul ops.dot tnp.matmul tnp.dot np.matmul np.dot "
+   "raw.MatMul raw.BatchMatMul raw.BatchMatMulV2 tf.sparse.sparse_dense_matmul tf.sparse_tensor_dense_matmul tf.sparse_matmul",
+   "x y transpose_a transpose_b adjoint_a adjoint_b name", _contraction("x", "y"),
+   reference="tf.matmul(x[..., None, :], y[..., None])")
+op("tf.linalg.matvec", "", "x y transpose_a adjoint_a name", _contraction("x", "y"), untested="tf.matmul is tested")
+op("tf.tensordot", "tf.linalg.tensordot ops.tensordot tnp.tensordot np.tensordot", "x y axes name", _contraction("x", "y"),
+   reference="tf.tensordot(x, y, [[0, 1], [0, 1]])")
+op("ops.inner", "np.inner tnp.inner ops.vdot np.vdot tnp.vdot", "x y", _contraction("x", "y"), untested="tf.matmul is tested")
+op("ops.outer", "np.outer tnp.outer ops.kron np.kron tnp.kron", "x y", t.binary(t.multiply), untested="tf.multiply is tested")
+
+
+def _einsum(site: Site) -> Value:
+    """A sum of products of all operands."""
+    operands = [t.one_of(value) for value in t.elements(site.value("inputs"))]
+    if not operands:
+        return t.anything(site)
+    result = operands[0]
+    for value in operands[1:]:
+        result = t.multiply(result, value)
+    return total(result)
+
+
+op("tf.einsum", "tf.linalg.einsum ops.einsum tnp.einsum np.einsum", "equation *inputs", _einsum, main="inputs",
+   untested="takes an equation; tf.matmul is tested")
+
+# Logic, counts, indices
+
+
+def _logical(site: Site) -> Value:
+    x = t.one_of(site.value("x"))
+    lo = 1.0 if x.nonzero and x.known else 0.0
+    return Value(lo, 0.0 if x.lo == x.hi == 0 else 1.0, dtype="bool")
+
+
+op("tf.reduce_any", "tf.math.reduce_any K.any ops.any tnp.any np.any raw.Any", AXES, _logical,
+   untested="takes booleans; tests/test_ops.py checks tf.math.count_nonzero")
+op("tf.reduce_all", "tf.math.reduce_all K.all ops.all tnp.all np.all raw.All", AXES, _logical, untested="takes booleans")
+op("tf.math.count_nonzero", "tf.count_nonzero ops.count_nonzero tnp.count_nonzero np.count_nonzero",
+   "x axis keepdims dtype name", t.ranged(0.0, INF, dtype="int64"), reference="tf.math.count_nonzero(x, -1)")
+op("tf.argmax", "tf.math.argmax tf.arg_max K.argmax ops.argmax tnp.argmax np.argmax tf.argmin tf.math.argmin tf.arg_min "
+   "K.argmin ops.argmin tnp.argmin np.argmin raw.ArgMax raw.ArgMin", "x axis output_type name",
+   t.ranged(0.0, INF, dtype="int64"), reference="tf.argmax(x, -1)")
+op("tf.math.bincount", "tf.bincount ops.bincount np.bincount", "x weights minlength maxlength dtype name", t.ranged(0.0, INF),
+   untested="takes integers")
+op("tf.math.zero_fraction", "tf.nn.zero_fraction", "x name", t.ranged(0.0, 1.0), reference="tf.math.zero_fraction(x)")
+op("tf.histogram_fixed_width", "np.histogram ops.histogram", "x value_range nbins dtype name", t.ranged(0.0, INF),
+   untested="needs a range")
+
+# Segments: a segment without elements gives 0 (sums, means), 1 (products), or the extreme number (max, min)
+
+
+def _segments(reduced, empty: float | None):
+    def give(site: Site) -> Value:
+        result = reduced(site.value("x"))
+        return result if empty is None else _joined_with(result, empty)
+
+    return give
+
+
+def _extreme_of(side: int):
+    """The largest (smallest) of a segment; a segment without elements gives the lowest (highest) number."""
+
+    def give(site: Site) -> Value:
+        x = site.value("x")
+        bound = side * t.limits_of(x.dtype).max
+        return _like(x, min(x.lo, bound), max(x.hi, bound), None if x.zero else False)
+
+    return give
+
+
+for _prefix in ("segment", "unsorted_segment"):
+    _raw = "".join(part.capitalize() for part in _prefix.split("_"))
+    _params = "x segment_ids num_segments name" if _prefix.startswith("unsorted") else "x segment_ids name"
+    for _what, _reduced, _empty in (("sum", total, 0.0), ("mean", mean, 0.0), ("prod", product, 1.0)):
+        op(f"tf.math.{_prefix}_{_what}", f"tf.{_prefix}_{_what} raw.{_raw}{_what.capitalize()}"
+           + (f" ops.segment_{_what}" if _prefix == "segment" and _what in ("sum", "prod") else ""), _params,
+           _segments(_reduced, _empty), untested="takes segment ids; the plain reduction is tested",
+           positions={f"ops.segment_{_what}": ("x", "segment_ids", "num_segments")})
+    for _what, _side in (("max", -1), ("min", 1)):
+        op(f"tf.math.{_prefix}_{_what}", f"tf.{_prefix}_{_what} raw.{_raw}{_what.capitalize()}"
+           + (f" ops.segment_{_what}" if _prefix == "segment" else ""), _params, _extreme_of(_side),
+           untested="takes segment ids; the plain reduction is tested")
+op("tf.math.unsorted_segment_sqrt_n", "tf.unsorted_segment_sqrt_n", "x segment_ids num_segments name", _segments(total, 0.0),
+   untested="takes segment ids")
+
+# Images
+
+op("tf.image.psnr", "ops.psnr ops.image.psnr", "x y max_val name", lambda site: Value(inf=True, evident=True),
+   needs={"y": "different from x"}, untested="Inf for equal images; unbounded")
+op("tf.image.ssim", "tf.image.ssim_multiscale", "x y max_val filter_size filter_sigma k1 k2", t.ranged(-1.0, 1.0),
+   untested="needs images")
+op("tf.image.total_variation", "", "x name", t.ranged(0.0, INF), untested="needs images; a sum of magnitudes")
