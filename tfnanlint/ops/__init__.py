@@ -80,7 +80,6 @@ FAMILIES = ("arithmetic", "elementwise", "comparison", "reductions", "nn", "arra
 
 def load() -> dict[str, Op]:
     """The table, with every family imported."""
-    if not ROWS:
-        for family in FAMILIES:
-            importlib.import_module(f"tfnanlint.ops.{family}")
+    for family in FAMILIES:  # also when something has imported one family before
+        importlib.import_module(f"tfnanlint.ops.{family}")
     return TABLE

@@ -1,0 +1,257 @@
+"""Python and NumPy around TensorFlow: builtins, the math module, dtypes and numeric constants."""
+
+from __future__ import annotations
+
+import math
+from typing import Callable
+
+from tfnanlint.ops import TABLE, op
+from tfnanlint.ops import transfer as t
+from tfnanlint.ops.arrays import DTYPES, cast, count, counted, elements, passed, spread
+from tfnanlint.site import Site
+from tfnanlint.values import FLOATS, INF, NO_CONSTANT, Value, join, number, unknown
+
+PYTHON = "plain Python; tests/test_python_rows.py"
+
+
+def _folded(function: Callable, value: Value) -> Value | None:
+    """`function` of a Python constant, None when it is none or has no result."""
+    if not value.is_number and not isinstance(value.const, bool):
+        return None
+    try:
+        return number(function(value.const))
+    except (ValueError, OverflowError, ZeroDivisionError, TypeError):
+        return None
+
+
+def _python(name: str, function: Callable, transfer: Callable[[Value], Value]) -> None:
+    """A row for a function of one number: constants are computed, other values go through `transfer`."""
+
+    def give(site: Site) -> Value:
+        x = site.value("x")
+        found = _folded(function, x)
+        if found is not None:
+            return found
+        result = transfer(_double(x))
+        return Value(result.lo, result.hi, result.zero, dtype=None, kind="number", evident=result.evident)
+
+    op(name, "", "x", give, untested=PYTHON)
+
+
+def _double(x: Value) -> Value:
+    """Python computes in float64 and raises where NumPy and TensorFlow give Inf or NaN."""
+    return x.but(dtype="float64", kind="number", token=None)
+
+
+def _bounded(lo: float, hi: float) -> Callable[[Value], Value]:
+    return lambda x: Value(lo, hi)
+
+
+for _name, _function, _transfer in (
+    ("log", math.log, t.log), ("sqrt", math.sqrt, t.sqrt), ("exp", math.exp, t.exp), ("fabs", math.fabs, t.absolute),
+    ("sin", math.sin, _bounded(-1.0, 1.0)), ("cos", math.cos, _bounded(-1.0, 1.0)), ("tanh", math.tanh, _bounded(-1.0, 1.0)),
+    ("erf", math.erf, _bounded(-1.0, 1.0)), ("floor", math.floor, t.monotone(math.floor)), ("ceil", math.ceil, t.monotone(math.ceil)),
+    ("trunc", math.trunc, t.monotone(math.trunc)), ("atan", math.atan, _bounded(-math.pi / 2, math.pi / 2)),
+    ("log2", math.log2, t.log), ("log10", math.log10, t.log), ("log1p", math.log1p, lambda x: t.log(t.add(x, number(1.0)))),
+    ("expm1", math.expm1, lambda x: t.subtract(t.exp(x), number(1.0))), ("radians", math.radians, lambda x: t.multiply(x, number(math.pi / 180))),
+    ("degrees", math.degrees, lambda x: t.multiply(x, number(180 / math.pi))), ("gamma", math.gamma, lambda x: unknown("number")),
+    ("lgamma", math.lgamma, lambda x: unknown("number")), ("tan", math.tan, lambda x: unknown("number")),
+    ("factorial", math.factorial, _bounded(1.0, INF)), ("acos", math.acos, _bounded(0.0, math.pi)), ("asin", math.asin, _bounded(-math.pi / 2, math.pi / 2)),
+    ("sinh", math.sinh, lambda x: unknown("number")), ("cosh", math.cosh, _bounded(1.0, INF)),
+):
+    _python(f"math.{_name}", _function, _transfer)
+op("math.pow", "", "x y", lambda site: _power(site), untested=PYTHON)
+op("math.isnan", "math.isinf math.isfinite math.isclose", "x y", t.ranged(0.0, 1.0, dtype="bool"), untested=PYTHON)
+op("math.hypot", "math.dist", "x y", lambda site: Value(0.0, INF, kind="number"), untested=PYTHON)
+op("math.fsum", "", "x", lambda site: _sum(site), untested=PYTHON)
+op("math.atan2", "", "y x", lambda site: Value(-math.pi, math.pi, kind="number"), untested=PYTHON)
+op("math.gcd", "math.comb math.perm math.lcm", "x y", lambda site: Value(0.0, INF, kind="number", dtype="int32"), untested=PYTHON)
+op("math.prod", "", "x", lambda site: Value(0.0 if spread(site.value("x")).lo >= 0 else -INF, INF, kind="number"), untested=PYTHON)
+
+
+def _power(site: Site) -> Value:
+    """Python's power of two numbers; a positive base gives at least 0."""
+    x, y = site.value("x"), site.value("y")
+    if x.is_number and y.is_number:
+        try:
+            return number(float(x.const) ** y.const if site.op.name == "math.pow" else x.const ** y.const)
+        except (ValueError, OverflowError, ZeroDivisionError, TypeError):
+            return unknown("number")
+    row = TABLE.get("tf.pow")
+    if row is None or "number" not in (x.kind, y.kind) or {x.kind, y.kind} == {"number"}:
+        return Value(0.0 if x.lo >= 0 else -INF, INF, kind="number" if x.kind == y.kind == "number" else "tensor")
+    return row.gives(Site.of_values(row, {"x": x, "y": y}))
+
+
+# Builtins
+
+def _sum(site: Site) -> Value:
+    """A known list is added up; of anything else the sign is kept."""
+    x = site.value("x")
+    if x.kind == "sequence" and isinstance(x.obj, tuple):
+        total = site.value("start") if site.given("start") else number(0)
+        for item in x.obj:
+            total = t.add(total, item)
+        return total
+    return Value(0.0 if x.lo >= 0 else -INF, 0.0 if x.hi <= 0 else INF, True, nan=x.nan or x.inf, inf=x.inf, dtype=x.dtype, evident=x.evident)
+
+
+def _extreme(fold: Callable[[Value, Value], Value]) -> Callable[[Site], Value]:
+    """max and min of several arguments or of one list."""
+
+    def give(site: Site) -> Value:
+        found = site.value("args")
+        items = list(found.obj) if found.kind == "sequence" and isinstance(found.obj, tuple) else [found]
+        if len(items) == 1:
+            items = elements(items[0])
+            if len(items) == 1:
+                return passed(items[0]) if items[0].kind != "number" else items[0]
+        result = items[0]
+        for item in items[1:]:
+            result = fold(result, item)
+        return result
+
+    return give
+
+
+def _float(site: Site) -> Value:
+    """float("inf"), float("nan"), or a number or tensor made a Python number."""
+    x = site.value("x")
+    if isinstance(x.const, str):
+        try:
+            return number(float(x.const))
+        except ValueError:
+            return unknown("number")
+    return _folded(float, x) or Value(x.lo, x.hi, x.zero, nan=x.nan, inf=x.inf, kind="number", evident=x.evident, guarded=x.guarded)
+
+
+def _whole(function: Callable) -> Callable[[Site], Value]:
+    """int() and round(): a whole number beside `x`."""
+
+    def give(site: Site) -> Value:
+        x = site.value("x")
+        found = _folded(function, x) if not site.given("ndigits") else None
+        if found is not None:
+            return found
+        if site.given("ndigits"):
+            return Value(x.lo - 0.5, x.hi + 0.5, kind="number")
+        result = cast(Value(math.floor(x.lo) if x.lo not in (-INF, INF) and function is round else x.lo,
+                            math.ceil(x.hi) if x.hi not in (-INF, INF) and function is round else x.hi, x.zero), "int64")
+        return result.but(kind="number", dtype=None, token=None)
+
+    return give
+
+
+op("builtins.len", "", "x", lambda site: number(len(site.value("x").obj)) if site.value("x").kind == "sequence" and isinstance(site.value("x").obj, tuple)
+   else Value(0.0, INF, kind="number", dtype="int32"), untested=PYTHON)
+op("builtins.max", "", "*args default key", _extreme(t.maximum), untested=PYTHON)
+op("builtins.min", "", "*args default key", _extreme(t.minimum), untested=PYTHON)
+op("builtins.sum", "", "x start", _sum, untested=PYTHON)
+op("builtins.float", "", "x", _float, untested=PYTHON)
+op("builtins.int", "", "x base", _whole(int), untested=PYTHON)
+op("builtins.round", "", "x ndigits", _whole(round), untested=PYTHON)
+op("builtins.pow", "", "x y mod", _power, untested=PYTHON)
+op("builtins.bool", "builtins.isinstance builtins.hasattr builtins.callable builtins.any builtins.all builtins.issubclass", "x y",
+   t.ranged(0.0, 1.0, dtype="bool"), untested=PYTHON)
+op("builtins.range", "", "start limit delta", lambda site: counted(site).but(kind="number"), untested=PYTHON)
+op("builtins.list", "builtins.tuple builtins.sorted builtins.reversed builtins.set builtins.iter builtins.frozenset", "x key reverse",
+   lambda site: _collected(site), passes="x", untested=PYTHON)
+op("builtins.enumerate", "", "x start", lambda site: _pairs(site, [Value(0.0, INF, kind="number", dtype="int32"), site.value("x")]), untested=PYTHON)
+op("builtins.zip", "itertools.product", "*args", lambda site: _pairs(site, list(site.value("args").obj or ())), untested=PYTHON)
+op("builtins.next", "", "x default", lambda site: _element(site.value("x")), untested=PYTHON)
+op("builtins.str", "builtins.repr builtins.format builtins.chr builtins.input builtins.open builtins.type", "x", lambda site: unknown("string"), untested=PYTHON)
+op("builtins.print", "", "*args", lambda site: number(None), untested=PYTHON, pure=False)
+op("builtins.dict", "", "*args", lambda site: unknown("dict"), untested=PYTHON)
+op("builtins.hash", "builtins.ord builtins.id", "x", lambda site: unknown("number"), untested=PYTHON)
+op("builtins.divmod", "", "x y", lambda site: Value(kind="sequence", obj=(unknown("number"), unknown("number"))), untested=PYTHON)
+op("time.time", "time.perf_counter time.monotonic time.process_time timeit.default_timer", "", lambda site: Value(0.0, INF, kind="number", dtype="float64"),
+   untested=PYTHON, pure=False)
+op("random.random", "", "", lambda site: Value(0.0, 1.0, kind="number"), untested=PYTHON, pure=False)
+op("random.randint", "random.randrange random.uniform", "x y", lambda site: join([site.value("x"), site.value("y")]).but(const=NO_CONSTANT, kind="number")
+   if site.given("y") else unknown("number"), untested=PYTHON, pure=False)
+op("random.choice", "", "x", lambda site: _element(site.value("x")), untested=PYTHON, pure=False)
+
+
+def _element(x: Value) -> Value:
+    """One element of a list, or of a tensor along its first axis."""
+    if x.kind == "sequence":
+        return join(list(x.obj)) if x.obj else unknown()
+    return passed(x) if x.kind in ("tensor", "array") else unknown()
+
+
+def _collected(site: Site) -> Value:
+    x = site.value("x")
+    if x.kind == "sequence" and isinstance(x.obj, tuple):
+        same_order = site.name.endswith(("list", "tuple", "iter")) or not site.name
+        return Value(kind="sequence", obj=x.obj if same_order else tuple(_element(x) for _ in x.obj))
+    return passed(x) if x.kind in ("tensor", "array", "number") else unknown()
+
+
+def _pairs(site: Site, columns: list[Value]) -> Value:
+    """What one round of a loop over zip or enumerate gets, as a list of one."""
+    rows = tuple(column if column.kind == "number" else _element(column) for column in columns)
+    return Value(kind="sequence", obj=(Value(kind="sequence", obj=rows),))
+
+
+# Casts by the name of a dtype, and NumPy numbers
+
+for _dtype in sorted(DTYPES - {"string", "bfloat16"}):
+    op(f"np.{_dtype}", f"tnp.{_dtype}", "x", lambda site, _dtype=_dtype: _numpy_number(site, _dtype), untested="NumPy; tests/test_python_rows.py")
+
+
+def _numpy_number(site: Site, dtype: str) -> Value:
+    x = site.value("x")
+    if isinstance(x.const, str):
+        return _float(site)
+    result = cast(spread(x), dtype)
+    return result.but(kind="array", token=None)
+
+
+def _limits_of(dtype: str | None) -> Value:
+    return Value(kind="limits", const=dtype or NO_CONSTANT)
+
+
+op("np.finfo", "tnp.finfo", "dtype", lambda site: _limits_of(_float_name(site.value("dtype"))), untested="its attributes are in CONSTANTS and `limit`")
+op("tf.as_dtype", "tf.dtypes.as_dtype np.dtype keras.backend.standardize_dtype tf.DType", "x", lambda site: Value(kind="dtype", const=site.value("x").const),
+   untested="not a number")
+op("K.floatx", "keras.config.floatx", "", lambda site: Value(kind="dtype", const="float32"), untested="a global setting; float32 unless somebody sets it")
+op("K.learning_phase", "", "", t.ranged(0.0, 1.0), untested="a global setting", pure=False)
+
+
+def _float_name(value: Value) -> str | None:
+    name = value.const.rpartition(".")[2] if isinstance(value.const, str) else None
+    return name if name in FLOATS else "float64" if name == "float" else None
+
+
+def limit(dtype: str, attribute: str) -> Value | None:
+    """`tf.float32.max`, `np.finfo(np.float32).eps`: the number that an attribute of a dtype or of finfo stands for."""
+    limits = FLOATS.get(dtype)
+    if limits is None:
+        return None
+    found = {"max": limits.max, "min": -limits.max, "eps": limits.eps, "epsilon": limits.eps, "tiny": limits.tiny, "smallest_normal": limits.tiny,
+             "resolution": 10.0 ** math.ceil(math.log10(limits.eps))}.get(attribute)
+    return None if found is None else number(found)
+
+
+def _constants() -> dict[str, Value]:
+    table = {
+        "math.pi": number(math.pi), "math.e": number(math.e), "math.inf": number(INF), "math.nan": number(math.nan), "math.tau": number(math.tau),
+        "sys.float_info.epsilon": number(2.220446049250313e-16), "sys.float_info.max": number(1.7976931348623157e308),
+        "sys.float_info.min": number(2.2250738585072014e-308), "sys.maxsize": number(2**63 - 1),
+    }
+    for root in ("np", "tnp"):
+        for name, value in (("pi", math.pi), ("e", math.e), ("inf", INF), ("Inf", INF), ("infty", INF), ("Infinity", INF), ("PINF", INF),
+                            ("NINF", -INF), ("nan", math.nan), ("NaN", math.nan), ("NAN", math.nan), ("euler_gamma", 0.5772156649015329)):
+            table[f"{root}.{name}"] = number(value)
+        table[f"{root}.newaxis"] = number(None)
+    for dtype in sorted(DTYPES):
+        for root in ("tf", "tf.dtypes", "np", "tnp"):
+            table[f"{root}.{dtype}"] = Value(kind="dtype", const=dtype)
+    for name, dtype in (("tf.half", "float16"), ("tf.double", "float64"), ("np.float_", "float64"), ("np.float", "float64"), ("np.int", "int64"),
+                        ("np.half", "float16"), ("np.single", "float32"), ("np.double", "float64"), ("np.bool_", "bool"), ("np.int_", "int64"), ("np.intp", "int64")):
+        table[name] = Value(kind="dtype", const=dtype)
+    table["tf.newaxis"] = number(None)
+    return table
+
+
+CONSTANTS: dict[str, Value] = _constants()
