@@ -135,9 +135,6 @@ class Walk:
         return self.block(body)
 
     def try_(self, node: Any) -> bool:
-        start = self.scope.time
-        mark = len(self.log)
-
         def body() -> bool:
             return self.block(node.body) and self.block(node.orelse)
 
@@ -150,7 +147,6 @@ class Walk:
 
         live = self.branches([body, *(handler(one) for one in node.handlers)]) if node.handlers else body()
         if node.finalbody:
-            del start, mark
             live = self.block(node.finalbody) and live
         return live
 
