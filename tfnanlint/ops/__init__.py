@@ -28,6 +28,7 @@ class Op:
     `passes` names the parameter whose values come out unchanged (identity, reshape). `main` is the parameter the
     trace follows. `pure` is False for random sources and variables. `reference` spells the TensorFlow expression that
     the soundness test runs; empty for rows that cannot be executed alone (the reason stands in `untested`).
+    `refines` names a condition and the branches it holds (fails) in: tf.where.
     `numeric` is False for rows whose result is not a number (layers, optimizers, shapes kept apart).
     """
 
@@ -45,6 +46,7 @@ class Op:
     reference: str = ""
     untested: str = ""
     since: str = ""
+    refines: tuple[str, ...] = ()
 
     def params_of(self, alias: str) -> tuple[str, ...]:
         """Parameter order of one spelling."""
@@ -57,6 +59,8 @@ ROWS: list[Op] = []
 SYNONYMS: dict[str, str] = {
     "reduction_indices": "axis", "keep_dims": "keepdims", "dim": "axis", "input_tensor": "x", "input": "x", "tensor": "x",
     "features": "x", "value": "x", "a": "x", "t": "x", "x1": "x", "x2": "y", "b": "y",
+    "x": "logits", "min_value": "clip_value_min", "max_value": "clip_value_max", "a_min": "clip_value_min",
+    "a_max": "clip_value_max", "x_min": "clip_value_min", "x_max": "clip_value_max",
 }
 
 

@@ -290,7 +290,6 @@ def _add_n(site: Site) -> Value:
 
 op("tf.add_n", "tf.math.add_n tf.math.accumulate_n tf.accumulate_n raw.AddN", "inputs name", _add_n,
    untested="takes a list; tf.add is tested")
-op("builtins.sum", "math.fsum", "x start", lambda site: total(t.one_of(site.value("x"))), untested="Python's own")
 
 
 def _contraction(left: str, right: str):

@@ -1,0 +1,259 @@
+"""Neural network ops: activations, softmax, cross-entropies on logits, normalisation, convolution, pooling, dropout."""
+
+from __future__ import annotations
+
+import math
+
+from tfnanlint.ops import curves as c
+from tfnanlint.ops import op
+from tfnanlint.ops import transfer as t
+from tfnanlint.ops.reductions import COUNT, total
+from tfnanlint.ops.transfer import INF, Function, Value, reaches_inf, reaches_minus_inf
+from tfnanlint.site import Site
+
+# Softmax
+
+
+def softmax(x: Value) -> Value:
+    """Shares in [0, 1]: small ones underflow to 0 (from 87 below the largest logit in float32); all -Inf gives NaN.
+
+    Of logits within a bounded width no share is 0, for up to a million of them.
+    """
+    nan = x.nan or x.inf
+    width = x.hi - x.lo if x.hi > x.lo else 0.0
+    smallest = t.safely(lambda w: math.exp(-w) * 1e-6, width) if width < INF else 0.0
+    zero = smallest < t.smallest(x.dtype) or x.inf
+    return Value(0.0, 1.0, zero, nan=nan, dtype=x.dtype)
+
+
+def log_softmax(x: Value) -> Value:
+    """At most 0; finite for finite logits, but for differences that overflow."""
+    width = x.hi - x.lo
+    overflows = x.lo != -INF and x.hi != INF and width > t.limits_of(x.dtype).max
+    return Value(-INF, 0.0, nan=x.nan or x.inf, inf=x.inf or overflows, dtype=x.dtype)
+
+
+op("tf.nn.softmax", "tf.math.softmax tf.softmax K.softmax ops.softmax ops.nn.softmax keras.activations.softmax slim.softmax "
+   "raw.Softmax", "logits axis name", t.unary(softmax), reference="tf.nn.softmax(logits)",
+   gradient="0 at saturation", positions={"tf.nn.softmax": ("logits", "axis", "name", "dim")})
+op("tf.nn.log_softmax", "tf.math.log_softmax tf.log_softmax ops.log_softmax keras.activations.log_softmax raw.LogSoftmax",
+   "logits axis name", t.unary(log_softmax), reference="tf.nn.log_softmax(logits)")
+op("ops.sparsemax", "keras.activations.sparsemax", "logits axis", t.ranged(0.0, 1.0), untested="keras.ops; no float16")
+
+# Activations
+
+
+def relu(x: Value) -> Value:
+    return t.maximum(x, t.number(0.0))
+
+
+def relu6(x: Value) -> Value:
+    return t.clip(x, t.number(0.0), t.number(6.0))
+
+
+def _relu(site: Site) -> Value:
+    """K.relu, keras.activations.relu: with an optional slope below 0, a largest value and a threshold."""
+    x = site.value("x")
+    slope, top, threshold = (t.constant(site.value(p)) if site.given(p) and site.value(p).kind != "none" else 0.0
+                             for p in ("negative_slope", "max_value", "threshold"))
+    if slope is None or threshold is None or top is None:
+        return t.unary(lambda v: Value(nan=v.nan, inf=v.inf, dtype=v.dtype))(site)
+    below = t.multiply(t.subtract(t.minimum(x, t.number(threshold)), t.number(threshold)), t.number(slope))
+    above = relu(x)
+    result = t.unary(lambda _: t.join([above, below]) if slope else above)(site)
+    return t.minimum(result, t.number(top)) if site.given("max_value") and site.value("max_value").kind != "none" else result
+
+
+def _leaky(x: Value, slope: float) -> Value:
+    if not 0 <= slope <= 1:
+        return Value(nan=x.nan, inf=x.inf, dtype=x.dtype)
+    return t.maximum(x, t.multiply(x, t.number(slope))) if slope else relu(x)
+
+
+def _leaky_relu(site: Site) -> Value:
+    slope = site.const("alpha", 0.2)
+    if not isinstance(slope, (int, float)):
+        slope = -1.0
+    return t.unary(lambda x: _leaky(x, float(slope)))(site)
+
+
+def dipping(function, lowest: float, where: float, slack: float = 1e-3) -> Function:
+    """Transfer of a function that falls to `lowest` at `where` < 0 and rises from there, 0 far below: swish, gelu, mish."""
+
+    def give(x: Value) -> Value:
+        ends = [0.0 if v == -INF else INF if v == INF else t.safely(function, v) for v in (x.lo, x.hi)]
+        lo = lowest - slack if x.lo <= where <= x.hi else min(ends)
+        lo, hi = t.outward(lo, max(max(ends), 0.0 if x.lo < -1 else -INF), x.dtype, 256)
+        zero = x.zero or x.lo < -5 or x.inf
+        if x.hi < 0:
+            hi = min(hi, 0.0)
+        if x.lo < 0:
+            lo -= slack * abs(lowest)
+        nan = x.nan or reaches_minus_inf(x)
+        return t.made(min(lo, 0.0) if zero else lo, max(hi, 0.0) if zero else hi, x, nan=nan, up=reaches_inf(x), zero=zero,
+                      dtype=x.dtype)
+
+    return give
+
+
+def _swish(x: float) -> float:
+    return x * c._sigmoid(x)
+
+
+def _gelu(x: float) -> float:
+    return 0.5 * x * (1.0 + math.erf(x / math.sqrt(2.0)))
+
+
+def _mish(x: float) -> float:
+    return x * math.tanh(c._softplus(x))
+
+
+elu = t.increasing(lambda x: x if x > 0 else math.expm1(x), -1.0, INF, ulps=16, odd=True)
+SELU, SELU_FLOOR = 1.0507009873554805, -1.7580993408473766
+selu = t.increasing(lambda x: SELU * x if x > 0 else -SELU_FLOOR * math.expm1(x), SELU_FLOOR * 1.001, INF, ulps=64, odd=True)
+softsign = t.increasing(lambda x: x / (1.0 + abs(x)), -1.0, 1.0, ulps=16)
+swish = dipping(_swish, -0.27846454276107, -1.2784645427611)
+gelu = dipping(_gelu, -0.17004075057125, -0.7517915246935)
+mish = dipping(_mish, -0.30884341, -1.1924312)
+
+
+def _softsign(x: Value) -> Value:
+    """x / (1 + |x|): Inf gives NaN."""
+    result = softsign(x)
+    result.nan = x.nan or x.inf
+    result.zero = x.zero or result.zero
+    return result
+
+
+def crelu(x: Value) -> Value:
+    return t.join([relu(x), relu(t.negative(x))])
+
+
+op("tf.nn.relu", "tf.relu ops.relu ops.nn.relu slim.relu raw.Relu", "x name", t.unary(relu), gradient="0 below 0",
+   reference="tf.nn.relu(x)")
+op("keras.activations.relu", "K.relu", "x negative_slope max_value threshold", _relu, gradient="0 below 0",
+   reference="keras.activations.relu(x)")
+op("tf.nn.relu6", "ops.relu6 keras.activations.relu6 raw.Relu6", "x name", t.unary(relu6), reference="tf.nn.relu6(x)",
+   gradient="0 below 0 and above 6")
+op("tf.nn.leaky_relu", "ops.leaky_relu keras.activations.leaky_relu raw.LeakyRelu", "x alpha name", _leaky_relu,
+   reference="tf.nn.leaky_relu(x)")
+op("tf.nn.elu", "K.elu ops.elu keras.activations.elu raw.Elu", "x name", t.unary(elu), reference="tf.nn.elu(x)")
+op("tf.nn.selu", "ops.selu keras.activations.selu raw.Selu", "x name", t.unary(selu), reference="tf.nn.selu(x)")
+op("tf.nn.silu", "tf.nn.swish ops.silu ops.swish keras.activations.silu keras.activations.swish", "x beta",
+   t.unary(swish), reference="tf.nn.silu(x)")
+op("tf.nn.gelu", "ops.gelu keras.activations.gelu", "x approximate name", t.unary(gelu), reference="tf.nn.gelu(x)")
+op("keras.activations.mish", "tf.nn.mish ops.mish tfa.activations.mish", "x", t.unary(mish),
+   reference="keras.activations.mish(x)")
+op("tf.nn.softsign", "tf.math.softsign K.softsign ops.softsign keras.activations.softsign raw.Softsign", "x name",
+   t.unary(_softsign), reference="tf.nn.softsign(x)")
+op("tf.nn.crelu", "", "x name axis", t.unary(crelu), reference="tf.nn.crelu(x)")
+op("keras.activations.exponential", "", "x", t.unary(t.exp), masked="all", reference="keras.activations.exponential(x)")
+op("keras.activations.linear", "", "x", t.passes(), passes="x", reference="keras.activations.linear(x)")
+op("keras.activations.hard_sigmoid", "K.hard_sigmoid ops.hard_sigmoid", "x",
+   t.unary(t.increasing(lambda x: min(max(x / 6 + 0.5, 0.0), 1.0), 0.0, 1.0, ulps=16)), gradient="0 outside of (-3, 3)",
+   reference="keras.activations.hard_sigmoid(x)")
+op("ops.hard_tanh", "keras.activations.hard_tanh", "x",
+   t.unary(lambda x: t.clip(x, t.number(-1.0), t.number(1.0))), reference="keras.activations.hard_tanh(x)")
+op("ops.celu", "keras.activations.celu", "x alpha", t.unary(lambda x: Value(-INF, INF, nan=x.nan, inf=x.inf, dtype=x.dtype)),
+   untested="its floor depends on alpha")
+
+# Cross-entropies on logits
+
+
+def _from_logits(*targets: str):
+    """Nonnegative for targets in [0, 1]; finite for finite logits; Inf logits give NaN."""
+
+    def give(site: Site) -> Value:
+        logits = site.value("logits")
+        others = [site.value(param) for param in targets]
+        shares = all(0 <= v.lo and v.hi <= 1 or not v.known for v in others)
+        nan = logits.nan or logits.inf or any(v.nan or v.inf for v in others)
+        return Value(0.0 if shares else -INF, INF, nan=nan, inf=logits.inf or _beyond(logits), dtype=logits.dtype)
+
+    return give
+
+
+def _beyond(logits: Value) -> bool:
+    """Whether sums of differences of logits overflow."""
+    largest = t.limits_of(logits.dtype).max / COUNT
+    return -INF < logits.lo < -largest or largest < logits.hi < INF
+
+
+op("tf.nn.sigmoid_cross_entropy_with_logits", "", "labels logits name", _from_logits("labels"), main="logits",
+   reference="tf.nn.sigmoid_cross_entropy_with_logits(labels, logits)",
+   positions={"tf.nn.sigmoid_cross_entropy_with_logits": ("labels", "logits", "name")})
+op("tf.nn.weighted_cross_entropy_with_logits", "", "labels logits pos_weight name", _from_logits("labels"), main="logits",
+   untested="sigmoid_cross_entropy_with_logits times a weight")
+op("tf.nn.softmax_cross_entropy_with_logits", "tf.nn.softmax_cross_entropy_with_logits_v2", "labels logits axis name",
+   _from_logits("labels"), main="logits", reference="tf.nn.softmax_cross_entropy_with_logits(labels, logits)")
+op("tf.nn.sparse_softmax_cross_entropy_with_logits", "", "labels logits name", _from_logits(), main="logits",
+   untested="takes integer labels; the dense one is tested")
+op("tf.nn.log_poisson_loss", "", "targets log_input compute_full_loss name",
+   lambda site: t.subtract(t.exp(site.value("log_input")), t.multiply(site.value("log_input"), site.value("targets"))),
+   main="log_input", gradient="infinite where exp overflows", reference="tf.nn.log_poisson_loss(targets, log_input)")
+op("tf.nn.ctc_loss", "tf.nn.ctc_loss_v2 ops.ctc_loss", "labels logits label_length logit_length",
+   lambda site: Value(0.0, INF, inf=True), main="logits", untested="takes label sequences; Inf for impossible lengths")
+op("tf.nn.nce_loss", "tf.nn.sampled_softmax_loss", "weights biases labels inputs num_sampled num_classes",
+   t.ranged(0.0, INF), main="inputs", untested="samples at random", pure=False)
+
+# Linear layers, normalisation, pooling
+
+
+def _linear(left: str, right: str):
+    def give(site: Site) -> Value:
+        return total(t.multiply(site.value(left), site.value(right)))
+
+    return give
+
+
+def _one_sided(x: Value, bias: Value) -> Value:
+    return t.add(x, bias)
+
+
+op("tf.nn.bias_add", "K.bias_add raw.BiasAdd", "x bias data_format name", t.binary(_one_sided, "x", "bias"),
+   reference="tf.nn.bias_add(x, bias[0])", untested="")
+op("tf.nn.xw_plus_b", "", "x weights biases name",
+   lambda site: t.add(_linear("x", "weights")(site), site.value("biases")), untested="tf.matmul and tf.add are tested")
+op("tf.nn.conv2d", "tf.nn.conv1d tf.nn.conv3d tf.nn.convolution tf.nn.depthwise_conv2d tf.nn.separable_conv2d "
+   "tf.nn.atrous_conv2d tf.nn.conv2d_transpose tf.nn.conv1d_transpose tf.nn.conv3d_transpose tf.nn.conv_transpose "
+   "tf.nn.depthwise_conv2d_native K.conv1d K.conv2d K.conv3d K.conv2d_transpose K.depthwise_conv2d K.separable_conv2d "
+   "ops.conv ops.conv_transpose ops.depthwise_conv ops.separable_conv raw.Conv2D raw.Conv3D raw.DepthwiseConv2dNative",
+   "x filters strides padding *rest", _linear("x", "filters"), untested="needs images; tf.matmul is tested")
+
+
+def _pooled(site: Site) -> Value:
+    x = site.value("x")
+    return t.passes()(site).but(nan=x.nan)
+
+
+op("tf.nn.max_pool", "tf.nn.max_pool1d tf.nn.max_pool2d tf.nn.max_pool3d tf.nn.avg_pool tf.nn.avg_pool1d tf.nn.avg_pool2d "
+   "tf.nn.avg_pool3d tf.nn.pool tf.nn.max_pool_v2 tf.nn.avg_pool_v2 K.pool2d K.pool3d ops.max_pool ops.average_pool "
+   "tf.nn.fractional_max_pool tf.nn.fractional_avg_pool raw.MaxPool raw.AvgPool", "x ksize strides padding *rest", _pooled,
+   untested="needs images; reduce_max and reduce_mean are tested")
+op("tf.nn.dropout", "K.dropout", "x rate noise_shape seed name",
+   lambda site: t.join([t.number(0.0), site.value("x"), t.multiply(site.value("x"), Value(1.0, INF))]).but(
+       kind="tensor", dtype=site.value("x").dtype, evident=site.value("x").evident), pure=False,
+   untested="random; zero or scaled up", positions={"tf.nn.dropout": ("x", "rate", "noise_shape", "seed", "name")})
+
+
+def _normalised(site: Site) -> Value:
+    """(x - mean) / sqrt(variance + epsilon) * scale + offset: any number; NaN where the epsilon is 0."""
+    x = site.value("x")
+    epsilon = t.constant(site.value("variance_epsilon")) if site.given("variance_epsilon") else 1e-3
+    return Value(nan=x.nan or x.inf or epsilon == 0, dtype=x.dtype, evident=x.evident)
+
+
+op("tf.nn.batch_normalization", "", "x mean variance offset scale variance_epsilon name", _normalised,
+   untested="the same arithmetic as its parts; tests of divide and sqrt")
+op("K.batch_normalization", "", "x mean var beta gamma axis epsilon", _normalised, untested="Keras 2; see tf.nn")
+op("ops.batch_normalization", "", "x mean variance axis offset scale epsilon", _normalised, untested="see tf.nn")
+op("ops.layer_normalization", "ops.rms_normalization", "x gamma beta axis epsilon", _normalised, untested="see tf.nn")
+op("tf.nn.fused_batch_norm", "raw.FusedBatchNormV3", "x scale offset mean variance epsilon *rest",
+   lambda site: t.several(_normalised(site), Value(), Value(0.0, INF)), untested="returns a triple")
+op("tf.nn.local_response_normalization", "tf.nn.lrn raw.LRN", "x depth_radius bias alpha beta name",
+   lambda site: Value(site.value("x").lo, site.value("x").hi, nan=site.value("x").nan or site.value("x").inf)
+   if t.constant(site.value("bias")) is None and not site.given("bias") else Value(), untested="needs images")
+op("tf.nn.embedding_lookup_sparse", "tf.nn.safe_embedding_lookup_sparse", "params ids *rest", t.anything, main="params",
+   untested="weighted sums of rows")
+op("tf.math.in_top_k", "tf.nn.in_top_k K.in_top_k ops.in_top_k", "targets predictions k name",
+   t.ranged(0.0, 1.0, dtype="bool"), untested="takes class indices")
