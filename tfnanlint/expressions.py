@@ -14,6 +14,7 @@ from tfnanlint.calls import ClassObject, Function, Instance
 from tfnanlint.conditions import facts, leaf, path_of, root_of
 from tfnanlint.following import Following
 from tfnanlint.module import Module
+from tfnanlint.names import is_tensorflow
 from tfnanlint.ops import SYNONYMS, Op, load
 from tfnanlint.resolution import Resolution
 from tfnanlint.scopes import Assigned, Binding, Fixed, Iterated, Loop, Point, Refined
@@ -106,6 +107,8 @@ class Interpreter(Resolution, Following):
 
     def name(self, node: ast.Name, point: Point) -> Value:
         binding = point.lookup(node.id)
+        if binding is None and point.module.stars:
+            binding = self.starred(node.id, point)
         if binding is None:
             found = self._unbound(node.id, point)
             return (self.named(found) if found else None) or unknown(origin=Note(f"'{node.id}'", node, point.module.source))
@@ -114,7 +117,9 @@ class Interpreter(Resolution, Following):
     def attribute(self, node: ast.Attribute, point: Point) -> Value:
         name = self.resolve(node, point)
         if name is not None:
-            return self.named(name) or unknown()
+            known = self.named(name)
+            if known is not None or is_tensorflow(name):
+                return known or unknown()
         path = path_of(node)
         if path is not None:
             binding = point.path_binding(root_of(path), path)

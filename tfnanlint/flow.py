@@ -13,6 +13,7 @@ from tfnanlint.findings import Certainty, Finding
 from tfnanlint.gradients import Gradients
 from tfnanlint.module import Module
 from tfnanlint.ops import load
+from tfnanlint.project import Project
 from tfnanlint.rules import EVENTS, Context, Rule
 from tfnanlint.scopes import Fixed, Point
 from tfnanlint.source import Source
@@ -58,7 +59,7 @@ def subscriptions(rules: Iterable[Rule]) -> Subscriptions:
     return _cache[key]
 
 
-def analyse(source: Source, rules: Iterable[Rule], project: Any = None) -> list[Finding]:
+def analyse(source: Source, rules: Iterable[Rule]) -> list[Finding]:
     """All findings of `rules` in a source, of every certainty, in order of position.
 
     Raises `Unreadable` when the source cannot be parsed. A rule that raises is reported as TFN000; the others go on.
@@ -67,7 +68,8 @@ def analyse(source: Source, rules: Iterable[Rule], project: Any = None) -> list[
     if not found.pattern.search(source.text):
         source.tree  # a syntax error is reported even where no rule has work
         return []
-    module = Module(source, project)
+    project = Project(source.path)
+    module = project.modules[project.path] = Module(source, project)
     findings = list(File(module, Interpreter(), found).findings())
     findings.sort(key=lambda f: (f.span, f.code))
     return findings

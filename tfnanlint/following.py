@@ -166,6 +166,9 @@ class Following:
         """`owner.attr` for instances, classes and tensors; None when nothing is known of it."""
         if isinstance(owner.obj, Instance):
             return self.instance_member(owner, attr)
+        if owner.kind == "module" and owner.obj is not None:
+            binding = self.top_level(owner.obj, attr)
+            return binding.value(self) if binding is not None else None
         if isinstance(owner.obj, ClassObject):
             binding = owner.obj.scope.at(attr)
             return binding.value(self) if binding is not None else None

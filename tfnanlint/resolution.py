@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 import builtins
+from typing import Any
 
-from tfnanlint.names import canonical
+from tfnanlint.names import ROOTS, canonical
 from tfnanlint.ops import Op
 from tfnanlint.scopes import Assigned, Binding, Imported, Joined, Point, Refined
 from tfnanlint.values import NO_CONSTANT, Note, Value
 
+MAX_HOPS = 6  # re-exports followed from one name
 _BUILTINS = frozenset(dir(builtins))
 
 
@@ -42,7 +44,7 @@ class Resolution:
 
     def _resolve_binding(self, binding: Binding, depth: int) -> str | None:
         if isinstance(binding, Imported):
-            return canonical(binding.dotted) if binding.level == 0 else None
+            return self._resolve_import(binding, depth)
         if isinstance(binding, Assigned) and isinstance(binding.node, (ast.Name, ast.Attribute)):
             return self._resolve(binding.node, binding.point, depth + 1)
         if isinstance(binding, Refined):
@@ -54,11 +56,44 @@ class Resolution:
                     return found
         return None
 
+    def _resolve_import(self, binding: Imported, depth: int) -> str | None:
+        name = canonical(binding.dotted) if binding.level == 0 else None
+        if name is not None and (binding.module is None or name in self.table or name in ROOTS):
+            return name
+        target = self.exported(binding) if depth < MAX_HOPS else None
+        if isinstance(target, Binding):
+            return self._resolve_binding(target, depth + 1)
+        return name if target is None else None
+
+    def exported(self, binding: Imported) -> Any:
+        """What an import of the project leads to: a module, or a binding at the top level of one; None outside."""
+        project = binding.module.project if binding.module is not None else None
+        if project is None:
+            return None
+        module, rest = project.find(binding.dotted, binding.level, binding.module.source.path)
+        if module is None or not rest:
+            return module
+        return self.top_level(module, rest) if "." not in rest else None
+
+    def top_level(self, module: Any, name: str, hops: int = 0) -> Binding | None:
+        """The binding of a name at the end of a module, star imports included."""
+        found = module.scope.at(name)
+        if found is None and hops < MAX_HOPS and module.project is not None:
+            for base, level in module.stars:
+                other, rest = module.project.find(base, level, module.source.path)
+                if other is not None and not rest and other is not module:
+                    found = found or self.top_level(other, name, hops + 1)
+        return found
+
     def _unbound(self, name: str, point: Point) -> str | None:
         for base, level in point.module.stars:
             if level == 0 and canonical(f"{base}.{name}") in self.table:
                 return canonical(f"{base}.{name}")
         return f"builtins.{name}" if name in _BUILTINS else None
+
+    def starred(self, name: str, point: Point) -> Binding | None:
+        """A name that a star import of a project file brings in."""
+        return self.top_level(point.module, name) if point.module.stars else None
 
     def row(self, function: ast.expr, point: Point) -> tuple[Op | None, str]:
         """The table row of a callee, and the canonical name it was spelled with."""
@@ -86,6 +121,11 @@ class Resolution:
             known = self.named(name)
             if known is not None:
                 return known
+        target = self.exported(binding) if name not in ROOTS else None
+        if isinstance(target, Binding):
+            return target.value(self)
+        if target is not None:
+            return Value(kind="module", obj=target)
         return Value(kind="module", const=NO_CONSTANT, origin=Note(f"imported from {binding.dotted}"))
 
     def named(self, name: str) -> Value | None:

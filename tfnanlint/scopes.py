@@ -173,12 +173,13 @@ class Fixed(Binding):
 class Imported(Binding):
     """`import a.b as c`, `from a import b`: the dotted path; `level` counts the dots of a relative import."""
 
-    __slots__ = ("dotted", "level")
+    __slots__ = ("dotted", "level", "module")
 
-    def __init__(self, dotted: str, level: int = 0):
+    def __init__(self, dotted: str, level: int = 0, module: Any = None):
         super().__init__()
         self.dotted = dotted
         self.level = level
+        self.module = module
 
     def compute(self, interpreter: Interpreter) -> Value:
         return interpreter.imported(self)

@@ -322,9 +322,9 @@ class Walk:
     def imports(self, node: ast.Import) -> None:
         for name in node.names:
             if name.asname:
-                self.bind(name.asname, Imported(name.name))
+                self.bind(name.asname, Imported(name.name, 0, self.scope.module))
             else:
-                self.bind(name.name.split(".")[0], Imported(name.name.split(".")[0]))
+                self.bind(name.name.split(".")[0], Imported(name.name.split(".")[0], 0, self.scope.module))
 
     def imports_from(self, node: ast.ImportFrom) -> None:
         base = node.module or ""
@@ -333,7 +333,7 @@ class Walk:
                 self.scope.module.stars.append((base, node.level))
             else:
                 dotted = f"{base}.{name.name}" if base else name.name
-                self.bind(name.asname or name.name, Imported(dotted, node.level))
+                self.bind(name.asname or name.name, Imported(dotted, node.level, self.scope.module))
 
     def globals_(self, node: ast.Global) -> None:
         for name in node.names:
