@@ -44,7 +44,9 @@ def hint(word: str, known: Iterable[str]) -> str:
     import difflib
 
     spellings = {name.lower(): name for name in known}
-    near = difflib.get_close_matches(word.lower(), spellings, n=1, cutoff=0.6)
+    near = difflib.get_close_matches(word.lower(), spellings, n=8, cutoff=0.6)
+    # Codes are nearly all alike; the group, which they begin with, tells more than the last digit.
+    near.sort(key=lambda name: -len(os.path.commonprefix([name, word.lower()])))
     return f"; did you mean `{spellings[near[0]]}`?" if near else ""
 
 

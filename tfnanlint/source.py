@@ -53,7 +53,9 @@ def decode(data: bytes) -> tuple[str, str]:
     Raises `Unreadable` when the declared encoding is unknown or does not fit the bytes.
     """
     try:
-        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+        # A declaration stands on one of the first two lines, and lone CRs end lines, too.
+        lines = data if b"\n" in data else data.replace(b"\r", b"\n")
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(lines).readline)
         text = data.decode(encoding)
     except (SyntaxError, LookupError, UnicodeDecodeError) as error:
         raise Unreadable(f"cannot decode the file: {error}") from None

@@ -53,11 +53,11 @@ class Outcome:
 
 
 def skips_file(source: Source) -> bool:
-    """Whether a comment says `# tfn: skip-file`. Works on text that does not parse, too."""
+    """Whether a comment on a line of its own says `# tfn: skip-file`. Works on text that does not parse, too."""
     if not _SKIP.search(source.text):
         return False
     comments, _, _ = _read(source)
-    return any(_SKIP.match(comment.string) for comment in comments)
+    return any(_SKIP.match(one.string) and not one.line[: one.start[1]].strip() for one in comments)
 
 
 def apply(findings: list[Finding], source: Source, policy: Policy) -> Outcome:
@@ -201,4 +201,6 @@ def _removal(one: Suppression, idle: list[str], source: Source) -> Fix:
         start -= len(text[row_start:start]) - len(text[row_start:start].rstrip(" \t"))
         if start == row_start:  # the line held nothing else
             end = source.line_starts[one.row] if one.row < len(source.line_starts) else end
+    else:
+        end += len(text[end:row_end]) - len(text[end:row_end].lstrip(" \t"))
     return Fix("remove the comment", Claim.EQUAL, (Edit(Span(start, end), ""),))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Sequence
 
 from tfnanlint.findings import Edit
@@ -23,6 +22,8 @@ def width(text: str) -> int:
     """The number of terminal columns that printed text takes: wide characters two, combining ones none."""
     if text.isascii():
         return len(text)
+    import unicodedata
+
     columns = 0
     for character in text:
         if unicodedata.category(character) in ("Mn", "Me"):

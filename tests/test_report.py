@@ -1,0 +1,312 @@
+"""What each output format prints, down to the column; and that nothing from a file reaches the terminal unescaped."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import unicodedata
+
+import pytest
+
+from tfnanlint.check import Checked
+from tfnanlint.findings import Certainty, Claim, Differentiated, Edit, Finding, Fix, Step
+from tfnanlint.report import MAX_MESSAGE, Paint, escape, message
+from tfnanlint.report.frame import MAX_COLUMNS, frame, mini_diff, width
+from tfnanlint.report.full import Full
+from tfnanlint.report.json import Json
+from tfnanlint.source import Source, Span
+
+PLAIN = Paint(False)
+
+
+def finding(source: Source, piece: str, **more) -> Finding:
+    start = source.text.index(piece)
+    settings = {"message": "m", "certainty": Certainty.MAY, **more}
+    return Finding("TFN101", "log-of-nonpositive", source.path, Span(start, start + len(piece)), **settings)
+
+
+def framed(text: str, piece: str) -> list[str]:
+    source = Source("a.py", text)
+    start = source.text.index(piece)
+    return frame(source, Span(start, start + len(piece)), 1, PLAIN)
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Frames
+
+
+def test_the_expression_is_underlined():
+    assert framed("x = 1\ny = log(x) + 1\n", "log(x)") == [
+        "  |",
+        "1 | x = 1",
+        "2 | y = log(x) + 1",
+        "  |     ^^^^^^",
+        "  |",
+    ]
+
+
+def test_each_line_of_a_long_expression_is_underlined():
+    assert framed("y = log(\n    # why\n    x + 1\n) + 2\n", "log(\n    # why\n    x + 1\n)") == [
+        "  |",
+        "1 | y = log(",
+        "  |     ^^^^",
+        "2 |     # why",
+        "  |     ^^^^^",
+        "3 |     x + 1",
+        "  |     ^^^^^",
+        "4 | ) + 2",
+        "  | ^",
+        "  |",
+    ]
+
+
+def test_the_middle_of_a_very_long_expression_is_left_out():
+    text = "log(\n" + "  x,\n" * 50 + ")"
+    lines = framed(text, text)
+    assert "  ..." in lines
+    assert len(lines) < 25
+    assert lines[-3].startswith("52 | )") or lines[-3].endswith("| )")
+
+
+@pytest.mark.parametrize("before", ["é = 1; ", "中文 = 1; ", "e\u0301 = 1; ", "\tx = 1;\t", "s = '😀'; ", "s = '\x1b[2J'; "])
+def test_the_underline_stands_under_the_expression(before):
+    lines = framed(before + "log(x)", "log(x)")
+    shown, marks = lines[1], lines[2]
+    assert columns(shown.partition("log(x)")[0]) == len(marks.partition("^")[0])
+    assert marks.count("^") == len("log(x)")
+
+
+def test_wide_characters_are_underlined_in_full():
+    assert framed("y = log(中文)", "log(中文)")[2] == "  |     ^^^^^^^^^"
+
+
+def columns(text: str) -> int:
+    """Terminal columns, counted apart from the code under test."""
+    return sum(0 if unicodedata.combining(c) else 1 + (unicodedata.east_asian_width(c) in ("W", "F")) for c in text)
+
+
+def test_width_counts_terminal_columns():
+    assert [width(text) for text in ("abc", "é", "e\u0301", "中文", "😀", "ｔｆ")] == [3, 1, 1, 4, 2, 4]
+
+
+def test_a_line_of_megabytes_is_shortened_around_the_expression():
+    text = "x = '" + "a" * 3_000_000 + "' + log(y) + '" + "b" * 3_000_000 + "'"
+    lines = framed(text, "log(y)")
+    assert all(len(line) <= MAX_COLUMNS + 12 for line in lines)
+    assert lines[1].index("log(y)") == lines[2].index("^^^^^^")
+    assert lines[1].startswith("1 | ...") and lines[1].endswith("...")
+
+
+def test_an_empty_span_is_shown_as_a_place():
+    source = Source("a.py", "x = (1,\n")
+    assert frame(source, Span(8, 8), 1, PLAIN)[-2:] == ["  | ^", "  |"]
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Mini diffs
+
+
+def edited(text: str, *edits: tuple[str, str]) -> list[str]:
+    source = Source("a.py", text)
+    spans = [(Span(text.index(old), text.index(old) + len(old)), new) for old, new in edits]
+    return mini_diff(source, [Edit(span, new) for span, new in spans], PLAIN)
+
+
+def test_a_fix_is_shown_as_changed_lines():
+    assert edited("a = 1\ny = log(softmax(z)) + 1\n", ("log(softmax(z))", "log_softmax(z)")) == [
+        "- y = log(softmax(z)) + 1",
+        "+ y = log_softmax(z) + 1",
+    ]
+
+
+def test_edits_on_one_line_are_shown_once_and_far_ones_apart():
+    assert edited("import tf\n\n\na = b + c\n", ("import tf\n", "import tf\nimport K\n"), ("b", "f(b)"), ("c", "f(c)")) == [
+        "+ import K",
+        "- a = b + c",
+        "+ a = f(b) + f(c)",
+    ]
+
+
+def test_a_removed_line_and_unchanged_lines_of_an_edit():
+    assert edited("a\nb\nc\n", ("b\n", "")) == ["- b"]
+    assert edited("f(\n  a,\n  b,\n)\n", ("f(\n  a,\n  b,\n)", "f(\n  a,\n  c,\n)")) == ["-   b,", "+   c,"]
+
+
+def test_a_long_replacement_is_shortened():
+    lines = edited("a = b\n", ("b", "\n".join(f"x{i}" for i in range(100))))
+    assert lines[-1] == "+ ..."
+    assert len(lines) < 20
+
+
+def test_crlf_does_not_show():
+    assert edited("a = b\r\nc\r\n", ("b", "d")) == ["- a = b", "+ a = d"]
+
+
+# ---------------------------------------------------------------------------------------------------------
+# full
+
+
+SOURCE = Source("model.py", "import tensorflow as tf\np = tf.nn.softmax(z)\ny = tf.math.log(p)\n")
+
+
+def full(found: Finding, source: Source = SOURCE, unsafe: bool = False) -> str:
+    return Full(PLAIN).file(Checked(source, (found,), 0, unsafe))
+
+
+def test_full_tells_the_whole_story():
+    start = SOURCE.text.index("tf.nn.softmax(z)")
+    found = finding(
+        SOURCE,
+        "tf.math.log(p)",
+        message="log of a softmax, which reaches 0",
+        differentiated=Differentiated.YES,
+        range="between 0 and 1",
+        trace=(Step("model.py", Span(start, start + 16), 2, "softmax gives values between 0 and 1"),),
+        fixes=(
+            Fix("use log_softmax", Claim.EQUAL, (Edit(finding(SOURCE, "tf.math.log(p)").span, "tf.nn.log_softmax(z)"),)),
+            Fix("floor it", Claim.SHIFTED, (Edit(Span(0, 0), ""),), "below 1e-7"),
+        ),
+    )
+    assert full(found) == """\
+model.py:3:5: TFN101 [*] log of a softmax, which reaches 0
+  |
+2 | p = tf.nn.softmax(z)
+3 | y = tf.math.log(p)
+  |     ^^^^^^^^^^^^^^
+  |
+  = value: between 0 and 1
+  = certainty: may (unsafe values are among those that reach it); a gradient is taken through it
+  = trace, newest first:
+      model.py:2: softmax gives values between 0 and 1
+          p = tf.nn.softmax(z)
+  = fix: use log_softmax (equal: the same function, at least as accurate)
+      - y = tf.math.log(p)
+      + y = tf.nn.log_softmax(z)
+  = or: floor it (shifted: values move: below 1e-7)
+  = rule: tfnanlint rule TFN101, docs/rules/log-of-nonpositive.md
+
+"""
+
+
+def test_full_says_when_a_fix_needs_a_flag_and_when_there_is_none():
+    shifted = Fix("floor it", Claim.SHIFTED, (Edit(Span(0, 6), "import"),))
+    text = full(finding(SOURCE, "p", fixes=(shifted,)))
+    assert "model.py:1:3: TFN101 m\n" in text
+    assert "= fix: floor it (shifted: values move), needs --unsafe-fixes" in text
+    text = full(finding(SOURCE, "p", fixes=(shifted,)), unsafe=True)
+    assert "model.py:1:3: TFN101 [*] m\n" in text
+    assert "needs --unsafe-fixes" not in text
+    text = full(finding(SOURCE, "p", no_fix="a comment would be lost", help="see above", modes=("xla",)))
+    assert "= no fix: a comment would be lost" in text
+    assert "= help: see above" in text
+    assert "= only in: XLA (jit_compile)" in text
+
+
+def test_a_step_in_another_file_is_named():
+    step = Step("layers.py", Span(900, 910), 77, "relu gives values from 0")
+    assert "layers.py:77: relu gives values from 0\n" in full(finding(SOURCE, "p", trace=(step,)))
+
+
+def test_the_rule_line_comes_once_a_run():
+    shape = Full(PLAIN)
+    checked = Checked(SOURCE, (finding(SOURCE, "p"), finding(SOURCE, "z")))
+    assert (shape.file(checked) + shape.file(checked)).count("= rule:") == 1
+
+
+# ---------------------------------------------------------------------------------------------------------
+# json
+
+
+def test_json_has_the_agreed_fields():
+    text = "import tensorflow as tf\n中文 = '😀'; y = tf.log(\n  中文)\n"
+    source = Source("pakiet/é.py", text)
+    fix = Fix("floor it", Claim.SHIFTED, (Edit(Span(24, 26), "x"), Edit(Span(27, 27), "y")), "below 1e-7")
+    found = finding(
+        source,
+        "tf.log(\n  中文)",
+        range="between 0 and 1",
+        modes=("xla",),
+        fixes=(fix,),
+        trace=(Step(source.path, Span(24, 26), 2, "a"), Step("other.py", Span(5, 6), 9, "b")),
+    )
+    shape = Json()
+    out = shape.start() + shape.file(Checked(source, (found, found))) + shape.file(Checked(source)) + shape.end()
+    first, second = json.loads(out)
+    assert first == second
+    here = first.pop("filename")
+    assert here.endswith("/pakiet/é.py") and here.startswith("/")
+    trace = first.pop("trace")
+    assert [(step["filename"].rpartition("/")[2], step["location"], step["text"]) for step in trace] == [
+        ("é.py", {"row": 2, "column": 1}, "a"),
+        ("other.py", {"row": 9, "column": 1}, "b"),
+    ]
+    assert first == {
+        "code": "TFN101",
+        "name": "log-of-nonpositive",
+        "message": "m",
+        "location": {"row": 2, "column": 15},
+        "end_location": {"row": 3, "column": 6},
+        "certainty": "may",
+        "differentiated": "unknown",
+        "range": "between 0 and 1",
+        "modes": ["xla"],
+        "fixes": [
+            {
+                "title": "floor it (below 1e-7)",
+                "claim": "shifted",
+                "edits": [
+                    {"content": "x", "location": {"row": 2, "column": 1}, "end_location": {"row": 2, "column": 3}},
+                    {"content": "y", "location": {"row": 2, "column": 4}, "end_location": {"row": 2, "column": 4}},
+                ],
+            }
+        ],
+        "url": "docs/rules/log-of-nonpositive.md",
+    }
+
+
+def test_json_of_nothing_is_an_empty_list():
+    shape = Json()
+    assert json.loads(shape.start() + shape.file(Checked(SOURCE)) + shape.end()) == []
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Hostile text
+
+HOSTILE = ["\x1b[2J", "\u202e", "\u2066", "\u2028", "\x07", "\x85", "\u200b", "\ud83d", "\r", "\n", "\x00", "\x9b1m"]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_escape_leaves_nothing_that_acts_and_is_readable(text):
+    escaped = escape(f"a{text}b")
+    assert re.fullmatch(r"[ -~]+", escaped)
+    assert ast.literal_eval(f"'{escaped}'") == f"a{text}b"
+
+
+def test_escape_leaves_ordinary_text_alone():
+    assert escape("loss = 'Größe 中文 😀'") == "loss = 'Größe 中文 😀'"
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_no_place_of_a_report_lets_it_through(text):
+    code = text.replace("\n", "").replace("\r", "").replace("\ud83d", "")
+    source = Source(f"na{text}me.py", f"y = log('{code}')\n")
+    found = finding(
+        source,
+        f"log('{code}')",
+        message=f"m{text}",
+        range=f"r{text}",
+        trace=(Step(source.path, Span(0, 1), 1, f"t{text}"),),
+        fixes=(Fix(f"f{text}", Claim.SHIFTED, (Edit(Span(4, 5), code),), f"c{text}"),),
+        help=f"h{text}",
+    )
+    out = full(found, source)
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff]", out)
+    assert out.count("\n") == full(finding(source, "y", **{
+        name: getattr(found, name) for name in ("message", "range", "trace", "fixes", "help")
+    }), source).count("\n")
+
+
+def test_messages_have_a_limit():
+    text = message(finding(SOURCE, "p", message="x" * 10_000))
+    assert len(text) == MAX_MESSAGE and text.endswith("...")
