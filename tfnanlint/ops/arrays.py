@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Sequence
 
 from tfnanlint.ops import TABLE, op
 from tfnanlint.ops import transfer as t
@@ -14,26 +15,28 @@ INTEGERS = {
     "uint8": (0.0, 255.0), "uint16": (0.0, 65535.0), "uint32": (0.0, 2.0**32 - 1), "uint64": (0.0, 2.0**64),
 }
 DTYPES = frozenset(FLOATS) | frozenset(INTEGERS) | {"bool", "complex64", "complex128", "string"}
-_SPELLED = {"half": "float16", "float": "float32", "double": "float64", "int": "int32", "bool_": "bool"}
+_SPELLED = {"half": "float16", "float": "float32", "double": "float64", "int": "int64", "bool_": "bool"}
 _MANY = 64  # pieces of a split that are still kept apart
 
 
 # dtypes and elements
 
-def dtype_named(value: Value) -> str | None:
-    """The dtype name that a dtype argument stands for; None when it is not known."""
-    if isinstance(value.const, str):
-        name = value.const.rpartition(".")[2]
-        name = _SPELLED.get(name, name)
-        return name if name in DTYPES else None
-    return None
+def dtype_named(value: Value, numpy: bool = False) -> str | None:
+    """The dtype name that a dtype argument stands for; None when it is not known. `float` is 64 bits wide in NumPy."""
+    if not isinstance(value.const, str):
+        return None
+    name = value.const.rpartition(".")[2]
+    if numpy and name in ("float", "int"):
+        return name + "64"
+    name = _SPELLED.get(name, name)
+    return name if name in DTYPES else None
 
 
 def dtype_given(site: Site, default: str | None = None, param: str = "dtype") -> str | None:
     """The dtype asked for at `site`, `default` when none was asked for, None when it is not known."""
     if not site.given(param) or site.value(param).kind == "none":
         return default
-    return dtype_named(site.value(param))
+    return dtype_named(site.value(param), numpy=site.name.startswith(("np.", "method.")))
 
 
 def elements(value: Value) -> list[Value]:
@@ -49,6 +52,17 @@ def spread(value: Value) -> Value:
     if found == [value]:
         return value
     return join(found) if found else unknown()
+
+
+def listed(values: Sequence[Value]) -> Value:
+    """A tuple of values, with the bounds of all of them."""
+    whole = join(list(values)) if values else unknown()
+    return Value(whole.lo, whole.hi, whole.zero, kind="sequence", obj=tuple(values))
+
+
+def given_of(site: Site, params: str) -> list[Value]:
+    """The values of those of `params` that were given, in order."""
+    return [site.value(p) for p in params.split() if site.given(p)]
 
 
 def as_tensor(value: Value, dtype: str | None = None, kind: str = "tensor") -> Value:
@@ -377,7 +391,7 @@ def pieces(x: Value, how_many: Value) -> Value:
         return passed(x)
     if not 0 < many <= _MANY:
         return passed(x)
-    return Value(kind="sequence", obj=tuple(passed(x) for _ in range(many)))
+    return listed([passed(x) for _ in range(many)])
 
 
 op("tf.concat", "tf.concat_v2 K.concatenate ops.concatenate tnp.concatenate np.concatenate tnp.hstack np.hstack tnp.vstack "
@@ -394,7 +408,8 @@ op("tf.unstack", "tf.unpack ops.unstack raw.Unpack", "x num axis name", lambda s
    untested="gives a list; tests/test_arrays.py")
 op("tf.dynamic_partition", "raw.DynamicPartition", "x partitions num_partitions name",
    lambda site: pieces(site.value("x"), site.value("num_partitions")), untested="gives a list; tests/test_arrays.py")
-op("tf.meshgrid", "ops.meshgrid tnp.meshgrid np.meshgrid", "*args indexing", lambda site: _each_passed(site.value("args")),
+op("tf.meshgrid", "ops.meshgrid tnp.meshgrid np.meshgrid", "first second third fourth indexing",
+   lambda site: listed([passed(v) for v in given_of(site, "first second third fourth")]),
    untested="gives a list; tests/test_arrays.py")
 op("tf.tuple", "", "x name", lambda site: _each_passed(site.value("x")), untested="gives a list")
 op("tf.dynamic_stitch", "raw.DynamicStitch tf.parallel_dynamic_stitch tf.data_flow_ops.dynamic_stitch", "indices x name",
@@ -403,7 +418,7 @@ op("tf.dynamic_stitch", "raw.DynamicStitch tf.parallel_dynamic_stitch tf.data_fl
 
 def _each_passed(x: Value) -> Value:
     if x.kind == "sequence" and isinstance(x.obj, tuple):
-        return Value(kind="sequence", obj=tuple(passed(item) for item in x.obj))
+        return listed([passed(item) for item in x.obj])
     return passed(x)
 
 
@@ -459,13 +474,13 @@ op("tf.scatter_update", "tf.scatter_add tf.scatter_sub tf.scatter_nd_update tf.s
 
 def _largest(site: Site) -> Value:
     indices = Value(0.0, INF, dtype="int32")
-    return Value(kind="sequence", obj=(passed(site.value("x")), indices))
+    return listed([passed(site.value("x")), indices])
 
 
 op("tf.math.top_k", "tf.nn.top_k ops.top_k raw.TopKV2", "x k sorted index_type name", _largest, untested="gives a pair; tests/test_arrays.py")
 op("tf.unique", "raw.Unique", "x out_idx name", _largest, untested="gives a pair; tests/test_arrays.py")
 op("tf.unique_with_counts", "", "x out_idx name",
-   lambda site: Value(kind="sequence", obj=(*_largest(site).obj, Value(1.0, INF, dtype="int32"))), untested="gives a triple; tests/test_arrays.py")
+   lambda site: listed([*_largest(site).obj, Value(1.0, INF, dtype="int32")]), untested="gives a triple; tests/test_arrays.py")
 op("tf.argsort", "ops.argsort tnp.argsort np.argsort tf.contrib.framework.argsort tf.math.invert_permutation tf.invert_permutation "
    "tf.searchsorted ops.searchsorted np.searchsorted", "x axis direction stable name", t.ranged(0.0, INF, dtype="int32"), reference="tf.argsort(x)")
 op("np.nonzero", "ops.nonzero tnp.nonzero np.flatnonzero np.argwhere", "x", t.ranged(0.0, INF, dtype="int64"),

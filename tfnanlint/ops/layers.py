@@ -44,6 +44,10 @@ class Stack:
             x = called(layer, x, call)
         return x
 
+    def added(self, model: Value, layer: Value) -> Value:
+        """The model after `model.add(layer)`."""
+        return Value(kind=model.kind, obj=Stack(self.name, self.site, (*self.layers, layer), self.complete), origin=model.origin)
+
 
 def called(layer: Value, x: Value, call: Site) -> Value:
     """What `layer` gives for `x`; unknown when it is not a layer that is known."""
@@ -51,12 +55,23 @@ def called(layer: Value, x: Value, call: Site) -> Value:
     return out(x, call) if out is not None else call.apply(layer, x)
 
 
-def added(model: Value, layer: Value) -> Value:
-    """The Sequential model after `model.add(layer)`; `model` itself when it is no Sequential."""
-    stack = model.obj
-    if not isinstance(stack, Stack):
-        return model
-    return Value(kind=model.kind, obj=Stack(stack.name, stack.site, (*stack.layers, layer), stack.complete), origin=model.origin)
+def ending(value: Value) -> Site | None:
+    """The op application that a layer's output ends with: softmax for what Dense(10, activation="softmax") gives.
+
+    None when `value` does not come from a layer, or from one without activation.
+    """
+    origin = value.origin
+    if not isinstance(origin, Site):
+        return None
+    layer = origin.value("layer").obj if origin.given("layer") else None
+    if isinstance(layer, (Layer, Stack)):
+        result = layer.out(origin.value("input"), layer.site)
+    elif origin.given("x") and (origin.given("activation") or origin.given("activation_fn")):
+        result = origin.op.gives(origin)
+    else:
+        return None
+    inner = result.origin
+    return inner if isinstance(inner, Site) and inner is not origin else None
 
 
 # What layers do to values
@@ -85,9 +100,9 @@ def applied(row: Op, x: Value, call: Site) -> Value:
 def activated(activation: Value, x: Value, call: Site) -> Value:
     """What an activation gives for `x`: a name, a function, a layer, or None for none."""
     name = activation.const
-    if name is None or name == "linear":
+    if activation.kind == "none" or name == "linear":
         return x
-    if isinstance(name, str):
+    if activation.kind == "string" and isinstance(name, str):
         row = TABLE.get("keras.activations." + name)
         return applied(row, x, call) if row else unknown("tensor")
     return called(activation, x, call)
@@ -231,18 +246,19 @@ layer("TimeDistributed", "layer", lambda site, x, call: called(site.value("layer
 # Activations as layers
 
 def relu(x: Value, slope: float | None, highest: float | None, threshold: float | None) -> Value:
-    """`x` from `threshold` to `highest`, slope * (x - threshold) below; with a constant that is not known, nothing is."""
+    """`x` above `threshold`, at most `highest`; slope * (x - threshold) from there down. Unknown constants: unknown."""
     if slope is None or threshold is None or slope < 0:
         return unknown("tensor")
+    highest = INF if highest is None else highest
 
     def at(number: float) -> float:
-        below = slope * (number - threshold) if slope else 0.0
-        return min(highest, number) if highest is not None and number >= threshold else number if number >= threshold else below
+        return min(highest, number) if number > threshold else slope * (number - threshold) if slope else 0.0
 
-    ends = [at(x.lo), at(x.hi)] + ([at(threshold), 0.0] if x.lo < threshold <= x.hi else [])
+    jump = [0.0, min(highest, threshold)] if x.lo <= threshold < x.hi else []
+    ends = [at(x.lo), at(x.hi), *jump]
     lo, hi = outward(min(ends), max(ends), x.dtype)
-    zero = x.zero or (slope == 0 and x.lo < threshold) or threshold != 0 or x.lo <= 0 <= x.hi
-    return Value(lo, hi, zero, nan=x.nan, inf=x.inf and highest is None, dtype=x.dtype, evident=x.evident and slope > 0)
+    zero = x.zero or x.lo <= 0 <= x.hi or (x.lo <= threshold and (slope == 0 or threshold != 0))
+    return Value(lo, hi, zero, nan=x.nan, inf=x.inf and highest == INF, dtype=x.dtype, evident=x.evident and slope > 0)
 
 
 def _as_op(name: str) -> Out:
@@ -252,9 +268,7 @@ def _as_op(name: str) -> Out:
 def _relu_layer(site: Site, x: Value, call: Site) -> Value:
     if not any(site.given(p) for p in ("max_value", "negative_slope", "threshold")):
         return _as_op("tf.nn.relu")(site, x, call)
-    highest = None if site.const("max_value") is None else _constant(site, "max_value", None)
-    if highest is None and site.const("max_value") is not None:
-        highest = INF
+    highest = _constant(site, "max_value", None)  # not known: as good as none
     return relu(entered(x), _constant(site, "negative_slope", 0.0), highest, _constant(site, "threshold", 0.0))
 
 

@@ -7,7 +7,7 @@ from typing import Callable
 
 from tfnanlint.ops import TABLE, op
 from tfnanlint.ops import transfer as t
-from tfnanlint.ops.arrays import DTYPES, cast, count, counted, elements, passed, spread
+from tfnanlint.ops.arrays import DTYPES, cast, counted, elements, given_of, passed, spread
 from tfnanlint.site import Site
 from tfnanlint.values import FLOATS, INF, NO_CONSTANT, Value, join, number, unknown
 
@@ -85,6 +85,9 @@ def _power(site: Site) -> Value:
 
 # Builtins
 
+_SOME = "first second third fourth fifth sixth"
+
+
 def _sum(site: Site) -> Value:
     """A known list is added up; of anything else the sign is kept."""
     x = site.value("x")
@@ -100,12 +103,14 @@ def _extreme(fold: Callable[[Value, Value], Value]) -> Callable[[Site], Value]:
     """max and min of several arguments or of one list."""
 
     def give(site: Site) -> Value:
-        found = site.value("args")
-        items = list(found.obj) if found.kind == "sequence" and isinstance(found.obj, tuple) else [found]
+        items = given_of(site, _SOME)
+        if not items or not site.complete or site.given("key"):
+            return unknown()
         if len(items) == 1:
-            items = elements(items[0])
-            if len(items) == 1:
-                return passed(items[0]) if items[0].kind != "number" else items[0]
+            whole = items[0]
+            if whole.kind != "sequence" or not whole.obj:
+                return _element(whole)
+            items = [*whole.obj, *given_of(site, "default")]
         result = items[0]
         for item in items[1:]:
             result = fold(result, item)
@@ -144,8 +149,8 @@ def _whole(function: Callable) -> Callable[[Site], Value]:
 
 op("builtins.len", "", "x", lambda site: number(len(site.value("x").obj)) if site.value("x").kind == "sequence" and isinstance(site.value("x").obj, tuple)
    else Value(0.0, INF, kind="number", dtype="int32"), untested=PYTHON)
-op("builtins.max", "", "*args default key", _extreme(t.maximum), untested=PYTHON)
-op("builtins.min", "", "*args default key", _extreme(t.minimum), untested=PYTHON)
+op("builtins.max", "", f"{_SOME} default key", _extreme(t.maximum), untested=PYTHON)
+op("builtins.min", "", f"{_SOME} default key", _extreme(t.minimum), untested=PYTHON)
 op("builtins.sum", "", "x start", _sum, untested=PYTHON)
 op("builtins.float", "", "x", _float, untested=PYTHON)
 op("builtins.int", "", "x base", _whole(int), untested=PYTHON)
@@ -157,7 +162,7 @@ op("builtins.range", "", "start limit delta", lambda site: counted(site).but(kin
 op("builtins.list", "builtins.tuple builtins.sorted builtins.reversed builtins.set builtins.iter builtins.frozenset", "x key reverse",
    lambda site: _collected(site), passes="x", untested=PYTHON)
 op("builtins.enumerate", "", "x start", lambda site: _pairs(site, [Value(0.0, INF, kind="number", dtype="int32"), site.value("x")]), untested=PYTHON)
-op("builtins.zip", "itertools.product", "*args", lambda site: _pairs(site, list(site.value("args").obj or ())), untested=PYTHON)
+op("builtins.zip", "itertools.product", _SOME, lambda site: _pairs(site, given_of(site, _SOME)), untested=PYTHON)
 op("builtins.next", "", "x default", lambda site: _element(site.value("x")), untested=PYTHON)
 op("builtins.str", "builtins.repr builtins.format builtins.chr builtins.input builtins.open builtins.type", "x", lambda site: unknown("string"), untested=PYTHON)
 op("builtins.print", "", "*args", lambda site: number(None), untested=PYTHON, pure=False)
@@ -174,17 +179,19 @@ op("random.choice", "", "x", lambda site: _element(site.value("x")), untested=PY
 
 def _element(x: Value) -> Value:
     """One element of a list, or of a tensor along its first axis."""
-    if x.kind == "sequence":
-        return join(list(x.obj)) if x.obj else unknown()
-    return passed(x) if x.kind in ("tensor", "array") else unknown()
+    if x.kind == "sequence" and x.obj:
+        return join(list(x.obj))
+    return passed(x) if x.kind in ("tensor", "array", "number") or (x.kind == "sequence" and x.known) else unknown()
 
 
 def _collected(site: Site) -> Value:
+    """The same elements in a list; sorted and set lose the order."""
     x = site.value("x")
     if x.kind == "sequence" and isinstance(x.obj, tuple):
-        same_order = site.name.endswith(("list", "tuple", "iter")) or not site.name
-        return Value(kind="sequence", obj=x.obj if same_order else tuple(_element(x) for _ in x.obj))
-    return passed(x) if x.kind in ("tensor", "array", "number") else unknown()
+        if site.name in ("", "builtins.list", "builtins.tuple", "builtins.iter") or not x.obj:
+            return x
+        return Value(x.lo, x.hi, x.zero, kind="sequence", obj=tuple(_element(x) for _ in x.obj))
+    return x.but(kind="sequence", obj=None, const=NO_CONSTANT) if x.kind in ("sequence", "tensor", "array") else unknown()
 
 
 def _pairs(site: Site, columns: list[Value]) -> Value:
