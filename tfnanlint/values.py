@@ -275,7 +275,7 @@ def join(values: list[Value]) -> Value:
         dtype=first.dtype if all(v.dtype == first.dtype for v in values) else None,
         kind=first.kind if all(v.kind == first.kind for v in values) else _mixed_kind(values),
         const=const, obj=first.obj if all(v.obj is first.obj for v in values) else None,
-        origin=_joined_origin(values), guarded=all(v.guarded or v.positive for v in values),
+        origin=_joined_origin(values), guarded=any(v.guarded for v in values) and all(v.guarded or v.positive for v in values),
         evident=any(v.evident for v in values), token=first.token if same_token else None,
     )
 
