@@ -12,7 +12,7 @@ from tfnanlint.calls import ClassObject, Function
 from tfnanlint.conditions import leaf
 from tfnanlint.scopes import Point, Scope
 from tfnanlint.source import Source
-from tfnanlint.statements import Walk
+from tfnanlint.statements import Walk, declared
 
 
 def _first_row(statement: tuple) -> int:
@@ -32,7 +32,10 @@ class Module:
         self.classes: dict[ast.AST, ClassObject] = {}
         self.discarded: set[ast.AST] = set()
         self._calls: dict[str, list[tuple[ast.Call, Point]]] = {}
+        self.has_nonlocal = "nonlocal " in source.text
         self.scope = Scope(source.tree, None, self)
+        if "global " in source.text:
+            self.scope.shared = declared(source.tree, ast.Global)
         Walk(self.scope).block(source.tree.body)
 
     def function(self, node: Any, point: Point) -> Function:

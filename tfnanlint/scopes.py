@@ -24,8 +24,8 @@ class Scope:
     Names and paths (`self.x`, `w['h1']`) share the history. `statements` lists what was walked, for finding sites later.
     """
 
-    __slots__ = ("node", "parent", "time", "history", "memo", "statements", "returns", "function", "module", "globals",
-                 "yields", "tapes", "depth", "callees")
+    __slots__ = ("node", "parent", "time", "history", "memo", "statements", "returns", "function", "module",
+                 "yields", "tapes", "depth", "callees", "shared", "_later")
 
     def __init__(self, node: ast.AST, parent: Point | None, module: Any, function: Any = None, depth: int = 0):
         self.node = node
@@ -38,10 +38,11 @@ class Scope:
         self.callees: dict[ast.AST, Any] = {}
         self.statements: list[tuple[int, int, ast.AST, int]] = []
         self.returns: list[tuple[ast.expr | None, int]] = []
-        self.globals: dict[str, Scope] = {}
         self.yields = False
         self.tapes: list[tuple[int, int]] = []
         self.depth = depth
+        self.shared: frozenset[str] = frozenset()  # names that functions inside assign through global or nonlocal
+        self._later: dict[tuple[str, int], tuple[int, Any]] = {}
 
     def bind(self, path: str, binding: Any) -> None:
         self.time += 1
@@ -62,6 +63,23 @@ class Scope:
             return entry[1][-1]
         index = bisect_right(times, time)
         return entry[1][index - 1] if index else None
+
+    def reaching(self, path: str, time: int) -> Any:
+        """What a function defined at `time` may find under `path` when it runs: the binding of then or any later one."""
+        entry = self.history.get(path)
+        if entry is None:
+            return None
+        if path in self.shared:
+            return Fixed(Value(kind="unknown"))
+        times, bindings = entry
+        first = max(bisect_right(times, time) - 1, 0)
+        key = (path, first)
+        known = self._later.get(key)
+        if known is None or known[0] != len(times):
+            found = list(dict.fromkeys(b for b in bindings[first:] if b is not None))
+            known = (len(times), Joined(found) if len(found) > 1 else found[0] if found else None)
+            self._later[key] = known
+        return known[1]
 
     def bound_at(self, path: str, time: int = FOREVER) -> int:
         """When the binding that holds at `time` was made; 0 when there is none."""
@@ -90,6 +108,7 @@ class Point:
     def lookup(self, path: str) -> Any:
         """The binding that holds here, through enclosing scopes for plain names; None when there is none."""
         point: Point | None = self
+        deferred = False  # a function's body runs later than its definition
         while point is not None:
             if point.over is not None:
                 found = point.over.get(path)
@@ -99,14 +118,12 @@ class Point:
                     point = point.outer
                     continue
             scope = point.scope
-            moved = scope.globals.get(path) if scope.globals else None
-            if moved is not None:
-                return moved.at(path)
-            found = scope.at(path, point.time)
+            found = scope.reaching(path, point.time) if deferred else scope.at(path, point.time)
             if found is not None:
                 return found
             if path in scope.history:
                 return None
+            deferred = deferred or scope.function is not None
             point = scope.parent
             while point is not None and isinstance(point.scope.node, ast.ClassDef):
                 point = point.scope.parent  # class bodies are not visible from methods
@@ -126,14 +143,15 @@ class Point:
             point = point.outer
         if point is None:
             return None
-        scope, time = point.scope, point.time
+        scope, time, deferred = point.scope, point.time, False
         while path not in scope.history:
             if root in scope.history or scope.parent is None:
                 return None
-            scope, time = scope.parent.scope, FOREVER
-        if scope.bound_at(path, time) < scope.bound_at(root, time):
+            deferred = deferred or scope.function is not None
+            scope, time = scope.parent.scope, scope.parent.time
+        if scope.bound_at(path, time if not deferred else FOREVER) < scope.bound_at(root, time if not deferred else FOREVER):
             return None
-        return scope.at(path, time)
+        return scope.reaching(path, time) if deferred else scope.at(path, time)
 
     @property
     def module(self) -> Any:

@@ -64,10 +64,6 @@ class Walk:
         return True
 
     def bind(self, path: str, binding: Binding | None) -> None:
-        moved = self.scope.globals.get(path)
-        if moved is not None:
-            moved.bind(path, binding)
-            return
         self.scope.bind(path, binding)
         self.log.append(path)
 
@@ -233,6 +229,8 @@ class Walk:
         return live
 
     def function(self, node: Any) -> None:
+        if self.scope.module.has_nonlocal:
+            self.scope.shared |= declared(node, ast.Nonlocal)
         for decorator in node.decorator_list:
             self.note(decorator)
         function = self.scope.module.function(node, self.scope.here())
@@ -335,18 +333,10 @@ class Walk:
                 dotted = f"{base}.{name.name}" if base else name.name
                 self.bind(name.asname or name.name, Imported(dotted, node.level, self.scope.module))
 
-    def globals_(self, node: ast.Global) -> None:
+    def global_(self, node: Any) -> None:
+        """A global or nonlocal name: whoever assigned it last, of which nothing is known; then as assigned here."""
         for name in node.names:
-            self.scope.globals[name] = self.scope.module.scope
-
-    def nonlocals(self, node: ast.Nonlocal) -> None:
-        for name in node.names:
-            point = self.scope.parent
-            while point is not None:
-                if name in point.scope.history:
-                    self.scope.globals[name] = point.scope
-                    break
-                point = point.scope.parent
+            self.bind(name, Fixed(Value(kind="unknown")))
 
 
 def _merge(options: list[Binding | None], base: Binding | None) -> Binding | None:
@@ -367,6 +357,11 @@ def _unrefined(binding: Binding) -> Binding:
     while isinstance(binding, Refined):
         binding = binding.base
     return binding
+
+
+def declared(node: ast.AST, kind: type) -> frozenset[str]:
+    """The names that `global` or `nonlocal` statements inside declare."""
+    return frozenset(name for inner in ast.walk(node) if isinstance(inner, kind) for name in inner.names)
 
 
 def _loaded(target: ast.expr) -> ast.expr:
@@ -429,7 +424,7 @@ _HANDLERS: dict[type, Callable[[Walk, Any], Any]] = {
     ast.AsyncWith: Walk.with_, ast.Try: Walk.try_, ast.Match: Walk.match_, ast.FunctionDef: Walk.function,
     ast.AsyncFunctionDef: Walk.function, ast.ClassDef: Walk.class_, ast.Return: Walk.return_, ast.Raise: Walk.raise_,
     ast.Break: Walk.leave_loop, ast.Continue: Walk.leave_loop, ast.Assert: Walk.assertion, ast.Delete: Walk.delete,
-    ast.Import: Walk.imports, ast.ImportFrom: Walk.imports_from, ast.Global: Walk.globals_, ast.Nonlocal: Walk.nonlocals,
+    ast.Import: Walk.imports, ast.ImportFrom: Walk.imports_from, ast.Global: Walk.global_, ast.Nonlocal: Walk.global_,
 }
 if hasattr(ast, "TryStar"):
     _HANDLERS[ast.TryStar] = Walk.try_

@@ -1,0 +1,1 @@
+"""Tools for people who work on tfnanlint itself; nothing on the lint path imports them."""

@@ -1,0 +1,96 @@
+"""What the engine knows at `reveal(x)`: range, flags, dtype, producer, gradient. `python -m tfnanlint.dev.reveal FILE`."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Iterator
+
+from tfnanlint.expressions import Interpreter
+from tfnanlint.flow import File, Subscriptions
+from tfnanlint.module import Module
+from tfnanlint.site import Site, same
+from tfnanlint.source import Source
+from tfnanlint.values import NO_CONSTANT, Value
+
+NAME = "reveal"
+NUMERIC = ("tensor", "number", "array", "unknown")
+
+
+@dataclass(frozen=True)
+class Reveal:
+    """One `reveal(x)` or `reveal(x, y)`: its row, the values of its arguments, whether `x` is differentiated."""
+
+    row: int
+    values: tuple[Value, ...]
+    differentiated: str
+
+    @property
+    def value(self) -> Value:
+        return self.values[0]
+
+    @property
+    def same(self) -> bool:
+        """Whether both arguments are surely the same number."""
+        return same(*self.values)
+
+    def __str__(self) -> str:
+        if len(self.values) == 2:
+            return "same" if self.same else "different"
+        return described(self.value) + (" differentiated" if self.differentiated == "yes" else "")
+
+
+def described(value: Value) -> str:
+    """A value in the words of a `# revealed:` comment."""
+    if value.kind == "string":
+        return repr(value.const) if value.const is not NO_CONSTANT else "string"
+    if value.kind not in NUMERIC:
+        return value.kind
+    parts = ["unknown"] if not value.known else ["any"] if value.evident and value.lo == -value.hi else [
+        f"[{_bound(value.lo)}, {_bound(value.hi)}]"]
+    if value.known and value.lo <= 0 <= value.hi and not value.zero:
+        parts.append("not 0")
+    parts += [word for word, said in (("nan", value.nan), ("inf", value.inf), ("guarded", value.guarded)) if said]
+    parts += [value.dtype] if value.dtype else []
+    parts += ["number"] if value.kind == "number" else []
+    parts += [f"from {value.origin.op.name}"] if isinstance(value.origin, Site) else []
+    return " ".join(parts)
+
+
+def _bound(number: float) -> str:
+    return f"{number:.9g}"
+
+
+def reveals(source: Source) -> Iterator[Reveal]:
+    """Every `reveal(...)` that is reached, in order of the text."""
+    interpreter = Interpreter()
+    file = File(Module(source), interpreter, Subscriptions(()))
+    rows = [row for row, line in enumerate(source.text.splitlines(), 1) if f"{NAME}(" in line]
+    seen: set[ast.AST] = set()
+    for row in rows:
+        for expression, point in file.module.expressions(row, interpreter):
+            for node, inner, stopped in file.seek(expression, point):
+                if node not in seen and isinstance(node, ast.Call) and getattr(node.func, "id", "") == NAME:
+                    seen.add(node)
+                    values = tuple(interpreter.ask(argument, inner) for argument in node.args)
+                    yield Reveal(node.lineno, values, _differentiated(file, values[0], inner, stopped))
+
+
+def _differentiated(file: File, value: Value, point, stopped: bool) -> str:
+    origin = value.origin
+    if isinstance(origin, Site) and origin.point is not None:
+        return file.gradients.of(origin, stopped).value
+    return file.gradients.at(point).value
+
+
+def main(paths: list[str]) -> int:
+    for path in paths:
+        for one in reveals(Source.from_bytes(path, Path(path).read_bytes())):
+            print(f"{path}:{one.row}: {one}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
