@@ -18,7 +18,7 @@ TRANSPARENT = frozenset("function staticmethod classmethod property cached_prope
 class Function:
     """A function or lambda of the program, defined at `point`; `owner` is the class it is a method of."""
 
-    __slots__ = ("node", "point", "module", "owner", "activation", "decorators", "busy")
+    __slots__ = ("node", "point", "module", "owner", "activation", "decorators", "busy", "recurred", "assumed")
 
     def __init__(self, node: Any, point: Point, module: Any, owner: ClassObject | None = None):
         self.node = node
@@ -28,6 +28,8 @@ class Function:
         self.activation: Scope | None = None
         self.decorators = tuple(_decorator_leaf(d) for d in getattr(node, "decorator_list", ()))
         self.busy = 0
+        self.recurred = False
+        self.assumed: Value | None = None
 
     @property
     def name(self) -> str:

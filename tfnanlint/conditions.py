@@ -26,6 +26,8 @@ def path_of(node: ast.AST) -> str | None:
     """`x`, `self.x`, `w['k']`, `a[0]` as a key for histories; None for anything else."""
     if isinstance(node, ast.Name):
         return node.id
+    if isinstance(node, ast.NamedExpr):
+        return node.target.id
     if isinstance(node, ast.Attribute):
         base = path_of(node.value)
         return f"{base}.{node.attr}" if base else None

@@ -19,7 +19,7 @@ from tfnanlint.ops import SYNONYMS, Op, load
 from tfnanlint.resolution import Resolution
 from tfnanlint.scopes import Assigned, Binding, Fixed, Iterated, Loop, Point, Refined
 from tfnanlint.site import Site
-from tfnanlint.values import INF, NO_CONSTANT, Note, Value, clamp, join, number, unknown, widen
+from tfnanlint.values import INF, NO_CONSTANT, Note, Value, clamp, covers, join, number, unknown, widen
 
 MAX_DEPTH = 90  # nested evaluations; about ten Python frames each
 MAX_STEPS = 6000  # evaluations per question
@@ -171,6 +171,8 @@ class Interpreter(Resolution, Following):
         return Value(kind="dict", obj=items)
 
     def element(self, whole: Value, index: int | None) -> Value:
+        if whole.kind == "shape":
+            return _extent(whole)
         if whole.kind == "sequence":
             if isinstance(whole.obj, tuple) and index is not None:
                 return whole.obj[index] if index < len(whole.obj) else unknown()
@@ -202,7 +204,7 @@ class Interpreter(Resolution, Following):
                 return whole.obj[key]
             return self.iterated(whole)
         elif whole.kind == "shape":
-            return Value(0.0, INF, True, kind="number", dtype="int32", origin=whole.origin)
+            return _extent(whole)
         elif whole.kind in ("tensor", "array") or whole.known:
             return self._selected(node, whole, point)
         return self._stable(path, point) or unknown(origin=whole.origin if isinstance(whole.origin, Note) else None)
@@ -343,6 +345,9 @@ class Interpreter(Resolution, Following):
         row, name = self.row(node.func, point)
         if row is not None:
             return self._apply_row(row, name, node, point)
+        if name == "functools.partial" and node.args:
+            positional, keywords, _ = calls.arguments(node, point)
+            return self.partial(positional, keywords)
         if name and not name.startswith("builtins."):
             return unknown()
         site = self._method_row(node, point)
@@ -395,7 +400,8 @@ class Interpreter(Resolution, Following):
         if row is None:
             return None
         receiver = self.evaluate(node.func.value, point)
-        if receiver.kind not in ("tensor", "array", "number", "unknown", "shape") or receiver.obj is not None:
+        plain = receiver.kind in ("tensor", "array", "number", "unknown", "shape") and receiver.obj is None
+        if not plain and receiver.kind not in ("model", "layer"):
             return None
         args, complete = bind_arguments(row, row.name, node, ["self"])
         args["self"] = node.func.value
@@ -431,9 +437,9 @@ class Interpreter(Resolution, Following):
                 loop._assumed = assumed
                 arriving = [b.value(self) for b in loop.rounds]
                 new = self.joined(([entry] if entry is not None else []) + arriving) if arriving or entry else assumed
-                if attempt and _covers(assumed, new) or not loop.rounds:
+                if attempt and covers(assumed, new) or not loop.rounds:
                     break
-                if _covers(assumed, new) and entry is not None:
+                if covers(assumed, new) and entry is not None:
                     break
                 assumed = new if attempt == 0 else widen(assumed, new)
             else:
@@ -457,9 +463,9 @@ class Interpreter(Resolution, Following):
         return base if base.kind in ("model", "layer", "instance", "unknown") else unknown(base.kind)
 
 
-def _covers(old: Value, new: Value) -> bool:
-    return (old.lo <= new.lo and new.hi <= old.hi and (old.zero or not new.zero) and (old.nan or not new.nan)
-            and (old.inf or not new.inf) and old.kind == new.kind)
+def _extent(shape: Value) -> Value:
+    """One dimension of a tensor: at least 1, for an axis without elements has no element to be wrong."""
+    return Value(1.0, INF, False, kind="number", dtype="int32", origin=shape.origin)
 
 
 def _related(value: Value, relation: str, bound: Value) -> Value:

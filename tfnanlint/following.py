@@ -10,7 +10,7 @@ from tfnanlint.ops import Op
 from tfnanlint.scopes import Assigned, Binding, Fixed, Loop, Parameter, Point, Scope
 from tfnanlint.site import Site
 from tfnanlint.statements import Walk
-from tfnanlint.values import Note, Value, number, unknown
+from tfnanlint.values import covers, Note, Value, number, unknown
 
 MAX_INLINE = 6  # calls inside calls
 
@@ -23,7 +23,10 @@ class Following:
         """What calling a value gives: functions of the program are followed, layers give their range."""
         target = callee.obj
         if isinstance(target, Bound):
-            return self.apply(Value(kind="function", obj=target.function), target.args + positional,
+            inner = target.function
+            if isinstance(inner, Op):
+                return self._op(inner, target.args + positional, {**target.keywords, **keywords}, node, point)
+            return self.apply(Value(kind="function", obj=inner), target.args + positional,
                               {**target.keywords, **keywords}, node, point)
         if isinstance(target, Function):
             return self.call(target, positional, keywords)
@@ -36,14 +39,27 @@ class Following:
                     return self.apply(method, positional, keywords, node, point)
             return unknown("tensor")
         if isinstance(target, Op):
-            values = dict(zip(target.params, (b.value(self) for b in positional)))
-            values |= {k: b.value(self) for k, b in keywords.items()}
-            site = self._made(Site.of_values(target, values))
-            value = target.gives(site)
-            return value if value.origin is not None else value.but(zero=value.zero, origin=site)
+            return self._op(target, positional, keywords, node, point)
         if hasattr(target, "out") and positional:
             return self._layer(callee, positional[0].value(self), node, point)
         return unknown("tensor" if callee.kind in ("layer", "model") else "unknown")
+
+    def _op(self, row: Op, positional: list[Binding], keywords: dict[str, Binding], node: ast.Call | None,
+            point: Point | None) -> Value:
+        """A row applied to values instead of expressions."""
+        values = dict(zip(row.params, (b.value(self) for b in positional)))
+        values |= {k: b.value(self) for k, b in keywords.items() if k in row.params}
+        site = self._made(Site.of_values(row, values))
+        if node is not None and point is not None:
+            site.node, site.point, site.source, site.complete = node, point, point.module.source, False
+        value = row.gives(site)
+        value = value if value.origin is None and value.token is value else value.but(zero=value.zero)
+        value.origin, site.result = site, value
+        return value
+
+    def partial(self, positional: list[Binding], keywords: dict[str, Binding]) -> Value:
+        """functools.partial(f, ...): f with its first arguments."""
+        return Value(kind="function", obj=Bound(positional[0].value(self).obj, positional[1:], keywords))
 
     def _layer(self, callee: Value, given: Value, node: ast.Call | None, point: Point | None) -> Value:
         layer = callee.obj
@@ -62,9 +78,29 @@ class Following:
         """The value a function returns for these arguments."""
         if not function.transparent:
             return unknown()
-        if function.busy > 0 or self.inlined >= MAX_INLINE:
+        if function.busy > 0:
+            self.taint += 1
+            function.recurred = True
+            return function.assumed or number(None)
+        if self.inlined >= MAX_INLINE:
             self.taint += 1
             return unknown()
+        return self._settled(function, positional, keywords)
+
+    def _settled(self, function: Function, positional: list[Binding], keywords: dict[str, Binding]) -> Value:
+        """The result of a call; for a recursive function what the other branches give, if that covers the recursion too."""
+        before = self.taint
+        function.recurred, function.assumed = False, None
+        found = self._followed(function, positional, keywords)
+        if not function.recurred:
+            return found
+        function.assumed = found
+        again = self._followed(function, positional, keywords)
+        function.assumed = None
+        self.taint = before
+        return found if covers(found, again) else unknown()
+
+    def _followed(self, function: Function, positional: list[Binding], keywords: dict[str, Binding]) -> Value:
         function.busy += 1
         self.inlined += 1
         try:
@@ -121,6 +157,9 @@ class Following:
         finally:
             parameter.busy = False
         if arriving is None:
+            annotated = self._annotated(function, parameter.name)
+            if annotated is not None:
+                return annotated
             default = parameter.default.value(self) if parameter.default is not None else None
             if default is not None and default.is_number:
                 return Value(default.lo, default.hi, default.zero, kind="number", const=default.const,
@@ -129,6 +168,16 @@ class Following:
         if arriving.known or arriving.kind not in ("unknown", "tensor") or arriving.guarded:
             return arriving
         return arriving.but(zero=True, origin=arriving.origin or note)
+
+    def _annotated(self, function: Function, name: str) -> Value | None:
+        """An instance of the class of the program that a parameter is annotated with."""
+        spec = function.node.args
+        for arg in spec.posonlyargs + spec.args + spec.kwonlyargs:
+            if arg.arg == name and isinstance(arg.annotation, (ast.Name, ast.Attribute)):
+                found = self.callee(arg.annotation, function.point)
+                if found is not None and isinstance(found.obj, ClassObject):
+                    return Value(kind="instance", obj=Instance(found.obj))
+        return None
 
     def _arriving(self, parameter: Parameter) -> Value | None:
         function = parameter.function

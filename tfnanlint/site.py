@@ -54,8 +54,9 @@ class Site:
         found = self._values.get(param)
         if found is None:
             node = self.args.get(param)
-            found = unknown() if node is None else self._evaluate(node)
-            self._values[param] = found
+            if node is None:
+                return unknown()
+            found = self._values[param] = self._evaluate(node)
         return found
 
     def given(self, param: str) -> bool:

@@ -310,3 +310,9 @@ def clamp(value: Value, lo: float = -INF, hi: float = INF, nonzero: bool = False
     return Value(new_lo, new_hi, zero, nan=value.nan and lo == -INF and hi == INF, inf=value.inf and (lo == -INF or hi == INF),
                  dtype=value.dtype, kind=value.kind, const=value.const, obj=value.obj, origin=value.origin,
                  guarded=value.guarded, evident=value.evident and lo == -INF and hi == INF, token=value.token)
+
+
+def covers(old: Value, new: Value) -> bool:
+    """Whether everything `new` can be, `old` can be too."""
+    return (old.lo <= new.lo and new.hi <= old.hi and (old.zero or not new.zero) and (old.nan or not new.nan)
+            and (old.inf or not new.inf) and old.kind == new.kind)
