@@ -368,8 +368,13 @@ def count(site: Site) -> Value:
     return Value(0.0, INF, kind="number", dtype="int32")
 
 
+def dimensions(site: Site) -> Value:
+    """The sizes of the axes, at least 1 each: an axis without elements has no element that could be wrong."""
+    return Value(1.0, INF, kind="number", dtype="int32")
+
+
 op("tf.shape", "K.shape ops.shape raw.Shape tf.shape_n tf.convert_to_shape np.shape tf.compat.dimension_value tf.Dimension tf.TensorShape",
-   "x out_type name", count, reference="tf.shape(x)")
+   "x out_type name", dimensions, reference="tf.shape(x)")
 op("tf.size", "ops.size raw.Size np.size tnp.size K.count_params", "x out_type name", count, reference="tf.size(x)")
 op("tf.rank", "K.ndim ops.ndim np.ndim tnp.ndim raw.Rank", "x name", count, reference="tf.rank(x)")
 op("K.int_shape", "tf.broadcast_static_shape tf.broadcast_dynamic_shape", "x y", count, untested="gives a tuple of Python numbers")
@@ -563,9 +568,9 @@ for _name, _target, _params in (
     ("astype", "tf.cast", "dtype copy"),
 ):
     method(_name, _target, _params)
-op("method.get_shape", "method.size method.ndims method.num_elements", "self *rest",
-   count, untested="a method; tf.shape is tested")
-op("method.as_list", "", "self", count, untested="a method; tf.shape is tested")
+op("method.get_shape", "", "self *rest", dimensions, untested="a method; tf.shape is tested")
+op("method.size", "method.ndims method.num_elements", "self *rest", count, untested="a method; tf.size is tested")
+op("method.as_list", "", "self", dimensions, untested="a method; tf.shape is tested")
 op("method.fill", "", "self value", lambda site: number(None), untested="changes an array in place", pure=False)
 op("method.clip", "", "self clip_value_min clip_value_max",
    lambda site: t.clip(site.value("self"), site.value("clip_value_min"), site.value("clip_value_max")), untested="a method; tf.clip_by_value is tested")
