@@ -15,6 +15,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
 tf = pytest.importorskip("tensorflow")
 np = pytest.importorskip("numpy")
+keras = pytest.importorskip("keras")
 
 from tfnanlint.ops import ROWS, load  # noqa: E402
 from tfnanlint.ops.layers import Layer, Stack, called  # noqa: E402
@@ -22,7 +23,6 @@ from tfnanlint.site import Site  # noqa: E402
 from tfnanlint.values import INF, Value, number  # noqa: E402
 
 pytestmark = pytest.mark.tensorflow
-keras = tf.keras
 TABLE = load()
 
 BOXES = [(0.0, 0.0), (0.0, 1.0), (-1.0, 1.0), (-1e3, 1e3), (1.0, 1e3), (-1e3, -1.0), (-(2.0**-10), 2.0**-10), (5.0, 5.0), (0.25, 0.75)]
@@ -195,3 +195,217 @@ def test_outputs_lie_in_the_range_of_the_layer(made, shape):
                 for part, array in zip(parts, outputs(run(x, training)), strict=True):
                     assert not refused(part, array), (f"{made!r} on [{lo}, {hi}], weights {size}, training {training}: "
                                                       f"{part} does not admit {refused(part, array)[:5]}")
+
+
+# Merging
+
+MERGES = [(M("Add"), "add"), (M("Subtract"), "subtract"), (M("Multiply"), "multiply"), (M("Average"), "average"), (M("Maximum"), "maximum"),
+          (M("Minimum"), "minimum"), (M("Concatenate"), "concatenate"), (M("Dot", axes=1), "dot"), (M("Dot", axes=1, normalize=True), "dot")]
+
+
+@pytest.mark.parametrize("made, function", MERGES, ids=names(MERGES))
+def test_merged_inputs_lie_in_the_range_of_the_layer(made, function):
+    layer, value = made.build(), made.value()
+    row = TABLE[f"keras.layers.{function}"]
+    for lo, hi in BOXES:
+        for low, high in BOXES:
+            x, y = points(lo, hi, ROW), points(low, high, ROW, seed=1)
+            pair = Value(kind="sequence", obj=(Value(lo, hi, dtype="float32"), Value(low, high, dtype="float32")))
+            result = layer([x, y])
+            site = site_of(row, {"inputs": pair, **{k: as_value(v) for k, v in made.kwargs.items()}})
+            for expected in (called(value, pair, value.obj.site), row.gives(site)):
+                assert not refused(expected, result), f"{made!r} of [{lo}, {hi}] and [{low}, {high}]: {expected}: {refused(expected, result)[:5]}"
+
+
+# The ranges are worth having: (layer, input box, output box)
+TIGHT = [
+    (M("Dense", 4, activation="softmax"), (-1e3, 1e3), (0, 1)), (M("Dense", 4, activation="tanh"), (-1e3, 1e3), (-1, 1)),
+    (M("Dense", 4, activation="relu"), (-1e3, 1e3), (0, INF)), (M("Dense", 4, activation=SOFTMAX), (-1e3, 1e3), (0, 1)),
+    (M("Dense", 4, activation=M("ReLU")), (-1, 1), (0, INF)), (M("Dense", 4), (-1, 1), (-INF, INF)),
+    (M("LSTM", 4), (-1e3, 1e3), (-1, 1)), (M("GRU", 4), (-1e3, 1e3), (-1, 1)), (M("Bidirectional", M("LSTM", 4)), (-1e3, 1e3), (-1, 1)),
+    (M("ReLU"), (-3, 5), (0, 5)), (M("ReLU", max_value=6.0), (-3, 50), (0, 6)), (M("LeakyReLU", negative_slope=0.5), (-4, 4), (-2, 4)),
+    (M("ELU"), (-1e3, 5), (-1, 5)), (M("Dropout", 0.5), (1, 2), (0, 4)), (M("Flatten"), (2, 3), (2, 3)), (M("ZeroPadding2D"), (2, 3), (0, 3)),
+    (M("Rescaling", 1 / 255), (0, 255), (0, 1)), (M("GlobalAveragePooling2D"), (0, 1), (0, 1)), (M("Lambda", RELU), (-1, 2), (0, 2)),
+    (M("Softmax"), (-1, 1), (0, 1)), (M("UnitNormalization"), (-9, 9), (-1, 1)), (M("Activation", "sigmoid"), (-1e3, 1e3), (0, 1)),
+    (M("Sequential", [M("Dense", 4), M("Dense", 1, activation="sigmoid")]), (-1, 1), (0, 1)),
+]
+
+
+@pytest.mark.parametrize("made, box, wanted", TIGHT, ids=names(TIGHT))
+def test_ranges_are_tight(made, box, wanted):
+    value = made.value()
+    found = called(value, Value(*box, dtype="float32"), value.obj.site)
+    assert (found.lo, found.hi) == pytest.approx(wanted, rel=1e-3, abs=1e-4)
+    assert found.known and not found.nan and not found.inf
+
+
+def test_models_and_embeddings():
+    inputs = keras.Input((4,))
+    model = keras.Model(inputs, keras.layers.Dense(3, activation="softmax")(inputs))
+    embedding = keras.layers.Embedding(5, 2)
+    embedding(np.arange(5))
+    for size in WEIGHTS:
+        scale_weights(model, size)
+        scale_weights(embedding, size)
+        probabilities = called(M("Dense", 3, activation="softmax").value(), Value(), M("Softmax").value().obj.site)
+        made = TABLE["keras.Model"].gives(site_of(TABLE["keras.Model"], {"inputs": Value(), "outputs": probabilities}))
+        predict = TABLE["method.predict"]
+        for expected in (called(made, Value(-1, 1), made.obj.site), predict.gives(site_of(predict, {"self": made, "x": Value(-1, 1)}))):
+            assert (expected.lo, expected.hi) == (0, 1) and not refused(expected, model(points(-1, 1, ROW)))
+        table = M("Embedding", 5, 2).value()
+        assert not refused(called(table, Value(0, 4, dtype="int32"), table.obj.site), embedding(np.arange(5)))
+
+
+def test_a_sequential_model_grows_with_add():
+    stack = M("Sequential").value()
+    assert not called(stack, Value(0, 1), stack.obj.site).known
+    for layer in (M("Dense", 4), M("Dense", 1, activation="sigmoid")):
+        stack = stack.obj.added(stack, layer.value())
+    found = called(stack, Value(0, 1), stack.obj.site)
+    assert (found.lo, found.hi) == (0, 1) and found.origin.op.name == TABLE["keras.activations.sigmoid"].name
+
+
+# Losses: labels and predictions
+
+PROBABILITIES, LABELS, NUMBERS = [(0.0, 1.0), (0.0, 0.0), (1.0, 1.0), (0.25, 0.75)], [(0.0, 1.0), (0.0, 0.0), (1.0, 1.0)], BOXES
+# function, class, label boxes, prediction boxes, further arguments
+LOSSES = [
+    ("mean_squared_error", "MeanSquaredError", NUMBERS, NUMBERS, {}), ("mean_absolute_error", "MeanAbsoluteError", NUMBERS, NUMBERS, {}),
+    ("mean_absolute_percentage_error", "MeanAbsolutePercentageError", NUMBERS, NUMBERS, {}),
+    ("mean_squared_logarithmic_error", "MeanSquaredLogarithmicError", NUMBERS, NUMBERS, {}),
+    ("binary_crossentropy", "BinaryCrossentropy", LABELS, PROBABILITIES, {}),
+    ("binary_crossentropy", "BinaryCrossentropy", NUMBERS, NUMBERS, {"from_logits": True}),
+    ("binary_crossentropy", "BinaryCrossentropy", NUMBERS, PROBABILITIES, {"label_smoothing": 0.1}),
+    ("binary_focal_crossentropy", "BinaryFocalCrossentropy", LABELS, PROBABILITIES, {}),
+    ("categorical_crossentropy", "CategoricalCrossentropy", LABELS, PROBABILITIES, {}),
+    ("categorical_crossentropy", "CategoricalCrossentropy", LABELS, NUMBERS, {"from_logits": True}),
+    ("categorical_focal_crossentropy", "CategoricalFocalCrossentropy", LABELS, PROBABILITIES, {}),
+    ("kl_divergence", "KLDivergence", NUMBERS, NUMBERS, {}), ("poisson", "Poisson", NUMBERS, NUMBERS, {}),
+    ("hinge", "Hinge", NUMBERS, NUMBERS, {}), ("squared_hinge", "SquaredHinge", NUMBERS, NUMBERS, {}),
+    ("categorical_hinge", "CategoricalHinge", NUMBERS, NUMBERS, {}), ("huber", "Huber", NUMBERS, NUMBERS, {}),
+    ("huber", "Huber", NUMBERS, NUMBERS, {"delta": 0.1}), ("log_cosh", "LogCosh", NUMBERS, NUMBERS, {}),
+    ("cosine_similarity", "CosineSimilarity", NUMBERS, NUMBERS, {}), ("dice", "Dice", NUMBERS, NUMBERS, {}),
+    ("tversky", "Tversky", NUMBERS, NUMBERS, {}),
+]
+
+
+@pytest.mark.parametrize("function, cls, labels, predictions, options", LOSSES, ids=[f"{c[0]}-{c[4]}" for c in LOSSES])
+def test_losses_lie_in_the_range_of_their_row(function, cls, labels, predictions, options):
+    row, maker = TABLE[f"keras.losses.{function}"], TABLE[f"keras.losses.{cls}"]
+    given = {k: number(v) for k, v in options.items()}
+    loss = maker.gives(site_of(maker, given))
+    for low, high in labels:
+        for lo, hi in predictions:
+            y, p = points(low, high, ROW, seed=1), points(lo, hi, ROW)
+            pair = [Value(low, high, dtype="float32"), Value(lo, hi, dtype="float32")]
+            whole = Value(kind="sequence", obj=tuple(pair))
+            for expected, result in (
+                (row.gives(site_of(row, {"y_true": pair[0], "y_pred": pair[1], **given})), getattr(keras.losses, function)(y, p, **options)),
+                (loss.obj.out(whole, loss.obj.site), getattr(keras.losses, cls)(**options)(y, p)),
+            ):
+                assert not refused(expected, result), f"{function}{options} labels [{low}, {high}] predictions [{lo}, {hi}]: {expected}: {refused(expected, result)[:5]}"
+
+
+@pytest.mark.parametrize("from_logits", [False, True])
+def test_sparse_crossentropy_lies_in_its_range(from_logits):
+    accuracy, backend = TABLE["keras.metrics.sparse_categorical_accuracy"], TABLE["K.sparse_categorical_crossentropy"]
+    row = TABLE["keras.losses.sparse_categorical_crossentropy"]
+    for lo, hi in NUMBERS if from_logits else PROBABILITIES:
+        p = points(lo, hi, ROW)
+        y = np.random.default_rng(0).integers(0, 4, (ROW[0],))
+        expected = row.gives(site_of(row, {"y_true": Value(0, 3, dtype="int64"), "y_pred": Value(lo, hi, dtype="float32")}))
+        for result in (keras.losses.sparse_categorical_crossentropy(y, p, from_logits=from_logits),
+                       keras.losses.SparseCategoricalCrossentropy(from_logits=from_logits)(y, p)):
+            assert not refused(expected, result), (lo, hi, expected)
+        expected = backend.gives(site_of(backend, {"target": Value(0, 3, dtype="int64"), "output": Value(lo, hi, dtype="float32")}))
+        assert not refused(expected, keras.ops.sparse_categorical_crossentropy(y, p, from_logits=from_logits)), (lo, hi, expected)
+        assert not refused(accuracy.gives(site_of(accuracy, {})), keras.metrics.sparse_categorical_accuracy(y, p))
+
+
+TF1_LOSSES = ["mean_squared_error", "absolute_difference", "huber_loss", "hinge_loss", "mean_pairwise_squared_error", "cosine_distance",
+              "sigmoid_cross_entropy", "softmax_cross_entropy", "log_loss"]
+
+
+@pytest.mark.parametrize("name", TF1_LOSSES)
+def test_losses_of_tensorflow_1(name):
+    row = TABLE[f"tf.losses.{name}"]
+    first, second = row.params[:2]
+    for low, high in LABELS:
+        for lo, hi in PROBABILITIES + ([] if name == "log_loss" else [(-1e3, 1e3), (-1.0, 1.0)]):
+            y, p = points(low, high, ROW, seed=1), points(lo, hi, ROW)
+            extra = {"axis": 1} if name == "cosine_distance" else {}
+            expected = row.gives(site_of(row, {first: Value(low, high), second: Value(lo, hi)}))
+            result = getattr(tf.compat.v1.losses, name)(y, p, **extra)
+            assert not refused(expected, result), f"{name}: labels [{low}, {high}] predictions [{lo}, {hi}]: {expected}: {refused(expected, result)[:5]}"
+
+
+BACKEND = ["binary_crossentropy", "categorical_crossentropy"]
+
+
+@pytest.mark.parametrize("name", BACKEND)
+def test_crossentropies_of_the_backend(name):
+    row = TABLE[f"K.{name}"]
+    for low, high in LABELS:
+        for lo, hi in PROBABILITIES:
+            y, p = points(low, high, ROW, seed=1), points(lo, hi, ROW)
+            expected = row.gives(site_of(row, {"target": Value(low, high), "output": Value(lo, hi)}))
+            result = getattr(keras.ops, name)(y, p)
+            assert not refused(expected, result), f"{name}: labels [{low}, {high}] predictions [{lo}, {hi}]: {expected}: {refused(expected, result)[:5]}"
+
+
+# Initial values and constraints
+
+INITIALIZERS = [("Zeros", {}), ("Ones", {}), ("Constant", {"value": 0.25}), ("RandomUniform", {}), ("RandomUniform", {"minval": 0.0, "maxval": 3.0}),
+                ("RandomNormal", {}), ("TruncatedNormal", {}), ("GlorotUniform", {}), ("GlorotNormal", {}), ("HeUniform", {}), ("HeNormal", {}),
+                ("LecunUniform", {}), ("LecunNormal", {}), ("Orthogonal", {}), ("Identity", {}), ("VarianceScaling", {"scale": 9.0})]
+
+
+@pytest.mark.parametrize("name, options", INITIALIZERS, ids=str)
+def test_initializers_lie_in_their_range(name, options):
+    row = TABLE[f"keras.initializers.{name}"]
+    made = row.gives(site_of(row, {k: number(v) for k, v in options.items()}))
+    expected = made.obj.out(Value(), made.obj.site)
+    for shape in ((1, 1), (2, 3), (64, 64)):
+        result = getattr(keras.initializers, name)(**options)(shape)
+        assert not refused(expected, result), f"{expected}: {refused(expected, result)[:5]}"
+
+
+CONSTRAINTS = [("NonNeg", {}), ("UnitNorm", {}), ("MaxNorm", {}), ("MaxNorm", {"max_value": 0.5}), ("MinMaxNorm", {"min_value": 0.5, "max_value": 3.0})]
+
+
+@pytest.mark.parametrize("name, options", CONSTRAINTS, ids=str)
+def test_constraints_hold_weights_in_their_range(name, options):
+    row, variable = TABLE[f"keras.constraints.{name}"], TABLE["tf.Variable"]
+    constraint = row.gives(site_of(row, {k: number(v) for k, v in options.items()}))
+    kept = variable.gives(site_of(variable, {"initial_value": Value(0.0, 0.1), "constraint": constraint}))
+    for lo, hi in BOXES:
+        result = getattr(keras.constraints, name)(**options)(points(lo, hi, ROW))
+        assert not refused(kept, result), f"{kept}: {refused(kept, result)[:5]}"
+    assert kept.lo > -INF
+
+
+def test_regularizers_give_at_least_0():
+    row = TABLE["keras.regularizers.L2"]
+    made = row.gives(site_of(row, {}))
+    for lo, hi in BOXES:
+        assert not refused(made.obj.out(Value(lo, hi), made.obj.site), keras.regularizers.L2(0.1)(points(lo, hi, ROW)))
+
+
+# Nothing is called tested that is not
+
+NOT_HERE = {
+    "keras.layers.ThresholdedReLU": "not in Keras 3; the same function as ReLU(threshold=)",
+    "keras.layers.LocallyConnected1D": "not in Keras 3",
+}
+
+
+def test_every_row_that_says_so_is_executed_here():
+    executed = {case[0].canonical for case in LAYERS + MERGES} | {f"keras.layers.{function}" for _, function in MERGES}
+    executed |= {f"keras.losses.{name}" for case in LOSSES for name in case[:2]}
+    executed |= {f"keras.losses.{name}" for name in ("sparse_categorical_crossentropy", "SparseCategoricalCrossentropy")}
+    executed |= {f"tf.losses.{name}" for name in TF1_LOSSES} | {f"K.{name}" for name in BACKEND} | {f"keras.initializers.{name}" for name, _ in INITIALIZERS}
+    executed |= {"keras.Model", "method.predict", "keras.layers.Embedding", "keras.regularizers.L2", "K.sparse_categorical_crossentropy"}
+    executed |= {f"keras.constraints.{name}" for name, _ in CONSTRAINTS} | {"keras.metrics.categorical_accuracy"}
+    rows = {TABLE[name] for name in executed}
+    missing = {row.name for row in ROWS if "tests/test_layers.py" in row.untested and row not in rows}
+    assert missing == set(NOT_HERE)

@@ -7,13 +7,15 @@ from typing import Callable
 from tfnanlint.ops import op
 from tfnanlint.ops import transfer as t
 from tfnanlint.ops.arrays import spread
+from tfnanlint.ops.layers import ending
 from tfnanlint.ops.variables import CallableObject
-from tfnanlint.site import Site
+from tfnanlint.site import Site, made_by
 from tfnanlint.values import INF, Value, outward, unknown
 
 TESTED = "takes labels and predictions; tests/test_layers.py executes it"
 
-Range = Callable[[Value, Value], Value]
+# From the site (of the function, or of the class that was made), labels and predictions to the loss.
+Range = Callable[[Site, Value, Value], Value]
 
 
 def _bad(y: Value, p: Value) -> dict[str, bool]:
@@ -22,17 +24,17 @@ def _bad(y: Value, p: Value) -> dict[str, bool]:
 
 
 def _at_least(lo: float) -> Range:
-    return lambda y, p: Value(lo, INF, **_bad(y, p))
+    return lambda site, y, p: Value(lo, INF, **_bad(y, p))
 
 
-def _anything(y: Value, p: Value) -> Value:
+def _anything(site: Site, y: Value, p: Value) -> Value:
     return Value(**_bad(y, p))
 
 
 def _mean_of(element: Callable[[Value], Value]) -> Range:
     """The mean of a function of the difference: within its bounds, up to rounding; 0 when all elements are."""
 
-    def give(y: Value, p: Value) -> Value:
+    def give(site: Site, y: Value, p: Value) -> Value:
         each = element(t.subtract(y, p))
         lo, hi = outward(each.lo, each.hi, "float32", 1024)
         return Value(max(lo, 0.0), hi, each.zero, nan=each.nan or each.inf, inf=each.inf)
@@ -40,48 +42,65 @@ def _mean_of(element: Callable[[Value], Value]) -> Range:
     return give
 
 
-def _crossentropy(y: Value, p: Value) -> Value:
+def _crossentropy(site: Site, y: Value, p: Value) -> Value:
     """At least 0 for labels in [0, 1]; predictions are clipped, so it is finite. Other labels give anything.
 
-    Clipping leaves probabilities of a little over 1 after normalising: the loss may be just below 0.
+    Rounding in the clip and in normalising can take the loss just below 0.
     """
     if y.known and (y.lo < 0 or y.hi > 1):
-        return _anything(y, p)
+        return _anything(site, y, p)
     return Value(-1e-5, INF, True, **_bad(y, p))
 
 
-def _cosine(y: Value, p: Value) -> Value:
+def _categorical(site: Site, y: Value, p: Value) -> Value:
+    """Predictions are divided by their sum: a row of zeros is NaN, unless a softmax made them or they are logits."""
+    loss = _crossentropy(site, y, p)
+    shares = ending(p)
+    softmax = made_by(p, "tf.nn.softmax") or shares is not None and shares.op.name == "tf.nn.softmax"
+    if p.lo <= 0 <= p.hi and p.zero and not softmax and site.const("from_logits", False) is not True:
+        loss.nan = True
+    return loss
+
+
+def _poisson(site: Site, y: Value, p: Value) -> Value:
+    """p - y * log(p + 1e-7): NaN for negative predictions."""
+    loss = _anything(site, y, p)
+    loss.nan = loss.nan or p.lo < 0
+    return loss
+
+
+def _cosine(site: Site, y: Value, p: Value) -> Value:
     return Value(-1.00001, 1.00001, **_bad(y, p))
-
-
-def _huber(y: Value, p: Value) -> Value:
-    return _at_least(0.0)(y, p)
 
 
 # Keras: function, class, what they give. The class averages the function over the batch.
 
-def _loss(function: str, cls: str, give: Range, params: str = "") -> None:
+def _loss(function: str, cls: str, give: Range, params: str = "", untested: str = TESTED) -> None:
     """Rows for a loss function with its old spellings, and for the class of the same loss."""
     first, *rest = function.split()
     aliases = [f"keras.{module}.{name}" for name in (first, *rest) for module in ("losses", "metrics", "objectives")]
-    op(aliases[0], " ".join(aliases[1:]), f"y_true y_pred {params}", lambda site: give(spread(site.value("y_true")), spread(site.value("y_pred"))),
-       main="y_pred", untested=TESTED)
+    op(aliases[0], " ".join(aliases[1:]), f"y_true y_pred {params}", lambda site: give(site, spread(site.value("y_true")), spread(site.value("y_pred"))),
+       main="y_pred", untested=untested)
     if cls:
         name = f"keras.losses.{cls}"
-        op(name, f"tf.losses.{cls}", f"{params} reduction name dtype", lambda site: Value(kind="loss", obj=CallableObject(name, site, _of_pair(give))),
-           main="", untested=TESTED)
+        op(name, f"tf.losses.{cls}", f"{params} reduction name dtype", lambda site: Value(kind="loss", obj=CallableObject(name, site, _of_pair(site, give))),
+           main="", untested=untested)
 
 
-def _of_pair(give: Range) -> Callable[[Value, Site], Value]:
-    """A loss object is called with (labels, predictions): a sequence of two, or predictions alone when labels are not known."""
+def _of_pair(site: Site, give: Range) -> Callable[[Value, Site], Value]:
+    """A loss object is called with (labels, predictions): a sequence of the two, or something of which nothing is known."""
 
     def out(x: Value, call: Site) -> Value:
-        if x.kind == "sequence" and x.obj and len(x.obj) >= 2:
-            return give(spread(x.obj[0]), spread(x.obj[1]))
-        predictions = call.value("y_pred") if call.given("y_pred") else unknown()
-        return give(x if call.given("y_pred") else unknown(), predictions)
+        pair = x.obj if x.kind == "sequence" and x.obj and len(x.obj) >= 2 else (unknown(), unknown())
+        loss = give(site, spread(pair[0]), spread(pair[1]))
+        return _added_up(loss) if site.given("reduction") else loss
 
     return out
+
+
+def _added_up(loss: Value) -> Value:
+    """A sum over the batch, or a weighted mean, has the sign of its parts."""
+    return Value(0.0 if loss.lo >= 0 else -INF, INF if loss.hi > 0 else 0.0, loss.zero, nan=loss.nan, inf=loss.inf)
 
 
 _loss("mean_squared_error mse MSE", "MeanSquaredError", _mean_of(t.square))
@@ -90,32 +109,32 @@ _loss("mean_absolute_percentage_error mape MAPE", "MeanAbsolutePercentageError",
 _loss("mean_squared_logarithmic_error msle MSLE", "MeanSquaredLogarithmicError", _at_least(0.0))
 _loss("binary_crossentropy", "BinaryCrossentropy", _crossentropy, "from_logits label_smoothing axis")
 _loss("binary_focal_crossentropy", "BinaryFocalCrossentropy", _crossentropy, "apply_class_balancing alpha gamma from_logits label_smoothing axis")
-_loss("categorical_crossentropy", "CategoricalCrossentropy", _crossentropy, "from_logits label_smoothing axis")
-_loss("categorical_focal_crossentropy", "CategoricalFocalCrossentropy", _crossentropy, "alpha gamma from_logits label_smoothing axis")
-_loss("sparse_categorical_crossentropy", "SparseCategoricalCrossentropy", lambda y, p: Value(-1e-5, INF, True, **_bad(y, p)), "from_logits ignore_class axis")
+_loss("categorical_crossentropy", "CategoricalCrossentropy", _categorical, "from_logits label_smoothing axis")
+_loss("categorical_focal_crossentropy", "CategoricalFocalCrossentropy", _categorical, "alpha gamma from_logits label_smoothing axis")
+_loss("sparse_categorical_crossentropy", "SparseCategoricalCrossentropy", lambda site, y, p: Value(-1e-5, INF, True, **_bad(y, p)), "from_logits ignore_class axis")
 _loss("kl_divergence kullback_leibler_divergence kld KLD kldivergence", "KLDivergence", _anything)
-_loss("poisson", "Poisson", _anything)
+_loss("poisson", "Poisson", _poisson)
 _loss("hinge", "Hinge", _at_least(0.0))
 _loss("squared_hinge", "SquaredHinge", _at_least(0.0))
 _loss("categorical_hinge", "CategoricalHinge", _at_least(0.0))
-_loss("huber", "Huber", _huber, "delta")
+_loss("huber", "Huber", _at_least(0.0), "delta")
 _loss("log_cosh logcosh", "LogCosh", _at_least(-1e-4))
 _loss("cosine_similarity", "CosineSimilarity", _cosine, "axis")
 _loss("dice", "Dice", _anything, "axis")
 _loss("tversky", "Tversky", _anything, "alpha beta axis")
-_loss("ctc", "CTC", _at_least(0.0))
+_loss("ctc", "CTC", lambda site, y, p: Value(0.0, INF, **{**_bad(y, p), "inf": True}), untested="Inf for labels longer than the output (facts: A.ctc_loss)")
 op("keras.losses.cosine_proximity", "keras.metrics.cosine_proximity keras.losses.cosine", "y_true y_pred",
-   lambda site: _cosine(site.value("y_true"), site.value("y_pred")), main="y_pred", untested="Keras 2 only")
+   lambda site: _cosine(site, site.value("y_true"), site.value("y_pred")), main="y_pred", untested="Keras 2 only")
 
 
 # Keras backend and keras.ops: predictions are probabilities unless from_logits
 
 def _backend(name: str, aliases: str, params: str, give: Range, first: str, second: str) -> None:
-    op(name, aliases, params, lambda site: give(spread(site.value(first)), spread(site.value(second))), main=second, untested=TESTED)
+    op(name, aliases, params, lambda site: give(site, spread(site.value(first)), spread(site.value(second))), main=second, untested=TESTED)
 
 
 _backend("K.binary_crossentropy", "ops.binary_crossentropy", "target output from_logits", _crossentropy, "target", "output")
-_backend("K.categorical_crossentropy", "ops.categorical_crossentropy", "target output from_logits axis", _crossentropy, "target", "output")
+_backend("K.categorical_crossentropy", "ops.categorical_crossentropy", "target output from_logits axis", _categorical, "target", "output")
 _backend("K.sparse_categorical_crossentropy", "ops.sparse_categorical_crossentropy", "target output from_logits axis", _at_least(-1e-5), "target", "output")
 
 
@@ -123,14 +142,14 @@ _backend("K.sparse_categorical_crossentropy", "ops.sparse_categorical_crossentro
 
 def _weighted(give: Range) -> Callable[[Site], Value]:
     def result(site: Site) -> Value:
-        loss = give(site.value("labels"), site.value("predictions" if site.given("predictions") else "logits"))
-        return loss.but(hi=INF) if site.given("weights") and loss.lo >= 0 else Value(nan=loss.nan, inf=loss.inf) if site.given("weights") else loss
+        loss = give(site, site.value("labels"), site.value("predictions" if site.given("predictions") else "logits"))
+        return _added_up(loss) if site.given("weights") or site.given("reduction") else loss
 
     return result
 
 
 for _name, _give in (("mean_squared_error", _mean_of(t.square)), ("absolute_difference", _mean_of(t.absolute)), ("huber_loss", _at_least(0.0)),
-                     ("hinge_loss", _at_least(0.0)), ("cosine_distance", lambda y, p: Value(**_bad(y, p))), ("mean_pairwise_squared_error", _at_least(0.0))):
+                     ("hinge_loss", _at_least(0.0)), ("cosine_distance", lambda site, y, p: Value(**_bad(y, p))), ("mean_pairwise_squared_error", _at_least(0.0))):
     op(f"tf.losses.{_name}", f"slim.losses.{_name} tf.contrib.losses.{_name}", "labels predictions weights scope loss_collection reduction",
        _weighted(_give), main="predictions", untested="TensorFlow 1 only; tests/test_layers.py executes it in a graph")
 op("tf.losses.log_loss", "slim.losses.log_loss tf.contrib.losses.log_loss", "labels predictions weights epsilon scope", _weighted(_anything),
@@ -138,7 +157,7 @@ op("tf.losses.log_loss", "slim.losses.log_loss tf.contrib.losses.log_loss", "lab
 for _name, _params in (("softmax_cross_entropy", "onehot_labels logits weights label_smoothing"), ("sigmoid_cross_entropy", "multi_class_labels logits weights"),
                        ("sparse_softmax_cross_entropy", "labels logits weights")):
     op(f"tf.losses.{_name}", f"slim.losses.{_name} tf.contrib.losses.{_name}", _params + " scope",
-       lambda site: _at_least(0.0)(unknown(), spread(site.value("logits"))), main="logits", untested="TensorFlow 1 only; the tf.nn op is tested")
+       lambda site: _at_least(0.0)(site, unknown(), spread(site.value("logits"))), main="logits", untested="TensorFlow 1 only; the tf.nn op is tested")
 op("tf.losses.get_total_loss", "tf.losses.get_regularization_loss tf.losses.get_losses tf.losses.compute_weighted_loss tf.losses.add_loss "
    "slim.losses.get_total_loss slim.losses.get_regularization_losses tf.losses.get_regularization_losses", "losses weights", lambda site: unknown("tensor"),
    untested="sums what was collected", pure=False)
