@@ -105,9 +105,10 @@ class Project:
             for _ in range(level - 1):
                 directory = os.path.dirname(directory)
             return self._descend(directory, dotted)
-        if dotted.split(".", 1)[0] in _FOREIGN:
+        root, package = _package_root(directory)
+        first = dotted.split(".", 1)[0]
+        if first in _FOREIGN and package.split(".", 1)[0] != first:
             return None, ""
-        root, _ = _package_root(directory)
         found = self._descend(root, dotted)
         return found if found[0] is not None or root == directory else self._descend(directory, dotted)
 

@@ -7,7 +7,7 @@ from typing import Sequence
 
 from tfnanlint.ops import TABLE, op
 from tfnanlint.ops import transfer as t
-from tfnanlint.site import Site
+from tfnanlint.site import Site, made_by
 from tfnanlint.values import FLOATS, INF, NO_CONSTANT, SMALLEST, Value, join, number, rounded, unknown
 
 INTEGERS = {
@@ -227,8 +227,6 @@ _pass("tf.sort", "ops.sort tnp.sort np.sort tf.contrib.framework.sort tf.random.
       "x axis direction name", reference="tf.sort(x)")
 _pass("tf.space_to_depth", "tf.nn.space_to_depth tf.depth_to_space tf.nn.depth_to_space", "x block_size name",
       reference="tf.nn.depth_to_space(tf.reshape(tf.tile(x, [4]), [1, 1, -1, 4]), 2)")
-_pass("tf.linalg.diag_part", "tf.diag_part tf.matrix_diag_part tf.linalg.tensor_diag_part ops.diagonal np.diagonal tnp.diagonal",
-      "x name", reference="tf.linalg.diag_part(x[:, None] * tf.ones_like(x)[None])")
 _pass("tf.image.resize_nearest_neighbor", "tf.image.flip_left_right tf.image.flip_up_down tf.image.random_flip_left_right "
       "tf.image.random_flip_up_down tf.image.rot90 tf.image.transpose tf.image.crop_to_bounding_box tf.image.central_crop "
       "tf.image.random_crop tf.random_crop", "x size name", reference="tf.image.flip_left_right(x[None, :, None])")
@@ -359,6 +357,20 @@ op("K.one_hot", "ops.one_hot keras.utils.to_categorical np_utils.to_categorical 
    "x num_classes axis dtype", t.ranged(0.0, 1.0), reference="keras.ops.one_hot(tf.cast(x, tf.int32), 3)")
 op("tf.sequence_mask", "", "x maxlen dtype name", lambda site: Value(0.0, 1.0, dtype=dtype_given(site, "bool")),
    reference="tf.sequence_mask(tf.cast(x, tf.int32), 3)")
+
+
+# Matrices
+
+def _diagonal(site: Site) -> Value:
+    """The values of the matrix; the diagonal of a Cholesky factor is positive wherever the factor exists."""
+    x = site.value("x")
+    if made_by(x, "tf.linalg.cholesky") is not None:
+        return Value(0.0, INF, False, nan=x.nan, dtype=x.dtype)
+    return t.passes()(site)
+
+
+op("tf.linalg.diag_part", "tf.diag_part tf.matrix_diag_part tf.linalg.tensor_diag_part ops.diagonal np.diagonal tnp.diagonal",
+   "x name", _diagonal, reference="tf.linalg.diag_part(x[:, None] * tf.ones_like(x)[None])")
 
 
 # Shapes are numbers of which nothing is known but their sign

@@ -93,10 +93,19 @@ def squared_difference(a: Value, b: Value) -> Value:
     return t.with_kind(t.square(t.subtract(a, b)), a, b)
 
 
+def reciprocal(x: Value) -> Value:
+    """tf.math.reciprocal: the kernel approximates, unlike a division."""
+    result = t.reciprocal(x)
+    result.lo, result.hi = t.outward(result.lo, result.hi, x.dtype, 2)
+    return result
+
+
 def hypot(a: Value, b: Value) -> Value:
+    """keras.ops and NumPy differ for two infinities: NaN in the one."""
     left, right = t.absolute(a), t.absolute(b)
     lo, hi = t.outward(math.hypot(left.lo, right.lo), math.hypot(left.hi, right.hi), t.joined_dtype((a, b)))
-    return t.made(lo, hi, a, b, nan=a.nan or b.nan, up=a.inf or b.inf, zero=a.zero and b.zero or None)
+    return t.made(lo, hi, a, b, nan=a.nan or b.nan or a.inf or b.inf, up=a.inf or b.inf,
+                  zero=a.zero and b.zero or None)
 
 
 def power(a: Value, b: Value) -> Value:
@@ -139,6 +148,7 @@ def _raised(base: float, exponent: float) -> float:
 def _even_power(x: Value, exponent: float, whole: bool) -> Value:
     """Powers that are nonnegative: even ones of a magnitude, and fractional ones, which are NaN below 0."""
     lo, hi = t.outward(_raised(max(x.lo, 0.0), exponent), _raised(max(x.hi, 0.0), exponent), x.dtype, 8)
+    lo, hi = t.beside_one(x, lo, hi) if not whole or x.lo >= 0 else (lo, hi)
     zero = x.zero or x.lo <= 0 and _raised(t.smallest(x.dtype), exponent) < t.smallest(x.dtype)
     nan = x.nan or not whole and x.lo < 0
     return t.made(lo, hi, x, nan=nan, up=x.inf, zero=zero, dtype=x.dtype)
@@ -189,7 +199,7 @@ def _corner(base: float, exponent: float) -> float:
 
 def divide_no_nan(a: Value, b: Value) -> Value:
     """a / b, and 0 where b is 0."""
-    if b.zero and b.lo == b.hi == 0:
+    if b.lo == b.hi == 0 and not b.nan and not b.inf:
         return Value(0.0, 0.0, dtype=t.joined_dtype((a, b)))
     divisor = Value(b.lo, b.hi, False, nan=b.nan, inf=b.inf, dtype=b.dtype, kind=b.kind, origin=b.origin,
                     guarded=b.guarded, evident=b.evident, token=b.token)
@@ -286,8 +296,13 @@ def truncatemod(a: Value, b: Value) -> Value:
 
 
 def wave(x: Value) -> Value:
-    """sin, cos, sinc."""
+    """sin, cos."""
     return Value(-1.0, 1.0, nan=x.nan or x.inf, dtype=x.dtype)
+
+
+def sinc(x: Value) -> Value:
+    """sin(pi x) / (pi x): NaN where the product overflows."""
+    return wave(t.multiply(x, t.number(math.pi)))
 
 
 def tan(x: Value) -> Value:
@@ -305,24 +320,27 @@ def atan2(y: Value, x: Value) -> Value:
 
 
 def domain(function: Callable[[float], float], left: float, right: float, *, poles: tuple[float, float] | None = None,
-           margin: float = 0.0, ulps: int = 16, odd: bool = False) -> Function:
+           margin: float = 0.0, slack: float = 0.0, ulps: int = 16, odd: bool = False) -> Function:
     """Transfer of a monotone function on [left, right], NaN outside.
 
     `poles` holds the infinite limits at both ends; they are reached from `margin` (in spacings of the dtype) inside.
+    `slack` is the absolute error of the kernel, in spacings.
     """
 
-    def at(number: float, eps: float) -> float:
-        if poles and number <= left + margin * eps:
-            return poles[0]
-        if poles and number >= right - margin * eps:
-            return poles[1]
-        return function(number)
+    def ends(x: Value, near: float) -> list[float]:
+        inside = [min(max(number, left), right) for number in (x.lo, x.hi)]
+        if poles is None:
+            return [function(number) for number in inside]
+        found = [function(number) for number in inside if left < number < right]
+        found += [poles[0]] if min(inside) <= left + near else []
+        return found + ([poles[1]] if max(inside) >= right - near else [])
 
     def give(x: Value) -> Value:
         nan = x.nan or x.lo < left or x.hi > right or x.inf
         eps = t.limits_of(x.dtype).eps
-        ends = [at(min(max(number, left), right), eps) for number in (x.lo, x.hi)]
-        lo, hi = t.outward(min(ends), max(ends), x.dtype, ulps)
+        found = ends(x, margin * eps)
+        lo, hi = t.outward(min(found), max(found), x.dtype, ulps)
+        lo, hi = lo - slack * eps, hi + slack * eps
         return t.made(lo, hi, x, nan=nan, up=hi == INF, down=lo == -INF, zero=x.zero if odd else None, dtype=x.dtype)
 
     return give
@@ -348,21 +366,13 @@ def _bisected(function: Callable[[float], float], target: float, lo: float, hi: 
     return (lo + hi) / 2
 
 
-erfinv = domain(lambda x: _bisected(math.erf, x, -6.0, 6.0), -1.0, 1.0, poles=(-INF, INF), margin=1.0, ulps=256, odd=True)
+erfinv = domain(lambda x: _bisected(math.erf, x, -6.0, 6.0), -1.0, 1.0, poles=(-INF, INF), margin=1.0, slack=8.0, ulps=256)
 erfcinv = domain(lambda x: -_bisected(lambda v: math.erfc(-v), x, -28.0, 6.0), 0.0, 2.0, poles=(INF, -INF), margin=2.0,
-                 ulps=256)
-_ndtri = domain(lambda x: _bisected(lambda v: math.erfc(-v / math.sqrt(2)) / 2, x, -39.0, 9.0), 0.0, 1.0,
-                poles=(-INF, INF), ulps=256)
+                 slack=8.0, ulps=256)
+ndtri = domain(lambda x: _bisected(lambda v: math.erfc(-v / math.sqrt(2)) / 2, x, -39.0, 9.0), 0.0, 1.0,
+                poles=(-INF, INF), margin=1.0, slack=8.0, ulps=256)
 _erfc = t.increasing(lambda x: -math.erfc(x), -2.0, 0.0, ulps=64)
 erfc = mirrored(_erfc)
-
-
-def ndtri(x: Value) -> Value:
-    result = _ndtri(x)
-    eps = t.limits_of(x.dtype).eps
-    if x.hi > 1 - eps:  # the kernel computes 1 - x
-        result = t.made(result.lo, INF, x, nan=result.nan, up=True, down=result.lo == -INF, dtype=x.dtype)
-    return result
 
 
 def lgamma(x: Value) -> Value:

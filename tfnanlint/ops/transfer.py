@@ -49,13 +49,12 @@ def made(lo: float, hi: float, *like: Value, nan: bool = False, up: bool = False
         up = True
     if near_lo < -largest and (lo != -INF or bounded) or near_hi < -largest and hi != -INF:
         down = True
-    lo, hi = -INF if down else near_lo, INF if up else near_hi
     least = smallest(dtype)
-    if 0 < lo < least or -least < hi < 0:
-        lo, hi, zero = min(lo, 0.0), max(hi, 0.0), True
-        lo = 0.0 if 0 < lo < least else lo
     if 0 < lo < least:
-        lo = 0.0
+        near_lo, zero = 0.0, True
+    if -least < hi < 0:
+        near_hi, zero = 0.0, True
+    lo, hi = -INF if down else near_lo, INF if up else near_hi
     result = Value(lo, hi, zero, nan=nan, inf=up or down, dtype=dtype)
     if (up or down) and lo == -INF and hi == INF:
         result.evident = all(v.known for v in like)
@@ -324,7 +323,7 @@ def logarithm(function: Callable[[float], float]) -> Function:
         hi = INF if x.hi == INF or reaches_inf(x) else function(x.hi) if x.hi > 0 else -INF
         lo, hi = outward(lo, hi, x.dtype)
         if x.lo <= 0 and not x.zero:
-            lo = function(limits_of(x.dtype).tiny) * 1.2  # subnormals: log(1e-45) is -103.3
+            lo = function(smallest(x.dtype)) * 1.2  # subnormals: log(1e-45) is -103.3
         # A value that cannot be 0 and is not positive either has no logarithm at all.
         result = made(min(lo, hi), max(lo, hi), x, nan=x.nan or x.lo < 0 or reaches_minus_inf(x), up=reaches_inf(x),
                       down=x.zero, dtype=x.dtype)
@@ -336,10 +335,15 @@ def logarithm(function: Callable[[float], float]) -> Function:
 log = logarithm(math.log)
 
 
+def beside_one(x: Value, lo: float, hi: float) -> tuple[float, float]:
+    """Roots and powers keep to their side of 1: 1 itself is exact, and they are monotone."""
+    return (max(lo, 1.0) if x.lo >= 1 else lo), (min(hi, 1.0) if 0 <= x.hi <= 1 else hi)
+
+
 def sqrt(x: Value) -> Value:
     lo = math.sqrt(x.lo) if 0 < x.lo < INF else 0.0
     hi = INF if x.hi == INF or reaches_inf(x) else math.sqrt(max(x.hi, 0.0))
-    lo, hi = outward(lo, hi, x.dtype, 1)
+    lo, hi = beside_one(x, *outward(lo, hi, x.dtype, 1))
     zero = x.zero or 0 < x.lo < smallest(x.dtype)
     result = made(0.0 if zero else max(lo, 0.0), hi, x, nan=x.nan or x.lo < 0 or reaches_minus_inf(x),
                   up=reaches_inf(x), zero=zero, dtype=x.dtype)
@@ -373,7 +377,6 @@ def minimum(a: Value, b: Value) -> Value:
 def clip(x: Value, low: Value, high: Value) -> Value:
     """clip_by_value: minimum with the upper bound first, then maximum with the lower one (facts: C.clip_swapped_bounds)."""
     result = maximum(minimum(x, high), low)
-    result.nan = x.nan
     result.kind = "tensor" if x.kind in ("tensor", "unknown") else x.kind
     if result.dtype is None:
         result.dtype = x.dtype
