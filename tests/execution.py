@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import math
 import os
 import select
 import signal
@@ -18,7 +17,7 @@ import time
 import traceback
 from dataclasses import dataclass
 
-SEEDS = {"PYTHONHASHSEED": "0", "CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "3"}
+SETTINGS = {"PYTHONHASHSEED": "0", "CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "3"}
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,7 @@ class Host:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
-            env={**os.environ, **SEEDS},
+            env={**os.environ, **SETTINGS},
         )
         return self
 
@@ -138,10 +137,6 @@ def serve() -> None:
         answers = [_finish(pid, read, deadline) for pid, read in children]
         sys.__stdout__.write(json.dumps(answers) + "\n")
         sys.__stdout__.flush()
-
-
-def all_finite(values) -> bool:
-    return all(map(math.isfinite, values))
 
 
 if __name__ == "__main__":

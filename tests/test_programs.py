@@ -233,3 +233,38 @@ def test_before_and_after_in_tensorflow(program, linter, host, tmp_path):
     for run in after:
         assert not run.error, run.error
         assert unmet(run, [*SOUND, *conditions(program.header["After"])]) == [], run
+
+
+@pytest.mark.tensorflow
+def test_the_host_says_how_a_program_ended(host, tmp_path):
+    ends = {
+        "fine": "return {'losses': [2.0, float('nan')], 'weights': [[1.0, float('inf')], [[0.5]]], 'accuracy': 0.5}",
+        "raises": "raise ValueError('wrong shape')",
+        "leaves": "raise SystemExit(3)",
+        "dies": "import os; os.abort()",
+        "hangs": "import time; time.sleep(60)",
+    }
+    paths = []
+    for name, body in ends.items():
+        paths.append(tmp_path / f"{name}.py")
+        paths[-1].write_text(f"def main():\n    {body}\n")
+    fine, raises, leaves, dies, hangs = host.run(*paths, seconds=3.0)
+    assert fine.losses[0] == 2.0 and math.isnan(fine.losses[1]) and fine.accuracy == 0.5
+    assert (fine.bad_weights, fine.all_weights, fine.error) == (1, 3, "")
+    assert "wrong shape" in raises.error
+    assert "SystemExit: 3" in leaves.error
+    assert "died" in dies.error
+    assert hangs.error == "the time ran out"
+
+
+def test_conditions_tell_sound_from_broken_runs():
+    broken = Run(losses=(2.0, 1.9, float("nan")), accuracy=0.1, bad_weights=2, all_weights=4)
+    stuck = Run(losses=(2.3, 2.303, 2.303, 2.303), accuracy=0.1, all_weights=4)
+    learned = Run(losses=(2.0, 0.9, 0.4, 0.1), accuracy=0.95, all_weights=4)
+    assert unmet(broken, ["losses not finite", "losses finite at first", "weights not finite", "accuracy < 0.2"]) == []
+    assert unmet(broken, ["losses frozen", "loss drop > 0.1", *SOUND]) == ["losses frozen", "loss drop > 0.1", *SOUND]
+    assert unmet(stuck, [*SOUND, "losses frozen"]) == [] and unmet(stuck, ["losses move"]) == ["losses move"]
+    assert unmet(learned, [*SOUND, "losses move", "accuracy > 0.9", "loss ratio < 0.1", "loss drop > 1.5"]) == []
+    assert unmet(learned, ["losses frozen", "loss ratio < 0.04"]) == ["losses frozen", "loss ratio < 0.04"]
+    with pytest.raises(LookupError):
+        judge("losses are fine")
