@@ -193,23 +193,22 @@ def passed(x: Value) -> Value:
 _pass("tf.identity", "raw.Identity ops.copy np.copy tnp.copy K.identity", reference="tf.identity(x)")
 _pass("tf.stop_gradient", "K.stop_gradient ops.stop_gradient raw.StopGradient", reference="tf.stop_gradient(x)")
 _pass("tf.ensure_shape", "raw.EnsureShape tf.set_shape", "x shape name", reference="tf.ensure_shape(x, x.shape)")
-_pass("tf.reshape", "K.reshape ops.reshape tnp.reshape np.reshape raw.Reshape", "x shape name",
+_pass("tf.reshape", "K.reshape ops.reshape tnp.reshape np.reshape raw.Reshape K.flatten K.batch_flatten tnp.ravel np.ravel ops.ravel", "x shape name",
       reference="tf.reshape(x, [-1, 1])")
-_pass("K.flatten", "K.batch_flatten tnp.ravel np.ravel ops.ravel", "x", reference="keras.ops.ravel(x)")
 _pass("tf.squeeze", "K.squeeze ops.squeeze tnp.squeeze np.squeeze raw.Squeeze", "x axis name squeeze_dims",
-      reference="tf.squeeze(x)")
+      reference="tf.squeeze(x[:, None], 1)")
 _pass("tf.expand_dims", "K.expand_dims ops.expand_dims tnp.expand_dims np.expand_dims raw.ExpandDims", "x axis name",
       reference="tf.expand_dims(x, -1)")
 _pass("tf.transpose", "ops.transpose tnp.transpose np.transpose K.transpose K.permute_dimensions raw.Transpose "
       "tf.linalg.matrix_transpose tf.matrix_transpose tf.linalg.transpose", "x perm conjugate name",
-      positions={"tf.transpose": ("x", "perm", "conjugate", "name")}, reference="tf.transpose(x)")
+      positions={"tf.transpose": ("x", "perm", "conjugate", "name")}, reference="tf.transpose(x[:, None])")
 _pass("tnp.swapaxes", "np.swapaxes ops.swapaxes tnp.moveaxis np.moveaxis ops.moveaxis np.rollaxis", "x axis1 axis2",
-      reference="tf.experimental.numpy.swapaxes(x[None], 0, 1)")
-_pass("tf.tile", "K.tile ops.tile tnp.tile np.tile raw.Tile", "x multiples name", reference="tf.tile(x[None], [2, 1])")
+      reference="tnp.swapaxes(x[:, None], 0, 1)")
+_pass("tf.tile", "K.tile ops.tile tnp.tile np.tile raw.Tile", "x multiples name", reference="tf.tile(x, [2])")
 _pass("tf.repeat", "K.repeat K.repeat_elements ops.repeat tnp.repeat np.repeat", "x repeats axis name",
       reference="tf.repeat(x, 2)")
 _pass("tf.broadcast_to", "ops.broadcast_to tnp.broadcast_to np.broadcast_to raw.BroadcastTo", "x shape name",
-      reference="tf.broadcast_to(x[None], tf.concat([[2], tf.shape(x)], 0))")
+      reference="tf.broadcast_to(x, [2, x.shape[0]])")
 _pass("tf.gather", "K.gather tf.batch_gather ops.take tnp.take np.take ops.take_along_axis tnp.take_along_axis "
       "np.take_along_axis raw.GatherV2", "x indices validate_indices axis batch_dims name",
       positions={alias: ("x", "indices", "axis") for alias in
@@ -218,7 +217,7 @@ _pass("tf.gather", "K.gather tf.batch_gather ops.take tnp.take np.take ops.take_
 _pass("tf.gather_nd", "tf.manip.gather_nd raw.GatherNd", "x indices batch_dims name", reference="tf.gather_nd(x, [[0]])")
 _pass("tf.slice", "K.slice ops.slice raw.Slice", "x begin size name", reference="tf.slice(x, [0], [1])")
 _pass("tf.strided_slice", "raw.StridedSlice", "x begin end strides name", reference="tf.strided_slice(x, [0], [1])")
-_pass("tf.boolean_mask", "", "x mask axis name", reference="tf.boolean_mask(x, tf.ones_like(x, tf.bool))")
+_pass("tf.boolean_mask", "", "x mask axis name", reference="tf.boolean_mask(x, [True] * x.shape[0])")
 _pass("tf.reverse", "K.reverse ops.flip tnp.flip np.flip tnp.flipud np.flipud tnp.fliplr np.fliplr tf.reverse_v2 "
       "tf.manip.reverse", "x axis name", reference="tf.reverse(x, [0])")
 _pass("tf.reverse_sequence", "", "x seq_lengths seq_axis batch_axis name", reference="tf.reverse_sequence(x[None], [1], 1)")
@@ -226,7 +225,7 @@ _pass("tf.roll", "ops.roll tnp.roll np.roll tf.manip.roll", "x shift axis name",
 _pass("tf.sort", "ops.sort tnp.sort np.sort tf.contrib.framework.sort tf.random.shuffle tf.random_shuffle raw.RandomShuffle",
       "x axis direction name", reference="tf.sort(x)")
 _pass("tf.space_to_depth", "tf.nn.space_to_depth tf.depth_to_space tf.nn.depth_to_space", "x block_size name",
-      reference="tf.nn.depth_to_space(tf.reshape(tf.tile(x, [4]), [1, 1, -1, 4]), 2)")
+      reference="tf.nn.depth_to_space(tf.tile(x[:, None, None, None], [1, 1, 1, 4]), 2)")
 _pass("tf.image.resize_nearest_neighbor", "tf.image.flip_left_right tf.image.flip_up_down tf.image.random_flip_left_right "
       "tf.image.random_flip_up_down tf.image.rot90 tf.image.transpose tf.image.crop_to_bounding_box tf.image.central_crop "
       "tf.image.random_crop tf.random_crop", "x size name", reference="tf.image.flip_left_right(x[None, :, None])")
@@ -242,7 +241,7 @@ def _checked(site: Site) -> Value:
 
 
 op("tf.debugging.check_numerics", "tf.check_numerics tf.debugging.assert_all_finite tf.verify_tensor_all_finite raw.CheckNumerics",
-   "x message name", _checked, passes="x", reference="tf.debugging.check_numerics(x, 'x')")
+   "x message name", _checked, passes="x", untested="raises for NaN and Inf; tests/test_arrays.py")
 for _name in ("assert_positive", "assert_non_negative", "assert_negative", "assert_non_positive", "assert_equal",
               "assert_none_equal", "assert_near", "assert_greater", "assert_greater_equal", "assert_less", "assert_less_equal",
               "assert_rank", "assert_rank_at_least", "assert_rank_in", "assert_shapes", "assert_type", "assert_integer",
@@ -282,7 +281,7 @@ op("tf.convert_to_tensor", "ops.convert_to_tensor tf.convert_to_tensor_or_sparse
    _constant, reference="tf.convert_to_tensor(x)", positions={"tf.convert_to_tensor": ("x", "dtype", "name")})
 op("np.array", "np.asarray np.asanyarray np.ascontiguousarray np.atleast_1d np.atleast_2d np.atleast_3d np.asfarray",
    "x dtype copy", _array, untested="NumPy; tests/test_arrays.py")
-op("tnp.array", "tnp.asarray ops.array", "x dtype", _array, reference="tf.experimental.numpy.asarray(x)")
+op("tnp.array", "tnp.asarray ops.array", "x dtype", _array, reference="tnp.asarray(x)")
 
 
 def _filled(fill: float):
@@ -305,9 +304,9 @@ op("tf.ones_like", "K.ones_like ops.ones_like tnp.ones_like np.ones_like raw.One
    reference="tf.ones_like(x)")
 op("np.empty", "ops.empty tnp.empty np.empty_like tnp.empty_like ops.empty_like np.ndarray", "shape dtype", lambda site: unknown("array", dtype=dtype_given(site)),
    untested="memory as it was found")
-op("tf.fill", "raw.Fill", "dims x name", lambda site: as_tensor(site.value("x"), None), main="x", reference="tf.fill([2], x[0])")
+op("tf.fill", "raw.Fill", "dims x name", lambda site: as_tensor(site.value("x"), None), main="x", untested="takes a scalar; tests/test_arrays.py")
 op("ops.full", "np.full tnp.full ops.full_like np.full_like tnp.full_like", "shape x dtype",
-   lambda site: as_tensor(site.value("x"), dtype_given(site)), main="x", reference="keras.ops.full([2], x[0])")
+   lambda site: as_tensor(site.value("x"), dtype_given(site)), main="x", untested="takes a scalar; tests/test_arrays.py")
 
 
 def counted(site: Site) -> Value:
@@ -337,7 +336,7 @@ def t_join(*values: Value) -> Value:
 op("tf.range", "K.arange ops.arange tnp.arange np.arange raw.Range", "start limit delta dtype name", counted,
    untested="takes scalars; tests/test_arrays.py")
 op("tf.linspace", "tf.lin_space ops.linspace tnp.linspace np.linspace raw.LinSpace", "start stop num name axis dtype", _between,
-   reference="tf.linspace(tf.reduce_min(x), tf.reduce_max(x), 3)")
+   reference="tf.linspace(start, stop, 3)")
 op("np.logspace", "tnp.logspace ops.logspace np.geomspace", "start stop num",
    lambda site: Value(0.0, INF, kind="array"), untested="takes scalars")
 op("tf.eye", "tf.linalg.eye K.eye ops.eye ops.identity tnp.eye tnp.identity np.eye np.identity", "size num_columns batch_shape dtype name",
@@ -370,7 +369,7 @@ def _diagonal(site: Site) -> Value:
 
 
 op("tf.linalg.diag_part", "tf.diag_part tf.matrix_diag_part tf.linalg.tensor_diag_part ops.diagonal np.diagonal tnp.diagonal",
-   "x name", _diagonal, reference="tf.linalg.diag_part(x[:, None] * tf.ones_like(x)[None])")
+   "x name", _diagonal, reference="tf.linalg.diag_part(tf.linalg.diag(x))")
 
 
 # Shapes are numbers of which nothing is known but their sign
@@ -417,7 +416,7 @@ op("tf.concat", "tf.concat_v2 K.concatenate ops.concatenate tnp.concatenate np.c
 op("tf.stack", "tf.pack tf.parallel_stack K.stack ops.stack tnp.stack np.stack raw.Pack", "values axis name", _joined("values"),
    untested="takes a list; tests/test_arrays.py")
 op("np.append", "tnp.append ops.append", "x y axis", lambda site: passed(join([spread(site.value("x")), spread(site.value("y"))])),
-   reference="tf.experimental.numpy.append(x, y)")
+   reference="tnp.append(x, y)")
 op("tf.split", "K.split ops.split tnp.split np.split np.array_split tnp.array_split tf.split_v raw.Split", "x num_or_size_splits axis num name",
    lambda site: pieces(site.value("x"), site.value("num_or_size_splits")), untested="gives a list; tests/test_arrays.py",
    positions={"ops.split": ("x", "num_or_size_splits", "axis")})
@@ -501,7 +500,7 @@ op("tf.unique_with_counts", "", "x out_idx name",
 op("tf.argsort", "ops.argsort tnp.argsort np.argsort tf.contrib.framework.argsort tf.math.invert_permutation tf.invert_permutation "
    "tf.searchsorted ops.searchsorted np.searchsorted", "x axis direction stable name", t.ranged(0.0, INF, dtype="int32"), reference="tf.argsort(x)")
 op("np.nonzero", "ops.nonzero tnp.nonzero np.flatnonzero np.argwhere", "x", t.ranged(0.0, INF, dtype="int64"),
-   reference="tf.experimental.numpy.nonzero(x)[0]")
+   untested="its length depends on the values; tests/test_arrays.py")
 op("np.unique", "", "x", lambda site: passed(site.value("x")).but(kind="array"), untested="NumPy; tests/test_arrays.py")
 
 
