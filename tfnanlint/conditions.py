@@ -6,7 +6,7 @@ import ast
 from typing import Iterator
 
 _FLIP = {">": "<", ">=": "<=", "<": ">", "<=": ">=", "==": "==", "!=": "!="}
-_NEGATE = {">": "<=", ">=": "<", "<": ">=", "<=": ">", "==": "!=", "!=": "=="}
+_NEGATE = {">": "<=?", ">=": "<?", "<": ">=?", "<=": ">?", "==": "!=?", "!=": "=="}
 _OPERATORS = {ast.Gt: ">", ast.GtE: ">=", ast.Lt: "<", ast.LtE: "<=", ast.Eq: "==", ast.NotEq: "!="}
 _FUNCTIONS = {"greater": ">", "greater_equal": ">=", "less": "<", "less_equal": "<=", "equal": "==", "not_equal": "!="}
 _CHECKS = {
@@ -53,7 +53,8 @@ def leaf(function: ast.expr) -> str:
 def facts(test: ast.expr, truth: bool) -> Iterator[Fact]:
     """(expression, relation, other side) for everything that surely holds when `test` is `truth`.
 
-    Relations are > >= < <= == != and "finite". The other side is an expression or a number.
+    Relations are > >= < <= == != and "finite". The other side is an expression or a number. A relation that follows
+    from a comparison that failed is marked with "?": NaN makes every comparison fail.
     """
     match test:
         case ast.UnaryOp(op=ast.Not() | ast.Invert(), operand=inner):
@@ -85,7 +86,7 @@ def _comparison(left: ast.expr, operators: list, others: list, truth: bool) -> I
 
 def _both_ways(left: ast.expr, relation: str, right: ast.expr) -> Iterator[Fact]:
     yield (left, relation, right)
-    yield (right, _FLIP[relation], left)
+    yield (right, _FLIP[relation.rstrip("?")] + relation[len(relation.rstrip("?")):], left)
 
 
 def _call(name: str, args: list[ast.expr], truth: bool) -> Iterator[Fact]:

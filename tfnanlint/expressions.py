@@ -7,6 +7,7 @@ of their arguments. Work per question is bounded; beyond the bound the answer is
 from __future__ import annotations
 
 import ast
+import operator
 from typing import Any
 
 from tfnanlint import calls
@@ -17,7 +18,7 @@ from tfnanlint.module import Module
 from tfnanlint.names import is_tensorflow
 from tfnanlint.ops import SYNONYMS, Op, load
 from tfnanlint.resolution import Resolution
-from tfnanlint.scopes import Assigned, Binding, Fixed, Iterated, Loop, Point, Refined
+from tfnanlint.scopes import Assigned, Binding, Fixed, Iterated, Loop, Point, Refined, refinements
 from tfnanlint.site import Site
 from tfnanlint.values import INF, NO_CONSTANT, Note, Value, clamp, covers, join, number, unknown, widen
 
@@ -50,6 +51,7 @@ class Interpreter(Resolution, Following):
         self.steps = 0
         self.active_loops = 0
         self.inlined = 0
+        self.abroad = 0
         self._members: dict[tuple[int, str], tuple[Any, Value]] = {}
 
     # Questions
@@ -156,9 +158,10 @@ class Interpreter(Resolution, Following):
 
     def _sequence(self, items: tuple[Value, ...]) -> Value:
         if not items:
-            return Value(kind="sequence", obj=())
-        return Value(min(v.lo for v in items), max(v.hi for v in items), any(v.zero for v in items), kind="sequence",
-                     obj=items, origin=items[0].origin if len(items) == 1 else None)
+            return Value(INF, -INF, False, kind="sequence", obj=())  # no element at all
+        return Value(min(v.lo for v in items), max(v.hi for v in items), any(v.zero for v in items),
+                     nan=any(v.nan for v in items), inf=any(v.inf for v in items), kind="sequence", obj=items,
+                     origin=items[0].origin if len(items) == 1 else None)
 
     def dictionary(self, node: ast.Dict, point: Point) -> Value:
         if len(node.keys) > 200:
@@ -184,8 +187,9 @@ class Interpreter(Resolution, Following):
     def iterated(self, whole: Value) -> Value:
         if whole.kind == "sequence" and isinstance(whole.obj, tuple):
             return self.joined(list(whole.obj[:16])) if whole.obj else unknown()
-        if whole.kind in ("sequence", "tensor", "array") and whole.known:
-            return whole.but(kind="tensor" if whole.kind != "array" else "array", obj=None, const=NO_CONSTANT)
+        if whole.kind in ("sequence", "tensor", "array", "number") and whole.known and whole.lo <= whole.hi:
+            kind = whole.kind if whole.kind in ("array", "number") else "tensor"
+            return whole.but(kind=kind, obj=None, const=NO_CONSTANT, zero=whole.zero)
         return unknown()
 
     def subscript(self, node: ast.Subscript, point: Point) -> Value:
@@ -202,6 +206,8 @@ class Interpreter(Resolution, Following):
         elif whole.kind == "sequence" and isinstance(whole.obj, tuple):
             if isinstance(key, int) and -len(whole.obj) <= key < len(whole.obj):
                 return whole.obj[key]
+            return self.iterated(whole)
+        elif whole.kind == "sequence":
             return self.iterated(whole)
         elif whole.kind == "shape":
             return _extent(whole)
@@ -233,6 +239,11 @@ class Interpreter(Resolution, Following):
         right = self.evaluate(node.right, point)
         if right.kind == "sequence":
             return unknown("tensor") if left.kind != "number" else Value(kind="sequence")
+        if left.is_number and right.is_number:
+            folded = _folded(node.op, left.const, right.const)
+            if folded is not None:
+                folded.origin, site.result = site, folded
+                return folded
         return self._result(site)
 
     def _container_operator(self, node: ast.BinOp, left: Value, point: Point) -> Value:
@@ -286,7 +297,12 @@ class Interpreter(Resolution, Following):
         return value
 
     def boolean(self, node: ast.BoolOp, point: Point) -> Value:
-        return self.joined([self.evaluate(v, point) for v in node.values])
+        """`a or b` is a where a holds, else b; `a and b` the other way round."""
+        first, found = isinstance(node.op, ast.Or), []
+        for value in node.values[:-1]:
+            found.append(self.evaluate(value, self.assuming(value, first, point)))
+            point = self.assuming(value, not first, point)
+        return self.joined([*found, self.evaluate(node.values[-1], point)])
 
     def conditional(self, node: ast.IfExp, point: Point) -> Value:
         return self.joined([self.evaluate(node.body, self.assuming(node.test, True, point)),
@@ -295,12 +311,9 @@ class Interpreter(Resolution, Following):
     def assuming(self, test: ast.expr, truth: bool, point: Point) -> Point:
         """`point` with the names of a test refined."""
         over: dict[str, Binding] = {}
-        for node, _, _ in facts(test, truth):
-            path = path_of(node)
-            if path is None or path in over:
-                continue
-            base = point.lookup(path) if path == root_of(path) else point.path_binding(root_of(path), path)
-            over[path] = Refined(base or Assigned(node, point), path, test, truth, point)
+        for node, path, test, then in refinements(test, truth, point):
+            base = over.get(path) or point.binding(path) or Assigned(node, point)
+            over[path] = Refined(base, path, test, truth, then)
         return point.under(over) if over else point
 
     def lambda_(self, node: ast.Lambda, point: Point) -> Value:
@@ -375,10 +388,6 @@ class Interpreter(Resolution, Following):
         test = site.args.get(condition)
         if test is None or not all(b in site.args for b in branches):
             return value
-        if isinstance(test, ast.Name):
-            binding = site.point.lookup(test.id)
-            if isinstance(binding, Assigned) and binding.point.scope is site.point.scope:
-                test = binding.node
         found = []
         for branch, truth in zip(branches, (True, False)):
             under = self.assuming(test, truth, site.point)
@@ -463,13 +472,32 @@ class Interpreter(Resolution, Following):
         return base if base.kind in ("model", "layer", "instance", "unknown") else unknown(base.kind)
 
 
+_PYTHON = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
+           ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.Pow: operator.pow}
+
+
+def _folded(sign: ast.operator, left: Any, right: Any) -> Value | None:
+    """Arithmetic of two Python constants, integers staying integers; None where Python raises or the result is huge."""
+    function = _PYTHON.get(type(sign))
+    if function is None or (function is operator.pow and (abs(left) > 1e6 or abs(right) > 400)):
+        return None
+    try:
+        found = function(left, right)
+    except (OverflowError, ZeroDivisionError, ValueError):
+        return None
+    return number(found) if isinstance(found, (int, float)) else None
+
+
 def _extent(shape: Value) -> Value:
     """One dimension of a tensor: at least 1, for an axis without elements has no element to be wrong."""
     return Value(1.0, INF, False, kind="number", dtype="int32", origin=shape.origin)
 
 
 def _related(value: Value, relation: str, bound: Value) -> Value:
-    """`value` where `value relation bound` holds."""
+    """`value` where `value relation bound` holds; with "?" also where one of them is NaN."""
+    if relation.endswith("?"):
+        found = _related(value, relation[:-1], bound)
+        return found.but(nan=True, zero=found.zero, token=found.token) if value.nan and found is not value else found
     if relation == "finite":
         return value.but(nan=False, inf=False, zero=value.zero, token=value.token)
     if bound.kind not in _NUMERIC_KINDS:

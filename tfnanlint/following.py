@@ -7,11 +7,14 @@ import ast
 from tfnanlint import calls
 from tfnanlint.calls import Bound, ClassObject, Function, Instance
 from tfnanlint.ops import Op
+from tfnanlint.ops.python import limit
 from tfnanlint.scopes import Assigned, Binding, Fixed, Loop, Parameter, Point, Scope
 from tfnanlint.site import Site
 from tfnanlint.statements import Walk
-from tfnanlint.values import covers, Note, Value, number, unknown
+from tfnanlint.values import Choice, covers, Note, Value, number, unknown
 
+MAX_CALLERS = 24  # calls joined at one parameter; with more, nothing is said of it
+MAX_ABROAD = 0  # files between a parameter and the callers that are looked for
 MAX_INLINE = 6  # calls inside calls
 
 
@@ -28,6 +31,8 @@ class Following:
                 return self._op(inner, target.args + positional, {**target.keywords, **keywords}, node, point)
             return self.apply(Value(kind="function", obj=inner), target.args + positional,
                               {**target.keywords, **keywords}, node, point)
+        if isinstance(target, Choice):
+            return self.joined([self.apply(option, positional, keywords, node, point) for option in target.options])
         if isinstance(target, Function):
             return self.call(target, positional, keywords)
         if isinstance(target, ClassObject):
@@ -184,15 +189,29 @@ class Following:
         if function.name == "<lambda>" or function.name.startswith("__") and function.name != "__init__":
             return None
         name = function.owner.name if function.name == "__init__" and function.owner else function.name
-        sites = function.module.calls_to(name, self)
         values = []
-        for call, point in sites[:17]:
+        for call, point in self.callers(function, name):
             binding = self._argument(function, call, point, parameter.name)
             if binding is not None:
                 values.append(binding.value(self))
-        if not values or len(sites) > 16:
+        if not values or len(values) > MAX_CALLERS:
             return None
         return self.joined(values)
+
+    def callers(self, function: Function, name: str) -> list[tuple[ast.Call, Point]]:
+        """Calls that may be of `function`: in its own file, and in files of the project that import it."""
+        found = list(function.module.calls_to(name, self))
+        nested = isinstance(function.point.scope.node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        project = function.module.project
+        if project is None or nested or self.abroad >= MAX_ABROAD:
+            return found
+        self.abroad += 1
+        try:
+            for module in project.importers(function.module.source.path, name):
+                found += module.calls_to(name, self)
+        finally:
+            self.abroad -= 1
+        return found
 
     def _argument(self, function: Function, call: ast.Call, point: Point, name: str) -> Binding | None:
         callee = self.callee(call.func, point)
@@ -225,6 +244,8 @@ class Following:
             return Value(kind="shape")
         if attr == "dtype" and owner.dtype:
             return Value(kind="dtype", const=owner.dtype)
+        if owner.kind in ("dtype", "limits") and isinstance(owner.const, str):
+            return limit(owner.const, attr)
         if attr in ("T", "real"):
             return owner.but()
         return None

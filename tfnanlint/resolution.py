@@ -8,6 +8,7 @@ from typing import Any
 
 from tfnanlint.names import ROOTS, canonical
 from tfnanlint.ops import Op
+from tfnanlint.ops.python import limit
 from tfnanlint.scopes import Assigned, Binding, Imported, Joined, Point, Refined
 from tfnanlint.values import NO_CONSTANT, Note, Value
 
@@ -50,11 +51,18 @@ class Resolution:
         if isinstance(binding, Refined):
             return self._resolve_binding(binding.base, depth + 1) if depth < 12 else None
         if isinstance(binding, Joined) and depth < 12:
-            for option in binding.bindings:
-                found = self._resolve_binding(option, depth + 1)
-                if found:
-                    return found
+            # `try: import a as tf / except ImportError: tf = None`; two different functions are no name.
+            found = {self._resolve_binding(option, depth + 1) for option in binding.bindings} - {None}
+            return found.pop() if len(found) == 1 and self._only_imports(binding) else None
         return None
+
+    def _only_imports(self, binding: Binding) -> bool:
+        """Whether every option leads to an import or to None."""
+        if isinstance(binding, Joined):
+            return all(self._only_imports(option) for option in binding.bindings)
+        if isinstance(binding, Assigned):
+            return isinstance(binding.node, (ast.Name, ast.Attribute, ast.Constant))
+        return isinstance(binding, (Imported, Refined))
 
     def _resolve_import(self, binding: Imported, depth: int) -> str | None:
         name = canonical(binding.dotted) if binding.level == 0 else None
@@ -136,4 +144,6 @@ class Resolution:
         found = self.table.get(name)
         if found is not None:
             return Value(kind="function", obj=found, const=name)
-        return None
+        base, _, attribute = name.rpartition(".")
+        dtype = self.constants.get(base)
+        return limit(dtype.const, attribute) if dtype is not None and dtype.kind == "dtype" else None

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import ast
 from bisect import bisect_right
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Iterator
 
+from tfnanlint.conditions import facts, path_of, root_of
 from tfnanlint.values import Value
 
 if TYPE_CHECKING:
@@ -128,6 +129,11 @@ class Point:
             while point is not None and isinstance(point.scope.node, ast.ClassDef):
                 point = point.scope.parent  # class bodies are not visible from methods
         return None
+
+    def binding(self, path: str) -> Any:
+        """The binding of a name or path."""
+        root = root_of(path)
+        return self.lookup(path) if root == path else self.path_binding(root, path)
 
     def under(self, over: dict[str, Any]) -> Point:
         """This point with some bindings on top."""
@@ -309,3 +315,30 @@ class Parameter(Binding):
 
     def compute(self, interpreter: Interpreter) -> Value:
         return interpreter.parameter(self)
+
+
+def unrefined(binding: Binding | None) -> Binding | None:
+    """The binding that conditions have refined."""
+    while isinstance(binding, Refined):
+        binding = binding.base
+    return binding
+
+
+def refinements(test: ast.expr, truth: bool, point: Point) -> Iterator[tuple[ast.expr, str, ast.expr, Point]]:
+    """(expression, path, test, where the test was made) for each path that a test says something of.
+
+    A mask's name (`mask = x > 0`) stands for its test as long as the names in it stand for the same.
+    """
+    tests = [(test, point)]
+    made = unrefined(point.lookup(test.id)) if isinstance(test, ast.Name) else None
+    if isinstance(made, Assigned) and made.point.scope is point.scope and made.point.over is None:
+        tests.append((made.node, made.point))
+    for one, then in tests:
+        seen = set()
+        for node, _, _ in facts(one, truth):
+            path = path_of(node)
+            if path is None or path in seen:
+                continue
+            seen.add(path)
+            if then is point or unrefined(then.binding(path)) is unrefined(point.binding(path)):
+                yield node, path, one, then

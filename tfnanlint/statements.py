@@ -8,8 +8,9 @@ from __future__ import annotations
 import ast
 from typing import Any, Callable
 
-from tfnanlint.conditions import ASSERTIONS, facts, leaf, path_of, root_of
-from tfnanlint.scopes import (Assigned, Binding, Element, Fixed, Imported, Iterated, Joined, Loop, Point, Refined, Scope)
+from tfnanlint.conditions import ASSERTIONS, leaf, path_of, root_of
+from tfnanlint.scopes import (Assigned, Binding, Element, Fixed, Imported, Iterated, Joined, Loop, Point, Refined, Scope,
+                              refinements, unrefined)
 from tfnanlint.values import Value
 
 _CHANGING = frozenset("append extend insert add update pop remove clear setdefault appendleft".split())
@@ -31,13 +32,13 @@ class Mutated(Binding):
 
 
 class _LoopFrame:
-    """The names that a loop changes, and whether it is left by `break`."""
+    """The names that a loop changes, and what they are at each `break`."""
 
-    __slots__ = ("names", "broken")
+    __slots__ = ("names", "exits")
 
     def __init__(self, names: dict[str, Loop]):
         self.names = names
-        self.broken = False
+        self.exits: list[dict[str, Binding | None]] = []
 
     def capture(self, scope: Scope) -> None:
         for path, loop in self.names.items():
@@ -103,18 +104,13 @@ class Walk:
     def assume(self, test: ast.expr, truth: bool) -> None:
         """Refine what the test speaks of."""
         point = self.scope.here()
-        seen = set()
-        for node, _, _ in facts(test, truth):
-            path = path_of(node)
-            if path is None or path in seen:
-                continue
-            seen.add(path)
+        for node, path, test, then in list(refinements(test, truth, point)):
             base = self.scope.at(path)
             if base is None:
                 if path == root_of(path) or path not in self.scope.history and not self._rooted(path):
                     continue
                 base = Assigned(node, point)
-            self.bind(path, Refined(base, path, test, truth, point))
+            self.bind(path, Refined(base, path, test, truth, then))
 
     def _rooted(self, path: str) -> bool:
         return self.scope.at(root_of(path)) is not None
@@ -184,31 +180,38 @@ class Walk:
         for path, loop in frame.names.items():
             self.bind(path, loop)
 
+    def _after(self, frame: _LoopFrame, ended: Callable[[], bool]) -> bool:
+        """What follows a loop: its end, with the `else` branch, or one of its breaks."""
+        return self.branches([ended, *(lambda state=state: self._state(state) for state in frame.exits)])
+
+    def _state(self, state: dict[str, Binding | None]) -> bool:
+        for path, binding in state.items():
+            self.bind(path, binding)
+        return True
+
     def for_(self, node: Any) -> bool:
         self.note(node.iter)
         iterable = Assigned(node.iter, self.scope.here())
         frame = self._enter(node.body)
         self.target(node.target, Iterated(iterable))
         self._leave(frame, self.block(node.body))
-        return self.block(node.orelse) or frame.broken
+        return self._after(frame, lambda: self.block(node.orelse))
 
     def while_(self, node: ast.While) -> bool:
+        endless = isinstance(node.test, ast.Constant) and bool(node.test.value)
+        if isinstance(node.test, ast.Constant) and not endless:
+            return self.block(node.orelse)
         frame = self._enter(node.body)
         self.note(node.test)
         self.assume(node.test, True)
-        live = self.block(node.body)
-        self._leave(frame, live)
-        endless = isinstance(node.test, ast.Constant) and bool(node.test.value)
-        if endless:
-            return frame.broken
-        if not frame.broken:
-            self.assume(node.test, False)
-        return self.block(node.orelse) or frame.broken
+        self._leave(frame, self.block(node.body))
+        return self._after(frame, lambda: self._branch(node.test, False, node.orelse))
 
     def leave_loop(self, node: Any) -> bool:
-        if self.loops:
+        if self.loops and isinstance(node, ast.Break):
+            self.loops[-1].exits.append({path: self.scope.at(path) for path in self.loops[-1].names})
+        elif self.loops:
             self.loops[-1].capture(self.scope)
-            self.loops[-1].broken |= isinstance(node, ast.Break)
         return False
 
     # Blocks and definitions
@@ -347,16 +350,10 @@ def _merge(options: list[Binding | None], base: Binding | None) -> Binding | Non
             found.append(option)
     if len(found) <= 1:
         return found[0] if found else None
-    stripped = {id(_unrefined(option)) for option in found}
-    if len(stripped) == 1 and base is not None and id(_unrefined(base)) in stripped:
+    stripped = {id(unrefined(option)) for option in found}
+    if len(stripped) == 1 and base is not None and id(unrefined(base)) in stripped:
         return base
     return Joined(found)
-
-
-def _unrefined(binding: Binding) -> Binding:
-    while isinstance(binding, Refined):
-        binding = binding.base
-    return binding
 
 
 def declared(node: ast.AST, kind: type) -> frozenset[str]:

@@ -258,6 +258,16 @@ def joined_dtype(values: Iterable[Value]) -> str | None:
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The object of a value that is one of several functions or layers: `act = tf.tanh if flag else tf.sigmoid`."""
+
+    options: tuple[Value, ...]
+
+
+_CALLABLE = frozenset(("function", "layer", "model"))
+
+
 def join(values: list[Value]) -> Value:
     """What holds whichever of the values arrives. The origin is that of the widest known one."""
     first = values[0]
@@ -274,14 +284,32 @@ def join(values: list[Value]) -> Value:
         lo, hi, any(v.zero for v in values), nan=any(v.nan for v in values), inf=any(v.inf for v in values),
         dtype=first.dtype if all(v.dtype == first.dtype for v in values) else None,
         kind=first.kind if all(v.kind == first.kind for v in values) else _mixed_kind(values),
-        const=const, obj=first.obj if all(v.obj is first.obj for v in values) else None,
+        const=const, obj=_joined_object(values),
         origin=_joined_origin(values), guarded=any(v.guarded for v in values) and all(v.guarded or v.positive for v in values),
         evident=any(v.evident for v in values), token=first.token if same_token else None,
     )
 
 
+def _joined_object(values: list[Value]) -> Any:
+    """The object they share; of several functions the choice, of tuples and dicts what each place may hold."""
+    objects = [v.obj for v in values]
+    first = objects[0]
+    if all(obj is first for obj in objects):
+        return first
+    if all(v.kind in _CALLABLE and v.obj is not None for v in values):
+        options = (option for v in values for option in (v.obj.options if isinstance(v.obj, Choice) else (v,)))
+        return Choice(tuple({id(option.obj): option for option in options}.values()))
+    if all(isinstance(obj, tuple) and type(obj) is type(first) and len(obj) == len(first) for obj in objects):
+        return tuple(join(list(items)) for items in zip(*objects))
+    if all(isinstance(obj, dict) and obj.keys() == first.keys() for obj in objects):
+        return {key: join([obj[key] for obj in objects]) for key in first}
+    return None
+
+
 def _mixed_kind(values: list[Value]) -> str:
     kinds = {v.kind for v in values}
+    if kinds <= _CALLABLE:
+        return "function"
     return "tensor" if kinds <= {"tensor", "number", "array"} and "tensor" in kinds else "unknown"
 
 
@@ -297,8 +325,11 @@ def widen(old: Value, new: Value) -> Value:
     """`new` with every bound that still moved set to infinity, so that loops settle; 0 is kept as a threshold."""
     lo = new.lo if new.lo >= old.lo else (0.0 if new.lo >= 0 else -INF)
     hi = new.hi if new.hi <= old.hi else (0.0 if new.hi <= 0 else INF)
+    obj = new.obj
+    if isinstance(obj, tuple) and isinstance(old.obj, tuple) and len(obj) == len(old.obj):
+        obj = tuple(widen(before, after) for before, after in zip(old.obj, obj))
     return new.but(lo=lo, hi=hi, zero=new.zero or old.zero or (lo < new.lo and lo <= 0 <= hi and not new.positive),
-                   const=NO_CONSTANT)
+                   const=NO_CONSTANT, obj=obj)
 
 
 def clamp(value: Value, lo: float = -INF, hi: float = INF, nonzero: bool = False) -> Value:
@@ -307,7 +338,9 @@ def clamp(value: Value, lo: float = -INF, hi: float = INF, nonzero: bool = False
     zero = value.zero and not nonzero and new_lo <= 0 <= new_hi
     if new_lo > new_hi:
         new_lo, new_hi = (lo, lo) if lo > -INF else (hi, hi)
-    return Value(new_lo, new_hi, zero, nan=value.nan and lo == -INF and hi == INF, inf=value.inf and (lo == -INF or hi == INF),
+    above, below = value.hi == INF or value.lo != -INF, value.lo == -INF or value.hi != INF  # which Inf the flag means
+    inf = value.inf and (above and hi == INF or below and lo == -INF)
+    return Value(new_lo, new_hi, zero, nan=value.nan and lo == -INF and hi == INF, inf=inf,
                  dtype=value.dtype, kind=value.kind, const=value.const, obj=value.obj, origin=value.origin,
                  guarded=value.guarded, evident=value.evident and lo == -INF and hi == INF, token=value.token)
 
@@ -315,4 +348,14 @@ def clamp(value: Value, lo: float = -INF, hi: float = INF, nonzero: bool = False
 def covers(old: Value, new: Value) -> bool:
     """Whether everything `new` can be, `old` can be too."""
     return (old.lo <= new.lo and new.hi <= old.hi and (old.zero or not new.zero) and (old.nan or not new.nan)
-            and (old.inf or not new.inf) and old.kind == new.kind)
+            and (old.inf or not new.inf) and old.kind == new.kind and _covers_object(old, new))
+
+
+def _covers_object(old: Value, new: Value) -> bool:
+    if old.obj is None or old.obj is new.obj or old.kind in ("tensor", "array", "number"):
+        return True
+    if isinstance(old.obj, Choice):
+        return {id(v.obj) for v in (new.obj.options if isinstance(new.obj, Choice) else (new,))} <= {id(v.obj) for v in old.obj.options}
+    if isinstance(old.obj, tuple) and isinstance(new.obj, tuple) and len(old.obj) == len(new.obj):
+        return all(covers(before, after) for before, after in zip(old.obj, new.obj))
+    return False
