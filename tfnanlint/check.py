@@ -69,10 +69,11 @@ def check_source(source: Source, policy: Policy) -> Checked:
 def _most_specific(found: list[Finding], policy: Policy) -> list[Finding]:
     """Drop each finding in whose place one is reported of a rule that replaces its rule there."""
     replaced = {
-        (code, finding.span)
+        (code, span)
         for finding in found
         if policy.reports(finding)
         for code in policy.known[finding.code].over
+        for span in (finding.span, *finding.data.get("covers", ()))
     }
     return [finding for finding in found if (finding.code, finding.span) not in replaced]
 

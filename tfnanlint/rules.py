@@ -13,9 +13,11 @@ import pkgutil
 from dataclasses import dataclass
 from typing import Any, Callable, Iterable, Iterator
 
+from tfnanlint.edits import enclosing
 from tfnanlint.findings import Certainty, Claim, Edit, Finding, Fix, Step
 from tfnanlint.names import IMPORTS, canonical, local_spelling
-from tfnanlint.scopes import Imported, Joined, Point, Refined
+from tfnanlint.reach import Naming, Outside, Reach, argument
+from tfnanlint.scopes import Imported, Joined, Point
 from tfnanlint.site import Site, made_by, same
 from tfnanlint.source import Span
 from tfnanlint.values import FLOATS, Note, Value, words
@@ -23,6 +25,8 @@ from tfnanlint.values import FLOATS, Note, Value, words
 EVENTS = frozenset({"compare", "call", "file"})
 DEFAULT = frozenset({Certainty.MUST, Certainty.MAY})
 MODES = ("eager", "graph", "xla")
+# A replacement: the expression, the template for it, and what the template's holes stand for.
+Part = tuple[ast.expr, str, dict[str, Any]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,6 +111,7 @@ class Context:
         self.source = module.source
         self.interpreter = interpreter
         self.rule = rule
+        self.reach = Reach(module, interpreter)
         self.no_fix = ""
 
     # Questions
@@ -129,6 +134,15 @@ class Context:
     def discarded(self, site: Site) -> bool:
         """Whether the result of a site is thrown away."""
         return site.node in self.module.discarded
+
+    def around(self, node: ast.AST) -> list[ast.AST]:
+        """What stands around a node in its function: expressions and statements, innermost first."""
+        path = enclosing(self.source.tree.body, self.source.span(node), self.source.span)
+        return path[path.index(node) - 1::-1] if node in path[1:] else []
+
+    def visible(self, producer: Site, site: Site) -> bool:
+        """Whether a producer stands in the same body as a site: what it was given can be had there again."""
+        return self.reach.visible(producer, site)
 
     def name(self, node: ast.expr, point: Point) -> str | None:
         """Canonical name that an expression is spelled with (`np.nan`), None when it is not an imported name."""
@@ -162,8 +176,11 @@ class Context:
 
     def finding(self, site: Site, param: str | None, message: str, certainty: Certainty,
                 fixes: Iterable[Fix] = (), *, modes: tuple[str, ...] = MODES, node: ast.AST | None = None,
-                help: str = "") -> Finding:
-        """A finding at a site; the value of `param` is shown with the chain that leads to it."""
+                help: str = "", covers: Iterable[ast.AST] = ()) -> Finding:
+        """A finding at a site; the value of `param` is shown with the chain that leads to it.
+
+        `covers` are expressions at which it also replaces findings of the rules that its rule goes before (`over`).
+        """
         value = site.value(param) if param else None
         fixes = tuple(fixes)
         no_fix, self.no_fix = ("" if fixes else self.no_fix), ""
@@ -171,6 +188,7 @@ class Context:
             self.rule.code, self.rule.slug, self.source.path, self.source.span(node or site.node), message, certainty,
             differentiated=site.differentiated, range=words(value) if value is not None else "",
             trace=self._trace(site, value) if value is not None else (), modes=modes, fixes=fixes, no_fix=no_fix, help=help,
+            data={"covers": tuple(map(self.source.span, covers))} if covers else {},
         )
 
     def remark(self, node: ast.AST, message: str, certainty: Certainty = Certainty.MUST, fixes: Iterable[Fix] = ()) -> Finding:
@@ -225,73 +243,66 @@ class Context:
         target = node if node is not None else site.node
         return self.rewrite_all(site, [(target, template, holes)], title=title, claim=claim, cost=cost)
 
-    def rewrite_all(self, site: Site, parts: list[tuple[ast.expr, str, dict[str, Any]]], *, title: str, claim: Claim,
-                    cost: str = "") -> list[Fix]:
+    def rewrite_all(self, site: Site, parts: list[Part], *, title: str, claim: Claim, cost: str = "") -> list[Fix]:
         """One fix made of several replacements."""
         from tfnanlint import rewrite
 
         if not site.complete:
             self.no_fix = "an argument of this call is not known to tfnanlint, so it cannot be kept safely"
             return []
+        namings: list[Naming] = []
+        extra: list[Edit] = []
         try:
-            extra: list[Edit] = []
-            prepared = [(target, template, {k: self._hole(v, target, site, extra) for k, v in holes.items()})
-                        for target, template, holes in parts]
+            prepared = self._prepared(parts, site, namings, extra)
+            for naming in namings:
+                prepared.append((naming.node, naming.name, {}))
+                extra += rewrite.insert_before(self.source, naming.statement, f"{naming.name} = {{value}}",
+                                               {"value": naming.node}, lambda name: self._spell(name, site))
             edits = rewrite.rewrite_many(self.source, prepared, lambda name: self._spell(name, site))
         except rewrite.NoFix as reason:
             self.no_fix = str(reason)
             return []
-        return [Fix(title, claim, tuple([*edits, *extra]), cost)]
+        return [Fix(title, claim, tuple(dict.fromkeys([*extra, *edits])), cost)]
 
-    def _hole(self, hole: Any, target: ast.expr, site: Site, extra: list[Edit]) -> Any:
+    def _prepared(self, parts: list[Part], site: Site, namings: list[Naming], extra: list[Edit]) -> list[Part]:
+        """Parts whose holes are expressions and texts that are safe where they land."""
+        from tfnanlint.rewrite import NoFix
+
+        flagged = [target for target, _, _ in parts]
+        if any(getattr(target, "augmented", False) for target in flagged):
+            raise NoFix("an augmented assignment is rewritten by hand")
+        return [(target, template, {name: self._hole(hole, target, flagged, site, namings, extra)
+                                    for name, hole in holes.items()})
+                for target, template, holes in parts]
+
+    def _hole(self, hole: Any, target: ast.expr, flagged: list[ast.expr], site: Site, namings: list[Naming],
+              extra: list[Edit]) -> Any:
         """A hole that is safe where it lands: inside the flagged text, or meaning the same there as where it stands."""
         from tfnanlint.rewrite import NoFix
 
         if isinstance(hole, Site):
             raise TypeError("a hole is an expression, not a site")
-        if not isinstance(hole, (ast.AST, Outside)):
-            return hole
+        if isinstance(hole, Outside):
+            return self.reach.again(hole, site, flagged, namings)
+        if isinstance(hole, Changed):
+            return self._changed(hole, site, namings, extra)
         if isinstance(hole, ast.AST):
-            if getattr(hole, "augmented", False) or getattr(target, "augmented", False):
+            if getattr(hole, "augmented", False):
                 raise NoFix("an augmented assignment is rewritten by hand")
-            if self.source.span(hole) in self.source.span(target):
-                return hole
-            raise NoFix("the value comes from another statement")
-        return self._outside(hole, site, extra)
+            if self.source.span(hole) not in self.source.span(target):
+                raise NoFix("the value comes from another statement")
+        return hole
 
-    def _outside(self, hole: Outside, site: Site, extra: list[Edit]) -> Any:
-        from tfnanlint.rewrite import NoFix
+    def _changed(self, hole: Changed, site: Site, namings: list[Naming], extra: list[Edit]) -> str:
+        """The text of an expression after replacements inside it."""
+        from tfnanlint import rewrite
 
-        if hole.point is None or hole.point.module is not self.module:
-            raise NoFix("the value is made in another file")
-        if self.source.span(hole.node) in self.source.span(site.node):
-            return hole.node
-        if hole.point.scope is not site.point.scope:
-            raise NoFix("the value is made in another function")
-        if not self._steady(hole.node, hole.point, site.point):
-            raise NoFix("a name in it holds another value by then")
-        if not self._cheap(hole.node):
-            raise NoFix("it would have to be computed twice; give it a name first")
-        return hole.node
-
-    def _steady(self, node: ast.expr, then: Point, now: Point) -> bool:
-        """Whether every name in an expression still has the binding it had."""
-        for inner in ast.walk(node):
-            if isinstance(inner, ast.Name) and _plain(then.lookup(inner.id)) is not _plain(now.lookup(inner.id)):
-                return False
-            if isinstance(inner, (ast.Attribute, ast.Subscript)):
-                from tfnanlint.conditions import path_of, root_of
-
-                path = path_of(inner)
-                if path and then.path_binding(root_of(path), path) is not now.path_binding(root_of(path), path):
-                    return False
-        return True
-
-    def _cheap(self, node: ast.expr) -> bool:
-        """Names, attributes, constants and arithmetic on them: nothing that runs code of its own."""
-        allowed = (ast.Name, ast.Attribute, ast.Constant, ast.BinOp, ast.UnaryOp, ast.Subscript, ast.operator, ast.unaryop,
-                   ast.expr_context, ast.Slice, ast.Tuple)
-        return all(isinstance(inner, allowed) for inner in ast.walk(node))
+        span = self.source.span(hole.node)
+        edits = rewrite.rewrite_many(self.source, self._prepared(hole.parts, site, namings, extra),
+                                     lambda name: self._spell(name, site))
+        extra += [edit for edit in edits if edit.span not in span]
+        inside = [Edit(Span(e.span.start - span.start, e.span.end - span.start), e.text) for e in edits if e.span in span]
+        return rewrite.edits_apply(self.source.slice(span), inside)
 
     def _spell(self, name: str, site: Site) -> Any:
         """How this file writes a canonical name at a site: its own aliases first, else a new import."""
@@ -334,23 +345,11 @@ class Context:
 
 
 @dataclass(frozen=True)
-class Outside:
-    """A hole whose expression may stand in an earlier statement: it is used only if it still means the same there."""
+class Changed:
+    """A hole: the text of `node` with some expressions inside it replaced."""
 
     node: ast.expr
-    point: Any
-
-
-def argument(site: Site, param: str) -> Outside | None:
-    """The expression given for a parameter of a producer, for use as a hole; None when it was not given."""
-    node = site.args.get(param)
-    return Outside(node, site.point) if node is not None else None
-
-
-def _plain(binding: Any) -> Any:
-    while isinstance(binding, Refined):
-        binding = binding.base
-    return binding
+    parts: list[Part]
 
 
 def _imported(binding: Any) -> str | None:
@@ -366,5 +365,5 @@ def _one_line(text: str) -> str:
     return text if len(text) <= 72 else text[:69] + "..."
 
 
-__all__ = ["Claim", "Certainty", "Context", "FLOATS", "Finding", "Fix", "Iterator", "Outside", "Rule", "argument", "load",
+__all__ = ["Changed", "Claim", "Certainty", "Context", "FLOATS", "Finding", "Fix", "Iterator", "Outside", "Rule", "argument", "load",
            "rule"]

@@ -1,0 +1,288 @@
+"""Reach: how a value made in an earlier statement can be had again at a site, for use in a rewrite.
+
+As its expression stands, by a name that the program already has for it, or by a new name put before its producer.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from dataclasses import dataclass
+from typing import Any, Iterator
+
+from tfnanlint.calls import Instance, assigned_attributes
+from tfnanlint.conditions import path_of, root_of
+from tfnanlint.edits import NoFix, enclosing
+from tfnanlint.scopes import Assigned, Binding, Element, Imported, Loop, Parameter, Point, Scope, unrefined
+from tfnanlint.site import Site
+from tfnanlint.values import Value
+
+MAX_NAMES = 200  # names that are evaluated to find one for a value
+_CHEAP = (ast.Name, ast.Attribute, ast.Constant, ast.BinOp, ast.UnaryOp, ast.Subscript, ast.operator, ast.unaryop,
+          ast.expr_context, ast.Slice, ast.Tuple)
+_PLAIN = (ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.expr_context)
+_CONDITIONAL = (ast.IfExp, ast.BoolOp, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp,
+                ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
+
+
+@dataclass(frozen=True)
+class Outside:
+    """A hole whose expression may stand in an earlier statement; `value` is what it is worth, `word` a name for it."""
+
+    node: ast.expr
+    point: Any
+    value: Value | None = None
+    word: str = ""
+    producer: Site | None = None
+
+
+@dataclass(frozen=True)
+class Naming:
+    """`name = node` is to be put before `statement`, and `node` there to be replaced by the name."""
+
+    name: str
+    node: ast.expr
+    statement: ast.stmt
+
+
+def argument(site: Site, param: str, word: str = "") -> Outside | None:
+    """The expression given for a parameter of a producer, for use as a hole; None when it was not given.
+
+    `word` is the name it gets where it has none and must be kept for use again.
+    """
+    node = site.args.get(param)
+    if node is None:
+        return None
+    return Outside(node, site.point, site.value(param), word, site)
+
+
+class Reach:
+    """Answers for one module."""
+
+    def __init__(self, module: Any, interpreter: Any):
+        self.module = module
+        self.source = module.source
+        self.interpreter = interpreter
+
+    def again(self, hole: Outside, site: Site, flagged: list[ast.expr], namings: list[Naming]) -> ast.expr | str:
+        """What to write at `site` for a hole; a name it needs is added to `namings`. Raises NoFix."""
+        if hole.point is None:
+            raise NoFix("where the value is made is not known")
+        local = hole.point.module is self.module
+        if local and any(self.source.span(hole.node) in self.source.span(node) for node in flagged):
+            return hole.node
+        trail = _Trail(self.interpreter, site, hole.producer)
+        same_scope = local and hole.point.scope is site.point.scope
+        if same_scope and cheap(hole.node) and steady(hole.node, hole.point, site.point):
+            return hole.node
+        name = self.name_for(hole.value, site.point, trail.owners)
+        if name is not None:
+            return name
+        if not local:
+            raise NoFix("the value is made in another file")
+        if not same_scope:
+            raise NoFix("the value is made in another function")
+        return self._new_name(hole, namings)
+
+    # Names the program has
+
+    def name_for(self, value: Value | None, point: Point, owners: list[tuple[str, Instance]]) -> str | None:
+        """A name that surely holds `value` at a point, or an attribute of one of `owners`; None when there is none."""
+        if value is None or value.is_number:
+            return None
+        for path, binding in _names(point):
+            if binding.value(self.interpreter).token is value.token:
+                return path
+        for path, owner in owners:
+            for attribute in self._attributes(owner):
+                if self._held(owner, attribute) is value.token:
+                    return f"{path}.{attribute}"
+        return None
+
+    def _attributes(self, owner: Instance) -> list[str]:
+        names = {name for one in self.interpreter.lineage(owner.cls) for method in one.methods.values()
+                 for name in assigned_attributes(method.node)}
+        return sorted(names)[:MAX_NAMES]
+
+    def _held(self, owner: Instance, attribute: str) -> Value | None:
+        """The token of an attribute that is assigned in one place only."""
+        bindings: dict[int, Binding] = {}
+        for one in self.interpreter.lineage(owner.cls):
+            if attribute in one.scope.history:
+                return None
+            for name in one.assigners(attribute):
+                method = one.methods[name]
+                entry = self.interpreter.activation(method).history.get(f"{method.node.args.args[0].arg}.{attribute}")
+                bindings |= {id(b): b for b in map(unrefined, entry[1]) if b is not None} if entry else {}
+        if len(bindings) != 1:
+            return None
+        return next(iter(bindings.values())).value(self.interpreter).token
+
+    # A new name
+
+    def _new_name(self, hole: Outside, namings: list[Naming]) -> str:
+        for naming in namings:
+            if naming.node is hole.node:
+                return naming.name
+        statement = self._statement_of(hole)
+        if statement is None:
+            raise NoFix("it would have to be computed twice; give it a name first")
+        naming = Naming(fresh(hole.word or "value", hole.point.scope.node), hole.node, statement)
+        namings.append(naming)
+        return naming.name
+
+    def _statement_of(self, hole: Outside) -> ast.stmt | None:
+        """The assignment in which a hole is the first thing computed, always; None when there is no such."""
+        path = enclosing(self.source.tree.body, self.source.span(hole.node), self.source.span)
+        at = max((index for index, node in enumerate(path) if isinstance(node, ast.stmt)), default=None)
+        if at is None or hole.node not in path or hole.point.over is not None or isinstance(hole.point.scope.node, ast.ClassDef):
+            return None
+        around = path[at + 1:path.index(hole.node) + 1]
+        if not isinstance(path[at], (ast.Assign, ast.AnnAssign)) or any(isinstance(node, _CONDITIONAL) for node in around[:-1]):
+            return None
+        first = all(_untroubled(child) for outer, inner in zip(around, around[1:]) for child in _before(outer, inner))
+        return path[at] if first else None
+
+
+class _Trail:
+    """How a value came from its producer to a site: through which names, and as an attribute of what.
+
+    Raises NoFix when what a name holds at the site may not be what the producer made last.
+    """
+
+    def __init__(self, interpreter: Any, site: Site, producer: Site | None):
+        self.interpreter = interpreter
+        self.site = site
+        self.producer = producer
+        self.owners: list[tuple[str, Instance]] = []
+        if producer is not None:
+            self._follow()
+
+    def _follow(self) -> None:
+        queue = [(node, self.site.point) for node in self.site.args.values()]
+        seen: set[int] = set()
+        while queue and len(seen) < 400:
+            node, point = queue.pop()
+            for inner in ast.walk(node) if node is not self.producer.node else ():
+                binding = self._binding(inner, point)
+                if isinstance(inner, ast.Attribute):
+                    self._owner(inner, point)
+                if binding is None or id(binding) in seen:
+                    continue
+                seen.add(id(binding))
+                queue += self._step(inner, unrefined(binding), point)
+
+    def _step(self, node: ast.expr, binding: Binding, point: Point) -> list[tuple[ast.AST, Point]]:
+        if isinstance(binding, (Loop, Parameter)) and self._carries(binding):
+            raise NoFix("the value may be of an earlier round of the loop" if isinstance(binding, Loop)
+                        else "the value is made by the callers of this function")
+        if isinstance(node, ast.Name) and _changes_outside(node.id, point) and self._carries(binding):
+            raise NoFix(f"'{node.id}' is bound more than once")
+        while isinstance(binding, Element):
+            binding = unrefined(binding.whole)
+        if isinstance(binding, Assigned) and binding.point.scope is self.site.point.scope:
+            return [(binding.node, binding.point)]
+        return []
+
+    def _binding(self, node: ast.AST, point: Point) -> Binding | None:
+        if isinstance(node, ast.Name):
+            return point.lookup(node.id)
+        path = path_of(node) if isinstance(node, (ast.Attribute, ast.Subscript)) else None
+        return point.path_binding(root_of(path), path) if path else None
+
+    def _owner(self, node: ast.Attribute, point: Point) -> None:
+        """Note `self` of `self.y` when `self.y` is what the producer made."""
+        path = path_of(node.value)
+        if path is None or self.interpreter.evaluate(node, point).origin is not self.producer:
+            return
+        owner = self.interpreter.evaluate(node.value, point).obj
+        if isinstance(owner, Instance) and steady(node.value, point, self.site.point):
+            self.owners.append((path, owner))
+
+    def _carries(self, binding: Binding) -> bool:
+        """Whether the value of a binding comes from the producer."""
+        origin: Any = binding.value(self.interpreter).origin
+        for _ in range(24):
+            if origin is self.producer:
+                return True
+            if not isinstance(origin, Site):
+                return False
+            value = next((origin.value(p) for p in origin.args if origin.value(p).origin is not None), None)
+            origin = value.origin if value is not None else None
+        return False
+
+
+def _names(point: Point) -> Iterator[tuple[str, Binding]]:
+    """Paths with the bindings that hold at a point, newest first; names of outer scopes only if bound once."""
+    scope: Scope | None = point.scope
+    left = MAX_NAMES
+    while scope is not None:
+        for path in reversed(scope.history):
+            root = root_of(path)
+            if scope is not point.scope and (len(scope.history[path][0]) > 1 or path != root):
+                continue
+            binding = point.lookup(path) if path == root else point.path_binding(root, path)
+            if binding is None or isinstance(binding, Imported) or not path.replace(".", "").isidentifier():
+                continue
+            left -= 1
+            if left < 0:
+                return
+            yield path, binding
+        scope = scope.parent.scope if scope.parent is not None else None
+
+
+def _changes_outside(name: str, point: Point) -> bool:
+    """Whether a name belongs to an outer scope and is bound there more than once."""
+    scope: Scope | None = point.scope
+    while scope is not None:
+        if name in scope.history:
+            return scope is not point.scope and len(scope.history[name][0]) > 1
+        scope = scope.parent.scope if scope.parent is not None else None
+    return False
+
+
+def cheap(node: ast.expr) -> bool:
+    """Names, attributes, constants and arithmetic on them: nothing that runs code of its own."""
+    return all(isinstance(inner, _CHEAP) for inner in ast.walk(node))
+
+
+def steady(node: ast.expr, then: Point, now: Point) -> bool:
+    """Whether every name in an expression still has the binding it had."""
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Name) and unrefined(then.lookup(inner.id)) is not unrefined(now.lookup(inner.id)):
+            return False
+        if isinstance(inner, (ast.Attribute, ast.Subscript)):
+            path = path_of(inner)
+            if path and then.path_binding(root_of(path), path) is not now.path_binding(root_of(path), path):
+                return False
+    return True
+
+
+def fresh(word: str, scope: ast.AST) -> str:
+    """`word`, or `word_2`, `word_3`, ...: a name that a scope and all inside it do not use."""
+    taken = set(dir(builtins))
+    for node in ast.walk(scope):
+        for field in ("id", "arg", "name", "asname", "rest"):
+            found = getattr(node, field, None)
+            if isinstance(found, str) and not isinstance(node, ast.keyword):
+                taken.add(found.split(".")[0])
+        taken.update(getattr(node, "names", ()) if isinstance(node, (ast.Global, ast.Nonlocal)) else ())
+    name, count = word, 1
+    while name in taken:
+        count += 1
+        name = f"{word}_{count}"
+    return name
+
+
+def _before(outer: ast.AST, inner: ast.AST) -> Iterator[ast.AST]:
+    """The children of a node that are computed before the one that holds `inner`."""
+    for child in ast.iter_child_nodes(outer):
+        if any(node is inner for node in ast.walk(child)):
+            return
+        yield child
+
+
+def _untroubled(node: ast.AST) -> bool:
+    """Whether it does not matter if something else is computed before this."""
+    return all(isinstance(inner, (*_PLAIN, ast.keyword, ast.Tuple, ast.List, ast.operator, ast.unaryop, ast.UnaryOp, ast.BinOp))
+               for inner in ast.walk(node))
