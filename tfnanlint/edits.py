@@ -1,0 +1,269 @@
+"""Edits of a text: applying them, carrying positions across them, and proving that nothing else changed."""
+
+from __future__ import annotations
+
+import ast
+import bisect
+import re
+from collections.abc import Callable, Iterable, Sequence
+
+from tfnanlint.findings import Edit
+from tfnanlint.source import Source, Span, Unreadable
+
+
+class NoFix(Exception):
+    """A repair cannot be made safely; the message says why, in plain words."""
+
+
+def edits_apply(text: str, edits: Iterable[Edit]) -> str:
+    """`text` with all edits made, in any order of giving; insertions at one place keep the order given.
+
+    The same edit given twice is made once: two repairs may need the same import. Raises ValueError when edits
+    overlap or leave the text.
+    """
+    parts = []
+    at = 0
+    for edit in in_order(edits):
+        if edit.span.end > len(text):
+            raise ValueError(f"an edit at {edit.span.start} leaves the text, which has {len(text)} characters")
+        parts += (text[at : edit.span.start], edit.text)
+        at = edit.span.end
+    parts.append(text[at:])
+    return "".join(parts)
+
+
+def in_order(edits: Iterable[Edit]) -> list[Edit]:
+    """Edits by position, each once. Raises ValueError when two overlap."""
+    ordered = sorted(dict.fromkeys(edits), key=lambda edit: (edit.span.start, edit.span.end))
+    at = 0
+    for edit in ordered:
+        if not at <= edit.span.start <= edit.span.end:
+            raise ValueError(f"edits overlap at {edit.span.start}")
+        at = edit.span.end
+    return ordered
+
+
+class Shift:
+    """Where places of a text are after edits. Insertions at the border of a span stay outside of it."""
+
+    def __init__(self, edits: Iterable[Edit]):
+        self.edits = in_order(edits)
+        self._starts = [edit.span.start for edit in self.edits]
+        self._grown = [0]
+        for edit in self.edits:
+            self._grown.append(self._grown[-1] + len(edit.text) - (edit.span.end - edit.span.start))
+        # What each edit's text occupies in the new text.
+        self.regions = [
+            Span(edit.span.start + grown, edit.span.start + grown + len(edit.text))
+            for edit, grown in zip(self.edits, self._grown)
+        ]
+
+    def span(self, old: Span) -> Span:
+        """The new place of a span that no edit cuts through."""
+        first = bisect.bisect_left(self._starts, old.start)
+        while first < len(self.edits) and self.edits[first].span.end <= old.start:
+            first += 1  # Insertions right before it.
+        last = bisect.bisect_left(self._starts, old.end)
+        return Span(old.start + self._grown[first], old.end + self._grown[max(first, last)])
+
+    def touching(self, old: Span) -> list[int]:
+        """The indexes of the edits that change something inside a span."""
+        first = bisect.bisect_left(self._starts, old.start)
+        if first and self.edits[first - 1].span.end > old.start:
+            first -= 1
+        found = []
+        for index in range(first, len(self.edits)):
+            span = self.edits[index].span
+            if span.start >= old.end:
+                break
+            if span.end > old.start:
+                found.append(index)
+        return found
+
+
+# ---------------------------------------------------------------------------------------------------------
+# The hole test: cut the edited expressions out of the tree before and after; the rest is identical.
+
+
+def same_tree(before: ast.AST | list, after: ast.AST | list, contexts: bool = True) -> bool:
+    """Whether two trees say the same, wherever they stand. Works on trees deeper than the recursion limit.
+
+    With `contexts` False it does not matter whether an expression is read or assigned to.
+    """
+    stack: list[tuple[object, object]] = [(before, after)]
+    while stack:
+        one, other = stack.pop()
+        if not _same_here(one, other, stack, contexts):
+            return False
+    return True
+
+
+def _same_here(one: object, other: object, stack: list[tuple[object, object]], contexts: bool = True) -> bool:
+    """Compare two nodes, lists or constants without their children, which go onto the stack."""
+    if isinstance(one, ast.expr_context) and isinstance(other, ast.expr_context) and not contexts:
+        return True
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, ast.AST):
+        stack.extend((getattr(one, field, None), getattr(other, field, None)) for field in one._fields)
+        return True
+    if isinstance(one, list):
+        if len(one) != len(other):
+            return False
+        stack.extend(zip(one, other))
+        return True
+    return one == other
+
+
+def expression(text: str) -> ast.expr | None:
+    """The tree of an expression's text, which may be cut out of brackets; None if it is not one expression."""
+    found = statement(f"({text}\n)")
+    return found.value if isinstance(found, ast.Expr) else None
+
+
+def statement(text: str) -> ast.stmt | None:
+    """The tree of a statement's text; None if it is not one statement."""
+    try:
+        body = Source("", text).tree.body
+    except Unreadable:
+        return None
+    return body[0] if len(body) == 1 else None
+
+
+def only_edits_changed(
+    before: Sequence[ast.stmt],
+    span_before: Callable[[ast.AST], Span],
+    after: Sequence[ast.stmt],
+    span_after: Callable[[ast.AST], Span],
+    shift: Shift,
+    statements: bool = True,
+) -> bool:
+    """The hole test on two statement lists, given where each node stands in the old and in the new text.
+
+    An edit may replace an expression (by one expression), comments and blanks, or, with `statements`, whole
+    statements; everything else in the two trees must be equal. The text outside the edits is taken to be the same.
+    """
+    return _HoleTest(span_before, span_after, shift, statements).passes(list(before), list(after))
+
+
+class _HoleTest:
+    def __init__(self, span_before, span_after, shift: Shift, statements: bool):
+        self.span_before = span_before
+        self.span_after = span_after
+        self.shift = shift
+        self.cut_before = [edit.span for edit in shift.edits if edit.span.start < edit.span.end and statements]
+        self.cut_after = shift.regions if statements else []
+        self.holes: dict[int, Span] = {}  # id of an expression before -> what stands in its place after
+
+    def passes(self, before: list, after: list) -> bool:
+        for edit, region in zip(self.shift.edits, self.shift.regions):
+            self._dig(before, edit.span, region)
+        stack: list[tuple[object, object]] = [(before, after)]
+        while stack:
+            one, other = stack.pop()
+            if isinstance(one, list) and isinstance(other, list):
+                one = _outside(one, self.span_before, self.cut_before)
+                other = _outside(other, self.span_after, self.cut_after)
+            if id(one) in self.holes:
+                if not self._fills(other, self.holes[id(one)]):
+                    return False
+            elif isinstance(one, ast.stmt) and isinstance(other, ast.stmt) and self._unmoved(one, other):
+                continue
+            elif not _same_here(one, other, stack):
+                return False
+        return True
+
+    def _dig(self, body: list[ast.stmt], edited: Span, region: Span) -> None:
+        """Note the innermost expression around an edit as a hole. Whole statements need none, comments have none."""
+        for inner in reversed(enclosing(body, edited, self.span_before)):
+            if not isinstance(inner, ast.expr):
+                return
+            span = self.span_before(inner)
+            if edited.start < edited.end or span.start < edited.start < span.end:
+                self.holes[id(inner)] = region if span == edited else self.shift.span(span)
+                return
+
+    def _fills(self, other: object, region: Span) -> bool:
+        """Whether a node is the one expression in a region, parentheses around it aside."""
+        if not isinstance(other, ast.expr):
+            return False
+        span = self.span_after(other)
+        return span == region or (span in region and self._only_parentheses(span, region))
+
+    def _only_parentheses(self, span: Span, region: Span) -> bool:
+        for edit, place in zip(self.shift.edits, self.shift.regions):
+            if place == region:
+                around = edit.text[: span.start - place.start] + edit.text[span.end - place.start :]
+                return re.fullmatch(r"[()\s]*", around) is not None
+        return False
+
+    def _unmoved(self, one: ast.stmt, other: ast.stmt) -> bool:
+        """Whether a statement has no edit inside and stands, with the same text, where the edits let expect it."""
+        old = whole_span(one, self.span_before)
+        if type(one) is not type(other) or self.shift.touching(old):
+            return False
+        return self.shift.span(old) == whole_span(other, self.span_after)
+
+
+def _outside(nodes: list, span_of: Callable[[ast.AST], Span], cut: list[Span]) -> list:
+    """A list without the statements that lie wholly inside edits."""
+    if not cut or not nodes or not isinstance(nodes[0], ast.stmt):
+        return nodes
+    return [node for node in nodes if not _inside(span_of(node), cut)]
+
+
+def _inside(span: Span, spans: list[Span]) -> bool:
+    at = bisect.bisect_right(spans, span.start, key=lambda one: one.start) - 1
+    return at >= 0 and span in spans[at]
+
+
+def whole_span(stmt: ast.stmt, span_of: Callable[[ast.AST], Span]) -> Span:
+    """The span of a statement from its first decorator, without the `@`."""
+    span = span_of(stmt)
+    decorators = getattr(stmt, "decorator_list", None)
+    return Span(span_of(decorators[0]).start, span.end) if decorators else span
+
+
+def blocks(node: ast.AST) -> Iterable[list[ast.stmt]]:
+    """The statement lists directly under a statement, an exception handler's and a case's among them."""
+    for field in ("body", "orelse", "finalbody"):
+        block = getattr(node, field, None)
+        if isinstance(block, list):
+            yield block
+    for field in ("handlers", "cases"):
+        for part in getattr(node, field, ()):
+            yield part.body
+
+
+def enclosing(body: list[ast.stmt], place: Span, span_of: Callable[[ast.AST], Span]) -> list[ast.AST]:
+    """The statements and expressions around a place, outermost first.
+
+    Does not look into f-strings: before Python 3.12 positions in them cannot be trusted.
+    """
+    path: list[ast.AST] = []
+    level: Iterable[ast.AST] = body
+    while True:
+        found = next((node for node in level if _around(node, place, span_of)), None)
+        if found is None:
+            return path
+        path.append(found)
+        level = () if isinstance(found, (ast.JoinedStr, TEMPLATE_STRING)) else _placed_children(found)
+
+
+TEMPLATE_STRING = getattr(ast, "TemplateStr", ast.JoinedStr)
+
+
+def _around(node: ast.AST, place: Span, span_of: Callable[[ast.AST], Span]) -> bool:
+    span = whole_span(node, span_of) if isinstance(node, ast.stmt) else span_of(node)
+    return place in span
+
+
+def _placed_children(node: ast.AST) -> Iterable[ast.AST]:
+    """The nearest statements and expressions below a node, through nodes that have no place of their own."""
+    waiting = list(ast.iter_child_nodes(node))
+    while waiting:
+        child = waiting.pop()
+        if isinstance(child, (ast.stmt, ast.expr)):
+            yield child
+        else:
+            waiting.extend(ast.iter_child_nodes(child))

@@ -1,0 +1,494 @@
+"""Rewrites: a flagged expression or statement and a template become edits that change nothing around them.
+
+Formatting and comments of what is kept survive; a rewrite that could lose a comment, change a neighbour or
+crash the parser is refused with a reason.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import tokenize
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from io import StringIO
+from typing import TYPE_CHECKING
+
+from tfnanlint.edits import (
+    TEMPLATE_STRING,
+    NoFix,
+    Shift,
+    edits_apply,
+    enclosing,
+    expression,
+    only_edits_changed,
+    same_tree,
+    whole_span,
+)
+from tfnanlint.findings import Edit
+from tfnanlint.source import Source, Span, Unreadable
+
+if TYPE_CHECKING:
+    from tfnanlint.template import Filling
+
+__all__ = ["Hole", "NoFix", "Spell", "Spelling", "edits_apply", "insert_before", "replace_statement", "rewrite",
+           "rewrite_many"]
+
+# libcst's native parser ends the process on deep input: 75 nested parentheses in a thread with a stack of 512 kB.
+MAX_DEPTH = 40
+MAX_LENGTH = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """How a file writes a canonical name, and the import line that must be added for it, if any."""
+
+    text: str
+    needs: str = ""
+
+
+Spell = Callable[[str], Spelling]
+Hole = ast.expr | str | None
+
+
+def rewrite(
+    source: Source, node: ast.expr, template: str, holes: Mapping[str, Hole], spell: Spell
+) -> tuple[Edit, ...]:
+    """Edits that replace an expression of `source.tree` by a template.
+
+    A template is an expression in canonical names with `{holes}`. A hole is an expression of the same source,
+    whose text is kept as it stands, or literal text, or None, which drops the argument in which the hole stands.
+    Raises NoFix when the rewrite cannot be made safely, ValueError when the template and its holes do not fit.
+    """
+    return rewrite_many(source, [(node, template, holes)], spell)
+
+
+def rewrite_many(
+    source: Source, changes: Sequence[tuple[ast.expr, str, Mapping[str, Hole]]], spell: Spell
+) -> tuple[Edit, ...]:
+    """The edits of several rewrites of expressions that do not overlap, as one repair. Raises as `rewrite`."""
+    speller = _Speller(spell)
+    edits, paths = [], []
+    for node, template, holes in changes:
+        path = _path(source, node)
+        text = _filled(source, source.span(node), template, holes, speller)
+        edits.append(_placed(source, path, source.span(node), text))
+        paths.append(path)
+    if len(edits) > 1:
+        _check_together(source, paths, edits)
+    return (*_imports(source, speller.needs, min(edit.span.start for edit in edits)), *edits)
+
+
+def replace_statement(
+    source: Source, stmt: ast.stmt, template: str, holes: Mapping[str, Hole], spell: Spell
+) -> tuple[Edit, ...]:
+    """Edits that replace a statement by the simple statements of a template, one a line.
+
+    The line `{stmt}` stands for the statement itself. Indentation, line ends and a comment after the statement
+    are kept. Raises as `rewrite`; several statements need a place that is the statement's alone.
+    """
+    lines = template.split("\n")
+    path = _path(source, stmt)
+    rows = _rows(source, stmt)
+    if len(lines) > 1 and rows is None:
+        raise NoFix("the statement shares its line with another")
+    span = source.span(stmt)
+    speller = _Speller(spell)
+    if "{stmt}" in lines:
+        before, after = lines[: lines.index("{stmt}")], lines[lines.index("{stmt}") + 1 :]
+        edits = [_inserted(source, stmt, before, holes, speller)] if before else []
+        edits += [_appended(source, stmt, rows.end, after, holes, speller)] if after else []
+    else:
+        start = source.line_starts[stmt.lineno - 1]
+        texts = _statements(source, lines, holes, speller, span)
+        edits = [Edit(span, (_line_end(source, start) + _indent(source, start)).join(texts))]
+    if not _holds(source, path, edits, statements=True):
+        raise NoFix("the replacement does not fit there without changing what stands around it")
+    return (*_imports(source, speller.needs, span.start), *edits)
+
+
+def insert_before(
+    source: Source, stmt: ast.stmt, template: str, holes: Mapping[str, Hole], spell: Spell
+) -> tuple[Edit, ...]:
+    """Edits that put the simple statements of a template, one a line, before a statement. Raises as `rewrite`."""
+    speller = _Speller(spell)
+    path = _path(source, stmt)
+    edit = _inserted(source, stmt, template.split("\n"), holes, speller)
+    if not _holds(source, path, [edit], statements=True):
+        raise NoFix("a line added there would change what stands around it")
+    return (*_imports(source, speller.needs, edit.span.start), edit)
+
+
+class _Speller:
+    """Spells names for a template and collects the imports they need."""
+
+    def __init__(self, spell: Spell):
+        self._spell = spell
+        self.needs: dict[str, None] = {}
+
+    def __call__(self, name: str) -> str:
+        spelling = self._spell(name)
+        if spelling.needs:
+            self.needs[spelling.needs] = None
+        return spelling.text
+
+
+# ---------------------------------------------------------------------------------------------------------
+# From a template to text
+
+
+def _filled(
+    source: Source, flagged: Span, template: str, holes: Mapping[str, Hole], speller: _Speller, is_statement: bool = False
+) -> str:
+    """The text that a template gives in the place of a flagged span."""
+    from tfnanlint.template import fill, holes_of
+
+    used = dict.fromkeys(holes_of(template))
+    missing = [name for name in used if name not in holes]
+    if missing:
+        raise ValueError(f"the template {template!r} has no value for its hole {missing[0]!r}")
+    nodes = [holes[name] for name in used if isinstance(holes[name], ast.expr)]
+    _check_comments(source, flagged, [source.span(node) for node in nodes])
+    _check_scopes(template, nodes)
+    return fill(template, {name: _filling(source, flagged, holes[name]) for name in used}, speller, is_statement)
+
+
+def _filling(source: Source, flagged: Span, hole: Hole) -> Filling | None:
+    from tfnanlint.template import Filling
+
+    if hole is None:
+        return None
+    if isinstance(hole, str):
+        return Filling(hole, hole)
+    starred = isinstance(hole, ast.Starred)
+    node = hole.value if starred else hole
+    if isinstance(node, ast.Slice):
+        raise NoFix("a slice cannot stand on its own")
+    text = source.segment(node)
+    _check_size(source, node, text)
+    _check_copy(source, node, text)
+    single = _single_line(node, text)
+    # What stands elsewhere keeps its comments there; only what is moved must take them along.
+    return Filling(text if source.span(node) in flagged else single, single, starred)
+
+
+def _check_size(source: Source, node: ast.expr, text: str) -> None:
+    """Refuse what libcst might not survive. Measured on the `ast` and the text, which are safe to look at."""
+    deep = len(text) > MAX_LENGTH
+    stack = [] if deep else [(node, 1)]
+    while stack:
+        inner, depth = stack.pop()
+        if isinstance(inner, ast.BoolOp):
+            depth += len(inner.values) - 2  # libcst nests what `ast` keeps flat.
+        elif isinstance(inner, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
+            depth += len(inner.generators) - 1
+        if depth > MAX_DEPTH:
+            deep = True
+            break
+        stack.extend((child, depth + isinstance(child, ast.expr)) for child in ast.iter_child_nodes(inner))
+        if isinstance(inner, (ast.Constant, ast.JoinedStr)):
+            # Each of several literals side by side is one level for libcst.
+            deep = deep or sum(map(source.segment(inner).count, "\"'")) > 2 * MAX_DEPTH
+    if deep or _brackets(node, text) > MAX_DEPTH:
+        raise NoFix("the expression is too long or nested too deeply to be rewritten safely")
+
+
+def _brackets(node: ast.expr, text: str) -> int:
+    """How deep brackets are nested, or an upper bound of it."""
+    total = sum(map(text.count, "([{"))
+    if total <= MAX_DEPTH or any(isinstance(inner, ast.JoinedStr) for inner in ast.walk(node)):
+        return total
+    depth = deepest = 0
+    for token in _tokens(text):
+        if token.type == tokenize.OP and token.string in "([{)]}":
+            depth += 1 if token.string in "([{" else -1
+            deepest = max(deepest, depth)
+    return deepest - 1
+
+
+def _check_copy(source: Source, node: ast.expr, text: str) -> None:
+    """The text must be the expression, and its names must be written as Python reads them."""
+    parsed = expression(text)
+    if parsed is None or not same_tree(parsed, node, contexts=False):
+        raise NoFix("the expression could not be cut out of the file as it stands")
+    if text.isascii():
+        return
+    for inner in ast.walk(node):
+        # Python folds letters such as the full-width `ｔｆ` into plain ones; only the plain name is recognised as such.
+        match inner:
+            case ast.Name(id=name):
+                plain = source.segment(inner) == name
+            case ast.Attribute(attr=name):
+                plain = source.segment(inner).endswith(name)
+            case ast.keyword(arg=str(name)) | ast.arg(arg=name):
+                plain = source.segment(inner).startswith(name)
+            case _:
+                continue
+        if not plain:
+            raise NoFix(f"the name {name!r} is written with unusual letters")
+
+
+def _check_scopes(template: str, nodes: list[ast.expr]) -> None:
+    """What is put into a lambda or comprehension of the template must not change its meaning there."""
+    from tfnanlint.template import without_holes
+
+    if " for " not in template and "lambda" not in template:
+        return
+    bound = set()
+    for inner in ast.walk(ast.parse(without_holes(template))):
+        match inner:
+            case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
+                bound.add(name)
+    for node in nodes:
+        for inner in ast.walk(node):
+            if isinstance(inner, (ast.Yield, ast.YieldFrom, ast.Await, ast.NamedExpr)):
+                raise NoFix("a yield, await or := would move into another function")
+            if isinstance(inner, ast.Name) and inner.id in bound:
+                raise NoFix(f"the name {inner.id!r} would mean something else there")
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Comments and line breaks in the flagged text
+
+
+def _tokens(text: str) -> list[tokenize.TokenInfo]:
+    """The tokens of text cut out of brackets; positions are those in `(` + text."""
+    try:
+        # Lines end at CR, LF and CRLF alike, as for the parser; columns do not change.
+        return list(tokenize.generate_tokens(StringIO(f"({text}\n)", newline=None).readline))
+    except (tokenize.TokenError, SyntaxError):
+        raise NoFix("the expression could not be read token by token") from None
+
+
+def _check_comments(source: Source, flagged: Span, kept: list[Span]) -> None:
+    """Every comment in the flagged text must stand in an expression that is kept."""
+    text = source.slice(flagged)
+    if "#" not in text:
+        return
+    starts = Source("", f"({text}").line_starts
+    for token in _tokens(text):
+        if token.type == tokenize.COMMENT:
+            at = flagged.start + starts[token.start[0] - 1] + token.start[1] - 1
+            if not any(span.start <= at < span.end for span in kept if span in flagged):
+                raise NoFix("a comment inside the expression would be lost")
+
+
+def _single_line(node: ast.expr, text: str) -> str:
+    """An expression's text without its line breaks and comments, those in strings excepted."""
+    if "\n" not in text and "\r" not in text:
+        return text
+    wrapped = f"({text}\n)"
+    starts = Source("", wrapped).line_starts
+    parts, row, at = ["("], 1, 1
+    for token in _tokens(text)[1:]:
+        start, end = (starts[line - 1] + column for line, column in (token.start, token.end))
+        if start > len(text):
+            break  # The line end and parenthesis that were added.
+        if token.type in (tokenize.NL, tokenize.COMMENT):
+            continue
+        if token.start[0] == row:
+            parts.append(wrapped[at:start])
+        elif parts[-1][-1:] not in ("(", "[", "{", ".") and token.string not in (")", "]", "}", ",", "."):
+            parts.append(" ")
+        parts.append(wrapped[start:end])
+        row, at = token.end[0], end
+    single = "".join(parts)[1:]
+    parsed = expression(single)
+    if parsed is not None and same_tree(parsed, node, contexts=False):
+        return single
+    raise NoFix("the expression spans several lines and cannot be copied")
+
+
+# ---------------------------------------------------------------------------------------------------------
+# The place of a rewrite
+
+
+def _path(source: Source, node: ast.expr | ast.stmt) -> list[ast.AST]:
+    """The statements and expressions around a node of the source's tree, and the node itself last."""
+    path = enclosing(source.tree.body, source.span(node), source.span)
+    for at, outer in enumerate(path):
+        if outer is node:
+            return path[: at + 1]
+        if isinstance(outer, (ast.JoinedStr, TEMPLATE_STRING)):
+            raise NoFix("the expression stands inside an f-string")
+    raise NoFix("the expression could not be found in the file")
+
+
+def _rows(source: Source, stmt: ast.stmt) -> Span | None:
+    """The whole lines of a statement that shares them with no other code, so that they parse on their own."""
+    span = whole_span(stmt, source.span)
+    row = source.position(span.start)[0]
+    start = source.line_starts[row - 1]
+    end = source.line_starts[stmt.end_lineno] if stmt.end_lineno < len(source.line_starts) else len(source.text)
+    head = r"[ \t]*@[ \t]*" if getattr(stmt, "decorator_list", None) else r"[ \t]*"
+    if not re.fullmatch(head, source.text[start : span.start]) or _continues(source, start):
+        return None
+    if not re.fullmatch(r"[ \t\f]*;?[ \t\f]*(#[^\r\n]*)?[\r\n]*", source.text[span.end : end]):
+        return None
+    if isinstance(stmt, ast.If) and source.text.startswith("elif", span.start):
+        return None
+    return Span(start, end)
+
+
+def _continues(source: Source, start: int) -> bool:
+    """Whether the line before ends in a backslash."""
+    return source.text[max(0, start - 3) : start].rstrip("\r\n").endswith("\\")
+
+
+def _placed(source: Source, path: list[ast.AST], span: Span, text: str) -> Edit:
+    """The edit that puts an expression there, in parentheses only if they are needed."""
+    for candidate in (text, f"({text})"):
+        edit = Edit(span, candidate)
+        if _holds(source, path, [edit]):
+            return edit
+    raise NoFix("the replacement does not fit there without changing what stands around it")
+
+
+def _check_together(source: Source, paths: list[list[ast.AST]], edits: list[Edit]) -> None:
+    """Prove edits together that were proved one by one, in each statement that holds several of them."""
+    try:
+        Shift(edits)
+    except ValueError:
+        raise NoFix("the expressions to rewrite overlap") from None
+    groups: dict[int, tuple[list[ast.AST], list[Edit]]] = {}
+    for path, edit in zip(paths, edits):
+        alone = _rows(source, path[0]) is not None
+        groups.setdefault(id(path[0]) if alone else 0, (path[:1] if alone else [], []))[1].append(edit)
+    for path, members in groups.values():
+        if len(members) > 1 and not _holds(source, path, members):
+            raise NoFix("the replacements do not fit together")
+
+
+def _holds(source: Source, path: Iterable[ast.AST], edits: list[Edit], statements: bool = False) -> bool:
+    """The hole test, on the innermost statement of the path whose lines parse on their own, else on the file."""
+    unit, rows = None, None
+    for stmt in reversed([node for node in path if isinstance(node, ast.stmt)]):
+        rows = _rows(source, stmt)
+        if rows is not None and all(edit.span in rows for edit in edits):
+            unit = stmt
+            break
+    else:
+        rows = Span(0, len(source.text))
+    text = source.slice(rows)
+    lead = "if 1:\n" if unit is not None and text[0] in " \t" else ""
+    local = [Edit(Span(edit.span.start - rows.start, edit.span.end - rows.start), edit.text) for edit in edits]
+    after = Source(source.path, lead + edits_apply(text, local))
+    moved = rows.start - len(lead)
+    try:
+        body = after.tree.body[0].body if lead else after.tree.body
+    except Unreadable:
+        return False
+
+    def span_after(node: ast.AST) -> Span:
+        span = after.span(node)
+        return Span(span.start + moved, span.end + moved)
+
+    before = [unit] if unit is not None else source.tree.body
+    return only_edits_changed(before, source.span, body, span_after, Shift(edits), statements)
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Lines added
+
+
+def _statements(
+    source: Source, lines: list[str], holes: Mapping[str, Hole], speller: _Speller, flagged: Span = Span(0, 0)
+) -> list[str]:
+    return [_filled(source, flagged, line, holes, speller, is_statement=True) for line in lines]
+
+
+def _indent(source: Source, start: int) -> str:
+    """The blanks at an offset."""
+    return re.compile(r"[ \t]*").match(source.text, start)[0]
+
+
+def _inserted(
+    source: Source, stmt: ast.stmt, lines: list[str], holes: Mapping[str, Hole], speller: _Speller
+) -> Edit:
+    """The edit that adds lines before a statement."""
+    span = whole_span(stmt, source.span)
+    start = source.line_starts[source.position(span.start)[0] - 1]
+    if source.text[start : span.start].strip(" \t@") or _continues(source, start):
+        raise NoFix("the statement is not the first on its line")
+    if isinstance(stmt, ast.If) and source.text.startswith("elif", span.start):
+        raise NoFix("nothing can stand between if and elif")
+    if _is_docstring(source, stmt) or (isinstance(stmt, ast.ImportFrom) and stmt.module == "__future__"):
+        raise NoFix("the statement must stay the first one")
+    indent, end = _indent(source, start), _line_end(source, start)
+    return Edit(Span(start, start), "".join(indent + text + end for text in _statements(source, lines, holes, speller)))
+
+
+def _appended(
+    source: Source, stmt: ast.stmt, end: int, lines: list[str], holes: Mapping[str, Hole], speller: _Speller
+) -> Edit:
+    """The edit that adds lines after the last line of a statement, which ends at `end`."""
+    indent, ending = _indent(source, source.line_starts[stmt.lineno - 1]), _line_end(source, end)
+    texts = _statements(source, lines, holes, speller)
+    if source.text[end - 1] in "\r\n":
+        return Edit(Span(end, end), "".join(indent + text + ending for text in texts))
+    return Edit(Span(end, end), "".join(ending + indent + text for text in texts))
+
+
+def _is_docstring(source: Source, stmt: ast.stmt) -> bool:
+    if not (isinstance(stmt, ast.Expr) and isinstance(stmt.value, ast.Constant) and isinstance(stmt.value.value, str)):
+        return False
+    owner = ([source.tree] + enclosing(source.tree.body, source.span(stmt), source.span))
+    parent = next(outer for outer, inner in zip(owner, owner[1:]) if inner is stmt)
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    return isinstance(parent, documented) and parent.body[0] is stmt
+
+
+def _line_end(source: Source, start: int) -> str:
+    """How the line before an offset ends, or, at the start of the file, the first line."""
+    before = source.text[max(0, start - 2) : start]
+    for end in ("\r\n", "\n", "\r"):
+        if before.endswith(end):
+            return end
+    first = re.search(r"\r\n|\r|\n", source.text)
+    return first[0] if first else "\n"
+
+
+def _imports(source: Source, lines: Iterable[str], site: int) -> list[Edit]:
+    """Edits that add import lines at the top of the file, before a site. Raises NoFix where there is no place."""
+    lines = sorted(lines)
+    point = _import_point(source, site) if lines else 0
+    if point > site:
+        raise NoFix("there is no place before it for the import that is needed")
+    return [Edit(Span(point, point), line + _line_end(source, point)) for line in lines]
+
+
+def _import_point(source: Source, site: int) -> int:
+    """The line after the last top-level import that stands before the site and before the first definition."""
+    body = source.tree.body
+    last = -1
+    for index, stmt in enumerate(body):
+        if isinstance(stmt, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) or source.span(stmt).end > site:
+            break
+        if isinstance(stmt, (ast.Import, ast.ImportFrom)) or (index == 0 and _is_docstring(source, stmt)):
+            last = index
+    if last < 0:
+        return _after_header(source)
+    while last + 1 < len(body) and body[last + 1].lineno == body[last].end_lineno:
+        last += 1  # A line added must not break `import a; import b`.
+    row = body[last].end_lineno
+    if row >= len(source.line_starts):
+        return len(source.text) + 1
+    if last == 0 and _is_docstring(source, body[0]):
+        while row < len(source.line_starts) - 1 and not source.line_text(row + 1).strip():
+            row += 1
+    return source.line_starts[row]
+
+
+def _after_header(source: Source) -> int:
+    """The offset after a shebang, an encoding line, and a comment that heads the file."""
+    first = source.tree.body[0].lineno if source.tree.body else 1
+    row = 1
+    for number in (1, 2):
+        if number < first and re.match(r"#!|[ \t\f]*#.*?coding[:=]", source.line_text(number)):
+            row = number + 1
+    end = row
+    while end < first and source.line_text(end).lstrip().startswith("#"):
+        end += 1
+    if end > row and end < first and not source.line_text(end).strip():
+        row = end + 1
+    return source.line_starts[row - 1]

@@ -1,0 +1,250 @@
+"""Rewrite templates filled with source text on libcst's tree. The only module that imports libcst; import it late."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+import libcst as cst
+
+from tfnanlint.edits import NoFix, expression, same_tree, statement
+
+# Dotted names of a template that begin with one of these are canonical and are spelled as the file spells them.
+ROOTS = frozenset({"tf", "K", "keras", "ops", "np", "tnp", "tfp"})
+
+_HOLE = re.compile(r"\{([A-Za-z_]\w*)\}")
+_PLACEHOLDER = re.compile(r"_tfn_hole_(\d+)_")
+_LINE_END = re.compile(r"\r\n|\r|\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Filling:
+    """What goes into a hole: an expression's text, and the text for its second and later copies."""
+
+    text: str
+    again: str
+    starred: bool = False
+
+
+def holes_of(template: str) -> list[str]:
+    """The names of the holes in a template, in order, repeated ones repeated."""
+    return _HOLE.findall(template)
+
+
+def without_holes(template: str) -> str:
+    """The template as Python text, with a name in the place of every hole."""
+    count = iter(range(len(template)))
+    return _HOLE.sub(lambda match: f"_tfn_hole_{next(count)}_", template)
+
+
+def fill(
+    template: str, fillings: Mapping[str, Filling | None], spell: Callable[[str], str], is_statement: bool = False
+) -> str:
+    """The template's text with its holes filled, its names spelled, and parentheses around fillings that need them.
+
+    An expression is text for use within brackets: it may break over lines. With `is_statement` the template is
+    one simple statement. A filling of None drops the argument in which its hole stands. Raises NoFix when a filling
+    cannot stand in its hole or libcst cannot read it, ValueError when the template itself is wrong.
+    """
+    names = holes_of(template)
+    dropped = {index for index, name in enumerate(names) if fillings[name] is None}
+    try:
+        tree = _parse(template, is_statement).visit(_Drop(dropped)).visit(_Spell(spell))
+        return _Filled(tree, names, fillings, is_statement).text()
+    except RecursionError:
+        raise NoFix("the expression is nested too deeply to be rewritten") from None
+
+
+@lru_cache(maxsize=512)
+def _parse(template: str, is_statement: bool) -> cst.BaseExpression | cst.SimpleStatementLine:
+    text = without_holes(template)
+    try:
+        tree = cst.parse_statement(text) if is_statement else cst.parse_expression(text)
+    except cst.ParserSyntaxError:
+        raise ValueError(f"the rewrite template {template!r} is not Python") from None
+    if is_statement and not isinstance(tree, cst.SimpleStatementLine):
+        raise ValueError(f"the rewrite template {template!r} is not made of simple statements")
+    return tree
+
+
+def _occurrence(node: cst.CSTNode | None) -> int | None:
+    """Which hole a node stands for."""
+    match = _PLACEHOLDER.fullmatch(node.value) if isinstance(node, cst.Name) else None
+    return int(match[1]) if match else None
+
+
+class _Drop(cst.CSTTransformer):
+    """Takes out the arguments in which dropped holes stand."""
+
+    def __init__(self, dropped: set[int]):
+        super().__init__()
+        self._dropped = dropped
+        self._inside: list[bool] = []  # for each argument around the current node: does a dropped hole stand in it
+        self._gone: set[int] = set()  # ids of arguments taken out
+
+    def visit_Arg(self, node: cst.Arg) -> None:
+        self._inside.append(False)
+
+    def leave_Arg(self, original_node: cst.Arg, updated_node: cst.Arg):
+        if not self._inside.pop():
+            return updated_node
+        self._gone.add(id(original_node))
+        return cst.RemoveFromParent()
+
+    def leave_Name(self, original_node: cst.Name, updated_node: cst.Name) -> cst.Name:
+        if _occurrence(original_node) in self._dropped:
+            if not self._inside:
+                raise ValueError("a hole without a value stands outside of any argument that could be dropped")
+            self._inside[-1] = True
+        return updated_node
+
+    def leave_Call(self, original_node: cst.Call, updated_node: cst.Call) -> cst.Call:
+        gone = [id(arg) in self._gone for arg in original_node.args]
+        if not any(gone):
+            return updated_node
+        positional = [lost for lost, arg in zip(gone, original_node.args) if arg.keyword is None]
+        if positional != sorted(positional):
+            raise ValueError("dropping a positional argument would move the ones after it")
+        args = list(updated_node.args)
+        if args:
+            args[-1] = args[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
+        return updated_node.with_changes(args=args)
+
+
+class _Spell(cst.CSTTransformer):
+    """Writes canonical names as the file writes them."""
+
+    def __init__(self, spell: Callable[[str], str]):
+        super().__init__()
+        self._spell = spell
+
+    def visit_Attribute(self, node: cst.Attribute) -> bool:
+        return _canonical(node) is None
+
+    def leave_Attribute(self, original_node: cst.Attribute, updated_node: cst.Attribute) -> cst.BaseExpression:
+        name = _canonical(original_node)
+        if name is None:
+            return updated_node
+        first, *rest = self._spell(name).split(".")
+        spelled: cst.BaseExpression = cst.Name(first)
+        for part in rest:
+            spelled = cst.Attribute(spelled, cst.Name(part))
+        return spelled
+
+
+def _canonical(node: cst.BaseExpression) -> str | None:
+    """The dotted name that an attribute chain spells, if it begins with a canonical root."""
+    parts: list[str] = []
+    while isinstance(node, cst.Attribute):
+        parts.append(node.attr.value)
+        node = node.value
+    if isinstance(node, cst.Name) and node.value in ROOTS:
+        return ".".join([node.value, *reversed(parts)])
+    return None
+
+
+class _Put(cst.CSTTransformer):
+    """Puts fillings into the places of their holes."""
+
+    def __init__(self, contents: Mapping[int, cst.BaseExpression], starred: set[int]):
+        super().__init__()
+        self._contents = contents
+        self._starred = starred
+
+    def leave_Name(self, original_node: cst.Name, updated_node: cst.Name) -> cst.BaseExpression:
+        return self._contents.get(_occurrence(original_node), updated_node)
+
+    def leave_Arg(self, original_node: cst.Arg, updated_node: cst.Arg) -> cst.Arg:
+        if _occurrence(original_node.value) not in self._starred:
+            return updated_node
+        if original_node.keyword is not None or original_node.star:
+            raise NoFix("an argument list unpacked with * cannot be passed by name")
+        return updated_node.with_changes(star="*")
+
+
+class _Filled:
+    """A template with its fillings at hand, written with as few parentheses as keep its meaning."""
+
+    def __init__(self, tree, names: list[str], fillings: Mapping[str, Filling | None], is_statement: bool):
+        self._tree = tree
+        self._is_statement = is_statement
+        self._skeleton = _code(tree)
+        self._texts: dict[int, str] = {}
+        self._starred: set[int] = set()
+        seen: set[str] = set()
+        for index in sorted(int(number) for number in _PLACEHOLDER.findall(self._skeleton)):
+            filling = fillings[names[index]]
+            self._texts[index] = filling.again if names[index] in seen else filling.text
+            seen.add(names[index])
+            if filling.starred:
+                self._starred.add(index)
+        self._bare = {index: _contents(text) for index, text in self._texts.items()}
+
+    def text(self) -> str:
+        """Tries without parentheses first, then takes away each pair that the meaning does not need."""
+        wrapped = set(self._texts) - self._starred
+        meant = self._meaning(self._render(wrapped))
+        if meant is None:
+            raise NoFix("the expression cannot stand where the rewrite would put it")
+        if self._says(set(), meant):
+            return self._render(set())
+        for index in sorted(wrapped):
+            if self._says(wrapped - {index}, meant):
+                wrapped -= {index}
+        return self._render(wrapped)
+
+    def _says(self, wrapped: set[int], meant: ast.AST) -> bool:
+        found = self._meaning(self._render(wrapped))
+        return found is not None and same_tree(found, meant)
+
+    def _meaning(self, text: str) -> ast.AST | None:
+        return statement(text) if self._is_statement else expression(text)
+
+    def _render(self, wrapped: set[int]) -> str:
+        contents = {index: _parenthesised(node) if index in wrapped else node for index, node in self._bare.items()}
+        text = _code(self._tree.visit(_Put(contents, self._starred)))
+        if text != _PLACEHOLDER.sub(lambda match: self._written(int(match[1]), wrapped), self._skeleton):
+            raise NoFix("the expression would not be kept as it is written")
+        return text
+
+    def _written(self, index: int, wrapped: set[int]) -> str:
+        if index in wrapped:
+            return f"({self._texts[index]})"
+        return "*" * (index in self._starred) + self._texts[index]
+
+
+def _code(tree: cst.CSTNode) -> str:
+    """The text of a tree; of a statement, without its line end."""
+    if isinstance(tree, cst.SimpleStatementLine):
+        tree = tree.with_changes(trailing_whitespace=cst.TrailingWhitespace(newline=cst.Newline(value="\n")))
+        return cst.Module([]).code_for_node(tree)[:-1]
+    return cst.Module([]).code_for_node(tree)
+
+
+def _contents(text: str) -> cst.BaseExpression:
+    """The tree of an expression's text, which may be cut out of brackets: parsed in parentheses, and unwrapped."""
+    try:
+        node = cst.parse_expression(f"({text})")
+    except cst.ParserSyntaxError:
+        raise NoFix("the expression uses syntax that the rewriter cannot read") from None
+    end = _LINE_END.search(text)
+    if end:
+        # libcst leaves out the line end it takes for the file's own, which is the first it meets.
+        node = node.visit(_LineEnds(end[0]))
+    return node.with_changes(lpar=node.lpar[1:], rpar=node.rpar[:-1])
+
+
+class _LineEnds(cst.CSTTransformer):
+    def __init__(self, default: str):
+        super().__init__()
+        self._default = default
+
+    def leave_Newline(self, original_node: cst.Newline, updated_node: cst.Newline) -> cst.Newline:
+        return updated_node if updated_node.value else updated_node.with_changes(value=self._default)
+
+
+def _parenthesised(node: cst.BaseExpression) -> cst.BaseExpression:
+    return node.with_changes(lpar=[cst.LeftParen(), *node.lpar], rpar=[*node.rpar, cst.RightParen()])
