@@ -124,18 +124,17 @@ def _constant_power(x: Value, exponent: float) -> Value:
         return Value(1.0, 1.0, dtype=x.dtype)
     if exponent == 1:
         return Value(x.lo, x.hi, x.zero, nan=x.nan, inf=x.inf, dtype=x.dtype, evident=x.evident, guarded=x.guarded)
+    if exponent < 0:
+        return _inverse_power(x, -exponent)
     whole = exponent == int(exponent)
-    size = abs(exponent)
     if exponent == 2:
         result = t.square(x)
-    elif not whole or exponent % 2 == 0:
-        result = _even_power(x if not whole else t.absolute(x), size, whole)
+    elif whole and exponent % 2:
+        result = _odd_power(x, exponent)
     else:
-        result = _odd_power(x, size)
-    if exponent > 0:
-        result.guarded = x.guarded
-        return result
-    return _inverse_power(result, x)
+        result = _even_power(t.absolute(x) if whole else x, exponent, whole)
+    result.guarded = x.guarded
+    return result
 
 
 def _raised(base: float, exponent: float) -> float:
@@ -149,7 +148,7 @@ def _even_power(x: Value, exponent: float, whole: bool) -> Value:
     """Powers that are nonnegative: even ones of a magnitude, and fractional ones, which are NaN below 0."""
     lo, hi = t.outward(_raised(max(x.lo, 0.0), exponent), _raised(max(x.hi, 0.0), exponent), x.dtype, 8)
     lo, hi = t.beside_one(x, lo, hi) if not whole or x.lo >= 0 else (lo, hi)
-    zero = x.zero or x.lo <= 0 and _raised(t.smallest(x.dtype), exponent) < t.smallest(x.dtype)
+    zero = x.zero or _raised(t.least_magnitude(x, x.dtype), exponent) < t.smallest(x.dtype)
     nan = x.nan or not whole and x.lo < 0
     return t.made(lo, hi, x, nan=nan, up=x.inf, zero=zero, dtype=x.dtype)
 
@@ -157,18 +156,34 @@ def _even_power(x: Value, exponent: float, whole: bool) -> Value:
 def _odd_power(x: Value, exponent: float) -> Value:
     shape = t.increasing(lambda v: math.copysign(_raised(abs(v), exponent), v), ulps=8)
     result = shape(x)
-    if x.nonzero and _raised(t.smallest(x.dtype), exponent) >= t.smallest(x.dtype):
-        result.zero = False
+    result.zero = x.zero or _raised(t.least_magnitude(x, x.dtype), exponent) < t.smallest(x.dtype)
     return result
 
 
-def _inverse_power(result: Value, x: Value) -> Value:
-    """1 / power, where the power may have overflowed (then the inverse is 0) or flushed (then it is Inf)."""
-    inverse = t.reciprocal(result)
-    inverse.nan, inverse.guarded = result.nan, x.guarded
-    lo, hi = t.outward(inverse.lo, inverse.hi, x.dtype)
-    inverse.lo, inverse.hi = lo, hi
-    return inverse
+def _inverse_power(x: Value, exponent: float) -> Value:
+    """x ** -exponent: by the bounds, since the power itself may overflow where its inverse is still a number."""
+    whole = exponent == int(exponent)
+    odd = whole and exponent % 2 == 1
+    nan = x.nan or not whole and (x.lo < 0 or reaches_minus_inf(x))
+    size = x if odd or not whole else t.absolute(x)
+    parts = []
+    if size.hi > 0 or size.zero or reaches_inf(size):
+        parts.append(_falling(size, exponent))
+    if odd and (x.lo < 0 or reaches_minus_inf(x)):
+        parts.append(t.negative(_falling(t.negative(x), exponent)))
+    if x.inf and not whole:
+        parts.append(Value(0.0, 0.0, dtype=x.dtype))  # also (-Inf) ** -0.5
+    result = t.join(parts) if parts else Value(0.0, 0.0, dtype=x.dtype)
+    result.nan, result.guarded = nan, x.guarded
+    return result
+
+
+def _falling(x: Value, exponent: float) -> Value:
+    """x ** -exponent of the elements above 0."""
+    least = max(x.lo, t.smallest(x.dtype))
+    lo, hi = 0.0 if x.hi == INF or reaches_inf(x) else _corner(max(x.hi, least), -exponent), _corner(least, -exponent)
+    lo, hi = t.outward(lo, hi, x.dtype, 8)
+    return t.made(lo, hi, x, up=x.zero or hi > t.limits_of(x.dtype).max, zero=lo < t.smallest(x.dtype), dtype=x.dtype)
 
 
 def _general_power(a: Value, b: Value) -> Value:
@@ -177,7 +192,7 @@ def _general_power(a: Value, b: Value) -> Value:
     if a.inf or b.inf or INF in (size.hi, b.hi) or b.lo == -INF:
         positive = a.nonnegative
         lo, hi = (0.0 if positive else -INF), INF
-        up = a.inf or b.inf or b.lo < 0 and a.zero or a.known and b.known
+        up = a.inf or b.inf or b.lo < 0 and a.zero or a.known or b.known
     else:
         corners = [_corner(p, q) for p in (size.lo, size.hi) for q in (b.lo, b.hi)]
         corners += [1.0] if b.lo <= 0 <= b.hi else []
@@ -312,8 +327,9 @@ def tan(x: Value) -> Value:
 
 
 def atan2(y: Value, x: Value) -> Value:
-    lo, hi = (0.0 if y.lo >= 0 else -math.pi), (0.0 if y.hi <= 0 and y.nonzero else math.pi)
-    if x.lo >= 0:
+    # -0.0 counts as negative: atan2(-0.0, -1) is -pi.
+    lo, hi = (0.0 if y.positive else -math.pi), (0.0 if y.hi <= 0 and y.nonzero else math.pi)
+    if x.positive:
         lo, hi = max(lo, -math.pi / 2), min(hi, math.pi / 2)
     lo, hi = t.outward(lo, hi, t.joined_dtype((x, y)), 1)
     return Value(lo, hi, nan=x.nan or y.nan, dtype=t.joined_dtype((x, y)))

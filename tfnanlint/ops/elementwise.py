@@ -61,7 +61,7 @@ op("K.sqrt", "", "x", t.unary(lambda x: t.sqrt(t.maximum(x, t.number(0.0)))), gr
    reference="tf.sqrt(tf.maximum(x, tf.zeros_like(x)))")
 row("rsqrt", t.unary(c.rsqrt), top=False, np="", needs={"x": "positive"}, gradient="infinite near 0", masked="xla")
 row("square", t.unary(t.square), more="K.square")
-row("reciprocal", t.unary(t.reciprocal), top=False, raw="Reciprocal Inv", needs={"x": "nonzero"},
+row("reciprocal", t.unary(c.reciprocal), top=False, raw="Reciprocal Inv", needs={"x": "nonzero"},
     gradient="infinite near 0", masked="xla")
 row("reciprocal_no_nan", t.unary(lambda x: c.divide_no_nan(t.number(1.0), x)), top=False, ops="", np="", raw="",
     gradient="infinite near 0")
@@ -69,7 +69,8 @@ row("pow", t.binary(c.power), "x y name", ops="power", np="power float_power", r
     needs={"x": "positive, or the exponent an integer"}, masked="all",
     gradient="infinite at 0 for exponents below 1")
 own("ops.cbrt", t.unary(c.cbrt), gradient="infinite at 0", masked="all", reference="tnp.cbrt(x)")
-row("squared_difference", t.binary(c.squared_difference), "x y name", ops="", np="", raw="SquaredDifference")
+row("squared_difference", t.binary(c.squared_difference), "x y name", top=False, ops="", np="",
+    raw="SquaredDifference")
 own("ops.hypot", t.binary(c.hypot), params="x y", gradient="NaN at (0, 0)", masked="all")
 
 # Sign, rounding, remainder
@@ -109,7 +110,7 @@ row("asinh", t.unary(c.asinh), ops="arcsinh", np="arcsinh")
 row("acosh", t.unary(c.acosh), ops="arccosh", np="arccosh", needs={"x": "above 1"}, gradient="infinite at 1", masked="all")
 row("atanh", t.unary(c.atanh), ops="arctanh", np="arctanh", needs={"x": "inside (-1, 1)"}, masked="all",
     gradient="infinite at -1 and 1")
-own("ops.sinc", t.unary(c.wave), reference="tnp.sinc(x)")
+own("ops.sinc", t.unary(c.sinc), reference="tnp.sinc(x)")
 own("ops.deg2rad", t.unary(lambda x: t.multiply(x, t.number(math.pi / 180))), reference="tnp.deg2rad(x)")
 own("ops.rad2deg", t.unary(lambda x: t.multiply(x, t.number(180 / math.pi))), reference="tnp.rad2deg(x)")
 
@@ -138,7 +139,9 @@ op("tf.clip_by_value", "K.clip ops.clip np.clip tnp.clip raw.ClipByValue", "x cl
 
 def _clipped_to_norm(x: Value, norm: Value) -> Value:
     """x * norm / max(|x|, norm): between 0 and x, no larger than the norm, NaN if the product overflows."""
-    size = norm.hi if norm.hi > 0 else INF
+    if norm.lo <= 0:
+        return Value(nan=True, inf=True, dtype=x.dtype)
+    size = norm.hi
     reach = max(abs(x.lo), abs(x.hi))
     overflows = reach < INF and size < INF and max(reach, size) * size > t.limits_of(x.dtype).max
     lo, hi = t.outward(max(min(x.lo, 0.0), -size), min(max(x.hi, 0.0), size), x.dtype, 16)
@@ -149,7 +152,7 @@ def _clip_by_norm(site: Site) -> Value:
     return _clipped_to_norm(site.value("x"), site.value("clip_norm"))
 
 
-op("tf.clip_by_norm", "", "x clip_norm axes name", _clip_by_norm, reference="tf.clip_by_norm(x, clip_norm)")
+op("tf.clip_by_norm", "", "x clip_norm axes name", _clip_by_norm, reference="tf.clip_by_norm(x, clip_norm, axes=-1)")
 op("tf.clip_by_average_norm", "", "x clip_norm name", t.passes(), untested="divides the norm by the number of elements")
 
 
@@ -224,4 +227,4 @@ def _epsilon(site: Site) -> Value:
     return t.number(1e-7)
 
 
-op("K.epsilon", "keras.config.epsilon keras.epsilon", "", _epsilon, reference="1e-7")
+op("K.epsilon", "keras.config.epsilon keras.epsilon", "", _epsilon, untested="a setting")

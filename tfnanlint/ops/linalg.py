@@ -15,7 +15,15 @@ def _matrix(site: Site, **flags) -> Value:
     """Any numbers, in the dtype of the matrix; what is not finite spreads."""
     x = site.value(site.op.main)
     nan = flags.pop("nan", False) or x.nan or x.inf
-    return Value(nan=nan, dtype=x.dtype, **flags)
+    return Value(nan=nan, inf=flags.pop("inf", False) or x.inf, dtype=x.dtype, evident=x.evident)
+
+
+def _determinant(site: Site) -> Value:
+    """A sum of products of as many elements as the matrix has rows."""
+    x = site.value("x")
+    reach = max(abs(x.lo), abs(x.hi))
+    overflows = 1 < reach < INF and reach > t.limits_of(x.dtype).max ** 0.25
+    return _matrix(site, nan=overflows, inf=overflows)
 
 
 def _inverse(site: Site) -> Value:
@@ -63,15 +71,15 @@ def _slogdet(site: Site) -> Value:
 
 
 op("tf.linalg.cholesky", "tf.cholesky ops.cholesky ops.linalg.cholesky np.linalg.cholesky raw.Cholesky", "x name", _cholesky,
-   needs={"x": "positive definite"}, gradient=SINGULAR, masked="all", reference="tf.linalg.cholesky(eye(x))")
-op("tf.linalg.det", "tf.matrix_determinant ops.det ops.linalg.det np.linalg.det raw.MatrixDeterminant", "x name", _matrix,
-   gradient=SINGULAR, masked="all", reference="tf.linalg.det(eye(x))")
+   needs={"x": "positive definite"}, gradient=SINGULAR, masked="all", reference="tf.linalg.cholesky(hankel(x))")
+op("tf.linalg.det", "tf.matrix_determinant ops.det ops.linalg.det np.linalg.det raw.MatrixDeterminant", "x name", _determinant,
+   gradient=SINGULAR, masked="all", reference="tf.linalg.det(hankel(x))")
 op("tf.linalg.logdet", "ops.logdet", "x name", _cholesky, needs={"x": "positive definite"}, gradient=SINGULAR,
    masked="all", untested="tf.linalg.cholesky and tf.math.log are tested")
 op("tf.linalg.slogdet", "ops.slogdet np.linalg.slogdet", "x name", _slogdet, needs={"x": "not singular"}, gradient=SINGULAR,
    masked="all", untested="returns a pair")
 op("tf.linalg.inv", "tf.matrix_inverse ops.inv ops.linalg.inv np.linalg.inv raw.MatrixInverse", "x adjoint name", _inverse,
-   needs={"x": "not singular"}, gradient=SINGULAR, masked="all", reference="tf.linalg.inv(eye(x))")
+   needs={"x": "not singular"}, gradient=SINGULAR, masked="all", untested="raises for a singular matrix in the batch")
 op("tf.linalg.pinv", "np.linalg.pinv ops.pinv", "x rcond name", _matrix, untested="as accurate as its cutoff")
 op("tf.linalg.solve", "tf.matrix_solve ops.solve ops.linalg.solve np.linalg.solve raw.MatrixSolve", "x rhs adjoint name", _inverse,
    needs={"x": "not singular"}, gradient=SINGULAR, masked="all", untested="tf.linalg.inv is tested")
@@ -88,13 +96,13 @@ op("tf.linalg.svd", "tf.svd ops.svd ops.linalg.svd np.linalg.svd", "x full_matri
    untested="returns a triple", gradient="", positions={"np.linalg.svd": ("x", "full_matrices", "compute_uv")})
 op("tf.linalg.eigh", "tf.self_adjoint_eig ops.eigh ops.linalg.eigh np.linalg.eigh", "x name", _values_and_vectors,
    untested="returns a pair")
-op("tf.linalg.eigvalsh", "tf.self_adjoint_eigvals np.linalg.eigvalsh", "x name", _matrix, reference="tf.linalg.eigvalsh(eye(x))")
+op("tf.linalg.eigvalsh", "tf.self_adjoint_eigvals np.linalg.eigvalsh", "x name", _matrix, untested="the kernel raises for NaN and Inf")
 op("tf.linalg.eig", "ops.eig np.linalg.eig tf.eig", "x name", lambda site: t.several(_matrix(site), _matrix(site)),
    untested="complex")
 op("tf.linalg.eigvals", "np.linalg.eigvals tf.eigvals", "x name", _matrix, untested="complex")
 op("tf.linalg.qr", "tf.qr ops.qr ops.linalg.qr np.linalg.qr", "x full_matrices name", _qr, untested="returns a pair")
 op("tf.linalg.trace", "tf.trace ops.trace np.trace tnp.trace", "x name", lambda site: total(site.value("x")),
-   reference="tf.linalg.trace(x)")
+   reference="tf.linalg.trace(hankel(x))")
 op("tf.linalg.expm", "", "x name", lambda site: _matrix(site, inf=True), untested="exp is tested; it overflows as exp does")
 op("tf.linalg.logm", "tf.linalg.sqrtm np.linalg.matrix_power", "x name", _inverse, needs={"x": "not singular"},
    gradient=SINGULAR, untested="complex, or raises")

@@ -22,7 +22,7 @@ def softmax(x: Value) -> Value:
     nan = x.nan or x.inf
     width = x.hi - x.lo if x.hi > x.lo else 0.0
     smallest = t.safely(lambda w: math.exp(-w) * 1e-6, width) if width < INF else 0.0
-    zero = smallest < t.smallest(x.dtype) or x.inf
+    zero = smallest < t.smallest(x.dtype) or x.inf or x.nan
     return Value(0.0, 1.0, zero, nan=nan, dtype=x.dtype)
 
 
@@ -84,7 +84,7 @@ def dipping(function, lowest: float, where: float, slack: float = 1e-3) -> Funct
         ends = [0.0 if v == -INF else INF if v == INF else t.safely(function, v) for v in (x.lo, x.hi)]
         lo = lowest - slack if x.lo <= where <= x.hi else min(ends)
         lo, hi = t.outward(lo, max(max(ends), 0.0 if x.lo < -1 else -INF), x.dtype, 256)
-        zero = x.zero or x.lo < -5 or x.inf
+        zero = x.zero or x.lo < -5 or x.inf or t.least_magnitude(x, x.dtype) < 4 * t.smallest(x.dtype)
         if x.hi < 0:
             hi = min(hi, 0.0)
         if x.lo < 0:
@@ -108,9 +108,23 @@ def _mish(x: float) -> float:
     return x * math.tanh(c._softplus(x))
 
 
-elu = t.increasing(lambda x: x if x > 0 else math.expm1(x), -1.0, INF, ulps=16, odd=True)
+
+def _flat_below(function: Function) -> Function:
+    """exp(x) - 1 as the kernels compute it: 0 for x within a spacing below 0."""
+
+    def give(x: Value) -> Value:
+        result = function(x)
+        if x.lo < 0 and x.hi > -t.limits_of(x.dtype).eps:
+            result = Value(result.lo, max(result.hi, 0.0), True, nan=x.nan, inf=result.inf, dtype=x.dtype)
+        return result
+
+    return give
+
+
+elu = _flat_below(t.increasing(lambda x: x if x > 0 else math.expm1(x), -1.0, INF, ulps=16, odd=True))
 SELU, SELU_FLOOR = 1.0507009873554805, -1.7580993408473766
-selu = t.increasing(lambda x: SELU * x if x > 0 else -SELU_FLOOR * math.expm1(x), SELU_FLOOR * 1.001, INF, ulps=64, odd=True)
+selu = _flat_below(t.increasing(lambda x: SELU * x if x > 0 else -SELU_FLOOR * math.expm1(x), SELU_FLOOR * 1.001, INF,
+                                ulps=64, odd=True))
 softsign = t.increasing(lambda x: x / (1.0 + abs(x)), -1.0, 1.0, ulps=16)
 swish = dipping(_swish, -0.27846454276107, -1.2784645427611)
 gelu = dipping(_gelu, -0.17004075057125, -0.7517915246935)
@@ -168,15 +182,18 @@ def _from_logits(*targets: str):
         others = [site.value(param) for param in targets]
         shares = all(0 <= v.lo and v.hi <= 1 or not v.known for v in others)
         nan = logits.nan or logits.inf or any(v.nan or v.inf for v in others)
-        return Value(0.0 if shares else -INF, INF, nan=nan, inf=logits.inf or _beyond(logits), dtype=logits.dtype)
+        return Value(0.0 if shares else -INF, INF, nan=nan, inf=logits.inf or _beyond(logits, *others), dtype=logits.dtype)
 
     return give
 
 
-def _beyond(logits: Value) -> bool:
-    """Whether sums of differences of logits overflow."""
+def _beyond(logits: Value, *factors: Value) -> bool:
+    """Whether sums of products with logits overflow."""
     largest = t.limits_of(logits.dtype).max / COUNT
-    return -INF < logits.lo < -largest or largest < logits.hi < INF
+    reach = max(abs(v) for v in (logits.lo, logits.hi, 1.0) if v not in (INF, -INF))
+    for factor in factors:
+        reach *= max(abs(v) for v in (factor.lo, factor.hi, 1.0) if v not in (INF, -INF))
+    return reach > largest
 
 
 op("tf.nn.sigmoid_cross_entropy_with_logits", "", "labels logits name", _from_logits("labels"), main="logits",
@@ -211,7 +228,7 @@ def _one_sided(x: Value, bias: Value) -> Value:
 
 
 op("tf.nn.bias_add", "K.bias_add raw.BiasAdd", "x bias data_format name", t.binary(_one_sided, "x", "bias"),
-   reference="tf.nn.bias_add(x, bias[0])", untested="")
+   untested="a sum; tf.add is tested")
 op("tf.nn.xw_plus_b", "", "x weights biases name",
    lambda site: t.add(_linear("x", "weights")(site), site.value("biases")), untested="tf.matmul and tf.add are tested")
 op("tf.nn.conv2d", "tf.nn.conv1d tf.nn.conv3d tf.nn.convolution tf.nn.depthwise_conv2d tf.nn.separable_conv2d "

@@ -152,7 +152,7 @@ def _logsumexp(site: Site) -> Value:
     """At least the largest element, above it by the logarithm of the count."""
     x = t.one_of(site.value("x"))
     lo, _ = t.outward(x.lo, x.hi, x.dtype, 64)
-    return _like(x, lo - t.limits_of(x.dtype).eps * 64, INF, nan=x.inf and reaches_inf(x) and False, inf=x.inf)
+    return _like(x, lo - t.limits_of(x.dtype).eps * 64, INF, inf=x.inf)
 
 
 def euclidean(x: Value) -> Value:
@@ -271,7 +271,14 @@ op("tf.cumsum", "tf.math.cumsum K.cumsum ops.cumsum tnp.cumsum np.cumsum raw.Cum
    _cumsum, reference="tf.cumsum(x, -1)")
 op("tf.math.cumprod", "tf.cumprod K.cumprod ops.cumprod tnp.cumprod np.cumprod raw.Cumprod", "x axis exclusive reverse name",
    _cumprod, gradient="finite but wrong where a factor is 0", reference="tf.math.cumprod(x, -1)")
-op("tf.math.cumulative_logsumexp", "", "x axis exclusive reverse name", _logsumexp,
+def _running_logsumexp(site: Site) -> Value:
+    """The scan starts from -Inf, which NaN leaves standing."""
+    result = _logsumexp(site)
+    nothing = result.nan or site.const("exclusive", False) is not False
+    return result.but(lo=-INF, inf=True) if nothing else result
+
+
+op("tf.math.cumulative_logsumexp", "", "x axis exclusive reverse name", _running_logsumexp,
    reference="tf.math.cumulative_logsumexp(x, -1)")
 
 # Sums over lists, products of matrices
@@ -280,7 +287,7 @@ op("tf.math.cumulative_logsumexp", "", "x axis exclusive reverse name", _logsume
 def _add_n(site: Site) -> Value:
     inputs = site.value("inputs")
     found = t.elements(inputs)
-    if inputs.kind != "sequence":
+    if inputs.kind != "sequence" or not isinstance(inputs.obj, tuple):
         return total(inputs)
     result = found[0]
     for value in found[1:]:

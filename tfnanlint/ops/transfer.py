@@ -156,7 +156,7 @@ def _times(p: float, q: float) -> float:
     return 0.0 if p == 0 or q == 0 else p * q
 
 
-def _least(x: Value, dtype: str | None) -> float:
+def least_magnitude(x: Value, dtype: str | None) -> float:
     """The smallest magnitude of an element; 0 when it can be 0."""
     if x.zero:
         return 0.0
@@ -170,7 +170,7 @@ def multiply(a: Value, b: Value) -> Value:
     corners = [_times(p, q) for p in (a.lo, a.hi) for q in (b.lo, b.hi)]
     up, down = _infinite_product(a, b) if a.inf or b.inf else (False, False)
     nan = a.nan or b.nan or (a.inf and b.zero) or (b.inf and a.zero)
-    zero = a.zero or b.zero or _times(_least(a, dtype), _least(b, dtype)) < smallest(dtype)
+    zero = a.zero or b.zero or _times(least_magnitude(a, dtype), least_magnitude(b, dtype)) < smallest(dtype)
     result = made(min(corners), max(corners), a, b, nan=nan, up=up, down=down, dtype=dtype, zero=zero)
     result.guarded = a.guarded and (b.positive or b.guarded) or b.guarded and a.positive
     result.evident = result.evident or (a.evident and b.known and not (b.lo == b.hi == 0)) or (b.evident and a.known)
@@ -192,7 +192,7 @@ def square(x: Value) -> Value:
     bounds = (x.lo * x.lo, x.hi * x.hi)
     low = 0.0 if x.lo <= 0 <= x.hi else min(bounds)
     result = made(low, max(bounds), x, nan=x.nan, up=x.inf, dtype=x.dtype,
-                  zero=x.zero or _least(x, x.dtype) ** 2 < smallest(x.dtype))
+                  zero=x.zero or least_magnitude(x, x.dtype) ** 2 < smallest(x.dtype))
     result.guarded = x.guarded
     return result
 
@@ -221,7 +221,7 @@ def _quotient(a: Value, b: Value, dtype: str | None) -> Value:
     up, down = _infinite_quotient(a, b)
     nan = a.nan or b.nan or (a.zero and b.zero) or (a.inf and b.inf)
     largest = max(abs(b.lo), abs(b.hi))
-    zero = a.zero or b.inf or _over(_least(a, dtype), largest) < smallest(dtype)
+    zero = a.zero or b.inf or _over(least_magnitude(a, dtype), largest) < smallest(dtype)
     if b.zero and (up or down) and b.lo < 0 < b.hi:
         corners += [INF, -INF]
     return made(min(corners), max(corners), a, b, nan=nan, up=up, down=down, zero=zero, dtype=dtype)
@@ -357,7 +357,7 @@ def sqrt(x: Value) -> Value:
 def maximum(a: Value, b: Value) -> Value:
     a, b, dtype = _meeting(a, b)
     lo, hi = max(a.lo, b.lo), max(a.hi, b.hi)
-    zero = (a.zero and b.lo <= 0) or (b.zero and a.lo <= 0)
+    zero = (a.zero and b.lo <= 0 and not b.positive) or (b.zero and a.lo <= 0 and not a.positive)
     inf = reaches_inf(a) or reaches_inf(b) or (reaches_minus_inf(a) and reaches_minus_inf(b))
     result = Value(lo, hi, zero, nan=a.nan or b.nan, inf=inf, dtype=dtype)
     result.evident = a.evident and b.evident
