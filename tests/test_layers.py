@@ -17,15 +17,15 @@ tf = pytest.importorskip("tensorflow")
 np = pytest.importorskip("numpy")
 keras = pytest.importorskip("keras")
 
+from boxes import BOXES, points, refused, site_of  # noqa: E402
+
 from tfnanlint.ops import ROWS, load  # noqa: E402
 from tfnanlint.ops.layers import Layer, Stack, called  # noqa: E402
-from tfnanlint.site import Site  # noqa: E402
 from tfnanlint.values import INF, Value, number  # noqa: E402
 
 pytestmark = pytest.mark.tensorflow
 TABLE = load()
 
-BOXES = [(0.0, 0.0), (0.0, 1.0), (-1.0, 1.0), (-1e3, 1e3), (1.0, 1e3), (-1e3, -1.0), (-(2.0**-10), 2.0**-10), (5.0, 5.0), (0.25, 0.75)]
 WEIGHTS = [0.05, 1.0, 100.0]
 
 
@@ -80,25 +80,6 @@ def as_value(argument: Any) -> Value:
     return number(argument)
 
 
-def site_of(row: Any, values: dict[str, Value]) -> Site:
-    """A site that applies rows of the table, as the interpreter does."""
-    site = Site.of_values(row, values)
-    site._apply = lambda callee, args: callee.obj.gives(site_of(callee.obj, {callee.obj.main: args[0]}))
-    return site
-
-
-def points(lo: float, hi: float, shape: tuple[int, ...], seed: int = 0) -> Any:
-    """Corners, 0 when it is inside, and random numbers of many sizes."""
-    random = np.random.default_rng(seed)
-    x = random.uniform(lo, hi, shape)
-    x *= np.where(random.random(shape) < 0.3, 10.0 ** random.uniform(-6, 0, shape), 1.0)
-    x[0], x[1] = lo, hi
-    x = np.clip(x, lo, hi)
-    if lo <= 0 <= hi:
-        x.flat[:: max(2, x.size // 10)] = 0.0
-    return x.astype("float32")
-
-
 def scale_weights(layer: Any, size: float) -> None:
     random = np.random.default_rng(1)
     for weight in layer.weights:
@@ -110,16 +91,6 @@ def scale_weights(layer: Any, size: float) -> None:
 
 def outputs(result: Any) -> list[Any]:
     return [np.asarray(r) for r in result] if isinstance(result, (list, tuple)) else [np.asarray(result)]
-
-
-def refused(value: Value, result: Any) -> list[float]:
-    """Numbers in `result` that `value` does not admit."""
-    array = np.asarray(result, "float64").ravel()
-    if value.lo == -INF and value.hi == INF and value.zero:
-        odd = array[~np.isfinite(array)]
-    else:
-        odd = array[~np.isfinite(array) | (array < value.lo) | (array > value.hi) | ((array == 0) & (not value.zero))]
-    return [n for n in odd[:1000].tolist() if not value.admits(n)]
 
 
 M = Made

@@ -159,12 +159,15 @@ op("tf.image.convert_image_dtype", "", "x dtype saturate name", lambda site: _im
 
 
 def _saturated(result: Value, x: Value) -> Value:
-    """No overflow to Inf: what does not fit becomes the largest number."""
+    """No overflow to Inf: what does not fit becomes the largest number. From int64 TensorFlow 2.21 gives nonsense."""
+    if x.dtype == "int64":
+        return unknown("tensor", dtype=result.dtype)
     limits = FLOATS.get(result.dtype or "")
     if limits is None or x.inf:
         return result
-    lo, hi = max(result.lo, -limits.max), min(result.hi, limits.max)
-    return result.but(lo=lo if x.lo != -INF else result.lo, hi=hi if x.hi != INF else result.hi, inf=False)
+    lo = result.lo if x.lo == -INF else min(max(result.lo, -limits.max), limits.max)
+    hi = result.hi if x.hi == INF else min(max(result.hi, -limits.max), limits.max)
+    return result.but(lo=lo, hi=hi, inf=False, zero=result.zero)
 
 
 def _image_dtype(site: Site) -> Value:

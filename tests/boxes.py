@@ -1,0 +1,42 @@
+"""Boxes of inputs, numbers inside them, and what a value refuses: for the tests that execute rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tfnanlint.site import Site
+from tfnanlint.values import INF, Value
+
+# Bounds that float32 holds exactly.
+BOXES = [(0.0, 0.0), (0.0, 1.0), (-1.0, 1.0), (-1e3, 1e3), (1.0, 1e3), (-1e3, -1.0), (-(2.0**-10), 2.0**-10), (5.0, 5.0), (0.25, 0.75)]
+
+
+def site_of(row: Any, values: dict[str, Value]) -> Site:
+    """A site that applies rows of the table, as the interpreter does."""
+    site = Site.of_values(row, values)
+    site._apply = lambda callee, args: callee.obj.gives(site_of(callee.obj, {callee.obj.main: args[0]}))
+    return site
+
+
+def points(lo: float, hi: float, shape: tuple[int, ...], seed: int = 0) -> Any:
+    """Corners, 0 when it is inside, and random numbers of many sizes."""
+    random = np.random.default_rng(seed)
+    x = random.uniform(lo, hi, shape)
+    x *= np.where(random.random(shape) < 0.3, 10.0 ** random.uniform(-6, 0, shape), 1.0)
+    x[0], x[1] = lo, hi
+    x = np.clip(x, lo, hi)
+    if lo <= 0 <= hi:
+        x.flat[:: max(2, x.size // 10)] = 0.0
+    return x.astype("float32")
+
+
+def refused(value: Value, result: Any) -> list[float]:
+    """Numbers in `result` that `value` does not admit."""
+    array = np.asarray(result, "float64").ravel()
+    if value.lo == -INF and value.hi == INF and value.zero:
+        odd = array[~np.isfinite(array)]
+    else:
+        odd = array[~np.isfinite(array) | (array < value.lo) | (array > value.hi) | ((array == 0) & (not value.zero))]
+    return [n for n in odd[:1000].tolist() if not value.admits(n)]
