@@ -47,7 +47,6 @@ def lint(files: list[tuple[str, bytes]], policy) -> tuple[list[Checked], float]:
         one = check(path, data, policy)
         seconds += time.process_time() - start
         if one.findings:
-            one.source.__dict__.pop("tree", None)
             kept.append(one)
     return kept, seconds
 

@@ -13,7 +13,7 @@ from typing import Any
 from tfnanlint import calls
 from tfnanlint.calls import ClassObject, Function, Instance
 from tfnanlint.conditions import facts, leaf, path_of, root_of
-from tfnanlint.following import Following
+from tfnanlint.following import MAX_ABROAD, Following
 from tfnanlint.module import Module
 from tfnanlint.names import is_tensorflow
 from tfnanlint.ops import SYNONYMS, Op, load
@@ -40,7 +40,8 @@ _NUMERIC_KINDS = frozenset(("tensor", "number", "array", "unknown", "shape"))
 class Interpreter(Resolution, Following):
     """Answers what values arrive; one for all modules of a run."""
 
-    def __init__(self) -> None:
+    def __init__(self, callers_abroad: bool = True) -> None:
+        """`callers_abroad`: whether calls in other files count at parameters (it means searching the project)."""
         self.table = load()
         from tfnanlint.ops import python
 
@@ -51,7 +52,7 @@ class Interpreter(Resolution, Following):
         self.steps = 0
         self.active_loops = 0
         self.inlined = 0
-        self.abroad = 0
+        self.abroad = 0 if callers_abroad else MAX_ABROAD
         self._members: dict[tuple[int, str], tuple[Any, Value]] = {}
 
     # Questions

@@ -13,7 +13,7 @@ from tfnanlint.findings import Certainty, Finding
 from tfnanlint.gradients import Gradients
 from tfnanlint.module import Module
 from tfnanlint.ops import load
-from tfnanlint.project import Project
+from tfnanlint.project import Project, remember
 from tfnanlint.rules import EVENTS, Context, Rule
 from tfnanlint.scopes import Fixed, Point
 from tfnanlint.source import Source
@@ -68,35 +68,42 @@ def analyse(source: Source, rules: Iterable[Rule]) -> list[Finding]:
     if not found.pattern.search(source.text):
         source.tree  # a syntax error is reported even where no rule has work
         return []
-    project = Project(source.path)
-    module = project.modules[project.path] = Module(source, project)
-    findings = list(File(module, Interpreter(), found).findings())
+    draft = File(source, found, draft=True)
+    doubtful = {node: node.lineno for node, point, stopped in draft.candidates() if any(draft.judge(node, point, stopped))}
+    final = File(source, found, draft=False) if doubtful else draft
+    findings = [f for candidate in final.candidates(doubtful) for f in final.judge(*candidate)]
+    findings += final.of_file()
+    remember(source)
     findings.sort(key=lambda f: (f.span, f.code))
     return findings
 
 
 class File:
-    """The judgement of one module."""
+    """The judgement of one source.
 
-    def __init__(self, module: Module, interpreter: Interpreter, subscribed: Subscriptions):
-        self.module = module
-        self.interpreter = interpreter
+    A draft looks at every candidate with what this file and its imports say, and makes no fixes; the final judgement looks
+    at what the draft found once more, with the callers in other files too. Most files never need the second.
+    """
+
+    def __init__(self, source: Source, subscribed: Subscriptions, draft: bool):
+        project = Project(source.path)
+        self.module = project.modules[project.path] = Module(source, project)
+        self.interpreter = Interpreter(callers_abroad=not draft)
         self.subscribed = subscribed
-        self.gradients = Gradients(module, interpreter)
-        self.contexts = {one: Context(module, interpreter, one) for one in subscribed.rules}
+        self.gradients = Gradients(self.module, self.interpreter)
+        self.contexts = {one: Context(self.module, self.interpreter, one, draft) for one in subscribed.rules}
 
-    def findings(self) -> Iterator[Finding]:
-        for node, point, stopped in self.candidates():
-            if isinstance(node, ast.Compare):
-                for one in self.subscribed.events["compare"]:
-                    yield from self.run(one, node, point)
-                continue
-            yield from self.judge(node, point, stopped)
-        for one in self.subscribed.events["file"]:
-            if any(word in self.module.source.text for word in one.words):
-                yield from self.run(one, self.module, None)
+    def of_file(self) -> list[Finding]:
+        """Findings of the rules that look at a file as a whole."""
+        text = self.module.source.text
+        return [finding for one in self.subscribed.events["file"] if any(word in text for word in one.words)
+                for finding in self.run(one, self.module, None)]
 
     def judge(self, node: ast.expr, point: Point, stopped: bool) -> Iterator[Finding]:
+        if isinstance(node, ast.Compare):
+            for one in self.subscribed.events["compare"]:
+                yield from self.run(one, node, point)
+            return
         site = self.interpreter.site(node, point)
         if site is None:
             if isinstance(node, ast.Call):
@@ -127,14 +134,15 @@ class File:
                        f"rule {one.code} failed here ({type(error).__name__}: {error}; {where.filename}:{where.lineno}); "
                        "please report it", Certainty.MUST)
 
-    def candidates(self) -> Iterator[tuple[ast.expr, Point, bool]]:
-        """Expressions on lines with a word or sign that some rule asks for; each once."""
+    def candidates(self, only: dict[ast.AST, int] | None = None) -> Iterator[tuple[ast.expr, Point, bool]]:
+        """Expressions on lines with a word or sign that some rule asks for, each once; or those of `only`, by their rows."""
         seen: set[ast.AST] = set()
-        for row in self.module.rows(self.subscribed.pattern):
+        rows = self.module.rows(self.subscribed.pattern) if only is None else sorted(set(only.values()))
+        for row in rows:
             for expression, point in self.module.expressions(row, self.interpreter):
                 if expression not in seen:
                     seen.add(expression)
-                    yield from self.seek(expression, point)
+                    yield from (c for c in self.seek(expression, point) if only is None or c[0] in only)
 
     def seek(self, expression: ast.AST, point: Point) -> Iterator[tuple[ast.expr, Point, bool]]:
         """The op applications inside an expression, each with the point (refined, inside a lambda) where it stands."""

@@ -14,7 +14,7 @@ from tfnanlint.statements import Walk
 from tfnanlint.values import Choice, covers, Note, Value, number, unknown
 
 MAX_CALLERS = 24  # calls joined at one parameter; with more, nothing is said of it
-MAX_ABROAD = 0  # files between a parameter and the callers that are looked for
+MAX_ABROAD = 1  # files between a parameter and the callers that are looked for
 MAX_INLINE = 6  # calls inside calls
 
 

@@ -31,6 +31,7 @@ class Module:
         self.functions: dict[ast.AST, Function] = {}
         self.classes: dict[ast.AST, ClassObject] = {}
         self.discarded: set[ast.AST] = set()
+        self.masks: Any = None
         self._calls: dict[str, list[tuple[ast.Call, Point]]] = {}
         self.has_nonlocal = "nonlocal " in source.text
         self.scope = Scope(source.tree, None, self)
@@ -127,8 +128,12 @@ class Module:
         found: list[tuple[ast.Call, Point]] = []
         self._calls[name] = found
         seen: set[ast.AST] = set()
+        walked: set[ast.AST] = set()
         for row in self.rows(re.compile(rf"(?<!def )(?<!class )\b{re.escape(name)}\s*\(")):
             for expression, point in self.expressions(row, interpreter):
+                if expression in walked:
+                    continue
+                walked.add(expression)
                 for node in ast.walk(expression):
                     if isinstance(node, ast.Call) and node not in seen and leaf(node.func) == name:
                         seen.add(node)

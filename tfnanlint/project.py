@@ -7,6 +7,7 @@ which of them are linted together.
 from __future__ import annotations
 
 import os
+import re
 from collections import OrderedDict
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,11 @@ if TYPE_CHECKING:
     from tfnanlint.module import Module
 
 MAX_FILE_BYTES = 1 << 20  # larger files are generated tables: reading them costs more than they tell
-MAX_SOURCES = 48  # parsed files kept for the next question
+MAX_KEPT = 2_000_000  # characters of parsed files kept for the next question; their trees take about 25 times that
+MAX_TREE_FILES = 4000  # searched for callers; beyond them callers in other files are not looked for
+MAX_TREE_BYTES = 48 << 20
+MAX_IMPORTERS = 12
+_PASSED = frozenset("node_modules build dist venv site-packages __pycache__".split())
 MAX_HOPS = 6  # re-exports followed from one import
 # Distributions that are never part of the linted project, whatever lies beside it.
 _FOREIGN = frozenset("tensorflow keras numpy scipy math os sys typing abc collections functools absl gin six tf_keras "
@@ -37,21 +42,84 @@ def source_of(path: str) -> Source | None:
     if kept is not None and kept[0] == stamp:
         _sources.move_to_end(path)
         return kept[1]
-    source = _read(path) if status.st_size <= MAX_FILE_BYTES else None
-    _sources[path] = (stamp, source)
-    if len(_sources) > MAX_SOURCES:
-        _sources.popitem(last=False)
+    source = _read(path, kept[1] if kept is not None else None) if status.st_size <= MAX_FILE_BYTES else None
+    _keep(path, stamp, source)
     return source
 
 
-def _read(path: str) -> Source | None:
+def remember(source: Source) -> None:
+    """Keep a linted source: its tree serves the next file that asks, if the file on disk says the same."""
+    _keep(os.path.abspath(source.path), (), source)
+
+
+def _keep(path: str, stamp: tuple, source: Source | None) -> None:
+    _sources[path] = (stamp, source)
+    _sources.move_to_end(path)
+    kept = sum(len(one.text) for _, one in _sources.values() if one is not None)
+    while kept > MAX_KEPT and len(_sources) > 1:
+        _, (_, dropped) = _sources.popitem(last=False)
+        kept -= len(dropped.text) if dropped is not None else 0
+
+
+def _read(path: str, known: Source | None) -> Source | None:
     try:
         with open(path, "rb") as file:
             source = Source.from_bytes(path, file.read())
+        if known is not None and known.text == source.text:
+            return known
         source.tree  # parsed now, so that a broken file is simply not known
     except (OSError, Unreadable):
         return None
     return source
+
+
+_IMPORTS = re.compile(rb"^[ \t]*(?:from[ \t]+[\w.]+[ \t]+import[ \t]*\([^)]*\)|(?:from|import)[ \t][^\n]*)", re.M)
+_WORD = re.compile(rb"\w+")
+
+
+@lru_cache(maxsize=65536)
+def _callers(top: str, leaf: str, name: str) -> tuple[str, ...]:
+    """Files below a folder that import something named `leaf` and hold `name(`."""
+    called = f"{name}(".encode()
+    return tuple(path for path, data in _importing(top).get(leaf.encode(), ()) if called in data)
+
+
+@lru_cache(maxsize=2)
+def _importing(top: str) -> dict[bytes, list[tuple[str, bytes]]]:
+    """Every word in the import statements below a folder, with the files that hold it; {} for a tree too large to search."""
+    found: dict[bytes, list[tuple[str, bytes]]] = {}
+    for path, data in _texts(top):
+        words = {word for line in _IMPORTS.findall(data) for word in _WORD.findall(line)}
+        for word in words:
+            found.setdefault(word, []).append((path, data))
+    return found
+
+
+def _texts(top: str) -> tuple[tuple[str, bytes], ...]:
+    """The Python files below a folder with their bytes; () when the tree is too large to be searched."""
+    found: list[tuple[str, bytes]] = []
+    total = 0
+    for directory, folders, names in os.walk(top):
+        folders[:] = sorted(f for f in folders if not f.startswith(".") and f not in _PASSED)
+        for name in sorted(names):
+            path = os.path.join(directory, name)
+            if name.endswith(".py") and not os.path.islink(path):
+                data = _bytes(path)
+                total += len(data)
+                found.append((path, data))
+        if total > MAX_TREE_BYTES or len(found) > MAX_TREE_FILES:
+            return ()
+    return tuple(found)
+
+
+def _bytes(path: str) -> bytes:
+    try:
+        if not os.path.isfile(path) or os.path.getsize(path) > MAX_FILE_BYTES:
+            return b""
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError:
+        return b""
 
 
 @lru_cache(maxsize=4096)
@@ -111,6 +179,27 @@ class Project:
             return None, ""
         found = self._descend(root, dotted)
         return found if found[0] is not None or root == directory else self._descend(directory, dotted)
+
+    def importers(self, importer: str, name: str) -> list[Module]:
+        """Modules of the project, other than `importer`'s, whose text holds both `name(` and the importer's own name.
+
+        At most `MAX_IMPORTERS` in the order of their paths; [] when there are more, for then the callers are not known.
+        """
+        path = os.path.abspath(importer)
+        root, package = _package_root(os.path.dirname(path))
+        stem = os.path.basename(path).removesuffix(".py")
+        leaf = package.rsplit(".", 1)[-1] if stem == "__init__" else stem
+        if not self.path or not leaf:
+            return []
+        top = os.path.join(root, package.split(".", 1)[0]) if package else os.path.dirname(path)
+        found = [other for other in _callers(top, leaf, name) if other != path]
+        if len(found) > MAX_IMPORTERS:
+            return []
+        return [module for module in map(self.module_or_own, found) if module is not None]
+
+    def module_or_own(self, path: str) -> Module | None:
+        """The module of a file of the project, the linted file's included."""
+        return self.modules.get(path) or self.module(path)
 
     def _descend(self, directory: str, dotted: str) -> tuple[Module | None, str]:
         parts = dotted.split(".") if dotted else []

@@ -16,7 +16,8 @@ from typing import Any, Callable, Iterable, Iterator
 from tfnanlint.edits import enclosing
 from tfnanlint.findings import Certainty, Claim, Edit, Finding, Fix, Step
 from tfnanlint.names import IMPORTS, canonical, local_spelling
-from tfnanlint.reach import Naming, Outside, Reach, argument
+from tfnanlint.masks import Masked, Masks
+from tfnanlint.reach import Named, Naming, Outside, Reach, argument, fresh
 from tfnanlint.scopes import Imported, Joined, Point
 from tfnanlint.site import Site, made_by, same
 from tfnanlint.source import Span
@@ -106,12 +107,16 @@ def _load_plugins(wanted: set[str]) -> None:
 class Context:
     """What a rule may ask about the file it looks at, and how it makes findings and fixes."""
 
-    def __init__(self, module: Any, interpreter: Any, rule: Rule):
+    def __init__(self, module: Any, interpreter: Any, rule: Rule, draft: bool = False):
+        """A draft makes no fixes: what it finds is judged once more."""
+        self.draft = draft
         self.module = module
         self.source = module.source
         self.interpreter = interpreter
         self.rule = rule
         self.reach = Reach(module, interpreter)
+        self.masks: Masks = module.masks or Masks(module, interpreter)
+        module.masks = self.masks
         self.no_fix = ""
 
     # Questions
@@ -139,6 +144,10 @@ class Context:
         """What stands around a node in its function: expressions and statements, innermost first."""
         path = enclosing(self.source.tree.body, self.source.span(node), self.source.span)
         return path[path.index(node) - 1::-1] if node in path[1:] else []
+
+    def masked(self, site: Site) -> Masked | None:
+        """The later choice (`tf.where`) that throws away what a site gives outside its domain, if there is one."""
+        return self.masks.of(site)
 
     def visible(self, producer: Site, site: Site) -> bool:
         """Whether a producer stands in the same body as a site: what it was given can be had there again."""
@@ -245,6 +254,8 @@ class Context:
 
     def rewrite_all(self, site: Site, parts: list[Part], *, title: str, claim: Claim, cost: str = "") -> list[Fix]:
         """One fix made of several replacements."""
+        if self.draft:
+            return []
         from tfnanlint import rewrite
 
         if not site.complete:
@@ -286,12 +297,26 @@ class Context:
             return self.reach.again(hole, site, flagged, namings)
         if isinstance(hole, Changed):
             return self._changed(hole, site, namings, extra)
+        if isinstance(hole, Named):
+            return self._named(hole, site, flagged, namings, extra)
         if isinstance(hole, ast.AST):
             if getattr(hole, "augmented", False):
                 raise NoFix("an augmented assignment is rewritten by hand")
             if self.source.span(hole) not in self.source.span(target):
                 raise NoFix("the value comes from another statement")
         return hole
+
+    def _named(self, hole: Named, site: Site, flagged: list[ast.expr], namings: list[Naming], extra: list[Edit]) -> str:
+        """A new name; the line that assigns it goes to `extra`, once."""
+        from tfnanlint import rewrite
+
+        statement = self.reach.statement_before(site, list(hole.holes.values()))
+        name = fresh(hole.word, site.point.scope.node)
+        holes = {key: self._hole(inner, site.node, flagged, site, namings, extra) for key, inner in hole.holes.items()}
+        line = rewrite.insert_before(self.source, statement, f"{name} = {hole.template}", holes,
+                                     lambda canonical_name: self._spell(canonical_name, site))
+        extra += [edit for edit in line if edit not in extra]
+        return name
 
     def _changed(self, hole: Changed, site: Site, namings: list[Naming], extra: list[Edit]) -> str:
         """The text of an expression after replacements inside it."""

@@ -281,9 +281,11 @@ class Walk:
             self.target(node.target, Assigned(node.value, self.scope.here()))
 
     def augmented(self, node: ast.AugAssign) -> None:
-        loaded = ast.copy_location(_loaded(node.target), node.target)
-        combined = ast.copy_location(ast.BinOp(loaded, node.op, node.value), node)
-        combined.augmented = True
+        combined = getattr(node, "combined", None)
+        if combined is None:  # one expression for all walks of this statement
+            loaded = ast.copy_location(_loaded(node.target), node.target)
+            combined = node.combined = ast.copy_location(ast.BinOp(loaded, node.op, node.value), node)
+            combined.augmented = True
         self.note(combined)
         self.target(node.target, Assigned(combined, self.scope.here()))
 
