@@ -360,7 +360,17 @@ def _merge(options: list[Binding | None], base: Binding | None) -> Binding | Non
 
 def declared(node: ast.AST, kind: type) -> frozenset[str]:
     """The names that `global` or `nonlocal` statements inside declare."""
-    return frozenset(name for inner in ast.walk(node) if isinstance(inner, kind) for name in inner.names)
+    found: set[str] = set()
+    stack: list[Any] = [node]
+    while stack:
+        inner = stack.pop()
+        if isinstance(inner, kind):
+            found.update(inner.names)
+        for name in ("body", "orelse", "finalbody", "handlers", "cases"):
+            children = getattr(inner, name, None)
+            if isinstance(children, list):
+                stack += children
+    return frozenset(found)
 
 
 def _loaded(target: ast.expr) -> ast.expr:
