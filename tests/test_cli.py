@@ -193,7 +193,7 @@ def test_an_encoding_that_hides_code_is_checked_but_not_fixed(shell):
     path = shell.write("a.py", data)
     outcome = shell.check("--fix")
     assert outcome.places == ["3 TFN301"]
-    assert "cannot be written back faithfully" in outcome.err
+    assert "its encoding unicode_escape cannot be written back" in outcome.err
     assert path.read_bytes() == data
 
 
@@ -407,13 +407,15 @@ def test_no_heavy_import_on_a_clean_run(tmp_path):
 
 
 def test_start_to_exit_takes_little(tmp_path):
-    (tmp_path / "a.py").write_text(REAL + "# ten\n" * 6)
+    (tmp_path / "a.py").write_text("import tensorflow as tf\n\n\ndef f(x):\n" + "    x = tf.sqrt(tf.exp(x) + 1.0)\n" * 6)
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
     def cpu(*argv: str) -> float:
         times = []
-        for _ in range(5):
+        for _ in range(6):  # the first one compiles
             before = resource.getrusage(resource.RUSAGE_CHILDREN)
-            process(directory=tmp_path, python=argv)
+            done = process(directory=tmp_path, python=argv, env=environment)
+            assert done.returncode == 0, done
             after = resource.getrusage(resource.RUSAGE_CHILDREN)
             times.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
         return min(times)

@@ -19,7 +19,7 @@ from tfnanlint.config import CERTAINTIES, ConfigError, Configuration, Layer, Pol
 from tfnanlint.discover import Discovery, Unread, discover, excluded, project_root, read
 from tfnanlint.findings import Fix
 from tfnanlint.report import FORMATS, Paint, Tally, applicable, escape, fixes_shown, open_format, statistics, summary
-from tfnanlint.source import FIXABLE_ENCODINGS, Source, Span, encode
+from tfnanlint.source import Source, Span
 
 CLEAN, FOUND, FAILED = 0, 1, 2
 
@@ -342,9 +342,6 @@ def _fixed(run: _Run, checked: Checked, data: bytes, settings: Settings) -> tupl
     def allowed(fix: Fix) -> bool:
         return fix.claim.safe or policy.unsafe_fixes
 
-    if not FIXABLE_ENCODINGS.fullmatch(source.encoding):
-        run.warn(f"{path}: not fixed: its encoding {source.encoding} cannot be written back faithfully")
-        return checked, data
     from tfnanlint import fixing
 
     result = fixing.fix_source(source, lambda changed: list(check_source(changed, policy).findings), allowed)
@@ -353,9 +350,9 @@ def _fixed(run: _Run, checked: Checked, data: bytes, settings: Settings) -> tupl
     if result.source.text == source.text:
         return checked, data
     try:
-        new = encode(result.source.text, source.encoding)
-    except UnicodeEncodeError:
-        run.warn(f"{path}: not fixed: the new text does not fit the file's encoding {source.encoding}")
+        new = fixing.encoded(source, data, result.source.text)
+    except fixing.Refused as refusal:
+        run.warn(f"{path}: not fixed: {refusal}")
         return checked, data
     run.tally.add_fixed(path, [finding for finding, _ in result.applied])
     return check_source(result.source, policy), new

@@ -1,0 +1,231 @@
+"""Hostile input: each file gives one clear diagnostic or a normal result, in bounded time, and never a traceback."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+
+import pytest
+
+TF = "import tensorflow as tf\n"
+SECONDS = 60
+MEMORY = 3 << 30
+
+# What may stand in the place of a result.
+REFUSALS = {"TFN001", "TFN002"}
+
+
+def chains(count: int) -> dict[str, str]:
+    """Programs with one construct nested or repeated `count` times."""
+    return {
+        "minus": "-" * count + "1",
+        "not": "not " * count + "1",
+        "attribute": "x" + ".a" * count,
+        "call": "x" + "()" * count,
+        "subscript": "x" + "[0]" * count,
+        "plus": "+".join(["x"] * count),
+        "power": "**".join(["x"] * count),
+        "and": " and ".join(["x"] * count),
+        "compare": "<".join(["x"] * count),
+        "assign": "a=" * count + "1",
+        "lambda": "lambda:" * count + "1",
+        "conditional": "x if y else " * count + "z",
+        "elif": "if x:\n pass\n" + "elif x:\n pass\n" * count,
+        "await": "async def f():\n  " + "await " * count + "x",
+        "strings": "'a' " * count,
+        "decorators": "@x\n" * count + "def f(): pass",
+        "statements": "x=1;" * count,
+        "parentheses": "(" * count + "1" + ")" * count,
+        "open parentheses": "(" * count,
+        "open brackets": "[" * count,
+        "dict": "{1:" * count + "1" + "}" * count,
+        "nested if": "".join(" " * i + "if x:\n" for i in range(min(count, 1000))) + " " * min(count, 1000) + "pass",
+        "nested def": "".join(" " * i + "def f():\n" for i in range(min(count, 1000))) + " " * min(count, 1000) + "pass",
+        "f-string": "f'{" + "(" * count + "1" + ")" * count + "}'",
+        "calls of log": "tf.math.log(" * count + "x" + ")" * count,
+        "sum of logs": "+".join(["tf.math.log(x)"] * count),
+        "divisions": "/".join(["x"] * count),
+        "chained names": "\n".join(f"x{i + 1} = tf.nn.relu(x{i}) + x{i}" for i in range(count)) + f"\ntf.math.log(x{count})",
+        "functions that call the next": "\n".join(f"def f{i}(x): return f{i + 1}(x)" for i in range(count))
+        + f"\ndef f{count}(x): return x\ntf.math.log(f0(tf.nn.relu(y)))",
+        "functions that call two": "\n".join(f"def f{i}(x): return f{i + 1}(x) + f{i + 1}(-x)" for i in range(count))
+        + f"\ndef f{count}(x): return x\ntf.math.log(f0(tf.nn.relu(y)))",
+        "recursion": "def f(x): return g(x) + f(x)\ndef g(x): return f(tf.math.log(x))\n" + "tf.math.log(f(g(x)))\n" * count,
+        "nested loops": "".join(" " * i + "for x in y:\n" for i in range(min(count, 19)))
+        + " " * min(count, 19) + "x = tf.math.log(x + y)",
+    }
+
+
+SMALL, LARGE = chains(90), {
+    **{f"{name} x 1000": text for name, text in chains(1000).items()},
+    **{f"{name} x 20000": text for name, text in chains(20_000).items() if not name.startswith(("functions", "recurs"))},
+}
+
+BYTES = {
+    "NUL": b"x = 1\0\ny = 2\n",
+    "NUL at the end": b"x = 1\n\0",
+    "invalid UTF-8": b"x = '\xff\xfe'\n",
+    "unknown cookie": b"# coding: nosuch\nx=1\n",
+    "rot13": b"# coding: rot13\nvzcbeg bf # tensorflow\n",
+    "hex": b"# coding: hex\n783d31 # tensorflow\n",
+    "zlib": b"# coding: zlib_codec\nx # tensorflow\n",
+    "utf-7": b"# coding: utf-7\nx = '+AGE-'\n# +AAo-import os\n",
+    "idna": b"# coding: idna\nx=1\n",
+    "unicode_escape": b"# coding: unicode_escape\nx = 1 #\\u000aimport os\n",
+    "raw_unicode_escape": b"# coding: raw_unicode_escape\nx = 1 #\\u000aimport os\n",
+    "cp1252 on line 2": b"#!/usr/bin/python\n# vim: set fileencoding=cp1252 :\nx='\x93'\n",
+    "latin-1": b"# -*- coding: latin-1 -*-\nx = '\xe9'\n",
+    "BOM": b"\xef\xbb\xbfx = 1\n",
+    "BOM and another cookie": b"\xef\xbb\xbf# coding: latin-1\nx = 1\n",
+    "only a BOM": b"\xef\xbb\xbf",
+    "utf-16": "x = 1\n".encode("utf-16"),
+    "CRLF": b"x = 1\r\nif x:\r\n    y = '''a\r\nb'''\r\n",
+    "CR": b"x = 1\ry = 2\r",
+    "mixed ends": b"x = 1\r\ny = 2\nz = 3\rw = 4\n",
+    "form feed": b"x = 1\n\x0c\ndef f():\n\x0c    return 1\n",
+    "vertical tab": b"x = 1\n\x0bdef f(): pass\n",
+    "inconsistent tabs": b"if x:\n\ty=1\n        z=2\n",
+    "no end of line": b"x = 1",
+    "backslash at the end": b"x = 1\\",
+    "backslash before the end": b"x = 1 + \\\n",
+    "empty": b"",
+    "control Z": b"x = 1\n\x1a",
+    "U+2028": "x = 'a\u2028b'\ny = 1\n".encode(),
+    "NBSP": "x\u00a0= 1\n".encode(),
+    "bidi": "x = 'a\u202e'  # \u2066\n".encode(),
+    "NFKC names": "ｔｆ.math.log(tf.nn.softmax(x))\ny = tf.math.ℓog(tf.nn.relu(x))\n".encode(),
+    "surrogate literal": b"x = '\\ud800'\ntf.math.log(tf.nn.relu('\\ud800'))\n",
+    "Python 2": b"print 'a'\n",
+    "newer syntax": b"type X = int\ndef f[T](x: T): pass\nf'{'a'}'\n",
+    "match": b"match x:\n  case [1, *_]: y = tf.math.log(tf.nn.relu(x))\n",
+    "double argument": b"def f(a, a): pass\n",
+    "return outside": b"return tf.math.log(tf.nn.relu(x))\n",
+    "huge decimal": b"x = " + b"9" * 10_000 + b"\n",
+    "huge hexadecimal": b"x = tf.math.log(0x" + b"f" * 1_000_000 + b")\n",
+    "huge constant arithmetic": b"x = tf.math.log('a'*10**9 + 2**10**9)\ny = 1 << 10**9\nz = tf.sqrt(-9**9**9)\n",
+    "float edges": b"tf.math.log(1e999 - 1e999)\ntf.sqrt(-1e999)\n1/0\ntf.math.log(1j)\n1e308*10/0.0\n0**-1\n(-8)**0.5\n",
+    "odd arguments": b"tf.math.log()\ntf.math.log(*x)\ntf.math.log(**x)\ntf.math.log(x=1, x2=2, y=3)\ntf.math.log(1, 2, 3, 4)\n"
+    b"tf.reduce_sum(x, axis=(0, *y))\ntf.nn.softmax(axis=0)\ntf.where()\ntf.norm(x, ord='no')\ntf.clip_by_value(x)\n",
+    "shadowed": b"tf = 1\ntf.math.log(x)\ndel tf\ntf.log(x)\nimport tensorflow as tf, tensorflow as np\nfrom tensorflow import *\n",
+    "self reference": b"x = x\nx = tf.math.log(x)\nx += x\nf = lambda: f\ny = f()()()\nclass A(A): a = A\nA.a.a.a(tf.math.log(A))\n",
+    "class cycles": b"class A(B): pass\nclass B(A):\n  def call(self, x): return tf.math.log(self.call(x))\n",
+    "walrus and unpacking": b"(a, *b), c = d = e[0] = (y := tf.nn.relu(x)), 1\n[tf.math.log(z) for z in b if (z := y)]\n",
+    "star import": b"from tensorflow.math import *\nlog(relu(x))\n",
+    "globals": b"def f():\n  global x\n  nonlocal y\n  x = tf.math.log(x)\n",
+    "one long line": b"x = '" + b"a" * 1_500_000 + b"'; y = tf.math.log(tf.nn.softmax(x))\n",
+    "many lines": b"x = tf.log(1.0)\n" * 30_000,
+    "many findings": b"tf.math.log(tf.nn.relu(x))\n" * 5_000,
+    "big list": b"x = [" + b"1," * 300_000 + b"]\ntf.math.log(x)\n",
+    "big dict": b"x = {" + b"'a': 1," * 100_000 + b"}\ntf.math.log(x['a'])\n",
+    "comments that suppress": b"# noqa: TFN101\n# tfn: ignore[]\n# tfn: ignore[[[\n# tfn:\n# tfn: ignore[TFN101\nx = 1 # noqa:,,,\n" * 500,
+    "comment of many suppressions": b"x = 1 " + b"# noqa: TFN101 " * 5_000 + b"\n",
+    "noqa of many codes": b"x = 1 # noqa: " + b"TFN101, " * 20_000 + b"!\n",
+}
+
+
+def run(command: list[str], directory) -> subprocess.CompletedProcess:
+    """Run a process that must end by itself, within the limits, and without a traceback."""
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    done = subprocess.run(
+        command, cwd=directory, env=environment, capture_output=True, timeout=SECONDS, preexec_fn=limit
+    )
+    assert done.returncode in (0, 1, 2), (done.returncode, done.stderr[-2000:])
+    assert b"Traceback" not in done.stdout + done.stderr
+    return done
+
+
+def findings(directory, *argv: str) -> list[dict]:
+    command = [sys.executable, "-m", "tfnanlint", "check", "--isolated", "--output-format", "json", *argv]
+    done = run(command, directory)
+    assert done.returncode in (0, 1), (done.returncode, done.stdout[-2000:], done.stderr[-2000:])
+    return json.loads(done.stdout)
+
+
+def inputs(group: dict) -> list:
+    return [pytest.param(data if isinstance(data, bytes) else data.encode(), id=name) for name, data in group.items()]
+
+
+@pytest.mark.parametrize("data", [*inputs(SMALL), *inputs(LARGE), *inputs(BYTES)])
+def test_one_diagnostic_or_a_normal_result(tmp_path, data):
+    with_import = data if data.startswith((b"#", b"\xef\xbb\xbf", b"\xff\xfe")) else TF.encode() + data
+    (tmp_path / "a.py").write_bytes(with_import + (b"" if b"tensorflow" in with_import else b"\n# tensorflow\n"))
+    found = findings(tmp_path, "a.py")
+    refused = [one for one in found if one["code"] in REFUSALS]
+    assert len(refused) <= 1
+    if refused:
+        assert found == refused
+        assert 10 < len(refused[0]["message"]) < 400
+        assert "\n" not in refused[0]["message"]
+    # The full report must be able to show whatever was found.
+    full = [sys.executable, "-m", "tfnanlint", "check", "--isolated", "--select", "ALL", "--certainty", "unknown", "a.py"]
+    done = run(full, tmp_path)
+    assert done.returncode in (0, 1)
+    assert b"\x1b" not in done.stdout
+
+
+@pytest.mark.parametrize("data", inputs(SMALL))
+def test_fixing_ends_and_leaves_a_file_that_says_the_same(tmp_path, data):
+    path = tmp_path / "a.py"
+    path.write_bytes(TF.encode() + data + b"\ny = tf.math.log(tf.nn.softmax(z))\n")
+    before = findings(tmp_path, "a.py")
+    left = findings(tmp_path, "--fix", "--unsafe-fixes", "a.py")
+    if any(one["code"] in REFUSALS for one in before):
+        assert path.read_bytes() == TF.encode() + data + b"\ny = tf.math.log(tf.nn.softmax(z))\n"
+    else:
+        assert path.read_bytes().endswith(b"\ny = tf.nn.log_softmax(z)\n")
+    once = path.read_bytes()
+    assert findings(tmp_path, "--fix", "--unsafe-fixes", "a.py") == left
+    assert path.read_bytes() == once
+
+
+@pytest.mark.parametrize("name", ["new\nline.py", "esc\x1b[2J.py", "bidi\u202e.py", "comma, colon:.py", "-dash.py", "é中😀.py", b"bad\xff.py"])
+@pytest.mark.parametrize("shape", ["full", "concise", "json"])
+def test_hostile_names(tmp_path, name, shape):
+    path = os.path.join(os.fsencode(tmp_path), name if isinstance(name, bytes) else os.fsencode(name))
+    with open(path, "wb") as file:
+        file.write((TF + "y = tf.math.log(tf.nn.softmax(z))\n").encode())
+    (tmp_path / "zz.py").write_text(TF + "y = tf.math.log(tf.nn.softmax(z))\n")
+    command = [sys.executable, "-m", "tfnanlint", "check", "--isolated", "--output-format", shape, "."]
+    done = run(command, tmp_path)
+    assert (done.returncode, done.stderr) == (1, b"")
+    assert b"zz.py" in done.stdout
+    assert b"\x1b" not in done.stdout and "\u202e".encode() not in done.stdout
+    if shape == "json":
+        names = [os.fsencode(one["filename"]) for one in json.loads(done.stdout)]
+        assert path in names
+    if shape == "concise":
+        assert len(done.stdout.splitlines()) == 4
+    command[-1:] = ["--fix", "."]
+    done = run(command, tmp_path)
+    assert (done.returncode, done.stderr) == (0, b"")
+    with open(path, "rb") as file:
+        assert file.read() == (TF + "y = tf.nn.log_softmax(z)\n").encode()
+
+
+@pytest.mark.parametrize("config", ["a=" + "[" * 100_000, "a=" + "{a=" * 100_000, "a=" + "9" * 5_000, "a." * 50_000 + "b=1"])
+@pytest.mark.parametrize("name", ["tfnanlint.toml", "pyproject.toml"])
+def test_configuration_bombs(tmp_path, config, name):
+    (tmp_path / "a.py").write_text(TF)
+    (tmp_path / name).write_text("# tfnanlint\n" + config)
+    command = [sys.executable, "-m", "tfnanlint", "check", "a.py"]
+    done = run(command, tmp_path)
+    if name == "tfnanlint.toml" or done.returncode:
+        assert done.returncode == 2
+        assert done.stderr.startswith(b"error: ") and done.stderr.count(b"\n") == 1
+
+
+def test_a_configuration_cannot_make_code_run(tmp_path):
+    (tmp_path / "a.py").write_text(TF)
+    (tmp_path / "evil.py").write_text("raise SystemExit('ran')\n")
+    for key in ("plugins", "extend", "init-hook", "rules"):
+        (tmp_path / "tfnanlint.toml").write_text(f'{key} = ["evil"]\n')
+        command = [sys.executable, "-m", "tfnanlint", "check", "a.py"]
+        done = run(command, tmp_path)
+        assert (done.returncode, b"unknown key" in done.stderr, b"ran" in done.stderr) == (2, True, False)

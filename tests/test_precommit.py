@@ -1,0 +1,117 @@
+"""The pre-commit hooks, run by the real pre-commit from this repository: installed by pip, on files it chooses."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("pre_commit")
+
+HERE = Path(__file__).parents[1]
+RISKY = "import tensorflow as tf\n\n\ndef loss(z):\n    return tf.math.log(tf.nn.softmax(z))\n"
+FIXED = "import tensorflow as tf\n\n\ndef loss(z):\n    return tf.nn.log_softmax(z)\n"
+SHIFTED = "import tensorflow as tf\n\n\ndef loss(p):\n    return tf.math.log(tf.nn.relu(p))\n"
+
+
+def git(*argv: str, cwd: Path) -> str:
+    identity = ["-c", "user.name=test", "-c", "user.email=test@example.org", "-c", "commit.gpgsign=false"]
+    return subprocess.run(["git", *identity, *argv], cwd=cwd, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def repository(path: Path) -> Path:
+    git("init", "-q", ".", cwd=path)
+    git("add", "-A", cwd=path)
+    git("commit", "-q", "-m", "all", cwd=path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def hooks(tmp_path_factory) -> Path:
+    """A repository that holds this working tree as one commit, and a pre-commit store of its own."""
+    top = tmp_path_factory.mktemp("hooks")
+    for name in ("tfnanlint", "rules"):
+        shutil.copytree(HERE / name, top / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "README.md", "LICENSE", ".pre-commit-hooks.yaml"):
+        shutil.copy(HERE / name, top / name)
+    return repository(top)
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory) -> Path:
+    return tmp_path_factory.mktemp("store")
+
+
+@pytest.fixture
+def project(tmp_path) -> Path:
+    (tmp_path / "risky.py").write_text(RISKY)
+    (tmp_path / "script").write_text("#!/usr/bin/env python3\n" + RISKY)
+    (tmp_path / "script").chmod(0o755)
+    (tmp_path / "notes.md").write_text("import tensorflow as tf\n")
+    (tmp_path / "generated").mkdir()
+    (tmp_path / "generated" / "left_out.py").write_text(RISKY)
+    (tmp_path / "pyproject.toml").write_text('[tool.tfnanlint]\nextend-exclude = ["generated"]\n')
+    return repository(tmp_path)
+
+
+def pre_commit(*argv: str, cwd: Path, store: Path) -> subprocess.CompletedProcess:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "PRE_COMMIT"))}
+    environment["PRE_COMMIT_HOME"] = str(store)
+    return subprocess.run(
+        [sys.executable, "-m", "pre_commit", *argv],
+        cwd=cwd,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=300,
+    )
+
+
+def test_the_manifest_is_valid(store):
+    done = pre_commit("validate-manifest", ".pre-commit-hooks.yaml", cwd=HERE, store=store)
+    assert done.returncode == 0, done.stdout
+
+
+def test_try_repo_checks(hooks, store, project):
+    done = pre_commit("try-repo", str(hooks), "tfnanlint", "--all-files", cwd=project, store=store)
+    assert done.returncode == 1, done.stdout
+    assert "exit code: 1" in done.stdout
+    assert "risky.py:5:12: TFN301 [*]" in done.stdout
+    assert "script:6:12: TFN301 [*]" in done.stdout
+    assert "left_out.py" not in done.stdout
+    assert (project / "risky.py").read_text() == RISKY
+
+
+def test_try_repo_fixes(hooks, store, project):
+    done = pre_commit("try-repo", str(hooks), "tfnanlint-fix", "--all-files", cwd=project, store=store)
+    assert done.returncode == 1, done.stdout
+    assert "files were modified by this hook" in done.stdout
+    assert (project / "risky.py").read_text() == FIXED
+    assert (project / "script").read_text().endswith(FIXED)
+    assert os.access(project / "script", os.X_OK)
+    assert (project / "generated" / "left_out.py").read_text() == RISKY
+
+
+def test_a_configuration_that_points_at_the_repository(hooks, store, project):
+    revision = git("rev-parse", "HEAD", cwd=hooks)
+    (project / ".pre-commit-config.yaml").write_text(
+        f"repos:\n- repo: {hooks}\n  rev: {revision}\n  hooks:\n  - id: tfnanlint-fix\n  - id: tfnanlint\n"
+    )
+    git("add", "-A", cwd=project)
+    first = pre_commit("run", "--all-files", cwd=project, store=store)
+    assert first.returncode == 1, first.stdout
+    assert first.stdout.count("Failed") == 1 and first.stdout.count("Passed") == 1, first.stdout
+    assert (project / "risky.py").read_text() == FIXED
+    git("add", "-A", cwd=project)
+    second = pre_commit("run", "--all-files", cwd=project, store=store)
+    assert second.returncode == 0, second.stdout
+    (project / "shifted.py").write_text(SHIFTED)
+    git("add", "-A", cwd=project)
+    third = pre_commit("run", cwd=project, store=store)
+    assert third.returncode == 1 and third.stdout.count("Failed") == 2, third.stdout
+    assert (project / "shifted.py").read_text() == SHIFTED
