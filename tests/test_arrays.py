@@ -110,12 +110,11 @@ NUMBERS = [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 0.999, 2.5, -2.5, 1e-3, 1e-8, 1e-30,
 DTYPES = ["float16", "bfloat16", "float32", "float64", "int32", "int64", "int8", "uint8", "bool"]
 
 
-@pytest.mark.parametrize("target", DTYPES)
-@pytest.mark.parametrize("origin", DTYPES)
-@pytest.mark.parametrize("name", ["tf.cast", "tf.saturate_cast"])
+CASTS = [("tf.cast", a, b) for a in DTYPES for b in DTYPES] + [("tf.saturate_cast", a, b) for a in DTYPES[:-1] for b in DTYPES[:-1]]
+
+
+@pytest.mark.parametrize("name, origin, target", CASTS)
 def test_casts(name, origin, target):
-    if name == "tf.saturate_cast" and "bool" in (origin, target):
-        pytest.skip("there is nothing to saturate")
     row = TABLE[name]
     fitting = [n for n in NUMBERS if origin in FLOATS or n == int(n) and abs(n) < 100 and (n >= 0 or origin[0] != "u")]
     numbers = sorted({float(n) for n in tf.cast(tf.constant(fitting, tf.float64), origin).numpy().astype("float64") if np.isfinite(n)})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Sequence
 
 from tfnanlint.ops import TABLE, op
 from tfnanlint.ops import transfer as t
@@ -39,27 +38,6 @@ def dtype_given(site: Site, default: str | None = None, param: str = "dtype") ->
     return dtype_named(site.value(param), numpy=site.name.startswith(("np.", "method.")))
 
 
-def elements(value: Value) -> list[Value]:
-    """The values in a list or tuple, nested ones too; [value] for anything else."""
-    if value.kind != "sequence" or not isinstance(value.obj, tuple):
-        return [value]
-    return [inner for item in value.obj for inner in elements(item)]
-
-
-def spread(value: Value) -> Value:
-    """One value for all elements of a list or tuple; the value itself for anything else."""
-    found = elements(value)
-    if found == [value]:
-        return value
-    return join(found) if found else unknown()
-
-
-def listed(values: Sequence[Value]) -> Value:
-    """A tuple of values, with the bounds of all of them."""
-    whole = join(list(values)) if values else unknown()
-    return Value(whole.lo, whole.hi, whole.zero, kind="sequence", obj=tuple(values))
-
-
 def given_of(site: Site, params: str) -> list[Value]:
     """The values of those of `params` that were given, in order."""
     return [site.value(p) for p in params.split() if site.given(p)]
@@ -67,8 +45,8 @@ def given_of(site: Site, params: str) -> list[Value]:
 
 def as_tensor(value: Value, dtype: str | None = None, kind: str = "tensor") -> Value:
     """`value` as a tensor: lists are joined, Python numbers take a dtype, everything else keeps its own."""
-    found = elements(value)
-    whole = spread(value)
+    found = t.elements(value)
+    whole = t.one_of(value)
     if dtype is None and any(v.kind == "number" for v in found):
         dtype = _natural_dtype(found)
     if dtype is not None:
@@ -165,8 +143,9 @@ def _saturated(result: Value, x: Value) -> Value:
     limits = FLOATS.get(result.dtype or "")
     if limits is None or x.inf:
         return result
-    lo = result.lo if x.lo == -INF else min(max(result.lo, -limits.max), limits.max)
-    hi = result.hi if x.hi == INF else min(max(result.hi, -limits.max), limits.max)
+    largest, least = limits.max, limits.max * (1 - 2.0**-7)  # the limit is rounded in the dtype of `x`, down in bfloat16
+    lo = result.lo if x.lo == -INF else min(max(result.lo, -largest), least)
+    hi = result.hi if x.hi == INF else min(max(result.hi, -least), largest)
     return result.but(lo=lo, hi=hi, inf=False, zero=result.zero)
 
 
@@ -271,7 +250,7 @@ def _constant(site: Site) -> Value:
 def _array(site: Site) -> Value:
     """np.array and its kin: Python floats are float64, integers int64."""
     x = site.value("x")
-    found = elements(x)
+    found = t.elements(x)
     dtype = dtype_given(site)
     if dtype is None and not site.given("dtype") and all(v.is_number for v in found):
         dtype = "float64" if any(isinstance(v.const, float) for v in found) else "int64"
@@ -397,7 +376,7 @@ op("K.int_shape", "tf.broadcast_static_shape tf.broadcast_dynamic_shape", "x y",
 # Joining and splitting
 
 def _joined(param: str):
-    return lambda site: passed(spread(site.value(param)))
+    return lambda site: passed(t.one_of(site.value(param)))
 
 
 def pieces(x: Value, how_many: Value) -> Value:
@@ -410,7 +389,7 @@ def pieces(x: Value, how_many: Value) -> Value:
         return passed(x)
     if not 0 < many <= _MANY:
         return passed(x)
-    return listed([passed(x) for _ in range(many)])
+    return t.several(*(passed(x) for _ in range(many)))
 
 
 op("tf.concat", "tf.concat_v2 K.concatenate ops.concatenate tnp.concatenate np.concatenate tnp.hstack np.hstack tnp.vstack "
@@ -418,7 +397,7 @@ op("tf.concat", "tf.concat_v2 K.concatenate ops.concatenate tnp.concatenate np.c
    untested="takes a list; tests/test_arrays.py")
 op("tf.stack", "tf.pack tf.parallel_stack K.stack ops.stack tnp.stack np.stack raw.Pack", "values axis name", _joined("values"),
    untested="takes a list; tests/test_arrays.py")
-op("np.append", "tnp.append ops.append", "x y axis", lambda site: passed(join([spread(site.value("x")), spread(site.value("y"))])),
+op("np.append", "tnp.append ops.append", "x y axis", lambda site: passed(join([t.one_of(site.value("x")), t.one_of(site.value("y"))])),
    reference="tnp.append(x, y)")
 op("tf.split", "K.split ops.split tnp.split np.split np.array_split tnp.array_split tf.split_v raw.Split", "x num_or_size_splits axis num name",
    lambda site: pieces(site.value("x"), site.value("num_or_size_splits")), untested="gives a list; tests/test_arrays.py",
@@ -428,16 +407,16 @@ op("tf.unstack", "tf.unpack ops.unstack raw.Unpack", "x num axis name", lambda s
 op("tf.dynamic_partition", "raw.DynamicPartition", "x partitions num_partitions name",
    lambda site: pieces(site.value("x"), site.value("num_partitions")), untested="gives a list; tests/test_arrays.py")
 op("tf.meshgrid", "ops.meshgrid tnp.meshgrid np.meshgrid", "first second third fourth indexing",
-   lambda site: listed([passed(v) for v in given_of(site, "first second third fourth")]),
+   lambda site: t.several(*map(passed, given_of(site, "first second third fourth"))),
    untested="gives a list; tests/test_arrays.py")
 op("tf.tuple", "", "x name", lambda site: _each_passed(site.value("x")), untested="gives a list")
 op("tf.dynamic_stitch", "raw.DynamicStitch tf.parallel_dynamic_stitch tf.data_flow_ops.dynamic_stitch", "indices x name",
-   lambda site: passed(join([spread(site.value("x")), number(0.0)])), main="x", untested="takes lists; tests/test_arrays.py")
+   lambda site: passed(join([t.one_of(site.value("x")), number(0.0)])), main="x", untested="takes lists; tests/test_arrays.py")
 
 
 def _each_passed(x: Value) -> Value:
     if x.kind == "sequence" and isinstance(x.obj, tuple):
-        return listed([passed(item) for item in x.obj])
+        return t.several(*map(passed, x.obj))
     return passed(x)
 
 
@@ -447,7 +426,7 @@ def _padded(site: Site) -> Value:
     mode = site.const("mode", "constant")
     if isinstance(mode, str) and mode.lower() in ("reflect", "symmetric", "edge", "wrap"):
         return x
-    fill = spread(site.value("constant_values")) if site.given("constant_values") else number(0.0)
+    fill = t.one_of(site.value("constant_values")) if site.given("constant_values") else number(0.0)
     return _with(x, fill)
 
 
@@ -466,7 +445,7 @@ op("tf.linalg.diag", "tf.diag tf.matrix_diag tf.linalg.tensor_diag ops.diag np.d
    "tnp.tril tnp.triu", "x name", lambda site: _with(passed(site.value("x")), number(0.0)), reference="tf.linalg.diag(x)")
 op("tf.linalg.band_part", "tf.matrix_band_part", "x num_lower num_upper name",
    lambda site: _with(passed(site.value("x")), number(0.0)), reference="tf.linalg.band_part(x[None], 0, 0)")
-op("tf.linalg.set_diag", "tf.matrix_set_diag", "x diagonal name", lambda site: _with(passed(site.value("x")), spread(site.value("diagonal"))),
+op("tf.linalg.set_diag", "tf.matrix_set_diag", "x diagonal name", lambda site: _with(passed(site.value("x")), t.one_of(site.value("diagonal"))),
    untested="needs a matrix and its diagonal; tests/test_arrays.py")
 op("tf.sparse.to_dense", "tf.sparse_tensor_to_dense tf.sparse_to_dense K.to_dense", "x default_value validate_indices name",
    lambda site: _with(passed(site.value("x")), number(0.0)), untested="takes a sparse tensor")
@@ -483,7 +462,7 @@ def _scattered(site: Site) -> Value:
 op("tf.scatter_nd", "ops.scatter raw.ScatterNd tf.manip.scatter_nd", "indices updates shape name", _scattered, main="updates",
    untested="takes indices and a shape; tests/test_arrays.py")
 op("tf.tensor_scatter_nd_update", "tf.tensor_scatter_update ops.scatter_update tf.tensor_scatter_nd_max tf.tensor_scatter_nd_min "
-   "ops.slice_update", "x indices updates name", lambda site: _with(passed(site.value("x")), spread(site.value("updates"))),
+   "ops.slice_update", "x indices updates name", lambda site: _with(passed(site.value("x")), t.one_of(site.value("updates"))),
    untested="takes indices; tests/test_arrays.py")
 op("tf.tensor_scatter_nd_add", "tf.tensor_scatter_add", "x indices updates name",
    lambda site: t.add(passed(site.value("x")), _scattered(site)), untested="takes indices; tests/test_arrays.py")
@@ -493,13 +472,13 @@ op("tf.scatter_update", "tf.scatter_add tf.scatter_sub tf.scatter_nd_update tf.s
 
 def _largest(site: Site) -> Value:
     indices = Value(0.0, INF, dtype="int32")
-    return listed([passed(site.value("x")), indices])
+    return t.several(passed(site.value("x")), indices)
 
 
 op("tf.math.top_k", "tf.nn.top_k ops.top_k raw.TopKV2", "x k sorted index_type name", _largest, untested="gives a pair; tests/test_arrays.py")
 op("tf.unique", "raw.Unique", "x out_idx name", _largest, untested="gives a pair; tests/test_arrays.py")
 op("tf.unique_with_counts", "", "x out_idx name",
-   lambda site: listed([*_largest(site).obj, Value(1.0, INF, dtype="int32")]), untested="gives a triple; tests/test_arrays.py")
+   lambda site: t.several(*_largest(site).obj, Value(1.0, INF, dtype="int32")), untested="gives a triple; tests/test_arrays.py")
 op("tf.argsort", "ops.argsort tnp.argsort np.argsort tf.contrib.framework.argsort tf.math.invert_permutation tf.invert_permutation "
    "tf.searchsorted ops.searchsorted np.searchsorted", "x axis direction stable name", t.ranged(0.0, INF, dtype="int32"), reference="tf.argsort(x)")
 op("np.nonzero", "ops.nonzero tnp.nonzero np.flatnonzero np.argwhere", "x", t.ranged(0.0, INF, dtype="int64"),

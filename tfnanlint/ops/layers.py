@@ -10,7 +10,7 @@ from typing import Callable
 
 from tfnanlint.ops import TABLE, Op, op
 from tfnanlint.ops import transfer as t
-from tfnanlint.ops.arrays import cast, elements, passed, spread
+from tfnanlint.ops.arrays import cast, passed
 from tfnanlint.site import Site
 from tfnanlint.values import INF, NO_CONSTANT, Value, join, number, outward, unknown
 
@@ -83,7 +83,7 @@ def linear(x: Value, dtype: str | None = None) -> Value:
 
 def entered(x: Value) -> Value:
     """What a Keras layer sees: lists joined, float64 rounded to the layer's float32."""
-    x = passed(spread(x))
+    x = passed(t.one_of(x))
     return cast(x, "float32") if x.dtype == "float64" else x
 
 
@@ -151,7 +151,7 @@ def _constant(site: Site, param: str, default: float | None) -> float | None:
 # Layers with weights
 
 def _weighted(default: str | None = None) -> Out:
-    return lambda site, x, call: _activation(site, linear(spread(x)), call, default=default)
+    return lambda site, x, call: _activation(site, linear(t.one_of(x)), call, default=default)
 
 
 _KERNEL = "kernel_initializer bias_initializer kernel_regularizer bias_regularizer activity_regularizer kernel_constraint bias_constraint"
@@ -162,7 +162,7 @@ for _rank in "123":
     layer(f"Conv{_rank}D Convolution{_rank}D tf.layers.Conv{_rank}D", _CONV, _weighted())
     layer(f"Conv{_rank}DTranspose Deconvolution{_rank}D Convolution{_rank}DTranspose tf.layers.Conv{_rank}DTranspose",
           _CONV.replace("dilation_rate groups", "output_padding dilation_rate"), _weighted())
-layer("SeparableConv2D SeparableConvolution2D SeparableConv1D tf.layers.SeparableConv2D", f"filters kernel_size strides padding data_format dilation_rate "
+layer("SeparableConv2D SeparableConvolution2D SeparableConv1D tf.layers.SeparableConv2D", "filters kernel_size strides padding data_format dilation_rate "
       "depth_multiplier activation use_bias", _weighted())
 layer("DepthwiseConv2D DepthwiseConv1D", "kernel_size strides padding depth_multiplier data_format dilation_rate activation use_bias", _weighted())
 layer("LocallyConnected1D LocallyConnected2D", "filters kernel_size strides padding data_format activation", _weighted(),)
@@ -170,12 +170,12 @@ layer("ConvLSTM2D ConvLSTM1D ConvLSTM3D", "filters kernel_size strides padding d
       lambda site, x, call: _lstm(site, x, call))
 layer("Embedding", "input_dim output_dim embeddings_initializer embeddings_regularizer embeddings_constraint mask_zero weights",
       lambda site, x, call: Value(evident=True))
-layer("MultiHeadAttention GroupQueryAttention Bilinear", "num_heads key_dim value_dim dropout", lambda site, x, call: linear(spread(x)))
+layer("MultiHeadAttention GroupQueryAttention Bilinear", "num_heads key_dim value_dim dropout", lambda site, x, call: linear(t.one_of(x)))
 
 
 def _normalized(site: Site, x: Value, call: Site) -> Value:
     """Scale and offset are trained, so any number; epsilon=0 divides by a variance that can be 0."""
-    result = linear(spread(x))
+    result = linear(t.one_of(x))
     result.nan = result.nan or t.constant(site.value("epsilon")) == 0 if site.given("epsilon") else result.nan
     return result
 
@@ -185,7 +185,7 @@ layer("BatchNormalization tf.layers.BatchNormalization keras.layers.normalizatio
 layer("LayerNormalization RMSNormalization", "axis epsilon center scale", _normalized)
 layer("GroupNormalization", "groups axis epsilon center scale", _normalized)
 layer("SpectralNormalization", "layer power_iterations", lambda site, x, call: called(site.value("layer"), x, call))
-layer("Normalization keras.layers.experimental.preprocessing.Normalization", "axis mean variance invert", lambda site, x, call: linear(spread(x)))
+layer("Normalization keras.layers.experimental.preprocessing.Normalization", "axis mean variance invert", lambda site, x, call: linear(t.one_of(x)))
 layer("UnitNormalization", "axis", lambda site, x, call: Value(-1.00001, 1.00001, nan=x.nan or x.inf))
 
 
@@ -203,14 +203,14 @@ def _states(site: Site, out: Value, others: int) -> Value:
 
 def _lstm(site: Site, x: Value, call: Site) -> Value:
     """A gate times the activation of the cell state, which is not bounded."""
-    state = linear(spread(x))
+    state = linear(t.one_of(x))
     gate = _activation(site, state, call, "recurrent_activation", "sigmoid")
     return _states(site, t.multiply(gate, _activation(site, state, call, default="tanh")), 2)
 
 
 def _gru(site: Site, x: Value, call: Site) -> Value:
     """Between the state before, 0 at first, and the activation."""
-    state = linear(spread(x))
+    state = linear(t.one_of(x))
     gate = _activation(site, state, call, "recurrent_activation", "sigmoid")
     candidate = _activation(site, state, call, default="tanh")
     if not (gate.lo >= 0 and gate.hi <= 1.00001) or call.given("initial_state"):
@@ -220,7 +220,7 @@ def _gru(site: Site, x: Value, call: Site) -> Value:
 
 
 def _simple_rnn(site: Site, x: Value, call: Site) -> Value:
-    return _states(site, _activation(site, linear(spread(x)), call, default="tanh"), 1)
+    return _states(site, _activation(site, linear(t.one_of(x)), call, default="tanh"), 1)
 
 
 layer("LSTM CuDNNLSTM LSTMCell keras.layers.recurrent.LSTM", f"{_CELL} return_sequences return_state", _lstm)
@@ -364,7 +364,7 @@ layer("GaussianNoise GaussianDropout AlphaDropout", "stddev seed", _noisy)
 
 
 def _rescaled(site: Site, x: Value, call: Site) -> Value:
-    scale, offset = spread(site.value("scale")), spread(site.value("offset")) if site.given("offset") else number(0.0)
+    scale, offset = t.one_of(site.value("scale")), t.one_of(site.value("offset")) if site.given("offset") else number(0.0)
     x = entered(x)
     x = x if x.dtype not in ("uint8", "int32", "int64") else cast(x, "float32")
     result = t.add(t.multiply(x, scale), offset)
@@ -409,10 +409,10 @@ def _merge(names: str, combine: Callable[[list[Value]], Value], params: str = ""
     first, function = names.split()
 
     def give(site: Site, x: Value) -> Value:
-        if x.kind != "sequence" or not x.obj:
+        if x.kind != "sequence" or not isinstance(x.obj, tuple) or not x.obj:
             return unknown("tensor")
         if site.const("normalize", False) is True:
-            return Value(-1.00001, 1.00001, nan=spread(x).nan)
+            return Value(-1.00001, 1.00001, nan=t.one_of(x).nan)
         return combine([entered(v) for v in x.obj])
 
     layer(first, params, lambda site, x, call: give(site, x))
@@ -466,11 +466,11 @@ def _both(names: str) -> str:
 
 
 def _keras_activation(site: Site, x: Value) -> Value:
-    return _activation(site, linear(spread(x), x.dtype), site)
+    return _activation(site, linear(t.one_of(x), x.dtype), site)
 
 
 def _slim_activation(default: str | None):
-    return lambda site, x: _activation(site, linear(spread(x), x.dtype), site, "activation_fn", default)
+    return lambda site, x: _activation(site, linear(t.one_of(x), x.dtype), site, "activation_fn", default)
 
 
 _TF1 = "activation use_bias kernel_initializer bias_initializer kernel_regularizer bias_regularizer activity_regularizer"
@@ -481,7 +481,7 @@ _function("tf.layers.conv2d tf.layers.conv1d tf.layers.conv3d tf.layers.conv2d_t
 _function("tf.layers.separable_conv2d tf.layers.separable_conv1d", f"filters kernel_size strides padding data_format dilation_rate depth_multiplier {_TF1}",
           _keras_activation)
 _function("tf.layers.batch_normalization " + _both("batch_norm layer_norm instance_norm group_norm"), "axis momentum epsilon center scale activation_fn",
-          lambda site, x: _activation(site, linear(spread(x), x.dtype), site, "activation_fn"))
+          lambda site, x: _activation(site, linear(t.one_of(x), x.dtype), site, "activation_fn"))
 _function("tf.layers.flatten slim.flatten tf.contrib.layers.flatten", "name", lambda site, x: passed(x), passes="x")
 _function("tf.layers.max_pooling2d tf.layers.max_pooling1d tf.layers.max_pooling3d " + _both("max_pool2d"), "pool_size strides padding", lambda site, x: passed(x))
 _function("tf.layers.average_pooling2d tf.layers.average_pooling1d tf.layers.average_pooling3d " + _both("avg_pool2d"), "pool_size strides padding",

@@ -6,7 +6,6 @@ from typing import Callable
 
 from tfnanlint.ops import op
 from tfnanlint.ops import transfer as t
-from tfnanlint.ops.arrays import spread
 from tfnanlint.ops.layers import ending
 from tfnanlint.ops.variables import CallableObject
 from tfnanlint.site import Site, made_by
@@ -79,7 +78,7 @@ def _loss(function: str, cls: str, give: Range, params: str = "", untested: str 
     """Rows for a loss function with its old spellings, and for the class of the same loss."""
     first, *rest = function.split()
     aliases = [f"keras.{module}.{name}" for name in (first, *rest) for module in ("losses", "metrics", "objectives")]
-    op(aliases[0], " ".join(aliases[1:]), f"y_true y_pred {params}", lambda site: give(site, spread(site.value("y_true")), spread(site.value("y_pred"))),
+    op(aliases[0], " ".join(aliases[1:]), f"y_true y_pred {params}", lambda site: give(site, t.one_of(site.value("y_true")), t.one_of(site.value("y_pred"))),
        main="y_pred", untested=untested)
     if cls:
         name = f"keras.losses.{cls}"
@@ -91,8 +90,8 @@ def _of_pair(site: Site, give: Range) -> Callable[[Value, Site], Value]:
     """A loss object is called with (labels, predictions): a sequence of the two, or something of which nothing is known."""
 
     def out(x: Value, call: Site) -> Value:
-        pair = x.obj if x.kind == "sequence" and x.obj and len(x.obj) >= 2 else (unknown(), unknown())
-        loss = give(site, spread(pair[0]), spread(pair[1]))
+        pair = x.obj if isinstance(x.obj, tuple) and len(x.obj) >= 2 else (unknown(), unknown())
+        loss = give(site, t.one_of(pair[0]), t.one_of(pair[1]))
         return _added_up(loss) if site.given("reduction") else loss
 
     return out
@@ -130,7 +129,7 @@ op("keras.losses.cosine_proximity", "keras.metrics.cosine_proximity keras.losses
 # Keras backend and keras.ops: predictions are probabilities unless from_logits
 
 def _backend(name: str, aliases: str, params: str, give: Range, first: str, second: str) -> None:
-    op(name, aliases, params, lambda site: give(site, spread(site.value(first)), spread(site.value(second))), main=second, untested=TESTED)
+    op(name, aliases, params, lambda site: give(site, t.one_of(site.value(first)), t.one_of(site.value(second))), main=second, untested=TESTED)
 
 
 _backend("K.binary_crossentropy", "ops.binary_crossentropy", "target output from_logits", _crossentropy, "target", "output")
@@ -157,7 +156,7 @@ op("tf.losses.log_loss", "slim.losses.log_loss tf.contrib.losses.log_loss", "lab
 for _name, _params in (("softmax_cross_entropy", "onehot_labels logits weights label_smoothing"), ("sigmoid_cross_entropy", "multi_class_labels logits weights"),
                        ("sparse_softmax_cross_entropy", "labels logits weights")):
     op(f"tf.losses.{_name}", f"slim.losses.{_name} tf.contrib.losses.{_name}", _params + " scope",
-       lambda site: _at_least(0.0)(site, unknown(), spread(site.value("logits"))), main="logits", untested="TensorFlow 1 only; the tf.nn op is tested")
+       lambda site: _at_least(0.0)(site, unknown(), t.one_of(site.value("logits"))), main="logits", untested="TensorFlow 1 only; the tf.nn op is tested")
 op("tf.losses.get_total_loss", "tf.losses.get_regularization_loss tf.losses.get_losses tf.losses.compute_weighted_loss tf.losses.add_loss "
    "slim.losses.get_total_loss slim.losses.get_regularization_losses tf.losses.get_regularization_losses", "losses weights", lambda site: unknown("tensor"),
    untested="sums what was collected", pure=False)

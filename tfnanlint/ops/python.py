@@ -7,9 +7,9 @@ from typing import Callable
 
 from tfnanlint.ops import TABLE, op
 from tfnanlint.ops import transfer as t
-from tfnanlint.ops.arrays import DTYPES, cast, counted, elements, given_of, passed, spread
+from tfnanlint.ops.arrays import DTYPES, cast, counted, given_of, passed
 from tfnanlint.site import Site
-from tfnanlint.values import FLOATS, INF, NO_CONSTANT, Value, join, number, unknown
+from tfnanlint.values import FLOATS, INF, NO_CONSTANT, Many, Value, join, number, outward, unknown
 
 PYTHON = "plain Python; tests/test_python_rows.py"
 
@@ -33,7 +33,7 @@ def _python(name: str, function: Callable, transfer: Callable[[Value], Value]) -
         if found is not None:
             return found
         result = transfer(_double(x))
-        return Value(result.lo, result.hi, result.zero, dtype=None, kind="number", evident=result.evident)
+        return Value(result.lo, result.hi, result.zero, inf=result.inf, kind="number")
 
     op(name, "", "x", give, untested=PYTHON)
 
@@ -47,17 +47,34 @@ def _bounded(lo: float, hi: float) -> Callable[[Value], Value]:
     return lambda x: Value(lo, hi)
 
 
+def _rising(function: Callable[[float], float], least: float = -INF) -> Callable[[Value], Value]:
+    """Transfer of an increasing function that is at least `least` and not defined below some number."""
+
+    def end(number: float, open_end: float) -> float:
+        if number in (INF, -INF):
+            return open_end
+        try:
+            return float(function(number))
+        except OverflowError:
+            return INF if number > 0 else least
+        except ValueError:
+            return least
+
+    def give(x: Value) -> Value:
+        lo, hi = outward(end(x.lo, least), end(x.hi, INF), "float64")
+        return Value(max(lo, least), max(hi, least), inf=hi == INF != x.hi)
+
+    return give
+
+
 for _name, _function, _transfer in (
-    ("log", math.log, t.log), ("sqrt", math.sqrt, t.sqrt), ("exp", math.exp, t.exp), ("fabs", math.fabs, t.absolute),
-    ("sin", math.sin, _bounded(-1.0, 1.0)), ("cos", math.cos, _bounded(-1.0, 1.0)), ("tanh", math.tanh, _bounded(-1.0, 1.0)),
-    ("erf", math.erf, _bounded(-1.0, 1.0)), ("floor", math.floor, t.monotone(math.floor)), ("ceil", math.ceil, t.monotone(math.ceil)),
-    ("trunc", math.trunc, t.monotone(math.trunc)), ("atan", math.atan, _bounded(-math.pi / 2, math.pi / 2)),
-    ("log2", math.log2, t.log), ("log10", math.log10, t.log), ("log1p", math.log1p, lambda x: t.log(t.add(x, number(1.0)))),
-    ("expm1", math.expm1, lambda x: t.subtract(t.exp(x), number(1.0))), ("radians", math.radians, lambda x: t.multiply(x, number(math.pi / 180))),
-    ("degrees", math.degrees, lambda x: t.multiply(x, number(180 / math.pi))), ("gamma", math.gamma, lambda x: unknown("number")),
-    ("lgamma", math.lgamma, lambda x: unknown("number")), ("tan", math.tan, lambda x: unknown("number")),
-    ("factorial", math.factorial, _bounded(1.0, INF)), ("acos", math.acos, _bounded(0.0, math.pi)), ("asin", math.asin, _bounded(-math.pi / 2, math.pi / 2)),
-    ("sinh", math.sinh, lambda x: unknown("number")), ("cosh", math.cosh, _bounded(1.0, INF)),
+    *((f.__name__, f, _rising(f)) for f in (math.log, math.log2, math.log10, math.log1p, math.sinh, math.floor, math.ceil, math.trunc,
+                                            math.radians, math.degrees)),
+    ("exp", math.exp, _rising(math.exp, 0.0)), ("expm1", math.expm1, _rising(math.expm1, -1.0)), ("sqrt", math.sqrt, _rising(math.sqrt, 0.0)),
+    ("fabs", math.fabs, t.absolute), ("cosh", math.cosh, _bounded(1.0, INF)), ("factorial", math.factorial, _bounded(1.0, INF)),
+    *((f.__name__, f, _bounded(-1.0, 1.0)) for f in (math.sin, math.cos, math.tanh, math.erf)),
+    *((f.__name__, f, _bounded(-math.pi / 2, math.pi / 2)) for f in (math.atan, math.asin)), ("acos", math.acos, _bounded(0.0, math.pi)),
+    *((f.__name__, f, lambda x: unknown("number")) for f in (math.tan, math.gamma, math.lgamma)),
 ):
     _python(f"math.{_name}", _function, _transfer)
 op("math.pow", "", "x y", lambda site: _power(site), untested=PYTHON)
@@ -66,7 +83,7 @@ op("math.hypot", "math.dist", "x y", lambda site: Value(0.0, INF, kind="number")
 op("math.fsum", "", "x", lambda site: _sum(site), untested=PYTHON)
 op("math.atan2", "", "y x", lambda site: Value(-math.pi, math.pi, kind="number"), untested=PYTHON)
 op("math.gcd", "math.comb math.perm math.lcm", "x y", lambda site: Value(0.0, INF, kind="number", dtype="int32"), untested=PYTHON)
-op("math.prod", "", "x", lambda site: Value(0.0 if spread(site.value("x")).lo >= 0 else -INF, INF, kind="number"), untested=PYTHON)
+op("math.prod", "", "x", lambda site: Value(0.0 if t.one_of(site.value("x")).lo >= 0 else -INF, INF, kind="number"), untested=PYTHON)
 
 
 def _power(site: Site) -> Value:
@@ -108,7 +125,7 @@ def _extreme(fold: Callable[[Value, Value], Value]) -> Callable[[Site], Value]:
             return unknown()
         if len(items) == 1:
             whole = items[0]
-            if whole.kind != "sequence" or not whole.obj:
+            if whole.kind != "sequence" or not isinstance(whole.obj, tuple) or not whole.obj:
                 return _element(whole)
             items = [*whole.obj, *given_of(site, "default")]
         result = items[0]
@@ -135,6 +152,8 @@ def _whole(function: Callable) -> Callable[[Site], Value]:
 
     def give(site: Site) -> Value:
         x = site.value("x")
+        if isinstance(x.const, str):
+            return number(int(x.const)) if x.const.strip().lstrip("+-").isdigit() and not site.given("base") else unknown("number")
         found = _folded(function, x) if not site.given("ndigits") else None
         if found is not None:
             return found
@@ -179,6 +198,8 @@ op("random.choice", "", "x", lambda site: _element(site.value("x")), untested=PY
 
 def _element(x: Value) -> Value:
     """One element of a list, or of a tensor along its first axis."""
+    if isinstance(x.obj, Many):
+        return x.obj.element.but(zero=x.obj.element.zero)
     if x.kind == "sequence" and x.obj:
         return join(list(x.obj))
     return passed(x) if x.kind in ("tensor", "array", "number") or (x.kind == "sequence" and x.known) else unknown()
@@ -191,6 +212,8 @@ def _collected(site: Site) -> Value:
         if site.name in ("", "builtins.list", "builtins.tuple", "builtins.iter") or not x.obj:
             return x
         return Value(x.lo, x.hi, x.zero, kind="sequence", obj=tuple(_element(x) for _ in x.obj))
+    if isinstance(x.obj, Many):
+        return x
     return x.but(kind="sequence", obj=None, const=NO_CONSTANT) if x.kind in ("sequence", "tensor", "array") else unknown()
 
 
@@ -210,7 +233,7 @@ def _numpy_number(site: Site, dtype: str) -> Value:
     x = site.value("x")
     if isinstance(x.const, str):
         return _float(site)
-    result = cast(spread(x), dtype)
+    result = cast(t.one_of(x), dtype)
     return result.but(kind="array", token=None)
 
 
@@ -236,7 +259,7 @@ def limit(dtype: str, attribute: str) -> Value | None:
     if limits is None:
         return None
     found = {"max": limits.max, "min": -limits.max, "eps": limits.eps, "epsilon": limits.eps, "tiny": limits.tiny, "smallest_normal": limits.tiny,
-             "resolution": 10.0 ** math.ceil(math.log10(limits.eps))}.get(attribute)
+             "resolution": 10.0 ** math.floor(math.log10(limits.eps) + 1)}.get(attribute)
     return None if found is None else number(found)
 
 

@@ -11,7 +11,7 @@ import math
 from typing import Callable
 
 from tfnanlint.site import Site, made_by, same
-from tfnanlint.values import (FLOATS, INF, NO_CONSTANT, SMALLEST, Value, clamp, join, joined_dtype, number, outward,
+from tfnanlint.values import (FLOATS, INF, NO_CONSTANT, SMALLEST, Many, Value, clamp, join, joined_dtype, number, outward,
                               rounded, unknown)
 
 Function = Callable[[Value], Value]
@@ -127,12 +127,12 @@ def subtract(a: Value, b: Value) -> Value:
         return Value(0.0, 0.0, True, nan=a.nan or a.inf, dtype=_dtype(a, b), kind=a.kind if a.kind == b.kind else "tensor")
     result = add(a, negative(b))
     result.guarded = False
-    peak = made_by(b, "tf.reduce_max")
-    if peak is not None and same(peak.value("x"), a):
-        result = _reaching_zero(result, -INF, 0.0)
-    low = made_by(b, "tf.reduce_min")
-    if low is not None and same(low.value("x"), a):
-        result = _reaching_zero(result, 0.0, INF)
+    for one, other, sign in ((a, b, 1), (b, a, -1)):
+        peak, low = made_by(other, "tf.reduce_max"), made_by(other, "tf.reduce_min")
+        side = -sign if peak is not None and same(peak.value("x"), one) else 0
+        side = sign if low is not None and same(low.value("x"), one) else side
+        if side:
+            result = _reaching_zero(result, *((0.0, INF) if side > 0 else (-INF, 0.0)))
     return result
 
 
@@ -429,19 +429,22 @@ def anything(site: Site) -> Value:
 
 
 def several(*values: Value) -> Value:
-    """The result of an op that returns a tuple or list."""
-    return Value(kind="sequence", obj=tuple(values))
+    """A tuple or list of values, with the bounds of all of them."""
+    whole = join(list(values)) if values else unknown()
+    return Value(whole.lo, whole.hi, whole.zero, kind="sequence", obj=tuple(values))
 
 
 def elements(value: Value) -> tuple[Value, ...]:
-    """The values of a list or tuple; a value of another kind stands for all elements of an unseen list."""
-    if value.kind == "sequence" and isinstance(value.obj, (tuple, list)):
-        return tuple(v for v in value.obj if isinstance(v, Value)) or (unknown("tensor"),)
+    """The values of a list or tuple, nested ones too; any other value stands for all elements of an unseen list."""
+    if value.kind == "sequence" and isinstance(value.obj, tuple):
+        return tuple(inner for item in value.obj for inner in elements(item)) or (unknown("tensor"),)
     return (value,)
 
 
 def one_of(value: Value) -> Value:
     """A list joined to one value for its elements (`tf.reduce_max([a, b])`); other values as they are."""
+    if isinstance(value.obj, Many):
+        return value.obj.element
     return join(list(elements(value))) if value.kind == "sequence" else value
 
 
