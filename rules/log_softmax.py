@@ -8,9 +8,16 @@ Bad:
 
 Good:
     log_p = tf.nn.log_softmax(logits)
+
+The softmax may stand in another statement, and elements of it may be picked in between
+(`tf.math.log(tf.gather(p, actions, batch_dims=1))`). Where its logits cannot be had again at the logarithm, return them
+from the function that makes the softmax; until then a floor, `tf.math.log(tf.maximum(p, 1e-7))`, keeps the loss finite,
+but its gradient is 0 below the floor.
+
+See also: https://www.tensorflow.org/api_docs/python/tf/nn/log_softmax
 """
 
-from tfnanlint.api import Certainty, Claim, Context, Finding, Iterator, Site, argument, rule
+from tfnanlint.api import Certainty, Changed, Claim, Context, Finding, Fix, Iterator, Site, argument, rule, spot
 
 
 @rule("TFN301", "log-softmax", on="tf.math.log", over="TFN101")
@@ -18,9 +25,24 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
     softmax = here.made_by(log.value("x"), "tf.nn.softmax")
     if softmax is None:
         return
-    fixes = []
-    if softmax.complete:
-        fixes = here.rewrite(log, "tf.nn.log_softmax({logits}, axis={axis})", title="use log_softmax of the logits",
-                             claim=Claim.EQUAL, logits=argument(softmax, "logits"), axis=argument(softmax, "axis"))
+    fixes = stable(log, softmax, here)
+    if not fixes and not here.visible(softmax, log):
+        return  # the logits are out of reach: TFN101 says what can be done
     yield here.finding(log, "x", "logarithm of a softmax, which underflows to 0: the loss becomes inf and its gradient NaN",
-                       Certainty.MAY, fixes)
+                       Certainty.MAY, fixes or here.floored(log))
+
+
+def stable(log: Site, softmax: Site, here: Context) -> list[Fix]:
+    """log_softmax in the place of the softmax, whatever picks elements of it around that, and no logarithm."""
+    if not softmax.complete:
+        here.no_fix = "an argument of the softmax is not known to tfnanlint"
+        return []
+    place = spot(log, "x", softmax)
+    if place is None:
+        here.no_fix = "elements of the softmax are picked in another statement"
+        return []
+    new = (place, "tf.nn.log_softmax({logits}, axis={axis})",
+           {"logits": argument(softmax, "logits", "logits"), "axis": argument(softmax, "axis")})
+    whole = log.args["x"]
+    part = (log.node, *new[1:]) if place is whole else (log.node, "{inner}", {"inner": Changed(whole, [new])})
+    return here.rewrite_all(log, [part], title="use log_softmax of the logits", claim=Claim.EQUAL)

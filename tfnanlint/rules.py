@@ -21,7 +21,7 @@ from tfnanlint.reach import Named, Naming, Outside, Reach, argument, fresh
 from tfnanlint.scopes import Imported, Joined, Point
 from tfnanlint.site import Site, made_by, same
 from tfnanlint.source import Span
-from tfnanlint.values import FLOATS, Note, Value, words
+from tfnanlint.values import FLOATS, Note, Value, number_text, words
 
 EVENTS = frozenset({"compare", "call", "file"})
 DEFAULT = frozenset({Certainty.MUST, Certainty.MAY})
@@ -150,8 +150,8 @@ class Context:
         return self.masks.of(site)
 
     def visible(self, producer: Site, site: Site) -> bool:
-        """Whether a producer stands in the same body as a site: what it was given can be had there again."""
-        return self.reach.visible(producer, site)
+        """Whether a producer stands in the same body as a site; in a draft, which cannot tell what a fix will reach, always."""
+        return self.draft or producer.point is not None and producer.point.scope is site.point.scope
 
     def name(self, node: ast.expr, point: Point) -> str | None:
         """Canonical name that an expression is spelled with (`np.nan`), None when it is not an imported name."""
@@ -251,6 +251,14 @@ class Context:
         """
         target = node if node is not None else site.node
         return self.rewrite_all(site, [(target, template, holes)], title=title, claim=claim, cost=cost)
+
+    def floored(self, site: Site, param: str = "x", edge: float = 0.0) -> list[Fix]:
+        """The argument kept a little above `edge`: what remains where no better form is in reach."""
+        eps = self.epsilon(site.value(param))
+        bound = eps if edge == 0 else f"{number_text(edge)} + {eps}"
+        return self.rewrite(site, f"tf.maximum({{x}}, {bound})", node=site.args[param], x=site.args[param],
+                            title=f"keep the argument at or above {bound}", claim=Claim.SHIFTED,
+                            cost=f"values below {bound} become {bound}; the gradient is 0 there")
 
     def rewrite_all(self, site: Site, parts: list[Part], *, title: str, claim: Claim, cost: str = "") -> list[Fix]:
         """One fix made of several replacements."""

@@ -1,0 +1,322 @@
+"""Cross-entropy written by hand on a softmax or sigmoid.
+
+`-sum(y * log(softmax(z)))` and `-(y * log(p) + (1 - y) * log(1 - p))` are infinite as soon as the softmax or sigmoid
+rounds to 0 or 1, which float32 does on outputs that are merely confident (a logit 87 below the largest; a sigmoid above
+16.6). A clip or an epsilon around `p` makes the loss finite, but its gradient is 0 (or shrinks to nothing) exactly where
+the network is wrong with confidence: it stops learning there. Losses computed from the logits have neither problem.
+
+Bad:
+    p = tf.nn.softmax(logits)
+    loss = -tf.reduce_mean(tf.reduce_sum(labels * tf.math.log(tf.clip_by_value(p, 1e-8, 1.0)), axis=-1))
+    q = tf.sigmoid(z)
+    loss += -tf.reduce_mean(y * tf.math.log(q) + (1.0 - y) * tf.math.log(1.0 - q))
+
+Good:
+    loss = -tf.reduce_mean(tf.reduce_sum(labels * tf.nn.log_softmax(logits), axis=-1))
+    loss += tf.reduce_mean(tf.nn.sigmoid_cross_entropy_with_logits(labels=y, logits=z))
+
+For a softmax the safe fix puts `tf.nn.log_softmax` in the place of the logarithm: it is equal for all labels, weights and
+axes. `tf.nn.softmax_cross_entropy_with_logits` is offered besides, but its gradient is right only for labels that sum to 1
+along the classes (rows masked with zeros get a wrong one), and in TensorFlow 1 no gradient reaches the labels.
+
+See also: https://www.tensorflow.org/api_docs/python/tf/nn/softmax_cross_entropy_with_logits
+"""
+
+from dataclasses import dataclass
+
+from tfnanlint.api import (Certainty, Changed, Claim, Context, Finding, Fix, Iterator, Probability, Site, argument, ast, logged,
+                           number_text, probability, rule)
+
+SUMS = ("tf.reduce_sum", "tf.reduce_mean")
+COST = "where a probability is below {guard} the loss is no longer capped, and its gradient comes back to life"
+
+
+@rule("TFN303", "hand-cross-entropy", on="tf.math.log tf.math.log1p", over="TFN101 TFN207 TFN301 TFN302 TFN402")
+def check(log: Site, here: Context) -> Iterator[Finding]:
+    found = logged(log)
+    if found is None or not found.producer.complete:
+        yield from picked(log, here)
+        return
+    outer = Outer(log, here)
+    pair = outer.pair(found) if found.producer.op.name == "tf.sigmoid" else None
+    if pair is not None:
+        if pair.first is log:
+            yield from binary(log, pair, outer, here)
+    elif found.producer.op.name == "tf.nn.softmax" and not found.complement and outer.is_loss(found):
+        yield from categorical(log, found, outer, here)
+
+
+# Where the logarithm stands
+
+
+@dataclass
+class Pair:
+    """The two halves of a binary cross-entropy in the sum `whole`; `first` stands first in the text."""
+
+    whole: ast.expr
+    first: Site
+    second: Site
+    found: tuple[Probability, Probability]
+    labels: ast.expr | None  # of the half without complement; None when the halves are no plain pair
+    negative: bool
+
+
+class Outer:
+    """What stands around a logarithm: factors, signs, sums, up to the statement."""
+
+    def __init__(self, log: Site, here: Context):
+        self.log, self.here, self.point = log, here, log.point
+        self.chain: list[ast.expr] = [log.node]
+        for node in here.around(log.node):
+            if not isinstance(node, ast.expr) or not self.linear(node, self.chain[-1]):
+                break
+            self.chain.append(node)
+
+    def linear(self, node: ast.expr, inner: ast.expr) -> bool:
+        """Whether a node is a sum, difference, product, mean or negation of what is inside it."""
+        site = self.site(node)
+        if site is None:
+            return isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub)
+        if site.op.name == "tf.divide":
+            return site.args.get("x") is inner
+        return site.op.name in ("tf.add", "tf.subtract", "tf.multiply", "tf.negative", *SUMS)
+
+    def site(self, node: ast.expr) -> Site | None:
+        return self.here.site(node, self.point)
+
+    def is_loss(self, found: Probability) -> bool:
+        """A product with labels that is summed or negated; p * log(p) is an entropy and stays with TFN301."""
+        labelled = reduced = False
+        for node, inner in zip(self.chain[1:], self.chain):
+            site = self.site(node)
+            name = site.op.name if site is not None else "tf.negative"
+            if name == "tf.multiply":
+                other = site.args["y"] if site.args.get("x") is inner else site.args.get("x")
+                labelled = labelled or other is not None and self.is_label(other, found)
+            reduced = reduced or name in (*SUMS, "tf.negative")
+        return labelled and (reduced or self.negated_factor())
+
+    def is_label(self, node: ast.expr, found: Probability) -> bool:
+        value = self.here.value(node, self.point)
+        inner = probability(value)
+        return not value.is_number and (inner is None or inner.producer is not found.producer)
+
+    def negated_factor(self) -> bool:
+        return len(self.chain) > 1 and any(isinstance(n, ast.UnaryOp) and isinstance(n.op, ast.USub) for n in ast.walk(self.chain[1]))
+
+    # Linear combinations
+
+    def terms(self, node: ast.expr, negative: bool = False) -> list[tuple[bool, ast.expr]]:
+        """(negative, term) of a sum."""
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+            return self.terms(node.operand, not negative)
+        site = self.site(node)
+        name = site.op.name if site is not None else ""
+        if name in ("tf.add", "tf.subtract") and {"x", "y"} <= site.args.keys():
+            return [*self.terms(site.args["x"], negative), *self.terms(site.args["y"], negative ^ (name == "tf.subtract"))]
+        if name == "tf.negative" and "x" in site.args:
+            return self.terms(site.args["x"], not negative)
+        return [(negative, node)]
+
+    def factors(self, node: ast.expr) -> tuple[bool, list[ast.expr]]:
+        """(negative, factors) of a product."""
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+            negative, found = self.factors(node.operand)
+            return not negative, found
+        site = self.site(node)
+        if site is not None and site.op.name == "tf.multiply" and {"x", "y"} <= site.args.keys():
+            (a, left), (b, right) = self.factors(site.args["x"]), self.factors(site.args["y"])
+            return a ^ b, left + right
+        return False, [node]
+
+    def pair(self, found: Probability) -> Pair | None:
+        """The smallest sum around the logarithm that holds the other half of a binary cross-entropy."""
+        for whole in self.chain[1:]:
+            site = self.site(whole)
+            if site is None or site.op.name not in ("tf.add", "tf.subtract"):
+                continue
+            halves = [half for sign, term in self.terms(whole) for half in [self.half(sign, term, found)] if half]
+            if len(halves) == 2 and halves[0][1].complement != halves[1][1].complement:
+                return self.paired(whole, halves, exact=len(self.terms(whole)) == 2)
+        return None
+
+    def half(self, negative: bool, term: ast.expr, found: Probability):
+        """(logarithm, its probability, negative, other factors) for a term with one logarithm of the same producer."""
+        sign, factors = self.factors(term)
+        logs = []
+        for factor in factors:
+            site = self.site(factor)
+            inner = logged(site) if site is not None and site.op.name in ("tf.math.log", "tf.math.log1p") else None
+            if inner is not None and inner.producer is found.producer:
+                logs.append((site, inner))
+        if len(logs) != 1 or len(factors) < 2:
+            return None
+        (site, inner), = logs
+        return site, inner, negative ^ sign, [factor for factor in factors if factor is not site.node]
+
+    def paired(self, whole: ast.expr, halves: list, exact: bool) -> Pair:
+        (one, p, a, left), (two, q, b, right) = halves
+        labels = None
+        if exact and a == b and len(left) == len(right) == 1:
+            mine, other = (right[0], left[0]) if p.complement else (left[0], right[0])
+            if self.complements(other, mine) or self.complements(mine, other):
+                labels = mine
+        first, second = sorted((one, two), key=lambda site: self.here.source.span(site.node).start)
+        return Pair(whole, first, second, (p, q) if first is one else (q, p), labels, a)
+
+    def complements(self, node: ast.expr, other: ast.expr) -> bool:
+        """Whether one is 1 minus the other."""
+        origin = self.here.value(node, self.point).origin
+        if not isinstance(origin, Site) or origin.op.name != "tf.subtract":
+            return False
+        one = origin.value("x")
+        return one.exact and one.lo == 1 and self.here.same(origin.value("y"), self.here.value(other, self.point))
+
+    def sign_above(self, node: ast.expr) -> ast.UnaryOp | None:
+        """The minus sign around means, sums and products of `node`; None when the next is something else."""
+        for outer in self.chain[self.chain.index(node) + 1:]:
+            if isinstance(outer, ast.UnaryOp):
+                return outer
+            if self.site(outer) is None or self.site(outer).op.name not in ("tf.multiply", "tf.divide", *SUMS):
+                return None
+        return None
+
+
+def cost_of(*found: Probability) -> tuple[Claim, str]:
+    guards = [one.guard for one in found if one.guard]
+    return (Claim.SHIFTED, COST.format(guard=number_text(max(guards)))) if guards else (Claim.EQUAL, "")
+
+
+def why(*found: Probability) -> str:
+    if any(one.guard for one in found):
+        return "its guard keeps the loss finite, but where the output is wrong with confidence the gradient is gone"
+    return "it becomes inf, and its gradient NaN, as soon as the output rounds to 0 or 1"
+
+
+# Binary
+
+
+def binary(log: Site, pair: Pair, outer: Outer, here: Context) -> Iterator[Finding]:
+    sigmoid = pair.found[0].producer
+    claim, cost = cost_of(*pair.found)
+    fixes = [*with_logits(log, pair, outer, here, claim, cost), *stable_halves(log, pair, here, claim, cost)]
+    if not fixes and not here.visible(sigmoid, log):
+        return
+    covers = [pair.first.node, pair.second.node, *(node for node in ast.walk(pair.whole) if isinstance(node, (ast.BinOp, ast.Call)))]
+    yield here.finding(log, "x", f"binary cross-entropy written by hand on a sigmoid: {why(*pair.found)}", Certainty.MAY, fixes,
+                       node=pair.whole, covers=covers)
+
+
+def with_logits(log: Site, pair: Pair, outer: Outer, here: Context, claim: Claim, cost: str) -> list[Fix]:
+    """The loss op on the logits for the whole sum; the sign around it is folded in."""
+    labels, sigmoid = pair.labels, pair.found[0].producer
+    if labels is None or here.value(labels, log.point).kind in ("number", "array", "sequence"):
+        return []
+    loss = "tf.nn.sigmoid_cross_entropy_with_logits(labels={labels}, logits={logits})"
+    holes = {"labels": labels, "logits": argument(sigmoid, "x", "logits")}
+    sign = None if pair.negative else outer.sign_above(pair.whole)
+    if pair.negative:
+        part = (pair.whole, loss, holes)
+    elif sign is None:
+        part = (pair.whole, "-" + loss, holes)
+    elif sign.operand is pair.whole:
+        part = (sign, loss, holes)
+    else:
+        part = (sign, "{inner}", {"inner": Changed(sign.operand, [(pair.whole, loss, holes)])})
+    return here.rewrite_all(log, [part], title="use the cross-entropy of the logits", claim=claim, cost=cost)
+
+
+def stable_halves(log: Site, pair: Pair, here: Context, claim: Claim, cost: str) -> list[Fix]:
+    """Each logarithm replaced by a stable form, whatever stands around it."""
+    parts = []
+    for site, found in zip((pair.first, pair.second), pair.found):
+        template = "-tf.math.softplus({z})" if found.complement else "tf.math.log_sigmoid({z})"
+        parts.append((site.node, template, {"z": argument(found.producer, "x", "logits")}))
+    return here.rewrite_all(log, parts, title="use log_sigmoid and softplus of the logits", claim=claim, cost=cost)
+
+
+# Categorical
+
+
+def categorical(log: Site, found: Probability, outer: Outer, here: Context) -> Iterator[Finding]:
+    softmax = found.producer
+    claim, cost = cost_of(found)
+    holes = {"z": argument(softmax, "logits", "logits"), "axis": argument(softmax, "axis")}
+    fixes = here.rewrite(log, "tf.nn.log_softmax({z}, axis={axis})", title="use log_softmax of the logits", claim=claim,
+                         cost=cost, **holes)
+    if not fixes and not here.visible(softmax, log):
+        return
+    if fixes:
+        fixes += loss_op(log, softmax, outer, here, cost)
+    products = [node for node in outer.chain[1:] if outer.site(node) is not None and outer.site(node).op.name == "tf.multiply"]
+    yield here.finding(log, "x", f"cross-entropy written by hand on a softmax: {why(found)}", Certainty.MAY,
+                       fixes or (() if found.guard else here.floored(log)), node=products[-1], covers=[log.node, *products])
+
+
+def loss_op(log: Site, softmax: Site, outer: Outer, here: Context, cost: str) -> list[Fix]:
+    """softmax_cross_entropy_with_logits for `-reduce_sum(y * log(p), axis=-1)` and `-reduce_sum(y * log(p))`."""
+    if len(outer.chain) < 3 or softmax.const("axis", -1) not in (-1, None):
+        return []
+    negative, factors = outer.factors(outer.chain[1])
+    labels = [factor for factor in factors if factor is not log.node]
+    position = 2
+    if isinstance(outer.chain[2], ast.UnaryOp):
+        negative, position = not negative, 3
+    total = outer.site(outer.chain[position]) if position < len(outer.chain) else None
+    if total is None or total.op.name != "tf.reduce_sum" or len(labels) != 1 or total.given("keepdims") or not total.complete:
+        return []
+    sign = None if negative else next(iter(outer.chain[position + 1:position + 2]), None)
+    if not negative and not isinstance(sign, ast.UnaryOp) or negative and isinstance(labels[0], ast.UnaryOp):
+        return []
+    return _replaced(log, softmax, total, sign, labels[0], outer.chain[position - 1], here, cost)
+
+
+def _replaced(log: Site, softmax: Site, total: Site, sign: ast.expr | None, labels: ast.expr, product: ast.expr, here: Context,
+              cost: str) -> list[Fix]:
+    loss = "tf.nn.softmax_cross_entropy_with_logits(labels={labels}, logits={logits})"
+    holes = {"labels": labels, "logits": argument(softmax, "logits", "logits")}
+    whole = sign if sign is not None else total.node
+    if not total.given("axis"):
+        part = (whole, "{inner}", {"inner": Changed(total.node, [(product, loss, holes)])})
+    elif total.const("axis") == -1:
+        part = (whole, loss, holes)
+    else:
+        return []
+    costs = [cost, "the gradient is right only for labels that sum to 1 along the classes"]
+    return here.rewrite_all(log, [part], title="use softmax_cross_entropy_with_logits", claim=Claim.SHIFTED,
+                            cost="; ".join(filter(None, costs)))
+
+
+# One probability picked by a one-hot mask
+
+
+def picked(log: Site, here: Context) -> Iterator[Finding]:
+    """log(reduce_sum(softmax * one_hot, axis=-1)): the mask picks one probability, so it may pick the logarithm."""
+    total = log.value("x").origin
+    if log.op.name != "tf.math.log" or not isinstance(total, Site) or total.op.name != "tf.reduce_sum":
+        return
+    product = total.value("x").origin
+    if not isinstance(product, Site) or product.op.name != "tf.multiply" or total.const("axis") != -1:
+        return
+    for param, other in (("x", "y"), ("y", "x")):
+        softmax, mask = product.value(param).origin, here.made_by(product.value(other), "tf.one_hot")
+        if isinstance(softmax, Site) and softmax.op.name == "tf.nn.softmax" and softmax.complete and plain_mask(mask):
+            fixes = pick_logarithm(log, total, product.args[param], softmax, here)
+            if fixes or here.visible(softmax, log):
+                yield here.finding(log, "x", "logarithm of one probability of a softmax, which underflows to 0: the loss becomes "
+                                   "inf and its gradient NaN", Certainty.MAY, fixes or here.floored(log))
+            return
+
+
+def plain_mask(mask: Site | None) -> bool:
+    return mask is not None and mask.complete and not any(mask.given(p) for p in ("on_value", "off_value", "axis"))
+
+
+def pick_logarithm(log: Site, total: Site, place: ast.expr, softmax: Site, here: Context) -> list[Fix]:
+    if total.node is not log.args.get("x") or softmax.const("axis", -1) not in (-1, None):
+        here.no_fix = "the probability is picked in another statement"
+        return []
+    new = (place, "tf.nn.log_softmax({z}, axis={axis})",
+           {"z": argument(softmax, "logits", "logits"), "axis": argument(softmax, "axis")})
+    return here.rewrite(log, "{inner}", title="pick from the log_softmax of the logits", claim=Claim.EQUAL_WHERE_FINITE,
+                        inner=Changed(total.node, [new]))

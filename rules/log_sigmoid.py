@@ -1,0 +1,65 @@
+"""Logarithm of a sigmoid, or of one minus a sigmoid, computed in two steps.
+
+In float32 the sigmoid is exactly 0 below -87 and exactly 1 above 16.6, so `log(sigmoid(z))` and `log(1 - sigmoid(z))` are
+`-inf` on outputs that are merely confident, and the gradient is NaN. `tf.math.log_sigmoid(z)` and `-tf.math.softplus(z)` are
+the same functions, finite for every finite `z`.
+
+Bad:
+    real = tf.math.log(tf.sigmoid(z))
+    fake = tf.math.log(1.0 - tf.sigmoid(z))
+
+Good:
+    real = tf.math.log_sigmoid(z)
+    fake = -tf.math.softplus(z)
+
+Where the logits cannot be had again at the logarithm, return them from the function that makes the sigmoid (discriminators
+often do: `return probability, logit`).
+
+See also: https://www.tensorflow.org/api_docs/python/tf/math/log_sigmoid
+"""
+
+from tfnanlint.api import Certainty, Changed, Claim, Context, Finding, Fix, Iterator, Site, argument, logged, rule, spot
+
+
+@rule("TFN302", "log-sigmoid", on="tf.math.log tf.math.log1p", over="TFN101")
+def check(log: Site, here: Context) -> Iterator[Finding]:
+    sigmoid, complement = producer(log, here)
+    if sigmoid is None:
+        return
+    fixes = stable(log, sigmoid, complement, here)
+    if not fixes and not here.visible(sigmoid, log):
+        return  # the logits are out of reach: TFN101 says what can be done
+    if complement:
+        message = "logarithm of 1 - sigmoid, which is 0 as soon as the sigmoid rounds to 1: the loss becomes inf and its gradient NaN"
+    else:
+        message = "logarithm of a sigmoid, which underflows to 0: the loss becomes inf and its gradient NaN"
+    edge = -1.0 if log.op.name == "tf.math.log1p" else 0.0
+    yield here.finding(log, "x", message, Certainty.MAY, fixes or here.floored(log, edge=edge))
+
+
+def producer(log: Site, here: Context) -> tuple[Site | None, bool]:
+    """The sigmoid that is logged without any guard, and whether 1 minus it is."""
+    if log.op.name == "tf.math.log":
+        sigmoid = here.made_by(log.value("x"), "tf.sigmoid")
+        if sigmoid is not None:
+            return sigmoid, False
+    found = logged(log)
+    if found is None or found.guard or not found.complement or found.producer.op.name != "tf.sigmoid":
+        return None, False
+    return found.producer, True
+
+
+def stable(log: Site, sigmoid: Site, complement: bool, here: Context) -> list[Fix]:
+    if not sigmoid.complete:
+        here.no_fix = "an argument of the sigmoid is not known to tfnanlint"
+        return []
+    holes = {"z": argument(sigmoid, "x", "logits")}
+    if complement:
+        return here.rewrite(log, "-tf.math.softplus({z})", title="use minus the softplus of the logits", claim=Claim.EQUAL, **holes)
+    place, whole = spot(log, "x", sigmoid), log.args["x"]
+    if place is None:
+        here.no_fix = "elements of the sigmoid are picked in another statement"
+        return []
+    new = (place, "tf.math.log_sigmoid({z})", holes)
+    part = (log.node, *new[1:]) if place is whole else (log.node, "{inner}", {"inner": Changed(whole, [new])})
+    return here.rewrite_all(log, [part], title="use log_sigmoid of the logits", claim=Claim.EQUAL)

@@ -1,0 +1,104 @@
+"""Probabilities made from logits, as they arrive at a logarithm: complemented, clipped, moved by an epsilon.
+
+Also where in a flagged expression the producer's own value stands, through ops that only select or rearrange.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, replace
+
+from tfnanlint.site import Site
+from tfnanlint.values import Value
+
+PRODUCERS = {"tf.nn.softmax": "logits", "tf.sigmoid": "x"}
+SMALL = 0.1  # what is added to a probability up to this is a guard, not a term
+_UNCHANGED = frozenset({"tf.identity", "tf.debugging.check_numerics"})
+
+
+@dataclass(frozen=True, slots=True)
+class Probability:
+    """`producer` is the softmax or sigmoid; `complement`: 1 - p arrives; `guard` is the epsilon it is kept away from 0
+    with, 0 when there is none."""
+
+    producer: Site
+    complement: bool = False
+    guard: float = 0.0
+
+    @property
+    def logits(self) -> str:
+        """The producer's parameter that takes the logits."""
+        return PRODUCERS[self.producer.op.name]
+
+
+def logged(log: Site) -> Probability | None:
+    """The probability whose logarithm a site of log or log1p takes; None when it takes something else."""
+    x = log.value("x")
+    if log.op.name != "tf.math.log1p":
+        return probability(x)
+    negated = x.origin if isinstance(x.origin, Site) and x.origin.op.name == "tf.negative" else None
+    inner = probability(negated.value("x")) if negated is not None else None
+    return None if inner is None or inner.complement else replace(inner, complement=True)
+
+
+def probability(value: Value, depth: int = 8) -> Probability | None:
+    """The softmax or sigmoid that a value is, behind clips, small constants and `1 - p`."""
+    site = value.origin
+    if not isinstance(site, Site) or depth == 0:
+        return None
+    name = site.op.name
+    if name in PRODUCERS:
+        return Probability(site)
+    if name in _UNCHANGED:
+        return probability(site.value(site.op.passes), depth - 1)
+    if name == "tf.clip_by_value":
+        return _guarded(probability(site.value("x"), depth - 1), site.value("clip_value_min"))
+    if name in ("tf.maximum", "tf.minimum", "tf.add"):
+        return _with_constant(site, depth)
+    if name == "tf.subtract":
+        return _complement(site.value("x"), site.value("y"), depth)
+    return None
+
+
+def _guarded(found: Probability | None, floor: Value) -> Probability | None:
+    if found is None or not floor.exact or not 0 <= floor.lo <= SMALL:
+        return None
+    return replace(found, guard=max(found.guard, floor.lo) or SMALL)
+
+
+def _with_constant(site: Site, depth: int) -> Probability | None:
+    x, y = site.value("x"), site.value("y")
+    constant, other = (x, y) if x.exact else (y, x)
+    if not constant.exact:
+        return None
+    negated = other.origin
+    if site.op.name == "tf.add" and isinstance(negated, Site) and negated.op.name == "tf.negative":
+        return _complement(constant, negated.value("x"), depth)
+    if site.op.name == "tf.minimum":
+        return probability(other, depth - 1) if constant.lo > 1 - SMALL else None
+    return _guarded(probability(other, depth - 1), constant)
+
+
+def _complement(one: Value, p: Value, depth: int) -> Probability | None:
+    if not one.exact or not abs(one.lo - 1) <= SMALL:
+        return None
+    found = probability(p, depth - 1)
+    if found is None:
+        return None
+    guard = max(found.guard, one.lo - 1)
+    return replace(found, complement=not found.complement, guard=guard)
+
+
+def spot(site: Site, param: str, producer: Site) -> ast.expr | None:
+    """The innermost expression in an argument of `site` whose value is what `producer` made.
+
+    Between it and the argument stand ops only that select or rearrange elements; None when others do, or when they
+    stand in another statement.
+    """
+    node, value = site.args.get(param), site.value(param)
+    while node is not None and value.origin is not producer:
+        step = value.origin
+        if not isinstance(step, Site) or step.node is not node or not step.op.passes or step.library in ("method", "np"):
+            return None
+        node, value = step.args.get(step.op.passes), step.value(step.op.passes)
+    return node
