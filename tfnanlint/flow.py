@@ -15,12 +15,13 @@ from tfnanlint.module import Module
 from tfnanlint.ops import load
 from tfnanlint.project import Project, remember
 from tfnanlint.rules import EVENTS, Context, Rule
-from tfnanlint.scopes import Fixed, Point
+from tfnanlint.scopes import Assigned, Fixed, Imported, Point
 from tfnanlint.source import Source
 from tfnanlint.values import Note, unknown
 
-_SYMBOLS = {"tf.divide": r"/(?!/)", "tf.pow": r"\*\*", "tf.math.floordiv": "//", "tf.math.floormod": "%",
-            "tf.subtract": "-", "tf.add": r"\+", "tf.multiply": r"\*"}
+_SYMBOLS = {"tf.divide": "/", "tf.pow": "**", "tf.math.floordiv": "//", "tf.math.floormod": "%", "tf.subtract": "-",
+            "tf.add": "+", "tf.multiply": "*"}
+_BARE = re.compile(r"^[ \t]*from[ \t]+[\w.]*(?:tensorflow|keras)", re.M)
 
 
 class Subscriptions:
@@ -45,8 +46,38 @@ class Subscriptions:
                 if target in _SYMBOLS:
                     symbols.add(_SYMBOLS[target])
         self.leaves = frozenset(words)
-        parts = [rf"\b(?:{'|'.join(sorted(map(re.escape, words)))})\b"] if words else []
-        self.pattern = re.compile("|".join([*parts, *sorted(symbols)]) or r"(?!)")
+        # One pattern each: a literal first character lets the search skip through the text (20 times as fast as one
+        # pattern with alternatives).
+        self.patterns = [re.compile(re.escape(symbol)) for symbol in sorted(symbols)]
+        if words:
+            self.patterns.append(re.compile(rf"\.(?:{'|'.join(sorted(map(re.escape, words)))})\b"))
+        self.patterns += [re.compile(re.escape(word)) for one in self.rules for word in one.words]
+
+    def concern(self, text: str) -> bool:
+        """Whether some rule may have work in a text."""
+        return any(pattern.search(text) for pattern in self.patterns) or _BARE.search(text) is not None
+
+    def rows(self, module: Module) -> list[int]:
+        """Rows that hold a word or sign of a rule, or a name of the file's own for one of them, ascending."""
+        found: set[int] = set()
+        for pattern in self.patterns:
+            found.update(module.rows(pattern))
+        for name in self._own_names(module):
+            found.update(module.rows(re.compile(rf"{re.escape(name)}\b")))
+        return sorted(found)
+
+    def _own_names(self, module: Module) -> set[str]:
+        """Local names that imports and assignments at the top level give to subscribed ops (`ln = tf.math.log`)."""
+        found = set()
+        for local, (_, bindings) in module.scope.history.items():
+            for binding in bindings:
+                if isinstance(binding, Imported):
+                    if binding.dotted.rsplit(".", 1)[-1] in self.leaves:
+                        found.add(local)
+                elif isinstance(binding, Assigned) and isinstance(binding.node, (ast.Attribute, ast.Name)):
+                    if leaf(binding.node) in self.leaves and local.isidentifier():
+                        found.add(local)
+        return found
 
 
 _cache: dict[tuple[Rule, ...], Subscriptions] = {}
@@ -65,7 +96,7 @@ def analyse(source: Source, rules: Iterable[Rule]) -> list[Finding]:
     Raises `Unreadable` when the source cannot be parsed. A rule that raises is reported as TFN000; the others go on.
     """
     found = subscriptions(rules)
-    if not found.pattern.search(source.text):
+    if not found.concern(source.text):
         source.tree  # a syntax error is reported even where no rule has work
         return []
     draft = File(source, found, draft=True)
@@ -137,7 +168,7 @@ class File:
     def candidates(self, only: dict[ast.AST, int] | None = None) -> Iterator[tuple[ast.expr, Point, bool]]:
         """Expressions on lines with a word or sign that some rule asks for, each once; or those of `only`, by their rows."""
         seen: set[ast.AST] = set()
-        rows = self.module.rows(self.subscribed.pattern) if only is None else sorted(set(only.values()))
+        rows = self.subscribed.rows(self.module) if only is None else sorted(set(only.values()))
         for row in rows:
             for expression, point in self.module.expressions(row, self.interpreter):
                 if expression not in seen:
