@@ -20,7 +20,7 @@ from tfnanlint.ops import SYNONYMS, Op, load
 from tfnanlint.resolution import Resolution
 from tfnanlint.scopes import Assigned, Binding, Fixed, Iterated, Loop, Point, Refined, refinements
 from tfnanlint.site import Site
-from tfnanlint.values import INF, NO_CONSTANT, Note, Value, clamp, covers, join, number, unknown, widen
+from tfnanlint.values import INF, NO_CONSTANT, NOTHING, Many, Note, Value, clamp, covers, join, number, unknown, widen
 
 MAX_DEPTH = 90  # nested evaluations; about ten Python frames each
 MAX_STEPS = 6000  # evaluations per question
@@ -53,6 +53,8 @@ class Interpreter(Resolution, Following):
         self.active_loops = 0
         self.inlined = 0
         self.abroad = 0 if callers_abroad else MAX_ABROAD
+        self.attributes: dict[tuple[ClassObject, str, int], Binding | None] = {}
+        self.escaping: dict[ast.AST, bool] = {}
         self._members: dict[tuple[int, str], tuple[Any, Value]] = {}
 
     # Questions
@@ -180,14 +182,16 @@ class Interpreter(Resolution, Following):
         if whole.kind == "sequence":
             if isinstance(whole.obj, tuple) and index is not None:
                 return whole.obj[index] if index < len(whole.obj) else unknown()
-            return unknown() if whole.obj is None and whole.lo == -INF else self.iterated(whole)
+            return self.iterated(whole)
         if whole.kind == "tensor" and whole.known:
             return whole.but(kind="tensor")
         return unknown(origin=whole.origin if isinstance(whole.origin, Note) else None)
 
     def iterated(self, whole: Value) -> Value:
         if whole.kind == "sequence" and isinstance(whole.obj, tuple):
-            return self.joined(list(whole.obj[:16])) if whole.obj else unknown()
+            return self.joined(list(whole.obj)) if whole.obj else unknown()
+        if isinstance(whole.obj, Many):
+            return whole.obj.element.but(zero=whole.obj.element.zero)  # another one each time
         if whole.kind in ("sequence", "tensor", "array", "number") and whole.known and whole.lo <= whole.hi:
             kind = whole.kind if whole.kind in ("array", "number") else "tensor"
             return whole.but(kind=kind, obj=None, const=NO_CONSTANT, zero=whole.zero)
@@ -272,6 +276,8 @@ class Interpreter(Resolution, Following):
     def _result(self, site: Site) -> Value:
         """The value that a site gives, with the site as its origin."""
         value = site.op.gives(site)
+        if any(given is NOTHING for given in site._values.values()):
+            return NOTHING
         if value.origin is not None or value.token is not value:
             value = value.but(zero=value.zero)
         value.origin = site
@@ -324,9 +330,12 @@ class Interpreter(Resolution, Following):
         inner = self.inside(node, point)
         if isinstance(node, ast.DictComp):
             return Value(kind="dict")
-        element = self.evaluate(node.elt, inner)
+        return self.many(self.evaluate(node.elt, inner))
+
+    def many(self, element: Value) -> Value:
+        """A list of which every element is an `element`."""
         return Value(element.lo, element.hi, element.zero, nan=element.nan, inf=element.inf, dtype=element.dtype,
-                     kind="sequence", origin=element.origin)
+                     kind="sequence", obj=Many(element), origin=element.origin)
 
     def inside(self, node: Any, point: Point) -> Point:
         """The point inside a comprehension, its targets bound."""
@@ -411,12 +420,17 @@ class Interpreter(Resolution, Following):
             return None
         receiver = self.evaluate(node.func.value, point)
         plain = receiver.kind in ("tensor", "array", "number", "unknown", "shape") and receiver.obj is None
-        if not plain and receiver.kind not in ("model", "layer"):
+        if not plain and receiver.kind not in ("model", "layer") and not self._makes_weights(receiver, node.func.attr):
             return None
         args, complete = bind_arguments(row, row.name, node, ["self"])
         args["self"] = node.func.value
         return self._made(Site(row, node, args, lambda n: self.evaluate(n, point), complete=complete, library="method",
                                point=point, source=point.module.source, name=row.name))
+
+    def _makes_weights(self, receiver: Value, method: str) -> bool:
+        """Whether a layer or model of the program calls the `add_weight` that it has from Keras."""
+        return (method in ("add_weight", "add_variable") and isinstance(receiver.obj, Instance)
+                and bool(self.foreign_bases(receiver.obj.cls)) and self.member(receiver, method) is None)
 
     # Bindings
 
@@ -439,17 +453,17 @@ class Interpreter(Resolution, Following):
     def settle(self, loop: Loop) -> Value:
         """The least value of a loop variable that covers its entry and every round, widened after the second."""
         entry = loop.entry.value(self) if loop.entry is not None else None
-        assumed = entry if entry is not None else unknown()
+        if not loop.rounds:
+            return entry if entry is not None else unknown()
+        assumed = entry if entry is not None else NOTHING
         before = self.taint
         self.active_loops += 1
         try:
             for attempt in range(4):
                 loop._assumed = assumed
                 arriving = [b.value(self) for b in loop.rounds]
-                new = self.joined(([entry] if entry is not None else []) + arriving) if arriving or entry else assumed
-                if attempt and covers(assumed, new) or not loop.rounds:
-                    break
-                if covers(assumed, new) and entry is not None:
+                new = self.joined(([entry] if entry is not None else []) + arriving)
+                if covers(assumed, new):
                     break
                 assumed = new if attempt == 0 else widen(assumed, new)
             else:
@@ -458,7 +472,8 @@ class Interpreter(Resolution, Following):
             self.active_loops -= 1
         if self.active_loops == 0:
             self.taint = before
-        return assumed
+        # Not the value of one round: another token, and no producer that could be taken for that of this round.
+        return unknown() if assumed is NOTHING else assumed.but(zero=assumed.zero, origin=Note("", parent=assumed.origin))
 
     def mutated(self, base: Value, call: ast.Call, point: Point) -> Value:
         """A container or model after a changing method call."""
@@ -467,7 +482,7 @@ class Interpreter(Resolution, Following):
             item = self.evaluate(call.args[0], point)
             if isinstance(base.obj, tuple) and len(base.obj) < 64 and self.active_loops == 0:
                 return self._sequence(base.obj + (item,))
-            return Value(min(base.lo, item.lo), max(base.hi, item.hi), kind="sequence", origin=item.origin)
+            return self.joined([base, self.many(item)])
         if base.kind == "model" and hasattr(base.obj, "added") and call.args:
             return base.obj.added(base, self.evaluate(call.args[0], point))
         return base if base.kind in ("model", "layer", "instance", "unknown") else unknown(base.kind)

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from tfnanlint import calls
 from tfnanlint.calls import Bound, ClassObject, Function, Instance
+from tfnanlint.conditions import leaf
 from tfnanlint.ops import Op
 from tfnanlint.ops.python import limit
 from tfnanlint.scopes import Assigned, Binding, Fixed, Loop, Parameter, Point, Scope
 from tfnanlint.site import Site
 from tfnanlint.statements import Walk
-from tfnanlint.values import Choice, covers, Note, Value, number, unknown
+from tfnanlint.values import NOTHING, Choice, Note, Value, covers, number, unknown, widen
 
+# Methods that a base class calls with values of its own.
+_HOOKS = frozenset("call __call__ build train_step test_step predict_step compute_loss forward".split())
+MAX_BINDINGS = 24  # assignments joined at one attribute
 MAX_CALLERS = 24  # calls joined at one parameter; with more, nothing is said of it
 MAX_ABROAD = 1  # files between a parameter and the callers that are looked for
 MAX_INLINE = 6  # calls inside calls
@@ -83,10 +88,12 @@ class Following:
         """The value a function returns for these arguments."""
         if not function.transparent:
             return unknown()
+        for argument in (*positional, *keywords.values()):
+            argument.value(self)  # before the body: `f(f(x))` is no recursion
         if function.busy > 0:
             self.taint += 1
             function.recurred = True
-            return function.assumed or number(None)
+            return function.assumed or NOTHING
         if self.inlined >= MAX_INLINE:
             self.taint += 1
             return unknown()
@@ -99,11 +106,17 @@ class Following:
         found = self._followed(function, positional, keywords)
         if not function.recurred:
             return found
-        function.assumed = found
-        again = self._followed(function, positional, keywords)
+        for _ in range(2):
+            function.assumed = found
+            again = self._followed(function, positional, keywords)
+            if covers(found, again):
+                break
+            found = widen(found, self.joined([found, again]))
+        else:
+            found = unknown()
         function.assumed = None
         self.taint = before
-        return found if covers(found, again) else unknown()
+        return unknown() if found is NOTHING else found.but(zero=found.zero, origin=Note("", parent=found.origin))
 
     def _followed(self, function: Function, positional: list[Binding], keywords: dict[str, Binding]) -> Value:
         function.busy += 1
@@ -124,9 +137,12 @@ class Following:
 
     def returned(self, scope: Scope, live: bool) -> Value:
         if scope.yields or not scope.returns:
-            return unknown() if scope.yields else number(None)
+            return number(None) if live and not scope.yields else unknown()
         found = [self.evaluate(node, Point(scope, time)) for node, time in scope.returns if node is not None]
-        return self.joined(found) if found else number(None)
+        if not found:
+            return number(None)
+        result = self.joined(found)
+        return self.element(result, 0) if scope.function is not None and "custom_gradient" in scope.function.decorators else result
 
     def activation(self, function: Function) -> Scope:
         """The walked body of a function with its parameters as its callers leave them."""
@@ -194,9 +210,31 @@ class Following:
             binding = self._argument(function, call, point, parameter.name)
             if binding is not None:
                 values.append(binding.value(self))
-        if not values or len(values) > MAX_CALLERS:
+        if not values or len(values) > MAX_CALLERS or self.escapes(function):
             return None
         return self.joined(values)
+
+    def escapes(self, function: Function) -> bool:
+        """Whether a function is called by somebody else too: by Keras, by a decorator, by whoever it is handed to."""
+        if not function.transparent or function.owner is not None and function.name in _HOOKS:
+            return True
+        if function.node not in self.escaping:
+            names = re.compile(rf"(?<!def )\b{re.escape(function.name)}\b(?!\s*\()")
+            self.escaping[function.node] = any(
+                self._handed_on(function, expression, point) for row in function.module.rows(names)
+                for expression, point in function.module.expressions(row, self))
+        return self.escaping[function.node]
+
+    def _handed_on(self, function: Function, expression: ast.AST, point: Point) -> bool:
+        """Whether an expression uses a function as a value."""
+        called = {id(node.func) for node in ast.walk(expression) if isinstance(node, ast.Call)}
+        for node in ast.walk(expression):
+            if isinstance(node, (ast.Name, ast.Attribute)) and id(node) not in called and leaf(node) == function.name:
+                target = self.evaluate(node, point).obj
+                target = target.function if isinstance(target, Bound) else target
+                if isinstance(target, Function) and target.node is function.node:
+                    return True
+        return False
 
     def callers(self, function: Function, name: str) -> list[tuple[ast.Call, Point]]:
         """Calls that may be of `function`: in its own file, and in files of the project that import it."""
@@ -252,25 +290,45 @@ class Following:
 
     def instance_member(self, owner: Value, attr: str) -> Value | None:
         cls = owner.obj.cls
-        for one in self.lineage(cls):
-            method = one.methods.get(attr)
-            if method is not None:
-                if method.is_property:
-                    return self.call(method, [Fixed(owner)], {})
-                return Value(kind="function", obj=Bound(method, [Fixed(owner)] if method.bound else []))
-        found = []
-        for one in self.lineage(cls):
-            for method_name in one.assigners(attr):
-                method = one.methods[method_name]
-                scope = self.activation(method)
-                owner_name = method.node.args.args[0].arg
-                found += [b for b in _bindings(scope, f"{owner_name}.{attr}")]
-            binding = one.scope.at(attr)
-            if binding is not None:
-                found.append(binding)
-        if not found:
-            return None
-        return self.joined([b.value(self) for b in found[:12]])
+        classes = [cls] if owner.obj.node is not None else [cls, *self.heirs(cls)]
+        methods = [method for one in classes if (method := self.method(one, attr)) is not None]
+        if methods:
+            bound = [self.call(m, [Fixed(owner)], {}) if m.is_property else
+                     Value(kind="function", obj=Bound(m, [Fixed(owner)] if m.bound else [])) for m in dict.fromkeys(methods)]
+            return self.joined(bound)
+        key = (cls, attr, len(classes))
+        if key not in self.attributes:
+            self.attributes[key] = self._attribute(classes, attr)
+        found = self.attributes[key]
+        return found.value(self) if found is not None else None
+
+    def method(self, cls: ClassObject, name: str) -> Function | None:
+        """The method that instances of a class have."""
+        return next((one.methods[name] for one in self.lineage(cls) if name in one.methods), None)
+
+    def heirs(self, cls: ClassObject) -> list[ClassObject]:
+        """Classes of the same file that inherit from a class: `self` may be one of them."""
+        name = re.compile(rf"class\s+\w+\s*\([^)]*\b{re.escape(cls.name)}\b")
+        if not name.search(cls.module.source.text):
+            return []
+        return [one for one in cls.module.classes.values() if one is not cls and cls in self.lineage(one)]
+
+    def _attribute(self, classes: list[ClassObject], attr: str) -> Binding | None:
+        """Whatever any method or class body assigns; a loop, for one assignment may read what another one wrote."""
+        whole = Loop(None)
+        for cls in classes:
+            nearest = None
+            for one in self.lineage(cls):
+                for method_name in one.assigners(attr):
+                    method = one.methods[method_name]
+                    owner_name = method.node.args.args[0].arg
+                    whole.rounds += _bindings(self.activation(method), f"{owner_name}.{attr}")
+                nearest = nearest or one.scope.at(attr)
+            whole.rounds += [nearest] if nearest is not None else []
+        whole.rounds = list(dict.fromkeys(whole.rounds))
+        if len(whole.rounds) == 1 and not _reads_itself(whole.rounds[0], attr):
+            return whole.rounds[0]
+        return whole if 0 < len(whole.rounds) <= MAX_BINDINGS else None if not whole.rounds else Fixed(unknown())
 
     def lineage(self, cls: ClassObject) -> list[ClassObject]:
         """A class and its bases inside the program, nearest first."""
@@ -295,6 +353,12 @@ class Following:
                 if name:
                     names.add(name)
         return names
+
+
+def _reads_itself(binding: Binding, attr: str) -> bool:
+    """Whether an assignment reads the attribute it assigns (`self.count += 1`)."""
+    node = getattr(binding, "node", None)
+    return node is None or any(isinstance(inner, ast.Attribute) and inner.attr == attr for inner in ast.walk(node))
 
 
 def _bindings(scope: Scope, path: str) -> list[Binding]:

@@ -93,8 +93,22 @@ def made_by(value: Value, *names: str) -> Site | None:
     return None
 
 
+_UNCHANGED = frozenset({"tf.identity", "tf.stop_gradient", "tf.ensure_shape", "tf.debugging.check_numerics"})
+
+
+def _itself(value: Value) -> Value:
+    """The value before ops that hand every element on in its place."""
+    for _ in range(8):
+        origin = value.origin
+        if not isinstance(origin, Site) or origin.op.name not in _UNCHANGED or not origin.complete:
+            break
+        value = origin.value(origin.op.passes)
+    return value
+
+
 def same(a: Value, b: Value, depth: int = 4) -> bool:
     """Whether two values are surely the same number: one token, or the same pure op on the same values."""
+    a, b = _itself(a), _itself(b)
     if a.token is b.token:
         return True
     if a.const is not NO_CONSTANT or b.const is not NO_CONSTANT:
@@ -106,6 +120,6 @@ def same(a: Value, b: Value, depth: int = 4) -> bool:
         return False
     if left.op is not right.op or not left.op.pure or left.args.keys() != right.args.keys():
         return False
-    if not left.complete or not right.complete:
+    if not left.complete or not right.complete or not left.args:
         return False
     return all(same(left.value(param), right.value(param), depth - 1) for param in left.args if param != "name")

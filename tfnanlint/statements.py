@@ -97,9 +97,16 @@ class Walk:
         if not states:
             return False
         for path in sorted(changed):
-            base = scope.at(path, start)
+            base = scope.at(path, start) or self._before(path, start)
             self.bind(path, _merge([state.get(path, base) for state in states], base))
         return True
+
+    def _before(self, path: str, time: int) -> Binding | None:
+        """What an attribute or element holds that this function has not assigned yet."""
+        point = Point(self.scope, time)
+        if path == root_of(path) or point.lookup(root_of(path)) is None:
+            return None
+        return Assigned(ast.parse(path, mode="eval").body, point)
 
     def assume(self, test: ast.expr, truth: bool) -> None:
         """Refine what the test speaks of."""
@@ -165,7 +172,7 @@ class Walk:
     def _enter(self, body: list[ast.stmt]) -> _LoopFrame:
         names = {}
         for path in sorted(assigned_in(body)):
-            base = self.scope.at(path)
+            base = self.scope.at(path) or self._before(path, self.scope.time)
             loop = Loop(base)
             names[path] = loop
             self.bind(path, loop)

@@ -192,6 +192,10 @@ def unknown(kind: str = "unknown", origin=None, dtype=None) -> Value:
     return Value(kind=kind, origin=origin, dtype=dtype)
 
 
+# The value of what never arrives: the assumption that recursion starts from. Joins leave it out.
+NOTHING = Value(INF, -INF, False, kind="nothing")
+
+
 def rounded(number: float, dtype: str | None) -> float:
     """`number` rounded to nearest in `dtype` (None: float32); beyond the largest finite it becomes infinite."""
     if number == 0 or number in (INF, -INF) or dtype == "float64":
@@ -259,6 +263,13 @@ def joined_dtype(values: Iterable[Value]) -> str | None:
 
 
 @dataclass(frozen=True, slots=True)
+class Many:
+    """The object of a list whose length is not known: every element is an `element`."""
+
+    element: Value
+
+
+@dataclass(frozen=True, slots=True)
 class Choice:
     """The object of a value that is one of several functions or layers: `act = tf.tanh if flag else tf.sigmoid`."""
 
@@ -273,7 +284,7 @@ def join(values: list[Value]) -> Value:
     first = values[0]
     if all(v is first for v in values[1:]):
         return first
-    values = [v for v in values if v.kind != "none"] or values
+    values = [v for v in values if v.kind not in ("none", "nothing")] or values
     if len(values) == 1:
         return values[0]
     lo = min(v.lo for v in values)
@@ -301,6 +312,9 @@ def _joined_object(values: list[Value]) -> Any:
         return Choice(tuple({id(option.obj): option for option in options}.values()))
     if all(isinstance(obj, tuple) and type(obj) is type(first) and len(obj) == len(first) for obj in objects):
         return tuple(join(list(items)) for items in zip(*objects))
+    if all(isinstance(obj, (tuple, Many)) for obj in objects):
+        items = [item for obj in objects for item in (obj if isinstance(obj, tuple) else (obj.element,))]
+        return Many(join(items))
     if all(isinstance(obj, dict) and obj.keys() == first.keys() for obj in objects):
         return {key: join([obj[key] for obj in objects]) for key in first}
     return None
@@ -328,6 +342,8 @@ def widen(old: Value, new: Value) -> Value:
     obj = new.obj
     if isinstance(obj, tuple) and isinstance(old.obj, tuple) and len(obj) == len(old.obj):
         obj = tuple(widen(before, after) for before, after in zip(old.obj, obj))
+    elif isinstance(obj, Many) and isinstance(old.obj, Many):
+        obj = Many(widen(old.obj.element, obj.element))
     return new.but(lo=lo, hi=hi, zero=new.zero or old.zero or (lo < new.lo and lo <= 0 <= hi and not new.positive),
                    const=NO_CONSTANT, obj=obj)
 
@@ -347,6 +363,8 @@ def clamp(value: Value, lo: float = -INF, hi: float = INF, nonzero: bool = False
 
 def covers(old: Value, new: Value) -> bool:
     """Whether everything `new` can be, `old` can be too."""
+    if new.kind == "nothing":
+        return True
     return (old.lo <= new.lo and new.hi <= old.hi and (old.zero or not new.zero) and (old.nan or not new.nan)
             and (old.inf or not new.inf) and old.kind == new.kind and _covers_object(old, new))
 
@@ -358,4 +376,6 @@ def _covers_object(old: Value, new: Value) -> bool:
         return {id(v.obj) for v in (new.obj.options if isinstance(new.obj, Choice) else (new,))} <= {id(v.obj) for v in old.obj.options}
     if isinstance(old.obj, tuple) and isinstance(new.obj, tuple) and len(old.obj) == len(new.obj):
         return all(covers(before, after) for before, after in zip(old.obj, new.obj))
+    if isinstance(old.obj, Many) and isinstance(new.obj, (tuple, Many)):
+        return all(covers(old.obj.element, item) for item in (new.obj if isinstance(new.obj, tuple) else (new.obj.element,)))
     return False

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Iterator
 
-from tfnanlint.expressions import Interpreter
 from tfnanlint.flow import File, Subscriptions
-from tfnanlint.module import Module
+from tfnanlint.scopes import Point
 from tfnanlint.site import Site, same
 from tfnanlint.source import Source
 from tfnanlint.values import NO_CONSTANT, Value
@@ -65,8 +64,8 @@ def _bound(number: float) -> str:
 
 def reveals(source: Source) -> Iterator[Reveal]:
     """Every `reveal(...)` that is reached, in order of the text."""
-    interpreter = Interpreter()
-    file = File(Module(source), interpreter, Subscriptions(()))
+    file = File(source, Subscriptions(()), draft=False)
+    interpreter = file.interpreter
     rows = [row for row, line in enumerate(source.text.splitlines(), 1) if f"{NAME}(" in line]
     seen: set[ast.AST] = set()
     for row in rows:
@@ -78,9 +77,10 @@ def reveals(source: Source) -> Iterator[Reveal]:
                     yield Reveal(node.lineno, values, _differentiated(file, values[0], inner, stopped))
 
 
-def _differentiated(file: File, value: Value, point, stopped: bool) -> str:
+def _differentiated(file: File, value: Value, point: Point, stopped: bool) -> str:
+    """As the op that made the value is, if it stands in the same function; else as the place of the reveal."""
     origin = value.origin
-    if isinstance(origin, Site) and origin.point is not None:
+    if isinstance(origin, Site) and origin.point is not None and origin.point.scope is point.scope:
         return file.gradients.of(origin, stopped).value
     return file.gradients.at(point).value
 
