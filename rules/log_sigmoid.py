@@ -27,8 +27,6 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
     if sigmoid is None:
         return
     fixes = stable(log, sigmoid, complement, here)
-    if not fixes and not here.visible(sigmoid, log):
-        return  # the logits are out of reach: TFN101 says what can be done
     if complement:
         message = "logarithm of 1 - sigmoid, which is 0 as soon as the sigmoid rounds to 1: the loss becomes inf and its gradient NaN"
     else:

@@ -26,8 +26,6 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
     if softmax is None:
         return
     fixes = stable(log, softmax, here)
-    if not fixes and not here.visible(softmax, log):
-        return  # the logits are out of reach: TFN101 says what can be done
     yield here.finding(log, "x", "logarithm of a softmax, which underflows to 0: the loss becomes inf and its gradient NaN",
                        Certainty.MAY, fixes or here.floored(log))
 

@@ -1,0 +1,31 @@
+"""Square root of an exponential.
+
+`sqrt(exp(x))` overflows for `x` above 88.7 in float32, where `exp(x / 2)` is an ordinary number, and below -87 the
+exponential underflows to 0, where the derivative of the square root is infinite: the gradient is NaN. Written as
+`exp(0.5 * x)` it is the same function with neither problem. Typical for a standard deviation from a log-variance.
+
+Bad:
+    stddev = tf.sqrt(tf.exp(log_var))
+
+Good:
+    stddev = tf.exp(0.5 * log_var)
+
+See also: https://www.tensorflow.org/api_docs/python/tf/math/exp
+"""
+
+from tfnanlint.api import Certainty, Claim, Context, Finding, Iterator, Site, argument, rule, tame
+
+
+@rule("TFN309", "half-exp", on="tf.sqrt K.sqrt tf.pow", over="TFN104 TFN106 TFN202")
+def check(root: Site, here: Context) -> Iterator[Finding]:
+    exp = root.value(root.op.main).origin
+    if not isinstance(exp, Site) or exp.op.name != "tf.exp" or not exp.given("x") or tame(exp.value("x")):
+        return
+    if root.op.name == "tf.pow" and root.const("y") != 0.5:
+        return
+    fixes = []
+    if exp.complete and exp.value("x").kind != "number":
+        fixes = here.rewrite(root, "tf.exp(0.5 * {x})", title="take half of the exponent", claim=Claim.EQUAL,
+                             x=argument(exp, "x", "exponent"))
+    yield here.finding(root, root.op.main, "square root of an exponential: below -87 (float32) the exponential is 0 and the gradient "
+                       "NaN, above 88 it is inf", Certainty.MAY, fixes)

@@ -1,0 +1,66 @@
+"""Softmax written out: exp(x) / sum(exp(x)).
+
+In float32 `tf.exp(x)` overflows above 88.7: the quotient is then `inf / inf`, NaN. When every exponential of a row
+underflows (all below -87) it is `0 / 0`, NaN as well; an epsilon in the sum helps against that only. `tf.nn.softmax`
+subtracts the largest element first and is finite for every finite `x`.
+
+Bad:
+    weights = tf.exp(scores) / tf.reduce_sum(tf.exp(scores), axis=1, keepdims=True)
+
+Good:
+    weights = tf.nn.softmax(scores, axis=1)
+
+Nothing is reported where the maximum is subtracted by hand, or where the exponents are known to be small. There is no fix
+where the sum runs over several axes, or drops the axis (`keepdims` missing): say which axis the softmax is along. Where a
+mask multiplies the exponentials, mask the scores instead: `tf.nn.softmax(tf.where(mask, scores, scores.dtype.min))`.
+
+See also: https://www.tensorflow.org/api_docs/python/tf/nn/softmax
+"""
+
+from tfnanlint.api import (NO_CONSTANT, Certainty, Claim, Context, Finding, Fix, Iterator, Site, argument, rule,
+                           shifted_by_maximum, tame)
+
+
+@rule("TFN306", "hand-softmax", on="tf.divide tf.math.divide_no_nan", over="TFN102 TFN106")
+def check(quotient: Site, here: Context) -> Iterator[Finding]:
+    exp = quotient.value("x").origin
+    if not isinstance(exp, Site) or exp.op.name != "tf.exp" or not exp.given("x"):
+        return
+    total, guard = denominator(quotient)
+    if total is None or not here.same(total.value("x"), quotient.value("x")):
+        return
+    x = exp.value("x")
+    if shifted_by_maximum(x) or tame(x):
+        return
+    fixes = softmax(quotient, exp, total, guard, here) if along_one_axis(total) and exp.complete else []
+    yield here.finding(quotient, "x", "softmax written as exp(x) / sum(exp(x)): NaN as soon as one exponential overflows"
+                       + ("" if guard else ", or all of them underflow"), Certainty.MAY, fixes)
+
+
+def denominator(quotient: Site):
+    """(the sum that is divided by, whether an epsilon is added to it)."""
+    site = quotient.value("y").origin
+    if not isinstance(site, Site):
+        return None, False
+    if site.op.name == "tf.reduce_sum":
+        return site, False
+    if site.op.name in ("tf.add", "tf.maximum"):
+        for param, other in (("x", "y"), ("y", "x")):
+            inner, eps = site.value(param).origin, site.value(other)
+            if isinstance(inner, Site) and inner.op.name == "tf.reduce_sum" and eps.exact and 0 < eps.lo < 0.01:
+                return inner, True
+    return None, False
+
+
+def along_one_axis(total: Site) -> bool:
+    """Whether dividing by the sum divides every element by the sum along one axis."""
+    axis = total.const("axis", None)
+    if not total.complete or total.library == "method" or isinstance(axis, bool) or not isinstance(axis, int):
+        return False
+    return axis == 0 or total.const("keepdims", NO_CONSTANT) is True
+
+
+def softmax(quotient: Site, exp: Site, total: Site, guard: bool, here: Context) -> list[Fix]:
+    return here.rewrite(quotient, "tf.nn.softmax({x}, axis={axis})", title="use softmax", x=argument(exp, "x", "scores"),
+                        axis=argument(total, "axis", "axis"), claim=Claim.SHIFTED if guard else Claim.EQUAL,
+                        cost="the weights of a row sum to 1 without the epsilon" if guard else "")

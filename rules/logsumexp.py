@@ -1,0 +1,52 @@
+"""Logarithm of a sum of exponentials.
+
+In float32 `tf.exp(x)` overflows above 88.7 and underflows to 0 below -87: one large element makes the result `inf`, all
+small ones make it `-inf`, and the gradient is NaN. `tf.reduce_logsumexp` subtracts the largest element first.
+
+Bad:
+    log_z = tf.math.log(tf.reduce_sum(tf.exp(energy), axis=-1))
+
+Good:
+    log_z = tf.reduce_logsumexp(energy, axis=-1)
+
+An epsilon in the sum (`log(sum(exp(x)) + eps)`) helps against the small ones only. Nothing is reported where the maximum
+is subtracted by hand, or where the exponents are known to be small.
+
+See also: https://www.tensorflow.org/api_docs/python/tf/math/reduce_logsumexp
+"""
+
+from tfnanlint.api import Certainty, Claim, Context, Finding, Iterator, Site, argument, rule, shifted_by_maximum, tame
+
+
+@rule("TFN305", "logsumexp", on="tf.math.log", over="TFN101 TFN106")
+def check(log: Site, here: Context) -> Iterator[Finding]:
+    total, guard = summed(log)
+    exp = total.value("x").origin if total is not None else None
+    if not isinstance(exp, Site) or exp.op.name != "tf.exp" or not exp.given("x"):
+        return
+    x = exp.value("x")
+    if shifted_by_maximum(x) or tame(x) or guard and x.hi <= 60:
+        return
+    fixes = []
+    if total.complete and exp.complete and total.library != "method":
+        fixes = here.rewrite(
+            log, "tf.reduce_logsumexp({x}, axis={axis}, keepdims={keepdims})", title="use reduce_logsumexp",
+            claim=Claim.SHIFTED if guard else Claim.EQUAL, cost=f"sums below {here.text(guard)} are no longer raised to it" if guard else "",
+            x=argument(exp, "x", "x"), axis=argument(total, "axis", "axis"), keepdims=argument(total, "keepdims", "keepdims"))
+    yield here.finding(log, "x", "logarithm of a sum of exponentials: it is inf as soon as one exponential overflows, -inf when all "
+                       "underflow, and its gradient NaN", Certainty.MAY, fixes)
+
+
+def summed(log: Site):
+    """(the sum that is logged, the expression of an epsilon added to it)."""
+    site = log.value("x").origin
+    if not isinstance(site, Site):
+        return None, None
+    if site.op.name == "tf.reduce_sum":
+        return site, None
+    if site.op.name == "tf.add":
+        for param, other in (("x", "y"), ("y", "x")):
+            inner, eps = site.value(param).origin, site.value(other)
+            if isinstance(inner, Site) and inner.op.name == "tf.reduce_sum" and eps.exact and 0 < eps.lo < 0.01:
+                return inner, site.args.get(other)
+    return None, None

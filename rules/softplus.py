@@ -1,0 +1,46 @@
+"""Softplus written out: log(1 + exp(x)).
+
+`tf.exp(x)` overflows above 88.7 in float32 (11.1 in float16): the result is `inf` although the function is barely above
+`x`, and the gradient is NaN. `log1p(exp(x))` has the same problem. `tf.math.softplus` is the same function for every `x`.
+
+Bad:
+    loss = tf.reduce_mean(tf.math.log(1.0 + tf.exp(-margin)))
+
+Good:
+    loss = tf.reduce_mean(tf.math.softplus(-margin))
+
+Nothing is reported where `x` cannot be large, as in the form that is stable by hand, `log(1 + exp(-abs(x)))`.
+
+See also: https://www.tensorflow.org/api_docs/python/tf/math/softplus
+"""
+
+import math
+
+from tfnanlint.api import Certainty, Claim, Context, Finding, Iterator, Site, argument, rule
+
+
+@rule("TFN304", "softplus", on="tf.math.log tf.math.log1p", over="TFN101 TFN106")
+def check(log: Site, here: Context) -> Iterator[Finding]:
+    exp = exponential(log)
+    if exp is None or exp.value("x").hi < math.log(exp.value("x").limits.max):
+        return
+    fixes = here.rewrite(log, "tf.math.softplus({x})", title="use softplus", claim=Claim.EQUAL,
+                         x=argument(exp, "x", "x")) if exp.complete else []
+    yield here.finding(log, "x", "softplus written as log(1 + exp(x)): the exponential overflows for large x, the result is "
+                       "inf and its gradient NaN", Certainty.MAY, fixes)
+
+
+def exponential(log: Site) -> Site | None:
+    """The exponential to which 1 is added before the logarithm."""
+    value = log.value("x")
+    if log.op.name == "tf.math.log":
+        total = value.origin
+        if not isinstance(total, Site) or total.op.name != "tf.add":
+            return None
+        one, value = total.value("x"), total.value("y")
+        if not one.exact:
+            one, value = value, one
+        if not one.exact or one.lo != 1:
+            return None
+    exp = value.origin
+    return exp if isinstance(exp, Site) and exp.op.name == "tf.exp" and exp.given("x") else None

@@ -1,0 +1,42 @@
+"""Exponents: whether an exponential of them can overflow or underflow, and whether their maximum was subtracted."""
+
+from __future__ import annotations
+
+import ast
+import math
+
+from tfnanlint.site import Site, made_by, same
+from tfnanlint.values import Value
+
+_SCALING = {"tf.divide": "x", "tf.multiply": "x", "tf.negative": "x", "tf.identity": "x", "tf.stop_gradient": "x", "tf.cast": "x"}
+MARGIN = 0.9  # of the exponents that fit: sums of some thousand exponentials fit too
+
+
+def tame(x: Value) -> bool:
+    """Whether exp(x) and sums of a row of them neither overflow nor underflow."""
+    limits = x.limits
+    return math.log(limits.tiny) * MARGIN <= x.lo and x.hi <= math.log(limits.max) * MARGIN
+
+
+def shifted_by_maximum(x: Value, depth: int = 6) -> bool:
+    """Whether exponents are differences to their maximum, scaled or not: no exponential overflows, one of them is 1.
+
+    A difference to something unknown whose name says that it is a maximum counts as one.
+    """
+    site = x.origin
+    if not isinstance(site, Site) or depth == 0:
+        return False
+    if site.op.name == "tf.subtract":
+        peak = made_by(site.value("y"), "tf.reduce_max", "tf.math.unsorted_segment_max", "tf.math.segment_max")
+        if peak is not None:
+            return "segment" in peak.op.name or same(peak.value("x"), site.value("x"))
+        return not site.value("y").known and _says_maximum(site.args.get("y"))
+    param = _SCALING.get(site.op.name)
+    if param is None:
+        return False
+    return any(shifted_by_maximum(site.value(p), depth - 1) for p in (param, "y") if site.given(p))
+
+
+def _says_maximum(node: ast.expr | None) -> bool:
+    return node is not None and any("max" in name.lower() or name in ("m", "mx") for inner in ast.walk(node)
+                                    for name in [getattr(inner, "id", getattr(inner, "attr", ""))])
