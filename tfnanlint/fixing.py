@@ -1,0 +1,323 @@
+"""Applying fixes until nothing is left to fix, each proved to remove its finding, add none and change nothing else."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from tfnanlint.edits import Shift, edits_apply, enclosing, in_order, only_edits_changed
+from tfnanlint.findings import Edit, Finding, Fix
+from tfnanlint.notices import IDLE
+from tfnanlint.source import FIXABLE_ENCODINGS, Source, Span, Unreadable, decode, encode
+from tfnanlint.writing import Refused, encoded, write
+
+__all__ = ["FixResult", "ROUNDS", "Refused", "encoded", "fix_source", "write"]
+
+ROUNDS = 10
+
+_IMPORT = re.compile(r"(import|from)\s[^\r\n]*[\r\n]+")
+
+Repair = tuple[Finding, Fix]
+
+
+@dataclass(slots=True)
+class FixResult:
+    """The fixed source, which fixes are in it, how many rounds changed the text, and what was refused and why."""
+
+    source: Source
+    applied: list[Repair]
+    rounds: int
+    problems: list[str]
+
+
+def fix_source(
+    source: Source, analyse: Callable[[Source], list[Finding]], allowed: Callable[[Fix], bool]
+) -> FixResult:
+    """Apply the first allowed fix of each finding, inner expressions first, and check again until settled.
+
+    A round is kept only if the new text parses, nothing outside the edits changed, the findings fixed are gone
+    and no finding is new. A fix that breaks this alone is left out and named in `problems`; the others go on.
+    A finding that says a suppression comment has become idle does not count as new.
+    """
+    work = _Work(source, analyse, allowed)
+    if any(map(work.offer, work.findings)) and not FIXABLE_ENCODINGS.fullmatch(source.encoding):
+        problem = f"not fixed: its encoding {source.encoding} cannot be written back without changing the file's meaning"
+        return FixResult(source, [], 0, [problem])
+    left = work.settle()
+    return FixResult(work.source, [(one.finding, one.fix) for one in work.applied], work.rounds,
+                     [*(problem for problem, _ in work.refused.values()), *left])
+
+
+@dataclass(slots=True)
+class _Applied:
+    finding: Finding
+    fix: Fix
+    regions: list[Span]  # where the fix's texts are in the current source
+
+
+@dataclass(slots=True)
+class _Step:
+    """A batch of repairs that held, and what it led to."""
+
+    batch: list[Repair]
+    source: Source
+    findings: list[Finding]
+    shift: Shift
+
+
+class _Work:
+    def __init__(self, source: Source, analyse, allowed):
+        self.source = source
+        self.findings: list[Finding] = analyse(source)
+        self.applied: list[_Applied] = []
+        self.rounds = 0
+        # Why a fix did not hold and in which round, by code, title and place of the finding; told at the end.
+        self.refused: dict[tuple[str, str, Span], tuple[str, int]] = {}
+        self._analyse = analyse
+        self._allowed = allowed
+
+    def settle(self) -> list[str]:
+        """Rounds until nothing is on offer that holds. What is left on offer after the last round, in words."""
+        while self.rounds < ROUNDS:
+            batch = _compatible(self._candidates())
+            if batch:
+                step = self._sieve(batch)
+                if step is not None:
+                    self._accept(step)
+                continue
+            # What did not hold in an earlier text may hold in this one; a second run would find out.
+            tried = {key: refusal for key, refusal in self.refused.items() if refusal[1] == self.rounds}
+            if tried == self.refused:
+                return []
+            self.refused = tried
+        left = ", ".join(f"{finding.code} at line {self._row(finding)}" for finding, _ in self._candidates())
+        return [f"stopped after {ROUNDS} rounds with fixes still on offer for {left}"] if left else []
+
+    def offer(self, finding: Finding) -> Fix | None:
+        """The fix to try for a finding."""
+        return next(filter(self._allowed, finding.fixes), None)
+
+    def _candidates(self) -> list[Repair]:
+        """What to try: shortest first, then by position, code and title."""
+        found = []
+        for finding in self.findings:
+            fix = self.offer(finding)
+            if fix is None or (finding.code, fix.title, finding.span) in self.refused:
+                continue
+            if _well_formed(fix, self.source):
+                found.append((finding, fix))
+            else:
+                self._refuse((finding, fix), "its edits do not fit the file")
+        return sorted(found, key=_order)
+
+    def _sieve(self, batch: list[Repair]) -> _Step | None:
+        """The largest part of a batch that holds, found by halving; a repair that fails alone is refused."""
+        outcome = self._attempt(batch)
+        if isinstance(outcome, _Step):
+            return outcome
+        if len(batch) == 1:
+            self._refuse(batch[0], outcome)
+            return None
+        middle = len(batch) // 2
+        first, second = self._sieve(batch[:middle]), self._sieve(batch[middle:])
+        if first is None or second is None:
+            return first or second
+        both = self._attempt(first.batch + second.batch)
+        # Repairs that hold apart but not together: the rest gets its turn in the next round.
+        return both if isinstance(both, _Step) else first
+
+    def _refuse(self, repair: Repair, reason: str) -> None:
+        finding, fix = repair
+        problem = f"{finding.code} at line {self._row(finding)} not fixed: {reason}"
+        self.refused[finding.code, fix.title, finding.span] = problem, self.rounds
+
+    def _row(self, finding: Finding) -> int:
+        return self.source.position(finding.span.start)[0]
+
+    def _attempt(self, batch: list[Repair]) -> _Step | str:
+        """What a batch leads to, or why it does not hold."""
+        shift = Shift(edit for _, fix in batch for edit in fix.edits)
+        new = Source(self.source.path, edits_apply(self.source.text, shift.edits), self.source.encoding)
+        reason = _damage(self.source, new, shift)
+        if reason:
+            return reason
+        findings = self._analyse(new)
+        step = _Step(batch, new, findings, shift)
+        return self._relapse(step) or step
+
+    def _relapse(self, step: _Step) -> str:
+        """The finding that is still there or new after a step, in words; empty when there is none."""
+        fixed = {id(finding) for finding, _ in step.batch}
+        places = _Places(self.source, step.shift, [fix for _, fix in step.batch])
+        rest = Counter((f.code, places.old(f.span)) for f in self.findings if id(f) not in fixed)
+        gone = {(f.code, places.old(f.span)) for f in self.findings if id(f) in fixed}
+        for finding in step.findings:
+            key = finding.code, places.new(finding.span)
+            rest[key] -= 1
+            if rest[key] >= 0 or finding.code == IDLE.code:
+                continue
+            if key in gone:
+                return "the finding is still there after its fix"
+            return self._new_finding(step, finding)
+        return ""
+
+    def _new_finding(self, step: _Step, finding: Finding) -> str:
+        codes = ", ".join(sorted({fixed.code for fixed, _ in step.batch}))
+        row = step.source.position(finding.span.start)[0]
+        back = self.offer(finding)
+        if back is not None and _well_formed(back, step.source) and edits_apply(step.source.text, back.edits) == self.source.text:
+            return f"the fixes of {codes} and {finding.code} undo each other"
+        return f"it would bring up {finding.code} at line {row}: {finding.message}"
+
+    def _accept(self, step: _Step) -> None:
+        self.rounds += 1
+        shift = step.shift
+        self.applied = [one for one in self.applied if not _superseded(one, self.source, shift)]
+        for one in self.applied:
+            one.regions = [shift.span(region) for region in one.regions]
+        place = dict(zip(shift.edits, shift.regions))
+        for finding, fix in step.batch:
+            self.applied.append(_Applied(finding, fix, [place[edit] for edit in fix.edits]))
+        self.refused = {
+            (code, title, shift.span(span)): refusal
+            for (code, title, span), refusal in self.refused.items()
+            if not shift.touching(span)
+        }
+        self.source, self.findings = step.source, step.findings
+
+
+def _well_formed(fix: Fix, source: Source) -> bool:
+    try:
+        return bool(fix.edits) and in_order(fix.edits)[-1].span.end <= len(source.text)
+    except ValueError:
+        return False
+
+
+def _order(repair: Repair) -> tuple[int, int, str, str]:
+    """Inner expressions before outer ones. An import added at the top does not make a fix long."""
+    finding, fix = repair
+    replaced = [edit.span for edit in fix.edits if _replaces(edit)] or [edit.span for edit in fix.edits]
+    start, end = min(span.start for span in replaced), max(span.end for span in replaced)
+    return end - start, start, finding.code, fix.title
+
+
+def _compatible(candidates: Iterable[Repair]) -> list[Repair]:
+    """As many of the repairs, in their order, as do not overlap."""
+    chosen: list[Repair] = []
+    taken: list[Edit] = []
+    for finding, fix in candidates:
+        if not any(_conflict(edit, other) for edit in fix.edits for other in taken):
+            chosen.append((finding, fix))
+            taken.extend(fix.edits)
+    return chosen
+
+
+def _conflict(one: Edit, other: Edit) -> bool:
+    """Whether two edits cannot be made together. Import lines added at one place can."""
+    a, b = one.span, other.span
+    if a.start == a.end == b.start == b.end:
+        return one.text != other.text and not (_IMPORT.fullmatch(one.text) and _IMPORT.fullmatch(other.text))
+    return a.start < b.end and b.start < a.end
+
+
+def _superseded(one: _Applied, source: Source, shift: Shift) -> bool:
+    """Whether a later edit replaced all that an earlier fix wrote."""
+    for region in one.regions:
+        cover = [shift.edits[index] for index in shift.touching(region)]
+        if any(region in edit.span and source.slice(region) not in edit.text for edit in cover):
+            return True
+    return False
+
+
+# ---------------------------------------------------------------------------------------------------------
+# What must hold after a step
+
+
+def _damage(old: Source, new: Source, shift: Shift) -> str:
+    """What edits broke in a file besides the findings, in words; empty when nothing."""
+    try:
+        encode(new.text, new.encoding)
+    except UnicodeEncodeError:
+        return f"the new text does not fit the file's encoding {new.encoding}"
+    # Every encoding that is fixed at all maps equal text to equal bytes, and back.
+    if _between(old.text, (edit.span for edit in shift.edits)) != _between(new.text, shift.regions):
+        return "text outside of the edits would change"
+    if _read_back(old) == (old.text, old.encoding) and _read_back(new) != (new.text, new.encoding):
+        return "the file would be read in another encoding"
+    try:
+        body = new.tree.body
+    except Unreadable as error:
+        return f"the new text does not parse: {error} (line {error.row})"
+    if not only_edits_changed(old.tree.body, old.span, body, new.span, shift):
+        return "code outside of the replaced expressions would change"
+    return ""
+
+
+def _read_back(source: Source) -> tuple[str, str] | None:
+    """Text and encoding as Python would read the source's bytes."""
+    try:
+        return decode(encode(source.text, source.encoding))
+    except (Unreadable, UnicodeEncodeError):
+        return None
+
+
+def _between(text: str, spans: Iterable[Span]) -> list[str]:
+    """The parts of a text that lie outside of spans."""
+    ends = [0, *(place for span in spans for place in (span.start, span.end)), len(text)]
+    return [text[start:end] for start, end in zip(ends[::2], ends[1::2])]
+
+
+class _Places:
+    """Names for the places of findings that hold before and after edits, so that findings can be matched.
+
+    Outside of the expressions that edits touch, a place is its span in the new text. What one fix touches or adds
+    is one place, in which findings are only counted: a rewrite moves things around.
+    """
+
+    def __init__(self, source: Source, shift: Shift, fixes: list[Fix]):
+        self._shift = shift
+        self._old: list[tuple[Span, int]] = []
+        joined = list(range(len(fixes)))  # fix -> the first of those that touch the same expression
+        for span, at in sorted(
+            (_touched(source, edit), at) for at, fix in enumerate(fixes) for edit in fix.edits if _replaces(edit)
+        ):
+            if self._old and span.start < self._old[-1][0].end:
+                last, first = self._old.pop()
+                joined = [joined[first] if one == joined[at] else one for one in joined]
+                span, at = Span(last.start, max(span.end, last.end)), first
+            self._old.append((span, at))
+        self._new = [(shift.span(span), joined[at]) for span, at in self._old]
+        self._old = [(span, joined[at]) for span, at in self._old]
+        added = dict(zip(shift.edits, shift.regions))
+        for at, fix in enumerate(fixes):
+            self._new += [(added[edit], joined[at]) for edit in fix.edits if not _replaces(edit)]
+
+    def old(self, span: Span) -> tuple:
+        return self._within(span, self._old) or self._exact(self._shift.span(span))
+
+    def new(self, span: Span) -> tuple:
+        return self._within(span, self._new) or self._exact(span)
+
+    @staticmethod
+    def _exact(span: Span) -> tuple:
+        return "at", span.start, span.end
+
+    @staticmethod
+    def _within(span: Span, places: list[tuple[Span, int]]) -> tuple | None:
+        return next((("in", at) for place, at in places if place.overlaps(span)), None)
+
+
+def _replaces(edit: Edit) -> bool:
+    return edit.span.start < edit.span.end
+
+
+def _touched(source: Source, edit: Edit) -> Span:
+    """The outermost expression of a statement around an edit; the edit itself where there is none."""
+    path = enclosing(source.tree.body, edit.span, source.span)
+    for at in range(len(path), 0, -1):
+        if isinstance(path[at - 1], ast.stmt):
+            return source.span(path[at]) if at < len(path) else edit.span
+    return edit.span
