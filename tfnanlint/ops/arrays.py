@@ -211,9 +211,11 @@ _pass("tf.space_to_depth", "tf.nn.space_to_depth tf.depth_to_space tf.nn.depth_t
 _pass("tf.image.resize_nearest_neighbor", "tf.image.flip_left_right tf.image.flip_up_down tf.image.random_flip_left_right "
       "tf.image.random_flip_up_down tf.image.rot90 tf.image.transpose tf.image.crop_to_bounding_box tf.image.central_crop "
       "tf.image.random_crop tf.random_crop", "x size name", reference="tf.image.flip_left_right(x[None, :, None])")
+_pass("tf.nn.embedding_lookup", "tf.embedding_lookup", "x ids partition_strategy name max_norm",
+      reference="tf.nn.embedding_lookup(x[:, None], [0])")
 _pass("tf.Print", "", "x data message first_n summarize name", untested="TensorFlow 1 only, prints")
-_pass("tf.grad_pass_through", "tf.recompute_grad tf.function tf.autograph.to_graph tf.contrib.eager.defun tf.nondifferentiable_batch_function",
-      "x", untested="takes a function and hands it back", pure=False)
+op("tf.function", "tf.recompute_grad tf.grad_pass_through tf.autograph.to_graph tf.contrib.eager.defun tf.nondifferentiable_batch_function",
+   "func *rest", lambda site: site.value("func"), untested="takes a function and hands it back")
 _pass("tf.data.experimental.get_single_element", "", "x", untested="takes a data set")
 
 
@@ -518,7 +520,6 @@ op("tf.map_fn", "tf.vectorized_map K.map_fn ops.map ops.vectorized_map ops.vecto
    lambda site: site.apply(site.value("fn"), _each_passed(site.value("elems"))), main="elems",
    untested="takes a function; tests/test_arrays.py", pure=False,
    positions={alias: ("fn", "elems") for alias in ("tf.vectorized_map", "ops.map", "ops.vectorized_map")})
-op("tf.custom_gradient", "tf.contrib.eager.custom_gradient", "f", lambda site: site.value("f"), untested="takes a function", pure=False)
 op("tf.contrib.framework.nest.flatten", "tf.nest.flatten tf.contrib.framework.nest", "x", lambda site: _each_passed(site.value("x")),
    untested="gives a list of what it was given")
 

@@ -48,7 +48,7 @@ def _crossentropy(site: Site, y: Value, p: Value) -> Value:
     """
     if y.known and (y.lo < 0 or y.hi > 1):
         return _anything(site, y, p)
-    return Value(-1e-5, INF, True, **_bad(y, p))
+    return Value(0.0, INF, True, **_bad(y, p))
 
 
 def _categorical(site: Site, y: Value, p: Value) -> Value:
@@ -110,14 +110,14 @@ _loss("binary_crossentropy", "BinaryCrossentropy", _crossentropy, "from_logits l
 _loss("binary_focal_crossentropy", "BinaryFocalCrossentropy", _crossentropy, "apply_class_balancing alpha gamma from_logits label_smoothing axis")
 _loss("categorical_crossentropy", "CategoricalCrossentropy", _categorical, "from_logits label_smoothing axis")
 _loss("categorical_focal_crossentropy", "CategoricalFocalCrossentropy", _categorical, "alpha gamma from_logits label_smoothing axis")
-_loss("sparse_categorical_crossentropy", "SparseCategoricalCrossentropy", lambda site, y, p: Value(-1e-5, INF, True, **_bad(y, p)), "from_logits ignore_class axis")
+_loss("sparse_categorical_crossentropy", "SparseCategoricalCrossentropy", lambda site, y, p: Value(0.0, INF, True, **_bad(y, p)), "from_logits ignore_class axis")
 _loss("kl_divergence kullback_leibler_divergence kld KLD kldivergence", "KLDivergence", _anything)
 _loss("poisson", "Poisson", _poisson)
 _loss("hinge", "Hinge", _at_least(0.0))
 _loss("squared_hinge", "SquaredHinge", _at_least(0.0))
 _loss("categorical_hinge", "CategoricalHinge", _at_least(0.0))
 _loss("huber", "Huber", _at_least(0.0), "delta")
-_loss("log_cosh logcosh", "LogCosh", _at_least(-1e-4))
+_loss("log_cosh logcosh", "LogCosh", _at_least(0.0))
 _loss("cosine_similarity", "CosineSimilarity", _cosine, "axis")
 _loss("dice", "Dice", _anything, "axis")
 _loss("tversky", "Tversky", _anything, "alpha beta axis")
@@ -134,7 +134,7 @@ def _backend(name: str, aliases: str, params: str, give: Range, first: str, seco
 
 _backend("K.binary_crossentropy", "ops.binary_crossentropy", "target output from_logits", _crossentropy, "target", "output")
 _backend("K.categorical_crossentropy", "ops.categorical_crossentropy", "target output from_logits axis", _categorical, "target", "output")
-_backend("K.sparse_categorical_crossentropy", "ops.sparse_categorical_crossentropy", "target output from_logits axis", _at_least(-1e-5), "target", "output")
+_backend("K.sparse_categorical_crossentropy", "ops.sparse_categorical_crossentropy", "target output from_logits axis", _at_least(0.0), "target", "output")
 
 
 # TensorFlow 1: averaged, with weights that may be negative only by mistake

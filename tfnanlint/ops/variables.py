@@ -13,14 +13,6 @@ from tfnanlint.values import INF, Value, join, number, unknown
 
 
 @dataclass(frozen=True, slots=True)
-class Variable:
-    """What is known of a variable besides its range: whether it is trained, and what it starts from."""
-
-    trainable: bool
-    initial: Value
-
-
-@dataclass(frozen=True, slots=True)
 class CallableObject:
     """Something that is called with a tensor and is no layer: an initializer, constraint, regularizer, loss or metric."""
 
@@ -36,16 +28,15 @@ def _trainable(site: Site) -> bool:
 
 
 def variable(site: Site, initial: Value, dtype: str | None) -> Value:
-    """Any number when training moves it, unless a constraint holds it; what an untrained one gets is not known."""
+    """Any number, evidently, when training moves it, unless a constraint holds it; what an untrained one gets is not known."""
     initial = as_tensor(initial, dtype) if initial.known else initial
     dtype = dtype or initial.dtype
     moves = _trainable(site) and dtype not in INTEGERS and dtype not in ("bool", "string")
-    state = Variable(moves, initial)
     limits = constrained(site.value("constraint"), site) if site.given("constraint") else None
     if moves and limits is not None and limits.known:
         held = join([initial, limits]) if initial.known else limits
-        return Value(held.lo, held.hi, held.zero, dtype=dtype, obj=state, evident=held.evident)
-    return Value(dtype=dtype, evident=moves, obj=state)
+        return Value(held.lo, held.hi, held.zero, dtype=dtype, evident=held.evident)
+    return Value(dtype=dtype, evident=moves)
 
 
 def constrained(constraint: Value, site: Site) -> Value | None:
@@ -88,9 +79,9 @@ op("tf.get_variable", "slim.variable slim.model_variable tf.contrib.framework.va
 op("method.add_weight", "method.add_variable", "self shape initializer dtype trainable name constraint regularizer",
    lambda site: variable(site, _start(site, "initializer"), dtype_given(site)), untested="its value depends on training", pure=False)
 op("method.assign", "method.assign_add method.assign_sub method.load method.set_weights method.scatter_update", "self value name",
-   lambda site: site.value("self").but(obj=None), untested="changes a variable", pure=False)
+   lambda site: site.value("self").but(), untested="changes a variable", pure=False)
 op("tf.assign", "K.update tf.assign_add tf.assign_sub K.update_add K.update_sub K.moving_average_update K.set_value", "x value name",
-   lambda site: site.value("x").but(obj=None), untested="changes a TensorFlow 1 variable", pure=False)
+   lambda site: site.value("x").but(), untested="changes a TensorFlow 1 variable", pure=False)
 op("K.get_value", "K.eval K.batch_get_value ops.convert_to_numpy keras.ops.convert_to_numpy tf.get_static_value tf.make_ndarray", "x",
    t.passes("x"), passes="x", untested="hands a value to Python")
 op("tf.train.get_or_create_global_step", "tf.train.get_global_step tf.train.create_global_step tf.train.global_step slim.get_or_create_global_step "
