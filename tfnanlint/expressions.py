@@ -204,7 +204,9 @@ class Interpreter(Resolution, Following):
             if binding is not None:
                 return binding.value(self)
         whole = self.evaluate(node.value, point)
-        key = node.slice.value if isinstance(node.slice, ast.Constant) else None
+        if whole.kind == "sequence" and isinstance(node.slice, ast.Slice):
+            return self._slice(whole, node.slice, point)
+        key = self._key(node.slice, point) if whole.kind in ("dict", "sequence") else None
         if whole.kind == "dict" and isinstance(whole.obj, dict):
             if key in whole.obj:
                 return whole.obj[key]
@@ -219,6 +221,36 @@ class Interpreter(Resolution, Following):
         elif whole.kind in ("tensor", "array") or whole.known:
             return self._selected(node, whole, point)
         return self._stable(path, point) or unknown(origin=whole.origin if isinstance(whole.origin, Note) else None)
+
+    def _key(self, index: ast.expr, point: Point) -> Any:
+        """An index as a Python constant, None when it is not known."""
+        if isinstance(index, ast.Constant):
+            return index.value
+        found = self.evaluate(index, point).const if isinstance(index, (ast.Name, ast.UnaryOp)) else NO_CONSTANT
+        return found if isinstance(found, (str, int)) else None
+
+    def _slice(self, whole: Value, part: ast.Slice, point: Point) -> Value:
+        """Some elements of a list, in order where the bounds are constants."""
+        bounds = [None if end is None else self.evaluate(end, point).const for end in (part.lower, part.upper, part.step)]
+        if isinstance(whole.obj, tuple) and all(end is None or type(end) is int for end in bounds) and bounds[2] != 0:
+            return self._sequence(whole.obj[slice(*bounds)])
+        return self.many(self.iterated(whole))
+
+    def stored(self, base: Value, key: Any, item: Value) -> Value:
+        """A list, dict, array or tensor in which one element was exchanged."""
+        if base.kind == "dict" and isinstance(base.obj, dict) and key is not None:
+            return Value(kind="dict", obj={**base.obj, key: item})
+        if base.kind == "sequence" and isinstance(base.obj, tuple):
+            if isinstance(key, int) and -len(base.obj) <= key < len(base.obj):
+                items = list(base.obj)
+                items[key] = item
+                return self._sequence(tuple(items))
+            return self.many(self.joined([*base.obj, item]))
+        if base.kind == "sequence":
+            return self.many(self.joined([self.iterated(base), item]))
+        if base.kind in ("tensor", "array"):
+            return self.joined([base, item]).but(kind=base.kind, dtype=base.dtype, const=NO_CONSTANT, obj=None)
+        return Value(kind="dict") if base.kind == "dict" else unknown()
 
     def _selected(self, node: ast.Subscript, whole: Value, point: Point) -> Value:
         """Some elements of a tensor; `x[x > 0]` keeps what the mask says."""

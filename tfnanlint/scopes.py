@@ -90,6 +90,16 @@ class Scope:
         index = bisect_right(entry[0], time)
         return entry[0][index - 1] if index else 0
 
+    def rebound_at(self, root: str, time: int = FOREVER) -> int:
+        """When the object that a name stands for was last exchanged; storing under one key leaves the others alone."""
+        entry = self.history.get(root)
+        if entry is None:
+            return 0
+        index = bisect_right(entry[0], time)
+        while index > 1 and isinstance(entry[1][index - 1], Stored) and entry[1][index - 1].key is not None:
+            index -= 1
+        return entry[0][index - 1] if index else 0
+
     def here(self) -> Point:
         return Point(self, self.time)
 
@@ -119,6 +129,8 @@ class Point:
                     point = point.outer
                     continue
             scope = point.scope
+            if path in scope.shared:
+                return Fixed(Value(kind="unknown"))
             found = scope.reaching(path, point.time) if deferred else scope.at(path, point.time)
             if found is not None:
                 return found
@@ -155,7 +167,8 @@ class Point:
                 return None
             deferred = deferred or scope.function is not None
             scope, time = scope.parent.scope, scope.parent.time
-        if scope.bound_at(path, time if not deferred else FOREVER) < scope.bound_at(root, time if not deferred else FOREVER):
+        last = FOREVER if deferred else time
+        if scope.bound_at(path, last) < scope.rebound_at(root, last):
             return None
         return scope.reaching(path, time) if deferred else scope.at(path, time)
 
@@ -278,6 +291,21 @@ class Joined(Binding):
 
     def compute(self, interpreter: Interpreter) -> Value:
         return interpreter.joined([b.value(interpreter) for b in self.bindings])
+
+
+class Stored(Binding):
+    """A container after `base[key] = item`; `key` None for one that is not a constant."""
+
+    __slots__ = ("base", "key", "item")
+
+    def __init__(self, base: Binding, key: Any, item: Binding):
+        super().__init__()
+        self.base = base
+        self.key = key
+        self.item = item
+
+    def compute(self, interpreter: Interpreter) -> Value:
+        return interpreter.stored(self.base.value(interpreter), self.key, self.item.value(interpreter))
 
 
 class Loop(Binding):

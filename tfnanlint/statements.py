@@ -9,7 +9,7 @@ import ast
 from typing import Any, Callable
 
 from tfnanlint.conditions import ASSERTIONS, leaf, path_of, root_of
-from tfnanlint.scopes import (Assigned, Binding, Element, Fixed, Imported, Iterated, Joined, Loop, Point, Refined, Scope,
+from tfnanlint.scopes import (Assigned, Binding, Element, Fixed, Imported, Iterated, Joined, Loop, Point, Refined, Scope, Stored,
                               refinements, unrefined)
 from tfnanlint.values import Value
 
@@ -101,6 +101,9 @@ class Walk:
             self.bind(path, _merge([state.get(path, base) for state in states], base))
         return True
 
+    def _held(self, path: str) -> Binding | None:
+        return self.scope.at(path) or self._before(path, self.scope.time)
+
     def _before(self, path: str, time: int) -> Binding | None:
         """What an attribute or element holds that this function has not assigned yet."""
         point = Point(self.scope, time)
@@ -172,8 +175,7 @@ class Walk:
     def _enter(self, body: list[ast.stmt]) -> _LoopFrame:
         names = {}
         for path in sorted(assigned_in(body)):
-            base = self.scope.at(path) or self._before(path, self.scope.time)
-            loop = Loop(base)
+            loop = Loop(self._held(path))
             names[path] = loop
             self.bind(path, loop)
         frame = _LoopFrame(names)
@@ -302,11 +304,12 @@ class Walk:
             return
         if isinstance(node, ast.Starred):
             node = node.value
+        if isinstance(node, ast.Subscript) and (base := path_of(node.value)) and (held := self._held(base)) is not None:
+            key = node.slice.value if isinstance(node.slice, ast.Constant) else None
+            self.bind(base, Stored(held, key, binding))
         path = path_of(node)
         if path is not None:
             self.bind(path, binding)
-        elif isinstance(node, ast.Subscript) and (base := path_of(node.value)) and self.scope.at(base) is not None:
-            self.bind(base, Fixed(Value(kind="unknown")))  # an element we cannot name was changed
 
     def _unpack(self, node: Any, binding: Binding) -> None:
         values = binding.node.elts if isinstance(binding, Assigned) and isinstance(binding.node, (ast.Tuple, ast.List)) else None
@@ -428,10 +431,11 @@ def _paths(targets: list[ast.expr], found: set[str]) -> None:
             _paths(target.elts, found)
         elif isinstance(target, ast.Starred):
             _paths([target.value], found)
-        elif (path := path_of(target)) is not None:
-            found.add(path)
-        elif isinstance(target, ast.Subscript) and (path := path_of(target.value)) is not None:
-            found.add(path)
+        else:
+            for node in (target, target.value) if isinstance(target, ast.Subscript) else (target,):
+                path = path_of(node)
+                if path is not None:
+                    found.add(path)
 
 
 _HANDLERS: dict[type, Callable[[Walk, Any], Any]] = {

@@ -344,6 +344,8 @@ def widen(old: Value, new: Value) -> Value:
         obj = tuple(widen(before, after) for before, after in zip(old.obj, obj))
     elif isinstance(obj, Many) and isinstance(old.obj, Many):
         obj = Many(widen(old.obj.element, obj.element))
+    elif isinstance(obj, dict) and isinstance(old.obj, dict) and obj.keys() == old.obj.keys():
+        obj = {key: widen(old.obj[key], item) for key, item in obj.items()}
     return new.but(lo=lo, hi=hi, zero=new.zero or old.zero or (lo < new.lo and lo <= 0 <= hi and not new.positive),
                    const=NO_CONSTANT, obj=obj)
 
@@ -376,6 +378,8 @@ def _covers_object(old: Value, new: Value) -> bool:
         return {id(v.obj) for v in (new.obj.options if isinstance(new.obj, Choice) else (new,))} <= {id(v.obj) for v in old.obj.options}
     if isinstance(old.obj, tuple) and isinstance(new.obj, tuple) and len(old.obj) == len(new.obj):
         return all(covers(before, after) for before, after in zip(old.obj, new.obj))
+    if isinstance(old.obj, dict) and isinstance(new.obj, dict) and old.obj.keys() == new.obj.keys():
+        return all(covers(item, new.obj[key]) for key, item in old.obj.items())
     if isinstance(old.obj, Many) and isinstance(new.obj, (tuple, Many)):
         return all(covers(old.obj.element, item) for item in (new.obj if isinstance(new.obj, tuple) else (new.obj.element,)))
     return False
