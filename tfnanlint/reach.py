@@ -45,6 +45,16 @@ class Naming:
     statement: ast.stmt
 
 
+@dataclass(frozen=True)
+class Named:
+    """A hole: a new name for what `template` with its holes gives, assigned before the statement in which the site
+    stands; `word` is the name it gets if that is free."""
+
+    word: str
+    template: str
+    holes: dict[str, Any]
+
+
 def argument(site: Site, param: str, word: str = "") -> Outside | None:
     """The expression given for a parameter of a producer, for use as a hole; None when it was not given.
 
@@ -119,6 +129,30 @@ class Reach:
         return next(iter(bindings.values())).value(self.interpreter).token
 
     # A new name
+
+    def statement_before(self, site: Site, holes: list[Any]) -> ast.stmt:
+        """The statement before which something made of `holes` can be computed for use at `site`. Raises NoFix."""
+        path = enclosing(self.source.tree.body, self.source.span(site.node), self.source.span)
+        at = max((index for index, node in enumerate(path) if isinstance(node, ast.stmt)), default=None)
+        if at is None or site.node not in path or isinstance(site.point.scope.node, ast.ClassDef):
+            raise NoFix("there is no place before it for a line that computes its input once")
+        around = path[at + 1:path.index(site.node) + 1]
+        simple = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Expr)
+        if not isinstance(path[at], simple) or any(isinstance(node, _CONDITIONAL) for node in around[:-1]):
+            raise NoFix("it is not always computed there; give its input a name first")
+        first = all(_untroubled(child) for outer, inner in zip(around, around[1:]) for child in _before(outer, inner))
+        if not first and any(self._acts(node, site.point) for node in holes if isinstance(node, ast.expr)):
+            raise NoFix("its input would be computed before something else; give it a name first")
+        return path[at]
+
+    def _acts(self, node: ast.expr, point: Point) -> bool:
+        """Whether an expression calls anything but ops that give the same result whenever they run."""
+        for inner in ast.walk(node):
+            if isinstance(inner, ast.Call):
+                row, _ = self.interpreter.row(inner.func, point)
+                if row is None or not row.pure:
+                    return True
+        return False
 
     def _new_name(self, hole: Outside, namings: list[Naming]) -> str:
         for naming in namings:

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from typing import Any, Callable, Iterable, Iterator
 
 from tfnanlint.edits import enclosing
-from tfnanlint.findings import Certainty, Claim, Edit, Finding, Fix, Step
+from tfnanlint.findings import Certainty, Claim, Differentiated, Edit, Finding, Fix, Step
 from tfnanlint.names import IMPORTS, canonical, local_spelling
 from tfnanlint.masks import Masked, Masks
-from tfnanlint.reach import Named, Naming, Outside, Reach, argument, fresh
+from tfnanlint.reach import Named, Naming, Outside, Reach, argument, fresh, steady
 from tfnanlint.scopes import Imported, Joined, Point
 from tfnanlint.site import Site, made_by, same
 from tfnanlint.source import Span
@@ -149,9 +149,18 @@ class Context:
         """The later choice (`tf.where`) that throws away what a site gives outside its domain, if there is one."""
         return self.masks.of(site)
 
+    def hidden(self, site: Site) -> bool:
+        """Whether a later choice replaces what a site gives outside its domain and no gradient flows back from it."""
+        masked = self.masked(site)
+        return masked is not None and (masked.cut or site.differentiated is Differentiated.NO)
+
     def visible(self, producer: Site, site: Site) -> bool:
         """Whether a producer stands in the same body as a site; in a draft, which cannot tell what a fix will reach, always."""
         return self.draft or producer.point is not None and producer.point.scope is site.point.scope
+
+    def steady(self, node: ast.expr, then: Point, now: Point) -> bool:
+        """Whether the names in an expression mean the same at two points."""
+        return steady(node, then, now)
 
     def name(self, node: ast.expr, point: Point) -> str | None:
         """Canonical name that an expression is spelled with (`np.nan`), None when it is not an imported name."""

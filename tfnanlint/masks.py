@@ -1,0 +1,254 @@
+"""Masks that come after the op: which op applications have their bad elements thrown away by a later choice.
+
+`tf.where(x > 0, tf.math.log(x), 0.)` hides the -inf of the logarithm from the value, not from the gradient. A choice
+is `tf.where`, `K.switch`, `tf.boolean_mask` or `nan_to_num`; a product with a mask (`tf.cast(x > 0, ...) * tf.math.log(x)`) is found
+the same way.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass
+from typing import Any, Iterator
+
+from tfnanlint.conditions import facts
+from tfnanlint.domains import Domain, domains
+from tfnanlint.expressions import _related
+from tfnanlint.scopes import Assigned, Point, unrefined
+from tfnanlint.site import Site, made_by, same
+from tfnanlint.values import Value, clamp, number
+
+CHOICES = frozenset(("tf.where", "K.switch", "tf.boolean_mask", "ops.nan_to_num"))
+_CHOICE_WORDS = re.compile(r"\b(?:where|where_v2|select|switch|boolean_mask|nan_to_num)\s*\(")
+_CASTS = ("tf.cast", "tf.saturate_cast", "tf.to_float", "tf.to_double")
+_FLAT = frozenset(("bool", "int8", "int16", "int32", "int64", "uint8", "string"))
+MAX_SITES = 24  # op applications looked at behind one branch
+
+Fact = tuple[Value, str, Value]
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """A condition that stands at `point`; the elements are kept where it is `truth`. `node` is None where all elements
+    are kept that are finite."""
+
+    node: ast.expr | None
+    truth: bool
+    point: Point
+
+
+@dataclass(frozen=True, slots=True)
+class Masked:
+    """`site` leaves its domain at `param`, only where the `choice` throws its result away.
+
+    `cut` tells that no gradient flows back from the choice to the site; `direct` that every element of `param` stands
+    for one element of the result, so that the choice's condition fits it; `by_result` that the test asks whether the
+    result is finite.
+    """
+
+    choice: Site
+    test: Test
+    site: Site
+    param: str
+    domain: Domain
+    cut: bool
+    direct: bool
+    by_result: bool
+
+
+class Masks:
+    """The masked op applications of one module."""
+
+    def __init__(self, module: Any, interpreter: Any):
+        self.module = module
+        self.interpreter = interpreter
+        self._by_node: dict[ast.AST, Masked] | None = None
+
+    def of(self, site: Site) -> Masked | None:
+        """The choice of this module that hides what `site` gives outside its domain, if there is one."""
+        if self._by_node is None:
+            self._by_node = {}
+            for choice in self._choices():
+                for masked in self.behind(choice):
+                    self._by_node.setdefault(masked.site.node, masked)
+        return self._by_node.get(site.node)
+
+    def _choices(self) -> Iterator[Site]:
+        for row in self.module.rows(_CHOICE_WORDS):
+            for expression, point in self.module.expressions(row, self.interpreter):
+                for node in ast.walk(expression):
+                    if isinstance(node, ast.Call):
+                        site = self.interpreter.site(node, point)
+                        if site is not None and site.op.name in CHOICES:
+                            yield site
+
+    def behind(self, choice: Site) -> list[Masked]:
+        """What a choice hides."""
+        found: list[Masked] = []
+        for param, test in branches(choice):
+            self.interpreter.steps = 0
+            search = _Search(self.interpreter, choice, test, found)
+            if test.node is None:
+                search.facts.append((choice.value(param), "finite", number(0.0)))
+            search.visit(choice.value(param), False, True)
+        return found
+
+
+def branches(choice: Site) -> Iterator[tuple[str, Test]]:
+    """(parameter, test under which its elements are kept) for each branch of a choice or factor of a product."""
+    if choice.op.name == "tf.where" and choice.given("x") and choice.given("y"):
+        yield from _both(choice, "condition", "x", "y")
+    elif choice.op.name == "K.switch" and choice.given("then_expression") and choice.given("else_expression"):
+        if not isinstance(choice.args.get("then_expression"), ast.Lambda):
+            yield from _both(choice, "condition", "then_expression", "else_expression")
+    elif choice.op.name == "ops.nan_to_num":
+        yield "x", Test(None, True, choice.point)
+    elif choice.op.name == "tf.boolean_mask" and "mask" in choice.args:
+        yield "x", Test(choice.args["mask"], True, choice.point)
+    elif choice.op.name == "tf.multiply":
+        for param, other in (("x", "y"), ("y", "x")):
+            test = mask_test(choice.value(other))
+            if test is not None:
+                yield param, test
+
+
+def _both(choice: Site, condition: str, then: str, otherwise: str) -> Iterator[tuple[str, Test]]:
+    test = choice.args.get(condition)
+    if test is not None:
+        yield then, Test(test, True, choice.point)
+        yield otherwise, Test(test, False, choice.point)
+
+
+def mask_test(value: Value) -> Test | None:
+    """The condition that a mask of zeros and ones was cast from."""
+    cast = made_by(value, *_CASTS)
+    if cast is None or cast.point is None or "x" not in cast.args or cast.value("x").dtype != "bool":
+        return None
+    return Test(cast.args["x"], True, cast.point)
+
+
+class _Search:
+    """Looks behind one branch for op applications that the test keeps inside their domain."""
+
+    def __init__(self, interpreter: Any, choice: Site, test: Test, found: list[Masked]):
+        self.interpreter = interpreter
+        self.choice = choice
+        self.test = test
+        self.found = found
+        self.facts = list(established(interpreter, test)) if test.node is not None else []
+        self.left = MAX_SITES
+        self.seen: set[int] = set()
+
+    def visit(self, value: Value, cut: bool, direct: bool) -> None:
+        origin = value.origin
+        if not isinstance(origin, Site) or id(origin) in self.seen or self.left <= 0:
+            return
+        self.seen.add(id(origin))
+        self.left -= 1
+        cut = cut or origin.op.name == "tf.stop_gradient" or value.dtype in _FLAT
+        if origin.library not in ("np", "math", "builtins", "layer"):
+            self._judge(origin, cut, direct)
+        elementwise = direct and _elementwise(origin)
+        for param in list(origin.args or origin._values):
+            self.visit(origin.value(param), cut, elementwise)
+
+    def _judge(self, site: Site, cut: bool, direct: bool) -> None:
+        for param, domain in domains(site):
+            value = site.value(param)
+            if domain.holds(value):
+                continue
+            by_result = self._finite(site)
+            if by_result or domain.holds(self.under(site, param)):
+                self.found.append(Masked(self.choice, self.test, site, param, domain, cut, direct, by_result))
+                return
+
+    def _finite(self, site: Site) -> bool:
+        """Whether the test asks for the result itself to be finite."""
+        return site.result is not None and any(relation == "finite" and same(value, site.result)
+                                               for value, relation, _ in self.facts)
+
+    def under(self, site: Site, param: str) -> Value:
+        """What arrives at a parameter where the test is true."""
+        value = site.value(param)
+        for subject, relation, bound in self.facts:
+            value = _with_fact(value, subject, relation, bound)
+        if value is not site.value(param) or param not in site.args or site.point is None:
+            return value
+        if self.test.node is None or site.point.scope is not self.test.point.scope:
+            return value
+        point = self._assuming(site.point)
+        return self.interpreter.evaluate(site.args[param], point) if point is not site.point else value
+
+    def _assuming(self, point: Point) -> Point:
+        """A point with the names of the test refined, if they mean the same there."""
+        test = self.test
+        under = self.interpreter.assuming(test.node, test.truth, test.point)
+        if under is test.point or not under.over:
+            return point
+        steady = {path: binding for path, binding in under.over.items()
+                  if unrefined(binding) is unrefined(point.binding(path))}
+        return point.under(steady) if steady else point
+
+
+def _with_fact(value: Value, subject: Value, relation: str, bound: Value) -> Value:
+    """`value` where `subject relation bound`, if the subject is the value, or its magnitude."""
+    if same(plain(subject), plain(value)):
+        return _related(value, relation, bound)
+    magnitude = made_by(subject, "tf.abs")
+    if magnitude is not None and same(plain(magnitude.value("x")), plain(value)):
+        sign = relation.rstrip("?")
+        if sign in ("<", "<="):
+            return clamp(clamp(value, lo=-bound.hi), hi=bound.hi) if sign == "<=" else _strictly(value, bound.hi)
+        if sign in (">", ">=", "!=") and bound.lo >= 0 and (sign != ">=" or bound.lo > 0):
+            return clamp(value, nonzero=True)
+    return value
+
+
+def _strictly(value: Value, limit: float) -> Value:
+    """`value` strictly between -limit and limit: the next numbers below, as bounds are closed."""
+    nearest = limit * (1.0 - 2.0**-24) if limit > 0 else limit
+    return clamp(value, lo=-nearest, hi=nearest)
+
+
+def plain(value: Value) -> Value:
+    """A value seen through ops that hand values on unchanged, casts included."""
+    for _ in range(16):
+        origin = value.origin
+        if not isinstance(origin, Site):
+            return value
+        param = origin.op.passes or ("x" if origin.op.name in _CASTS else "")
+        if not param or not origin.given(param) or origin.op.name == "tf.boolean_mask":
+            return value
+        value = origin.value(param)
+    return value
+
+
+def established(interpreter: Any, test: Test, depth: int = 4) -> Iterator[Fact]:
+    """What surely holds of which values when a test is as assumed; masks that have a name are looked up."""
+    for node, relation, other in facts(test.node, test.truth):
+        inner = _definition(node, test.point) if other == 0.0 and depth and relation in ("!=", "==") else None
+        if inner is not None:
+            yield from established(interpreter, Test(inner.node, relation == "!=", inner.point), depth - 1)
+            continue
+        bound = number(other) if isinstance(other, float) else interpreter.evaluate(other, test.point)
+        yield interpreter.evaluate(node, test.point), relation, bound
+
+
+def _definition(node: ast.expr, point: Point) -> Assigned | None:
+    """The assignment of a name that stands for a condition."""
+    binding = unrefined(point.lookup(node.id)) if isinstance(node, ast.Name) else None
+    conditions = (ast.Compare, ast.BoolOp, ast.UnaryOp, ast.Call, ast.BinOp, ast.Name)
+    return binding if isinstance(binding, Assigned) and isinstance(binding.node, conditions) else None
+
+
+def _elementwise(site: Site) -> bool:
+    """Whether every element of the result is made from the elements at the same place."""
+    op = site.op
+    if op.passes or op.name.startswith("tf.linalg.") or "axis" in op.params:
+        return op.name in ("tf.identity", "tf.stop_gradient")
+    return op.name in _CASTS or op.name in _POINTWISE or bool(op.masked)
+
+
+_POINTWISE = frozenset("tf.add tf.subtract tf.multiply tf.negative tf.abs tf.sign tf.square tf.maximum tf.minimum "
+                       "tf.clip_by_value tf.sigmoid tf.tanh tf.nn.relu tf.math.softplus tf.where".split())
