@@ -17,43 +17,35 @@ at the masked elements, so that neither value nor gradient is touched elsewhere.
 See also: https://www.tensorflow.org/api_docs/python/tf/where (inner where on the input).
 """
 
-from tfnanlint.api import Certainty, Claim, Context, Finding, Fix, Iterator, Site, rule, words
+from tfnanlint.api import Certainty, Claim, Context, Finding, Fix, Iterator, Site, filler, repairs, rule, words
 
 
-@rule("TFN101", "log-of-nonpositive", on="tf.math.log tf.math.log1p", default="MUST MAY UNKNOWN")
+@rule("TFN101", "log-of-nonpositive", on="tf.math.log tf.math.log1p ops.log2 ops.log10", default="MUST MAY UNKNOWN")
 def check(log: Site, here: Context) -> Iterator[Finding]:
     x = log.value("x")
     edge = -1.0 if log.op.name == "tf.math.log1p" else 0.0
-    if x.lo > edge or (edge == 0 and x.positive) or x.guarded or not here.numeric(x):
+    if x.lo > edge or (edge == 0 and x.positive) or x.guarded or not here.numeric(x) or here.hidden(log):
         return
     certainty = here.grade(x, surely=x.hi < edge or x.hi == edge)
     limit = "0" if edge == 0 else "-1"
     if certainty is Certainty.UNKNOWN:
-        message = f"logarithm of a value about which nothing is known: at {limit} or below it is -inf or NaN"
+        message = f"logarithm of a value about which nothing is known: at {limit} it is -inf, below it NaN"
         fixes = floor(log, here, edge)
     else:
         message = f"logarithm of a value that is {words(x)}: at {limit} it is -inf, below it NaN"
-        fixes = [*double_where(log, here, edge), *floor(log, here, edge)]
+        fixes = [*double_where(log, here, limit), *floor(log, here, edge)]
     yield here.finding(log, "x", message, certainty, fixes)
 
 
-def double_where(log: Site, here: Context, edge: float) -> list[Fix]:
-    """log(x) where x is inside, 0 elsewhere; only when x can be written three times."""
-    x = log.args.get("x")
-    if x is None or not here.repeatable(x):
-        return []
-    bound = "0" if edge == 0 else "-1"
-    return here.rewrite(
-        log, f"tf.where({{x}} > {bound}, {log.op.name}(tf.where({{x}} > {bound}, {{x}}, tf.ones_like({{x}}))), "
-        "tf.zeros_like({x}))",
-        title="mask the input and the result (0 where the logarithm does not exist)",
-        claim=Claim.EQUAL_WHERE_FINITE, x=x,
-    )
+def double_where(log: Site, here: Context, limit: str) -> list[Fix]:
+    """log(x) where x is inside, 0 elsewhere."""
+    return repairs.double_where(here, log, inside=f"{{x}} > {limit}", fill=filler(log, "x"),
+                                title="mask the input and the result (0 where the logarithm does not exist)")
 
 
 def floor(log: Site, here: Context, edge: float) -> list[Fix]:
-    x, eps = log.value("x"), here.epsilon(log.value("x"))
-    bound = eps if edge == 0 else f"-1 + {eps}"
+    x = log.value("x")
+    bound = here.epsilon(x) if edge == 0 else f"-1 + {repairs.beside_one(x)}"
     return here.rewrite(log, f"tf.maximum({{x}}, {bound})", node=log.args["x"], x=log.args["x"],
                         title=f"keep the argument at or above {bound}", claim=Claim.SHIFTED,
                         cost=f"values below {bound} become {bound}; the gradient is 0 there")

@@ -1,0 +1,168 @@
+"""Division by a value that can be zero.
+
+Counts, sums over a mask, norms, standard deviations, absolute values and relu outputs are 0 for some batch: a sample
+without positive labels, a constant feature, an empty mask. `x / 0` is Inf, `0 / 0` is NaN, and the gradient is NaN either
+way. `%`, `//`, `tf.math.rsqrt` and `tf.math.reciprocal` fail in the same way. Only divisors of which the program itself
+shows that they can be 0 are reported.
+
+Bad:
+    dice = 2.0 * tf.reduce_sum(y * p) / (tf.reduce_sum(y) + tf.reduce_sum(p))
+
+Good:
+    dice = tf.math.divide_no_nan(2.0 * tf.reduce_sum(y * p), tf.reduce_sum(y) + tf.reduce_sum(p))
+
+`tf.math.divide_no_nan` gives 0 where the divisor is 0: right for masked means, recall, dice and IoU. A nonnegative divisor
+can be kept at or above a small number with `tf.maximum(d, eps)`; one that changes its sign cannot: restructure it, for
+example as `tf.nn.softplus(v) + eps`. Below a root the small number belongs inside, `tf.sqrt(s + eps)`, because the
+gradient of the root itself is infinite at 0.
+
+See also: https://www.tensorflow.org/api_docs/python/tf/math/divide_no_nan
+"""
+
+from tfnanlint.api import (Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Site, Value, plain, repairs,
+                           rule, words)
+
+DIVISORS = {"tf.math.reciprocal": "x", "tf.math.rsqrt": "x"}
+ROOTS = ("tf.sqrt", "K.sqrt", "tf.norm", "tf.math.reduce_euclidean_norm", "tf.math.reduce_std")
+SUMS = ("tf.reduce_sum", "tf.math.count_nonzero", "method.sum")
+WORDS = {"tf.math.floormod": "remainder of a division", "tf.math.floordiv": "floor division",
+         "tf.truncatemod": "remainder of a division", "tf.truncatediv": "division", "tf.math.rsqrt": "reciprocal root",
+         "tf.math.reciprocal": "reciprocal"}
+
+
+@rule("TFN102", "division-by-zero", over="TFN201 TFN202 TFN203",
+      on="tf.divide tf.math.reciprocal tf.math.rsqrt tf.math.floordiv tf.math.floormod tf.truncatediv tf.truncatemod "
+         "tf.math.xdivy tf.image.psnr")
+def check(division: Site, here: Context) -> Iterator[Finding]:
+    if division.op.name == "tf.image.psnr":
+        yield from equal_images(division, here)
+        return
+    param = DIVISORS.get(division.op.name, "y")
+    divisor = division.value(param)
+    why = reason(division, divisor, here)
+    if why is None or here.hidden(division):
+        return
+    certainty = Certainty.MUST if divisor.lo == divisor.hi == 0 else Certainty.MAY
+    inner = [root.node for root in roots(divisor, here) if here.source.span(root.node) in here.source.span(division.node)]
+    name = WORDS.get(division.op.name, "division")
+    effect = "at 0 the result is Inf" if param == "x" else "x / 0 is Inf and 0 / 0 is NaN"
+    yield here.finding(division, param, f"{name} {'of' if param == 'x' else 'by'} {why}: {effect}, and so is the gradient",
+                       certainty, fixes(division, param, here), covers=inner, help=advice(divisor, here))
+
+
+def reason(division: Site, divisor: Value, here: Context) -> str | None:
+    """In words what shows that the divisor can be 0; None where nothing does."""
+    if divisor.kind == "number" and not (divisor.exact and divisor.lo == 0):
+        return None
+    if not here.numeric(divisor) or divisor.nonzero or divisor.guarded:
+        return None
+    if divisor.known:
+        return f"a value that is {words(divisor)}" if not divisor.exact else "0"
+    if summed_mask(division, here):
+        return "a sum over a mask that can be all 0"
+    return None
+
+
+def summed_mask(division: Site, here: Context) -> bool:
+    """sum(x * m) / sum(m): the product shows that m is a mask or a weight."""
+    if not division.given("y") or not division.given("x"):
+        return False
+    factors = [plain(value) for total in sums(division.value("x"), here) for value in product(total.value("x"), here)]
+    totals = sums(division.value("y"), here)
+    return bool(totals) and any(here.same(plain(total.value("x")), factor) for total in totals for factor in factors)
+
+
+def sums(value: Value, here: Context, depth: int = 4) -> list[Site]:
+    """The sums that a value is made of by adding and scaling."""
+    total = here.made_by(plain(value), *SUMS)
+    if total is not None:
+        return [total]
+    outer = here.made_by(plain(value), "tf.add", "tf.subtract", "tf.multiply") if depth else None
+    if outer is None:
+        return []
+    return [site for param in ("x", "y") for site in sums(outer.value(param), here, depth - 1)]
+
+
+def product(value: Value, here: Context, depth: int = 4) -> list[Value]:
+    """The factors of a product; more than one, or none."""
+    site = here.made_by(plain(value), "tf.multiply") if depth else None
+    if site is None:
+        return []
+    return [part for param in ("x", "y")
+            for part in (product(site.value(param), here, depth - 1) or [site.value(param)])]
+
+
+def roots(divisor: Value, here: Context) -> list[Site]:
+    """The roots that a divisor is, or is the product of; none where it is made of anything else."""
+    root = here.made_by(divisor, *ROOTS)
+    if root is not None:
+        return [root]
+    factors = here.made_by(divisor, "tf.multiply")
+    found = [roots(factors.value(param), here) for param in ("x", "y")] if factors is not None else []
+    return [site for part in found for site in part] if all(found) else []
+
+
+def fixes(division: Site, param: str, here: Context) -> list[Fix]:
+    divisor = division.value(param)
+    if division.op.name == "tf.math.rsqrt":
+        return floored(division, param, here, {"float16": "1e-3"}.get(divisor.dtype or "", "1e-12"))
+    inside = roots(divisor, here)
+    if inside and division.differentiated is not Differentiated.NO:
+        return under_the_root(inside, here)
+    found = []
+    if division.op.name == "tf.divide" and zero_meant(division, here):
+        found += here.rewrite(division, "tf.math.divide_no_nan({x}, {y})", title="0 where the divisor is 0",
+                              claim=Claim.EQUAL_WHERE_FINITE, x=division.args["x"], y=division.args["y"])
+    found += floored(division, param, here, {"float16": "1e-2"}.get(divisor.dtype or "", here.epsilon(divisor)))
+    if division.op.name == "tf.divide" and overlap(division, here):
+        eps = here.epsilon(divisor)
+        found += here.rewrite(division, f"({{x}} + {eps}) / ({{y}} + {eps})", title="add a small number above and below",
+                              claim=Claim.SHIFTED, cost=f"0 / 0 becomes 1; other values move by about {eps} / divisor",
+                              x=division.args["x"], y=division.args["y"])
+    return found
+
+
+def floored(division: Site, param: str, here: Context, eps: str) -> list[Fix]:
+    """A floor under the divisor, where it is never negative."""
+    if not division.value(param).nonnegative or param not in division.args:
+        return []
+    return here.rewrite(division, f"tf.maximum({{d}}, {eps})", node=division.args[param], d=division.args[param],
+                        title=f"keep the divisor at or above {eps}", claim=Claim.SHIFTED,
+                        cost=f"divisors below {eps} become {eps}")
+
+
+def under_the_root(inside: list[Site], here: Context) -> list[Fix]:
+    """The small number goes under the root: after it, the gradient of the root is still infinite at 0."""
+    if any(root.source is not here.source or root.point is None for root in inside):
+        return []
+    parts = [repairs.floored_root(here, root) for root in inside]
+    if any(part is None for part in parts):
+        return []
+    eps = repairs.root_epsilon(here, inside[0], inside[0].op.main)
+    return here.rewrite_all(inside[0], parts, title="add a small number under the root", claim=Claim.SHIFTED,
+                            cost=f"the root moves by {float(eps) ** 0.5:.0e} at 0, and by less elsewhere")
+
+
+def zero_meant(division: Site, here: Context) -> bool:
+    """Whether a sum is divided by a sum or count over the same elements: nothing counted means a result of 0."""
+    value = division.value("x")
+    return value.kind != "number" and bool(sums(division.value("y"), here)) and bool(sums(value, here))
+
+
+def overlap(division: Site, here: Context) -> bool:
+    """Dice and IoU: the sum of a product over sums of both factors."""
+    totals = sums(division.value("y"), here)
+    factors = [v for total in sums(division.value("x"), here) for v in product(total.value("x"), here)]
+    return sum(any(here.same(plain(t.value("x")), plain(f)) for t in totals) for f in factors) >= 2
+
+
+def advice(divisor: Value, here: Context) -> str:
+    if divisor.nonnegative or roots(divisor, here):
+        return ""
+    return "the divisor changes its sign, so no floor keeps it away from 0: make it positive, e.g. tf.nn.softplus(v) + eps"
+
+
+def equal_images(psnr: Site, here: Context) -> Iterator[Finding]:
+    certainty = Certainty.MAY if psnr.differentiated is Differentiated.YES else Certainty.UNKNOWN
+    yield here.finding(psnr, None, "the PSNR of two equal images is Inf and its gradient NaN: the mean squared error is 0",
+                       certainty)

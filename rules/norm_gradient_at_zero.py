@@ -1,0 +1,70 @@
+"""Norm of a vector that can be zero: the value is 0, the gradient is NaN.
+
+The derivative of the euclidean norm is `x / norm(x)`, and `0 / 0` is NaN. It happens where two points coincide, where a
+mask clears a column, and in the gradient penalty of a WGAN as soon as a critic of relu units is flat somewhere. One such
+row makes every weight NaN. Norms of order 1 and inf, the spectral norm and `tf.math.l2_normalize` are safe;
+`tf.math.reduce_euclidean_norm` is not, and XLA does not compile it.
+
+Bad:
+    slopes = tf.norm(grads, axis=-1)
+
+Good:
+    slopes = tf.sqrt(tf.reduce_sum(tf.square(grads), axis=-1) + 1e-12)
+
+An epsilon outside, `tf.norm(x) + eps` or `tf.maximum(tf.norm(x), eps)`, does not help: the gradient inside is NaN already.
+The double `tf.where` keeps the value exactly and gives a gradient of 0 at 0.
+
+See also: https://www.tensorflow.org/api_docs/python/tf/norm
+"""
+
+from tfnanlint.api import (Certainty, Claim, Context, Differentiated, Finding, Fix, INF, Iterator, Named, NO_CONSTANT, Site,
+                           repairs, rule)
+
+EUCLIDEAN = ("euclidean", "fro", 2)
+
+
+@rule("TFN201", "norm-gradient-at-zero", on="tf.norm tf.math.reduce_euclidean_norm tf.linalg.normalize",
+      default="MUST MAY UNKNOWN")
+def check(norm: Site, here: Context) -> Iterator[Finding]:
+    x = norm.value("x")
+    if norm.differentiated is Differentiated.NO or safe_order(norm) or not here.numeric(x) or not can_vanish(norm):
+        return
+    if not x.known and norm.differentiated is not Differentiated.YES:
+        return
+    certainty = Certainty.MUST if x.lo == x.hi == 0 else Certainty.MAY if x.known else Certainty.UNKNOWN
+    what = "the direction of a zero vector is 0 / 0" if norm.op.name == "tf.linalg.normalize" else "the norm of a zero vector is 0"
+    help = "tf.math.l2_normalize(x, axis) gives 0 there, with a finite gradient" if norm.op.name == "tf.linalg.normalize" else ""
+    yield here.finding(norm, "x", f"{what}, but its gradient is NaN (x / norm(x) is 0 / 0)", certainty, fixes(norm, here),
+                       help=help)
+
+
+def safe_order(norm: Site) -> bool:
+    """Norms of order 1 and inf have finite gradients, the spectral norm (order 2 of a pair of axes) too."""
+    order = norm.const("ord", "euclidean")
+    if order is None or order == "euclidean" or norm.op.name == "tf.math.reduce_euclidean_norm":
+        return False
+    if order is NO_CONSTANT or order in (1, INF):
+        return True
+    return order == 2 and norm.value("axis").kind == "sequence"
+
+
+def can_vanish(norm: Site) -> bool:
+    """Whether all elements can be 0 at once."""
+    x = norm.value("x")
+    return x.zero and not x.guarded
+
+
+def fixes(norm: Site, here: Context) -> list[Fix]:
+    under = repairs.squared(norm)
+    if under is None or norm.const("ord", "euclidean") not in (None, *EUCLIDEAN):
+        return []
+    template, holes = under
+    total = Named("squared", template, holes)
+    exact = here.rewrite(
+        norm, "tf.where({s} > 0, tf.sqrt(tf.where({s} > 0, {s}, tf.ones_like({s}))), tf.zeros_like({s}))", s=total,
+        title="mask the sum of squares under the root and the result (gradient 0 at 0)", claim=Claim.EQUAL_WHERE_FINITE)
+    node, template, holes = repairs.floored_root(here, norm)
+    eps = repairs.root_epsilon(here, norm)
+    moved = here.rewrite(norm, template, title=f"add {eps} under the root", claim=Claim.SHIFTED,
+                         cost=f"the norm of a zero vector becomes {float(eps) ** 0.5:.0e}; others move by less", **holes)
+    return [*exact, *moved]

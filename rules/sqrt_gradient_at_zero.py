@@ -1,0 +1,61 @@
+"""Square root of a value that can be exactly zero: the value is 0, the gradient is Inf or NaN.
+
+The derivative of sqrt is infinite at 0, and times the derivative of a square at 0, which is 0, it becomes NaN. Sums of
+squares (distances between equal points, pairwise distances, whose diagonal is always 0), mean squares (RMSE of a perfect
+batch), variances, relu outputs and exponentials that underflow are exactly 0.
+
+Bad:
+    distance = tf.sqrt(tf.reduce_sum(tf.square(a - b), axis=-1))
+
+Good:
+    distance = tf.sqrt(tf.reduce_sum(tf.square(a - b), axis=-1) + 1e-12)
+
+A floor of exactly 0, `tf.sqrt(tf.maximum(x, 0.))`, and an epsilon outside, `tf.sqrt(x) + eps`, do not help. The double
+`tf.where` keeps the value exactly and gives a gradient of 0 at 0.
+"""
+
+from tfnanlint.api import Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Site, made_by, repairs, rule, words
+
+CLIPPED = "K.sqrt"  # takes the root of 0 where its input is negative
+
+
+@rule("TFN202", "sqrt-gradient-at-zero", on="tf.sqrt K.sqrt ops.cbrt")
+def check(root: Site, here: Context) -> Iterator[Finding]:
+    x = root.value("x")
+    if root.differentiated is Differentiated.NO or not here.numeric(x) or x.kind == "number" or not x.known:
+        return
+    reached = x.zero or x.lo < 0 and root.op.name == CLIPPED
+    if not reached or x.guarded or x.lo < 0 and root.op.name == "tf.sqrt":
+        return
+    certainty = Certainty.MUST if x.hi <= 0 else Certainty.MAY
+    name = "cube root" if root.op.name == "ops.cbrt" else "square root"
+    yield here.finding(root, "x", f"{name} of {origin(x)}: at 0 its gradient is Inf, or NaN behind a square", certainty,
+                       fixes(root, here))
+
+
+def origin(x) -> str:
+    """The value in words."""
+    total = made_by(x, "tf.reduce_sum", "tf.reduce_mean")
+    if total is not None and made_by(total.value("x"), "tf.square", "tf.pow", "tf.math.squared_difference", "tf.multiply"):
+        return "a sum of squares, which is 0 where all of them are" if total.op.name == "tf.reduce_sum" else (
+            "a mean of squares, which is 0 where all of them are")
+    if x.exact:
+        return "0"
+    return f"a value that is {words(x)}"
+
+
+def fixes(root: Site, here: Context) -> list[Fix]:
+    if "x" not in root.args or root.value("x").dtype in repairs.COMPLEX:
+        return []
+    half = here.made_by(root.value("x"), "tf.exp")
+    if half is not None and half.node is root.args["x"] and half.complete and "x" in half.args:
+        return here.rewrite(root, "tf.exp(0.5 * {x})", title="halve the exponent instead", claim=Claim.EQUAL, x=half.args["x"])
+    exact = repairs.double_where(here, root, title="mask the input and the result (gradient 0 at 0)")
+    if root.op.name != "tf.sqrt" and root.value("x").lo < 0 or root.op.name == "ops.cbrt":
+        return exact if root.op.name == CLIPPED else []
+    node, template, holes = repairs.floored_root(here, root)
+    eps = repairs.root_epsilon(here, root)
+    title = f"add {eps} under the root" if repairs.addable(here, root) else f"keep what stands under the root at or above {eps}"
+    moved = here.rewrite(root, template, node=node, title=title, claim=Claim.SHIFTED,
+                         cost=f"the root of 0 becomes {float(eps) ** 0.5:.0e}; others move by less", **holes)
+    return [*moved, *exact]

@@ -1,0 +1,131 @@
+"""Square root of a value that can be negative.
+
+`tf.sqrt` of a negative number is NaN, value and gradient. A difference that is nonnegative on paper comes out below 0 in
+floating point: `mean(x ** 2) - mean(x) ** 2` of a constant 1000.1 is -0.06 in float32, `1 - cos ** 2` and
+`|a|^2 - 2ab + |b|^2` behave alike. An epsilon under the root helps only against errors smaller than itself.
+`K.sqrt` clips negative numbers to 0 and is not reported.
+
+Bad:
+    std = tf.sqrt(tf.reduce_mean(tf.square(x), axis=0) - tf.square(tf.reduce_mean(x, axis=0)))
+
+Good:
+    std = tf.sqrt(tf.math.reduce_variance(x, axis=0) + 1e-12)
+
+`tf.math.reduce_variance` squares the differences to the mean and is never negative. Elsewhere a floor,
+`tf.sqrt(tf.maximum(d, 1e-12))`, keeps the root finite; a floor of exactly 0 leaves an infinite gradient.
+"""
+
+from __future__ import annotations
+
+from tfnanlint.api import (Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, NO_CONSTANT, Site, Value,
+                           argument, plain, repairs, rule, words)
+
+
+@rule("TFN103", "sqrt-of-negative", on="tf.sqrt tf.math.rsqrt", over="TFN102 TFN202 TFN203")
+def check(root: Site, here: Context) -> Iterator[Finding]:
+    x = root.value("x")
+    moments = variance_of(root, here)
+    if not here.numeric(x) or x.kind == "number" or x.lo >= 0 or here.hidden(root):
+        return
+    if not x.known and moments is None and not difference(root, here):
+        return
+    certainty = Certainty.MUST if x.hi < 0 else Certainty.MAY
+    if moments is not None:
+        message = ("square root of mean(x^2) - mean(x)^2, which rounding makes negative where x hardly varies: "
+                   "the root and its gradient are NaN")
+    else:
+        message = f"square root of a value that is {words(x)}: below 0 the root and its gradient are NaN"
+    yield here.finding(root, "x", message, certainty, fixes(root, moments, here))
+
+
+def difference(root: Site, here: Context) -> bool:
+    """Whether something is taken away from nonnegative values: |a|^2 - |b|^2, |a|^2 - 2ab + |b|^2."""
+    parts = terms(root.value("x"), 1, here)
+    plus = [value for sign, value in parts if sign > 0]
+    minus = [value for sign, value in parts if sign < 0]
+    return (bool(plus) and bool(minus) and all(value.nonnegative for value in plus)
+            and all(value.nonnegative or dot(value, here) for value in minus))
+
+
+def terms(value: Value, sign: int, here: Context, depth: int = 4) -> list[tuple[int, Value]]:
+    """The summands of a value, with their signs."""
+    value = plain(value)
+    site = here.made_by(value, "tf.add", "tf.subtract") if depth else None
+    if site is None:
+        return [(sign, value)]
+    other = -sign if site.op.name == "tf.subtract" else sign
+    return terms(site.value("x"), sign, here, depth - 1) + terms(site.value("y"), other, here, depth - 1)
+
+
+def dot(value: Value, here: Context) -> bool:
+    """Whether a value is twice a product of matrices or vectors."""
+    twice = here.made_by(value, "tf.multiply")
+    if twice is None:
+        return False
+    return any(twice.value(p).is_number and twice.value(p).const == 2
+               and here.made_by(plain(twice.value(other)), "tf.matmul", "tf.tensordot", "tf.einsum", "tf.reduce_sum") is not None
+               for p, other in (("x", "y"), ("y", "x")))
+
+
+def subtraction(root: Site, here: Context) -> Site | None:
+    """The difference under a root, an added number left aside."""
+    value = root.value("x")
+    plus = here.made_by(value, "tf.add")
+    if plus is not None:
+        value = next((plus.value(p) for p, other in (("x", "y"), ("y", "x")) if plus.value(other).is_number), value)
+    return here.made_by(value, "tf.subtract")
+
+
+def variance_of(root: Site, here: Context) -> tuple[Site, Site] | None:
+    """The difference mean(x^2) - mean(x)^2 under a root and its first mean; None for anything else."""
+    minus = subtraction(root, here)
+    if minus is None:
+        return None
+    of_squares, squared_mean = here.made_by(minus.value("x"), "tf.reduce_mean"), squared(minus.value("y"), here)
+    if of_squares is None or squared_mean is None:
+        return None
+    x, mean = squared(of_squares.value("x"), here), here.made_by(squared_mean[0], "tf.reduce_mean")
+    if x is None or mean is None or not here.same(x[0], mean.value("x")):
+        return None
+    same = all(of_squares.const(p, None) == mean.const(p, None) != NO_CONSTANT for p in ("axis", "keepdims"))
+    return (minus, of_squares) if same else None
+
+
+def squared(value: Value, here: Context) -> tuple[Value, Site] | None:
+    """What is squared in a value, and the site that squares it; None where nothing is."""
+    site = here.made_by(value, "tf.square", "tf.pow", "tf.multiply")
+    if site is None:
+        return None
+    if site.op.name == "tf.pow" and site.const("y", NO_CONSTANT) != 2:
+        return None
+    if site.op.name == "tf.multiply" and not here.same(site.value("x"), site.value("y")):
+        return None
+    return site.value("x"), site
+
+
+def fixes(root: Site, moments: tuple[Site, Site] | None, here: Context) -> list[Fix]:
+    found = [] if moments is None else variance(root, *moments, here)
+    if "x" not in root.args:
+        return found
+    eps = repairs.root_epsilon(here, root)
+    if root.op.name == "tf.math.rsqrt" and root.value("x").dtype == "float16":
+        eps = "1e-3"
+    return found + here.rewrite(root, f"tf.maximum({{x}}, {eps})", node=root.args["x"], x=root.args["x"],
+                                title=f"keep what stands under the root at or above {eps}", claim=Claim.SHIFTED,
+                                cost=f"values below {eps} become {eps}; the gradient is 0 there")
+
+
+def variance(root: Site, minus: Site, mean: Site, here: Context) -> list[Fix]:
+    """reduce_variance of the same elements; with a small number under the root where the root is differentiated."""
+    inner = squared(mean.value("x"), here)
+    x = argument(inner[1], "x", "inner")
+    holes = {"x": x, "axis": argument(mean, "axis"), "keepdims": argument(mean, "keepdims")}
+    if not (mean.complete and inner[1].complete) or minus.source is not here.source or not here.numeric(inner[0]):
+        return []
+    template = "tf.math.reduce_variance({x}, axis={axis}, keepdims={keepdims})"
+    bare = minus.node is root.args.get("x") or here.made_by(root.value("x"), "tf.add") is None
+    eps = repairs.root_epsilon(here, root)
+    if bare and (root.differentiated is not Differentiated.NO or root.op.name == "tf.math.rsqrt"):
+        return here.rewrite(minus, f"{template} + {eps}", title="use reduce_variance, which is never negative",
+                            claim=Claim.SHIFTED, cost=f"the root is {float(eps) ** 0.5:.0e} instead of 0 at 0", **holes)
+    return here.rewrite(minus, template, title="use reduce_variance, which is never negative", claim=Claim.EQUAL, **holes)

@@ -1,0 +1,64 @@
+"""Standard deviation of values that can all be equal: the value is 0, the gradient is NaN.
+
+`tf.math.reduce_std` is the square root of the variance, and the derivative of the root is infinite at 0. A constant
+feature, a batch of one, a dead layer or an image of one colour has variance 0. The variance itself has a finite gradient.
+
+Bad:
+    std = tf.math.reduce_std(x, axis=0)
+
+Good:
+    std = tf.sqrt(tf.math.reduce_variance(x, axis=0) + 1e-12)
+
+An epsilon outside, `x / (std + eps)`, keeps the quotient finite and leaves the gradient NaN. For normalisation inside a
+model use `tf.keras.layers.LayerNormalization` or `BatchNormalization`, which add their epsilon under the root.
+"""
+
+from tfnanlint.api import Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Named, Site, repairs, rule
+
+VARIANCES = ("tf.math.reduce_variance", "tf.nn.moments", "tf.nn.weighted_moments")
+
+
+@rule("TFN203", "std-gradient-at-zero", on="tf.math.reduce_std tf.sqrt K.sqrt", over="TFN202")
+def check(std: Site, here: Context) -> Iterator[Finding]:
+    if std.differentiated is Differentiated.NO or not here.numeric(std.value("x")):
+        return
+    if std.op.name == "tf.math.reduce_std":
+        fixes = deviation(std, here)
+    elif here.made_by(std.value("x"), *VARIANCES) is not None:
+        fixes = root(std, here)
+    else:
+        return
+    yield here.finding(std, "x", "the standard deviation of equal values is 0, but its gradient is NaN (the derivative of "
+                       "the root is infinite at 0)", Certainty.MAY, fixes)
+
+
+def cost(eps: str) -> str:
+    return f"the deviation of equal values becomes {float(eps) ** 0.5:.0e}; others move by less"
+
+
+def deviation(std: Site, here: Context) -> list[Fix]:
+    """reduce_std written as the root of reduce_variance."""
+    under = repairs.squared(std)
+    if under is None:
+        return []
+    template, holes = under
+    eps = repairs.root_epsilon(here, std)
+    moved = here.rewrite(std, f"tf.sqrt({template} + {eps})", title=f"add {eps} under the root", claim=Claim.SHIFTED,
+                         cost=cost(eps), **holes)
+    variance = Named("variance", template, holes)
+    exact = here.rewrite(
+        std, "tf.where({v} > 0, tf.sqrt(tf.where({v} > 0, {v}, tf.ones_like({v}))), tf.zeros_like({v}))", v=variance,
+        title="mask the variance under the root and the result (gradient 0 at 0)", claim=Claim.EQUAL_WHERE_FINITE)
+    return [*moved, *exact]
+
+
+def root(std: Site, here: Context) -> list[Fix]:
+    """The root of a variance that the program has."""
+    part = repairs.floored_root(here, std)
+    if part is None:
+        return []
+    node, template, holes = part
+    eps = repairs.root_epsilon(here, std)
+    moved = here.rewrite(std, template, node=node, title=f"add {eps} under the root", claim=Claim.SHIFTED, cost=cost(eps),
+                         **holes)
+    return [*moved, *repairs.double_where(here, std, title="mask the variance and the result (gradient 0 at 0)")]

@@ -1,0 +1,131 @@
+"""A `tf.where` after the operation: the value is guarded, the gradient is not.
+
+`tf.where` computes both branches. Where the bad branch is not taken its gradient is multiplied by 0, and 0 times the
+infinite derivative of log, division, power, exp, acos, atanh, lgamma or erfinv is NaN: the loss looks fine and one step
+later every weight is NaN. `tf.boolean_mask`, `K.switch` and `nan_to_num` after the operation do the same. The
+derivatives of sqrt, rsqrt, `tf.math.reciprocal`, norms and standard deviations are special: eager execution and graphs
+give 0 there, XLA (`jit_compile=True`) gives NaN.
+
+Bad:
+    log_rate = tf.where(rate > 0, tf.math.log(rate), tf.zeros_like(rate))
+
+Good:
+    log_rate = tf.where(rate > 0, tf.math.log(tf.where(rate > 0, rate, tf.ones_like(rate))), tf.zeros_like(rate))
+
+Mask the input, keep the outer `tf.where`: the operation then never sees a bad element. `tf.cond` on a scalar computes
+one branch only and needs no second mask.
+
+See also: https://www.tensorflow.org/api_docs/python/tf/where (inner where on the input).
+"""
+
+from tfnanlint.api import (Certainty, Changed, Claim, Context, Differentiated, Finding, Fix, Iterator, Masked, Named, Site, argument,
+                           ast, filler, rule)
+
+TITLE = "mask the input too"
+CONDITION = frozenset(("tf.where", "K.switch", "tf.boolean_mask"))
+# What the domain itself asks of {x}, for tests that cannot be written at the operation.
+INSIDE = {"0 or below": "{x} > 0", "-1 or below": "{x} > -1", "1 or below": "{x} > 1",
+          "-1 or 1, or beyond": "tf.abs({x}) < 1",
+          "0": "tf.not_equal({x}, 0)", "below 0": "{x} > 0"}
+
+
+@rule("TFN204", "where-guards-value-only", on="tf.where K.switch tf.boolean_mask ops.nan_to_num",
+      over="TFN101 TFN102 TFN103 TFN104 TFN105 TFN201 TFN202 TFN203 TFN206")
+def check(choice: Site, here: Context) -> Iterator[Finding]:
+    if choice.differentiated is Differentiated.NO:
+        return
+    for masked in here.masks.behind(choice):
+        if masked.cut or not here.numeric(masked.site.value(masked.param)):
+            continue
+        yield finding(masked, here)
+
+
+def finding(masked: Masked, here: Context) -> Finding:
+    site, choice = masked.site, masked.choice
+    xla = site.op.masked == "xla"
+    site._differentiated = choice._differentiated
+    local = site.source is here.source and site.point is not None
+    fixes = [] if not local or site.op.masked == "" else mask_input(masked, here)
+    return here.finding(site, masked.param, message(masked, here, xla), Certainty.MAY, fixes,
+                        modes=("xla",) if xla else ("eager", "graph", "xla"), node=None if local else choice.node)
+
+
+def message(masked: Masked, here: Context, xla: bool) -> str:
+    name = (here.text(masked.choice.node.func) if isinstance(masked.choice.node, ast.Call) else "tf.where").split("(")[0]
+    line = masked.choice.node.lineno
+    where = "around it" if line == masked.site.node.lineno else f"on line {line}"
+    text = f"'{name}' {where} hides the result where the input is {masked.domain.outside}, but not the gradient: "
+    if xla:
+        return text + "under XLA it is NaN there (0 * inf); eager and graph execution give 0"
+    return text + "it is NaN there (0 * inf)"
+
+
+def mask_input(masked: Masked, here: Context) -> list[Fix]:
+    """The choice stays; the input gets the same mask, and something harmless in the place of what does not count."""
+    site, choice = masked.site, masked.choice
+    x = site.args.get(masked.param)
+    if x is None or not masked.direct or masked.test.node is None:
+        return []
+    claim = Claim.EQUAL if nested(site, choice, here) else Claim.EQUAL_WHERE_FINITE
+    hole = x if here.repeatable(x) else Named("inner", "{x}", {"x": x})
+    if choice.op.name == "tf.boolean_mask":
+        return mask_first(masked, here, x)
+    if masked.by_result:
+        return with_both(masked, here, x, hole)
+    fixes = with_test(masked, here, x, hole, claim)
+    if not fixes and site.op.name != "tf.divide" and masked.domain.outside in INSIDE:
+        fixes = here.rewrite(site, f"tf.where({INSIDE[masked.domain.outside]}, {{x}}, {filler(site, masked.param)})", node=x,
+                             title=TITLE, claim=claim, x=hole)
+    return fixes
+
+
+def mask_first(masked: Masked, here: Context, x: ast.expr) -> list[Fix]:
+    """f(x) of all elements and then the mask: the mask first."""
+    site, choice = masked.site, masked.choice
+    if choice.args.get("x") is not site.node or not site.complete or set(site.args) - {"name"} != {masked.param}:
+        return []
+    mask, axis = here.text(choice.args["mask"]), choice.args.get("axis")
+    first = f"tf.boolean_mask({{x}}, {{mask}}{', axis={axis}' if axis is not None else ''})"
+    call = Changed(site.node, [(x, first, {"x": x, "mask": mask, "axis": here.text(axis) if axis is not None else None})])
+    return here.rewrite(choice, "{call}", title="mask the input instead", claim=Claim.EQUAL, call=call)
+
+
+def with_test(masked: Masked, here: Context, x: ast.expr, hole: ast.expr | Named, claim: Claim) -> list[Fix]:
+    """The input under the choice's own condition."""
+    site, choice, test = masked.site, masked.choice, masked.test.node
+    fill = filler(site, masked.param)
+    template = f"tf.where({{test}}, {{x}}, {fill})" if masked.test.truth else f"tf.where({{test}}, {fill}, {{x}})"
+    if short(test) and here.steady(test, masked.test.point, site.point):
+        return here.rewrite(site, template, node=x, title=TITLE, claim=claim, x=hole, test=here.text(test))
+    if not nested(site, choice, here) or choice.op.name not in CONDITION or not inside(test, choice, here):
+        return []
+    keep = Named("keep", "{test}", {"test": test})
+    return here.rewrite_all(choice, [(test, "{keep}", {"keep": keep}), (x, template, {"x": hole, "test": keep})],
+                            title=TITLE, claim=claim)
+
+
+def with_both(masked: Masked, here: Context, x: ast.expr, hole: ast.expr | Named) -> list[Fix]:
+    """A test of the result for NaN and Inf sees nothing once the input is masked: the choice tests the input too."""
+    site, choice, test = masked.site, masked.choice, masked.test.node
+    keep = INSIDE.get(masked.domain.outside)
+    again = argument(site, masked.param)
+    if keep is None or not inside(test, choice, here) or not here.repeatable(x) or again is None:
+        return []
+    parts = [(test, f"tf.logical_and({{test}}, {keep})", {"test": test, "x": again}),
+             (x, f"tf.where({keep}, {{x}}, {filler(site, masked.param)})", {"x": hole})]
+    return here.rewrite_all(choice, parts, title="mask the input, and test it instead of the result only",
+                            claim=Claim.EQUAL_WHERE_FINITE)
+
+
+def inside(inner: ast.expr, choice: Site, here: Context) -> bool:
+    return here.source.span(inner) in here.source.span(choice.node)
+
+
+def nested(site: Site, choice: Site, here: Context) -> bool:
+    return here.source is choice.source and inside(site.node, choice, here)
+
+
+def short(test: ast.expr) -> bool:
+    """Whether a condition may be written twice: a name, or a comparison of names and numbers, on one line."""
+    allowed = (ast.Name, ast.Attribute, ast.Constant, ast.Compare, ast.cmpop, ast.UnaryOp, ast.unaryop, ast.expr_context)
+    return test.lineno == test.end_lineno and all(isinstance(inner, allowed) for inner in ast.walk(test))
