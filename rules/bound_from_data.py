@@ -1,4 +1,4 @@
-"""A clip whose upper bound is the maximum of the clipped values themselves.
+"""A clip whose bound is the maximum or minimum of the clipped values themselves.
 
 `tf.clip_by_value(y, 1e-8, tf.reduce_max(y))` equals `tf.maximum(y, 1e-8)` in value and gradient: the upper bound guards
 nothing and costs a reduction. The floor makes the logarithm finite but its gradient is exactly 0 below it, so the loss
@@ -10,23 +10,59 @@ Bad:
 Good:
     p = tf.maximum(y, 1e-8)
 
-Where `y` is a softmax or sigmoid of visible logits, use the loss on logits instead: its gradient stays alive.
+Where `y` is a softmax or sigmoid of visible logits, compute the loss from the logits instead (TFN303): its gradient stays
+alive.
+
+See also: https://www.tensorflow.org/api_docs/python/tf/clip_by_value
 """
 
-from tfnanlint.api import Certainty, Claim, Context, Finding, Iterator, Site, rule
+from tfnanlint.api import Certainty, Claim, Context, Finding, Iterator, Site, Value, probability, rule
 
 
-@rule("TFN401", "bound-from-data", on="tf.clip_by_value")
-def check(clip: Site, here: Context) -> Iterator[Finding]:
+@rule("TFN401", "bound-from-data", on="tf.clip_by_value tf.minimum tf.maximum")
+def check(site: Site, here: Context) -> Iterator[Finding]:
+    if site.op.name == "tf.clip_by_value":
+        yield from clipped(site, here)
+    else:
+        yield from limited(site, here)
+
+
+def clipped(clip: Site, here: Context) -> Iterator[Finding]:
     y = clip.value("x")
-    high = here.made_by(clip.value("clip_value_max"), "tf.reduce_max")
-    low = here.made_by(clip.value("clip_value_min"), "tf.reduce_min")
-    if low is not None and here.same(low.value("x"), y):
-        yield here.finding(clip, "x", "the lower bound is the minimum of the clipped values: it guards nothing",
-                           Certainty.MUST)
-    elif high is not None and here.same(high.value("x"), y):
-        fixes = here.rewrite(clip, "tf.maximum({y}, {low})", title="drop the upper bound, which never acts",
-                             claim=Claim.EQUAL, y=clip.args["x"], low=clip.args["clip_value_min"])
-        yield here.finding(
-            clip, "x", "the upper bound is the maximum of the clipped values: it guards nothing, and below the lower bound "
-            "the gradient is 0 (the loss looks finite but nothing is learned there)", Certainty.MUST, fixes)
+    if own(clip.value("clip_value_min"), y, "tf.reduce_min", here):
+        yield here.finding(clip, "x", "the lower bound is the minimum of the clipped values: it guards nothing", Certainty.MUST)
+    elif own(clip.value("clip_value_max"), y, "tf.reduce_max", here):
+        fixes = here.rewrite(clip, "tf.maximum({y}, {low})", title="drop the upper bound, which never acts", claim=Claim.EQUAL,
+                             y=clip.args["x"], low=clip.args.get("clip_value_min"))
+        dead = "below the lower bound the gradient is 0 (the loss looks finite but nothing is learned there)"
+        yield here.finding(clip, "x", f"the upper bound is the maximum of the clipped values: it guards nothing, and {dead}{better(y)}",
+                           Certainty.MUST, fixes)
+
+
+def limited(site: Site, here: Context) -> Iterator[Finding]:
+    """minimum(y, reduce_max(y)) and maximum(y, reduce_min(y)) are y."""
+    reduction = "tf.reduce_max" if site.op.name == "tf.minimum" else "tf.reduce_min"
+    for param, other in (("x", "y"), ("y", "x")):
+        y = site.value(param)
+        if site.given(other) and own(site.value(other), y, reduction, here):
+            fixes = here.rewrite(site, "{y}", title="drop the bound, which never acts", claim=Claim.EQUAL, y=site.args[param])
+            side = "maximum" if reduction == "tf.reduce_max" else "minimum"
+            yield here.finding(site, param, f"the bound is the {side} of the values themselves: it guards nothing{better(y)}",
+                               Certainty.MUST, fixes)
+            return
+
+
+def own(bound: Value, y: Value, reduction: str, here: Context) -> bool:
+    """Whether a bound is the extreme of `y` itself: over everything, or over an axis that is kept."""
+    extreme = here.made_by(bound, reduction)
+    if extreme is None or not extreme.complete or not here.same(extreme.value("x"), y):
+        return False
+    return not extreme.given("axis") or extreme.const("keepdims") is True
+
+
+def better(y: Value) -> str:
+    found = probability(y)
+    if found is None:
+        return ""
+    loss = "softmax" if found.producer.op.name == "tf.nn.softmax" else "sigmoid"
+    return f"; a loss on the logits ({loss}_cross_entropy_with_logits) learns there as well"

@@ -18,7 +18,8 @@ _SINK_WORDS = re.compile(r"\b(?:minimize|compute_gradients|gradients?|jacobian|b
                          r"get_updates|create_train_op|optimize_loss)\s*\(")
 _TRAINED_BASES = ("keras.Model", "keras.models.Model", "keras.Sequential", "keras.models.Sequential", "keras.layers.",
                   "keras.losses.", "keras.engine.", "tf.Module", "keras.regularizers.", "keras.constraints.")
-_UNTRAINED_BASES = ("keras.metrics.", "keras.callbacks.", "keras.utils.", "tf.data.", "keras.preprocessing.")
+_UNTRAINED_BASES = ("keras.metrics.", "keras.callbacks.", "keras.utils.", "tf.data.", "keras.preprocessing.",
+                    "keras.optimizers.", "tf.train.", "tf.optimizers.", "keras.initializers.", "tf.python.training.")
 _UNTRAINED_METHODS = frozenset({"test_step", "predict_step", "update_state", "result", "on_epoch_end", "on_batch_end",
                                 "get_config", "evaluate", "summary"})
 _MAX_NODES = 4000

@@ -1,0 +1,213 @@
+"""A guard that comes after the root, where the gradient is already broken.
+
+The derivative of a square root is infinite at 0, and that of a norm or standard deviation is 0 / 0. Adding an epsilon to
+the result, or taking the maximum with one, changes the value; the gradient still runs through the root. As a summand of a
+loss `sqrt(s) + eps` has an Inf or NaN gradient in every mode. As a divisor, `x / (norm(x) + eps)`, the gradient that comes back
+is 0 at the bad points: TensorFlow's own kernels keep it 0, XLA computes 0 * inf, which is NaN. Keras 3 compiles `fit` with
+XLA on GPUs, so the same code is fine on one machine and NaN on another.
+
+Bad:
+    unit = x / (tf.norm(x, axis=-1, keepdims=True) + 1e-8)
+    scaled = (x - mean) / (tf.math.reduce_std(x, axis=0) + 1e-8)
+
+Good:
+    unit = tf.math.l2_normalize(x, axis=-1)
+    scaled = (x - mean) / tf.sqrt(tf.math.reduce_variance(x, axis=0) + 1e-12)
+
+`divide_no_nan(x, norm(x))`, `x / maximum(norm(x), eps)` and `maximum(sqrt(s), eps)` have the same problem under XLA.
+
+See also: https://www.tensorflow.org/api_docs/python/tf/math/l2_normalize
+"""
+
+from dataclasses import dataclass
+
+from tfnanlint.api import (NO_CONSTANT, Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Site, Value, ast, made_by,
+                           repairs, rule)
+
+ROOTS = ("tf.sqrt", "K.sqrt", "tf.norm", "tf.math.reduce_std", "tf.math.reduce_euclidean_norm")
+ALWAYS = ("eager", "graph", "xla")
+
+
+@dataclass
+class Guard:
+    """The `roots` and the expression that guards them too late; `only_xla`: other modes keep the gradient 0."""
+
+    roots: list[Site]
+    node: ast.expr
+    only_xla: bool
+
+
+@rule("TFN404", "guard-after-op", on=" ".join((*ROOTS, "tf.divide", "tf.math.divide_no_nan", "tf.maximum")),
+      default="MUST MAY", over="TFN201 TFN202 TFN203")
+def check(site: Site, here: Context) -> Iterator[Finding]:
+    found = guard(site, here)
+    if found is None or site.differentiated is Differentiated.NO:
+        return
+    grades = [grade(root, site) for root in found.roots]
+    if None in grades:
+        return
+    what = {"tf.norm": "norm", "tf.math.reduce_euclidean_norm": "norm", "tf.math.reduce_std": "standard deviation"}.get(
+        found.roots[0].op.name, "square root")
+    where = "under XLA (jit_compile, Keras fit on a GPU); other modes keep it 0" if found.only_xla else "in every mode"
+    yield here.finding(site, None, f"the guard comes after the {what}: at 0 the gradient inside is already Inf, and becomes NaN {where}",
+                       max(grades), fixes(site, found, here), modes=("xla",) if found.only_xla else ALWAYS, node=found.node,
+                       covers=[root.node for root in found.roots if only_here(root, site, here)])
+
+
+# What guards
+
+
+def guard(site: Site, here: Context) -> Guard | None:
+    name = site.op.name
+    if name == "tf.math.divide_no_nan":
+        root = root_of(site.value("y"))
+        return Guard([root], site.node, True) if root is not None else None
+    if name == "tf.maximum":
+        return maximum(site)
+    if name == "tf.divide":
+        return divisor(site)
+    return summand(site, here)
+
+
+def root_of(value: Value) -> Site | None:
+    """The root that a value is, as it is or rearranged."""
+    return made_by(value, *ROOTS)
+
+
+def maximum(site: Site) -> Guard | None:
+    for param, other in (("x", "y"), ("y", "x")):
+        root = root_of(site.value(param))
+        if root is not None and positive(site.value(other)):
+            return Guard([root], site.node, True)
+    return None
+
+
+def divisor(quotient: Site) -> Guard | None:
+    """x / (root + eps), the sum in the quotient or in an earlier statement."""
+    total = quotient.value("y").origin
+    roots = added(total) if isinstance(total, Site) else []
+    if not roots:
+        return None
+    return Guard(roots, quotient.args["y"], all(vanishes(quotient.value("x"), root) for root in roots))
+
+
+def added(total: Site) -> list[Site]:
+    """The root to which a small constant is added, or the roots of a product (cosine similarity)."""
+    if total.op.name != "tf.add":
+        return []
+    for param, other in (("x", "y"), ("y", "x")):
+        if positive(total.value(other)):
+            product = total.value(param).origin
+            factors = ("x", "y") if isinstance(product, Site) and product.op.name == "tf.multiply" else ()
+            found = [root_of(total.value(param)), *(root_of(product.value(factor)) for factor in factors)]
+            return [root for root in found if root is not None]
+    return []
+
+
+def summand(root: Site, here: Context) -> Guard | None:
+    """root + eps that is not divided by, in one expression."""
+    outer = here.around(root.node)[:2]
+    total = here.site(outer[0], root.point) if outer and isinstance(outer[0], (ast.BinOp, ast.Call)) else None
+    if total is None or total.op.name != "tf.add" or not any(total.args.get(p) is root.node for p in ("x", "y")):
+        return None
+    if not any(positive(total.value(p)) for p in ("x", "y")):
+        return None
+    above = here.site(outer[1], root.point) if len(outer) > 1 and isinstance(outer[1], (ast.BinOp, ast.Call)) else None
+    if above is not None and above.op.name in ("tf.divide", "tf.math.divide_no_nan") and above.args.get("y") is total.node:
+        return None
+    return Guard([root], total.node, False)
+
+
+def only_here(root: Site, site: Site, here: Context) -> bool:
+    """Whether a root has no other use than the one at `site`."""
+    around = here.around(root.node)
+    if site.node in around or root.node is site.node:
+        return True
+    statement = around[0] if around else None
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1 or not isinstance(statement.targets[0], ast.Name):
+        return False
+    name = statement.targets[0].id
+    uses = [node for node in ast.walk(root.point.scope.node) if isinstance(node, ast.Name) and node.id == name]
+    return len(uses) == 2
+
+
+def positive(value: Value) -> bool:
+    return value.exact and 0 < value.lo < 0.1
+
+
+def vanishes(numerator: Value, root: Site) -> bool:
+    """Whether the numerator is made from what is under the root, so that both are 0 together."""
+    under = tokens(root.value(root.op.main), 6)
+    return any(token in under for token in tokens(numerator, 6))
+
+
+def tokens(value: Value, depth: int) -> set[int]:
+    """Identities of the values that a value is made from."""
+    found = set() if value.exact else {id(value.token)}
+    if isinstance(value.origin, Site) and depth:
+        for param in value.origin.args:
+            found |= tokens(value.origin.value(param), depth - 1)
+    return found
+
+
+# Whether the root can be at 0
+
+
+def grade(root: Site, site: Site) -> Certainty | None:
+    x = root.value(root.op.main)
+    if x.kind == "number" or x.guarded or x.dtype in ("int32", "int64") or from_relu(root):
+        return None
+    if root.op.name in ("tf.sqrt", "K.sqrt") and (x.positive or x.known and not x.zero):
+        return None
+    if root.op.name in ("tf.norm", "tf.math.reduce_euclidean_norm") and (not x.zero or safe_order(root)):
+        return None
+    if x.known or Differentiated.YES in (root.differentiated, site.differentiated):
+        return Certainty.MAY
+    return Certainty.UNKNOWN
+
+
+def from_relu(root: Site) -> bool:
+    """The derivative of relu blocks the NaN: it selects, and does not multiply."""
+    x = root.value(root.op.main)
+    if root.op.name in ("tf.sqrt", "K.sqrt"):
+        total = made_by(x, "tf.reduce_sum", "tf.reduce_mean")
+        square = total.value("x").origin if total is not None else None
+        x = square.value("x") if isinstance(square, Site) and square.op.name in ("tf.square", "tf.multiply", "tf.pow") else x
+    elif root.op.name == "tf.math.reduce_std":
+        return False
+    return made_by(x, "tf.nn.relu") is not None
+
+
+def safe_order(norm: Site) -> bool:
+    """Norms of other orders than 2 are left alone, and so is the spectral norm."""
+    order = norm.const("ord", "euclidean")
+    if order == 2:
+        return norm.value("axis").kind == "sequence"
+    return order not in ("euclidean", "fro", None)
+
+
+# Repairs
+
+
+def fixes(site: Site, found: Guard, here: Context) -> list[Fix]:
+    result = normalized(site, found.roots[0], here) if len(found.roots) == 1 else []
+    parts = [repairs.floored_root(here, root) for root in found.roots if root.point is not None and root.point.module is here.module]
+    if None in parts or len(parts) < len(found.roots):
+        return result
+    eps = repairs.root_epsilon(here, found.roots[0], found.roots[0].op.main)
+    return result + here.rewrite_all(site, parts, title=f"guard under the root with {eps}", claim=Claim.SHIFTED,
+                                     cost=f"the root of 0 becomes {float(eps) ** 0.5:.0e}; others move by less")
+
+
+def normalized(site: Site, norm: Site, here: Context) -> list[Fix]:
+    """l2_normalize for a vector divided by its own norm."""
+    x = norm.args.get("x")
+    divides = site.op.name in ("tf.divide", "tf.math.divide_no_nan")
+    if not divides or norm.op.name != "tf.norm" or x is None or norm.value("x").dtype == "float16" or not norm.complete:
+        return []
+    whole = not norm.given("axis") or norm.const("keepdims", NO_CONSTANT) is True
+    if not whole or not here.same(site.value("x"), norm.value("x")) or norm.value("axis").kind == "sequence":
+        return []
+    return here.rewrite(site, "tf.math.l2_normalize({x}, axis={axis})", title="use l2_normalize", claim=Claim.SHIFTED,
+                        cost="vectors shorter than 1e-6 are scaled by 1e6 instead; others move by 2 units in the last place",
+                        x=site.args["x"], axis=norm.args.get("axis") if norm.node in ast.walk(site.node) else None)
