@@ -335,6 +335,11 @@ class Interpreter(Resolution, Following):
             value.origin = self._operator_site(name, node, {"x": node.left, "y": node.comparators[0]}, point)
         return value
 
+    def compared(self, node: ast.Compare, point: Point) -> Site:
+        """A comparison as a site of tf.equal or tf.not_equal; `is` counts as ==."""
+        name = "tf.equal" if isinstance(node.ops[0], (ast.Eq, ast.Is)) else "tf.not_equal"
+        return self._operator_site(name, node, {"x": node.left, "y": node.comparators[0]}, point)
+
     def boolean(self, node: ast.BoolOp, point: Point) -> Value:
         """`a or b` is a where a holds, else b; `a and b` the other way round."""
         first, found = isinstance(node.op, ast.Or), []

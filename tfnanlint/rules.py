@@ -16,7 +16,7 @@ from typing import Any, Callable, Iterable, Iterator
 from tfnanlint.edits import enclosing
 from tfnanlint.findings import Certainty, Claim, Differentiated, Edit, Finding, Fix, Step
 from tfnanlint.names import IMPORTS, canonical, local_spelling
-from tfnanlint.masks import Masked, Masks
+from tfnanlint.masks import CLIPS, Masked, Masks
 from tfnanlint.reach import Named, Naming, Outside, Reach, argument, fresh, steady
 from tfnanlint.scopes import Imported, Joined, Point
 from tfnanlint.site import Site, made_by, same
@@ -136,6 +136,10 @@ class Context:
         """The op application that an expression is, at a point."""
         return self.interpreter.site(node, point)
 
+    def compared(self, node: ast.Compare, point: Point) -> Site:
+        """A comparison of two values as an application of tf.equal or tf.not_equal, whatever its operator."""
+        return self.interpreter.compared(node, point)
+
     def discarded(self, site: Site) -> bool:
         """Whether the result of a site is thrown away."""
         return site.node in self.module.discarded
@@ -152,7 +156,13 @@ class Context:
     def hidden(self, site: Site) -> bool:
         """Whether a later choice replaces what a site gives outside its domain and no gradient flows back from it."""
         masked = self.masked(site)
-        return masked is not None and (masked.cut or site.differentiated is Differentiated.NO)
+        if masked is None or masked.choice.op.name not in CLIPS:
+            return masked is not None and (masked.cut or site.differentiated is Differentiated.NO)
+        if site.op.name == "tf.divide":  # a clip cuts Inf off, not the NaN of 0 / 0
+            return site.value("x").nonzero and site.value("x").known and site.differentiated is not Differentiated.YES
+        value = site.value(masked.param)
+        negative = value.known and value.lo < min(masked.domain.lo, 0.0)
+        return not negative and (masked.cut or site.differentiated is Differentiated.NO)
 
     def visible(self, producer: Site, site: Site) -> bool:
         """Whether a producer stands in the same body as a site; in a draft, which cannot tell what a fix will reach, always."""
@@ -260,6 +270,22 @@ class Context:
         """
         target = node if node is not None else site.node
         return self.rewrite_all(site, [(target, template, holes)], title=title, claim=claim, cost=cost)
+
+    def restate(self, site: Site, template: str, *, title: str, claim: Claim, cost: str = "", **holes: Any) -> list[Fix]:
+        """One fix that replaces the statement that a site is by the statements of a template, one a line."""
+        if self.draft:
+            return []
+        from tfnanlint import rewrite
+
+        statement = next((node for node in self.around(site.node) if isinstance(node, ast.stmt)), None)
+        try:
+            if not isinstance(statement, ast.Expr) or statement.value is not site.node:
+                raise rewrite.NoFix("it is not a statement of its own")
+            edits = rewrite.replace_statement(self.source, statement, template, holes, lambda name: self._spell(name, site))
+        except rewrite.NoFix as reason:
+            self.no_fix = str(reason)
+            return []
+        return [Fix(title, claim, tuple(edits), cost)]
 
     def floored(self, site: Site, param: str = "x", edge: float = 0.0) -> list[Fix]:
         """The argument kept a little above `edge`: what remains where no better form is in reach."""

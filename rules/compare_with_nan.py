@@ -1,0 +1,62 @@
+"""Comparing with NaN.
+
+NaN is equal to nothing, itself included: `x == np.nan` is False and `x != np.nan` is True for every `x`, so that a mask made
+this way keeps or drops everything. `x is np.nan` asks whether `x` is one particular Python object, which a tensor never is.
+
+Bad:
+    x = tf.where(x == np.nan, tf.zeros_like(x), x)
+
+Good:
+    x = tf.where(tf.math.is_nan(x), tf.zeros_like(x), x)
+
+(If `x` depends on weights, mask what goes into the operation that makes the NaN: its gradient is NaN all the same.)
+
+See also: https://www.tensorflow.org/api_docs/python/tf/math/is_nan
+"""
+
+from tfnanlint.api import Certainty, Claim, Context, Finding, Iterator, Site, ast, rule
+
+NAMES = frozenset(("np.nan", "np.NaN", "np.NAN", "math.nan", "tnp.nan", "ops.nan"))
+EQUAL = (ast.Eq, ast.Is)
+UNEQUAL = (ast.NotEq, ast.IsNot)
+FOREIGN = ("array", "number", "string", "sequence", "dict", "none")
+
+
+@rule("TFN407", "compare-with-nan", on="compare tf.equal tf.not_equal", words="nan NaN NAN")
+def check(subject, *rest) -> Iterator[Finding]:
+    if isinstance(subject, Site):
+        yield from judged(subject, subject.op.name == "tf.equal", False, *rest)
+        return
+    node, (point, here) = subject, rest
+    if len(node.ops) == 1 and isinstance(node.ops[0], (*EQUAL, *UNEQUAL)):
+        site = here.compared(node, point)
+        yield from judged(site, isinstance(node.ops[0], EQUAL), isinstance(node.ops[0], (ast.Is, ast.IsNot)), here)
+
+
+def judged(site: Site, equal: bool, identity: bool, here: Context) -> Iterator[Finding]:
+    for param, other in (("x", "y"), ("y", "x")):
+        if param not in site.args or other not in site.args or not is_nan(site, other, here) or is_nan(site, param, here):
+            continue
+        kind = site.value(param).kind
+        if kind in FOREIGN or identity and kind != "tensor":
+            return  # `x is np.nan` finds a default argument of np.nan
+        tensor = kind == "tensor" or site.library != "operator"
+        fixes = here.rewrite(site, "tf.math.is_nan({x})" if equal else "tf.logical_not(tf.math.is_nan({x}))",
+                             title="use tf.math.is_nan", claim=Claim.SHIFTED, cost="the test starts to find NaN",
+                             x=site.args[param]) if tensor else []
+        yield here.finding(site, param, message(equal, identity), Certainty.MUST if tensor else Certainty.MAY, fixes)
+        return
+
+
+def message(equal: bool, identity: bool) -> str:
+    if identity:
+        return f"this asks for one particular NaN object and is {'False' if equal else 'True'} for every tensor: NaN is not found"
+    return f"NaN is equal to nothing, itself included: this is {'False' if equal else 'True'} for every value, NaN too"
+
+
+def is_nan(site: Site, param: str, here: Context) -> bool:
+    """np.nan, math.nan, float("nan"), tf.constant(np.nan), and names for them."""
+    node, value = site.args[param], site.value(param)
+    if isinstance(node, (ast.Name, ast.Attribute)) and here.name(node, site.point) in NAMES:
+        return True
+    return value.nan and value.lo > value.hi
