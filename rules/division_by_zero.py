@@ -23,7 +23,6 @@ from tfnanlint.api import (Certainty, Claim, Context, Differentiated, Finding, F
                            rule, words)
 
 DIVISORS = {"tf.math.reciprocal": "x", "tf.math.rsqrt": "x"}
-ROOTS = ("tf.sqrt", "K.sqrt", "tf.norm", "tf.math.reduce_euclidean_norm", "tf.math.reduce_std")
 SUMS = ("tf.reduce_sum", "tf.math.count_nonzero", "method.sum")
 WORDS = {"tf.math.floormod": "remainder of a division", "tf.math.floordiv": "floor division",
          "tf.truncatemod": "remainder of a division", "tf.truncatediv": "division", "tf.math.rsqrt": "reciprocal root",
@@ -43,7 +42,7 @@ def check(division: Site, here: Context) -> Iterator[Finding]:
     if why is None or here.hidden(division):
         return
     certainty = Certainty.MUST if divisor.lo == divisor.hi == 0 else Certainty.MAY
-    inner = [root.node for root in roots(divisor, here) if here.source.span(root.node) in here.source.span(division.node)]
+    inner = [root.node for root in repairs.roots(divisor) if here.source.span(root.node) in here.source.span(division.node)]
     name = WORDS.get(division.op.name, "division")
     effect = "at 0 the result is Inf" if param == "x" else "x / 0 is Inf and 0 / 0 is NaN"
     yield here.finding(division, param, f"{name} {'of' if param == 'x' else 'by'} {why}: {effect}, and so is the gradient",
@@ -92,23 +91,13 @@ def product(value: Value, here: Context, depth: int = 4) -> list[Value]:
             for part in (product(site.value(param), here, depth - 1) or [site.value(param)])]
 
 
-def roots(divisor: Value, here: Context) -> list[Site]:
-    """The roots that a divisor is, or is the product of; none where it is made of anything else."""
-    root = here.made_by(divisor, *ROOTS)
-    if root is not None:
-        return [root]
-    factors = here.made_by(divisor, "tf.multiply")
-    found = [roots(factors.value(param), here) for param in ("x", "y")] if factors is not None else []
-    return [site for part in found for site in part] if all(found) else []
-
-
 def fixes(division: Site, param: str, here: Context) -> list[Fix]:
     divisor = division.value(param)
     if division.op.name == "tf.math.rsqrt":
         return floored(division, param, here, {"float16": "1e-3"}.get(divisor.dtype or "", "1e-12"))
-    inside = roots(divisor, here)
+    inside = repairs.roots(divisor)
     if inside and division.differentiated is not Differentiated.NO:
-        return under_the_root(inside, here)
+        return repairs.under_the_root(here, inside)
     found = []
     if division.op.name == "tf.divide" and zero_meant(division, here):
         found += here.rewrite(division, "tf.math.divide_no_nan({x}, {y})", title="0 where the divisor is 0",
@@ -131,18 +120,6 @@ def floored(division: Site, param: str, here: Context, eps: str) -> list[Fix]:
                         cost=f"divisors below {eps} become {eps}")
 
 
-def under_the_root(inside: list[Site], here: Context) -> list[Fix]:
-    """The small number goes under the root: after it, the gradient of the root is still infinite at 0."""
-    if any(root.source is not here.source or root.point is None for root in inside):
-        return []
-    parts = [repairs.floored_root(here, root) for root in inside]
-    if any(part is None for part in parts):
-        return []
-    eps = repairs.root_epsilon(here, inside[0], inside[0].op.main)
-    return here.rewrite_all(inside[0], parts, title="add a small number under the root", claim=Claim.SHIFTED,
-                            cost=f"the root moves by {float(eps) ** 0.5:.0e} at 0, and by less elsewhere")
-
-
 def zero_meant(division: Site, here: Context) -> bool:
     """Whether a sum is divided by a sum or count over the same elements: nothing counted means a result of 0."""
     value = division.value("x")
@@ -157,7 +134,7 @@ def overlap(division: Site, here: Context) -> bool:
 
 
 def advice(divisor: Value, here: Context) -> str:
-    if divisor.nonnegative or roots(divisor, here):
+    if divisor.nonnegative or repairs.roots(divisor):
         return ""
     return "the divisor changes its sign, so no floor keeps it away from 0: make it positive, e.g. tf.nn.softplus(v) + eps"
 

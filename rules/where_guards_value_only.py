@@ -19,7 +19,7 @@ See also: https://www.tensorflow.org/api_docs/python/tf/where (inner where on th
 """
 
 from tfnanlint.api import (Certainty, Changed, Claim, Context, Differentiated, Finding, Fix, Iterator, Masked, Named, Site, argument,
-                           ast, filler, rule)
+                           ast, filler, repairs, rule)
 
 TITLE = "mask the input too"
 CONDITION = frozenset(("tf.where", "K.switch", "tf.boolean_mask"))
@@ -95,7 +95,7 @@ def with_test(masked: Masked, here: Context, x: ast.expr, hole: ast.expr | Named
     site, choice, test = masked.site, masked.choice, masked.test.node
     fill = filler(site, masked.param)
     template = f"tf.where({{test}}, {{x}}, {fill})" if masked.test.truth else f"tf.where({{test}}, {fill}, {{x}})"
-    if short(test) and here.steady(test, masked.test.point, site.point):
+    if repairs.short(here, test, masked.test.point) and here.steady(test, masked.test.point, site.point):
         return here.rewrite(site, template, node=x, title=TITLE, claim=claim, x=hole, test=here.text(test))
     if not nested(site, choice, here) or choice.op.name not in CONDITION or not inside(test, choice, here):
         return []
@@ -123,9 +123,3 @@ def inside(inner: ast.expr, choice: Site, here: Context) -> bool:
 
 def nested(site: Site, choice: Site, here: Context) -> bool:
     return here.source is choice.source and inside(site.node, choice, here)
-
-
-def short(test: ast.expr) -> bool:
-    """Whether a condition may be written twice: a name, or a comparison of names and numbers, on one line."""
-    allowed = (ast.Name, ast.Attribute, ast.Constant, ast.Compare, ast.cmpop, ast.UnaryOp, ast.unaryop, ast.expr_context)
-    return test.lineno == test.end_lineno and all(isinstance(inner, allowed) for inner in ast.walk(test))

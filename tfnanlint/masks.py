@@ -17,10 +17,12 @@ from tfnanlint.domains import Domain, domains
 from tfnanlint.expressions import _related
 from tfnanlint.scopes import Assigned, Point, unrefined
 from tfnanlint.site import Site, made_by, same
-from tfnanlint.values import Value, clamp, number
+from tfnanlint.values import INF, Value, clamp, number
 
 CHOICES = frozenset(("tf.where", "K.switch", "tf.boolean_mask", "ops.nan_to_num"))
-_CHOICE_WORDS = re.compile(r"\b(?:where|where_v2|select|switch|boolean_mask|nan_to_num)\s*\(")
+CLIPS = frozenset(("tf.clip_by_value", "tf.maximum", "tf.minimum", "tf.nn.relu", "tf.nn.relu6"))
+_CHOICE_WORDS = re.compile(r"\b(?:where|where_v2|select|switch|boolean_mask|nan_to_num|clip_by_value|clip|maximum|minimum|"
+                           r"relu6?)\s*\(")
 _CASTS = ("tf.cast", "tf.saturate_cast", "tf.to_float", "tf.to_double")
 _FLAT = frozenset(("bool", "int8", "int16", "int32", "int64", "uint8", "string"))
 MAX_SITES = 24  # op applications looked at behind one branch
@@ -70,7 +72,7 @@ class Masks:
         if self._by_node is None:
             self._by_node = {}
             for choice in self._choices():
-                for masked in self.behind(choice):
+                for masked in clipped(choice) if choice.op.name in CLIPS else self.behind(choice):
                     self._by_node.setdefault(masked.site.node, masked)
         return self._by_node.get(site.node)
 
@@ -80,7 +82,7 @@ class Masks:
                 for node in ast.walk(expression):
                     if isinstance(node, ast.Call):
                         site = self.interpreter.site(node, point)
-                        if site is not None and site.op.name in CHOICES:
+                        if site is not None and (site.op.name in CHOICES or site.op.name in CLIPS):
                             yield site
 
     def behind(self, choice: Site) -> list[Masked]:
@@ -111,6 +113,62 @@ def branches(choice: Site) -> Iterator[tuple[str, Test]]:
             test = mask_test(choice.value(other))
             if test is not None:
                 yield param, test
+
+
+def clipped(clip: Site) -> list[Masked]:
+    """The op applications whose infinite results a clip cuts off; `test` says nothing."""
+    found: list[Masked] = []
+    test = Test(None, True, clip.point)
+    for param, low, high in _limits(clip):
+        for site, side, cut in _poles(clip.value(param), 1, clip.value(param).dtype in _FLAT):
+            if low and side <= 0 or high and side >= 0:
+                found += [Masked(clip, test, site, inner, where, cut, True, False) for inner, where in domains(site)
+                          if not where.holds(site.value(inner))]
+    return found
+
+
+def _limits(clip: Site) -> Iterator[tuple[str, bool, bool]]:
+    """(operand, whether a clip bounds it below, whether above)."""
+    if clip.op.name in ("tf.maximum", "tf.minimum"):
+        for param, other in (("x", "y"), ("y", "x")):
+            bound = clip.value(other)
+            low, high = clip.op.name == "tf.maximum" and bound.lo > -INF, clip.op.name == "tf.minimum" and bound.hi < INF
+            yield param, low, high
+    elif clip.op.name == "tf.clip_by_value":
+        yield "x", clip.value("clip_value_min").lo > -INF, clip.value("clip_value_max").hi < INF
+    else:
+        yield clip.op.main, True, clip.op.name == "tf.nn.relu6"
+
+
+_LOGARITHMS = frozenset(("tf.math.log", "tf.math.log1p", "ops.log2", "ops.log10"))
+_QUOTIENTS = {"tf.divide": "y", "tf.math.reciprocal": "x", "tf.math.rsqrt": "x"}
+
+
+def _poles(value: Value, sign: int, cut: bool, depth: int = 4) -> Iterator[tuple[Site, int, bool]]:
+    """(op application with a pole, where its pole shows in a value: -1 at the low end, 1 at the high one, 0 at both;
+    whether the gradient is cut), through signs, sums, factors and ops that hand values on."""
+    origin = value.origin
+    if not isinstance(origin, Site) or depth == 0 or origin.library in ("np", "math", "builtins", "layer"):
+        return
+    name = origin.op.name
+    cut = cut or name == "tf.stop_gradient" or value.dtype in _FLAT
+    if name in _LOGARITHMS:
+        yield origin, -sign, cut
+    elif name in _QUOTIENTS:
+        positive = origin.value(_QUOTIENTS[name]).nonnegative and (name != "tf.divide" or origin.value("x").nonnegative)
+        yield origin, sign if positive else 0, cut
+    elif name == "tf.negative":
+        yield from _poles(origin.value("x"), -sign, cut, depth - 1)
+    elif name == "tf.multiply":
+        for param, other in (("x", "y"), ("y", "x")):
+            factor = origin.value(other)
+            turned = sign if factor.positive else -sign if factor.hi < 0 else 0
+            yield from _poles(origin.value(param), turned, cut, depth - 1)
+    elif name in ("tf.add", "tf.subtract"):
+        yield from _poles(origin.value("x"), sign, cut, depth - 1)
+        yield from _poles(origin.value("y"), -sign if name == "tf.subtract" else sign, cut, depth - 1)
+    elif origin.op.passes or name in _CASTS:
+        yield from _poles(origin.value(origin.op.passes or "x"), sign, cut, depth)
 
 
 def _both(choice: Site, condition: str, then: str, otherwise: str) -> Iterator[tuple[str, Test]]:

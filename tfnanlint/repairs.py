@@ -7,7 +7,8 @@ import ast
 from tfnanlint.findings import Claim, Fix
 from tfnanlint.reach import Named
 from tfnanlint.rules import Changed, Context, Part
-from tfnanlint.site import Site
+from tfnanlint.scopes import Point
+from tfnanlint.site import Site, made_by
 from tfnanlint.values import Value
 
 COMPLEX = frozenset(("complex64", "complex128"))
@@ -37,6 +38,17 @@ def double_where(here: Context, site: Site, param: str = "x", *, inside: str = "
     hole = x if here.repeatable(x) else Named("inner", "{x}", {"x": x})
     call = Changed(site.node, [(x, f"tf.where({inside}, {{x}}, {fill})", {"x": hole})])
     return here.rewrite(site, f"tf.where({inside}, {{call}}, {otherwise})", title=title, claim=claim, x=hole, call=call)
+
+
+def short(here: Context, test: ast.expr, point: Point) -> bool:
+    """Whether a condition may be written twice: a name, a comparison of names and numbers, or one op on such."""
+    allowed = (ast.Name, ast.Attribute, ast.Constant, ast.Compare, ast.cmpop, ast.UnaryOp, ast.unaryop, ast.Call, ast.keyword,
+               ast.expr_context)
+    if test.lineno != test.end_lineno or not all(isinstance(inner, allowed) for inner in ast.walk(test)):
+        return False
+    calls = [inner for inner in ast.walk(test) if isinstance(inner, ast.Call)]
+    sites = [here.site(call, point) for call in calls]
+    return len(calls) <= 1 and all(site is not None and site.op.pure for site in sites)
 
 
 def squared(site: Site) -> tuple[str, dict[str, ast.expr | None]] | None:
@@ -71,3 +83,28 @@ def addable(here: Context, site: Site) -> bool:
     """Whether a small number added to the input of a root stays: it is nonnegative, and no constant stands beside it."""
     x = site.value(site.op.main)
     return x.nonnegative and here.made_by(x, "tf.add", "tf.subtract") is None
+
+
+_ROOTS = ("tf.sqrt", "K.sqrt", "tf.norm", "tf.math.reduce_euclidean_norm", "tf.math.reduce_std")
+
+
+def roots(value: Value) -> list[Site]:
+    """The roots that a value is, or is the product of; none where it is made of anything else."""
+    root = made_by(value, *_ROOTS)
+    if root is not None:
+        return [root]
+    factors = made_by(value, "tf.multiply")
+    found = [roots(factors.value(param)) for param in ("x", "y")] if factors is not None else []
+    return [site for part in found for site in part] if all(found) else []
+
+
+def under_the_root(here: Context, inside: list[Site]) -> list[Fix]:
+    """A small number under the roots that a divisor is made of: beside them it would leave their gradient infinite."""
+    if any(root.source is not here.source or root.point is None for root in inside):
+        return []
+    parts = [floored_root(here, root) for root in inside]
+    if any(part is None for part in parts):
+        return []
+    eps = root_epsilon(here, inside[0], inside[0].op.main)
+    return here.rewrite_all(inside[0], parts, title="add a small number under the root", claim=Claim.SHIFTED,
+                            cost=f"the root moves by {float(eps) ** 0.5:.0e} at 0, and by less elsewhere")

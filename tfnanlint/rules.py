@@ -149,6 +149,10 @@ class Context:
         path = enclosing(self.source.tree.body, self.source.span(node), self.source.span)
         return path[path.index(node) - 1::-1] if node in path[1:] else []
 
+    def calls(self, name: str) -> list[tuple[ast.Call, Point]]:
+        """Every call in this file whose callee ends in `name`, with the point where it stands."""
+        return self.module.calls_to(name, self.interpreter)
+
     def masked(self, site: Site) -> Masked | None:
         """The later choice (`tf.where`) that throws away what a site gives outside its domain, if there is one."""
         return self.masks.of(site)

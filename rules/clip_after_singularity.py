@@ -1,0 +1,120 @@
+"""A clip after log, division or root: the value is clipped, the gradient is not.
+
+`tf.maximum(tf.math.log(x), -100.)` is -100 at x = 0, but its gradient is 0 (of the clip) times infinity (of the logarithm):
+NaN. Where the clip acts and x is not quite 0 the gradient is 0, so that what was clipped never learns. The same holds for
+`tf.clip_by_value`, `tf.minimum` and relu after log, `1 / x`, rsqrt or reciprocal.
+
+Bad:
+    logits = tf.clip_by_value(tf.math.log(weights), -15., 15.)
+
+Good:
+    logits = tf.clip_by_value(tf.math.log(tf.maximum(weights, 1e-7)), -15., 15.)
+
+Put the guard on the input: then the operation never sees the bad value. The outer clip may stay.
+"""
+
+from __future__ import annotations
+
+import math
+
+from tfnanlint.api import (Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Masked, Site, clipped,
+                           repairs, rule)
+
+LOGARITHMS = {"tf.math.log": math.e, "tf.math.log1p": math.e, "ops.log2": 2.0, "ops.log10": 10.0}
+NAMES = {"tf.divide": "division", "tf.math.reciprocal": "reciprocal", "tf.math.rsqrt": "reciprocal root"}
+LEAST = {"float16": 1e-4, "bfloat16": 1e-37}  # floors below lose their meaning in the dtype
+
+
+@rule("TFN206", "clip-after-singularity", on="tf.clip_by_value tf.maximum tf.minimum tf.nn.relu tf.nn.relu6",
+      over="TFN101 TFN102 TFN201 TFN202 TFN203")
+def check(clip: Site, here: Context) -> Iterator[Finding]:
+    if clip.differentiated is Differentiated.NO:
+        return
+    for masked in clipped(clip):
+        site = masked.site
+        value = site.value(masked.param)
+        if masked.cut or not here.numeric(value) or value.kind == "number" or not wanted(masked, here):
+            continue
+        site._differentiated = clip._differentiated
+        local = site.source is here.source
+        inner = [root.node for root in repairs.roots(value) if local and root.source is here.source]
+        yield here.finding(site, masked.param, message(masked, here), Certainty.MAY, repair(masked, here) if local else [],
+                           node=None if local else clip.node, covers=inner)
+
+
+def wanted(masked: Masked, here: Context) -> bool:
+    """A clip of a logarithm below shows that its input comes close to 0; a quotient needs evidence of its own."""
+    site, clip = masked.site, masked.choice
+    value = site.value(masked.param)
+    if site.op.name in LOGARITHMS:
+        return value.known or clip.op.name in ("tf.clip_by_value", "tf.maximum", "tf.minimum")
+    return value.known and clip.differentiated is Differentiated.YES
+
+
+def message(masked: Masked, here: Context) -> str:
+    site, clip = masked.site, masked.choice
+    name = here.text(clip.node.func)
+    line = clip.node.lineno
+    where = "around it" if line == site.node.lineno else f"on line {line}"
+    edge = {"0 or below": "0", "-1 or below": "-1"}.get(masked.domain.outside, masked.domain.outside)
+    what = "logarithm" if site.op.name in LOGARITHMS else NAMES[site.op.name]
+    return (f"'{name}' {where} clips the value of this {what}, not its gradient: where the input is {edge} it is NaN (0 * inf), "
+            "and wherever the clip acts it is 0")
+
+
+def repair(masked: Masked, here: Context) -> list[Fix]:
+    """A floor under the input, low enough for the clip to give the same values as before."""
+    site = masked.site
+    x = site.args.get(masked.param)
+    value = site.value(masked.param)
+    if x is None:
+        return []
+    inside = repairs.roots(value)
+    if inside:
+        return repairs.under_the_root(here, inside)
+    if site.op.name in LOGARITHMS:
+        floor, exact = logarithm_floor(masked, here)
+    elif value.nonnegative:
+        floor, exact = quotient_floor(masked, here)
+    else:
+        return []
+    bound = floor if site.op.name != "tf.math.log1p" else f"-1 + {floor}"
+    return here.rewrite(site, f"tf.maximum({{x}}, {bound})", node=x, x=x, title=f"keep the input at or above {bound}",
+                        claim=Claim.EQUAL_WHERE_FINITE if exact else Claim.SHIFTED,
+                        cost="" if exact else f"inputs below {bound} become {bound}")
+
+
+def logarithm_floor(masked: Masked, here: Context) -> tuple[str, bool]:
+    """A power of ten whose logarithm the clip cuts off anyway, if there is one; whether it is so."""
+    site = masked.site
+    value = site.value(masked.param)
+    least = LEAST.get(value.dtype or "", 1e-37) if site.op.name != "tf.math.log1p" else float(repairs.beside_one(value))
+    limit = bound_of(masked, here)
+    if limit is None:
+        return here.epsilon(value) if site.op.name != "tf.math.log1p" else repairs.beside_one(value), False
+    base = LOGARITHMS[site.op.name]
+    highest = base ** limit if limit * math.log(base) > -745 else 0.0
+    if highest < least:
+        return f"{least:.0e}".replace("e-0", "e-"), False
+    power = min(math.floor(math.log10(highest)), -1)
+    return "0.1" if power == -1 else f"1e{power}", True
+
+
+def bound_of(masked: Masked, here: Context) -> float | None:
+    """The number that a clip gives in the place of the -inf of a logarithm, as a lower bound of the logarithm."""
+    site, clip = masked.site, masked.choice
+    if clip.op.name in ("tf.nn.relu", "tf.nn.relu6") and clip.value(clip.op.main).origin is site:
+        return 0.0
+    for param, other in (("x", "clip_value_min"), ("x", "y"), ("y", "x")):
+        if clip.given(param) and clip.value(param).origin is site and clip.value(other).is_number:
+            return float(clip.value(other).const)
+    for param, other in (("x", "clip_value_max"), ("x", "y"), ("y", "x")):
+        turned = here.made_by(clip.value(param), "tf.negative") if clip.given(param) else None
+        if turned is not None and turned.value("x").origin is site and clip.value(other).is_number:
+            return -float(clip.value(other).const)
+    return None
+
+
+def quotient_floor(masked: Masked, here: Context) -> tuple[str, bool]:
+    value = masked.site.value(masked.param)
+    return {"float16": "1e-2"}.get(value.dtype or "", here.epsilon(value)), False
