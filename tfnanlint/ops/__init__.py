@@ -12,6 +12,7 @@ import importlib
 from dataclasses import dataclass, field
 from typing import Any, Callable, Mapping
 
+from tfnanlint.ops.signatures import SIGNATURES
 from tfnanlint.site import Site
 from tfnanlint.values import Value
 
@@ -50,7 +51,10 @@ class Op:
 
     def params_of(self, alias: str) -> tuple[str, ...]:
         """Parameter order of one spelling."""
-        return self.positions.get(alias, self.params)
+        found = self.positions.get(alias)
+        if found is None and alias in SIGNATURES:
+            return tuple(SIGNATURES[alias].split())
+        return found or self.params
 
 
 TABLE: dict[str, Op] = {}
@@ -61,6 +65,11 @@ SYNONYMS: dict[str, str] = {
     "features": "x", "value": "x", "a": "x", "t": "x", "x1": "x", "x2": "y", "b": "y",
     "x": "logits", "min_value": "clip_value_min", "max_value": "clip_value_max", "a_min": "clip_value_min",
     "a_max": "clip_value_max", "x_min": "clip_value_min", "x_max": "clip_value_max",
+    "data": "x", "matrix": "x", "arr": "x", "img1": "x", "img2": "y", "images": "x", "sp_a": "x", "chol": "x", "val": "x",
+    "lower_upper": "x", "diagonals": "x", "bands": "x", "z": "x", "inputs": "x", "values": "x", "e": "y", "p": "coeffs",
+    "level": "rate", "alpha": "negative_slope", "negative_slope": "alpha", "dimension": "axis", "output_dtype": "dtype",
+    "filter": "filters", "target": "labels", "output": "logits",
+    "stop": "limit", "step": "delta",
 }
 
 

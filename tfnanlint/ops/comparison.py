@@ -78,8 +78,7 @@ op("tf.math.is_inf", "tf.is_inf tf.debugging.is_inf ops.isinf np.isinf tnp.isinf
    _tested(lambda x: x.inf or x.kind == "number", False), reference="tf.math.is_inf(x)")
 op("tf.math.is_finite", "tf.is_finite tf.debugging.is_finite ops.isfinite np.isfinite tnp.isfinite raw.IsFinite", "x name",
    _tested(lambda x: x.nan or x.inf or x.kind == "number", True), reference="tf.math.is_finite(x)")
-op("ops.isclose", "np.isclose tnp.isclose np.allclose tnp.allclose tf.experimental.numpy.allclose tf.math.approximate_equal "
-   "tf.approximate_equal ops.allclose", "x y rtol atol", lambda site: truth(None), reference="tnp.isclose(x, y)")
+op("ops.isclose", "np.isclose tnp.isclose np.allclose tnp.allclose tf.experimental.numpy.allclose raw.ApproximateEqual ops.allclose", "x y rtol atol", lambda site: truth(None), reference="tnp.isclose(x, y)")
 op("ops.signbit", "np.signbit tnp.signbit", "x", lambda site: truth(None), reference="tnp.signbit(x)")
 op("ops.isposinf", "np.isposinf tnp.isposinf ops.isneginf np.isneginf tnp.isneginf", "x", lambda site: truth(None),
    reference="tnp.isposinf(x)")
@@ -146,6 +145,6 @@ def _tested_branch(site: Site, branch: Value, holds: bool) -> Value:
                  kind=branch.kind, guarded=branch.guarded)
 
 
-op("tf.where", "tf.where_v2 ops.where tnp.where np.where tf.select tf.math.select raw.Select raw.SelectV2", "condition x y name",
+op("tf.where", "tf.where_v2 ops.where tnp.where np.where tf.select raw.Select raw.SelectV2", "condition x y name",
    _where, main="x", refines=("condition", "x", "y"), reference="tf.where(condition > 0, x, y)",
    gradient="NaN where the branch not taken has an infinite derivative")

@@ -146,7 +146,7 @@ def _raised(base: float, exponent: float) -> float:
 
 def _even_power(x: Value, exponent: float, whole: bool) -> Value:
     """Powers that are nonnegative: even ones of a magnitude, and fractional ones, which are NaN below 0."""
-    lo, hi = t.outward(_raised(max(x.lo, 0.0), exponent), _raised(max(x.hi, 0.0), exponent), x.dtype, 8)
+    lo, hi = t.widened(_raised(max(x.lo, 0.0), exponent), _raised(max(x.hi, 0.0), exponent), x.dtype, 8)
     lo, hi = t.beside_one(x, lo, hi) if not whole or x.lo >= 0 else (lo, hi)
     zero = x.zero or _raised(t.least_magnitude(x, x.dtype), exponent) < t.smallest(x.dtype)
     nan = x.nan or not whole and x.lo < 0
@@ -182,7 +182,7 @@ def _falling(x: Value, exponent: float) -> Value:
     """x ** -exponent of the elements above 0."""
     least = max(x.lo, t.smallest(x.dtype))
     lo, hi = 0.0 if x.hi == INF or reaches_inf(x) else _corner(max(x.hi, least), -exponent), _corner(least, -exponent)
-    lo, hi = t.outward(lo, hi, x.dtype, 8)
+    lo, hi = t.widened(lo, hi, x.dtype, 8)
     return t.made(lo, hi, x, up=x.zero or hi > t.limits_of(x.dtype).max, zero=lo < t.smallest(x.dtype), dtype=x.dtype)
 
 
@@ -196,7 +196,7 @@ def _general_power(a: Value, b: Value) -> Value:
     else:
         corners = [_corner(p, q) for p in (size.lo, size.hi) for q in (b.lo, b.hi)]
         corners += [1.0] if b.lo <= 0 <= b.hi else []
-        lo, hi = t.outward(min(corners), max(corners), t.joined_dtype((a, b)), 16)
+        lo, hi = t.widened(min(corners), max(corners), t.joined_dtype((a, b)), 16)
         up = b.lo < 0 and a.zero
         if a.lo < 0:
             lo = -hi

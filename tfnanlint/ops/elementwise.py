@@ -12,15 +12,16 @@ from tfnanlint.ops.transfer import INF, Gives, Value
 from tfnanlint.site import Site
 
 
-def row(word: str, gives: Gives, params: str = "x name", *, top: bool = True, more: str = "", ops: str | None = None,
+def row(word: str, gives: Gives, params: str = "x name", *, top: bool | None = True, more: str = "", ops: str | None = None,
         np: str | None = None, raw: str | None = None, **info: Any) -> Op:
     """One op under all its spellings: tf.<word> and tf.math.<word>, `ops.`, `np.` with `tnp.`, `raw.`, and `more`.
 
-    The row is named tf.<word> if TensorFlow 2 has that name (`top`), else tf.math.<word>. `ops`, `np` and `raw` are
+    The row is named tf.<word> if TensorFlow 2 has that name (`top`), else tf.math.<word>; with None, TensorFlow 1 did not
+    have tf.<word> either. `ops`, `np` and `raw` are
     the names in keras.ops, numpy and raw_ops where they differ from <word>; empty where there is none.
     """
     name, other = (f"tf.{word}", f"tf.math.{word}") if top else (f"tf.math.{word}", f"tf.{word}")
-    aliases = [other, *more.split()]
+    aliases = [*([other] if top is not None else []), *more.split()]
     aliases += [f"ops.{spelling}" for spelling in (word if ops is None else ops).split()]
     aliases += [f"{library}.{spelling}" for spelling in (word if np is None else np).split() for library in ("np", "tnp")]
     aliases += [f"raw.{spelling}" for spelling in (word.capitalize() if raw is None else raw).split()]
@@ -50,7 +51,7 @@ own("ops.log10", t.unary(c.log10), **LOG)
 own("ops.logaddexp", t.binary(c.logaddexp), params="x y")
 own("ops.logaddexp2", t.binary(c.logaddexp2), params="x y")
 row("sigmoid", t.unary(c.sigmoid), np="", more="tf.nn.sigmoid K.sigmoid keras.activations.sigmoid")
-row("softplus", t.unary(c.softplus), top=False, np="", more="tf.nn.softplus K.softplus keras.activations.softplus")
+row("softplus", t.unary(c.softplus), top=None, np="", more="tf.nn.softplus K.softplus keras.activations.softplus")
 row("log_sigmoid", t.unary(c.log_sigmoid), top=False, np="", raw="", more="keras.activations.log_sigmoid")
 row("tanh", t.unary(c.tanh), more="tf.nn.tanh K.tanh keras.activations.tanh")
 
@@ -63,7 +64,7 @@ row("rsqrt", t.unary(c.rsqrt), top=False, np="", needs={"x": "positive"}, gradie
 row("square", t.unary(t.square), more="K.square")
 row("reciprocal", t.unary(c.reciprocal), top=False, raw="Reciprocal Inv", needs={"x": "nonzero"},
     gradient="infinite near 0", masked="xla")
-row("reciprocal_no_nan", t.unary(lambda x: c.divide_no_nan(t.number(1.0), x)), top=False, ops="", np="", raw="",
+row("reciprocal_no_nan", t.unary(lambda x: c.divide_no_nan(t.number(1.0), x)), top=None, ops="", np="", raw="",
     gradient="infinite near 0")
 row("pow", t.binary(c.power), "x y name", ops="power", np="power float_power", raw="Pow", more="K.pow",
     needs={"x": "positive, or the exponent an integer"}, masked="all",
@@ -164,14 +165,14 @@ def _clip_by_global_norm(site: Site) -> Value:
 
 op("tf.clip_by_global_norm", "", "t_list clip_norm use_norm name", _clip_by_global_norm,
    untested="returns a list and a norm")
-op("ops.nan_to_num", "np.nan_to_num tnp.nan_to_num", "x nan posinf neginf", t.unary(c.nan_to_num),
+op("ops.nan_to_num", "np.nan_to_num", "x nan posinf neginf", t.unary(c.nan_to_num),
    reference="ops.nan_to_num(x)", positions={"np.nan_to_num": ("x", "copy", "nan", "posinf", "neginf")})
 
 # Quotients and products that skip 0
 
-op("tf.math.divide_no_nan", "tf.div_no_nan tf.divide_no_nan ops.divide_no_nan raw.DivNoNan", "x y name",
+op("tf.math.divide_no_nan", "tf.div_no_nan ops.divide_no_nan raw.DivNoNan", "x y name",
    t.binary(c.divide_no_nan), gradient="infinite where y is tiny", reference="tf.math.divide_no_nan(x, y)")
-op("tf.math.multiply_no_nan", "tf.multiply_no_nan raw.MulNoNan", "x y name", t.binary(c.multiply_no_nan),
+op("tf.math.multiply_no_nan", "raw.MulNoNan", "x y name", t.binary(c.multiply_no_nan),
    reference="tf.math.multiply_no_nan(x, y)")
 op("tf.math.xlogy", "raw.Xlogy", "x y name", t.binary(c.xlogy), needs={"y": "positive"}, masked="all",
    gradient="infinite at y = 0 unless x is 0", reference="tf.math.xlogy(x, y)")
@@ -186,11 +187,11 @@ op("tf.scalar_mul", "tf.math.scalar_mul", "scalar x name", t.binary(t.multiply, 
 
 row("erf", t.unary(c.erf), top=False, np="")
 row("erfc", t.unary(c.erfc), top=False, np="")
-row("erfinv", t.unary(c.erfinv), top=False, np="", needs={"x": "inside (-1, 1)"}, masked="all",
+row("erfinv", t.unary(c.erfinv), top=None, np="", needs={"x": "inside (-1, 1)"}, masked="all",
     gradient="infinite at -1 and 1")
-row("erfcinv", t.unary(c.erfcinv), top=False, np="", ops="", raw="", needs={"x": "inside (0, 2)"}, masked="all",
+row("erfcinv", t.unary(c.erfcinv), top=None, np="", ops="", raw="", needs={"x": "inside (0, 2)"}, masked="all",
     gradient="infinite at 0 and 2")
-row("ndtri", t.unary(c.ndtri), top=False, np="", ops="", needs={"x": "inside (0, 1)"}, masked="all",
+row("ndtri", t.unary(c.ndtri), top=None, np="", ops="", needs={"x": "inside (0, 1)"}, masked="all",
     gradient="infinite at 0 and 1")
 row("lgamma", t.unary(c.lgamma), top=False, np="", ops="", needs={"x": "positive"}, masked="all",
     gradient="NaN at 0 and the negative integers")
@@ -212,7 +213,7 @@ op("tf.math.bessel_i0e", "tf.math.special.bessel_i0e raw.BesselI0e", "x name", t
    reference="tf.math.bessel_i0e(x)")
 op("tf.math.bessel_i1e", "tf.math.special.bessel_i1e raw.BesselI1e", "x name", t.unary(c.bessel_i1e),
    reference="tf.math.bessel_i1e(x)")
-op("tf.math.polyval", "tf.polyval np.polyval tnp.polyval", "coeffs x name", t.anything, main="x", untested="unbounded")
+op("tf.math.polyval", "np.polyval tnp.polyval", "coeffs x name", t.anything, main="x", untested="unbounded")
 
 # Parts and neighbours
 
@@ -220,11 +221,11 @@ row("angle", t.unary(c.angle), top=False, raw="Angle", gradient="NaN at 0", mask
 row("real", t.unary(c.real_part), top=False)
 row("imag", t.anything, "x name", top=False, main="x", untested="unbounded for complex numbers")
 row("conj", t.passes(), top=False, ops="conj conjugate", np="conj conjugate", passes="x")
-row("nextafter", t.binary(c.nextafter), "x y name", top=False, raw="NextAfter")
+row("nextafter", t.binary(c.nextafter), "x y name", top=None, raw="NextAfter")
 
 
 def _epsilon(site: Site) -> Value:
     return t.number(1e-7)
 
 
-op("K.epsilon", "keras.config.epsilon keras.epsilon", "", _epsilon, untested="a setting")
+op("K.epsilon", "keras.config.epsilon", "", _epsilon, untested="a setting")

@@ -33,10 +33,10 @@ def log_softmax(x: Value) -> Value:
     return Value(-INF, 0.0, nan=x.nan or x.inf, inf=x.inf or overflows, dtype=x.dtype)
 
 
-op("tf.nn.softmax", "tf.math.softmax tf.softmax K.softmax ops.softmax ops.nn.softmax keras.activations.softmax slim.softmax "
+op("tf.nn.softmax", "tf.math.softmax K.softmax ops.softmax ops.nn.softmax keras.activations.softmax slim.softmax "
    "raw.Softmax", "logits axis name", t.unary(softmax), reference="tf.nn.softmax(logits)",
-   gradient="0 at saturation", positions={"tf.nn.softmax": ("logits", "axis", "name", "dim")})
-op("tf.nn.log_softmax", "tf.math.log_softmax tf.log_softmax ops.log_softmax keras.activations.log_softmax raw.LogSoftmax",
+   gradient="0 at saturation")
+op("tf.nn.log_softmax", "tf.math.log_softmax ops.log_softmax keras.activations.log_softmax raw.LogSoftmax",
    "logits axis name", t.unary(log_softmax), reference="tf.nn.log_softmax(logits)")
 op("ops.sparsemax", "keras.activations.sparsemax", "logits axis", t.ranged(0.0, 1.0), untested="keras.ops; no float16")
 
@@ -143,7 +143,7 @@ def crelu(x: Value) -> Value:
     return t.join([relu(x), relu(t.negative(x))])
 
 
-op("tf.nn.relu", "tf.relu ops.relu ops.nn.relu slim.relu raw.Relu", "x name", t.unary(relu), gradient="0 below 0",
+op("tf.nn.relu", "ops.relu ops.nn.relu slim.relu raw.Relu", "x name", t.unary(relu), gradient="0 below 0",
    reference="tf.nn.relu(x)")
 op("keras.activations.relu", "K.relu", "x negative_slope max_value threshold", _relu, gradient="0 below 0",
    reference="keras.activations.relu(x)")
@@ -156,7 +156,7 @@ op("tf.nn.selu", "ops.selu keras.activations.selu raw.Selu", "x name", t.unary(s
 op("tf.nn.silu", "tf.nn.swish ops.silu ops.swish keras.activations.silu keras.activations.swish", "x beta",
    t.unary(swish), reference="tf.nn.silu(x)")
 op("tf.nn.gelu", "ops.gelu keras.activations.gelu", "x approximate name", t.unary(gelu), reference="tf.nn.gelu(x)")
-op("keras.activations.mish", "tf.nn.mish ops.mish tfa.activations.mish", "x", t.unary(mish),
+op("keras.activations.mish", "tfa.activations.mish", "x", t.unary(mish),
    reference="keras.activations.mish(x)")
 op("tf.nn.softsign", "tf.math.softsign K.softsign ops.softsign keras.activations.softsign raw.Softsign", "x name",
    t.unary(_softsign), reference="tf.nn.softsign(x)")
@@ -197,8 +197,7 @@ def _beyond(logits: Value, *factors: Value) -> bool:
 
 
 op("tf.nn.sigmoid_cross_entropy_with_logits", "", "labels logits name", _from_logits("labels"), main="logits",
-   reference="tf.nn.sigmoid_cross_entropy_with_logits(labels, logits)",
-   positions={"tf.nn.sigmoid_cross_entropy_with_logits": ("labels", "logits", "name")})
+   reference="tf.nn.sigmoid_cross_entropy_with_logits(labels, logits)")
 op("tf.nn.weighted_cross_entropy_with_logits", "", "labels logits pos_weight name", _from_logits("labels"), main="logits",
    untested="sigmoid_cross_entropy_with_logits times a weight")
 op("tf.nn.softmax_cross_entropy_with_logits", "tf.nn.softmax_cross_entropy_with_logits_v2", "labels logits axis name",
@@ -250,7 +249,7 @@ op("tf.nn.max_pool", "tf.nn.max_pool1d tf.nn.max_pool2d tf.nn.max_pool3d tf.nn.a
 op("tf.nn.dropout", "K.dropout", "x rate noise_shape seed name",
    lambda site: t.join([t.number(0.0), site.value("x"), t.multiply(site.value("x"), Value(1.0, INF))]).but(
        kind="tensor", dtype=site.value("x").dtype, evident=site.value("x").evident), pure=False,
-   untested="random; zero or scaled up", positions={"tf.nn.dropout": ("x", "rate", "noise_shape", "seed", "name")})
+   untested="random; zero or scaled up")
 
 
 def _normalised(site: Site) -> Value:

@@ -115,14 +115,12 @@ op("tf.random.stateless_truncated_normal", "", "shape seed mean stddev dtype nam
 op("K.truncated_normal", "keras.random.truncated_normal", "shape mean stddev dtype seed", _truncated("mean", "stddev"),
    untested="random; test_random_sources draws from it", **RANDOM)
 op("tf.random.gamma", "tf.random_gamma tf.random.stateless_gamma keras.random.gamma", "shape alpha beta dtype seed name",
-   _NONNEGATIVE, untested="random; small shapes underflow to 0", **RANDOM,
-   positions={"keras.random.gamma": ("shape", "alpha", "dtype", "seed"),
-              "tf.random.stateless_gamma": ("shape", "seed", "alpha", "beta", "dtype", "name")})
+   _NONNEGATIVE, untested="random; small shapes underflow to 0", **RANDOM)
 op("tf.random.poisson", "tf.random_poisson tf.random.stateless_poisson", "shape lam dtype seed name", _NONNEGATIVE,
    untested="random; 0 occurs", **RANDOM)
 op("tf.random.categorical", "tf.multinomial tf.random.multinomial tf.random.stateless_categorical keras.random.categorical",
    "logits num_samples dtype seed name", _INDICES, untested="random indices", pure=False, main="logits")
-op("keras.random.shuffle", "tf.random.stateless_shuffle tf.random.experimental.stateless_shuffle", "x seed name", _shuffled,
+op("keras.random.shuffle", "tf.random.experimental.stateless_shuffle", "x seed name", _shuffled,
    untested="a permutation", pure=False, passes="x")
 op("K.random_bernoulli", "K.random_binomial keras.random.binomial", "shape p dtype seed", _NONNEGATIVE,
    untested="random; 0 occurs", **RANDOM)

@@ -207,22 +207,18 @@ def _moments(site: Site) -> Value:
 # Sums, means, extremes
 
 op("tf.reduce_sum", "tf.math.reduce_sum K.sum ops.sum tnp.sum np.sum np.nansum ops.nansum raw.Sum", AXES, _sum,
-   reference="tf.reduce_sum(x, -1)",
-   positions=dict.fromkeys(("ops.sum", "tnp.sum", "K.sum"), ("x", "axis", "keepdims")) | {"np.sum": ("x", "axis", "dtype", "out", "keepdims")})
+   reference="tf.reduce_sum(x, -1)")
 op("tf.reduce_mean", "tf.math.reduce_mean K.mean ops.mean tnp.mean np.mean np.nanmean np.average ops.average raw.Mean",
-   AXES, _mean, needs={"x": "not empty"}, reference="tf.reduce_mean(x, -1)",
-   positions={"np.mean": ("x", "axis", "dtype", "out", "keepdims"), "tnp.mean": ("x", "axis", "dtype", "out", "keepdims")})
+   AXES, _mean, needs={"x": "not empty"}, reference="tf.reduce_mean(x, -1)")
 op("tf.reduce_max", "tf.math.reduce_max K.max ops.max ops.amax tnp.max tnp.amax np.max np.amax np.nanmax raw.Max", AXES,
-   _extreme, needs={"x": "not empty"}, reference="tf.reduce_max(x, -1)",
-   positions={"np.max": ("x", "axis", "out", "keepdims"), "np.amax": ("x", "axis", "out", "keepdims")})
+   _extreme, needs={"x": "not empty"}, reference="tf.reduce_max(x, -1)")
 op("tf.reduce_min", "tf.math.reduce_min K.min ops.min ops.amin tnp.min tnp.amin np.min np.amin np.nanmin raw.Min", AXES,
-   _extreme, needs={"x": "not empty"}, reference="tf.reduce_min(x, -1)",
-   positions={"np.min": ("x", "axis", "out", "keepdims"), "np.amin": ("x", "axis", "out", "keepdims")})
+   _extreme, needs={"x": "not empty"}, reference="tf.reduce_min(x, -1)")
 op("ops.median", "np.median ops.quantile np.quantile np.percentile ops.percentile np.nanmedian", "x axis keepdims",
    _extreme, untested="tf.reduce_max has the same bounds")
 op("tf.reduce_prod", "tf.math.reduce_prod K.prod ops.prod tnp.prod np.prod np.product raw.Prod", AXES, _product,
    reference="tf.reduce_prod(x, -1)")
-op("tf.reduce_logsumexp", "tf.math.reduce_logsumexp ops.logsumexp K.logsumexp tf.contrib.bayesflow.logsumexp", AXES, _logsumexp,
+op("tf.reduce_logsumexp", "tf.math.reduce_logsumexp ops.logsumexp", AXES, _logsumexp,
    reference="tf.reduce_logsumexp(x, -1)", gradient="NaN where all elements are -Inf")
 
 # Spreads and norms
@@ -231,8 +227,7 @@ op("tf.math.reduce_variance", "K.var ops.var tnp.var np.var np.nanvar", AXES, _v
    reference="tf.math.reduce_variance(x, -1)")
 op("tf.math.reduce_std", "K.std ops.std tnp.std np.std np.nanstd", AXES, _std, gradient="NaN where all elements are equal",
    masked="xla", reference="tf.math.reduce_std(x, -1)")
-op("tf.nn.moments", "ops.moments", "x axes shift keepdims name", _moments, untested="returns a pair; reduce_mean and reduce_variance are tested",
-   positions={"ops.moments": ("x", "axes", "keepdims")})
+op("tf.nn.moments", "ops.moments", "x axes shift keepdims name", _moments, untested="returns a pair; reduce_mean and reduce_variance are tested")
 op("tf.norm", "tf.linalg.norm ops.norm ops.linalg.norm np.linalg.norm", "x ord axis keepdims name", _norm,
    gradient="NaN where all elements are 0", masked="xla", reference="tf.norm(x, axis=-1)")
 op("tf.math.reduce_euclidean_norm", "raw.EuclideanNorm", AXES, _euclidean, gradient="NaN where all elements are 0",
@@ -303,7 +298,7 @@ def _contraction(left: str, right: str):
     return lambda site: total(t.multiply(t.one_of(site.value(left)), t.one_of(site.value(right))))
 
 
-op("tf.matmul", "tf.linalg.matmul tf.batch_matmul K.dot K.batch_dot ops.matmul ops.dot tnp.matmul tnp.dot np.matmul np.dot "
+op("tf.matmul", "tf.linalg.matmul K.dot K.batch_dot ops.matmul ops.dot tnp.matmul tnp.dot np.matmul np.dot "
    "raw.MatMul raw.BatchMatMul raw.BatchMatMulV2 tf.sparse.sparse_dense_matmul tf.sparse_tensor_dense_matmul tf.sparse_matmul",
    "x y transpose_a transpose_b adjoint_a adjoint_b name", _contraction("x", "y"),
    reference="tf.matmul(x[..., None, :], y[..., None])")
@@ -377,10 +372,10 @@ for _prefix in ("segment", "unsorted_segment"):
     _raw = "".join(part.capitalize() for part in _prefix.split("_"))
     _params = "x segment_ids num_segments name" if _prefix.startswith("unsorted") else "x segment_ids name"
     for _what, _reduced, _empty in (("sum", total, 0.0), ("mean", mean, 0.0), ("prod", product, 1.0)):
-        op(f"tf.math.{_prefix}_{_what}", f"tf.{_prefix}_{_what} raw.{_raw}{_what.capitalize()}"
-           + (f" ops.segment_{_what}" if _prefix == "segment" and _what in ("sum", "prod") else ""), _params,
-           _segments(_reduced, _empty), untested="takes segment ids; the plain reduction is tested",
-           positions={f"ops.segment_{_what}": ("x", "segment_ids", "num_segments")})
+        op(f"tf.math.{_prefix}_{_what}", f"tf.{_prefix}_{_what}"
+           + (f" raw.{_raw}{_what.capitalize()}" if (_prefix, _what) != ("unsorted_segment", "mean") else "")
+           + (f" ops.segment_{_what}" if _prefix == "segment" and _what != "mean" else ""), _params,
+           _segments(_reduced, _empty), untested="takes segment ids; the plain reduction is tested")
     for _what, _side in (("max", -1), ("min", 1)):
         op(f"tf.math.{_prefix}_{_what}", f"tf.{_prefix}_{_what} raw.{_raw}{_what.capitalize()}"
            + (f" ops.segment_{_what}" if _prefix == "segment" else ""), _params, _extreme_of(_side),
@@ -390,7 +385,7 @@ op("tf.math.unsorted_segment_sqrt_n", "tf.unsorted_segment_sqrt_n", "x segment_i
 
 # Images
 
-op("tf.image.psnr", "ops.psnr ops.image.psnr", "x y max_val name", lambda site: Value(inf=True, evident=True),
+op("tf.image.psnr", "ops.psnr", "x y max_val name", lambda site: Value(inf=True, evident=True),
    needs={"y": "different from x"}, untested="Inf for equal images; unbounded")
 op("tf.image.ssim", "tf.image.ssim_multiscale", "x y max_val filter_size filter_sigma k1 k2", t.ranged(-1.0, 1.0),
    untested="needs images")

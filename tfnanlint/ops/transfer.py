@@ -279,7 +279,7 @@ def increasing(function: Callable[[float], float], below: float = -INF, above: f
         high, low = reaches_inf(x), reaches_minus_inf(x)
         lo = below if x.lo == -INF or low else safely(function, x.lo)
         hi = above if x.hi == INF or high else safely(function, x.hi)
-        lo, hi = outward(lo, hi, x.dtype, ulps)
+        lo, hi = widened(lo, hi, x.dtype, ulps)
         result = made(max(below, lo), min(above, hi), x, nan=x.nan, up=high and above == INF,
                       down=low and below == -INF, zero=x.zero if odd else None, dtype=x.dtype)
         return result
@@ -288,6 +288,12 @@ def increasing(function: Callable[[float], float], below: float = -INF, above: f
 
 
 monotone = increasing
+
+
+def widened(lo: float, hi: float, dtype: str | None, ulps: int) -> tuple[float, float]:
+    """`outward`, but for -1, 0 and 1: exp(0), 1 ** x and the like are exact in every kernel."""
+    wide_lo, wide_hi = outward(lo, hi, dtype, ulps)
+    return lo if lo in (-1.0, 0.0, 1.0) else wide_lo, hi if hi in (-1.0, 0.0, 1.0) else wide_hi
 
 
 def safely(function: Callable[[float], float], number: float) -> float:
@@ -306,7 +312,7 @@ def exponential(function: Callable[[float], float], floor: float = 0.0) -> Funct
     def give(x: Value) -> Value:
         lo = floor if x.lo == -INF or reaches_minus_inf(x) else safely(function, x.lo)
         hi = INF if x.hi == INF or reaches_inf(x) else safely(function, x.hi)
-        lo, hi = outward(lo, hi, x.dtype, 16)
+        lo, hi = widened(lo, hi, x.dtype, 16)
         return made(max(lo, floor), hi, x, nan=x.nan, up=hi > limits_of(x.dtype).max, dtype=x.dtype)
 
     return give
