@@ -188,6 +188,24 @@ def defaults_of(spec: ast.arguments) -> list[tuple[str, ast.expr]]:
     return found
 
 
+class Handed(Binding):
+    """An argument, computed where the call stands: `f(f(x))` is no recursion."""
+
+    __slots__ = ("binding", "function")
+
+    def __init__(self, binding: Binding, function: Function):
+        super().__init__()
+        self.binding = binding
+        self.function = function
+
+    def compute(self, interpreter: Any) -> Value:
+        busy, self.function.busy = self.function.busy, 0
+        try:
+            return self.binding.value(interpreter)
+        finally:
+            self.function.busy = busy
+
+
 class Starred(Binding):
     """The tuple that `*args` collects."""
 

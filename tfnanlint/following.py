@@ -6,7 +6,7 @@ import ast
 import re
 
 from tfnanlint import calls
-from tfnanlint.calls import Bound, ClassObject, Function, Instance
+from tfnanlint.calls import Bound, ClassObject, Function, Handed, Instance
 from tfnanlint.conditions import leaf
 from tfnanlint.ops import Op
 from tfnanlint.ops.python import limit
@@ -88,14 +88,11 @@ class Following:
         """The value a function returns for these arguments."""
         if not function.transparent:
             return unknown()
-        for argument in (*positional, *keywords.values()):
-            argument.value(self)  # before the body: `f(f(x))` is no recursion
         if function.busy > 0:
             self.taint += 1
             function.recurred = True
             return function.assumed or NOTHING
         if self.inlined >= MAX_INLINE:
-            self.taint += 1
             return unknown()
         return self._settled(function, positional, keywords)
 
@@ -124,10 +121,11 @@ class Following:
         try:
             bound = calls.bind_parameters(function, positional, keywords)
             if isinstance(function.node, ast.Lambda):
-                return self.evaluate(function.node.body, function.point.under(bound))
+                handed = {name: Handed(binding, function) for name, binding in bound.items()}
+                return self.evaluate(function.node.body, function.point.under(handed))
             scope = Scope(function.node, function.point, function.module, function)
             for name, binding in bound.items():
-                scope.bind(name, binding)
+                scope.bind(name, Handed(binding, function))
             self.steps += len(function.node.body)
             live = Walk(scope).block(function.node.body)
             return self.returned(scope, live)
