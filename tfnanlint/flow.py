@@ -21,6 +21,7 @@ from tfnanlint.values import Note, unknown
 
 _SYMBOLS = {"tf.divide": "/", "tf.pow": "**", "tf.math.floordiv": "//", "tf.math.floormod": "%", "tf.subtract": "-",
             "tf.add": "+", "tf.multiply": "*"}
+_OBJECTS = ("keras.layers.", "keras.losses.")
 _BARE = re.compile(r"^[ \t]*from[ \t]+[\w.]*(?:tensorflow|keras)", re.M)
 
 
@@ -46,6 +47,11 @@ class Subscriptions:
                 if target in _SYMBOLS:
                     symbols.add(_SYMBOLS[target])
         self.leaves = frozenset(words)
+        # Layers and losses are judged where they are called, too, under the name that the file gives them.
+        makers = {row.name.rsplit(".", 1)[-1] for name in self.by_op for row in [table[name]]
+                  if row.name.startswith(_OBJECTS) and row.name.rsplit(".", 1)[-1][0].isupper()}
+        self.makers = sorted(makers)
+        self._made = re.compile(rf"(\w+)[ \t]*=[ \t]*[\w.]*\b(?:{'|'.join(self.makers)})\(") if makers else None
         # One pattern each: a literal first character lets the search skip through the text (20 times as fast as one
         # pattern with alternatives).
         self.patterns = [re.compile(re.escape(symbol)) for symbol in sorted(symbols)]
@@ -64,7 +70,16 @@ class Subscriptions:
             found.update(module.rows(pattern))
         for name in self._own_names(module):
             found.update(module.rows(re.compile(rf"{re.escape(name)}\b")))
+        for name in self.objects(module):
+            found.update(module.rows(re.compile(rf"{re.escape(name)}\(")))
         return sorted(found)
+
+    def objects(self, module: Module) -> set[str]:
+        """Names and attributes that hold layers and losses whose calls some rule looks at (`loss_fn = BinaryCrossentropy(...)`)."""
+        text = module.source.text
+        if self._made is None or not any(maker in text for maker in self.makers):
+            return set()
+        return {match[1] for match in self._made.finditer(text)}
 
     def _own_names(self, module: Module) -> set[str]:
         """Local names that imports and assignments at the top level give to subscribed ops (`ln = tf.math.log`)."""
@@ -121,6 +136,7 @@ class File:
         self.module = project.modules[project.path] = Module(source, project)
         self.interpreter = Interpreter(callers_abroad=not draft)
         self.subscribed = subscribed
+        self.objects = subscribed.objects(self.module)
         self.gradients = Gradients(self.module, self.interpreter)
         self.contexts = {one: Context(self.module, self.interpreter, one, draft) for one in subscribed.rules}
 
@@ -182,8 +198,8 @@ class File:
         while stack:
             node, point, stopped = stack.pop()
             if isinstance(node, ast.Call):
-                name = leaf(node.func)
-                if name in leaves or isinstance(node.func, ast.Name):
+                name = leaf(node.func.func if isinstance(node.func, ast.Call) else node.func)
+                if name in leaves or name in self.objects or isinstance(node.func, ast.Name):
                     yield node, point, stopped
                 stopped = stopped or name == "stop_gradient"
                 if name == "cond" and len(node.args) >= 3:
