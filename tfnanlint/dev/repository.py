@@ -1,0 +1,56 @@
+"""Where things stand in a checkout, and the whole pipeline with every rule at its default grades."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Iterable
+
+from tfnanlint.check import check_source
+from tfnanlint.config import Policy
+from tfnanlint.findings import Finding
+from tfnanlint.fixing import FixResult, fix_source
+from tfnanlint.rules import Rule, load
+from tfnanlint.source import Source
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def stem(rule: Rule) -> str:
+    """The name that a rule's file, fixture, golden file and claims share."""
+    return rule.slug.replace("-", "_")
+
+
+def rule_file(rule: Rule, root: Path = ROOT) -> Path:
+    return root / "rules" / f"{stem(rule)}.py"
+
+
+def fixture(rule: Rule, root: Path = ROOT) -> Path:
+    """What the rule finds and what it leaves alone, in want and ok comments."""
+    return root / "fixtures" / "rules" / f"{stem(rule)}.py"
+
+
+def golden(rule: Rule, root: Path = ROOT) -> Path:
+    """The fixture after `--fix --unsafe-fixes`, as somebody has read and approved it."""
+    return root / "fixtures" / "rules" / f"{stem(rule)}.fixed.py"
+
+
+def claims(rule: Rule, root: Path = ROOT) -> Path:
+    """Functions whose fixes are executed."""
+    return root / "fixtures" / "claims" / f"{stem(rule)}.py"
+
+
+def policy(rules: Iterable[Rule] | None = None) -> Policy:
+    """`rules` (all of them when not given) at their default grades, with fixes that move values."""
+    chosen = tuple(load() if rules is None else rules)
+    return Policy(rules=chosen, certainty=None, idle=False, unsafe_fixes=True, known={one.code: one for one in load()})
+
+
+def findings(source: Source, rules: Iterable[Rule] | None = None) -> list[Finding]:
+    return list(check_source(source, policy(rules)).findings)
+
+
+def fixed(source: Source, rules: Iterable[Rule] | None = None, title: str | None = None) -> FixResult:
+    """The source after `--fix --unsafe-fixes`; with a `title`, after the fixes of that title only."""
+    settings = policy(rules)
+    return fix_source(source, lambda changed: list(check_source(changed, settings).findings),
+                      lambda fix: title is None or fix.title == title)
