@@ -10,7 +10,7 @@ from tfnanlint.names import ROOTS, canonical
 from tfnanlint.ops import Op
 from tfnanlint.ops.python import limit
 from tfnanlint.scopes import Assigned, Binding, Imported, Joined, Point, Refined
-from tfnanlint.values import NO_CONSTANT, Note, Value
+from tfnanlint.values import NO_CONSTANT, Note, Value, unknown
 
 MAX_HOPS = 6  # re-exports followed from one name
 _BUILTINS = frozenset(dir(builtins))
@@ -124,14 +124,18 @@ class Resolution:
         return self.evaluate(function, point)
 
     def imported(self, binding: Imported) -> Value:
-        name = canonical(binding.dotted) if binding.level == 0 else None
-        if name is not None:
-            known = self.named(name)
+        """What an import gives; packages that import a name from each other give nothing."""
+        for _ in range(MAX_HOPS):
+            name = canonical(binding.dotted) if binding.level == 0 else None
+            known = self.named(name) if name is not None else None
             if known is not None:
                 return known
-        target = self.exported(binding) if name not in ROOTS else None
+            target = self.exported(binding) if name not in ROOTS else None
+            if not isinstance(target, Imported):
+                break
+            binding = target
         if isinstance(target, Binding):
-            return target.value(self)
+            return target.value(self) if not isinstance(target, Imported) else unknown()
         if target is not None:
             return Value(kind="module", obj=target)
         return Value(kind="module", const=NO_CONSTANT, origin=Note(f"imported from {binding.dotted}"))
