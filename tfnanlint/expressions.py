@@ -18,7 +18,7 @@ from tfnanlint.module import Module
 from tfnanlint.names import is_tensorflow
 from tfnanlint.ops import SYNONYMS, Op, load
 from tfnanlint.resolution import Resolution
-from tfnanlint.scopes import Assigned, Binding, Fixed, Iterated, Loop, Point, Refined, refinements
+from tfnanlint.scopes import Assigned, Binding, Fixed, Iterated, Loop, Point, Refined, Scope, refinements
 from tfnanlint.site import Site
 from tfnanlint.values import INF, NO_CONSTANT, NOTHING, Many, Note, Value, clamp, covers, join, number, unknown, widen
 
@@ -48,6 +48,7 @@ class Interpreter(Resolution, Following):
 
         self.constants = getattr(python, "CONSTANTS", {})
         self.taint = 0
+        self.scopes: list[Scope] = []  # every activation made
         self.depth = 0
         self.steps = 0
         self.active_loops = 0
@@ -56,6 +57,12 @@ class Interpreter(Resolution, Following):
         self.attributes: dict[tuple[ClassObject, str, int], Binding | None] = {}
         self.escaping: dict[ast.AST, bool] = {}
         self._members: dict[tuple[int, str], tuple[Any, Value]] = {}
+
+    def close(self) -> None:
+        """Forget everything; see `Module.close`."""
+        for scope in self.scopes:
+            scope.close()
+        self.__dict__.clear()
 
     # Questions
 
@@ -309,7 +316,7 @@ class Interpreter(Resolution, Following):
         value = site.op.gives(site)
         if any(given is NOTHING for given in site._values.values()):
             return NOTHING
-        if value.origin is not None or value.token is not value:
+        if not site.fresh(value):
             value = value.but(zero=value.zero)
         value.origin = site
         site.result = value

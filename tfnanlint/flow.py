@@ -114,11 +114,13 @@ def analyse(source: Source, rules: Iterable[Rule]) -> list[Finding]:
     if not found.concern(source.text):
         source.tree  # a syntax error is reported even where no rule has work
         return []
-    draft = File(source, found, draft=True)
-    doubtful = {node: node.lineno for node, point, stopped in draft.candidates() if any(draft.judge(node, point, stopped))}
-    final = File(source, found, draft=False) if doubtful else draft
-    findings = [f for candidate in final.candidates(doubtful) for f in final.judge(*candidate)]
-    findings += final.of_file()
+    with File(source, found, draft=True) as draft:
+        doubtful = {node: node.lineno for node, point, stopped in draft.candidates() if any(draft.judge(node, point, stopped))}
+        findings = [] if doubtful else draft.of_file()
+    if doubtful:
+        with File(source, found, draft=False) as final:
+            findings = [f for candidate in final.candidates(doubtful) for f in final.judge(*candidate)]
+            findings += final.of_file()
     remember(source)
     findings.sort(key=lambda f: (f.span, f.code))
     return findings
@@ -132,13 +134,22 @@ class File:
     """
 
     def __init__(self, source: Source, subscribed: Subscriptions, draft: bool):
-        project = Project(source.path)
-        self.module = project.modules[project.path] = Module(source, project)
+        self.project = Project(source.path)
+        self.module = self.project.modules[self.project.path] = Module(source, self.project)
         self.interpreter = Interpreter(callers_abroad=not draft)
         self.subscribed = subscribed
         self.objects = subscribed.objects(self.module)
         self.gradients = Gradients(self.module, self.interpreter)
         self.contexts = {one: Context(self.module, self.interpreter, one, draft) for one in subscribed.rules}
+
+    def __enter__(self) -> File:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.project.close()
+        self.interpreter.close()
+        self.contexts.clear()
+        self.__dict__.clear()
 
     def of_file(self) -> list[Finding]:
         """Findings of the rules that look at a file as a whole."""

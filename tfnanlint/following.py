@@ -63,7 +63,7 @@ class Following:
         if node is not None and point is not None:
             site.node, site.point, site.source, site.complete = node, point, point.module.source, False
         value = row.gives(site)
-        value = value if value.origin is None and value.token is value else value.but(zero=value.zero)
+        value = value if site.fresh(value) else value.but(zero=value.zero)
         value.origin, site.result = site, value
         return value
 
@@ -123,7 +123,7 @@ class Following:
             if isinstance(function.node, ast.Lambda):
                 handed = {name: Handed(binding, function) for name, binding in bound.items()}
                 return self.evaluate(function.node.body, function.point.under(handed))
-            scope = Scope(function.node, function.point, function.module, function)
+            scope = self._activated(function)
             for name, binding in bound.items():
                 scope.bind(name, Handed(binding, function))
             self.steps += len(function.node.body)
@@ -132,6 +132,11 @@ class Following:
         finally:
             function.busy -= 1
             self.inlined -= 1
+
+    def _activated(self, function: Function) -> Scope:
+        scope = Scope(function.node, function.point, function.module, function)
+        self.scopes.append(scope)
+        return scope
 
     def returned(self, scope: Scope, live: bool) -> Value:
         if scope.yields or not scope.returns:
@@ -145,7 +150,7 @@ class Following:
     def activation(self, function: Function) -> Scope:
         """The walked body of a function with its parameters as its callers leave them."""
         if function.activation is None:
-            scope = Scope(function.node, function.point, function.module, function)
+            scope = self._activated(function)
             function.activation = scope
             spec = function.node.args
             defaults = dict(calls.defaults_of(spec))

@@ -14,7 +14,7 @@ from tfnanlint.site import Site
 
 _SINKS = {"minimize": 0, "compute_gradients": 0, "gradients": 0, "gradient": 0, "jacobian": 0, "batch_jacobian": 0,
           "get_gradients": 0, "add_loss": 0, "get_updates": 0, "create_train_op": 0, "optimize_loss": 0}
-_SINK_WORDS = re.compile(r"\b(?:minimize|compute_gradients|gradients?|jacobian|batch_jacobian|get_gradients|add_loss|"
+_SINK_WORDS = re.compile(r"\.(?:minimize|compute_gradients|gradients?|jacobian|batch_jacobian|get_gradients|add_loss|"
                          r"get_updates|create_train_op|optimize_loss)\s*\(")
 _TRAINED_BASES = ("keras.Model", "keras.models.Model", "keras.Sequential", "keras.models.Sequential", "keras.layers.",
                   "keras.losses.", "keras.engine.", "tf.Module", "keras.regularizers.", "keras.constraints.")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tfnanlint.module import Module
 
 MAX_FILE_BYTES = 1 << 20  # larger files are generated tables: reading them costs more than they tell
-MAX_KEPT = 2_000_000  # characters of parsed files kept for the next question; their trees take about 25 times that
+MAX_KEPT = 1_500_000  # characters of parsed files kept for the next question; their trees take about 25 times that
 MAX_TREE_FILES = 4000  # searched for callers; beyond them callers in other files are not looked for
 MAX_TREE_BYTES = 48 << 20
 MAX_IMPORTERS = 12
@@ -29,6 +29,7 @@ _FOREIGN = frozenset("tensorflow keras numpy scipy math os sys typing abc collec
                      "tensorflow_probability tensorflow_datasets torch jax pandas matplotlib sklearn".split())
 
 _sources: OrderedDict[str, tuple[tuple, Source | None]] = OrderedDict()
+_kept = 0  # characters in _sources
 
 
 def source_of(path: str) -> Source | None:
@@ -53,12 +54,17 @@ def remember(source: Source) -> None:
 
 
 def _keep(path: str, stamp: tuple, source: Source | None) -> None:
+    global _kept
+    _, former = _sources.pop(path, ((), None))
     _sources[path] = (stamp, source)
-    _sources.move_to_end(path)
-    kept = sum(len(one.text) for _, one in _sources.values() if one is not None)
-    while kept > MAX_KEPT and len(_sources) > 1:
+    _kept += _size(source) - _size(former)
+    while _kept > MAX_KEPT and len(_sources) > 1:
         _, (_, dropped) = _sources.popitem(last=False)
-        kept -= len(dropped.text) if dropped is not None else 0
+        _kept -= _size(dropped)
+
+
+def _size(source: Source | None) -> int:
+    return len(source.text) if source is not None else 0
 
 
 def _read(path: str, known: Source | None) -> Source | None:
@@ -146,6 +152,13 @@ class Project:
         self.path = os.path.abspath(path) if path and path != "-" else ""
         self.modules: dict[str, Any] = {}
         self.busy: set[str] = set()
+
+    def close(self) -> None:
+        """Give back the memory of every module that was made for this file."""
+        for module in self.modules.values():
+            if module is not None:
+                module.close()
+        self.modules.clear()
 
     def module(self, path: str) -> Module | None:
         """The module of a file, walked at its top level."""

@@ -100,6 +100,14 @@ class Scope:
             index -= 1
         return entry[0][index - 1] if index else 0
 
+    def close(self) -> None:
+        """Forget everything; see `Module.close`."""
+        self.history.clear()
+        self.memo.clear()
+        self.callees.clear()
+        self.statements.clear()
+        self.returns.clear()
+
     def here(self) -> Point:
         return Point(self, self.time)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import weakref
 from typing import TYPE_CHECKING, Any, Callable
 
 from tfnanlint.findings import Differentiated
@@ -22,7 +23,7 @@ class Site:
     `point` is where in the program the site stands; only the engine looks into it.
     """
 
-    __slots__ = ("op", "node", "args", "complete", "library", "point", "source", "name", "result", "_values",
+    __slots__ = ("op", "node", "args", "complete", "library", "point", "source", "name", "_result", "_values",
                  "_evaluate", "_apply", "_differentiated")
 
     def __init__(self, op: Op, node: ast.expr, args: dict[str, ast.expr], evaluate: Callable[[ast.expr], Value],
@@ -36,7 +37,7 @@ class Site:
         self.point = point
         self.source = source
         self.name = name
-        self.result: Value | None = None
+        self._result: Any = None
         self._values: dict[str, Value] = {}
         self._evaluate = evaluate
         self._apply: Callable[[Value, tuple[Value, ...]], Value] | None = None
@@ -58,6 +59,19 @@ class Site:
                 return unknown()
             found = self._values[param] = self._evaluate(node)
         return found
+
+    @property
+    def result(self) -> Value | None:
+        """The value this site gave, while somebody holds it."""
+        return self._result() if self._result is not None else None
+
+    @result.setter
+    def result(self, value: Value) -> None:
+        self._result = weakref.ref(value)  # the value refers to the site
+
+    def fresh(self, value: Value) -> bool:
+        """Whether a value was made for this site alone: not one that arrived here, nor one with an origin of its own."""
+        return value.origin is None and all(value is not arrived for arrived in self._values.values())
 
     def given(self, param: str) -> bool:
         return param in self.args or param in self._values

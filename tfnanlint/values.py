@@ -6,6 +6,7 @@ the program admits. Bounds are those of the finite elements, in the value's own 
 
 from __future__ import annotations
 
+import itertools
 import math
 import struct
 from dataclasses import dataclass
@@ -37,6 +38,9 @@ _SINGLE = struct.Struct("f")
 _HALF = struct.Struct("e")
 
 
+_tokens = itertools.count(1)  # not the value itself: a value that refers to itself is never given back
+
+
 class _NoConstant:
     def __repr__(self) -> str:
         return "NO_CONSTANT"
@@ -58,7 +62,7 @@ class Value:
     """
 
     __slots__ = ("lo", "hi", "zero", "nan", "inf", "dtype", "kind", "const", "obj", "origin", "guarded", "evident",
-                 "token")
+                 "token", "__weakref__")
 
     def __init__(self, lo=-INF, hi=INF, zero=None, nan=False, inf=False, dtype=None, kind="tensor",
                  const=NO_CONSTANT, obj=None, origin=None, guarded=False, evident=False, token=None):
@@ -74,11 +78,11 @@ class Value:
         self.origin = origin
         self.guarded = guarded
         self.evident = evident
-        self.token = self if token is None else token
+        self.token = next(_tokens) if token is None else token
 
     def but(self, **changes) -> Value:
         """A copy with some slots changed; it keeps the token only if told so."""
-        slots = {name: getattr(self, name) for name in Value.__slots__ if name != "token"}
+        slots = {name: getattr(self, name) for name in _COPIED}
         if ("lo" in changes or "hi" in changes) and "zero" not in changes:
             slots["zero"] = None if not self.known else self.zero or None
         slots.update(changes)
@@ -139,6 +143,9 @@ class Value:
 
     def __repr__(self) -> str:
         return f"<Value {self.kind} {self} {self.dtype or '?'}{' nan' if self.nan else ''}{' inf' if self.inf else ''}>"
+
+
+_COPIED = tuple(name for name in Value.__slots__ if name not in ("token", "__weakref__"))
 
 
 @dataclass(frozen=True, slots=True)
