@@ -101,6 +101,28 @@ def test_generator_as_the_only_argument_is_flagged_itself():
     assert edits_apply(source.text, rewrite(source, generator, "tf.g(q)", {}, as_is)) == "sum(tf.g(q))"
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a / (b + c)", "a / tf.g(b + c)"),
+        ("a / ((b + c))", "a / (tf.g(b + c))"),
+        ("a / (b +\n c)", "a / tf.g(b +\n c)"),
+        ("a / (\n  b + c\n)", "a / (\n  tf.g(b + c)\n)"),
+        ("f(b + c)", "f(tf.g(b + c))"),
+        ("f((b + c))", "f(tf.g(b + c))"),
+        ("class A(b + c): pass", "class A(tf.g(b + c)): pass"),
+        ("class A:\n  return(b + c)", "class A:\n  return(tf.g(b + c))"),
+        ("(b + c)if d else e", "tf.g(b + c)if d else e"),
+        ("(b + c) * (d + e)", "tf.g(b + c) * (d + e)"),
+        ("(b + c)\n", "tf.g(b + c)\n"),
+    ],
+)
+def test_parentheses_that_only_the_old_expression_needed_go(text, expected):
+    source = Source("x.py", text)
+    old = next(node for node in ast.walk(source.tree) if isinstance(node, ast.BinOp) and source.segment(node)[0] == "b")
+    assert edits_apply(text, rewrite(source, old, "tf.g({old})", {"old": old}, as_is)) == expected
+
+
 def test_line_breaks_outside_brackets_get_parentheses():
     assert rewritten("y = f(a +\n      b)", "{x} - 1") == "y = (a +\n      b - 1)"
     assert rewritten("y = f(a +\n      b)", "1 - {x}") == "y = 1 - (a +\n      b)"
@@ -187,6 +209,7 @@ def test_a_hole_without_value_drops_its_argument():
         ("tf.g({y})", {}),  # no value at all
         ("tf.g({x}", {}),  # not Python
         ("x = {x}", {}),  # a statement
+        ("tf.g({x})", {"x": "a b"}),  # literal text that is no expression
     ],
 )
 def test_a_wrong_template_is_an_error_of_the_rule(template, holes):
@@ -505,6 +528,11 @@ def test_deeper_input_is_refused_before_libcst_sees_it(name, depth, monkeypatch)
     assert "nested too deeply" in refusal(f"y = f({SHAPES[name](depth)})", "tf.g({x})")
 
 
+@pytest.mark.parametrize("name", SHAPES)
+def test_deep_literal_text_is_refused_too(name):
+    assert "nested too deeply" in refusal("y = f(1)", "tf.g({x})", x=SHAPES[name](100))
+
+
 def test_long_input_is_refused():
     hole = "[" + "1, " * (rewriting.MAX_LENGTH // 3 + 1) + "]"
     assert "too long" in refusal(f"f({hole})", "tf.g({x})")
@@ -640,12 +668,17 @@ def test_shift_carries_spans():
         ("if a:\n  b\nc\n", [(6, 10, "  d\n  ")], False),
         ("x = y = f(a)\n", [(4, 12, "g(y = 1)")], False),
         ("g(a, b)\n", [(2, 3, "b"), (5, 6, "a")], True),
+        ("c / (a + b)\n", [(4, 11, "f(a)")], True),
+        ("f(a + b)\n", [(1, 8, "f(a)")], False),
+        ("g(f(a + b))\n", [(3, 10, "f(a)")], False),
+        ("(a)(b)\n", [(0, 6, "c")], True),
+        ("x = (a)(b) ** 2\n", [(4, 10, "c * d")], False),
     ],
 )
 def test_hole_test(text, edits, holds):
     edits = [edit(*one) for one in edits]
     old, new = Source("x.py", text), Source("x.py", edits_apply(text, edits))
-    assert only_edits_changed(old.tree.body, old.span, new.tree.body, new.span, Shift(edits)) is holds
+    assert only_edits_changed(old.tree.body, old, new.tree.body, new.span, Shift(edits)) is holds
 
 
 def test_same_tree_on_deep_trees():

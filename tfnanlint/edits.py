@@ -132,23 +132,24 @@ def statement(text: str) -> ast.stmt | None:
 
 def only_edits_changed(
     before: Sequence[ast.stmt],
-    span_before: Callable[[ast.AST], Span],
+    source: Source,
     after: Sequence[ast.stmt],
     span_after: Callable[[ast.AST], Span],
     shift: Shift,
     statements: bool = True,
 ) -> bool:
-    """The hole test on two statement lists, given where each node stands in the old and in the new text.
+    """The hole test on two statement lists: of `source`, and of its text after edits, in which `span_after` finds nodes.
 
     An edit may replace an expression (by one expression), comments and blanks, or, with `statements`, whole
     statements; everything else in the two trees must be equal. The text outside the edits is taken to be the same.
     """
-    return _HoleTest(span_before, span_after, shift, statements).passes(list(before), list(after))
+    return _HoleTest(source, span_after, shift, statements).passes(list(before), list(after))
 
 
 class _HoleTest:
-    def __init__(self, span_before, span_after, shift: Shift, statements: bool):
-        self.span_before = span_before
+    def __init__(self, source: Source, span_after, shift: Shift, statements: bool):
+        self.source = source
+        self.span_before = source.span
         self.span_after = span_after
         self.shift = shift
         self.cut_before = [edit.span for edit in shift.edits if edit.span.start < edit.span.end and statements]
@@ -175,13 +176,22 @@ class _HoleTest:
 
     def _dig(self, body: list[ast.stmt], edited: Span, region: Span) -> None:
         """Note the innermost expression around an edit as a hole. Whole statements need none, comments have none."""
-        for inner in reversed(enclosing(body, edited, self.span_before)):
+        bare = self._without_parentheses(edited)
+        for inner in reversed(enclosing(body, bare, self.span_before)):
             if not isinstance(inner, ast.expr):
                 return
             span = self.span_before(inner)
-            if edited.start < edited.end or span.start < edited.start < span.end:
-                self.holes[id(inner)] = region if span == edited else self.shift.span(span)
+            if span == bare != edited or span == edited:
+                self.holes[id(inner)] = region
                 return
+            if edited in span and (edited.start < edited.end or span.start < edited.start < span.end):
+                self.holes[id(inner)] = self.shift.span(span)
+                return
+
+    def _without_parentheses(self, edited: Span) -> Span:
+        """An edited span without a pair of parentheses right at its ends."""
+        text = self.source.slice(edited)
+        return Span(edited.start + 1, edited.end - 1) if text[:1] == "(" and text[1:].endswith(")") else edited
 
     def _fills(self, other: object, region: Span) -> bool:
         """Whether a node is the one expression in a region, parentheses around it aside."""

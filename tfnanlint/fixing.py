@@ -251,7 +251,7 @@ def _damage(old: Source, new: Source, shift: Shift) -> str:
         body = new.tree.body
     except Unreadable as error:
         return f"the new text does not parse: {error} (line {error.row})"
-    if not only_edits_changed(old.tree.body, old.span, body, new.span, shift):
+    if not only_edits_changed(old.tree.body, old, body, new.span, shift):
         return "code outside of the replaced expressions would change"
     return ""
 

@@ -159,6 +159,7 @@ def _filling(source: Source, flagged: Span, hole: Hole) -> Filling | None:
     if hole is None:
         return None
     if isinstance(hole, str):
+        _check_literal(hole)
         return Filling(hole, hole)
     starred = isinstance(hole, ast.Starred)
     node = hole.value if starred else hole
@@ -170,6 +171,15 @@ def _filling(source: Source, flagged: Span, hole: Hole) -> Filling | None:
     single = _single_line(node, text)
     # What stands elsewhere keeps its comments there; only what is moved must take them along.
     return Filling(text if source.span(node) in flagged else single, single, starred)
+
+
+def _check_literal(text: str) -> None:
+    """Literal text may be code of the file, too, and as deep."""
+    literal = Source("", f"({text}\n)")
+    node = expression(text)
+    if node is None:
+        raise ValueError(f"the literal {text!r} is not an expression")
+    _check_size(literal, node, text)
 
 
 def _check_size(source: Source, node: ast.expr, text: str) -> None:
@@ -337,8 +347,14 @@ def _continues(source: Source, start: int) -> bool:
 
 def _placed(source: Source, path: list[ast.AST], span: Span, text: str) -> Edit:
     """The edit that puts an expression there, in parentheses only if they are needed."""
-    for candidate in (text, f"({text})"):
-        edit = Edit(span, candidate)
+    candidates = [Edit(span, text), Edit(span, f"({text})")]
+    around = Span(span.start - 1, span.end + 1)
+    operator = isinstance(path[-1], (ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare))
+    if operator and source.text[around.start : span.start] == "(" and source.slice(around).endswith(")"):
+        if isinstance(expression(text), (ast.Call, ast.Name, ast.Attribute, ast.Subscript)):
+            # The parentheses that the operator needed: `a / (b + c)` becomes `a / tf.maximum(b + c, 1)`.
+            candidates.insert(0, Edit(around, text))
+    for edit in candidates:
         if _holds(source, path, [edit]):
             return edit
     raise NoFix("the replacement does not fit there without changing what stands around it")
@@ -384,7 +400,7 @@ def _holds(source: Source, path: Iterable[ast.AST], edits: list[Edit], statement
         return Span(span.start + moved, span.end + moved)
 
     before = [unit] if unit is not None else source.tree.body
-    return only_edits_changed(before, source.span, body, span_after, Shift(edits), statements)
+    return only_edits_changed(before, source, body, span_after, Shift(edits), statements)
 
 
 # ---------------------------------------------------------------------------------------------------------
