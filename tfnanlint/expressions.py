@@ -20,7 +20,7 @@ from tfnanlint.ops import SYNONYMS, Op, load
 from tfnanlint.resolution import Resolution
 from tfnanlint.scopes import Assigned, Binding, Fixed, Iterated, Loop, Point, Refined, Scope, refinements
 from tfnanlint.site import Site
-from tfnanlint.values import INF, NO_CONSTANT, NOTHING, Many, Note, Value, clamp, covers, join, number, unknown, widen
+from tfnanlint.values import INF, NO_CONSTANT, NOTHING, Many, Note, Value, beside, clamp, covers, join, number, unknown, widen
 
 MAX_DEPTH = 90  # nested evaluations; about ten Python frames each
 MAX_STEPS = 2000  # evaluations per question
@@ -561,13 +561,14 @@ def _related(value: Value, relation: str, bound: Value) -> Value:
         return value.but(nan=False, inf=False, zero=value.zero, token=value.token)
     if bound.kind not in _NUMERIC_KINDS:
         return value
+    dtype = "float64" if value.kind == "number" else value.dtype
     match relation:
         case ">" if bound.lo > -INF:
-            return clamp(value, lo=bound.lo, nonzero=bound.lo >= 0)
+            return clamp(value, lo=beside(bound.lo, dtype, True), nonzero=bound.lo >= 0)
         case ">=" if bound.lo > -INF:
             return clamp(value, lo=bound.lo, nonzero=bound.lo > 0 or (bound.lo == 0 and not bound.zero))
         case "<" if bound.hi < INF:
-            return clamp(value, hi=bound.hi, nonzero=bound.hi <= 0)
+            return clamp(value, hi=beside(bound.hi, dtype, False), nonzero=bound.hi <= 0)
         case "<=" if bound.hi < INF:
             return clamp(value, hi=bound.hi, nonzero=bound.hi < 0)
         case "==" if bound.known:

@@ -219,6 +219,18 @@ def rounded(number: float, dtype: str | None) -> float:
     return number
 
 
+def beside(number: float, dtype: str | None, up: bool) -> float:
+    """The next number of a dtype (None: float32) above or below `number`, which is rounded to it first."""
+    number = rounded(number, dtype)
+    if number in (0.0, INF, -INF):
+        return number
+    mantissa, exponent = math.frexp(number)
+    step = math.ldexp(FLOATS[dtype or "float32"].eps if dtype is None or dtype in FLOATS else FLOATS["float64"].eps, exponent - 1)
+    if abs(mantissa) == 0.5 and (number > 0) != up:
+        step /= 2  # below a power of two numbers are twice as dense
+    return number + step if up else number - step
+
+
 def _to_bfloat16(number: float) -> float:
     try:
         bits = struct.unpack("I", _SINGLE.pack(number))[0]
