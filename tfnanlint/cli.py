@@ -166,10 +166,17 @@ class _Run:
 
     def policy(self, path: str, settings: Settings) -> Policy:
         if self.rules is None:
-            from tfnanlint import rules
-
-            self.rules = rules.load()
+            self.rules = _rules()
         return settings.policy(os.path.abspath(path), self.rules)
+
+
+def _rules() -> tuple[config.Rule, ...]:
+    from tfnanlint import rules
+
+    try:
+        return rules.load()
+    except Exception as error:  # Checking without the rules that were asked for would pass for a clean result.
+        raise ConfigError(f"the rules cannot be loaded: {type(error).__name__}: {error}") from error
 
 
 def _run_check(arguments: argparse.Namespace) -> int:
@@ -394,9 +401,7 @@ def _diff_summary(run: _Run) -> None:
 def _run_rule(arguments: argparse.Namespace) -> int:
     if bool(arguments.rule) == arguments.all:
         arguments.parser.error("name one rule, or give --all")
-    from tfnanlint import rules
-
-    known = sorted((*rules.load(), *notices.NOTICES), key=lambda rule: rule.code)
+    known = sorted((*_rules(), *notices.NOTICES), key=lambda rule: rule.code)
     if not arguments.all:
         word = arguments.rule
         wanted = [rule for rule in known if word.upper() == rule.code or word.lower() == rule.slug]

@@ -29,6 +29,11 @@ _ANY_COMMENT = re.compile(r"#[^\r\n]*(?:tfn:|noqa)", re.I)
 _OWN_COMMENT = re.compile(r"#[^\r\n]*(?:tfn:|noqa[^\r\n]*TFN\d)", re.I)
 
 
+def _mentioned(text: str) -> bool:
+    """Whether our prefix stands in a text at all: tells in a tenth of the time that nearly all texts need no search."""
+    return "tfn" in text or "TFN" in text
+
+
 @dataclass(slots=True)
 class Suppression:
     """One comment. `names` are codes and slugs as written, None for all; `statement` its rows, or None for nothing."""
@@ -54,7 +59,7 @@ class Outcome:
 
 def skips_file(source: Source) -> bool:
     """Whether a comment on a line of its own says `# tfn: skip-file`. Works on text that does not parse, too."""
-    if not _SKIP.search(source.text):
+    if not _mentioned(source.text) or not _SKIP.search(source.text):
         return False
     comments, _, _ = _read(source)
     return any(_SKIP.match(one.string) and not one.line[: one.start[1]].strip() for one in comments)
@@ -63,7 +68,8 @@ def skips_file(source: Source) -> bool:
 def apply(findings: list[Finding], source: Source, policy: Policy) -> Outcome:
     """Take out the findings that comments hide, and report the comments that hide nothing."""
     text = source.text
-    if not (findings and _ANY_COMMENT.search(text)) and not (policy.idle and _OWN_COMMENT.search(text)):
+    can_hide = findings and _ANY_COMMENT.search(text)
+    if not can_hide and not (policy.idle and _mentioned(text) and _OWN_COMMENT.search(text)):
         return Outcome(findings, [], [])
     lines = _Lines(source)
     kept, hidden = [], []
