@@ -162,7 +162,7 @@ def test_full_tells_the_whole_story():
         message="log of a softmax, which reaches 0",
         differentiated=Differentiated.YES,
         range="between 0 and 1",
-        trace=(Step("model.py", Span(start, start + 16), 2, "softmax gives values between 0 and 1"),),
+        trace=(Step("model.py", Span(start, start + 16), 2, "softmax gives values between 0 and 1"), Step("model.py", Span(start, start), 2, "z is any number")),
         fixes=(
             Fix("use log_softmax", Claim.EQUAL, (Edit(finding(SOURCE, "tf.math.log(p)").span, "tf.nn.log_softmax(z)"),)),
             Fix("floor it", Claim.SHIFTED, (Edit(Span(0, 0), ""),), "below 1e-7"),
@@ -178,8 +178,9 @@ model.py:3:5: TFN101 [*] log of a softmax, which reaches 0
   = value: between 0 and 1
   = certainty: may (unsafe values are among those that reach it); a gradient is taken through it
   = trace, newest first:
-      model.py:2: softmax gives values between 0 and 1
-          p = tf.nn.softmax(z)
+      model.py:2: p = tf.nn.softmax(z)
+          softmax gives values between 0 and 1
+          z is any number
   = fix: use log_softmax (equal: the same function, at least as accurate)
       - y = tf.math.log(p)
       + y = tf.nn.log_softmax(z)
@@ -205,7 +206,7 @@ def test_full_says_when_a_fix_needs_a_flag_and_when_there_is_none():
 
 def test_a_step_in_another_file_is_named():
     step = Step("layers.py", Span(900, 910), 77, "relu gives values from 0")
-    assert "layers.py:77: relu gives values from 0\n" in full(finding(SOURCE, "p", trace=(step,)))
+    assert "layers.py:77:\n          relu gives values from 0\n" in full(finding(SOURCE, "p", trace=(step,)))
 
 
 def test_the_rule_line_comes_once_a_run():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import groupby
 
 from tfnanlint.check import Checked
 from tfnanlint.findings import Certainty, Claim, Differentiated, Finding, Fix
@@ -75,10 +76,11 @@ class Full:
         if not finding.trace:
             return
         yield f"{pad} {self._paint('label', '=')} trace, newest first:"
-        for step in finding.trace:
-            yield f"{pad}     {escape(step.path)}:{step.row}: {escape(step.text)}"
-            if step.path == source.path and step.row <= len(source.line_starts):
-                yield f"{pad}         {line_at(source, step.row)}"
+        for (path, row), steps in groupby(finding.trace, key=lambda step: (step.path, step.row)):
+            line = line_at(source, row) if path == source.path and row <= len(source.line_starts) else ""
+            yield f"{pad}     {escape(path)}:{row}: {line}".rstrip()
+            for step in steps:
+                yield f"{pad}         {escape(step.text)}"
 
     def _repairs(self, finding: Finding, checked: Checked, pad: str) -> Iterator[str]:
         label = self._paint("label", "=")
