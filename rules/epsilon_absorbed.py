@@ -86,7 +86,7 @@ class Lost:
 
 
 def sums(site: Site, param: str, here: Context) -> Iterator[Finding]:
-    lost = folded(site.value(param)) or reordered(site.value(param))
+    lost = folded(site.value(param)) or reordered(site.value(param), site.op.name)
     if lost is None or not here.numeric(site.value(param)) or lost.x.kind == "number":
         return
     inside = any(node is lost.total.node for node in ast.walk(site.node))
@@ -111,7 +111,7 @@ def folded(value: Value) -> Lost | None:
     return None
 
 
-def reordered(value: Value) -> Lost | None:
+def reordered(value: Value, use: str) -> Lost | None:
     """`1 - p + 1e-8`, `1e-8 + (1 - p)`, `p - 1 + 1e-8`, `1 - p - (-1e-8)`."""
     total = value.origin
     if not isinstance(total, Site) or total.op.name not in ("tf.add", "tf.subtract"):
@@ -120,7 +120,7 @@ def reordered(value: Value) -> Lost | None:
         eps, inner = total.value(param), total.value(other).origin
         if not eps.exact or not 0 < abs(eps.lo) < 0.1 or total.op.name == "tf.subtract" and param == "x":
             continue
-        big = around_one(inner)
+        big = around_one(inner, strict=total.library == "operator" and use == "tf.divide")
         if big is None or rounded(big[0] + abs(eps.lo), big[1].dtype) != big[0] or not reaches(big[1], big[0]):
             continue
         # XLA keeps `eps + (1 - p)` as it is written, Grappler does not (facts: C.reassociation).
@@ -129,13 +129,15 @@ def reordered(value: Value) -> Lost | None:
     return None
 
 
-def around_one(site) -> tuple[float, Value] | None:
-    """(c, p) for c - p, -p + c and p - c with a constant c."""
+def around_one(site, strict: bool) -> tuple[float, Value] | None:
+    """(c, p) for c - p, -p + c and p - c with a constant c. Of p - c, and of plain arithmetic, p must be known."""
     if not isinstance(site, Site) or site.op.name not in ("tf.subtract", "tf.add"):
         return None
     x, y = site.value("x"), site.value("y")
     if site.op.name == "tf.subtract":
         one, p = (x, y) if x.exact else (y, x)
+        if not p.known and (strict or p is x):
+            return None
         return (abs(one.lo), p) if one.exact and one.lo > 0 and not p.exact else None
     for one, negated in ((x, y), (y, x)):
         if one.exact and one.lo > 0 and isinstance(negated.origin, Site) and negated.origin.op.name == "tf.negative":

@@ -71,7 +71,8 @@ def guard(site: Site, here: Context) -> Guard | None:
 
 def root_of(value: Value) -> Site | None:
     """The root that a value is, as it is or rearranged."""
-    return made_by(value, *ROOTS)
+    root = made_by(value, *ROOTS)
+    return root if root is not None and root.library not in ("np", "math") else None
 
 
 def maximum(site: Site) -> Guard | None:
@@ -161,9 +162,9 @@ def grade(root: Site, site: Site) -> Certainty | None:
         return None
     if root.op.name in ("tf.norm", "tf.math.reduce_euclidean_norm") and (not x.zero or safe_order(root)):
         return None
-    if x.known or Differentiated.YES in (root.differentiated, site.differentiated):
-        return Certainty.MAY
-    return Certainty.UNKNOWN
+    if not x.known and root.op.name in ("tf.sqrt", "K.sqrt"):
+        return Certainty.UNKNOWN
+    return Certainty.MAY if x.known or Differentiated.YES in (root.differentiated, site.differentiated) else Certainty.UNKNOWN
 
 
 def from_relu(root: Site) -> bool:
@@ -191,6 +192,8 @@ def safe_order(norm: Site) -> bool:
 
 def fixes(site: Site, found: Guard, here: Context) -> list[Fix]:
     result = normalized(site, found.roots[0], here) if len(found.roots) == 1 else []
+    if site.op.name == "tf.math.divide_no_nan" and not vanishes(site.value("x"), found.roots[0]):
+        return result  # a floor would turn a quotient that is 0 into a huge one
     parts = [repairs.floored_root(here, root) for root in found.roots if root.point is not None and root.point.module is here.module]
     if None in parts or len(parts) < len(found.roots):
         return result

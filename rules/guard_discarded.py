@@ -2,8 +2,8 @@
 
 Tensors do not change in place: `tf.clip_by_value(p, 1e-7, 1.0)` on a line of its own computes a clipped copy and drops it.
 The code below goes on with the unclipped `p`. The same holds for `tf.maximum`, `tf.where` and `nan_to_num`.
-`tf.debugging.check_numerics` on a line of its own does fire in eager mode and in tf.function; XLA ignores it, and in a
-TensorFlow 1 graph it never runs.
+`tf.debugging.check_numerics` on a line of its own does fire in eager mode and in tf.function; in a TensorFlow 1 graph it
+never runs.
 
 Bad:
     tf.clip_by_value(p, 1e-7, 1.0)
@@ -41,11 +41,10 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
 
 
 def unchecked(site: Site, here: Context) -> Iterator[Finding]:
-    graph = GRAPHS.search(here.source.text) is not None
-    modes = ("graph", "xla") if graph else ("xla",)
-    where = "in a TensorFlow 1 graph it never runs, and XLA ignores it" if graph else "XLA ignores it (other modes run it)"
-    yield here.finding(site, "x", f"the result of check_numerics is thrown away: {where}", Certainty.MAY, assigned(site, here),
-                       modes=modes)
+    """Only TensorFlow 1 graphs skip it: eager code and tf.function run it, assigned or not, and XLA ignores both."""
+    if GRAPHS.search(here.source.text) and "GradientTape" not in here.source.text:
+        yield here.finding(site, "x", "the result of check_numerics is thrown away: in a TensorFlow 1 graph nothing depends on the "
+                           "check, and it never runs", Certainty.MAY, assigned(site, here), modes=("graph",))
 
 
 def assigned(site: Site, here: Context):

@@ -13,13 +13,13 @@ Good:
 See also: https://www.tensorflow.org/api_docs/python/tf/math/exp
 """
 
-from tfnanlint.api import Certainty, Claim, Context, Finding, Iterator, Site, argument, rule, tame
+from tfnanlint.api import Certainty, Claim, Context, Finding, Iterator, Site, argument, exponential_of, rule, tame
 
 
 @rule("TFN309", "half-exp", on="tf.sqrt K.sqrt tf.pow", over="TFN104 TFN106 TFN202")
 def check(root: Site, here: Context) -> Iterator[Finding]:
-    exp = root.value(root.op.main).origin
-    if not isinstance(exp, Site) or exp.op.name != "tf.exp" or not exp.given("x") or tame(exp.value("x")):
+    exp = exponential_of(root.value(root.op.main))
+    if exp is None or tame(exp.value("x")):
         return
     if root.op.name == "tf.pow" and root.const("y") != 0.5:
         return

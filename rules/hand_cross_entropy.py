@@ -85,12 +85,16 @@ class Outer:
         return self.here.site(node, self.point)
 
     def is_loss(self, found: Probability) -> bool:
-        """A product with labels that is summed or negated; p * log(p) is an entropy and stays with TFN301."""
-        labelled = reduced = False
+        """A product with labels that is summed or negated.
+
+        p * log(p) is an entropy and p * (log(p) - log(q)) a divergence: they stay with TFN301.
+        """
+        labelled = reduced = alone = False
         for node, inner in zip(self.chain[1:], self.chain):
             site = self.site(node)
             name = site.op.name if site is not None else "tf.negative"
-            if name == "tf.multiply":
+            alone = alone or name in ("tf.add", "tf.subtract")
+            if name == "tf.multiply" and not alone:
                 other = site.args["y"] if site.args.get("x") is inner else site.args.get("x")
                 labelled = labelled or other is not None and self.is_label(other, found)
             reduced = reduced or name in (*SUMS, "tf.negative")

@@ -17,20 +17,20 @@ mask multiplies the exponentials, mask the scores instead: `tf.nn.softmax(tf.whe
 See also: https://www.tensorflow.org/api_docs/python/tf/nn/softmax
 """
 
-from tfnanlint.api import (NO_CONSTANT, Certainty, Claim, Context, Finding, Fix, Iterator, Site, argument, rule,
+from tfnanlint.api import (NO_CONSTANT, Certainty, Claim, Context, Finding, Fix, Iterator, Site, argument, exponential_of, on_a_grid, rule,
                            shifted_by_maximum, tame)
 
 
 @rule("TFN306", "hand-softmax", on="tf.divide tf.math.divide_no_nan", over="TFN102 TFN106")
 def check(quotient: Site, here: Context) -> Iterator[Finding]:
-    exp = quotient.value("x").origin
-    if not isinstance(exp, Site) or exp.op.name != "tf.exp" or not exp.given("x"):
+    exp = exponential_of(quotient.value("x"))
+    if exp is None:
         return
     total, guard = denominator(quotient)
     if total is None or not here.same(total.value("x"), quotient.value("x")):
         return
     x = exp.value("x")
-    if shifted_by_maximum(x) or tame(x):
+    if shifted_by_maximum(x) or tame(x) or on_a_grid(x):
         return
     fixes = softmax(quotient, exp, total, guard, here) if along_one_axis(total) and exp.complete else []
     yield here.finding(quotient, "x", "softmax written as exp(x) / sum(exp(x)): NaN as soon as one exponential overflows"
@@ -40,6 +40,8 @@ def check(quotient: Site, here: Context) -> Iterator[Finding]:
 def denominator(quotient: Site):
     """(the sum that is divided by, whether an epsilon is added to it)."""
     site = quotient.value("y").origin
+    while isinstance(site, Site) and site.op.name == "tf.cast":  # Keras code casts it to floatx
+        site = site.value("x").origin
     if not isinstance(site, Site):
         return None, False
     if site.op.name == "tf.reduce_sum":

@@ -15,17 +15,18 @@ is subtracted by hand, or where the exponents are known to be small.
 See also: https://www.tensorflow.org/api_docs/python/tf/math/reduce_logsumexp
 """
 
-from tfnanlint.api import Certainty, Claim, Context, Finding, Iterator, Site, argument, rule, shifted_by_maximum, tame
+from tfnanlint.api import (Certainty, Claim, Context, Finding, Iterator, Site, argument, exponential_of, on_a_grid, rule,
+                           shifted_by_maximum, tame)
 
 
 @rule("TFN305", "logsumexp", on="tf.math.log", over="TFN101 TFN106")
 def check(log: Site, here: Context) -> Iterator[Finding]:
     total, guard = summed(log)
-    exp = total.value("x").origin if total is not None else None
-    if not isinstance(exp, Site) or exp.op.name != "tf.exp" or not exp.given("x"):
+    exp = exponential_of(total.value("x")) if total is not None else None
+    if exp is None:
         return
     x = exp.value("x")
-    if shifted_by_maximum(x) or tame(x) or guard and x.hi <= 60:
+    if shifted_by_maximum(x) or tame(x) or on_a_grid(x) or guard and x.hi <= 60:
         return
     fixes = []
     if total.complete and exp.complete and total.library != "method":

@@ -16,7 +16,7 @@ See also: https://www.tensorflow.org/api_docs/python/tf/math/softplus
 
 import math
 
-from tfnanlint.api import Certainty, Claim, Context, Finding, Iterator, Site, argument, rule
+from tfnanlint.api import Certainty, Claim, Context, Finding, Iterator, Site, argument, exponential_of, rule
 
 
 @rule("TFN304", "softplus", on="tf.math.log tf.math.log1p", over="TFN101 TFN106")
@@ -42,5 +42,4 @@ def exponential(log: Site) -> Site | None:
             one, value = value, one
         if not one.exact or one.lo != 1:
             return None
-    exp = value.origin
-    return exp if isinstance(exp, Site) and exp.op.name == "tf.exp" and exp.given("x") else None
+    return exponential_of(value)

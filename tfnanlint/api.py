@@ -7,7 +7,7 @@ from typing import Iterator
 
 from tfnanlint import repairs
 from tfnanlint.domains import Domain, domain, domains, filler
-from tfnanlint.exponents import shifted_by_maximum, tame
+from tfnanlint.exponents import exponential_of, on_a_grid, shifted_by_maximum, tame
 from tfnanlint.findings import Certainty, Claim, Differentiated, Finding, Fix
 from tfnanlint.masks import Masked, branches, clipped, mask_test, plain
 from tfnanlint.probabilities import Probability, logged, probability, spot
@@ -17,6 +17,6 @@ from tfnanlint.site import Site, made_by, same
 from tfnanlint.values import FLOATS, INF, NO_CONSTANT, SMALLEST, Value, number_text, rounded, words
 
 __all__ = ["argument", "ast", "branches", "Certainty", "Changed", "Claim", "clipped", "Context", "Differentiated", "domain",
-           "Domain", "domains", "filler", "Finding", "Fix", "FLOATS", "INF", "Iterator", "logged",
-           "made_by", "mask_test", "Masked", "Named", "NO_CONSTANT", "number_text", "Outside", "plain", "probability",
+           "Domain", "domains", "exponential_of", "filler", "Finding", "Fix", "FLOATS", "INF", "Iterator", "logged",
+           "made_by", "mask_test", "Masked", "Named", "NO_CONSTANT", "number_text", "on_a_grid", "Outside", "plain", "probability",
            "Probability", "repairs", "rounded", "rule", "same", "shifted_by_maximum", "Site", "SMALLEST", "spot", "tame", "Value", "words"]

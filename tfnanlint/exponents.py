@@ -37,6 +37,24 @@ def shifted_by_maximum(x: Value, depth: int = 6) -> bool:
     return any(shifted_by_maximum(site.value(p), depth - 1) for p in (param, "y") if site.given(p))
 
 
+def on_a_grid(x: Value, depth: int = 10) -> bool:
+    """Whether exponents are computed from a range of numbers (a Gaussian kernel): they are what they are, not data."""
+    if x.kind in ("sequence", "array"):
+        return True
+    site = x.origin
+    if not isinstance(site, Site) or depth == 0:
+        return False
+    if site.op.name in ("tf.range", "tf.linspace", "np.arange", "K.arange", "tnp.arange", "tf.meshgrid") or site.library == "np":
+        return True
+    return any(on_a_grid(site.value(param), depth - 1) for param in site.args)
+
+
+def exponential_of(value: Value) -> Site | None:
+    """The site of tf.exp that made a value; NumPy's does not count."""
+    site = value.origin
+    return site if isinstance(site, Site) and site.op.name == "tf.exp" and site.given("x") and site.library not in ("np", "math") else None
+
+
 def _says_maximum(node: ast.expr | None) -> bool:
     return node is not None and any("max" in name.lower() or name in ("m", "mx") for inner in ast.walk(node)
                                     for name in [getattr(inner, "id", getattr(inner, "attr", ""))])

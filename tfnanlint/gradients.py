@@ -17,9 +17,12 @@ _SINKS = {"minimize": 0, "compute_gradients": 0, "gradients": 0, "gradient": 0, 
 _SINK_WORDS = re.compile(r"\.(?:minimize|compute_gradients|gradients?|jacobian|batch_jacobian|get_gradients|add_loss|"
                          r"get_updates|create_train_op|optimize_loss)\s*\(")
 _TRAINED_BASES = ("keras.Model", "keras.models.Model", "keras.Sequential", "keras.models.Sequential", "keras.layers.",
-                  "keras.losses.", "keras.engine.", "tf.Module", "keras.regularizers.", "keras.constraints.")
+                  "keras.losses.", "keras.engine.", "tf.Module", "keras.regularizers.")
 _UNTRAINED_BASES = ("keras.metrics.", "keras.callbacks.", "keras.utils.", "tf.data.", "keras.preprocessing.",
-                    "keras.optimizers.", "tf.train.", "tf.optimizers.", "keras.initializers.", "tf.python.training.")
+                    "keras.optimizers.", "tf.train.", "tf.optimizers.", "keras.initializers.", "keras.constraints.",
+                    "tf.python.training.")
+# Classes that Keras and its relatives define themselves, by the ends of their names.
+_UNTRAINED_NAMES = ("Optimizer", "Constraint", "Initializer", "Callback", "Metric")
 _UNTRAINED_METHODS = frozenset({"test_step", "predict_step", "update_state", "result", "on_epoch_end", "on_batch_end",
                                 "get_config", "evaluate", "summary"})
 _MAX_NODES = 4000
@@ -49,6 +52,8 @@ class Gradients:
         while scope is not None:
             if any(start <= time < end for start, end in scope.tapes):
                 return Differentiated.YES
+            if scope.function is not None and scope.function.name == "train_step" and scope.tapes:
+                return Differentiated.NO  # what comes before the tape or after it
             if scope.function is not None:
                 found = self.function(scope.function)
                 if found is not Differentiated.UNKNOWN:
@@ -71,7 +76,10 @@ class Gradients:
     def _role(self, function: Function) -> Differentiated:
         if function.owner is not None:
             bases = self.interpreter.foreign_bases(function.owner)
+            names = {one.name for one in self.interpreter.lineage(function.owner)} | {b.rsplit(".", 1)[-1] for b in bases}
             if function.name in _UNTRAINED_METHODS and bases or any(b.startswith(_UNTRAINED_BASES) for b in bases):
+                return Differentiated.NO
+            if any(name.endswith(_UNTRAINED_NAMES) for name in names):
                 return Differentiated.NO
             if any(b.startswith(_TRAINED_BASES) for b in bases) and function.name not in ("__init__", "build"):
                 return Differentiated.YES
