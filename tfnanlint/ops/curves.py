@@ -416,7 +416,7 @@ def _psi(x: float) -> float:
 
 
 def digamma(x: Value) -> Value:
-    if x.lo <= 0:
+    if x.lo <= 0 or x.hi < x.lo:
         return Value(nan=True, inf=x.inf or x.zero or x.lo < 0 or x.positive and x.known, dtype=x.dtype, evident=x.known)
     hi = INF if x.hi == INF or reaches_inf(x) else _psi(x.hi)
     lo, hi = t.outward(INF if x.lo == INF else _psi(x.lo), hi, x.dtype, 64)

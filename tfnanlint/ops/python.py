@@ -47,6 +47,13 @@ def _bounded(lo: float, hi: float) -> Callable[[Value], Value]:
     return lambda x: Value(lo, hi)
 
 
+def _factorial(number: int) -> int:
+    """Up to where it fits a float; beyond, computing it could take for ever."""
+    if number > 170:
+        raise OverflowError
+    return math.factorial(number)
+
+
 def _rising(function: Callable[[float], float], least: float = -INF) -> Callable[[Value], Value]:
     """Transfer of an increasing function that is at least `least` and not defined below some number."""
 
@@ -71,7 +78,7 @@ for _name, _function, _transfer in (
     *((f.__name__, f, _rising(f)) for f in (math.log, math.log2, math.log10, math.log1p, math.sinh, math.floor, math.ceil, math.trunc,
                                             math.radians, math.degrees)),
     ("exp", math.exp, _rising(math.exp, 0.0)), ("expm1", math.expm1, _rising(math.expm1, -1.0)), ("sqrt", math.sqrt, _rising(math.sqrt, 0.0)),
-    ("fabs", math.fabs, t.absolute), ("cosh", math.cosh, _bounded(1.0, INF)), ("factorial", math.factorial, _bounded(1.0, INF)),
+    ("fabs", math.fabs, t.absolute), ("cosh", math.cosh, _bounded(1.0, INF)), ("factorial", _factorial, _bounded(1.0, INF)),
     *((f.__name__, f, _bounded(-1.0, 1.0)) for f in (math.sin, math.cos, math.tanh, math.erf)),
     *((f.__name__, f, _bounded(-math.pi / 2, math.pi / 2)) for f in (math.atan, math.asin)), ("acos", math.acos, _bounded(0.0, math.pi)),
     *((f.__name__, f, lambda x: unknown("number")) for f in (math.tan, math.gamma, math.lgamma)),
@@ -91,7 +98,10 @@ def _power(site: Site) -> Value:
     x, y = site.value("x"), site.value("y")
     if x.is_number and y.is_number:
         try:
-            return number(float(x.const) ** y.const if site.op.name == "math.pow" else x.const ** y.const)
+            whole = isinstance(x.const, int) and isinstance(y.const, int) and site.op.name != "math.pow"
+            if whole and abs(float(x.const) ** y.const) < 2.0**53:
+                return number(x.const**y.const)
+            return number(float(x.const) ** float(y.const))
         except (ValueError, OverflowError, ZeroDivisionError, TypeError):
             return unknown("number")
     row = TABLE.get("tf.pow")

@@ -182,8 +182,8 @@ def _l2_normalized(site: Site) -> Value:
     """x / sqrt(max(sum(x^2), epsilon)): within [-1, 1], small numbers flush; Inf sums give 0, Inf elements NaN."""
     x = t.one_of(site.value("x"))
     _, hi = t.outward(-1.0, 1.0, x.dtype, 8)
-    epsilon = site.const("epsilon", 1e-12)
-    dead = isinstance(epsilon, (int, float)) and t.rounded(float(epsilon), x.dtype) < t.smallest(x.dtype)
+    epsilon = t.constant(site.value("epsilon")) if site.given("epsilon") else 1e-12
+    dead = epsilon is not None and t.rounded(epsilon, x.dtype) < t.smallest(x.dtype)
     # An epsilon that is 0 in the dtype leaves rsqrt(0) = Inf, and 0 * Inf = NaN.
     nan = x.nan or x.inf or dead
     return Value(0.0 if x.lo >= 0 else -hi, 0.0 if x.hi <= 0 else hi, True, nan=nan, inf=dead, dtype=x.dtype)

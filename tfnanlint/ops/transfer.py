@@ -455,8 +455,10 @@ def one_of(value: Value) -> Value:
 
 
 def constant(value: Value) -> float | None:
-    """The number a value surely is, else None."""
-    return float(value.const) if value.is_number else (value.lo if value.exact else None)
+    """The number a value surely is, else None; also for integers that no float can hold."""
+    if value.is_number:
+        return None if (value.lo, value.hi) == (-INF, INF) else float(value.const)
+    return value.lo if value.exact else None
 
 
 __all__ = [name for name in dir() if not name.startswith("_")]
