@@ -71,10 +71,8 @@ def _leaky(x: Value, slope: float) -> Value:
 
 
 def _leaky_relu(site: Site) -> Value:
-    slope = site.const("alpha", 0.2)
-    if not isinstance(slope, (int, float)):
-        slope = -1.0
-    return t.unary(lambda x: _leaky(x, float(slope)))(site)
+    slope = t.constant(site.value("alpha")) if site.given("alpha") else 0.2
+    return t.unary(lambda x: _leaky(x, -1.0 if slope is None else slope))(site)
 
 
 def dipping(function, lowest: float, where: float, slack: float = 1e-3) -> Function:
