@@ -13,9 +13,8 @@ An epsilon outside, `x / (std + eps)`, keeps the quotient finite and leaves the 
 model use `tf.keras.layers.LayerNormalization` or `BatchNormalization`, which add their epsilon under the root.
 """
 
-from tfnanlint.api import Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Named, Site, repairs, rule
+from tfnanlint.api import Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Named, Site, part_of, repairs, rule
 
-VARIANCES = ("tf.math.reduce_variance", "tf.nn.moments", "tf.nn.weighted_moments")
 
 
 @rule("TFN203", "std-gradient-at-zero", on="tf.math.reduce_std tf.sqrt K.sqrt", over="TFN202")
@@ -24,7 +23,7 @@ def check(std: Site, here: Context) -> Iterator[Finding]:
         return
     if std.op.name == "tf.math.reduce_std":
         fixes = deviation(std, here)
-    elif here.made_by(std.value("x"), *VARIANCES) is not None:
+    elif here.made_by(std.value("x"), "tf.math.reduce_variance") or part_of(std.value("x"), 1, "tf.nn.moments"):
         fixes = root(std, here)
     else:
         return

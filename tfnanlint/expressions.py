@@ -320,6 +320,9 @@ class Interpreter(Resolution, Following):
             value = value.but(zero=value.zero)
         value.origin = site
         site.result = value
+        if value.kind == "sequence" and isinstance(value.obj, tuple):
+            parts = enumerate(value.obj)
+            value.obj = tuple(v.but(zero=v.zero, origin=Note("", parent=site, index=i)) if v.origin is None else v for i, v in parts)
         return value
 
     def unary(self, node: ast.UnaryOp, point: Point) -> Value:

@@ -7,7 +7,7 @@ import weakref
 from typing import TYPE_CHECKING, Any, Callable
 
 from tfnanlint.findings import Differentiated
-from tfnanlint.values import NO_CONSTANT, Value, unknown
+from tfnanlint.values import NO_CONSTANT, Note, Value, unknown
 
 if TYPE_CHECKING:
     from tfnanlint.ops import Op
@@ -104,6 +104,18 @@ def made_by(value: Value, *names: str) -> Site | None:
         if not origin.op.passes:
             return None
         value = origin.value(origin.op.passes)
+    return None
+
+
+def part_of(value: Value, index: int, *names: str) -> Site | None:
+    """The op application among `names` of whose results `value` is the one at `index` (`mean, variance = tf.nn.moments(x)`)."""
+    for _ in range(32):
+        origin = value.origin
+        if isinstance(origin, Site) and origin.op.passes:
+            value = origin.value(origin.op.passes)
+            continue
+        whole = origin.parent if isinstance(origin, Note) and origin.index == index else None
+        return whole if isinstance(whole, Site) and whole.op.name in names else None
     return None
 
 

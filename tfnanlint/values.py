@@ -150,12 +150,16 @@ _COPIED = tuple(name for name in Value.__slots__ if name not in ("token", "__wea
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """An origin that is not an op application: `text` in words, the node and source it stands for."""
+    """An origin that is not an op application: `text` in words, the node and source it stands for.
+
+    With an `index` it is one of the results of the op application `parent`.
+    """
 
     text: str
     node: Any = None
     source: Any = None
     parent: Any = None
+    index: int | None = None
 
 
 def number_text(number: float) -> str:
