@@ -303,7 +303,22 @@ class Following:
         if key not in self.attributes:
             self.attributes[key] = self._attribute(classes, attr)
         found = self.attributes[key]
-        return found.value(self) if found is not None else None
+        if found is None:
+            return None
+        before = self.taint
+        value = found.value(self)
+        return self._of_one(owner.obj, attr, value) if self.taint == before else value
+
+    def _of_one(self, instance: Instance, attr: str, value: Value) -> Value:
+        """An attribute of one of several objects of a class: each holds a number of its own."""
+        if value.kind not in ("tensor", "array", "unknown") or value.obj is not None or instance.point is None:
+            return value
+        if len(instance.point.module.calls_to(instance.cls.name, self)) < 2:
+            return value
+        key = (id(instance), attr)
+        if key not in self._members or self._members[key][0] is not instance:
+            self._members[key] = (instance, value.but(zero=value.zero, origin=Note("", parent=value.origin)))
+        return self._members[key][1]
 
     def method(self, cls: ClassObject, name: str) -> Function | None:
         """The method that instances of a class have."""
