@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 import itertools
 import random
 import re
@@ -193,6 +194,22 @@ def test_a_fix_that_does_not_remove_its_finding_is_refused_and_the_others_go_on(
     assert result.problems == ["WORSE at line 2 not fixed: the finding is still there after its fix"]
 
 
+def test_the_next_fix_is_tried_where_the_first_does_not_hold():
+    def analyse(source):
+        names = [node for node in ast.walk(source.tree) if isinstance(node, ast.Name) and node.id in ("bad", "worse")]
+        return [finding(node.id.upper(), source, node, *(raw(*ends(source, node), text) for text in ("worse", "good"))
+                        if node.id == "bad" else ()) for node in names]
+
+    def named(source):
+        return [dataclasses.replace(f, fixes=tuple(dataclasses.replace(fix, title=str(n)) for n, fix in enumerate(f.fixes)))
+                for f in analyse(source)]
+
+    result = fix_source(Source("x.py", "y = bad\n"), named, everything)
+    assert (result.source.text, result.problems) == ("y = good\n", [])
+    result = fix_source(Source("x.py", "y = bad\n"), named, lambda fix: fix.title == "0")
+    assert (result.source.text, len(result.problems)) == ("y = bad\n", 1)
+
+
 def test_a_fix_that_brings_up_another_finding_is_refused():
     result = fixed("y = bad(1)\n\nz = worse(2)\n", {"bad": "good({x})", "worse": "other({x})", "other": ""})
     assert result.source.text == "y = good(1)\n\nz = worse(2)\n"
@@ -308,6 +325,16 @@ def test_refused_fixes_cost_few_analyses():
     result = fix_source(Source("x.py", text), analyser({"bad": "good({x})", "worse": "worse({x})"}, calls=calls), everything)
     assert result.source.text.count("good") == 63 and len(result.problems) == 1
     assert len(calls) < 40
+
+
+def test_another_finding_of_the_same_kind_in_the_same_expression_is_told_apart():
+    def analyse(source):
+        found = [finding("BAD", source, node, *offered(source, node, "good({x})")) for node in ast.walk(source.tree)
+                 if isinstance(node, ast.Call) and source.segment(node.func) == "bad"]
+        return found or [dataclasses.replace(finding("BAD", source, source.tree.body[0].value), message="outer")]
+
+    result = fix_source(Source("x.py", "y = g(bad(1))\n"), analyse, everything)
+    assert result.problems == ["BAD at line 1 not fixed: it would bring up BAD at line 1: outer"]
 
 
 def test_ten_rounds_at_most():

@@ -36,7 +36,7 @@ class FixResult:
 def fix_source(
     source: Source, analyse: Callable[[Source], list[Finding]], allowed: Callable[[Fix], bool]
 ) -> FixResult:
-    """Apply the first allowed fix of each finding, inner expressions first, and check again until settled.
+    """Apply the first allowed fix of each finding that holds, inner expressions first, and check again until settled.
 
     A round is kept only if the new text parses, nothing outside the edits changed, the findings fixed are gone
     and no finding is new. A fix that breaks this alone is left out and named in `problems`; the others go on.
@@ -97,20 +97,22 @@ class _Work:
         return [f"stopped after {ROUNDS} rounds with fixes still on offer for {left}"] if left else []
 
     def offer(self, finding: Finding) -> Fix | None:
-        """The fix to try for a finding."""
-        return next(filter(self._allowed, finding.fixes), None)
+        """The fix to try for a finding: the first that is allowed and was not refused."""
+        for fix in finding.fixes:
+            if self._allowed(fix) and (finding.code, fix.title, finding.span) not in self.refused:
+                return fix
+        return None
 
     def _candidates(self) -> list[Repair]:
         """What to try: shortest first, then by position, code and title."""
         found = []
         for finding in self.findings:
             fix = self.offer(finding)
-            if fix is None or (finding.code, fix.title, finding.span) in self.refused:
-                continue
-            if _well_formed(fix, self.source):
-                found.append((finding, fix))
-            else:
+            while fix is not None and not _well_formed(fix, self.source):
                 self._refuse((finding, fix), "its edits do not fit the file")
+                fix = self.offer(finding)
+            if fix is not None:
+                found.append((finding, fix))
         return sorted(found, key=_order)
 
     def _sieve(self, batch: list[Repair]) -> _Step | None:
@@ -153,13 +155,13 @@ class _Work:
         fixed = {id(finding) for finding, _ in step.batch}
         places = _Places(self.source, step.shift, [fix for _, fix in step.batch])
         rest = Counter((f.code, places.old(f.span)) for f in self.findings if id(f) not in fixed)
-        gone = {(f.code, places.old(f.span)) for f in self.findings if id(f) in fixed}
+        gone = {(f.code, places.old(f.span), f.message) for f in self.findings if id(f) in fixed}
         for finding in step.findings:
             key = finding.code, places.new(finding.span)
             rest[key] -= 1
             if rest[key] >= 0 or finding.code == IDLE.code:
                 continue
-            if key in gone:
+            if (*key, finding.message) in gone:
                 return "the finding is still there after its fix"
             return self._new_finding(step, finding)
         return ""
@@ -167,7 +169,7 @@ class _Work:
     def _new_finding(self, step: _Step, finding: Finding) -> str:
         codes = ", ".join(sorted({fixed.code for fixed, _ in step.batch}))
         row = step.source.position(finding.span.start)[0]
-        back = self.offer(finding)
+        back = next(filter(self._allowed, finding.fixes), None)
         if back is not None and _well_formed(back, step.source) and edits_apply(step.source.text, back.edits) == self.source.text:
             return f"the fixes of {codes} and {finding.code} undo each other"
         return f"it would bring up {finding.code} at line {row}: {finding.message}"
