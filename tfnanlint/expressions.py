@@ -13,14 +13,15 @@ from typing import Any
 from tfnanlint import calls
 from tfnanlint.calls import ClassObject, Function, Instance
 from tfnanlint.conditions import facts, leaf, path_of, root_of
+from tfnanlint.containers import Containers
 from tfnanlint.following import MAX_ABROAD, Following
 from tfnanlint.module import Module
 from tfnanlint.names import is_tensorflow
 from tfnanlint.ops import SYNONYMS, Op, load
 from tfnanlint.resolution import Resolution
-from tfnanlint.scopes import Assigned, Binding, Fixed, Iterated, Loop, Point, Refined, Scope, refinements
+from tfnanlint.scopes import Assigned, Binding, Fixed, Loop, Point, Refined, Scope, refinements
 from tfnanlint.site import Site
-from tfnanlint.values import INF, NO_CONSTANT, NOTHING, Many, Note, Value, beside, clamp, covers, join, number, unknown, widen
+from tfnanlint.values import INF, NO_CONSTANT, NOTHING, Note, Value, beside, clamp, covers, join, number, unknown, widen
 
 MAX_DEPTH = 90  # nested evaluations; about ten Python frames each
 MAX_STEPS = 2000  # evaluations per question
@@ -37,7 +38,7 @@ _COMPARISONS = {
 _NUMERIC_KINDS = frozenset(("tensor", "number", "array", "unknown", "shape"))
 
 
-class Interpreter(Resolution, Following):
+class Interpreter(Resolution, Following, Containers):
     """Answers what values arrive; one for all modules of a run."""
 
     def __init__(self, callers_abroad: bool = True) -> None:
@@ -154,120 +155,10 @@ class Interpreter(Resolution, Following):
             self._members[key] = (root, unknown(origin=Note(f"'{path}'")))
         return self._members[key][1]
 
-    # Literals and containers
+    # Literals
 
     def literal(self, node: ast.Constant, point: Point) -> Value:
         return number(node.value)
-
-    def sequence(self, node: Any, point: Point) -> Value:
-        if len(node.elts) > 64 or any(isinstance(e, ast.Starred) for e in node.elts):
-            return Value(kind="sequence")
-        items = tuple(self.evaluate(e, point) for e in node.elts)
-        return self._sequence(items)
-
-    def _sequence(self, items: tuple[Value, ...]) -> Value:
-        if not items:
-            return Value(INF, -INF, False, kind="sequence", obj=())  # no element at all
-        return Value(min(v.lo for v in items), max(v.hi for v in items), any(v.zero for v in items),
-                     nan=any(v.nan for v in items), inf=any(v.inf for v in items), kind="sequence", obj=items,
-                     origin=items[0].origin if len(items) == 1 else None)
-
-    def dictionary(self, node: ast.Dict, point: Point) -> Value:
-        if len(node.keys) > 200:
-            return Value(kind="dict")
-        items = {}
-        for key, value in zip(node.keys, node.values):
-            if not isinstance(key, ast.Constant):
-                return Value(kind="dict")
-            items[key.value] = self.evaluate(value, point)
-        return Value(kind="dict", obj=items)
-
-    def element(self, whole: Value, index: int | None) -> Value:
-        if whole.kind == "shape":
-            return _extent(whole)
-        if whole.kind == "sequence":
-            if isinstance(whole.obj, tuple) and index is not None:
-                return whole.obj[index] if index < len(whole.obj) else unknown()
-            return self.iterated(whole)
-        if whole.kind == "tensor" and whole.known:
-            return whole.but(kind="tensor")
-        return unknown(origin=whole.origin if isinstance(whole.origin, Note) else None)
-
-    def iterated(self, whole: Value) -> Value:
-        if whole.kind == "sequence" and isinstance(whole.obj, tuple):
-            return self.joined(list(whole.obj)) if whole.obj else unknown()
-        if isinstance(whole.obj, Many):
-            return whole.obj.element.but(zero=whole.obj.element.zero)  # another one each time
-        if whole.kind in ("sequence", "tensor", "array", "number") and whole.known and whole.lo <= whole.hi:
-            kind = whole.kind if whole.kind in ("array", "number") else "tensor"
-            return whole.but(kind=kind, obj=None, const=NO_CONSTANT, zero=whole.zero)
-        return unknown()
-
-    def subscript(self, node: ast.Subscript, point: Point) -> Value:
-        path = path_of(node)
-        if path is not None:
-            binding = point.path_binding(root_of(path), path)
-            if binding is not None:
-                return binding.value(self)
-        whole = self.evaluate(node.value, point)
-        if whole.kind == "sequence" and isinstance(node.slice, ast.Slice):
-            return self._slice(whole, node.slice, point)
-        key = self._key(node.slice, point) if whole.kind in ("dict", "sequence") else None
-        if whole.kind == "dict" and isinstance(whole.obj, dict):
-            if key in whole.obj:
-                return whole.obj[key]
-        elif whole.kind == "sequence" and isinstance(whole.obj, tuple):
-            if isinstance(key, int) and -len(whole.obj) <= key < len(whole.obj):
-                return whole.obj[key]
-            return self.iterated(whole)
-        elif whole.kind == "sequence":
-            return self.iterated(whole)
-        elif whole.kind == "shape":
-            return _extent(whole)
-        elif whole.kind in ("tensor", "array") or whole.known:
-            return self._selected(node, whole, point)
-        return self._stable(path, point) or unknown(origin=whole.origin if isinstance(whole.origin, Note) else None)
-
-    def _key(self, index: ast.expr, point: Point) -> Any:
-        """An index as a Python constant, None when it is not known."""
-        if isinstance(index, ast.Constant):
-            return index.value
-        found = self.evaluate(index, point).const if isinstance(index, (ast.Name, ast.UnaryOp)) else NO_CONSTANT
-        return found if isinstance(found, (str, int)) else None
-
-    def _slice(self, whole: Value, part: ast.Slice, point: Point) -> Value:
-        """Some elements of a list, in order where the bounds are constants."""
-        bounds = [None if end is None else self.evaluate(end, point).const for end in (part.lower, part.upper, part.step)]
-        if isinstance(whole.obj, tuple) and all(end is None or type(end) is int for end in bounds) and bounds[2] != 0:
-            return self._sequence(whole.obj[slice(*bounds)])
-        return self.many(self.iterated(whole))
-
-    def stored(self, base: Value, key: Any, item: Value) -> Value:
-        """A list, dict, array or tensor in which one element was exchanged."""
-        if base.kind == "dict" and isinstance(base.obj, dict) and key is not None:
-            return Value(kind="dict", obj={**base.obj, key: item})
-        if base.kind == "sequence" and isinstance(base.obj, tuple):
-            if isinstance(key, int) and -len(base.obj) <= key < len(base.obj):
-                items = list(base.obj)
-                items[key] = item
-                return self._sequence(tuple(items))
-            return self.many(self.joined([*base.obj, item]))
-        if base.kind == "sequence":
-            return self.many(self.joined([self.iterated(base), item]))
-        if base.kind in ("tensor", "array"):
-            return self.joined([base, item]).but(kind=base.kind, dtype=base.dtype, const=NO_CONSTANT, obj=None)
-        return Value(kind="dict") if base.kind == "dict" else unknown()
-
-    def _selected(self, node: ast.Subscript, whole: Value, point: Point) -> Value:
-        """Some elements of a tensor; `x[x > 0]` keeps what the mask says."""
-        row = self.table.get("tf.strided_slice") or self.table["tf.identity"]
-        site = Site(row, node, {row.main: node.value}, lambda n: self.evaluate(n, point), library="operator", point=point,
-                    source=point.module.source, complete=False)
-        value = whole.but(kind=whole.kind, const=NO_CONSTANT, obj=None, origin=site, zero=whole.zero)
-        path = path_of(node.value)
-        if path is not None and isinstance(node.slice, (ast.Compare, ast.BinOp, ast.Call)):
-            value = self._clamped(value, path, node.slice, True, point)
-        return value
 
     # Operators
 
@@ -288,16 +179,6 @@ class Interpreter(Resolution, Following):
                 folded.origin, site.result = site, folded
                 return folded
         return self._result(site)
-
-    def _container_operator(self, node: ast.BinOp, left: Value, point: Point) -> Value:
-        right = self.evaluate(node.right, point)
-        if isinstance(node.op, ast.Add) and isinstance(left.obj, tuple) and isinstance(right.obj, tuple):
-            return self._sequence(left.obj + right.obj)
-        if left.kind == "string":
-            return Value(kind="string")
-        if isinstance(node.op, ast.Add) and left.kind == right.kind == "sequence":
-            return self.joined([left, right]).but(kind="sequence", obj=None)
-        return Value(kind=left.kind) if isinstance(node.op, ast.Mult) and right.kind == "number" else unknown()
 
     def _operator_site(self, name: str | None, node: ast.expr, args: dict[str, ast.expr], point: Point) -> Site | None:
         row = self.table.get(name) if name else None
@@ -371,33 +252,6 @@ class Interpreter(Resolution, Following):
 
     def lambda_(self, node: ast.Lambda, point: Point) -> Value:
         return Value(kind="function", obj=Function(node, point, point.module))
-
-    def comprehension(self, node: Any, point: Point) -> Value:
-        inner = self.inside(node, point)
-        if isinstance(node, ast.DictComp):
-            return Value(kind="dict")
-        return self.many(self.evaluate(node.elt, inner))
-
-    def many(self, element: Value) -> Value:
-        """A list of which every element is an `element`."""
-        return Value(element.lo, element.hi, element.zero, nan=element.nan, inf=element.inf, dtype=element.dtype,
-                     kind="sequence", obj=Many(element), origin=element.origin)
-
-    def inside(self, node: Any, point: Point) -> Point:
-        """The point inside a comprehension, its targets bound."""
-        for generator in node.generators:
-            over: dict[str, Binding] = {}
-            iterable = Iterated(Assigned(generator.iter, point))
-            if isinstance(generator.target, ast.Name):
-                over[generator.target.id] = iterable
-            else:
-                for inner in ast.walk(generator.target):
-                    if isinstance(inner, ast.Name):
-                        over[inner.id] = Fixed(unknown())
-            point = point.under(over)
-            for test in generator.ifs:
-                point = self.assuming(test, True, point)
-        return point
 
     def walrus(self, node: ast.NamedExpr, point: Point) -> Value:
         return self.evaluate(node.value, point)
@@ -521,18 +375,6 @@ class Interpreter(Resolution, Following):
         # Not the value of one round: another token, and no producer that could be taken for that of this round.
         return unknown() if assumed is NOTHING else assumed.but(zero=assumed.zero, origin=Note("", parent=assumed.origin))
 
-    def mutated(self, base: Value, call: ast.Call, point: Point) -> Value:
-        """A container or model after a changing method call."""
-        method = leaf(call.func)
-        if base.kind == "sequence" and method == "append" and len(call.args) == 1:
-            item = self.evaluate(call.args[0], point)
-            if isinstance(base.obj, tuple) and len(base.obj) < 64 and self.active_loops == 0:
-                return self._sequence(base.obj + (item,))
-            return self.joined([base, self.many(item)])
-        if base.kind == "model" and hasattr(base.obj, "added") and call.args:
-            return base.obj.added(base, self.evaluate(call.args[0], point))
-        return base if base.kind in ("model", "layer", "instance", "unknown") else unknown(base.kind)
-
 
 _PYTHON = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
            ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.Pow: operator.pow}
@@ -548,11 +390,6 @@ def _folded(sign: ast.operator, left: Any, right: Any) -> Value | None:
     except (OverflowError, ZeroDivisionError, ValueError):
         return None
     return number(found) if isinstance(found, (int, float)) else None
-
-
-def _extent(shape: Value) -> Value:
-    """One dimension of a tensor: at least 1, for an axis without elements has no element to be wrong."""
-    return Value(1.0, INF, False, kind="number", dtype="int32", origin=shape.origin)
 
 
 def _related(value: Value, relation: str, bound: Value) -> Value:
