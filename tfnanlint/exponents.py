@@ -44,7 +44,7 @@ def on_a_grid(x: Value, depth: int = 10) -> bool:
     site = x.origin
     if not isinstance(site, Site) or depth == 0:
         return False
-    if site.op.name in ("tf.range", "tf.linspace", "np.arange", "K.arange", "tnp.arange", "tf.meshgrid") or site.library == "np":
+    if site.op.name in ("tf.range", "tf.linspace", "np.arange", "K.arange", "tnp.arange", "tf.meshgrid"):
         return True
     return any(on_a_grid(site.value(param), depth - 1) for param in site.args)
 

@@ -39,7 +39,7 @@ class Gradients:
 
     def of(self, site: Site, stopped: bool) -> Differentiated:
         """`stopped`: the site stands inside a call of stop_gradient."""
-        if stopped or site.library in ("np", "math", "builtins"):
+        if stopped or site.library in ("np", "math", "builtins") or _replaced(site.point):
             return Differentiated.NO
         if site.node in self.upstream:
             return Differentiated.YES
@@ -84,7 +84,7 @@ class Gradients:
             if any(b.startswith(_TRAINED_BASES) for b in bases) and function.name not in ("__init__", "build"):
                 return Differentiated.YES
         name = function.name
-        if name == "<lambda>" or "custom_gradient" in function.decorators:
+        if name == "<lambda>":
             return Differentiated.UNKNOWN
         text = self.module.source.text
         if re.search(rf"\.map\(\s*(?:self\.)?{re.escape(name)}\b", text):
@@ -138,3 +138,13 @@ class Gradients:
             self._upstream.add(origin.node)
             self.interpreter.steps = 0
             queue += [origin.value(param) for param in (origin.args or origin._values)]
+
+
+def _replaced(point: Point | None) -> bool:
+    """Whether code stands in a function with a gradient of its own: the one that it returns takes the place of the body's."""
+    scope = point.scope if point is not None else None
+    while scope is not None:
+        if scope.function is not None and "custom_gradient" in scope.function.decorators:
+            return True
+        scope = scope.parent.scope if scope.parent is not None else None
+    return False
