@@ -72,7 +72,10 @@ class ClassObject:
         if self._attributes is None:
             self._attributes = {}
             for name, method in self.methods.items():
-                for path in assigned_attributes(method.node):
+                known = getattr(method.node, "assigned", None)
+                if known is None:  # kept with the tree, which outlives the module
+                    known = method.node.assigned = assigned_attributes(method.node)
+                for path in known:
                     self._attributes.setdefault(path, []).append(name)
         return self._attributes.get(attribute, [])
 

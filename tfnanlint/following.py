@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 
 from tfnanlint import calls
 from tfnanlint.calls import Bound, ClassObject, Function, Handed, Instance
@@ -222,9 +221,8 @@ class Following:
         if not function.transparent or function.owner is not None and function.name in _HOOKS:
             return True
         if function.node not in self.escaping:
-            names = re.compile(rf"(?<!def )\b{re.escape(function.name)}\b(?!\s*\()")
             self.escaping[function.node] = any(
-                self._handed_on(function, expression, point) for row in function.module.rows(names)
+                self._handed_on(function, expression, point) for row in function.module.rows_with(function.name)
                 for expression, point in function.module.expressions(row, self))
         return self.escaping[function.node]
 
@@ -326,8 +324,7 @@ class Following:
 
     def heirs(self, cls: ClassObject) -> list[ClassObject]:
         """Classes of the same file that inherit from a class: `self` may be one of them."""
-        name = re.compile(rf"class\s+\w+\s*\([^)]*\b{re.escape(cls.name)}\b")
-        if not name.search(cls.module.source.text):
+        if cls.name not in cls.module.base_names:
             return []
         return [one for one in cls.module.classes.values() if one is not cls and cls in self.lineage(one)]
 

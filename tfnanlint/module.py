@@ -33,7 +33,7 @@ class Module:
         self.discarded: set[ast.AST] = set()
         self.masks: Any = None
         self._calls: dict[str, list[tuple[ast.Call, Point]]] = {}
-        self.has_nonlocal = "nonlocal " in source.text
+        self.nonlocal_rows = self.rows_with("nonlocal ")
         self.scope = Scope(source.tree, None, self)
         if "global " in source.text:
             self.scope.shared = declared(source.tree, ast.Global)
@@ -70,6 +70,11 @@ class Module:
         return self.classes[node]
 
     @cached_property
+    def base_names(self) -> frozenset[str]:
+        """The last names of all bases of the classes here."""
+        return frozenset(leaf(base) for cls in self.classes.values() for base in cls.node.bases)
+
+    @cached_property
     def bodies(self) -> list[tuple[int, int, ast.AST]]:
         """(first row, last row, node) of every function, outermost first."""
         found: list[tuple[int, int, ast.AST]] = []
@@ -101,6 +106,16 @@ class Module:
             row = bisect_right(starts, match.start())
             if not found or found[-1] != row:
                 found.append(row)
+        return found
+
+    def rows_with(self, words: str) -> list[int]:
+        """1-based rows that hold a piece of text, ascending."""
+        text, starts = self.source.text, self.source.line_starts
+        found: list[int] = []
+        position = text.find(words)
+        while position >= 0:
+            found.append(bisect_right(starts, position))
+            position = text.find(words, starts[found[-1]] if found[-1] < len(starts) else len(text))
         return found
 
     def scope_of_row(self, row: int, interpreter: Any) -> Scope | None:
@@ -143,7 +158,7 @@ class Module:
         self._calls[name] = found
         seen: set[ast.AST] = set()
         walked: set[ast.AST] = set()
-        for row in self.rows(re.compile(rf"{re.escape(name)}\s*\(")):
+        for row in self.rows_with(f"{name}("):
             for expression, point in self.expressions(row, interpreter):
                 if expression in walked:
                     continue

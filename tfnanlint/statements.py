@@ -31,6 +31,20 @@ class Mutated(Binding):
         return interpreter.mutated(self.base.value(interpreter), self.call, self.point)
 
 
+class Held(Binding):
+    """What an attribute or element held at a point before this function assigned it; few are ever asked for."""
+
+    __slots__ = ("path", "point")
+
+    def __init__(self, path: str, point: Point):
+        super().__init__()
+        self.path = path
+        self.point = point
+
+    def compute(self, interpreter: Any) -> Value:
+        return interpreter.evaluate(ast.parse(self.path, mode="eval").body, self.point)
+
+
 class _LoopFrame:
     """The names that a loop changes, and what they are at each `break`."""
 
@@ -109,7 +123,7 @@ class Walk:
         point = Point(self.scope, time)
         if path == root_of(path) or point.lookup(root_of(path)) is None:
             return None
-        return Assigned(ast.parse(path, mode="eval").body, point)
+        return Held(path, point)
 
     def assume(self, test: ast.expr, truth: bool) -> None:
         """Refine what the test speaks of."""
@@ -241,7 +255,7 @@ class Walk:
         return live
 
     def function(self, node: Any) -> None:
-        if self.scope.module.has_nonlocal:
+        if any(node.lineno <= row <= node.end_lineno for row in self.scope.module.nonlocal_rows):
             self.scope.shared |= declared(node, ast.Nonlocal)
         for decorator in node.decorator_list:
             self.note(decorator)
