@@ -22,55 +22,67 @@ from __future__ import annotations
 from tfnanlint.api import (Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Masked, Site, Value, argument,
                            Named, domains, filler, plain, repairs, rule, words)
 
-LOGARITHMS = {"tf.math.log": "tf.math.xlogy", "tf.math.log1p": "tf.math.xlog1py"}
+LOGARITHMS = {"tf.math.log": "tf.math.xlogy", "tf.math.log1p": "tf.math.xlog1py", "ops.log2": "", "ops.log10": ""}
 STABLE = ("tf.nn.softmax", "tf.sigmoid")  # their logarithm has a form of its own: TFN301, TFN302
-FLAT = frozenset(("bool", "int8", "int16", "int32", "int64", "uint8"))
-INDICATORS = ("tf.one_hot", "K.one_hot", "tf.sequence_mask", "tf.sign", "tf.round", "tf.eye", "tf.zeros", "tf.ones")
 
 
-@rule("TFN207", "mask-times-infinity", on="tf.multiply tf.math.multiply_no_nan", over="TFN101 TFN102 TFN202")
-def check(times: Site, here: Context) -> Iterator[Finding]:
-    quiet = times.op.name == "tf.math.multiply_no_nan"  # the value is 0, the gradient is not
-    if quiet and times.differentiated is Differentiated.NO:
+@rule("TFN207", "mask-times-infinity", over="TFN101 TFN102 TFN202",
+      on="tf.math.log tf.math.log1p ops.log2 ops.log10 tf.divide tf.math.reciprocal tf.sqrt tf.math.multiply_no_nan")
+def check(site: Site, here: Context) -> Iterator[Finding]:
+    if site.op.name == "tf.math.multiply_no_nan":
+        yield from silenced(site, here)
         return
-    related = {masked.site: masked for masked in here.masks.behind(times) if not masked.cut} if not quiet else {}
-    for param, other in (("x", "y"),) if quiet else (("x", "y"), ("y", "x")):
-        mask = times.value(other)
-        for site, negated in infinite(times.value(param), here):
-            certainty = grade(site, mask, related.get(site), quiet, here)
-            if certainty is None:
+    if all(where.holds(site.value(param)) for param, where in domains(site)) or not here.numeric(site.value(site.op.main)):
+        return
+    for times in here.masks.products(site):
+        for param, other in (("x", "y"), ("y", "x")):
+            negated = factor(times.value(param), site, here)
+            if negated is None:
                 continue
-            site._differentiated = times._differentiated
-            local = site.source is here.source and site.point is not None
-            fixes = repairs_of(times, param, other, site, negated, related.get(site), here) if local else []
-            yield here.finding(site, site.op.main, message(times, site, quiet, here), certainty, fixes,
-                               modes=("xla",) if site.op.masked == "xla" else ("eager", "graph", "xla"),
-                               node=None if local else times.node)
-            return
-    yield from others(related, here)
+            related = next((m for m in here.masks.behind(times) if m.site.node is site.node and not m.cut), None)
+            if site.op.name not in LOGARITHMS and related is not None:
+                yield other_op(related, site, here)
+                return
+            certainty = grade(site, times.value(other), related, here)
+            if certainty is not None:
+                yield here.finding(site, site.op.main, message(site), certainty,
+                                   repair(times, other, site, negated, related is not None, here))
+                return
 
 
-def infinite(value: Value, here: Context) -> Iterator[tuple[Site, bool]]:
-    """The logarithm that a factor is, or the one behind a sign."""
-    site = here.made_by(value, *LOGARITHMS, "ops.log2", "ops.log10")
-    if site is not None:
-        yield site, False
+def factor(value: Value, site: Site, here: Context) -> bool | None:
+    """Whether a factor is the negative of what a site gives; None where it is neither that nor the result itself."""
+    for negated in (False, True):
+        made = here.made_by(value, site.op.name)
+        if made is not None and made.node is site.node:
+            return negated
+        minus = here.made_by(value, "tf.negative")
+        if minus is None:
+            return None
+        value = minus.value("x")
+    return None
+
+
+def silenced(times: Site, here: Context) -> Iterator[Finding]:
+    """multiply_no_nan(log(p), p): the value is 0, the gradient is not."""
+    log = here.made_by(times.value("x"), *LOGARITHMS)
+    if times.differentiated is Differentiated.NO or log is None or log.source is not here.source:
         return
-    minus = here.made_by(value, "tf.negative")
-    site = here.made_by(minus.value("x"), *LOGARITHMS) if minus is not None else None
-    if site is not None:
-        yield site, True
+    if all(where.holds(log.value(param)) for param, where in domains(log)) or log.library in ("np", "math"):
+        return
+    log._differentiated = times._differentiated
+    edge = "-1" if log.op.name == "tf.math.log1p" else "0"
+    fixes = xlogy(times, "y", log, False, here)
+    yield here.finding(log, "x", f"multiply_no_nan replaces the value where the input of the logarithm is {edge}, but its "
+                       "gradient is NaN there", Certainty.MAY, fixes)
 
 
-def grade(site: Site, mask: Value, related: Masked | None, quiet: bool, here: Context) -> Certainty | None:
+def grade(site: Site, mask: Value, related: Masked | None, here: Context) -> Certainty | None:
     """How sure it is that the mask is 0 where the logarithm is infinite; None where it is not to be reported."""
-    found = [(param, where) for param, where in domains(site) if not where.holds(site.value(param))]
-    if not found or site.library in ("np", "math"):
+    x = site.value("x")
+    if site.op.name not in LOGARITHMS or here.made_by(x, *STABLE) is not None:
         return None
-    x = site.value(found[0][0])
-    if not here.numeric(x) or here.made_by(x, *STABLE) is not None:
-        return None
-    if related is not None or quiet:
+    if related is not None:
         return Certainty.MAY
     if here.same(plain(mask), plain(x)):
         return Certainty.MAY if x.known else Certainty.UNKNOWN
@@ -79,57 +91,46 @@ def grade(site: Site, mask: Value, related: Masked | None, quiet: bool, here: Co
     return Certainty.MAY if x.known else Certainty.UNKNOWN
 
 
-def message(times: Site, site: Site, quiet: bool, here: Context) -> str:
-    x = site.value(site.op.main)
+def message(site: Site) -> str:
+    x = site.value("x")
     edge = "-1" if site.op.name == "tf.math.log1p" else "0"
-    if quiet:
-        return f"multiply_no_nan replaces the value where the input of the logarithm is {edge}, but its gradient is NaN there"
-    known = f"of a value that is {words(x)} " if x.known else ""
-    return f"a factor of 0 times the logarithm {known}is NaN where that is {edge} (0 * inf): a product is no mask"
+    known = f" of a value that is {words(x)}" if x.known else ""
+    return f"a factor of 0 times this logarithm{known} is NaN where its input is {edge} (0 * inf): a product is no mask"
 
 
-def repairs_of(times: Site, param: str, other: str, site: Site, negated: bool, related: Masked | None,
-               here: Context) -> list[Fix]:
+def repair(times: Site, other: str, site: Site, negated: bool, related: bool, here: Context) -> list[Fix]:
+    """xlogy where the factor is 0 wherever the logarithm is infinite; a floor under the input."""
     x = site.args.get("x")
     if x is None:
         return []
-    mask, quiet = times.value(other), times.op.name == "tf.math.multiply_no_nan"
     found = []
-    same = here.same(plain(mask), plain(site.value("x")))
-    if site.op.name in LOGARITHMS and (same or related is not None or quiet and indicator(mask, here)):
-        form = ("-" if negated else "") + LOGARITHMS[site.op.name] + "({m}, {x})"
-        found += here.rewrite(times, form, title=f"use {LOGARITHMS[site.op.name].rpartition('.')[2]}, which is 0 where the "
-                              "factor is 0", claim=Claim.EQUAL_WHERE_FINITE, m=times.args[other], x=argument(site, "x"))
-    if not quiet:
-        bound = here.epsilon(site.value("x"))
-        found += here.rewrite(site, f"tf.maximum({{x}}, {bound})", node=x, x=x, claim=Claim.SHIFTED,
-                              title=f"keep the input at or above {bound}", cost=f"inputs below {bound} become {bound}; the "
-                              "gradient is 0 there") if site.op.name != "tf.math.log1p" else []
-    return found
+    if related or here.same(plain(times.value(other)), plain(site.value("x"))):
+        found += xlogy(times, other, site, negated, here)
+    if site.op.name == "tf.math.log1p":
+        return found
+    bound = here.epsilon(site.value("x"))
+    return found + here.rewrite(site, f"tf.maximum({{x}}, {bound})", node=x, x=x, title=f"keep the input at or above {bound}",
+                                claim=Claim.SHIFTED, cost=f"inputs below {bound} become {bound}; the gradient is 0 there")
 
 
-def indicator(value: Value, here: Context) -> bool:
-    """Whether no gradient flows into a value: a mask or labels made from booleans or integers."""
-    cast = here.made_by(value, "tf.cast", "tf.to_float")
-    return cast is not None and cast.value("x").dtype in FLAT or here.made_by(value, *INDICATORS) is not None
+def xlogy(times: Site, other: str, log: Site, negated: bool, here: Context) -> list[Fix]:
+    form = LOGARITHMS.get(log.op.name, "")
+    if not form or other not in times.args:
+        return []
+    return here.rewrite(times, ("-" if negated else "") + form + "({m}, {x})", claim=Claim.EQUAL_WHERE_FINITE,
+                        title=f"use {form.rpartition('.')[2]}, which is 0 where the factor is 0", m=times.args[other],
+                        x=argument(log, "x"))
 
 
-def others(related: dict[Site, Masked], here: Context) -> Iterator[Finding]:
-    """Divisions, roots and the like under a mask that keeps them where they exist."""
-    for site, masked in related.items():
-        if site.op.name in LOGARITHMS or site.op.name in ("tf.exp", "tf.math.expm1") or not here.numeric(site.value(masked.param)):
-            continue
-        xla = site.op.masked == "xla" and site.op.name in ("tf.sqrt", "K.sqrt")
-        if xla and masked.choice.differentiated is Differentiated.NO:
-            continue
-        site._differentiated = masked.choice._differentiated
-        text = (f"the mask on line {masked.choice.node.lineno} is 0 where the input is {masked.domain.outside}, but 0 * inf is "
-                "NaN: a product is no mask")
-        if xla:
-            text = f"a product masks the value where the input is {masked.domain.outside}, under XLA not the gradient: NaN (0 * inf)"
-        local = site.source is here.source and site.point is not None
-        yield here.finding(site, masked.param, text, Certainty.MAY, mask_input(masked, here) if local else [],
-                           modes=("xla",) if xla else ("eager", "graph", "xla"), node=None if local else masked.choice.node)
+def other_op(masked: Masked, site: Site, here: Context) -> Finding:
+    """A division or root under a mask that keeps it where it exists."""
+    xla = site.op.masked == "xla" and site.op.name == "tf.sqrt"
+    text = (f"the mask on line {masked.choice.node.lineno} is 0 where the input is {masked.domain.outside}, but 0 * inf is NaN: "
+            "a product is no mask")
+    if xla:
+        text = f"a product masks the value where the input is {masked.domain.outside}, under XLA not the gradient: NaN (0 * inf)"
+    return here.finding(site, masked.param, text, Certainty.MAY, mask_input(masked, here),
+                        modes=("xla",) if xla else ("eager", "graph", "xla"))
 
 
 def mask_input(masked: Masked, here: Context) -> list[Fix]:

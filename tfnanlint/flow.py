@@ -47,6 +47,7 @@ class Subscriptions:
                 if target in _SYMBOLS:
                     symbols.add(_SYMBOLS[target])
         self.leaves = frozenset(words)
+        self.signs = frozenset(sign for sign, name in _OPERATORS.items() if name in self.by_op)
         # Layers and losses are judged where they are called, too, under the name that the file gives them.
         makers = {row.name.rsplit(".", 1)[-1] for name in self.by_op for row in [table[name]]
                   if row.name.startswith(_OBJECTS) and row.name.rsplit(".", 1)[-1][0].isupper()}
@@ -93,6 +94,12 @@ class Subscriptions:
                     if leaf(binding.node) in self.leaves and local.isidentifier():
                         found.add(local)
         return found
+
+
+def _by_a_number(node: ast.BinOp) -> bool:
+    """x / 2.0: nothing to judge in a division by a literal number that is not 0."""
+    return (isinstance(node.op, (ast.Div, ast.FloorDiv, ast.Mod)) and isinstance(node.right, ast.Constant)
+            and isinstance(node.right.value, (int, float)) and bool(node.right.value))
 
 
 _cache: dict[tuple[Rule, ...], Subscriptions] = {}
@@ -217,7 +224,8 @@ class File:
                     self._push_cond(node, point, stopped, stack)
                     continue
             elif isinstance(node, ast.BinOp):
-                yield node, point, stopped
+                if type(node.op) in self.subscribed.signs and not _by_a_number(node):
+                    yield node, point, stopped
             elif isinstance(node, ast.Compare):
                 yield node, point, stopped
             self._push(node, point, stopped, stack)

@@ -12,10 +12,10 @@ import re
 from dataclasses import dataclass
 from typing import Any, Iterator
 
-from tfnanlint.conditions import facts
+from tfnanlint.conditions import facts, leaf
 from tfnanlint.domains import Domain, domains
 from tfnanlint.expressions import _related
-from tfnanlint.scopes import Assigned, Point, unrefined
+from tfnanlint.scopes import Assigned, Point, Scope, unrefined
 from tfnanlint.site import Site, made_by, same
 from tfnanlint.values import INF, Value, clamp, number
 
@@ -66,6 +66,18 @@ class Masks:
         self.module = module
         self.interpreter = interpreter
         self._by_node: dict[ast.AST, Masked] | None = None
+        self._products: dict[Scope, list[Site]] = {}
+
+    def products(self, site: Site) -> list[Site]:
+        """The products in the function body in which a site stands."""
+        scope = site.point.scope
+        if scope not in self._products:
+            found = [self.interpreter.site(node, Point(scope, time)) for _, _, expression, time in scope.statements
+                     for node in ast.walk(expression)
+                     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult)
+                     or isinstance(node, ast.Call) and leaf(node.func) in ("multiply", "mul")]
+            self._products[scope] = [one for one in found if one is not None and one.op.name == "tf.multiply"]
+        return self._products[scope]
 
     def of(self, site: Site) -> Masked | None:
         """The choice of this module that hides what `site` gives outside its domain, if there is one."""
