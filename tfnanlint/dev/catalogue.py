@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import ast
 import builtins
+import inspect
 import re
 import textwrap
+from dataclasses import dataclass
 from pathlib import Path
 
 from tfnanlint import repairs
 from tfnanlint.dev.repository import rule_file
+from tfnanlint.findings import Claim
 from tfnanlint.rules import Rule
 
 IMPORTS = """\
@@ -19,6 +22,8 @@ from tensorflow import keras
 from tensorflow.keras import backend as K
 """
 _IMPORTED = frozenset(("np", "tf", "keras", "K"))
+# What a free name of an example stands for when it is no tensor.
+_OBJECTS = {"dense": "keras.layers.Dense(4)", "model": "keras.Sequential([keras.layers.Dense(4)])"}
 _NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 
 
@@ -32,9 +37,11 @@ def examples(rule: Rule, word: str) -> list[str]:
 
 def program(code: str) -> str:
     """A file around an example: the usual imports, and a function that is differentiated with its free names as parameters."""
-    names = ", ".join(free_names(code))
+    free = free_names(code)
+    objects = "".join(f"{name} = {_OBJECTS[name]}\n" for name in free if name in _OBJECTS)
+    names = ", ".join(name for name in free if name not in _OBJECTS)
     body = textwrap.indent(code, " " * 8)
-    return f"{IMPORTS}\n\ndef example({names}):\n    with tf.GradientTape() as tape:\n{body}"
+    return f"{IMPORTS}{objects}\n\ndef example({names}):\n    with tf.GradientTape() as tape:\n{body}"
 
 
 def free_names(code: str) -> list[str]:
@@ -58,34 +65,66 @@ def plain_title(title: str) -> str:
     return _NUMBER.sub("#", title)
 
 
-def titles(rule: Rule) -> list[re.Pattern[str]]:
-    """A pattern for each title that a rule's file gives a fix, also those of the shared repairs it uses."""
+@dataclass(frozen=True)
+class StatedFix:
+    """A fix as the text of a rule file has it: its title with "…" for what is computed, the name of its claim if it is fixed."""
+
+    text: str
+    claim: str
+
+    @property
+    def pattern(self) -> re.Pattern[str]:
+        """Matches the titles that findings show."""
+        return re.compile(".+".join(map(re.escape, self.text.split("…"))))
+
+    @property
+    def safe(self) -> bool | None:
+        """Whether `--fix` applies it alone; None when that depends on the code."""
+        return Claim[self.claim].safe if self.claim else None
+
+
+def stated_fixes(rule: Rule) -> list[StatedFix]:
+    """Each title that a rule's file gives a fix, also those of the shared repairs it uses."""
     tree = ast.parse(rule_file(rule).read_text())
     shared = ast.parse(Path(repairs.__file__).read_text())
     used = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
             and node.value.id == "repairs"}
-    found = _titles(tree, tree)
+    found = _stated(tree, tree)
     for function in shared.body:
         if isinstance(function, ast.FunctionDef) and function.name in used:
-            found += _titles(function, shared)
-    return [re.compile(text) for text in dict.fromkeys(found)]
+            found += _stated(function, shared)
+    return list(dict.fromkeys(found))
 
 
-def _titles(part: ast.AST, module: ast.Module) -> list[str]:
-    constants = {target.id: node.value for node in module.body if isinstance(node, ast.Assign) for target in node.targets
+def _stated(part: ast.AST, module: ast.Module) -> list[StatedFix]:
+    constants = {target.id: node.value for node in ast.walk(module) if isinstance(node, ast.Assign) for target in node.targets
                  if isinstance(target, ast.Name)}
-    given = [word.value for node in ast.walk(part) if isinstance(node, ast.Call) for word in node.keywords if word.arg == "title"]
-    return [text for node in given for text in _texts(node, constants)]
+    found = []
+    for call in ast.walk(part):
+        words = {word.arg: word.value for word in getattr(call, "keywords", ())} if isinstance(call, ast.Call) else {}
+        if "title" in words:
+            claim = words.get("claim")
+            default = _default_claim(call)
+            fixed = claim.attr if isinstance(claim, ast.Attribute) else default if claim is None else ""
+            found += [StatedFix(text, fixed) for text in _texts(words["title"], constants)]
+    return found
+
+
+def _default_claim(call: ast.Call) -> str:
+    """The claim of a shared repair that is called without one."""
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+    function = getattr(repairs, name, None)
+    claim = inspect.signature(function).parameters.get("claim") if function is not None else None
+    return claim.default.name if claim is not None and isinstance(claim.default, Claim) else ""
 
 
 def _texts(node: ast.expr, constants: dict[str, ast.expr]) -> list[str]:
-    """Regular expressions for what a title expression may be; a name that is no constant says nothing."""
+    """What a title expression may be, "…" for computed parts; a name that is no constant says nothing."""
     match node:
         case ast.Constant(value=str(text)):
-            return [re.escape(text)]
+            return [text]
         case ast.JoinedStr(values=values):
-            parts = [re.escape(part.value) if isinstance(part, ast.Constant) else ".+" for part in values]
-            return ["".join(parts)]
+            return ["".join(part.value if isinstance(part, ast.Constant) else "…" for part in values)]
         case ast.IfExp(body=body, orelse=orelse):
             return _texts(body, constants) + _texts(orelse, constants)
         case ast.BinOp(op=ast.Add(), left=left, right=right):
