@@ -5,9 +5,11 @@ prediction. A product removes numbers, not infinities. `tf.math.multiply_no_nan(
 its gradient is still NaN.
 
 Bad:
+    p = tf.clip_by_value(p, 0.0, 1.0)
     entropy = -tf.reduce_sum(p * tf.math.log(p), axis=-1)
 
 Good:
+    p = tf.clip_by_value(p, 0.0, 1.0)
     entropy = -tf.reduce_sum(tf.math.xlogy(p, p), axis=-1)
 
 `tf.math.xlogy(m, x)` is `m * log(x)`, and 0 with a finite gradient where m is 0. Where m says nothing about x (labels and
