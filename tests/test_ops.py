@@ -94,6 +94,12 @@ def unbounded(box: Value) -> bool:
     return INF in (box.hi, -box.lo)
 
 
+def extreme(inputs: np.ndarray) -> np.ndarray:
+    """Rows with a finite number so large or small that the result may overflow."""
+    size = np.abs(inputs.astype("float64")).reshape(len(inputs), -1)
+    return (np.isfinite(size) & (size > 10) | (size > 0) & (size < 1e-3)).any(axis=1)
+
+
 def parameters(row: ops.Op) -> list[str]:
     """The parameters that the reference takes, in the row's order."""
     used = {node.id for node in ast.walk(ast.parse(row.reference)) if isinstance(node, ast.Name)}
@@ -199,14 +205,14 @@ def check_row(row: ops.Op, dtype: str, size: int) -> None:
     ends = BOX_ENDS[len(params)] if size == 1 else (7 if len(params) == 1 else 4)
     choices = [[box for box in boxes(dtype, ends) if box.known or (row.name, param) not in ASSUMED] for param in params]
     inside = [[members(box, arrays[param]).all(axis=1) for box in choices[i]] for i, param in enumerate(params)]
-    finite = np.isfinite(returned).all(axis=1)
+    plain = np.isfinite(returned).all(axis=1) | ~extreme(inputs)
     for first, first_box in enumerate(choices[0]):
         combinations = [(first, *others) for others in itertools.product(*(range(len(c)) for c in choices[1:]))]
         given = [[choices[k][i] for k, i in enumerate(c)] for c in combinations]
         results = [row.gives(Site.of_values(row, dict(zip(params, values)))) for values in given]
         within = np.stack([np.logical_and.reduce([inside[k][i] for k, i in enumerate(c)]) for c in combinations])
         open_ended = np.array([any(unbounded(box) for box in values) for values in given])
-        bad = within & ~admitted(results, returned) & (finite | ~open_ended[:, None])
+        bad = within & ~admitted(results, returned) & (plain | ~open_ended[:, None])
         if bad.any():
             which, at = (int(i[0]) for i in np.nonzero(bad))
             pytest.fail(complaint(row, given[which], inputs[at], returned[at], results[which]))

@@ -146,7 +146,7 @@ def _clipped_to_norm(x: Value, norm: Value) -> Value:
     reach = max(abs(x.lo), abs(x.hi))
     overflows = reach < INF and size < INF and max(reach, size) * size > t.limits_of(x.dtype).max
     lo, hi = t.outward(max(min(x.lo, 0.0), -size), min(max(x.hi, 0.0), size), x.dtype, 16)
-    return Value(lo, hi, True, nan=x.nan or x.inf or norm.nan or overflows, inf=overflows, dtype=x.dtype)
+    return Value(lo, hi, True, nan=x.nan or x.inf or norm.nan or norm.inf or overflows, inf=overflows, dtype=x.dtype)
 
 
 def _clip_by_norm(site: Site) -> Value:

@@ -32,8 +32,8 @@ def _inverse(site: Site) -> Value:
 
 
 def _cholesky(site: Site) -> Value:
-    """NaN, without an error, for a matrix that is not positive definite (facts: A4.cholesky)."""
-    return _matrix(site, nan=True)
+    """NaN and whatever was in memory, without an error, where the matrix is not positive definite (facts: A4.cholesky)."""
+    return _matrix(site, nan=True, inf=True)
 
 
 def _values_and_vectors(site: Site) -> Value:

@@ -180,7 +180,7 @@ def _from_logits(*targets: str):
         others = [site.value(param) for param in targets]
         shares = all(0 <= v.lo and v.hi <= 1 or not v.known for v in others)
         nan = logits.nan or logits.inf or any(v.nan or v.inf for v in others)
-        return Value(0.0 if shares else -INF, INF, nan=nan, inf=logits.inf or _beyond(logits, *others), dtype=logits.dtype)
+        return Value(0.0 if shares else -INF, INF, nan=nan, inf=logits.inf or any(v.inf for v in others) or _beyond(logits, *others), dtype=logits.dtype)
 
     return give
 

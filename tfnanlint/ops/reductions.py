@@ -270,6 +270,7 @@ def _running_logsumexp(site: Site) -> Value:
     """The scan starts from -Inf, which NaN leaves standing."""
     result = _logsumexp(site)
     nothing = result.nan or site.const("exclusive", False) is not False
+    result.nan = result.nan or reaches_inf(site.value("x"))
     return result.but(lo=-INF, inf=True) if nothing else result
 
 
