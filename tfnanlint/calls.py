@@ -28,7 +28,7 @@ class Function:
         self.activation: Scope | None = None
         self.decorators = tuple(_decorator_leaf(d) for d in getattr(node, "decorator_list", ()))
         self.busy = 0
-        self.recurred = False
+        self.recurred = 0  # how often it was met inside itself
         self.assumed: Value | None = None
 
     @property

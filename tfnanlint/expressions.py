@@ -350,13 +350,18 @@ class Interpreter(Resolution, Following, Containers):
             value = _related(value, relation, bound)
         return value
 
+    def settled(self, before: int, own: int) -> None:
+        """An assumption was settled: what was computed since `before` stands, unless other assumptions were used as well."""
+        if self.taint - before == own:
+            self.taint = before
+
     def settle(self, loop: Loop) -> Value:
         """The least value of a loop variable that covers its entry and every round, widened after the second."""
         entry = loop.entry.value(self) if loop.entry is not None else None
         if not loop.rounds:
             return entry if entry is not None else unknown()
         assumed = entry if entry is not None else NOTHING
-        before = self.taint
+        before, reads = self.taint, loop.reads
         self.active_loops += 1
         try:
             for attempt in range(4):
@@ -370,8 +375,7 @@ class Interpreter(Resolution, Following, Containers):
                 assumed = unknown()
         finally:
             self.active_loops -= 1
-        if self.active_loops == 0:
-            self.taint = before
+        self.settled(before, loop.reads - reads)
         # Not the value of one round: another token, and no producer that could be taken for that of this round.
         return unknown() if assumed is NOTHING else assumed.but(zero=assumed.zero, origin=Note("", parent=assumed.origin))
 

@@ -89,7 +89,7 @@ class Following:
             return unknown()
         if function.busy > 0:
             self.taint += 1
-            function.recurred = True
+            function.recurred += 1
             return function.assumed or NOTHING
         if self.inlined >= MAX_INLINE:
             return unknown()
@@ -98,7 +98,7 @@ class Following:
     def _settled(self, function: Function, positional: list[Binding], keywords: dict[str, Binding]) -> Value:
         """The result of a call; for a recursive function what the other branches give, if that covers the recursion too."""
         before = self.taint
-        function.recurred, function.assumed = False, None
+        function.recurred, function.assumed = 0, None
         found = self._followed(function, positional, keywords)
         if not function.recurred:
             return found
@@ -111,7 +111,7 @@ class Following:
         else:
             found = unknown()
         function.assumed = None
-        self.taint = before
+        self.settled(before, function.recurred)
         return unknown() if found is NOTHING else found.but(zero=found.zero, origin=Note("", parent=found.origin))
 
     def _followed(self, function: Function, positional: list[Binding], keywords: dict[str, Binding]) -> Value:
@@ -173,12 +173,15 @@ class Following:
         note = Note(f"parameter '{parameter.name}' of {function.name}()", function.node, function.module.source)
         if parameter.busy:
             self.taint += 1
+            parameter.reads += 1
             return unknown(origin=note)
+        before, reads = self.taint, parameter.reads
         parameter.busy = True
         try:
             arriving = self._arriving(parameter)
         finally:
             parameter.busy = False
+        self.settled(before, parameter.reads - reads)
         if arriving is None:
             annotated = self._annotated(function, parameter.name)
             if annotated is not None:

@@ -319,17 +319,19 @@ class Stored(Binding):
 class Loop(Binding):
     """A name at the head of a loop: its value before the loop or after any round."""
 
-    __slots__ = ("entry", "rounds", "_assumed")
+    __slots__ = ("entry", "rounds", "reads", "_assumed")
 
     def __init__(self, entry: Binding | None):
         super().__init__()
         self.entry = entry
         self.rounds: list[Binding] = []
+        self.reads = 0  # how often an assumption about it was used
         self._assumed: Value | None = None
 
     def compute(self, interpreter: Interpreter) -> Value:
         if self._assumed is not None:
             interpreter.taint += 1
+            self.reads += 1
             return self._assumed
         try:
             return interpreter.settle(self)
@@ -340,7 +342,7 @@ class Loop(Binding):
 class Parameter(Binding):
     """A parameter of the function that `scope` is an activation of, when no call is being followed."""
 
-    __slots__ = ("function", "name", "default", "busy")
+    __slots__ = ("function", "name", "default", "busy", "reads")
 
     def __init__(self, function: Any, name: str, default: Binding | None):
         super().__init__()
@@ -348,6 +350,7 @@ class Parameter(Binding):
         self.name = name
         self.default = default
         self.busy = False
+        self.reads = 0
 
     def compute(self, interpreter: Interpreter) -> Value:
         return interpreter.parameter(self)
