@@ -10,7 +10,8 @@ from tfnanlint.site import Site
 from tfnanlint.values import INF, Value
 
 # Bounds that float32 holds exactly.
-BOXES = [(0.0, 0.0), (0.0, 1.0), (-1.0, 1.0), (-1e3, 1e3), (1.0, 1e3), (-1e3, -1.0), (-(2.0**-10), 2.0**-10), (5.0, 5.0), (0.25, 0.75)]
+BOXES = [(0.0, 0.0), (0.0, 1.0), (-1.0, 1.0), (-1e3, 1e3), (1.0, 1e3), (-1e3, -1.0), (-(2.0**-10), 2.0**-10),
+    (5.0, 5.0), (0.25, 0.75)]
 
 
 def site_of(row: Any, values: dict[str, Value]) -> Site:
@@ -40,3 +41,9 @@ def refused(value: Value, result: Any) -> list[float]:
     else:
         odd = array[~np.isfinite(array) | (array < value.lo) | (array > value.hi) | ((array == 0) & (not value.zero))]
     return [n for n in odd[:1000].tolist() if not value.admits(n)]
+
+
+def check(value: Value, result: Any, where: str) -> None:
+    """Fails when `value` does not admit all of `result`; `where` says what was computed."""
+    odd = refused(value, result)
+    assert not odd, f"{where}: {value!r} does not admit {odd[:5]}"

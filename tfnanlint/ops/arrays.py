@@ -1,16 +1,17 @@
-"""Making, casting, indexing, reshaping, joining and splitting tensors; control flow that hands values on."""
+"""Making, casting, indexing, reshaping, joining and splitting tensors."""
 
 from __future__ import annotations
 
 import math
 
-from tfnanlint.ops import TABLE, op
+from tfnanlint.ops import op
 from tfnanlint.ops import transfer as t
 from tfnanlint.site import Site, made_by
 from tfnanlint.values import FLOATS, INF, NO_CONSTANT, SMALLEST, Value, join, number, rounded, unknown
 
 INTEGERS = {
-    "int8": (-128.0, 127.0), "int16": (-32768.0, 32767.0), "int32": (-(2.0**31), 2.0**31 - 1), "int64": (-(2.0**63), 2.0**63),
+    "int8": (-128.0, 127.0), "int16": (-32768.0, 32767.0), "int32": (-(2.0**31), 2.0**31 - 1),
+    "int64": (-(2.0**63), 2.0**63),
     "uint8": (0.0, 255.0), "uint16": (0.0, 65535.0), "uint32": (0.0, 2.0**32 - 1), "uint64": (0.0, 2.0**64),
 }
 DTYPES = frozenset(FLOATS) | frozenset(INTEGERS) | {"bool", "complex64", "complex128", "string"}
@@ -80,7 +81,8 @@ def cast(x: Value, dtype: str | None) -> Value:
     if dtype in INTEGERS:
         return _cast_to_integer(x, dtype)
     if dtype == "bool":
-        return Value(0.0 if x.zero else 1.0, 0.0 if x.lo == x.hi == 0 and not x.nan and not x.inf else 1.0, dtype="bool")
+        never = x.lo == x.hi == 0 and not x.nan and not x.inf
+        return Value(0.0 if x.zero else 1.0, 0.0 if never else 1.0, dtype="bool")
     if dtype is None:
         return Value(x.lo, x.hi, x.zero, nan=x.nan, inf=x.inf, guarded=x.guarded, evident=x.evident, kind=x.kind)
     return unknown("tensor", dtype=dtype)
@@ -143,7 +145,8 @@ def _saturated(result: Value, x: Value) -> Value:
     limits = FLOATS.get(result.dtype or "")
     if limits is None or x.inf:
         return result
-    largest, least = limits.max, limits.max * (1 - 2.0**-7)  # the limit is rounded in the dtype of `x`, down in bfloat16
+    # The limit is rounded in the dtype of `x`, down in bfloat16.
+    largest, least = limits.max, limits.max * (1 - 2.0**-7)
     lo = result.lo if x.lo == -INF else min(max(result.lo, -largest), least)
     hi = result.hi if x.hi == INF else min(max(result.hi, -least), largest)
     return result.but(lo=lo, hi=hi, inf=False, zero=result.zero)
@@ -175,8 +178,8 @@ def passed(x: Value) -> Value:
 _pass("tf.identity", "raw.Identity ops.copy np.copy tnp.copy K.identity", reference="tf.identity(x)")
 _pass("tf.stop_gradient", "K.stop_gradient ops.stop_gradient raw.StopGradient", reference="tf.stop_gradient(x)")
 _pass("tf.ensure_shape", "raw.EnsureShape tf.set_shape", "x shape name", reference="tf.ensure_shape(x, x.shape)")
-_pass("tf.reshape", "K.reshape ops.reshape tnp.reshape np.reshape raw.Reshape K.flatten K.batch_flatten tnp.ravel np.ravel ops.ravel", "x shape name",
-      reference="tf.reshape(x, [-1, 1])")
+_pass("tf.reshape", "K.reshape ops.reshape tnp.reshape np.reshape raw.Reshape K.flatten K.batch_flatten tnp.ravel "
+      "np.ravel ops.ravel", "x shape name", reference="tf.reshape(x, [-1, 1])")
 _pass("tf.squeeze", "K.squeeze ops.squeeze tnp.squeeze np.squeeze raw.Squeeze", "x axis name squeeze_dims",
       reference="tf.squeeze(x[:, None], 1)")
 _pass("tf.expand_dims", "K.expand_dims ops.expand_dims tnp.expand_dims np.expand_dims raw.ExpandDims", "x axis name",
@@ -193,29 +196,32 @@ _pass("tf.broadcast_to", "ops.broadcast_to tnp.broadcast_to np.broadcast_to raw.
       reference="tf.broadcast_to(x, [2, x.shape[0]])")
 _pass("tf.gather", "K.gather tf.batch_gather ops.take tnp.take np.take ops.take_along_axis tnp.take_along_axis "
       "np.take_along_axis raw.GatherV2", "x indices validate_indices axis batch_dims name",
-      positions={alias: ("x", "indices", "axis") for alias in
-                 ("ops.take", "tnp.take", "np.take", "ops.take_along_axis", "tnp.take_along_axis", "np.take_along_axis")},
+      positions={f"{root}.{name}": ("x", "indices", "axis") for root in ("ops", "tnp", "np")
+                 for name in ("take", "take_along_axis")},
       reference="tf.gather(x, [0])")
-_pass("tf.gather_nd", "tf.manip.gather_nd raw.GatherNd", "x indices batch_dims name", reference="tf.gather_nd(x, [[0]])")
+_pass("tf.gather_nd", "tf.manip.gather_nd raw.GatherNd", "x indices batch_dims name",
+      reference="tf.gather_nd(x, [[0]])")
 _pass("tf.slice", "K.slice ops.slice raw.Slice", "x begin size name", reference="tf.slice(x, [0], [1])")
 _pass("tf.strided_slice", "raw.StridedSlice", "x begin end strides name", reference="tf.strided_slice(x, [0], [1])")
 _pass("tf.boolean_mask", "", "x mask axis name", reference="tf.boolean_mask(x, [True] * x.shape[0])")
-_pass("tf.reverse", "K.reverse ops.flip tnp.flip np.flip tnp.flipud np.flipud tnp.fliplr np.fliplr tf.reverse_v2 "
-      "tf.manip.reverse", "x axis name", reference="tf.reverse(x, [0])")
-_pass("tf.reverse_sequence", "", "x seq_lengths seq_axis batch_axis name", reference="tf.reverse_sequence(x[None], [1], 1)")
+_pass("tf.reverse",
+      "K.reverse ops.flip tnp.flip np.flip tnp.flipud np.flipud tnp.fliplr np.fliplr tf.reverse_v2 tf.manip.reverse",
+      "x axis name", reference="tf.reverse(x, [0])")
+_pass("tf.reverse_sequence", "", "x seq_lengths seq_axis batch_axis name",
+      reference="tf.reverse_sequence(x[None], [1], 1)")
 _pass("tf.roll", "ops.roll tnp.roll np.roll tf.manip.roll", "x shift axis name", reference="tf.roll(x, 1, 0)")
-_pass("tf.sort", "ops.sort tnp.sort np.sort tf.contrib.framework.sort tf.random.shuffle tf.random_shuffle raw.RandomShuffle",
+_pass("tf.sort",
+      "ops.sort tnp.sort np.sort tf.contrib.framework.sort tf.random.shuffle tf.random_shuffle raw.RandomShuffle",
       "x axis direction name", reference="tf.sort(x)")
 _pass("tf.space_to_depth", "tf.nn.space_to_depth tf.depth_to_space tf.nn.depth_to_space", "x block_size name",
       reference="tf.nn.depth_to_space(tf.tile(x[:, None, None, None], [1, 1, 1, 4]), 2)")
-_pass("tf.image.resize_nearest_neighbor", "tf.image.flip_left_right tf.image.flip_up_down tf.image.random_flip_left_right "
-      "tf.image.random_flip_up_down tf.image.rot90 tf.image.transpose tf.image.crop_to_bounding_box tf.image.central_crop "
-      "tf.image.random_crop tf.random_crop", "x size name", reference="tf.image.flip_left_right(x[None, :, None])")
+_pass("tf.image.resize_nearest_neighbor", "tf.image.flip_left_right tf.image.flip_up_down "
+      "tf.image.random_flip_left_right tf.image.random_flip_up_down tf.image.rot90 tf.image.transpose "
+      "tf.image.crop_to_bounding_box tf.image.central_crop tf.image.random_crop tf.random_crop", "x size name",
+      reference="tf.image.flip_left_right(x[None, :, None])")
 _pass("tf.nn.embedding_lookup", "tf.embedding_lookup", "x ids partition_strategy name max_norm",
       reference="tf.nn.embedding_lookup(x[:, None], [0])")
 _pass("tf.Print", "", "x data message first_n summarize name", untested="TensorFlow 1 only, prints")
-op("tf.function", "tf.recompute_grad tf.grad_pass_through tf.autograph.to_graph tf.contrib.eager.defun tf.nondifferentiable_batch_function",
-   "func *rest", lambda site: site.value("func"), untested="takes a function and hands it back")
 _pass("tf.data.experimental.get_single_element", "", "x", untested="takes a data set")
 
 
@@ -224,16 +230,16 @@ def _checked(site: Site) -> Value:
     return Value(x.lo, x.hi, x.zero, dtype=x.dtype, guarded=x.guarded, evident=x.evident, token=x.token)
 
 
-op("tf.debugging.check_numerics", "tf.check_numerics tf.debugging.assert_all_finite tf.verify_tensor_all_finite raw.CheckNumerics",
-   "x message name", _checked, passes="x", untested="raises for NaN and Inf; tests/test_arrays.py")
-for _name in ("assert_positive", "assert_non_negative", "assert_negative", "assert_non_positive", "assert_equal",
-              "assert_none_equal", "assert_near", "assert_greater", "assert_greater_equal", "assert_less", "assert_less_equal",
-              "assert_rank", "assert_rank_at_least", "assert_rank_in", "assert_shapes", "assert_type", "assert_integer",
-              "assert_scalar", "assert_proper_iterable", "assert_same_float_dtype"):
-    op(f"tf.debugging.{_name}", f"tf.{_name}", "x y message summarize name", lambda site: number(None),
+op("tf.debugging.check_numerics",
+   "tf.check_numerics tf.debugging.assert_all_finite tf.verify_tensor_all_finite raw.CheckNumerics", "x message name",
+   _checked, passes="x", untested="raises for NaN and Inf; tests/test_arrays.py")
+for _name in ("positive non_negative negative non_positive equal none_equal near greater greater_equal less less_equal rank "
+              "rank_at_least rank_in shapes type integer scalar proper_iterable same_float_dtype").split():
+    op(f"tf.debugging.assert_{_name}", f"tf.assert_{_name}", "x y message summarize name", lambda site: number(None),
        untested="gives no value")
-op("tf.debugging.Assert", "tf.Assert tf.print tf.no_op tf.group tf.debugging.enable_check_numerics tf.add_check_numerics_ops",
-   "*inputs", lambda site: number(None), untested="gives no value", pure=False)
+op("tf.debugging.Assert",
+   "tf.Assert tf.print tf.no_op tf.group tf.debugging.enable_check_numerics tf.add_check_numerics_ops", "*inputs",
+   lambda site: number(None), untested="gives no value", pure=False)
 
 
 # Constants
@@ -261,8 +267,9 @@ def _array(site: Site) -> Value:
 
 op("tf.constant", "K.constant", "x dtype shape name verify_shape", _constant, reference="tf.constant(x.numpy())",
    positions={"K.constant": ("x", "dtype", "shape", "name")})
-op("tf.convert_to_tensor", "ops.convert_to_tensor tf.convert_to_tensor_or_sparse_tensor tf.ragged.constant", "x dtype dtype_hint name",
-   _constant, reference="tf.convert_to_tensor(x)", positions={"tf.convert_to_tensor": ("x", "dtype", "name")})
+op("tf.convert_to_tensor", "ops.convert_to_tensor tf.convert_to_tensor_or_sparse_tensor tf.ragged.constant",
+   "x dtype dtype_hint name", _constant, reference="tf.convert_to_tensor(x)",
+   positions={"tf.convert_to_tensor": ("x", "dtype", "name")})
 op("np.array", "np.asarray np.asanyarray np.ascontiguousarray np.atleast_1d np.atleast_2d np.atleast_3d np.asfarray",
    "x dtype copy", _array, untested="NumPy; tests/test_arrays.py")
 op("tnp.array", "tnp.asarray ops.array", "x dtype", _array, reference="tnp.asarray(x)")
@@ -280,17 +287,21 @@ def _filled_like(fill: float):
     return lambda site: Value(fill, fill, dtype=dtype_given(site, site.value("x").dtype))
 
 
-op("tf.zeros", "ops.zeros tnp.zeros np.zeros raw.Zeros", "shape dtype name", _filled(0.0), untested="takes a shape; tests/test_arrays.py")
-op("tf.ones", "ops.ones tnp.ones np.ones raw.Ones", "shape dtype name", _filled(1.0), untested="takes a shape; tests/test_arrays.py")
-op("tf.zeros_like", "K.zeros_like ops.zeros_like tnp.zeros_like np.zeros_like raw.ZerosLike", "x dtype name", _filled_like(0.0),
-   reference="tf.zeros_like(x)")
-op("tf.ones_like", "K.ones_like ops.ones_like tnp.ones_like np.ones_like raw.OnesLike", "x dtype name", _filled_like(1.0),
-   reference="tf.ones_like(x)")
-op("np.empty", "ops.empty tnp.empty np.empty_like tnp.empty_like ops.empty_like np.ndarray", "shape dtype", lambda site: unknown("array", dtype=dtype_given(site)),
-   untested="memory as it was found")
-op("tf.fill", "raw.Fill", "dims x name", lambda site: as_tensor(site.value("x"), None), main="x", untested="takes a scalar; tests/test_arrays.py")
+op("tf.zeros", "ops.zeros tnp.zeros np.zeros raw.Zeros", "shape dtype name", _filled(0.0),
+   untested="takes a shape; tests/test_arrays.py")
+op("tf.ones", "ops.ones tnp.ones np.ones raw.Ones", "shape dtype name", _filled(1.0),
+   untested="takes a shape; tests/test_arrays.py")
+op("tf.zeros_like", "K.zeros_like ops.zeros_like tnp.zeros_like np.zeros_like raw.ZerosLike", "x dtype name",
+   _filled_like(0.0), reference="tf.zeros_like(x)")
+op("tf.ones_like", "K.ones_like ops.ones_like tnp.ones_like np.ones_like raw.OnesLike", "x dtype name",
+   _filled_like(1.0), reference="tf.ones_like(x)")
+op("np.empty", "ops.empty tnp.empty np.empty_like tnp.empty_like ops.empty_like np.ndarray", "shape dtype",
+   lambda site: unknown("array", dtype=dtype_given(site)), untested="memory as it was found")
+op("tf.fill", "raw.Fill", "dims x name", lambda site: as_tensor(site.value("x"), None), main="x",
+   untested="takes a scalar; tests/test_arrays.py")
 op("ops.full", "np.full tnp.full ops.full_like np.full_like tnp.full_like", "shape x dtype",
-   lambda site: as_tensor(site.value("x"), dtype_given(site)), main="x", untested="takes a scalar; tests/test_arrays.py")
+   lambda site: as_tensor(site.value("x"), dtype_given(site)), main="x",
+   untested="takes a scalar; tests/test_arrays.py")
 
 
 def counted(site: Site) -> Value:
@@ -309,7 +320,8 @@ def counted(site: Site) -> Value:
 
 
 def _between(site: Site) -> Value:
-    return as_tensor(t_join(site.value("start"), site.value("stop"))).but(dtype=dtype_given(site), const=NO_CONSTANT, zero=None)
+    ends = as_tensor(t_join(site.value("start"), site.value("stop")))
+    return ends.but(dtype=dtype_given(site), const=NO_CONSTANT, zero=None, nan=ends.nan or ends.inf)
 
 
 def t_join(*values: Value) -> Value:
@@ -319,12 +331,13 @@ def t_join(*values: Value) -> Value:
 
 op("tf.range", "K.arange ops.arange tnp.arange np.arange raw.Range", "start limit delta dtype name", counted,
    untested="takes scalars; tests/test_arrays.py")
-op("tf.linspace", "tf.lin_space ops.linspace tnp.linspace np.linspace raw.LinSpace", "start stop num name axis dtype", _between,
-   reference="tf.linspace(start, stop, 3)")
+op("tf.linspace", "tf.lin_space ops.linspace tnp.linspace np.linspace raw.LinSpace", "start stop num name axis dtype",
+   _between, reference="tf.linspace(start, stop, 3)")
 op("np.logspace", "tnp.logspace ops.logspace np.geomspace", "start stop num",
    lambda site: Value(0.0, INF, kind="array"), untested="takes scalars")
-op("tf.eye", "tf.linalg.eye K.eye ops.eye ops.identity tnp.eye tnp.identity np.eye np.identity", "size num_columns batch_shape dtype name",
-   lambda site: Value(0.0, 1.0, dtype=dtype_given(site, "float32")), untested="takes a size; tests/test_arrays.py")
+op("tf.eye", "tf.linalg.eye K.eye ops.eye ops.identity tnp.eye tnp.identity np.eye np.identity",
+   "size num_columns batch_shape dtype name", lambda site: Value(0.0, 1.0, dtype=dtype_given(site, "float32")),
+   untested="takes a size; tests/test_arrays.py")
 
 
 def _one_hot(site: Site) -> Value:
@@ -336,8 +349,9 @@ def _one_hot(site: Site) -> Value:
 
 op("tf.one_hot", "raw.OneHot", "x depth on_value off_value axis dtype name", _one_hot,
    reference="tf.one_hot(tf.cast(x, tf.int32), 3)")
-op("K.one_hot", "ops.one_hot keras.utils.to_categorical np_utils.to_categorical slim.one_hot_encoding tf.contrib.layers.one_hot_encoding ops.multi_hot",
-   "x num_classes axis dtype", t.ranged(0.0, 1.0), reference="keras.ops.one_hot(tf.cast(x, tf.int32), 3)")
+op("K.one_hot", "ops.one_hot keras.utils.to_categorical np_utils.to_categorical slim.one_hot_encoding "
+   "tf.contrib.layers.one_hot_encoding ops.multi_hot", "x num_classes axis dtype", t.ranged(0.0, 1.0),
+   reference="keras.ops.one_hot(tf.cast(x, tf.int32), 3)")
 op("tf.sequence_mask", "", "x maxlen dtype name", lambda site: Value(0.0, 1.0, dtype=dtype_given(site, "bool")),
    reference="tf.sequence_mask(tf.cast(x, tf.int32), 3)")
 
@@ -352,8 +366,9 @@ def _diagonal(site: Site) -> Value:
     return t.passes()(site)
 
 
-op("tf.linalg.diag_part", "tf.diag_part tf.matrix_diag_part tf.linalg.tensor_diag_part ops.diagonal np.diagonal tnp.diagonal",
-   "x name", _diagonal, reference="tf.linalg.diag_part(tf.linalg.diag(x))")
+op("tf.linalg.diag_part",
+   "tf.diag_part tf.matrix_diag_part tf.linalg.tensor_diag_part ops.diagonal np.diagonal tnp.diagonal", "x name",
+   _diagonal, reference="tf.linalg.diag_part(tf.linalg.diag(x))")
 
 
 # Shapes are numbers of which nothing is known but their sign
@@ -368,11 +383,12 @@ def dimensions(site: Site) -> Value:
     return Value(1.0, INF, kind="number", dtype="int32")
 
 
-op("tf.shape", "K.shape ops.shape raw.Shape tf.shape_n tf.convert_to_shape np.shape tf.compat.dimension_value tf.Dimension tf.TensorShape",
-   "x out_type name", dimensions, reference="tf.shape(x)")
+op("tf.shape", "K.shape ops.shape raw.Shape tf.shape_n tf.convert_to_shape np.shape tf.compat.dimension_value "
+   "tf.Dimension tf.TensorShape", "x out_type name", dimensions, reference="tf.shape(x)")
 op("tf.size", "ops.size raw.Size np.size tnp.size K.count_params", "x out_type name", count, reference="tf.size(x)")
 op("tf.rank", "K.ndim ops.ndim np.ndim tnp.ndim raw.Rank", "x name", count, reference="tf.rank(x)")
-op("K.int_shape", "tf.broadcast_static_shape tf.broadcast_dynamic_shape", "x y", count, untested="gives a tuple of Python numbers")
+op("K.int_shape", "tf.broadcast_static_shape tf.broadcast_dynamic_shape", "x y", count,
+   untested="gives a tuple of Python numbers")
 
 
 # Joining and splitting
@@ -394,29 +410,30 @@ def pieces(x: Value, how_many: Value) -> Value:
     return t.several(*(passed(x) for _ in range(many)))
 
 
-op("tf.concat", "tf.concat_v2 K.concatenate ops.concatenate tnp.concatenate np.concatenate tnp.hstack np.hstack tnp.vstack "
-   "np.vstack tnp.dstack np.dstack ops.hstack ops.vstack raw.ConcatV2", "values axis name", _joined("values"),
-   untested="takes a list; tests/test_arrays.py")
-op("tf.stack", "tf.pack tf.parallel_stack K.stack ops.stack tnp.stack np.stack raw.Pack", "values axis name", _joined("values"),
-   untested="takes a list; tests/test_arrays.py")
-op("np.append", "tnp.append ops.append", "x y axis", lambda site: passed(join([t.one_of(site.value("x")), t.one_of(site.value("y"))])),
-   reference="tnp.append(x, y)")
-op("tf.split", "K.split ops.split tnp.split np.split np.array_split tnp.array_split tf.split_v raw.Split", "x num_or_size_splits axis num name",
-   lambda site: pieces(site.value("x"), site.value("num_or_size_splits")), untested="gives a list; tests/test_arrays.py",
-   positions={"ops.split": ("x", "num_or_size_splits", "axis")})
-op("tf.unstack", "tf.unpack ops.unstack raw.Unpack", "x num axis name", lambda site: pieces(site.value("x"), site.value("num")),
-   untested="gives a list; tests/test_arrays.py")
+op("tf.concat", "tf.concat_v2 K.concatenate ops.concatenate tnp.concatenate np.concatenate tnp.hstack np.hstack "
+   "tnp.vstack np.vstack tnp.dstack np.dstack ops.hstack ops.vstack raw.ConcatV2", "values axis name",
+   _joined("values"), untested="takes a list; tests/test_arrays.py")
+op("tf.stack", "tf.pack tf.parallel_stack K.stack ops.stack tnp.stack np.stack raw.Pack", "values axis name",
+   _joined("values"), untested="takes a list; tests/test_arrays.py")
+op("np.append", "tnp.append ops.append", "x y axis",
+   lambda site: passed(join([t.one_of(site.value("x")), t.one_of(site.value("y"))])), reference="tnp.append(x, y)")
+op("tf.split", "K.split ops.split tnp.split np.split np.array_split tnp.array_split tf.split_v raw.Split",
+   "x num_or_size_splits axis num name", lambda site: pieces(site.value("x"), site.value("num_or_size_splits")),
+   untested="gives a list; tests/test_arrays.py", positions={"ops.split": ("x", "num_or_size_splits", "axis")})
+op("tf.unstack", "tf.unpack ops.unstack raw.Unpack", "x num axis name",
+   lambda site: pieces(site.value("x"), site.value("num")), untested="gives a list; tests/test_arrays.py")
 op("tf.dynamic_partition", "raw.DynamicPartition", "x partitions num_partitions name",
    lambda site: pieces(site.value("x"), site.value("num_partitions")), untested="gives a list; tests/test_arrays.py")
 op("tf.meshgrid", "ops.meshgrid tnp.meshgrid np.meshgrid", "first second third fourth indexing",
    lambda site: t.several(*map(passed, given_of(site, "first second third fourth"))),
    untested="gives a list; tests/test_arrays.py")
-op("tf.tuple", "", "x name", lambda site: _each_passed(site.value("x")), untested="gives a list")
-op("tf.dynamic_stitch", "raw.DynamicStitch tf.parallel_dynamic_stitch tf.data_flow_ops.dynamic_stitch", "indices x name",
-   lambda site: passed(join([t.one_of(site.value("x")), number(0.0)])), main="x", untested="takes lists; tests/test_arrays.py")
+op("tf.tuple", "", "x name", lambda site: each_passed(site.value("x")), untested="gives a list")
+op("tf.dynamic_stitch", "raw.DynamicStitch tf.parallel_dynamic_stitch tf.data_flow_ops.dynamic_stitch",
+   "indices x name", lambda site: passed(join([t.one_of(site.value("x")), number(0.0)])), main="x",
+   untested="takes lists; tests/test_arrays.py")
 
 
-def _each_passed(x: Value) -> Value:
+def each_passed(x: Value) -> Value:
     if x.kind == "sequence" and isinstance(x.obj, tuple):
         return t.several(*map(passed, x.obj))
     return passed(x)
@@ -437,20 +454,25 @@ def _with(x: Value, *others: Value) -> Value:
     return join([x, *others]).but(kind="tensor", dtype=x.dtype, const=NO_CONSTANT, evident=x.evident)
 
 
-op("tf.pad", "ops.pad tnp.pad np.pad raw.Pad raw.PadV2 raw.MirrorPad tf.mirror_pad", "x paddings mode name constant_values", _padded,
+op("tf.pad", "ops.pad tnp.pad np.pad raw.Pad raw.PadV2 raw.MirrorPad tf.mirror_pad",
+   "x paddings mode name constant_values", _padded,
    positions={a: ("x", "paddings", "mode", "constant_values") for a in ("ops.pad", "np.pad", "tnp.pad")},
    reference="tf.pad(x, [[1, 1]])")
-op("K.spatial_2d_padding", "K.temporal_padding K.spatial_3d_padding tf.image.resize_with_crop_or_pad tf.image.pad_to_bounding_box "
-   "tf.image.resize_image_with_crop_or_pad", "x padding data_format", lambda site: _with(passed(site.value("x")), number(0.0)),
+op("K.spatial_2d_padding", "K.temporal_padding K.spatial_3d_padding tf.image.resize_with_crop_or_pad "
+   "tf.image.pad_to_bounding_box tf.image.resize_image_with_crop_or_pad", "x padding data_format",
+   lambda site: _with(passed(site.value("x")), number(0.0)),
    reference="tf.image.resize_with_crop_or_pad(x[None, :, None], 3, 3)")
-op("tf.linalg.diag", "tf.diag tf.matrix_diag tf.linalg.tensor_diag ops.diag np.diag tnp.diag np.tril np.triu ops.tril ops.triu "
-   "tnp.tril tnp.triu", "x name", lambda site: _with(passed(site.value("x")), number(0.0)), reference="tf.linalg.diag(x)")
+op("tf.linalg.diag", "tf.diag tf.matrix_diag tf.linalg.tensor_diag ops.diag np.diag tnp.diag np.tril np.triu ops.tril "
+   "ops.triu tnp.tril tnp.triu", "x name", lambda site: _with(passed(site.value("x")), number(0.0)),
+   reference="tf.linalg.diag(x)")
 op("tf.linalg.band_part", "tf.matrix_band_part", "x num_lower num_upper name",
    lambda site: _with(passed(site.value("x")), number(0.0)), reference="tf.linalg.band_part(x[None], 0, 0)")
-op("tf.linalg.set_diag", "tf.matrix_set_diag", "x diagonal name", lambda site: _with(passed(site.value("x")), t.one_of(site.value("diagonal"))),
+op("tf.linalg.set_diag", "tf.matrix_set_diag", "x diagonal name",
+   lambda site: _with(passed(site.value("x")), t.one_of(site.value("diagonal"))),
    untested="needs a matrix and its diagonal; tests/test_arrays.py")
-op("tf.sparse.to_dense", "tf.sparse_tensor_to_dense tf.sparse_to_dense K.to_dense", "x default_value validate_indices name",
-   lambda site: _with(passed(site.value("x")), number(0.0)), untested="takes a sparse tensor")
+op("tf.sparse.to_dense", "tf.sparse_tensor_to_dense tf.sparse_to_dense K.to_dense",
+   "x default_value validate_indices name", lambda site: _with(passed(site.value("x")), number(0.0)),
+   untested="takes a sparse tensor")
 
 
 def _scattered(site: Site) -> Value:
@@ -458,18 +480,21 @@ def _scattered(site: Site) -> Value:
     updates = passed(site.value("updates"))
     lo = 0.0 if updates.lo >= 0 else -INF
     hi = 0.0 if updates.hi <= 0 else INF
-    return Value(lo, hi, True, nan=updates.nan or updates.inf, inf=updates.inf, dtype=updates.dtype, evident=updates.evident)
+    return Value(lo, hi, True, nan=updates.nan or updates.inf, inf=updates.inf, dtype=updates.dtype,
+                 evident=updates.evident)
 
 
-op("tf.scatter_nd", "ops.scatter raw.ScatterNd tf.manip.scatter_nd", "indices updates shape name", _scattered, main="updates",
-   untested="takes indices and a shape; tests/test_arrays.py")
-op("tf.tensor_scatter_nd_update", "tf.tensor_scatter_update ops.scatter_update tf.tensor_scatter_nd_max tf.tensor_scatter_nd_min "
-   "ops.slice_update", "x indices updates name", lambda site: _with(passed(site.value("x")), t.one_of(site.value("updates"))),
+op("tf.scatter_nd", "ops.scatter raw.ScatterNd tf.manip.scatter_nd", "indices updates shape name", _scattered,
+   main="updates", untested="takes indices and a shape; tests/test_arrays.py")
+op("tf.tensor_scatter_nd_update",
+   "tf.tensor_scatter_update ops.scatter_update tf.tensor_scatter_nd_max tf.tensor_scatter_nd_min ops.slice_update",
+   "x indices updates name", lambda site: _with(passed(site.value("x")), t.one_of(site.value("updates"))),
    untested="takes indices; tests/test_arrays.py")
 op("tf.tensor_scatter_nd_add", "tf.tensor_scatter_add", "x indices updates name",
    lambda site: t.add(passed(site.value("x")), _scattered(site)), untested="takes indices; tests/test_arrays.py")
 op("tf.scatter_update", "tf.scatter_add tf.scatter_sub tf.scatter_nd_update tf.scatter_nd_add", "x indices updates",
-   lambda site: like(site.value("x"), -INF, INF, evident=site.value("x").evident), untested="changes a TensorFlow 1 variable", pure=False)
+   lambda site: like(site.value("x"), -INF, INF, evident=site.value("x").evident),
+   untested="changes a TensorFlow 1 variable", pure=False)
 
 
 def _largest(site: Site) -> Value:
@@ -477,94 +502,16 @@ def _largest(site: Site) -> Value:
     return t.several(passed(site.value("x")), indices)
 
 
-op("tf.math.top_k", "tf.nn.top_k ops.top_k raw.TopKV2", "x k sorted index_type name", _largest, untested="gives a pair; tests/test_arrays.py")
+op("tf.math.top_k", "tf.nn.top_k ops.top_k raw.TopKV2", "x k sorted index_type name", _largest,
+   untested="gives a pair; tests/test_arrays.py")
 op("tf.unique", "raw.Unique", "x out_idx name", _largest, untested="gives a pair; tests/test_arrays.py")
 op("tf.unique_with_counts", "", "x out_idx name",
-   lambda site: t.several(*_largest(site).obj, Value(1.0, INF, dtype="int32")), untested="gives a triple; tests/test_arrays.py")
-op("tf.argsort", "ops.argsort tnp.argsort np.argsort tf.contrib.framework.argsort tf.math.invert_permutation tf.invert_permutation "
-   "tf.searchsorted ops.searchsorted np.searchsorted", "x axis direction stable name", t.ranged(0.0, INF, dtype="int32"), reference="tf.argsort(x)")
+   lambda site: t.several(*_largest(site).obj, Value(1.0, INF, dtype="int32")),
+   untested="gives a triple; tests/test_arrays.py")
+op("tf.argsort", "ops.argsort tnp.argsort np.argsort tf.contrib.framework.argsort tf.math.invert_permutation "
+   "tf.invert_permutation tf.searchsorted ops.searchsorted np.searchsorted", "x axis direction stable name",
+   t.ranged(0.0, INF, dtype="int32"), reference="tf.argsort(x)")
 op("np.nonzero", "ops.nonzero tnp.nonzero np.flatnonzero np.argwhere", "x", t.ranged(0.0, INF, dtype="int64"),
    untested="its length depends on the values; tests/test_arrays.py")
-op("np.unique", "", "x", lambda site: passed(site.value("x")).but(kind="array"), untested="NumPy; tests/test_arrays.py")
-
-
-# Control flow
-
-def outcome(site: Site, param: str) -> Value:
-    """What a branch gives: the result of calling it, or the tensor that was given instead of a function."""
-    branch = site.value(param)
-    if branch.kind in ("function", "class", "unknown") and branch.obj is not None:
-        return site.apply(branch)
-    return branch
-
-
-def _either(first: str, second: str):
-    def give(site: Site) -> Value:
-        if not (site.given(first) and site.given(second)):
-            return unknown()
-        return join([outcome(site, first), outcome(site, second)])
-
-    return give
-
-
-op("tf.cond", "ops.cond tf.contrib.framework.smart_cond slim.smart_cond tf.compat.smart_cond", "pred true_fn false_fn name strict fn1 fn2",
-   _either("true_fn", "false_fn"), main="true_fn", untested="takes functions; tests/test_arrays.py", pure=False)
-op("K.switch", "", "condition then_expression else_expression", _either("then_expression", "else_expression"),
-   main="then_expression", untested="Keras 2 only", pure=False)
-op("K.in_train_phase", "K.in_test_phase", "x alt training", _either("x", "alt"), untested="Keras 2 only", pure=False)
-op("tf.while_loop", "ops.while_loop tf.case ops.switch tf.switch_case ops.fori_loop ops.scan tf.scan tf.foldl tf.foldr K.foldl K.foldr K.rnn ops.associative_scan",
-   "cond body loop_vars", t.anything, untested="takes functions and loops: nothing is claimed", pure=False)
-op("tf.py_function", "tf.py_func tf.numpy_function tf.contrib.eager.py_func", "func inp Tout name", t.anything,
-   untested="runs Python: nothing is claimed", pure=False)
-op("tf.map_fn", "tf.vectorized_map K.map_fn ops.map ops.vectorized_map ops.vectorize", "fn elems dtype parallel_iterations back_prop swap_memory infer_shape name",
-   lambda site: site.apply(site.value("fn"), _each_passed(site.value("elems"))), main="elems",
-   untested="takes a function; tests/test_arrays.py", pure=False,
-   positions={alias: ("fn", "elems") for alias in ("tf.vectorized_map", "ops.map", "ops.vectorized_map")})
-op("tf.contrib.framework.nest.flatten", "tf.nest.flatten tf.contrib.framework.nest", "x", lambda site: _each_passed(site.value("x")),
-   untested="gives a list of what it was given")
-
-
-# Methods of tensors: the op of the same name, applied to `self`
-
-def method(name: str, target: str, params: str = "", **info) -> None:
-    """A row `method.<name>` that does what `target` does with `self` in place of its main parameter."""
-
-    def give(site: Site) -> Value:
-        row = TABLE[target]
-        inner = Site(row, site.node, {p: a for p, a in site.args.items() if p != "self"}, site._evaluate,
-                     complete=site.complete, library="method", point=site.point, source=site.source, name=site.name)
-        inner._values[row.main] = site.value("self")
-        if "self" in site.args:
-            inner.args[row.main] = site.args["self"]
-        inner._apply, inner._differentiated = site._apply, site._differentiated
-        result = row.gives(inner)
-        result.origin = result.origin or inner
-        return result
-
-    info.setdefault("untested", f"{target} is tested")
-    op(f"method.{name}", "", f"self {params}".strip(), give, **info)
-
-
-def _method_passes(names: str, params: str = "*rest") -> None:
-    for name in names.split():
-        op(f"method.{name}", "", f"self {params}", t.passes("self"), passes="self", untested="a method; the function is tested")
-
-
-_method_passes("numpy value read_value initialized_value eval item tolist get_weights copy flatten ravel squeeze reshape "
-               "transpose swapaxes repeat take to_dense set_shape toarray")
-for _name, _target, _params in (
-    ("sum", "tf.reduce_sum", "axis dtype keepdims"), ("mean", "tf.reduce_mean", "axis dtype keepdims"),
-    ("max", "tf.reduce_max", "axis keepdims"), ("min", "tf.reduce_min", "axis keepdims"),
-    ("prod", "tf.reduce_prod", "axis keepdims"), ("std", "tf.math.reduce_std", "axis keepdims"),
-    ("var", "tf.math.reduce_variance", "axis keepdims"), ("any", "tf.reduce_any", "axis keepdims"),
-    ("all", "tf.reduce_all", "axis keepdims"), ("argmax", "tf.argmax", "axis"), ("argmin", "tf.argmin", "axis"),
-    ("dot", "tf.matmul", "y"), ("cumsum", "tf.cumsum", "axis"), ("cumprod", "tf.math.cumprod", "axis"),
-    ("astype", "tf.cast", "dtype copy"),
-):
-    method(_name, _target, _params)
-op("method.get_shape", "", "self *rest", dimensions, untested="a method; tf.shape is tested")
-op("method.size", "method.ndims method.num_elements", "self *rest", count, untested="a method; tf.size is tested")
-op("method.as_list", "", "self", dimensions, untested="a method; tf.shape is tested")
-op("method.fill", "", "self value", lambda site: number(None), untested="changes an array in place", pure=False)
-op("method.clip", "", "self clip_value_min clip_value_max",
-   lambda site: t.clip(site.value("self"), site.value("clip_value_min"), site.value("clip_value_max")), untested="a method; tf.clip_by_value is tested")
+op("np.unique", "", "x", lambda site: passed(site.value("x")).but(kind="array"),
+   untested="NumPy; tests/test_arrays.py")

@@ -46,7 +46,8 @@ class Stack:
 
     def added(self, model: Value, layer: Value) -> Value:
         """The model after `model.add(layer)`."""
-        return Value(kind=model.kind, obj=Stack(self.name, self.site, (*self.layers, layer), self.complete), origin=model.origin)
+        grown = Stack(self.name, self.site, (*self.layers, layer), self.complete)
+        return Value(kind=model.kind, obj=grown, origin=model.origin)
 
 
 def called(layer: Value, x: Value, call: Site) -> Value:
@@ -128,7 +129,7 @@ Out = Callable[[Site, Value, Site], Value]
 def layer(names: str, params: str, out: Out, **info) -> None:
     """A row for a layer's constructor; `out` gets the constructor's site, the input, and the site of the call.
 
-    The first of `names` is the row's; the Keras ones are known under keras.layers, those of TensorFlow 1 under tf.layers.
+    The first of `names` is the row's; names without a dot are known under keras.layers.
     """
     first, *rest = names.split()
     canonical = f"keras.layers.{first}"
@@ -154,7 +155,8 @@ def _weighted(default: str | None = None) -> Out:
     return lambda site, x, call: _activation(site, linear(t.one_of(x)), call, default=default)
 
 
-_KERNEL = "kernel_initializer bias_initializer kernel_regularizer bias_regularizer activity_regularizer kernel_constraint bias_constraint"
+_KERNEL = ("kernel_initializer bias_initializer kernel_regularizer bias_regularizer activity_regularizer "
+           "kernel_constraint bias_constraint")
 _CONV = f"filters kernel_size strides padding data_format dilation_rate groups activation use_bias {_KERNEL}"
 layer("Dense tf.layers.Dense keras.layers.core.Dense", f"units activation use_bias {_KERNEL}", _weighted())
 layer("EinsumDense", "equation output_shape activation bias_axes", _weighted())
@@ -162,15 +164,21 @@ for _rank in "123":
     layer(f"Conv{_rank}D Convolution{_rank}D tf.layers.Conv{_rank}D", _CONV, _weighted())
     layer(f"Conv{_rank}DTranspose Deconvolution{_rank}D Convolution{_rank}DTranspose tf.layers.Conv{_rank}DTranspose",
           _CONV.replace("dilation_rate groups", "output_padding dilation_rate"), _weighted())
-layer("SeparableConv2D SeparableConvolution2D SeparableConv1D tf.layers.SeparableConv2D", "filters kernel_size strides padding data_format dilation_rate "
-      "depth_multiplier activation use_bias", _weighted())
-layer("DepthwiseConv2D DepthwiseConv1D", "kernel_size strides padding depth_multiplier data_format dilation_rate activation use_bias", _weighted())
-layer("LocallyConnected1D LocallyConnected2D", "filters kernel_size strides padding data_format activation", _weighted(),)
-layer("ConvLSTM2D ConvLSTM1D ConvLSTM3D", "filters kernel_size strides padding data_format dilation_rate activation recurrent_activation",
+layer("SeparableConv2D SeparableConvolution2D SeparableConv1D tf.layers.SeparableConv2D",
+      "filters kernel_size strides padding data_format dilation_rate depth_multiplier activation use_bias",
+      _weighted())
+layer("DepthwiseConv2D DepthwiseConv1D",
+      "kernel_size strides padding depth_multiplier data_format dilation_rate activation use_bias", _weighted())
+layer("LocallyConnected1D LocallyConnected2D", "filters kernel_size strides padding data_format activation",
+      _weighted())
+layer("ConvLSTM2D ConvLSTM1D ConvLSTM3D",
+      "filters kernel_size strides padding data_format dilation_rate activation recurrent_activation",
       lambda site, x, call: _lstm(site, x, call))
-layer("Embedding", "input_dim output_dim embeddings_initializer embeddings_regularizer embeddings_constraint mask_zero weights",
+layer("Embedding",
+      "input_dim output_dim embeddings_initializer embeddings_regularizer embeddings_constraint mask_zero weights",
       lambda site, x, call: Value(evident=True))
-layer("MultiHeadAttention GroupQueryAttention Bilinear", "num_heads key_dim value_dim dropout", lambda site, x, call: linear(t.one_of(x)))
+layer("MultiHeadAttention GroupQueryAttention Bilinear", "num_heads key_dim value_dim dropout",
+      lambda site, x, call: linear(t.one_of(x)))
 
 
 def _normalized(site: Site, x: Value, call: Site) -> Value:
@@ -185,13 +193,15 @@ layer("BatchNormalization tf.layers.BatchNormalization keras.layers.normalizatio
 layer("LayerNormalization RMSNormalization", "axis epsilon center scale", _normalized)
 layer("GroupNormalization", "groups axis epsilon center scale", _normalized)
 layer("SpectralNormalization", "layer power_iterations", lambda site, x, call: called(site.value("layer"), x, call))
-layer("Normalization keras.layers.experimental.preprocessing.Normalization", "axis mean variance invert", lambda site, x, call: linear(t.one_of(x)))
+layer("Normalization keras.layers.experimental.preprocessing.Normalization", "axis mean variance invert",
+      lambda site, x, call: linear(t.one_of(x)))
 layer("UnitNormalization", "axis", lambda site, x, call: Value(-1.00001, 1.00001, nan=x.nan or x.inf))
 
 
 # Recurrent layers
 
-_CELL = "units activation recurrent_activation use_bias kernel_initializer recurrent_initializer bias_initializer unit_forget_bias"
+_CELL = ("units activation recurrent_activation use_bias kernel_initializer recurrent_initializer bias_initializer "
+         "unit_forget_bias")
 
 
 def _states(site: Site, out: Value, others: int) -> Value:
@@ -225,8 +235,10 @@ def _simple_rnn(site: Site, x: Value, call: Site) -> Value:
 
 layer("LSTM CuDNNLSTM LSTMCell keras.layers.recurrent.LSTM", f"{_CELL} return_sequences return_state", _lstm)
 layer("GRU CuDNNGRU GRUCell keras.layers.recurrent.GRU", f"{_CELL} return_sequences return_state", _gru)
-layer("SimpleRNN SimpleRNNCell", "units activation use_bias kernel_initializer recurrent_initializer return_sequences return_state", _simple_rnn)
-layer("RNN", "cell return_sequences return_state", lambda site, x, call: _states(site, called(site.value("cell"), x, call), 1))
+layer("SimpleRNN SimpleRNNCell",
+      "units activation use_bias kernel_initializer recurrent_initializer return_sequences return_state", _simple_rnn)
+layer("RNN", "cell return_sequences return_state",
+      lambda site, x, call: _states(site, called(site.value("cell"), x, call), 1))
 
 
 def _bidirectional(site: Site, x: Value, call: Site) -> Value:
@@ -288,13 +300,16 @@ def _elu(site: Site, x: Value, call: Site) -> Value:
         return unknown("tensor")
     below = t.multiply(t.subtract(t.exp(t.minimum(x, number(0.0))), number(1.0)), number(alpha))
     lo = min(below.lo, x.lo) if x.lo < 0 else x.lo
-    return Value(max(lo, -alpha) if x.lo < 0 else lo, max(x.hi, below.hi) if x.hi <= 0 else x.hi, x.zero or x.hi < 0, nan=x.nan, inf=x.inf, dtype=x.dtype)
+    lo, hi = max(lo, -alpha) if x.lo < 0 else lo, max(x.hi, below.hi) if x.hi <= 0 else x.hi
+    return Value(lo, hi, x.zero or x.hi < 0, nan=x.nan, inf=x.inf, dtype=x.dtype)
 
 
-layer("Activation keras.layers.core.Activation", "activation", lambda site, x, call: _activation(site, entered(x), call))
+layer("Activation keras.layers.core.Activation", "activation",
+      lambda site, x, call: _activation(site, entered(x), call))
 layer("ReLU", "max_value negative_slope threshold", _relu_layer)
 layer("LeakyReLU keras.layers.advanced_activations.LeakyReLU", "negative_slope alpha", _leaky)
-layer("PReLU keras.layers.advanced_activations.PReLU", "alpha_initializer alpha_regularizer alpha_constraint shared_axes", _prelu)
+layer("PReLU keras.layers.advanced_activations.PReLU",
+      "alpha_initializer alpha_regularizer alpha_constraint shared_axes", _prelu)
 layer("ELU keras.layers.advanced_activations.ELU", "alpha", _elu)
 layer("ThresholdedReLU", "theta", lambda site, x, call: relu(entered(x), 0.0, None, _constant(site, "theta", 1.0)))
 layer("Softmax", "axis", _as_op("tf.nn.softmax"))
@@ -316,25 +331,32 @@ def _averaged(site: Site, x: Value, call: Site) -> Value:
     x = entered(x)
     lo, hi = outward(x.lo, x.hi, x.dtype, 1024)
     lo, hi = (0.0 if x.lo == 0 else lo), (0.0 if x.hi == 0 else hi)
-    return Value(lo, hi, x.zero or lo < 0 < hi, nan=x.nan or x.inf, inf=x.inf, dtype=x.dtype, guarded=x.guarded, evident=x.evident)
+    return Value(lo, hi, x.zero or lo < 0 < hi, nan=x.nan or x.inf, inf=x.inf, dtype=x.dtype, guarded=x.guarded,
+                 evident=x.evident)
+
+
+def _interpolated(site: Site, x: Value, call: Site) -> Value:
+    """Means of neighbours; cubic and Lanczos interpolation overshoot."""
+    inside = site.const("interpolation", "nearest") in ("nearest", "bilinear")
+    return _averaged(site, x, call) if inside else unknown("tensor")
 
 
 layer("Flatten keras.layers.core.Flatten tf.layers.Flatten", "data_format", _handed)
 layer("Reshape", "target_shape", _handed)
 layer("Permute", "dims", _handed)
 layer("RepeatVector", "n", _handed)
-layer("Cropping1D Cropping2D Cropping3D CenterCrop RandomCrop RandomFlip ActivityRegularization Identity UpSampling1D UpSampling3D "
-      "MaxPooling1D MaxPooling2D MaxPooling3D MaxPool1D MaxPool2D MaxPool3D GlobalMaxPooling1D GlobalMaxPooling2D GlobalMaxPooling3D "
-      "GlobalMaxPool1D GlobalMaxPool2D GlobalMaxPool3D tf.layers.MaxPooling1D tf.layers.MaxPooling2D",
-      "size strides padding data_format", _handed)
-layer("AveragePooling2D AveragePooling1D AveragePooling3D AvgPool1D AvgPool2D AvgPool3D GlobalAveragePooling1D GlobalAveragePooling2D "
-      "GlobalAveragePooling3D GlobalAvgPool1D GlobalAvgPool2D GlobalAvgPool3D tf.layers.AveragePooling2D",
-      "pool_size strides padding data_format", _averaged)
-layer("UpSampling2D Resizing", "size data_format interpolation",
-      lambda site, x, call: _averaged(site, x, call) if site.const("interpolation", "nearest") in ("nearest", "bilinear") else unknown("tensor"))
+layer("Cropping1D Cropping2D Cropping3D CenterCrop RandomCrop RandomFlip ActivityRegularization Identity UpSampling1D "
+      "UpSampling3D MaxPooling1D MaxPooling2D MaxPooling3D MaxPool1D MaxPool2D MaxPool3D GlobalMaxPooling1D "
+      "GlobalMaxPooling2D GlobalMaxPooling3D GlobalMaxPool1D GlobalMaxPool2D GlobalMaxPool3D tf.layers.MaxPooling1D "
+      "tf.layers.MaxPooling2D", "size strides padding data_format", _handed)
+layer("AveragePooling2D AveragePooling1D AveragePooling3D AvgPool1D AvgPool2D AvgPool3D GlobalAveragePooling1D "
+      "GlobalAveragePooling2D GlobalAveragePooling3D GlobalAvgPool1D GlobalAvgPool2D GlobalAvgPool3D "
+      "tf.layers.AveragePooling2D", "pool_size strides padding data_format", _averaged)
+layer("UpSampling2D Resizing", "size data_format interpolation", _interpolated)
 layer("ZeroPadding2D ZeroPadding1D ZeroPadding3D Masking", "padding data_format", _with_zero)
 layer("InputLayer", "shape batch_size dtype", _handed)
-layer("Lambda keras.layers.core.Lambda", "function output_shape mask arguments", lambda site, x, call: _with_apply(call, site).apply(site.value("function"), x))
+layer("Lambda keras.layers.core.Lambda", "function output_shape mask arguments",
+      lambda site, x, call: _with_apply(call, site).apply(site.value("function"), x))
 
 
 def _dropped(site: Site, x: Value, call: Site) -> Value:
@@ -359,17 +381,20 @@ def _noisy(site: Site, x: Value, call: Site) -> Value:
     return Value(evident=x.known, nan=x.nan, inf=x.inf, dtype=x.dtype)
 
 
-layer("Dropout keras.layers.core.Dropout tf.layers.Dropout SpatialDropout1D SpatialDropout2D SpatialDropout3D", "rate noise_shape seed", _dropped)
+layer("Dropout keras.layers.core.Dropout tf.layers.Dropout SpatialDropout1D SpatialDropout2D SpatialDropout3D",
+      "rate noise_shape seed", _dropped)
 layer("GaussianNoise GaussianDropout AlphaDropout", "stddev seed", _noisy)
 
 
 def _rescaled(site: Site, x: Value, call: Site) -> Value:
-    scale, offset = t.one_of(site.value("scale")), t.one_of(site.value("offset")) if site.given("offset") else number(0.0)
+    scale = t.one_of(site.value("scale"))
+    offset = t.one_of(site.value("offset")) if site.given("offset") else number(0.0)
     x = entered(x)
     x = x if x.dtype not in ("uint8", "int32", "int64") else cast(x, "float32")
     result = t.add(t.multiply(x, scale), offset)
     lo, hi = outward(result.lo, result.hi, result.dtype)
-    return Value(lo, hi, result.zero or lo <= 0 <= hi, nan=result.nan, inf=result.inf, dtype=result.dtype, evident=result.evident)
+    return Value(lo, hi, result.zero or lo <= 0 <= hi, nan=result.nan, inf=result.inf, dtype=result.dtype,
+                 evident=result.evident)
 
 
 layer("Rescaling keras.layers.experimental.preprocessing.Rescaling", "scale offset", _rescaled)
@@ -401,7 +426,8 @@ def _inner(values: list[Value]) -> Value:
     """Sums of products."""
     both = t.multiply(join(values), join(values).but(token=None))
     sign = all(v.lo >= 0 for v in values)
-    return Value(0.0 if sign else -INF, INF, nan=both.nan or both.inf, inf=both.inf, evident=all(v.known for v in values) and not sign)
+    evident = not sign and all(v.known for v in values)
+    return Value(0.0 if sign else -INF, INF, nan=both.nan or both.inf, inf=both.inf, evident=evident)
 
 
 def _merge(names: str, combine: Callable[[list[Value]], Value], params: str = "") -> None:
@@ -416,7 +442,8 @@ def _merge(names: str, combine: Callable[[list[Value]], Value], params: str = ""
         return combine([entered(v) for v in x.obj])
 
     layer(first, params, lambda site, x, call: give(site, x))
-    op(f"keras.layers.{function}", f"keras.layers.merge.{function}", f"inputs {params}", lambda site: give(site, site.value("inputs")), untested=TESTED)
+    op(f"keras.layers.{function}", f"keras.layers.merge.{function}", f"inputs {params}",
+       lambda site: give(site, site.value("inputs")), untested=TESTED)
 
 
 _merge("Add add", _folded(t.add))
@@ -433,8 +460,9 @@ _merge("Dot dot", _inner, "axes normalize")
 
 def _sequential(site: Site) -> Value:
     given = site.value("layers")
-    known = not site.given("layers") or given.kind == "none" or (given.kind == "sequence" and isinstance(given.obj, tuple))
-    layers = given.obj if given.kind == "sequence" and isinstance(given.obj, tuple) else ()
+    seen = given.kind == "sequence" and isinstance(given.obj, tuple)
+    layers = given.obj if seen else ()
+    known = seen or not site.given("layers") or given.kind == "none"
     return Value(kind="model", obj=Stack("keras.Sequential", site, layers, known))
 
 
@@ -444,12 +472,17 @@ def _model(site: Site) -> Value:
     return Value(kind="model", obj=Layer("keras.Model", site, lambda x, call: outputs))
 
 
-op("keras.Sequential", "keras.models.Sequential keras.engine.sequential.Sequential", "layers trainable name", _sequential, untested=TESTED, pure=False)
-op("keras.Model", "keras.models.Model keras.engine.training.Model keras.engine.Model keras.Functional", "inputs outputs name", _model,
-   untested=TESTED, pure=False)
+def _predicted(site: Site) -> Value:
+    model = site.value("self")
+    return called(model, site.value("x"), site) if hasattr(model.obj, "out") else unknown()
+
+
+op("keras.Sequential", "keras.models.Sequential keras.engine.sequential.Sequential", "layers trainable name",
+   _sequential, untested=TESTED, pure=False)
+op("keras.Model", "keras.models.Model keras.engine.training.Model keras.engine.Model keras.Functional",
+   "inputs outputs name", _model, untested=TESTED, pure=False)
 op("method.predict", "method.predict_on_batch method.__call__ method.call method.predict_proba", "self x *rest",
-   lambda site: called(site.value("self"), site.value("x"), site) if hasattr(site.value("self").obj, "out") else unknown(), main="x",
-   untested=TESTED, pure=False)
+   lambda site: _predicted(site), main="x", untested=TESTED, pure=False)
 
 
 # Layer functions of TensorFlow 1 and slim: output, not layer
@@ -473,27 +506,34 @@ def _slim_activation(default: str | None):
     return lambda site, x: _activation(site, linear(t.one_of(x), x.dtype), site, "activation_fn", default)
 
 
-_TF1 = "activation use_bias kernel_initializer bias_initializer kernel_regularizer bias_regularizer activity_regularizer"
+_TF1 = ("activation use_bias kernel_initializer bias_initializer kernel_regularizer bias_regularizer "
+        "activity_regularizer")
 _SLIM = "activation_fn normalizer_fn normalizer_params weights_initializer weights_regularizer biases_initializer scope"
 _function("tf.layers.dense", f"units {_TF1} kernel_constraint bias_constraint trainable name reuse", _keras_activation)
-_function("tf.layers.conv2d tf.layers.conv1d tf.layers.conv3d tf.layers.conv2d_transpose tf.layers.conv3d_transpose", "filters kernel_size strides "
-          f"padding data_format dilation_rate {_TF1} name reuse", _keras_activation)
-_function("tf.layers.separable_conv2d tf.layers.separable_conv1d", f"filters kernel_size strides padding data_format dilation_rate depth_multiplier {_TF1}",
-          _keras_activation)
-_function("tf.layers.batch_normalization " + _both("batch_norm layer_norm instance_norm group_norm"), "axis momentum epsilon center scale activation_fn",
-          lambda site, x: _activation(site, linear(t.one_of(x), x.dtype), site, "activation_fn"))
+_function("tf.layers.conv2d tf.layers.conv1d tf.layers.conv3d tf.layers.conv2d_transpose tf.layers.conv3d_transpose",
+    f"filters kernel_size strides padding data_format dilation_rate {_TF1} name reuse", _keras_activation)
+_function("tf.layers.separable_conv2d tf.layers.separable_conv1d",
+    f"filters kernel_size strides padding data_format dilation_rate depth_multiplier {_TF1}", _keras_activation)
+_function("tf.layers.batch_normalization " + _both("batch_norm layer_norm instance_norm group_norm"),
+    "axis momentum epsilon center scale activation_fn",
+    lambda site, x: _activation(site, linear(t.one_of(x), x.dtype), site, "activation_fn"))
 _function("tf.layers.flatten slim.flatten tf.contrib.layers.flatten", "name", lambda site, x: passed(x), passes="x")
-_function("tf.layers.max_pooling2d tf.layers.max_pooling1d tf.layers.max_pooling3d " + _both("max_pool2d"), "pool_size strides padding", lambda site, x: passed(x))
-_function("tf.layers.average_pooling2d tf.layers.average_pooling1d tf.layers.average_pooling3d " + _both("avg_pool2d"), "pool_size strides padding",
-          lambda site, x: _averaged(site, x, site))
-_function("tf.layers.dropout", "rate noise_shape seed training name", lambda site, x: dropped(passed(x), _constant(site, "rate", 0.5)))
-_function(_both("dropout"), "keep_prob noise_shape is_training outputs_collections scope", lambda site, x: dropped(passed(x), _kept(site)))
+_function("tf.layers.max_pooling2d tf.layers.max_pooling1d tf.layers.max_pooling3d " + _both("max_pool2d"),
+    "pool_size strides padding", lambda site, x: passed(x))
+_function("tf.layers.average_pooling2d tf.layers.average_pooling1d tf.layers.average_pooling3d " + _both("avg_pool2d"),
+    "pool_size strides padding", lambda site, x: _averaged(site, x, site))
+_function("tf.layers.dropout", "rate noise_shape seed training name",
+    lambda site, x: dropped(passed(x), _constant(site, "rate", 0.5)))
+_function(_both("dropout"), "keep_prob noise_shape is_training outputs_collections scope",
+    lambda site, x: dropped(passed(x), _kept(site)))
 _function(_both("fully_connected") + " tf.contrib.layers.relu", f"num_outputs {_SLIM}", _slim_activation("relu"))
-_function(_both("conv2d convolution2d convolution conv2d_transpose convolution2d_transpose"), f"num_outputs kernel_size stride padding data_format rate {_SLIM}",
-          _slim_activation("relu"))
-_function(_both("separable_conv2d separable_convolution2d"), f"num_outputs kernel_size depth_multiplier stride padding rate {_SLIM}", _slim_activation("relu"))
+_function(_both("conv2d convolution2d convolution conv2d_transpose convolution2d_transpose"),
+    f"num_outputs kernel_size stride padding data_format rate {_SLIM}", _slim_activation("relu"))
+_function(_both("separable_conv2d separable_convolution2d"),
+    f"num_outputs kernel_size depth_multiplier stride padding rate {_SLIM}", _slim_activation("relu"))
 _function(_both("linear"), "num_outputs scope", _slim_activation(None))
-_function("tf.contrib.layers.softmax", "scope", lambda site, x: applied(TABLE["tf.nn.softmax"], x, site) if "tf.nn.softmax" in TABLE else unknown("tensor"))
+_function("tf.contrib.layers.softmax", "scope",
+    lambda site, x: applied(TABLE["tf.nn.softmax"], x, site))
 _function(_both("unit_norm"), "dim epsilon scope", lambda site, x: Value(-1.00001, 1.00001, nan=x.nan))
 
 
@@ -509,9 +549,10 @@ def _tf1_cell(names: str, out: Out) -> None:
     first, *rest = [f"tf.{root}.{name}" for name in names.split() for root in ("nn.rnn_cell", "contrib.rnn")]
 
     def give(site: Site) -> Value:
-        return Value(kind="layer", obj=Layer(first, site, lambda x, call: Value(kind="sequence", obj=(out(site, x, call), unknown("tensor")))))
+        return Value(kind="layer", obj=Layer(first, site, lambda x, call: t.several(out(site, x, call), unknown("tensor"))))
 
-    op(first, " ".join(rest), "units *rest activation", give, untested="TensorFlow 1 only; the Keras layer is tested", pure=False)
+    op(first, " ".join(rest), "units *rest activation", give, untested="TensorFlow 1 only; the Keras layer is tested",
+       pure=False)
 
 
 _tf1_cell("LSTMCell BasicLSTMCell LSTMBlockCell LayerNormBasicLSTMCell", _lstm)
@@ -524,8 +565,10 @@ def _cell_output(cell: Value, x: Value, call: Site) -> Value:
     return found if found.kind == "sequence" else Value(kind="sequence", obj=(found, unknown("tensor")))
 
 
-op("tf.nn.dynamic_rnn", "tf.nn.static_rnn tf.contrib.rnn.static_rnn tf.nn.rnn", "cell x sequence_length initial_state dtype time_major scope",
-   lambda site: _zero_past_the_end(_cell_output(site.value("cell"), site.value("x"), site)), main="x", untested="TensorFlow 1 only", pure=False)
+op("tf.nn.dynamic_rnn", "tf.nn.static_rnn tf.contrib.rnn.static_rnn tf.nn.rnn",
+   "cell x sequence_length initial_state dtype time_major scope",
+   lambda site: _zero_past_the_end(_cell_output(site.value("cell"), site.value("x"), site)), main="x",
+   untested="TensorFlow 1 only", pure=False)
 
 
 def _zero_past_the_end(pair: Value) -> Value:

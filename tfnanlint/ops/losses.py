@@ -78,16 +78,18 @@ def _loss(function: str, cls: str, give: Range, params: str = "", untested: str 
     """Rows for a loss function with its old spellings, and for the class of the same loss."""
     first, *rest = function.split()
     aliases = [f"keras.{module}.{name}" for name in (first, *rest) for module in ("losses", "metrics", "objectives")]
-    op(aliases[0], " ".join(aliases[1:]), f"y_true y_pred {params}", lambda site: give(site, t.one_of(site.value("y_true")), t.one_of(site.value("y_pred"))),
+    op(aliases[0], " ".join(aliases[1:]), f"y_true y_pred {params}",
+       lambda site: give(site, t.one_of(site.value("y_true")), t.one_of(site.value("y_pred"))),
        main="y_pred", untested=untested)
     if cls:
         name = f"keras.losses.{cls}"
-        op(name, f"tf.losses.{cls}", f"{params} reduction name dtype", lambda site: Value(kind="loss", obj=CallableObject(name, site, _of_pair(site, give))),
+        op(name, f"tf.losses.{cls}", f"{params} reduction name dtype",
+           lambda site: Value(kind="loss", obj=CallableObject(name, site, _of_pair(site, give))),
            main="", untested=untested)
 
 
 def _of_pair(site: Site, give: Range) -> Callable[[Value, Site], Value]:
-    """A loss object is called with (labels, predictions): a sequence of the two, or something of which nothing is known."""
+    """A loss object is called with a sequence of labels and predictions; of anything else nothing is known."""
 
     def out(x: Value, call: Site) -> Value:
         pair = x.obj if isinstance(x.obj, tuple) and len(x.obj) >= 2 else (unknown(), unknown())
@@ -107,10 +109,13 @@ _loss("mean_absolute_error mae MAE", "MeanAbsoluteError", _mean_of(t.absolute))
 _loss("mean_absolute_percentage_error mape MAPE", "MeanAbsolutePercentageError", _at_least(0.0))
 _loss("mean_squared_logarithmic_error msle MSLE", "MeanSquaredLogarithmicError", _at_least(0.0))
 _loss("binary_crossentropy", "BinaryCrossentropy", _crossentropy, "from_logits label_smoothing axis")
-_loss("binary_focal_crossentropy", "BinaryFocalCrossentropy", _crossentropy, "apply_class_balancing alpha gamma from_logits label_smoothing axis")
+_loss("binary_focal_crossentropy", "BinaryFocalCrossentropy", _crossentropy,
+      "apply_class_balancing alpha gamma from_logits label_smoothing axis")
 _loss("categorical_crossentropy", "CategoricalCrossentropy", _categorical, "from_logits label_smoothing axis")
-_loss("categorical_focal_crossentropy", "CategoricalFocalCrossentropy", _categorical, "alpha gamma from_logits label_smoothing axis")
-_loss("sparse_categorical_crossentropy", "SparseCategoricalCrossentropy", lambda site, y, p: Value(0.0, INF, True, **_bad(y, p)), "from_logits ignore_class axis")
+_loss("categorical_focal_crossentropy", "CategoricalFocalCrossentropy", _categorical,
+      "alpha gamma from_logits label_smoothing axis")
+_loss("sparse_categorical_crossentropy", "SparseCategoricalCrossentropy",
+      lambda site, y, p: Value(0.0, INF, True, **_bad(y, p)), "from_logits ignore_class axis")
 _loss("kl_divergence kullback_leibler_divergence kld KLD kldivergence", "KLDivergence", _anything)
 _loss("poisson", "Poisson", _poisson)
 _loss("hinge", "Hinge", _at_least(0.0))
@@ -121,7 +126,8 @@ _loss("log_cosh logcosh", "LogCosh", _at_least(0.0))
 _loss("cosine_similarity", "CosineSimilarity", _cosine, "axis")
 _loss("dice", "Dice", _anything, "axis")
 _loss("tversky", "Tversky", _anything, "alpha beta axis")
-_loss("ctc", "CTC", lambda site, y, p: Value(0.0, INF, **{**_bad(y, p), "inf": True}), untested="Inf for labels longer than the output (facts: A.ctc_loss)")
+_loss("ctc", "CTC", lambda site, y, p: Value(0.0, INF, **{**_bad(y, p), "inf": True}),
+      untested="Inf for labels longer than the output (facts: A.ctc_loss)")
 op("keras.losses.cosine_proximity", "keras.metrics.cosine_proximity keras.losses.cosine", "y_true y_pred",
    lambda site: _cosine(site, site.value("y_true"), site.value("y_pred")), main="y_pred", untested="Keras 2 only")
 
@@ -129,12 +135,16 @@ op("keras.losses.cosine_proximity", "keras.metrics.cosine_proximity keras.losses
 # Keras backend and keras.ops: predictions are probabilities unless from_logits
 
 def _backend(name: str, aliases: str, params: str, give: Range, first: str, second: str) -> None:
-    op(name, aliases, params, lambda site: give(site, t.one_of(site.value(first)), t.one_of(site.value(second))), main=second, untested=TESTED)
+    op(name, aliases, params, lambda site: give(site, t.one_of(site.value(first)), t.one_of(site.value(second))),
+       main=second, untested=TESTED)
 
 
-_backend("K.binary_crossentropy", "ops.binary_crossentropy", "target output from_logits", _crossentropy, "target", "output")
-_backend("K.categorical_crossentropy", "ops.categorical_crossentropy", "target output from_logits axis", _categorical, "target", "output")
-_backend("K.sparse_categorical_crossentropy", "ops.sparse_categorical_crossentropy", "target output from_logits axis", _at_least(0.0), "target", "output")
+_backend("K.binary_crossentropy", "ops.binary_crossentropy", "target output from_logits", _crossentropy, "target",
+         "output")
+_backend("K.categorical_crossentropy", "ops.categorical_crossentropy", "target output from_logits axis", _categorical,
+         "target", "output")
+_backend("K.sparse_categorical_crossentropy", "ops.sparse_categorical_crossentropy", "target output from_logits axis",
+         _at_least(0.0), "target", "output")
 
 
 # TensorFlow 1: averaged, with weights that may be negative only by mistake
@@ -147,34 +157,52 @@ def _weighted(give: Range) -> Callable[[Site], Value]:
     return result
 
 
-for _name, _give in (("mean_squared_error", _mean_of(t.square)), ("absolute_difference", _mean_of(t.absolute)), ("huber_loss", _at_least(0.0)),
-                     ("hinge_loss", _at_least(0.0)), ("cosine_distance", lambda site, y, p: Value(**_bad(y, p))), ("mean_pairwise_squared_error", _at_least(0.0))):
-    op(f"tf.losses.{_name}", f"slim.losses.{_name} tf.contrib.losses.{_name}", "labels predictions weights scope loss_collection reduction",
+_TF1 = {
+    "mean_squared_error": _mean_of(t.square), "absolute_difference": _mean_of(t.absolute), "huber_loss": _at_least(0.0),
+    "hinge_loss": _at_least(0.0), "mean_pairwise_squared_error": _at_least(0.0),
+    "cosine_distance": lambda site, y, p: Value(**_bad(y, p)),
+}
+for _name, _give in _TF1.items():
+    op(f"tf.losses.{_name}", f"slim.losses.{_name} tf.contrib.losses.{_name}",
+       "labels predictions weights scope loss_collection reduction",
        _weighted(_give), main="predictions", untested="TensorFlow 1 only; tests/test_layers.py executes it in a graph")
-op("tf.losses.log_loss", "slim.losses.log_loss tf.contrib.losses.log_loss", "labels predictions weights epsilon scope", _weighted(_anything),
-   main="predictions", untested="TensorFlow 1 only: not clipped, predictions outside [0, 1] give NaN")
-for _name, _params in (("softmax_cross_entropy", "onehot_labels logits weights label_smoothing"), ("sigmoid_cross_entropy", "multi_class_labels logits weights"),
-                       ("sparse_softmax_cross_entropy", "labels logits weights")):
+op("tf.losses.log_loss", "slim.losses.log_loss tf.contrib.losses.log_loss", "labels predictions weights epsilon scope",
+   _weighted(_anything), main="predictions",
+   untested="TensorFlow 1 only: not clipped, predictions outside [0, 1] give NaN")
+_TF1_LOGITS = {
+    "softmax_cross_entropy": "onehot_labels logits weights label_smoothing",
+    "sigmoid_cross_entropy": "multi_class_labels logits weights", "sparse_softmax_cross_entropy": "labels logits weights",
+}
+for _name, _params in _TF1_LOGITS.items():
     op(f"tf.losses.{_name}", f"slim.losses.{_name} tf.contrib.losses.{_name}", _params + " scope",
-       lambda site: _at_least(0.0)(site, unknown(), t.one_of(site.value("logits"))), main="logits", untested="TensorFlow 1 only; the tf.nn op is tested")
-op("tf.losses.get_total_loss", "tf.losses.get_regularization_loss tf.losses.get_losses tf.losses.compute_weighted_loss tf.losses.add_loss "
-   "slim.losses.get_total_loss slim.losses.get_regularization_losses tf.losses.get_regularization_losses", "losses weights", lambda site: unknown("tensor"),
-   untested="sums what was collected", pure=False)
+       lambda site: _at_least(0.0)(site, unknown(), t.one_of(site.value("logits"))), main="logits",
+       untested="TensorFlow 1 only; the tf.nn op is tested")
+op("tf.losses.get_total_loss", "tf.losses.get_regularization_loss tf.losses.get_losses "
+   "tf.losses.compute_weighted_loss tf.losses.add_loss slim.losses.get_total_loss "
+   "slim.losses.get_regularization_losses tf.losses.get_regularization_losses", "losses weights",
+   lambda site: unknown("tensor"), untested="sums what was collected", pure=False)
 
 
 # Metrics
 
-for _name in ("Mean", "Sum", "MeanTensor", "Accuracy", "BinaryAccuracy", "CategoricalAccuracy", "SparseCategoricalAccuracy", "TopKCategoricalAccuracy",
-              "SparseTopKCategoricalAccuracy", "AUC", "Precision", "Recall", "TruePositives", "TrueNegatives", "FalsePositives", "FalseNegatives",
-              "MeanIoU", "IoU", "BinaryIoU", "OneHotIoU", "OneHotMeanIoU", "F1Score", "FBetaScore", "R2Score", "RootMeanSquaredError", "MeanSquaredError",
-              "MeanAbsoluteError", "MeanAbsolutePercentageError", "MeanSquaredLogarithmicError", "BinaryCrossentropy", "CategoricalCrossentropy",
-              "SparseCategoricalCrossentropy", "KLDivergence", "Poisson", "LogCoshError", "CosineSimilarity", "Hinge", "SquaredHinge",
-              "CategoricalHinge", "MeanRelativeError", "SensitivityAtSpecificity", "SpecificityAtSensitivity", "PrecisionAtRecall", "RecallAtPrecision"):
-    op(f"keras.metrics.{_name}", f"tf.metrics.{_name}", "name dtype", lambda site: Value(kind="metric"), main="", untested="not a number")
-op("keras.metrics.categorical_accuracy", "keras.metrics.sparse_categorical_accuracy keras.metrics.binary_accuracy keras.metrics.top_k_categorical_accuracy "
-   "keras.metrics.sparse_top_k_categorical_accuracy tf.metrics.accuracy tf.metrics.mean_iou tf.contrib.metrics.accuracy", "y_true y_pred",
-   lambda site: Value(0.0, 1.0), main="y_pred", untested="a metric; tests/test_layers.py executes it")
-op("tf.metrics.mean", "tf.metrics.mean_squared_error tf.metrics.auc tf.metrics.recall tf.metrics.precision tf.metrics.mean_absolute_error "
-   "tf.metrics.root_mean_squared_error", "values weights", lambda site: Value(kind="sequence", obj=(unknown("tensor"), unknown("tensor"))),
+_METRICS = (
+    "Mean Sum MeanTensor Accuracy BinaryAccuracy CategoricalAccuracy SparseCategoricalAccuracy "
+    "TopKCategoricalAccuracy SparseTopKCategoricalAccuracy AUC Precision Recall TruePositives TrueNegatives "
+    "FalsePositives FalseNegatives MeanIoU IoU BinaryIoU OneHotIoU OneHotMeanIoU F1Score FBetaScore R2Score "
+    "RootMeanSquaredError MeanSquaredError MeanAbsoluteError MeanAbsolutePercentageError MeanSquaredLogarithmicError "
+    "BinaryCrossentropy CategoricalCrossentropy SparseCategoricalCrossentropy KLDivergence Poisson LogCoshError "
+    "CosineSimilarity Hinge SquaredHinge CategoricalHinge MeanRelativeError SensitivityAtSpecificity "
+    "SpecificityAtSensitivity PrecisionAtRecall RecallAtPrecision"
+)
+for _name in _METRICS.split():
+    op(f"keras.metrics.{_name}", f"tf.metrics.{_name}", "name dtype", lambda site: Value(kind="metric"), main="",
+       untested="not a number")
+op("keras.metrics.categorical_accuracy", "keras.metrics.sparse_categorical_accuracy keras.metrics.binary_accuracy "
+   "keras.metrics.top_k_categorical_accuracy keras.metrics.sparse_top_k_categorical_accuracy tf.metrics.accuracy "
+   "tf.metrics.mean_iou tf.contrib.metrics.accuracy", "y_true y_pred", lambda site: Value(0.0, 1.0), main="y_pred",
+   untested="a metric; tests/test_layers.py executes it")
+op("tf.metrics.mean", "tf.metrics.mean_squared_error tf.metrics.auc tf.metrics.recall tf.metrics.precision "
+   "tf.metrics.mean_absolute_error tf.metrics.root_mean_squared_error", "values weights",
+   lambda site: Value(kind="sequence", obj=(unknown("tensor"), unknown("tensor"))),
    untested="TensorFlow 1 only: a value and its update", pure=False)
 op("method.result", "", "self", lambda site: unknown("tensor"), untested="a metric's running value", pure=False)

@@ -75,12 +75,16 @@ def _rising(function: Callable[[float], float], least: float = -INF) -> Callable
 
 
 for _name, _function, _transfer in (
-    *((f.__name__, f, _rising(f)) for f in (math.log, math.log2, math.log10, math.log1p, math.sinh, math.floor, math.ceil, math.trunc,
+    *((f.__name__, f, _rising(f)) for f in (math.log, math.log2, math.log10, math.log1p, math.sinh, math.floor,
+    math.ceil, math.trunc,
                                             math.radians, math.degrees)),
-    ("exp", math.exp, _rising(math.exp, 0.0)), ("expm1", math.expm1, _rising(math.expm1, -1.0)), ("sqrt", math.sqrt, _rising(math.sqrt, 0.0)),
-    ("fabs", math.fabs, t.absolute), ("cosh", math.cosh, _bounded(1.0, INF)), ("factorial", _factorial, _bounded(1.0, INF)),
+    ("exp", math.exp, _rising(math.exp, 0.0)), ("expm1", math.expm1, _rising(math.expm1, -1.0)),
+    ("sqrt", math.sqrt, _rising(math.sqrt, 0.0)),
+    ("fabs", math.fabs, t.absolute), ("cosh", math.cosh, _bounded(1.0, INF)),
+    ("factorial", _factorial, _bounded(1.0, INF)),
     *((f.__name__, f, _bounded(-1.0, 1.0)) for f in (math.sin, math.cos, math.tanh, math.erf)),
-    *((f.__name__, f, _bounded(-math.pi / 2, math.pi / 2)) for f in (math.atan, math.asin)), ("acos", math.acos, _bounded(0.0, math.pi)),
+    *((f.__name__, f, _bounded(-math.pi / 2, math.pi / 2)) for f in (math.atan, math.asin)),
+    ("acos", math.acos, _bounded(0.0, math.pi)),
     *((f.__name__, f, lambda x: unknown("number")) for f in (math.tan, math.gamma, math.lgamma)),
 ):
     _python(f"math.{_name}", _function, _transfer)
@@ -89,8 +93,10 @@ op("math.isnan", "math.isinf math.isfinite math.isclose", "x y", t.ranged(0.0, 1
 op("math.hypot", "math.dist", "x y", lambda site: Value(0.0, INF, kind="number"), untested=PYTHON)
 op("math.fsum", "", "x", lambda site: _sum(site), untested=PYTHON)
 op("math.atan2", "", "y x", lambda site: Value(-math.pi, math.pi, kind="number"), untested=PYTHON)
-op("math.gcd", "math.comb math.perm math.lcm", "x y", lambda site: Value(0.0, INF, kind="number", dtype="int32"), untested=PYTHON)
-op("math.prod", "", "x", lambda site: Value(0.0 if t.one_of(site.value("x")).lo >= 0 else -INF, INF, kind="number"), untested=PYTHON)
+op("math.gcd", "math.comb math.perm math.lcm", "x y", lambda site: Value(0.0, INF, kind="number", dtype="int32"),
+   untested=PYTHON)
+op("math.prod", "", "x", lambda site: Value(0.0 if t.one_of(site.value("x")).lo >= 0 else -INF, INF, kind="number"),
+   untested=PYTHON)
 
 
 def _power(site: Site) -> Value:
@@ -123,7 +129,8 @@ def _sum(site: Site) -> Value:
         for item in x.obj:
             total = t.add(total, item)
         return total
-    return Value(0.0 if x.lo >= 0 else -INF, 0.0 if x.hi <= 0 else INF, True, nan=x.nan or x.inf, inf=x.inf, dtype=x.dtype, evident=x.evident)
+    return Value(0.0 if x.lo >= 0 else -INF, 0.0 if x.hi <= 0 else INF, True, nan=x.nan or x.inf, inf=x.inf,
+                 dtype=x.dtype, evident=x.evident)
 
 
 def _extreme(fold: Callable[[Value, Value], Value]) -> Callable[[Site], Value]:
@@ -154,7 +161,8 @@ def _float(site: Site) -> Value:
             return number(float(x.const))
         except ValueError:
             return unknown("number")
-    return _folded(float, x) or Value(x.lo, x.hi, x.zero, nan=x.nan, inf=x.inf, kind="number", evident=x.evident, guarded=x.guarded)
+    return _folded(float, x) or Value(x.lo, x.hi, x.zero, nan=x.nan, inf=x.inf, kind="number", evident=x.evident,
+                                       guarded=x.guarded)
 
 
 def _whole(function: Callable) -> Callable[[Site], Value]:
@@ -163,21 +171,23 @@ def _whole(function: Callable) -> Callable[[Site], Value]:
     def give(site: Site) -> Value:
         x = site.value("x")
         if isinstance(x.const, str):
-            return number(int(x.const)) if x.const.strip().lstrip("+-").isdigit() and not site.given("base") else unknown("number")
+            whole = x.const.strip().lstrip("+-").isdigit() and not site.given("base")
+            return number(int(x.const)) if whole else unknown("number")
         found = _folded(function, x) if not site.given("ndigits") else None
         if found is not None:
             return found
         if site.given("ndigits"):
             return Value(x.lo - 0.5, x.hi + 0.5, kind="number")
         result = cast(Value(math.floor(x.lo) if x.lo not in (-INF, INF) and function is round else x.lo,
-                            math.ceil(x.hi) if x.hi not in (-INF, INF) and function is round else x.hi, x.zero), "int64")
+                            math.ceil(x.hi) if x.hi not in (-INF, INF) and function is round else x.hi, x.zero),
+                            "int64")
         return result.but(kind="number", dtype=None, token=None)
 
     return give
 
 
-op("builtins.len", "", "x", lambda site: number(len(site.value("x").obj)) if site.value("x").kind == "sequence" and isinstance(site.value("x").obj, tuple)
-   else Value(0.0, INF, kind="number", dtype="int32"), untested=PYTHON)
+op("builtins.len", "", "x",
+   lambda site: _length(site.value("x")), untested=PYTHON)
 op("builtins.max", "", f"{_SOME} default key", _extreme(t.maximum), untested=PYTHON)
 op("builtins.min", "", f"{_SOME} default key", _extreme(t.minimum), untested=PYTHON)
 op("builtins.sum", "", "x start", _sum, untested=PYTHON)
@@ -185,25 +195,42 @@ op("builtins.float", "", "x", _float, untested=PYTHON)
 op("builtins.int", "", "x base", _whole(int), untested=PYTHON)
 op("builtins.round", "", "x ndigits", _whole(round), untested=PYTHON)
 op("builtins.pow", "", "x y mod", _power, untested=PYTHON)
-op("builtins.bool", "builtins.isinstance builtins.hasattr builtins.callable builtins.any builtins.all builtins.issubclass", "x y",
+op("builtins.bool",
+   "builtins.isinstance builtins.hasattr builtins.callable builtins.any builtins.all builtins.issubclass", "x y",
    t.ranged(0.0, 1.0, dtype="bool"), untested=PYTHON)
 op("builtins.range", "", "start limit delta", lambda site: counted(site).but(kind="number"), untested=PYTHON)
-op("builtins.list", "builtins.tuple builtins.sorted builtins.reversed builtins.set builtins.iter builtins.frozenset", "x key reverse",
-   lambda site: _collected(site), passes="x", untested=PYTHON)
-op("builtins.enumerate", "", "x start", lambda site: _pairs(site, [Value(0.0, INF, kind="number", dtype="int32"), site.value("x")]), untested=PYTHON)
+op("builtins.list", "builtins.tuple builtins.sorted builtins.reversed builtins.set builtins.iter builtins.frozenset",
+   "x key reverse", lambda site: _collected(site), passes="x", untested=PYTHON)
+op("builtins.enumerate", "", "x start",
+   lambda site: _pairs(site, [Value(0.0, INF, kind="number", dtype="int32"), site.value("x")]), untested=PYTHON)
 op("builtins.zip", "itertools.product", _SOME, lambda site: _pairs(site, given_of(site, _SOME)), untested=PYTHON)
 op("builtins.next", "", "x default", lambda site: _element(site.value("x")), untested=PYTHON)
-op("builtins.str", "builtins.repr builtins.format builtins.chr builtins.input builtins.open builtins.type", "x", lambda site: unknown("string"), untested=PYTHON)
+op("builtins.str", "builtins.repr builtins.format builtins.chr builtins.input builtins.open builtins.type", "x",
+   lambda site: unknown("string"), untested=PYTHON)
 op("builtins.print", "", "*args", lambda site: number(None), untested=PYTHON, pure=False)
 op("builtins.dict", "", "*args", lambda site: unknown("dict"), untested=PYTHON)
 op("builtins.hash", "builtins.ord builtins.id", "x", lambda site: unknown("number"), untested=PYTHON)
-op("builtins.divmod", "", "x y", lambda site: Value(kind="sequence", obj=(unknown("number"), unknown("number"))), untested=PYTHON)
-op("time.time", "time.perf_counter time.monotonic time.process_time timeit.default_timer", "", lambda site: Value(0.0, INF, kind="number", dtype="float64"),
-   untested=PYTHON, pure=False)
+op("builtins.divmod", "", "x y", lambda site: Value(kind="sequence", obj=(unknown("number"), unknown("number"))),
+   untested=PYTHON)
+op("time.time", "time.perf_counter time.monotonic time.process_time timeit.default_timer", "",
+   lambda site: Value(0.0, INF, kind="number", dtype="float64"), untested=PYTHON, pure=False)
 op("random.random", "", "", lambda site: Value(0.0, 1.0, kind="number"), untested=PYTHON, pure=False)
-op("random.randint", "random.randrange random.uniform", "x y", lambda site: join([site.value("x"), site.value("y")]).but(const=NO_CONSTANT, kind="number")
-   if site.given("y") else unknown("number"), untested=PYTHON, pure=False)
+op("random.randint", "random.randrange random.uniform", "x y",
+   lambda site: _drawn(site), untested=PYTHON, pure=False)
 op("random.choice", "", "x", lambda site: _element(site.value("x")), untested=PYTHON, pure=False)
+
+
+def _length(x: Value) -> Value:
+    if x.kind == "sequence" and isinstance(x.obj, tuple):
+        return number(len(x.obj))
+    return Value(0.0, INF, kind="number", dtype="int32")
+
+
+def _drawn(site: Site) -> Value:
+    """A random number between two ends."""
+    if not site.given("y"):
+        return unknown("number")
+    return join([site.value("x"), site.value("y")]).but(const=NO_CONSTANT, kind="number")
 
 
 def _element(x: Value) -> Value:
@@ -224,7 +251,8 @@ def _collected(site: Site) -> Value:
         return Value(x.lo, x.hi, x.zero, kind="sequence", obj=tuple(_element(x) for _ in x.obj))
     if isinstance(x.obj, Many):
         return x
-    return x.but(kind="sequence", obj=None, const=NO_CONSTANT) if x.kind in ("sequence", "tensor", "array") else unknown()
+    return x.but(kind="sequence", obj=None, const=NO_CONSTANT) if x.kind in ("sequence", "tensor",
+        "array") else unknown()
 
 
 def _pairs(site: Site, columns: list[Value]) -> Value:
@@ -236,7 +264,8 @@ def _pairs(site: Site, columns: list[Value]) -> Value:
 # Casts by the name of a dtype, and NumPy numbers
 
 for _dtype in sorted(DTYPES - {"string", "bfloat16"}):
-    op(f"np.{_dtype}", f"tnp.{_dtype}", "x", lambda site, _dtype=_dtype: _numpy_number(site, _dtype), untested="NumPy; tests/test_python_rows.py")
+    op(f"np.{_dtype}", f"tnp.{_dtype}", "x", lambda site, _dtype=_dtype: _numpy_number(site, _dtype),
+       untested="NumPy; tests/test_python_rows.py")
 
 
 def _numpy_number(site: Site, dtype: str) -> Value:
@@ -251,10 +280,12 @@ def _limits_of(dtype: str | None) -> Value:
     return Value(kind="limits", const=dtype or NO_CONSTANT)
 
 
-op("np.finfo", "tnp.finfo", "dtype", lambda site: _limits_of(_float_name(site.value("dtype"))), untested="its attributes are in CONSTANTS and `limit`")
-op("tf.as_dtype", "tf.dtypes.as_dtype np.dtype keras.backend.standardize_dtype tf.DType", "x", lambda site: Value(kind="dtype", const=site.value("x").const),
-   untested="not a number")
-op("K.floatx", "keras.config.floatx", "", lambda site: Value(kind="dtype", const="float32"), untested="a global setting; float32 unless somebody sets it")
+op("np.finfo", "tnp.finfo", "dtype", lambda site: _limits_of(_float_name(site.value("dtype"))),
+   untested="its attributes are in CONSTANTS and `limit`")
+op("tf.as_dtype", "tf.dtypes.as_dtype np.dtype keras.backend.standardize_dtype tf.DType", "x",
+   lambda site: Value(kind="dtype", const=site.value("x").const), untested="not a number")
+op("K.floatx", "keras.config.floatx", "", lambda site: Value(kind="dtype", const="float32"),
+   untested="a global setting; float32 unless somebody sets it")
 op("K.learning_phase", "", "", t.ranged(0.0, 1.0), untested="a global setting", pure=False)
 
 
@@ -268,27 +299,33 @@ def limit(dtype: str, attribute: str) -> Value | None:
     limits = FLOATS.get(dtype)
     if limits is None:
         return None
-    found = {"max": limits.max, "min": -limits.max, "eps": limits.eps, "epsilon": limits.eps, "tiny": limits.tiny, "smallest_normal": limits.tiny,
+    found = {"max": limits.max, "min": -limits.max, "eps": limits.eps, "epsilon": limits.eps, "tiny": limits.tiny,
+        "smallest_normal": limits.tiny,
              "resolution": 10.0 ** math.floor(math.log10(limits.eps) + 1)}.get(attribute)
     return None if found is None else number(found)
 
 
 def _constants() -> dict[str, Value]:
     table = {
-        "math.pi": number(math.pi), "math.e": number(math.e), "math.inf": number(INF), "math.nan": number(math.nan), "math.tau": number(math.tau),
+        "math.pi": number(math.pi), "math.e": number(math.e), "math.inf": number(INF), "math.nan": number(math.nan),
+        "math.tau": number(math.tau),
         "sys.float_info.epsilon": number(2.220446049250313e-16), "sys.float_info.max": number(1.7976931348623157e308),
         "sys.float_info.min": number(2.2250738585072014e-308), "sys.maxsize": number(2**63 - 1),
     }
     for root in ("np", "tnp"):
-        for name, value in (("pi", math.pi), ("e", math.e), ("inf", INF), ("Inf", INF), ("infty", INF), ("Infinity", INF), ("PINF", INF),
-                            ("NINF", -INF), ("nan", math.nan), ("NaN", math.nan), ("NAN", math.nan), ("euler_gamma", 0.5772156649015329)):
+        for name, value in (("pi", math.pi), ("e", math.e), ("inf", INF), ("Inf", INF), ("infty", INF),
+            ("Infinity", INF), ("PINF", INF),
+                            ("NINF", -INF), ("nan", math.nan), ("NaN", math.nan), ("NAN", math.nan),
+                            ("euler_gamma", 0.5772156649015329)):
             table[f"{root}.{name}"] = number(value)
         table[f"{root}.newaxis"] = number(None)
     for dtype in sorted(DTYPES):
         for root in ("tf", "tf.dtypes", "np", "tnp"):
             table[f"{root}.{dtype}"] = Value(kind="dtype", const=dtype)
-    for name, dtype in (("tf.half", "float16"), ("tf.double", "float64"), ("np.float_", "float64"), ("np.float", "float64"), ("np.int", "int64"),
-                        ("np.half", "float16"), ("np.single", "float32"), ("np.double", "float64"), ("np.bool_", "bool"), ("np.int_", "int64"), ("np.intp", "int64")):
+    for name, dtype in (("tf.half", "float16"), ("tf.double", "float64"), ("np.float_", "float64"),
+        ("np.float", "float64"), ("np.int", "int64"),
+                        ("np.half", "float16"), ("np.single", "float32"), ("np.double", "float64"),
+                        ("np.bool_", "bool"), ("np.int_", "int64"), ("np.intp", "int64")):
         table[name] = Value(kind="dtype", const=dtype)
     table["tf.newaxis"] = number(None)
     return table

@@ -14,7 +14,7 @@ from tfnanlint.values import INF, Value, join, number, unknown
 
 @dataclass(frozen=True, slots=True)
 class CallableObject:
-    """Something that is called with a tensor and is no layer: an initializer, constraint, regularizer, loss or metric."""
+    """What is called with a tensor and is no layer: an initializer, constraint, regularizer, loss or metric."""
 
     name: str
     site: Site
@@ -28,7 +28,10 @@ def _trainable(site: Site) -> bool:
 
 
 def variable(site: Site, initial: Value, dtype: str | None) -> Value:
-    """Any number, evidently, when training moves it, unless a constraint holds it; what an untrained one gets is not known."""
+    """Evidently any number when training moves it, unless a constraint holds it.
+
+    What an untrained one gets is not known.
+    """
     initial = as_tensor(initial, dtype) if initial.known else initial
     dtype = dtype or initial.dtype
     moves = _trainable(site) and dtype not in INTEGERS and dtype not in ("bool", "string")
@@ -63,33 +66,40 @@ def _start(site: Site, param: str) -> Value:
     return site.apply(found) if found.kind == "function" else found
 
 
-op("tf.Variable", "keras.Variable ops.Variable", "initial_value trainable validate_shape caching_device name variable_def dtype "
-   "import_scope constraint synchronization aggregation shape", lambda site: variable(site, _start(site, "initial_value"), dtype_given(site)),
-   untested="its value depends on training", pure=False, positions={"keras.Variable": ("initial_value", "shape", "dtype", "trainable", "name"),
-   "ops.Variable": ("initial_value", "shape", "dtype", "trainable", "name")})
-op("K.variable", "", "value dtype name constraint", lambda site: variable(site, site.value("value"), dtype_given(site)),
-   untested="its value depends on training", pure=False)
+op("tf.Variable", "keras.Variable ops.Variable", "initial_value trainable validate_shape caching_device name "
+   "variable_def dtype import_scope constraint synchronization aggregation shape",
+   lambda site: variable(site, _start(site, "initial_value"), dtype_given(site)),
+   untested="its value depends on training", pure=False,
+   positions=dict.fromkeys(("keras.Variable", "ops.Variable"), ("initial_value", "shape", "dtype", "trainable", "name")))
+op("K.variable", "", "value dtype name constraint",
+   lambda site: variable(site, site.value("value"), dtype_given(site)), untested="its value depends on training",
+   pure=False)
 op("K.zeros", "K.ones K.random_uniform_variable K.random_normal_variable", "shape dtype name",
    lambda site: Value(evident=True, dtype=dtype_given(site, "float32")), untested="a variable in Keras 2", pure=False)
 op("K.eye_variable", "", "size", lambda site: Value(evident=True), untested="a variable in Keras 2", pure=False)
-op("tf.get_variable", "slim.variable slim.model_variable tf.contrib.framework.variable tf.contrib.framework.model_variable",
-   "name shape dtype initializer regularizer trainable collections caching_device partitioner validate_shape use_resource custom_getter constraint",
-   lambda site: variable(site, _start(site, "initializer"), dtype_given(site, "float32")), untested="its value depends on training", pure=False,
-   main="initializer")
+op("tf.get_variable",
+   "slim.variable slim.model_variable tf.contrib.framework.variable tf.contrib.framework.model_variable",
+   "name shape dtype initializer regularizer trainable collections caching_device partitioner validate_shape "
+   "use_resource custom_getter constraint",
+   lambda site: variable(site, _start(site, "initializer"), dtype_given(site, "float32")),
+   untested="its value depends on training", pure=False, main="initializer")
 op("method.add_weight", "method.add_variable", "self shape initializer dtype trainable name constraint regularizer",
-   lambda site: variable(site, _start(site, "initializer"), dtype_given(site)), untested="its value depends on training", pure=False)
-op("method.assign", "method.assign_add method.assign_sub method.load method.set_weights method.scatter_update", "self value name",
-   lambda site: site.value("self").but(), untested="changes a variable", pure=False)
-op("tf.assign", "K.update tf.assign_add tf.assign_sub K.update_add K.update_sub K.moving_average_update K.set_value", "x value name",
-   lambda site: site.value("x").but(), untested="changes a TensorFlow 1 variable", pure=False)
-op("K.get_value", "K.eval K.batch_get_value ops.convert_to_numpy keras.ops.convert_to_numpy tf.get_static_value tf.make_ndarray", "x",
+   lambda site: variable(site, _start(site, "initializer"), dtype_given(site)),
+   untested="its value depends on training", pure=False)
+op("method.assign", "method.assign_add method.assign_sub method.load method.set_weights method.scatter_update",
+   "self value name", lambda site: site.value("self").but(), untested="changes a variable", pure=False)
+op("tf.assign", "K.update tf.assign_add tf.assign_sub K.update_add K.update_sub K.moving_average_update K.set_value",
+   "x value name", lambda site: site.value("x").but(), untested="changes a TensorFlow 1 variable", pure=False)
+op("K.get_value",
+   "K.eval K.batch_get_value ops.convert_to_numpy keras.ops.convert_to_numpy tf.get_static_value tf.make_ndarray", "x",
    t.passes("x"), passes="x", untested="hands a value to Python")
-op("tf.train.get_or_create_global_step", "tf.train.get_global_step tf.train.create_global_step tf.train.global_step slim.get_or_create_global_step "
-   "slim.get_global_step tf.contrib.framework.get_or_create_global_step tf.contrib.framework.get_global_step", "graph",
-   t.ranged(0.0, INF, dtype="int64"), untested="counts training steps", pure=False)
-op("tf.global_variables", "tf.trainable_variables tf.local_variables tf.model_variables tf.get_collection tf.all_variables "
-   "tf.moving_average_variables slim.get_variables slim.get_model_variables slim.get_trainable_variables", "key scope",
-   lambda site: unknown(), untested="a list of variables", pure=False)
+op("tf.train.get_or_create_global_step", "tf.train.get_global_step tf.train.create_global_step tf.train.global_step "
+   "slim.get_or_create_global_step slim.get_global_step tf.contrib.framework.get_or_create_global_step "
+   "tf.contrib.framework.get_global_step", "graph", t.ranged(0.0, INF, dtype="int64"),
+   untested="counts training steps", pure=False)
+op("tf.global_variables", "tf.trainable_variables tf.local_variables tf.model_variables tf.get_collection "
+   "tf.all_variables tf.moving_average_variables slim.get_variables slim.get_model_variables "
+   "slim.get_trainable_variables", "key scope", lambda site: unknown(), untested="a list of variables", pure=False)
 
 
 # Inputs
@@ -103,16 +113,18 @@ op("K.placeholder", "", "shape ndim dtype sparse name", _placeholder, untested="
 op("tf.sparse_placeholder", "", "dtype shape name", _placeholder, untested="fed from outside", pure=False)
 op("tf.placeholder_with_default", "", "x shape name", lambda site: unknown("tensor", dtype=site.value("x").dtype),
    untested="may be fed from outside", pure=False)
-op("keras.Input", "keras.layers.Input keras.engine.Input keras.engine.topology.Input", "shape batch_size name dtype sparse tensor ragged type_spec batch_shape",
-   _placeholder, main="shape", untested="fed from outside", pure=False)
-op("tf.TensorSpec", "keras.KerasTensor keras.InputSpec keras.layers.InputSpec tf.SparseTensorSpec tf.RaggedTensorSpec", "shape dtype name",
-   lambda site: unknown("unknown"), untested="describes a tensor, is none")
-op("tf.decode_raw", "tf.io.decode_raw tf.parse_single_example tf.io.parse_single_example tf.parse_example tf.io.parse_example tf.read_file "
-   "tf.io.read_file tf.decode_csv tf.io.decode_csv tf.string_to_number tf.strings.to_number tf.train.batch tf.train.shuffle_batch "
-   "tf.data.make_one_shot_iterator tf.io.parse_tensor", "x dtype", t.anything, untested="data from outside", pure=False)
-op("tf.image.decode_image", "tf.image.decode_jpeg tf.image.decode_png tf.io.decode_image tf.io.decode_jpeg tf.io.decode_png "
-   "tf.image.decode_bmp tf.image.decode_gif tf.io.decode_bmp tf.io.decode_gif", "contents channels", t.ranged(0.0, 255.0, dtype="uint8"),
-   untested="data from outside", pure=False)
+op("keras.Input", "keras.layers.Input keras.engine.Input keras.engine.topology.Input",
+   "shape batch_size name dtype sparse tensor ragged type_spec batch_shape", _placeholder, main="shape",
+   untested="fed from outside", pure=False)
+op("tf.TensorSpec", "keras.KerasTensor keras.InputSpec keras.layers.InputSpec tf.SparseTensorSpec tf.RaggedTensorSpec",
+   "shape dtype name", lambda site: unknown("unknown"), untested="describes a tensor, is none")
+op("tf.decode_raw", "tf.io.decode_raw tf.parse_single_example tf.io.parse_single_example tf.parse_example "
+   "tf.io.parse_example tf.read_file tf.io.read_file tf.decode_csv tf.io.decode_csv tf.string_to_number "
+   "tf.strings.to_number tf.train.batch tf.train.shuffle_batch tf.data.make_one_shot_iterator tf.io.parse_tensor",
+   "x dtype", t.anything, untested="data from outside", pure=False)
+op("tf.image.decode_image", "tf.image.decode_jpeg tf.image.decode_png tf.io.decode_image tf.io.decode_jpeg "
+   "tf.io.decode_png tf.image.decode_bmp tf.image.decode_gif tf.io.decode_bmp tf.io.decode_gif", "contents channels",
+   t.ranged(0.0, 255.0, dtype="uint8"), untested="data from outside", pure=False)
 
 
 # Initial values: called with a shape they give numbers of a known range
@@ -124,7 +136,8 @@ def initializer(name: str, params: str, lowest: float, highest: float, *aliases:
         return Value(kind="initializer", obj=CallableObject(name, site, lambda x, call: Value(lowest, highest)))
 
     tf1 = " ".join(f"tf.initializers.{alias} tf.{alias}_initializer keras.initializers.{alias}" for alias in aliases)
-    op(f"keras.initializers.{name}", tf1, params, give, untested="an object; its range is tested in tests/test_layers.py", pure=False)
+    op(f"keras.initializers.{name}", tf1, params, give, untested="an object; its range is tested in "
+       "tests/test_layers.py", pure=False)
 
 
 initializer("Zeros", "dtype", 0.0, 0.0, "zeros")
@@ -140,9 +153,11 @@ initializer("LecunUniform", "seed dtype", -3.0, 3.0, "lecun_uniform")
 initializer("LecunNormal", "seed dtype", -INF, INF, "lecun_normal")
 initializer("Orthogonal", "gain seed dtype", -INF, INF, "orthogonal")
 initializer("VarianceScaling", "scale mode distribution seed dtype", -INF, INF, "variance_scaling")
-op("tf.contrib.layers.xavier_initializer", "slim.xavier_initializer tf.contrib.layers.variance_scaling_initializer slim.variance_scaling_initializer "
-   "tf.contrib.layers.xavier_initializer_conv2d slim.xavier_initializer_conv2d tf.uniform_unit_scaling_initializer", "uniform seed dtype",
-   lambda site: Value(kind="initializer", obj=CallableObject("xavier", site, lambda x, call: unknown("tensor"))), untested="TensorFlow 1 only", pure=False)
+op("tf.contrib.layers.xavier_initializer", "slim.xavier_initializer tf.contrib.layers.variance_scaling_initializer "
+   "slim.variance_scaling_initializer tf.contrib.layers.xavier_initializer_conv2d slim.xavier_initializer_conv2d "
+   "tf.uniform_unit_scaling_initializer", "uniform seed dtype",
+   lambda site: Value(kind="initializer", obj=CallableObject("xavier", site, lambda x, call: unknown("tensor"))),
+   untested="TensorFlow 1 only", pure=False)
 
 
 def _constant_initializer(site: Site) -> Value:
@@ -157,11 +172,11 @@ def _uniform_initializer(site: Site) -> Value:
     return Value(kind="initializer", obj=CallableObject("RandomUniform", site, lambda x, call: Value(lo, hi)))
 
 
-op("keras.initializers.Constant", "tf.constant_initializer tf.initializers.constant keras.initializers.constant", "value dtype",
-   _constant_initializer, untested="an object; its range is tested in tests/test_layers.py")
-op("keras.initializers.RandomUniform", "tf.random_uniform_initializer tf.initializers.random_uniform keras.initializers.random_uniform "
-   "keras.initializers.uniform", "minval maxval seed dtype", _uniform_initializer, pure=False,
-   untested="an object; its range is tested in tests/test_layers.py")
+op("keras.initializers.Constant", "tf.constant_initializer tf.initializers.constant keras.initializers.constant",
+   "value dtype", _constant_initializer, untested="an object; its range is tested in tests/test_layers.py")
+op("keras.initializers.RandomUniform", "tf.random_uniform_initializer tf.initializers.random_uniform "
+   "keras.initializers.random_uniform keras.initializers.uniform", "minval maxval seed dtype", _uniform_initializer,
+   pure=False, untested="an object; its range is tested in tests/test_layers.py")
 
 
 # Constraints
@@ -190,7 +205,8 @@ _constraint("NonNeg", "", _CONSTRAINTS["nonneg"], "non_neg", "nonneg")
 _constraint("UnitNorm", "axis", _CONSTRAINTS["unitnorm"], "unit_norm", "unitnorm")
 _constraint("MaxNorm", "max_value axis", _max_norm, "max_norm", "maxnorm")
 _constraint("MinMaxNorm", "min_value max_value rate axis",
-            lambda site: _max_norm(site) if not site.given("rate") and site.given("max_value") else Value(evident=True), "min_max_norm")
+    lambda site: _max_norm(site) if not site.given("rate") and site.given("max_value") else Value(evident=True),
+    "min_max_norm")
 
 
 # Optimizers, gradients, summaries
@@ -199,32 +215,40 @@ def _object(kind: str):
     return lambda site: Value(kind=kind)
 
 
-for _name in ("SGD", "Adam", "AdamW", "Adamax", "Nadam", "RMSprop", "Adagrad", "Adadelta", "Ftrl", "Lion", "Adafactor", "Optimizer",
+for _name in ("SGD", "Adam", "AdamW", "Adamax", "Nadam", "RMSprop", "Adagrad", "Adadelta", "Ftrl", "Lion", "Adafactor",
+    "Optimizer",
               "LossScaleOptimizer"):
     op(f"keras.optimizers.{_name}", f"tf.optimizers.{_name} keras.optimizers.legacy.{_name} keras.optimizers.{_name}V2",
        "learning_rate", _object("optimizer"), untested="not a number")
-for _name in ("GradientDescent", "Adam", "Adagrad", "Adadelta", "RMSProp", "Momentum", "Ftrl", "ProximalAdagrad", "ProximalGradientDescent",
+for _name in ("GradientDescent", "Adam", "Adagrad", "Adadelta", "RMSProp", "Momentum", "Ftrl", "ProximalAdagrad",
+    "ProximalGradientDescent",
               "AdagradDA", "SyncReplicas"):
     op(f"tf.train.{_name}Optimizer", "", "learning_rate", _object("optimizer"), untested="not a number")
-op("tf.train.Optimizer", "tf.train.experimental.enable_mixed_precision_graph_rewrite keras.mixed_precision.LossScaleOptimizer "
-   "keras.mixed_precision.experimental.LossScaleOptimizer tf.contrib.opt.AdamWOptimizer tf.contrib.opt.NadamOptimizer", "optimizer",
-   _object("optimizer"), untested="not a number")
-op("tf.train.exponential_decay", "tf.train.polynomial_decay tf.train.cosine_decay tf.train.piecewise_constant tf.train.natural_exp_decay "
-   "tf.train.inverse_time_decay", "learning_rate", lambda site: Value(0.0, INF, dtype="float32"), untested="TensorFlow 1 only")
+op("tf.train.Optimizer", "tf.train.experimental.enable_mixed_precision_graph_rewrite "
+   "keras.mixed_precision.LossScaleOptimizer keras.mixed_precision.experimental.LossScaleOptimizer "
+   "tf.contrib.opt.AdamWOptimizer tf.contrib.opt.NadamOptimizer", "optimizer", _object("optimizer"),
+   untested="not a number")
+op("tf.train.exponential_decay", "tf.train.polynomial_decay tf.train.cosine_decay tf.train.piecewise_constant "
+   "tf.train.natural_exp_decay tf.train.inverse_time_decay", "learning_rate",
+   lambda site: Value(0.0, INF, dtype="float32"), untested="TensorFlow 1 only")
 op("tf.GradientTape", "", "persistent watch_accessed_variables", _object("tape"), untested="not a number", pure=False)
 op("tf.gradients", "K.gradients tf.hessians tf.hessian_vector_product", "ys xs grad_ys name", t.anything,
    untested="of a gradient nothing is claimed")
 op("method.gradient", "method.jacobian method.batch_jacobian", "self target sources output_gradients", t.anything,
    main="target", untested="of a gradient nothing is claimed")
-op("method.compute_gradients", "method.get_gradients", "self loss var_list", t.anything, main="loss", untested="of a gradient nothing is claimed")
-op("method.minimize", "method.apply_gradients method.watch method.reset_states method.reset_state method.update_state", "self loss *rest",
-   lambda site: number(None), untested="gives no value", pure=False)
-op("tf.IndexedSlices", "tf.sparse.SparseTensor tf.SparseTensor tf.SparseTensorValue", "values *rest", t.passes("values"), untested="holds a tensor")
-op("tf.summary.scalar", "tf.summary.histogram tf.summary.image tf.summary.audio tf.summary.text tf.summary.merge tf.summary.merge_all "
-   "tf.scalar_summary tf.histogram_summary tf.image_summary tf.merge_all_summaries tf.contrib.summary.scalar tf.contrib.summary.histogram "
-   "tf.contrib.summary.image tf.summary.tensor_summary tf.summary.write", "name data *rest", lambda site: unknown("string"), main="data",
-   untested="writes to a log", pure=False)
-op("keras.regularizers.L2", "keras.regularizers.l2 keras.regularizers.L1 keras.regularizers.l1 keras.regularizers.L1L2 keras.regularizers.l1_l2 "
-   "tf.contrib.layers.l2_regularizer tf.contrib.layers.l1_regularizer slim.l2_regularizer slim.l1_regularizer", "scale",
-   lambda site: Value(kind="loss", obj=CallableObject("regularizer", site, lambda x, call: like(x, 0.0, INF, evident=False))),
+op("method.compute_gradients", "method.get_gradients", "self loss var_list", t.anything, main="loss",
+   untested="of a gradient nothing is claimed")
+op("method.minimize", "method.apply_gradients method.watch method.reset_states method.reset_state method.update_state",
+   "self loss *rest", lambda site: number(None), untested="gives no value", pure=False)
+op("tf.IndexedSlices", "tf.sparse.SparseTensor tf.SparseTensor tf.SparseTensorValue", "values *rest",
+   t.passes("values"), untested="holds a tensor")
+op("tf.summary.scalar", "tf.summary.histogram tf.summary.image tf.summary.audio tf.summary.text tf.summary.merge "
+   "tf.summary.merge_all tf.scalar_summary tf.histogram_summary tf.image_summary tf.merge_all_summaries "
+   "tf.contrib.summary.scalar tf.contrib.summary.histogram tf.contrib.summary.image tf.summary.tensor_summary "
+   "tf.summary.write", "name data *rest", lambda site: unknown("string"), main="data", untested="writes to a log",
+   pure=False)
+op("keras.regularizers.L2", "keras.regularizers.l2 keras.regularizers.L1 keras.regularizers.l1 "
+   "keras.regularizers.L1L2 keras.regularizers.l1_l2 tf.contrib.layers.l2_regularizer "
+   "tf.contrib.layers.l1_regularizer slim.l2_regularizer slim.l1_regularizer", "scale",
+   lambda site: Value(kind="loss", obj=CallableObject("regularizer", site, lambda x, call: like(x, 0.0, INF))),
    untested="an object; its range is tested in tests/test_layers.py")

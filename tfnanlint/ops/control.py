@@ -1,0 +1,99 @@
+"""Control flow that hands values on, and the methods of tensors and arrays."""
+
+from __future__ import annotations
+
+from tfnanlint.ops import TABLE, op
+from tfnanlint.ops import transfer as t
+from tfnanlint.ops.arrays import count, dimensions, each_passed
+from tfnanlint.site import Site
+from tfnanlint.values import Value, join, number, unknown
+
+# Control flow
+
+
+def outcome(site: Site, param: str) -> Value:
+    """What a branch gives: the result of calling it, or the tensor that was given instead of a function."""
+    branch = site.value(param)
+    if branch.kind in ("function", "class", "unknown") and branch.obj is not None:
+        return site.apply(branch)
+    return branch
+
+
+def _either(first: str, second: str):
+    def give(site: Site) -> Value:
+        if not (site.given(first) and site.given(second)):
+            return unknown()
+        return join([outcome(site, first), outcome(site, second)])
+
+    return give
+
+
+op("tf.function", "tf.recompute_grad tf.grad_pass_through tf.autograph.to_graph tf.contrib.eager.defun "
+   "tf.nondifferentiable_batch_function", "func *rest", lambda site: site.value("func"),
+   untested="takes a function and hands it back")
+op("tf.cond", "ops.cond tf.contrib.framework.smart_cond slim.smart_cond tf.compat.smart_cond",
+   "pred true_fn false_fn name strict fn1 fn2", _either("true_fn", "false_fn"), main="true_fn",
+   untested="takes functions; tests/test_arrays.py", pure=False)
+op("K.switch", "", "condition then_expression else_expression", _either("then_expression", "else_expression"),
+   main="then_expression", untested="Keras 2 only", pure=False)
+op("K.in_train_phase", "K.in_test_phase", "x alt training", _either("x", "alt"), untested="Keras 2 only", pure=False)
+op("tf.while_loop", "ops.while_loop tf.case ops.switch tf.switch_case ops.fori_loop ops.scan tf.scan tf.foldl "
+   "tf.foldr K.foldl K.foldr K.rnn ops.associative_scan", "cond body loop_vars", t.anything,
+   untested="takes functions and loops: nothing is claimed", pure=False)
+op("tf.py_function", "tf.py_func tf.numpy_function tf.contrib.eager.py_func", "func inp Tout name", t.anything,
+   untested="runs Python: nothing is claimed", pure=False)
+op("tf.map_fn", "tf.vectorized_map K.map_fn ops.map ops.vectorized_map ops.vectorize",
+   "fn elems dtype parallel_iterations back_prop swap_memory infer_shape name",
+   lambda site: site.apply(site.value("fn"), each_passed(site.value("elems"))), main="elems",
+   untested="takes a function; tests/test_arrays.py", pure=False,
+   positions={alias: ("fn", "elems") for alias in ("tf.vectorized_map", "ops.map", "ops.vectorized_map")})
+op("tf.contrib.framework.nest.flatten", "tf.nest.flatten tf.contrib.framework.nest", "x",
+   lambda site: each_passed(site.value("x")), untested="gives a list of what it was given")
+
+
+# Methods of tensors: the op of the same name, applied to `self`
+
+def method(name: str, target: str, params: str = "", **info) -> None:
+    """A row `method.<name>` that does what `target` does with `self` in place of its main parameter."""
+
+    def give(site: Site) -> Value:
+        row = TABLE[target]
+        inner = Site(row, site.node, {p: a for p, a in site.args.items() if p != "self"}, site._evaluate,
+                     complete=site.complete, library="method", point=site.point, source=site.source, name=site.name)
+        inner._values[row.main] = site.value("self")
+        if "self" in site.args:
+            inner.args[row.main] = site.args["self"]
+        inner._apply, inner._differentiated = site._apply, site._differentiated
+        result = row.gives(inner)
+        result.origin = result.origin or inner
+        return result
+
+    info.setdefault("untested", f"{target} is tested")
+    op(f"method.{name}", "", f"self {params}".strip(), give, **info)
+
+
+def _method_passes(names: str, params: str = "*rest") -> None:
+    for name in names.split():
+        op(f"method.{name}", "", f"self {params}", t.passes("self"), passes="self",
+           untested="a method; the function is tested")
+
+
+_method_passes("numpy value read_value initialized_value eval item tolist get_weights copy flatten ravel squeeze "
+    "reshape transpose swapaxes repeat take to_dense set_shape toarray")
+for _name, _target, _params in (
+    ("sum", "tf.reduce_sum", "axis dtype keepdims"), ("mean", "tf.reduce_mean", "axis dtype keepdims"),
+    ("max", "tf.reduce_max", "axis keepdims"), ("min", "tf.reduce_min", "axis keepdims"),
+    ("prod", "tf.reduce_prod", "axis keepdims"), ("std", "tf.math.reduce_std", "axis keepdims"),
+    ("var", "tf.math.reduce_variance", "axis keepdims"), ("any", "tf.reduce_any", "axis keepdims"),
+    ("all", "tf.reduce_all", "axis keepdims"), ("argmax", "tf.argmax", "axis"), ("argmin", "tf.argmin", "axis"),
+    ("dot", "tf.matmul", "y"), ("cumsum", "tf.cumsum", "axis"), ("cumprod", "tf.math.cumprod", "axis"),
+    ("astype", "tf.cast", "dtype copy"),
+):
+    method(_name, _target, _params)
+op("method.get_shape", "", "self *rest", dimensions, untested="a method; tf.shape is tested")
+op("method.size", "method.ndims method.num_elements", "self *rest", count, untested="a method; tf.size is tested")
+op("method.as_list", "", "self", dimensions, untested="a method; tf.shape is tested")
+op("method.fill", "", "self value", lambda site: number(None), untested="changes an array in place", pure=False)
+op("method.clip", "", "self clip_value_min clip_value_max",
+   lambda site: t.clip(site.value("self"), site.value("clip_value_min"), site.value("clip_value_max")),
+   untested="a method; tf.clip_by_value is tested")
