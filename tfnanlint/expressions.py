@@ -54,6 +54,7 @@ class Interpreter(Resolution, Following, Containers):
         self.steps = 0
         self.active_loops = 0
         self.inlined = 0
+        self.handed: dict[ast.AST, list[dict[str, Binding]]] = {}
         self.abroad = 0 if callers_abroad else MAX_ABROAD
         self.attributes: dict[tuple[ClassObject, str, int], Binding | None] = {}
         self.escaping: dict[ast.AST, bool] = {}

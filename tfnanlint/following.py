@@ -210,14 +210,18 @@ class Following:
         if function.name == "<lambda>" or function.name.startswith("__") and function.name != "__init__":
             return None
         name = function.owner.name if function.name == "__init__" and function.owner else function.name
-        values = []
-        for call, point in self.callers(function, name):
-            binding = self._argument(function, call, point, parameter.name)
-            if binding is not None:
-                values.append(binding.value(self))
-        if not values or len(values) > MAX_CALLERS or self.escapes(function):
+        handed = self._calls_of(function, name)
+        if not handed or len(handed) > MAX_CALLERS or self.escapes(function):
             return None
-        return self.joined(values)
+        return self.joined([bound[parameter.name].value(self) if bound else unknown() for bound in handed])
+
+    def _calls_of(self, function: Function, name: str) -> list[dict[str, Binding]]:
+        """The arguments of every call of a function, by parameter; {} for one whose arguments are hidden by `*`."""
+        if function.node not in self.handed:
+            self.handed[function.node] = []  # while they are being found
+            found = (self._arguments(function, call, point) for call, point in self.callers(function, name))
+            self.handed[function.node] = [bound for bound in found if bound is not None]
+        return self.handed[function.node]
 
     def escapes(self, function: Function) -> bool:
         """Whether a function is called by somebody else too: by Keras, by a decorator, by whoever it is handed to."""
@@ -255,7 +259,8 @@ class Following:
             self.abroad -= 1
         return found
 
-    def _argument(self, function: Function, call: ast.Call, point: Point, name: str) -> Binding | None:
+    def _arguments(self, function: Function, call: ast.Call, point: Point) -> dict[str, Binding] | None:
+        """The arguments of a call by parameter; None when it is not a call of this function."""
         callee = self.callee(call.func, point)
         target = callee.obj if callee is not None else None
         positional, keywords, complete = calls.arguments(call, point)
@@ -268,9 +273,7 @@ class Following:
             target = init
         if not isinstance(target, Function) or target.node is not function.node:
             return None
-        if not complete:
-            return Fixed(unknown())
-        return calls.bind_parameters(function, positional, keywords).get(name)
+        return calls.bind_parameters(function, positional, keywords) if complete else {}
 
     def member(self, owner: Value, attr: str) -> Value | None:
         """`owner.attr` for instances, classes and tensors; None when nothing is known of it."""

@@ -93,9 +93,9 @@ class Masks:
             for expression, point in self.module.expressions(row, self.interpreter):
                 for node in ast.walk(expression):
                     if isinstance(node, ast.Call):
-                        site = self.interpreter.site(node, point)
-                        if site is not None and (site.op.name in CHOICES or site.op.name in CLIPS):
-                            yield site
+                        row, _ = self.interpreter.row(node.func, point)
+                        if row is not None and (row.name in CHOICES or row.name in CLIPS):
+                            yield self.interpreter.site(node, point)
 
     def behind(self, choice: Site) -> list[Masked]:
         """What a choice hides."""
