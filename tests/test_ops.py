@@ -202,7 +202,7 @@ def check_row(row: ops.Op, dtype: str, size: int) -> None:
     arrays = {param: inputs[:, i, :] for i, param in enumerate(params)}
     order, returned = executed(row, arrays)
     inputs, arrays = inputs[order], {param: array[order] for param, array in arrays.items()}
-    ends = BOX_ENDS[len(params)] if size == 1 else (7 if len(params) == 1 else 4)
+    ends = BOX_ENDS[len(params)] if size == 1 else (12 if len(params) == 1 else 4)
     choices = [[box for box in boxes(dtype, ends) if box.known or (row.name, param) not in ASSUMED] for param in params]
     inside = [[members(box, arrays[param]).all(axis=1) for box in choices[i]] for i, param in enumerate(params)]
     plain = np.isfinite(returned).all(axis=1) | ~extreme(inputs)
