@@ -34,9 +34,8 @@ def clipped(clip: Site, here: Context) -> Iterator[Finding]:
     elif own(clip.value("clip_value_max"), y, "tf.reduce_max", here):
         fixes = here.rewrite(clip, "tf.maximum({y}, {low})", title="drop the upper bound, which never acts", claim=Claim.EQUAL,
                              y=clip.args["x"], low=clip.args.get("clip_value_min"))
-        dead = "below the lower bound the gradient is 0 (the loss looks finite but nothing is learned there)"
-        yield here.finding(clip, "x", f"the upper bound is the maximum of the clipped values: it guards nothing, and {dead}{better(y)}",
-                           Certainty.MUST, fixes)
+        yield here.finding(clip, "x", "the upper bound is the maximum of the values: it guards nothing, and below the lower bound the "
+                           "gradient is 0 (finite loss, nothing learned)" + better(y), Certainty.MUST, fixes)
 
 
 def limited(site: Site, here: Context) -> Iterator[Finding]:
@@ -65,4 +64,4 @@ def better(y: Value) -> str:
     if found is None:
         return ""
     loss = "softmax" if found.producer.op.name == "tf.nn.softmax" else "sigmoid"
-    return f"; a loss on the logits ({loss}_cross_entropy_with_logits) learns there as well"
+    return f"; {loss}_cross_entropy_with_logits learns there"

@@ -175,7 +175,7 @@ def survivor(lost: Lost, here: Context):
     if rounded(lost.eps, lost.x.dtype) < smallest:
         return here.epsilon(lost.x)
     if lost.folded:
-        literals = [n for n in ast.walk(lost.total.args["x"]) if isinstance(n, ast.Constant) and isinstance(n.value, float)
-                    and 0 < n.value < 0.1]
-        return literals[0] if len(literals) == 1 else here.epsilon(lost.x)
+        written = [node for node in ast.walk(lost.total.args["x"]) if isinstance(node, (ast.Constant, ast.Name, ast.Attribute))
+                   and 0 < here.value(node, lost.total.point).lo < 0.1]
+        return written[0] if len(written) == 1 else here.epsilon(lost.x)
     return lost.eps_node if lost.eps_node is not None else here.epsilon(lost.x)

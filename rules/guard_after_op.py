@@ -44,13 +44,16 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
     if found is None or site.differentiated is Differentiated.NO:
         return
     grades = [grade(root, site) for root in found.roots]
-    if None in grades:
+    blocked = all(map(from_relu, found.roots))
+    if None in grades or blocked and found.only_xla:
         return
+    modes = ("xla",) if found.only_xla else ("eager", "graph") if blocked else ALWAYS
     what = {"tf.norm": "norm", "tf.math.reduce_euclidean_norm": "norm", "tf.math.reduce_std": "standard deviation"}.get(
         found.roots[0].op.name, "square root")
-    where = "under XLA (jit_compile, Keras fit on a GPU); other modes keep it 0" if found.only_xla else "in every mode"
+    where = {("xla",): "under XLA (jit_compile, Keras fit on a GPU); other modes keep it 0", ALWAYS: "in every mode"}.get(
+        modes, "in eager mode and tf.function (under XLA the relu stops it)")
     yield here.finding(site, None, f"the guard comes after the {what}: at 0 the gradient inside is already Inf, and becomes NaN {where}",
-                       max(grades), fixes(site, found, here), modes=("xla",) if found.only_xla else ALWAYS, node=found.node,
+                       max(grades), fixes(site, found, here), modes=modes, node=found.node,
                        covers=[root.node for root in found.roots if only_here(root, site, here)])
 
 
@@ -156,7 +159,7 @@ def tokens(value: Value, depth: int) -> set[int]:
 
 def grade(root: Site, site: Site) -> Certainty | None:
     x = root.value(root.op.main)
-    if x.kind == "number" or x.guarded or x.dtype in ("int32", "int64") or from_relu(root):
+    if x.kind == "number" or x.guarded or x.dtype in ("int32", "int64"):
         return None
     if root.op.name in ("tf.sqrt", "K.sqrt") and (x.positive or x.known and not x.zero):
         return None
@@ -168,7 +171,7 @@ def grade(root: Site, site: Site) -> Certainty | None:
 
 
 def from_relu(root: Site) -> bool:
-    """The derivative of relu blocks the NaN: it selects, and does not multiply."""
+    """Under XLA the derivative of relu stops the NaN: it selects there, elsewhere it multiplies."""
     x = root.value(root.op.main)
     if root.op.name in ("tf.sqrt", "K.sqrt"):
         total = made_by(x, "tf.reduce_sum", "tf.reduce_mean")

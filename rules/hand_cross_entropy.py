@@ -37,6 +37,8 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
     if found is None or not found.producer.complete:
         yield from picked(log, here)
         return
+    if not found.guard and log.value("x").positive:
+        return
     outer = Outer(log, here)
     pair = outer.pair(found) if found.producer.op.name == "tf.sigmoid" else None
     if pair is not None:

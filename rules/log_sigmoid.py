@@ -18,20 +18,20 @@ often do: `return probability, logit`).
 See also: https://www.tensorflow.org/api_docs/python/tf/math/log_sigmoid
 """
 
-from tfnanlint.api import Certainty, Changed, Claim, Context, Finding, Fix, Iterator, Site, argument, logged, rule, spot
+from tfnanlint.api import Certainty, Changed, Claim, Context, Finding, Fix, Iterator, Site, argument, ast, logged, rule, spot
 
 
 @rule("TFN302", "log-sigmoid", on="tf.math.log tf.math.log1p", over="TFN101")
 def check(log: Site, here: Context) -> Iterator[Finding]:
     sigmoid, complement = producer(log, here)
-    if sigmoid is None:
+    edge = -1.0 if log.op.name == "tf.math.log1p" else 0.0
+    if sigmoid is None or log.value("x").positive or log.value("x").lo > edge:
         return
     fixes = stable(log, sigmoid, complement, here)
     if complement:
         message = "logarithm of 1 - sigmoid, which is 0 as soon as the sigmoid rounds to 1: the loss becomes inf and its gradient NaN"
     else:
         message = "logarithm of a sigmoid, which underflows to 0: the loss becomes inf and its gradient NaN"
-    edge = -1.0 if log.op.name == "tf.math.log1p" else 0.0
     yield here.finding(log, "x", message, Certainty.MAY, fixes or here.floored(log, edge=edge))
 
 
@@ -53,7 +53,7 @@ def stable(log: Site, sigmoid: Site, complement: bool, here: Context) -> list[Fi
         return []
     holes = {"z": argument(sigmoid, "x", "logits")}
     if complement:
-        return here.rewrite(log, "-tf.math.softplus({z})", title="use minus the softplus of the logits", claim=Claim.EQUAL, **holes)
+        return minus_softplus(log, holes, here)
     place, whole = spot(log, "x", sigmoid), log.args["x"]
     if place is None:
         here.no_fix = "elements of the sigmoid are picked in another statement"
@@ -61,3 +61,14 @@ def stable(log: Site, sigmoid: Site, complement: bool, here: Context) -> list[Fi
     new = (place, "tf.math.log_sigmoid({z})", holes)
     part = (log.node, *new[1:]) if place is whole else (log.node, "{inner}", {"inner": Changed(whole, [new])})
     return here.rewrite_all(log, [part], title="use log_sigmoid of the logits", claim=Claim.EQUAL)
+
+
+def minus_softplus(log: Site, holes: dict, here: Context) -> list[Fix]:
+    """-softplus(z), its sign drawn together with one that stands before the logarithm."""
+    outer = next(iter(here.around(log.node)), None)
+    part = (log.node, "-tf.math.softplus({z})", holes)
+    if isinstance(outer, ast.UnaryOp) and isinstance(outer.op, ast.USub):
+        part = (outer, "tf.math.softplus({z})", holes)
+    elif isinstance(outer, ast.BinOp) and isinstance(outer.op, ast.Add) and outer.right is log.node:
+        part = (outer, "{left} - tf.math.softplus({z})", {"left": outer.left, **holes})
+    return here.rewrite_all(log, [part], title="use minus the softplus of the logits", claim=Claim.EQUAL)

@@ -23,7 +23,7 @@ from tfnanlint.api import Certainty, Changed, Claim, Context, Finding, Fix, Iter
 @rule("TFN301", "log-softmax", on="tf.math.log", over="TFN101")
 def check(log: Site, here: Context) -> Iterator[Finding]:
     softmax = here.made_by(log.value("x"), "tf.nn.softmax")
-    if softmax is None:
+    if softmax is None or log.value("x").positive:
         return
     fixes = stable(log, softmax, here)
     yield here.finding(log, "x", "logarithm of a softmax, which underflows to 0: the loss becomes inf and its gradient NaN",

@@ -25,7 +25,7 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
     if exp is None or exp.value("x").hi < math.log(exp.value("x").limits.max):
         return
     fixes = here.rewrite(log, "tf.math.softplus({x})", title="use softplus", claim=Claim.EQUAL,
-                         x=argument(exp, "x", "x")) if exp.complete else []
+                         x=argument(exp, "x", "exponent")) if exp.complete else []
     yield here.finding(log, "x", "softplus written as log(1 + exp(x)): the exponential overflows for large x, the result is "
                        "inf and its gradient NaN", Certainty.MAY, fixes)
 

@@ -9,6 +9,8 @@ from tfnanlint.site import Site, made_by, same
 from tfnanlint.values import Value
 
 _SCALING = {"tf.divide": "x", "tf.multiply": "x", "tf.negative": "x", "tf.identity": "x", "tf.stop_gradient": "x", "tf.cast": "x"}
+_RANGES = frozenset(("tf.range", "tf.linspace", "K.arange", "np.arange", "tnp.arange", "tf.meshgrid"))
+_ARITHMETIC = frozenset(("tf.add", "tf.subtract", "tf.multiply", "tf.divide", "tf.negative", "tf.square", "tf.pow", "tf.cast", "tf.abs"))
 MARGIN = 0.9  # of the exponents that fit: sums of some thousand exponentials fit too
 
 
@@ -44,9 +46,10 @@ def on_a_grid(x: Value, depth: int = 10) -> bool:
     site = x.origin
     if not isinstance(site, Site) or depth == 0:
         return False
-    if site.op.name in ("tf.range", "tf.linspace", "np.arange", "K.arange", "tnp.arange", "tf.meshgrid"):
+    if site.op.name in _RANGES:
         return True
-    return any(on_a_grid(site.value(param), depth - 1) for param in site.args)
+    params = [site.op.passes] if site.op.passes else ["x", "y"] if site.op.name in _ARITHMETIC else []
+    return any(on_a_grid(site.value(param), depth - 1) for param in params if site.given(param))
 
 
 def exponential_of(value: Value) -> Site | None:

@@ -17,7 +17,8 @@ from tfnanlint.project import Project, remember
 from tfnanlint.rules import EVENTS, Context, Rule
 from tfnanlint.scopes import Assigned, Fixed, Imported, Point
 from tfnanlint.source import Source
-from tfnanlint.values import Note, unknown
+from tfnanlint.site import Site
+from tfnanlint.values import Note, Value, unknown
 
 _SYMBOLS = {"tf.divide": "/", "tf.pow": "**", "tf.math.floordiv": "//", "tf.math.floormod": "%", "tf.subtract": "-",
             "tf.add": "+", "tf.multiply": "*"}
@@ -176,7 +177,7 @@ class File:
                     yield from self.run(one, node, point)
             return
         rules = self.subscribed.by_op.get(site.op.name)
-        if not rules or site.library == "np":
+        if not rules or site.library == "np" or _outside_tensorflow(site):
             return
         site._differentiated = lambda one: self.gradients.of(one, stopped)
         for one in rules:
@@ -264,6 +265,20 @@ class File:
         for arg in node.args.posonlyargs + node.args.args + node.args.kwonlyargs:
             over[arg.arg] = Fixed(unknown(origin=Note(f"parameter '{arg.arg}' of a lambda", node, self.module.source)))
         return point.under(over)
+
+
+def _outside_tensorflow(site: Site, depth: int = 6) -> bool:
+    """Whether an operator works on what NumPy and Python make only."""
+    if site.library != "operator" or depth == 0:
+        return False
+    made = [site.value(param) for param in site.args]
+    return any(_numpy(value, depth) for value in made) and all(_numpy(v, depth) or v.kind == "number" for v in made)
+
+
+def _numpy(value: Value, depth: int) -> bool:
+    origin = value.origin
+    return value.kind == "array" or isinstance(origin, Site) and (
+        origin.library in ("np", "math") or _outside_tensorflow(origin, depth - 1))
 
 
 __all__ = ["analyse", "File", "Subscriptions", "_COMPARISONS", "_OPERATORS"]
