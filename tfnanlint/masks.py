@@ -21,8 +21,9 @@ from tfnanlint.values import INF, Value, clamp, number
 
 CHOICES = frozenset(("tf.where", "K.switch", "tf.boolean_mask", "ops.nan_to_num"))
 CLIPS = frozenset(("tf.clip_by_value", "tf.maximum", "tf.minimum", "tf.nn.relu", "tf.nn.relu6"))
-_CHOICE_WORDS = re.compile(r"\b(?:where|where_v2|select|switch|boolean_mask|nan_to_num|clip_by_value|clip|maximum|minimum|"
-                           r"relu6?)\s*\(")
+# A mask may stand in a helper anywhere in the file; a clip is looked for in the function of what it clips.
+_CHOICE_WORDS = re.compile(r"\b(?:where|where_v2|select|switch|boolean_mask|nan_to_num)\s*\(")
+_CLIP_WORDS = re.compile(r"\b(?:clip_by_value|clip|maximum|minimum|relu6?)\s*\(")
 _CASTS = ("tf.cast", "tf.saturate_cast", "tf.to_float", "tf.to_double")
 _FLAT = frozenset(("bool", "int8", "int16", "int32", "int64", "uint8", "string"))
 MAX_SITES = 24  # op applications looked at behind one branch
@@ -65,7 +66,9 @@ class Masks:
     def __init__(self, module: Any, interpreter: Any):
         self.module = module
         self.interpreter = interpreter
-        self._by_node: dict[ast.AST, Masked] | None = None
+        self._by_node: dict[ast.AST, Masked] = {}
+        self._searched: set[ast.AST | None] = set()
+        self._rows: dict[re.Pattern[str], list[int]] = {}
         self._products: dict[Scope, list[Site]] = {}
 
     def products(self, site: Site) -> list[Site]:
@@ -81,20 +84,33 @@ class Masks:
 
     def of(self, site: Site) -> Masked | None:
         """The choice of this module that hides what `site` gives outside its domain, if there is one."""
-        if self._by_node is None:
-            self._by_node = {}
-            for choice in self._choices():
-                for masked in clipped(choice) if choice.op.name in CLIPS else self.behind(choice):
+        around = self.module.chain(site.node.lineno)
+        place = around[0] if around else self.module.source.tree
+        if None not in self._searched:
+            self._searched.add(None)
+            for choice in self._choices(self._rows_of(_CHOICE_WORDS), CHOICES):
+                for masked in self.behind(choice):
+                    self._by_node.setdefault(masked.site.node, masked)
+        if place not in self._searched:
+            self._searched.add(place)
+            for choice in self._choices(self._rows_of(_CLIP_WORDS, place if around else None), CLIPS):
+                for masked in clipped(choice):
                     self._by_node.setdefault(masked.site.node, masked)
         return self._by_node.get(site.node)
 
-    def _choices(self) -> Iterator[Site]:
-        for row in self.module.rows(_CHOICE_WORDS):
+    def _rows_of(self, words: re.Pattern[str], place: ast.AST | None = None) -> list[int]:
+        """The rows that hold words, in the whole file or in one function."""
+        if words not in self._rows:
+            self._rows[words] = self.module.rows(words)
+        return [row for row in self._rows[words] if place is None or place.lineno <= row <= place.end_lineno]
+
+    def _choices(self, rows: list[int], names: frozenset[str]) -> Iterator[Site]:
+        for row in rows:
             for expression, point in self.module.expressions(row, self.interpreter):
                 for node in ast.walk(expression):
                     if isinstance(node, ast.Call):
-                        row, _ = self.interpreter.row(node.func, point)
-                        if row is not None and (row.name in CHOICES or row.name in CLIPS):
+                        found, _ = self.interpreter.row(node.func, point)
+                        if found is not None and found.name in names:
                             yield self.interpreter.site(node, point)
 
     def behind(self, choice: Site) -> list[Masked]:
