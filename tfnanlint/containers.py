@@ -41,6 +41,10 @@ class Containers:
             items[key.value] = self.evaluate(value, point)
         return Value(kind="dict", obj=items)
 
+    def filled(self, value: Value) -> Value:
+        """An empty list or dict that has a name is filled somewhere: where nobody sees it, nothing is known of its elements."""
+        return Value(kind=value.kind) if value.kind in ("sequence", "dict") and not value.obj and value.obj is not None else value
+
     def element(self, whole: Value, index: int | None) -> Value:
         if whole.kind == "shape":
             return _extent(whole)

@@ -125,7 +125,7 @@ class Interpreter(Resolution, Following, Containers):
         if binding is None:
             found = self._unbound(node.id, point)
             return (self.named(found) if found else None) or unknown(origin=Note(f"'{node.id}'", node, point.module.source))
-        return binding.value(self)
+        return self.filled(binding.value(self))
 
     def attribute(self, node: ast.Attribute, point: Point) -> Value:
         name = self.resolve(node, point)
@@ -137,11 +137,11 @@ class Interpreter(Resolution, Following, Containers):
         if path is not None:
             binding = point.path_binding(root_of(path), path)
             if binding is not None:
-                return binding.value(self)
+                return self.filled(binding.value(self))
         owner = self.evaluate(node.value, point)
         found = self.member(owner, node.attr)
         if found is not None:
-            return found
+            return self.filled(found)
         return self._stable(path, point) or unknown()
 
     def _stable(self, path: str | None, point: Point) -> Value | None:

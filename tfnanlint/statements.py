@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 from typing import Any, Callable
 
+from tfnanlint.calls import assigned_attributes
 from tfnanlint.conditions import ASSERTIONS, leaf, path_of, root_of
 from tfnanlint.scopes import (Assigned, Binding, Element, Fixed, Imported, Iterated, Joined, Loop, Point, Refined, Scope, Stored,
                               refinements, unrefined)
@@ -151,11 +152,20 @@ class Walk:
         return self.block(body)
 
     def try_(self, node: Any) -> bool:
+        broken_off: list[tuple[str, Binding | None]] = []
+
         def body() -> bool:
-            return self.block(node.body) and self.block(node.orelse)
+            begun, mark = self.scope.time, len(self.log)
+            live, last = self.block(node.body[:-1]), node.body[-1]
+            until = self.scope.time if isinstance(last, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Import, ast.ImportFrom)) else None
+            live = live and self.block([last])
+            broken_off.extend((path, self._during(path, begun, until)) for path in sorted(set(self.log[mark:])))
+            return live and self.block(node.orelse)
 
         def handler(one: ast.ExceptHandler) -> Callable[[], bool]:
             def walk() -> bool:
+                for path, binding in broken_off:
+                    self.bind(path, binding)
                 if one.name:
                     self.bind(one.name, Fixed(Value(kind="unknown")))
                 return self.block(one.body)
@@ -165,6 +175,13 @@ class Walk:
         if node.finalbody:
             live = self.block(node.finalbody) and live
         return live
+
+    def _during(self, path: str, begun: int, until: int | None) -> Binding | None:
+        """Whatever a name has been since `begun`: an exception may come between any two statements."""
+        made = [b for t, b in zip(*self.scope.history[path]) if t > begun and (until is None or t <= until)]
+        found = [self.scope.at(path, begun) or self._before(path, begun), *made]
+        found = list(dict.fromkeys(b for b in found if b is not None))
+        return Joined(found) if len(found) > 1 else found[0] if found else None
 
     def match_(self, node: Any) -> bool:
         self.note(node.subject)
@@ -291,6 +308,20 @@ class Walk:
             base = self.scope.at(path) if path else None
             if base is not None:
                 self.bind(path, Mutated(base, value, self.scope.here()))
+        elif isinstance(value.func, ast.Attribute) and isinstance(value.func.value, ast.Name):
+            self._own_method(value.func.value.id, name)
+
+    def _own_method(self, owner: str, name: str) -> None:
+        """After `self.reset()` the attributes that it assigns are what any method may have made of them."""
+        function = self.scope.function
+        if function is None or not function.bound or not function.node.args.args or function.node.args.args[0].arg != owner:
+            return
+        method = function.owner.methods.get(name)
+        entered = Point(self.scope, self.scope.history[owner][0][0])
+        for attribute in assigned_attributes(method.node) if method is not None else ():
+            path = f"{owner}.{attribute}"
+            if self.scope.at(path) is not None:
+                self.bind(path, Held(path, entered))
 
     def assign(self, node: ast.Assign) -> None:
         self.note(node.value)
