@@ -42,13 +42,12 @@ def made(lo: float, hi: float, *like: Value, nan: bool = False, up: bool = False
          zero: bool | None = None, dtype: str | None = None) -> Value:
     """A result in the dtype of `like`: rounded, overflow and underflow marked; `up`, `down`: +Inf, -Inf can occur."""
     dtype = dtype or joined_dtype(like)
-    bounded = all(v.lo != -INF and v.hi != INF for v in like)
     largest = limits_of(dtype).max
     near_lo, near_hi = rounded(lo, dtype), rounded(hi, dtype)
-    if near_hi > largest and (hi != INF or bounded) or near_lo > largest and lo != INF:
-        up = True
-    if near_lo < -largest and (lo != -INF or bounded) or near_hi < -largest and hi != -INF:
-        down = True
+    if near_hi > largest or near_lo < -largest:
+        bounded = all(v.lo != -INF and v.hi != INF for v in like)
+        up = up or near_hi > largest and (hi != INF or bounded) or near_lo > largest and lo != INF
+        down = down or near_lo < -largest and (lo != -INF or bounded) or near_hi < -largest and hi != -INF
     least = smallest(dtype)
     if 0 < lo < least:
         near_lo, zero = 0.0, True
@@ -63,17 +62,22 @@ def made(lo: float, hi: float, *like: Value, nan: bool = False, up: bool = False
 
 def with_kind(result: Value, *inputs: Value) -> Value:
     """Numbers in, number out; anything with a tensor in it gives a tensor."""
-    kinds = {v.kind for v in inputs}
-    result.kind = "number" if kinds == {"number"} else "array" if kinds and kinds <= {"number", "array"} else "tensor"
+    result.kind = "number"
+    for value in inputs:
+        if value.kind == "array":
+            result.kind = "array"
+        elif value.kind != "number":
+            result.kind = "tensor"
+            break
     if result.kind == "number" and result.lo == result.hi and result.const is NO_CONSTANT:
         result.const = result.lo
     return result
 
 
-def _dtype(*values: Value) -> str | None:
-    if all(v.kind == "number" for v in values):
+def _dtype(a: Value, b: Value) -> str | None:
+    if a.kind == "number" == b.kind:
         return "float64"  # Python arithmetic
-    return joined_dtype(values)
+    return joined_dtype((a, b))
 
 
 def _in_dtype(value: Value, dtype: str | None) -> Value:
@@ -98,13 +102,13 @@ def _meeting(a: Value, b: Value) -> tuple[Value, Value, str | None]:
 
 def add(a: Value, b: Value) -> Value:
     a, b, dtype = _meeting(a, b)
-    nan = a.nan or b.nan
-    if a.inf and b.inf:
+    nan, up, down = a.nan or b.nan, False, False
+    if a.inf or b.inf:
+        up, down = reaches_inf(a) or reaches_inf(b), reaches_minus_inf(a) or reaches_minus_inf(b)
         nan = nan or reaches_inf(a) and reaches_minus_inf(b) or reaches_minus_inf(a) and reaches_inf(b)
     strict = a.lo >= 0 <= b.lo and (a.positive or b.positive) or a.hi <= 0 >= b.hi and (a.nonzero or b.nonzero)
     result = made(-INF if -INF in (a.lo, b.lo) else a.lo + b.lo, INF if INF in (a.hi, b.hi) else a.hi + b.hi, a, b,
-                  nan=nan, up=reaches_inf(a) or reaches_inf(b), down=reaches_minus_inf(a) or reaches_minus_inf(b),
-                  zero=False if strict else None, dtype=dtype)
+                  nan=nan, up=up, down=down, zero=False if strict else None, dtype=dtype)
     result.guarded = _guarded_sum(a, b) or _guarded_sum(b, a)
     result.evident = result.evident or (a.evident and b.known) or (b.evident and a.known)
     return with_kind(result, a, b)
