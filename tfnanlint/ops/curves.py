@@ -482,3 +482,18 @@ def nextafter(a: Value, b: Value) -> Value:
     least = t.smallest(t.joined_dtype((a, b)))
     return t.made(lo - least, hi + least, a, b, nan=a.nan or b.nan, up=a.inf or b.inf, down=a.inf or b.inf,
                   dtype=t.joined_dtype((a, b)))
+
+
+def dawsn(x: Value) -> Value:
+    return Value(-0.5411, 0.5411, nan=x.nan or x.inf, dtype=x.dtype)
+
+
+def fresnel(x: Value) -> Value:
+    return Value(-0.78, 0.78, nan=x.nan or x.inf, dtype=x.dtype)
+
+
+def step(x: Value, middle: Value) -> Value:
+    """0 below 0, 1 above, `middle` at 0."""
+    ends = Value(1.0 if x.lo > 0 else 0.0, 0.0 if x.hi < 0 else 1.0, dtype=x.dtype)
+    result = t.join([ends, middle]) if x.zero or x.nan else ends
+    return Value(result.lo, result.hi, result.zero, nan=x.nan or result.nan, inf=result.inf, dtype=t.joined_dtype((x, middle)))

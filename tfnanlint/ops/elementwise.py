@@ -215,6 +215,16 @@ op("tf.math.bessel_i1e", "tf.math.special.bessel_i1e raw.BesselI1e", "x name", t
    reference="tf.math.bessel_i1e(x)")
 op("tf.math.polyval", "np.polyval tnp.polyval", "coeffs x name", t.anything, main="x", untested="unbounded")
 
+op("tf.math.special.dawsn", "", "x name", t.unary(c.dawsn), reference="tf.math.special.dawsn(x)")
+op("tf.math.special.fresnel_cos", "tf.math.special.fresnel_sin", "x name", t.unary(c.fresnel),
+   reference="tf.math.special.fresnel_cos(x)")
+op("tf.math.special.bessel_j0", "tf.math.special.bessel_j1", "x name", t.unary(c.wave), reference="tf.math.special.bessel_j0(x)")
+op("tf.math.special.expint", "tf.math.special.spence tf.math.special.bessel_k0 tf.math.special.bessel_k1 "
+   "tf.math.special.bessel_k0e tf.math.special.bessel_k1e tf.math.special.bessel_y0 tf.math.special.bessel_y1", "x name",
+   lambda site: Value(nan=True, inf=True, dtype=site.value("x").dtype, evident=site.value("x").known), needs={"x": "positive"},
+   masked="all", reference="tf.math.special.expint(x)")
+own("ops.heaviside", t.binary(c.step, "x", "y"), params="x y", reference="tnp.heaviside(x, y)")
+
 # Parts and neighbours
 
 row("angle", t.unary(c.angle), top=False, raw="Angle", gradient="NaN at 0", masked="all")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Callable
 
 from tfnanlint.ops import curves as c
 from tfnanlint.ops import op
@@ -75,14 +76,15 @@ def _leaky_relu(site: Site) -> Value:
     return t.unary(lambda x: _leaky(x, -1.0 if slope is None else slope))(site)
 
 
-def dipping(function, lowest: float, where: float, slack: float = 1e-3) -> Function:
-    """Transfer of a function that falls to `lowest` at `where` < 0 and rises from there, 0 far below: swish, gelu, mish."""
+def dipping(function: Callable[[float], float], lowest: float, where: float, slack: float = 1e-3,
+            flat: float = -5.0) -> Function:
+    """Transfer of swish, gelu and their like: falling to `lowest` at `where` < 0, rising from there, 0 below `flat`."""
 
     def give(x: Value) -> Value:
         ends = [0.0 if v == -INF else INF if v == INF else t.safely(function, v) for v in (x.lo, x.hi)]
         lo = lowest - slack if x.lo <= where <= x.hi else min(ends)
         lo, hi = t.outward(lo, max(max(ends), 0.0 if x.lo < -1 else -INF), x.dtype, 256)
-        zero = x.zero or x.lo < -5 or x.inf or t.least_magnitude(x, x.dtype) < 4 * t.smallest(x.dtype)
+        zero = x.zero or x.lo <= flat or x.inf or t.least_magnitude(x, x.dtype) < 4 * t.smallest(x.dtype)
         if x.hi < 0:
             hi = min(hi, 0.0)
         if x.lo < 0:
@@ -117,6 +119,11 @@ def _flat_below(function: Function) -> Function:
         return result
 
     return give
+
+
+def shrunk(x: Value) -> Value:
+    """No further from 0 than x, and 0 near 0."""
+    return Value(min(x.lo, 0.0), max(x.hi, 0.0), True, nan=x.nan or x.inf, inf=x.inf, dtype=x.dtype)
 
 
 elu = _flat_below(t.increasing(lambda x: x if x > 0 else math.expm1(x), -1.0, INF, ulps=16, odd=True))
@@ -166,6 +173,21 @@ op("keras.activations.hard_sigmoid", "K.hard_sigmoid ops.hard_sigmoid", "x",
    reference="keras.activations.hard_sigmoid(x)")
 op("ops.hard_tanh", "keras.activations.hard_tanh", "x",
    t.unary(lambda x: t.clip(x, t.number(-1.0), t.number(1.0))), reference="keras.activations.hard_tanh(x)")
+op("ops.hard_silu", "ops.hard_swish keras.activations.hard_silu keras.activations.hard_swish", "x",
+   t.unary(dipping(lambda x: x * min(max(x / 6 + 0.5, 0.0), 1.0), -0.375, -1.5, flat=-3.0)), reference="keras.activations.hard_silu(x)",
+   gradient="0 below -3")
+op("ops.squareplus", "keras.activations.squareplus", "x b",
+   t.unary(t.increasing(lambda x: (x + math.sqrt(x * x + 4)) / 2, 0.0, INF, ulps=64)), untested="its width depends on b",
+   positions={"ops.squareplus": ("x", "b")})
+op("ops.tanh_shrink", "keras.activations.tanh_shrink", "x", t.unary(shrunk), reference="keras.activations.tanh_shrink(x)")
+op("ops.soft_shrink", "keras.activations.soft_shrink ops.hard_shrink keras.activations.hard_shrink", "x threshold",
+   t.unary(shrunk), reference="keras.activations.soft_shrink(x)", gradient="0 near 0")
+op("ops.threshold", "keras.activations.threshold", "x threshold value",
+   lambda site: t.join([site.value("x"), site.value("value")]).but(kind="tensor"), untested="two more numbers")
+op("ops.glu", "keras.activations.glu", "x axis", t.unary(shrunk), untested="needs an even axis: a half times a sigmoid")
+op("tf.nn.relu_layer", "", "x weights biases name", lambda site: relu(t.anything(site)), untested="tf.nn.relu is tested",
+   gradient="0 below 0")
+op("tf.nn.scale_regularization_loss", "tf.nn.compute_average_loss", "x *rest", t.passes(), untested="divides by a count")
 op("ops.celu", "keras.activations.celu", "x alpha", t.unary(lambda x: Value(-INF, INF, nan=x.nan, inf=x.inf, dtype=x.dtype)),
    untested="its floor depends on alpha")
 

@@ -204,6 +204,22 @@ def _moments(site: Site) -> Value:
     return t.several(mean(x), variance(x))
 
 
+def _moments_weighted(site: Site) -> Value:
+    x = t.one_of(site.value("x"))
+    return t.several(Value(x.lo, x.hi, nan=True, inf=x.inf, dtype=x.dtype), Value(0.0, INF, nan=True, inf=x.inf, dtype=x.dtype))
+
+
+def _range(site: Site) -> Value:
+    """The largest minus the smallest."""
+    return t.absolute(_steps(site))
+
+
+def _steps(site: Site) -> Value:
+    """Differences of elements of one tensor: another token, so that they do not cancel."""
+    x = t.one_of(site.value("x"))
+    return t.subtract(x, x.but(origin=None, const=NO_CONSTANT))
+
+
 # Sums, means, extremes
 
 op("tf.reduce_sum", "tf.math.reduce_sum K.sum ops.sum tnp.sum np.sum np.nansum ops.nansum raw.Sum", AXES, _sum,
@@ -228,6 +244,12 @@ op("tf.math.reduce_variance", "K.var ops.var tnp.var np.var np.nanvar", AXES, _v
 op("tf.math.reduce_std", "K.std ops.std tnp.std np.std np.nanstd", AXES, _std, gradient="NaN where all elements are equal",
    masked="xla", reference="tf.math.reduce_std(x, -1)")
 op("tf.nn.moments", "ops.moments", "x axes shift keepdims name", _moments, untested="returns a pair; reduce_mean and reduce_variance are tested")
+op("tf.nn.weighted_moments", "", "x axes frequency_weights name keepdims", _moments_weighted, needs={"frequency_weights": "not all 0"},
+   untested="returns a pair; 0 / 0 where all weights are 0")
+op("tf.nn.normalize_moments", "", "counts mean_ss variance_ss shift name", lambda site: t.several(Value(), Value()),
+   main="variance_ss", untested="returns a pair; a variance by moments, which rounding makes negative")
+op("ops.ptp", "np.ptp tnp.ptp", "x axis keepdims", _range, reference="tnp.ptp(x, -1)")
+op("ops.diff", "np.diff tnp.diff", "x n axis", _steps, untested="needs two elements; tf.subtract is tested")
 op("tf.norm", "tf.linalg.norm ops.norm ops.linalg.norm np.linalg.norm", "x ord axis keepdims name", _norm,
    gradient="NaN where all elements are 0", masked="xla", reference="tf.norm(x, axis=-1)")
 op("tf.math.reduce_euclidean_norm", "raw.EuclideanNorm", AXES, _euclidean, gradient="NaN where all elements are 0",
