@@ -19,7 +19,7 @@ gradient of the root itself is infinite at 0.
 See also: https://www.tensorflow.org/api_docs/python/tf/math/divide_no_nan
 """
 
-from tfnanlint.api import (Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Site, Value, plain, repairs,
+from tfnanlint.api import (INF, Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Site, Value, plain, repairs,
                            rule, words)
 
 DIVISORS = {"tf.math.reciprocal": "x", "tf.math.rsqrt": "x"}
@@ -51,15 +51,27 @@ def check(division: Site, here: Context) -> Iterator[Finding]:
 
 def reason(division: Site, divisor: Value, here: Context) -> str | None:
     """In words what shows that the divisor can be 0; None where nothing does."""
-    if divisor.kind == "number" and not (divisor.exact and divisor.lo == 0):
+    python = divisor.kind in ("number", "array") and division.value("x").kind in ("number", "array", "sequence")
+    if python or divisor.kind == "number" and not (divisor.exact and divisor.lo == 0):
         return None
     if not here.numeric(divisor) or divisor.nonzero or divisor.guarded:
         return None
-    if divisor.known:
+    if divisor.known and shown(divisor, here):
         return f"a value that is {words(divisor)}" if not divisor.exact else "0"
     if summed_mask(division, here):
         return "a sum over a mask that can be all 0"
     return None
+
+
+def shown(divisor: Value, here: Context) -> bool:
+    """Whether the program shows that 0 occurs: not where only the shape of an op leaves it open (`1 - b ** n`, a root)."""
+    root = here.made_by(divisor, "tf.sqrt", "K.sqrt", "tf.abs")
+    if root is not None and root.op.name != "tf.abs":
+        return root.value("x").known and shown(root.value("x"), here)
+    power = here.made_by(divisor, "tf.pow")
+    if power is not None and not power.value("y").known:
+        return False
+    return divisor.evident or divisor.lo > -INF and (divisor.hi < INF or divisor.lo == 0)
 
 
 def summed_mask(division: Site, here: Context) -> bool:

@@ -289,8 +289,8 @@ class Following:
             return Value(kind="shape")
         if attr == "dtype" and owner.dtype:
             return Value(kind="dtype", const=owner.dtype)
-        if owner.kind in ("dtype", "limits") and isinstance(owner.const, str):
-            return limit(owner.const, attr)
+        if owner.kind == "limits" or owner.kind == "dtype" and isinstance(owner.const, str):
+            return limit(owner.const if isinstance(owner.const, str) else None, attr)
         if attr in ("T", "real"):
             return owner.but()
         return None

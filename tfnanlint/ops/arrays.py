@@ -385,7 +385,13 @@ def dimensions(site: Site) -> Value:
 
 op("tf.shape", "K.shape ops.shape raw.Shape tf.shape_n tf.convert_to_shape np.shape tf.compat.dimension_value "
    "tf.Dimension tf.TensorShape", "x out_type name", dimensions, reference="tf.shape(x)")
-op("tf.size", "ops.size raw.Size np.size tnp.size K.count_params", "x out_type name", count, reference="tf.size(x)")
+def size(site: Site) -> Value:
+    """The number of elements: at least 1, unless elements were filtered out."""
+    filtered = made_by(site.value("x"), "tf.boolean_mask", "tf.where", "tf.unique") is not None
+    return Value(0.0 if filtered else 1.0, INF, kind="number", dtype="int32")
+
+
+op("tf.size", "ops.size raw.Size np.size tnp.size K.count_params", "x out_type name", size, reference="tf.size(x)")
 op("tf.rank", "K.ndim ops.ndim np.ndim tnp.ndim raw.Rank", "x name", count, reference="tf.rank(x)")
 op("K.int_shape", "tf.broadcast_static_shape tf.broadcast_dynamic_shape", "x y", count,
    untested="gives a tuple of Python numbers")

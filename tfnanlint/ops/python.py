@@ -223,7 +223,7 @@ op("random.choice", "", "x", lambda site: _element(site.value("x")), untested=PY
 def _length(x: Value) -> Value:
     if x.kind == "sequence" and isinstance(x.obj, tuple):
         return number(len(x.obj))
-    return Value(0.0, INF, kind="number", dtype="int32")
+    return Value(1.0, INF, kind="number", dtype="int32")  # as for dimensions: what is empty has no bad element
 
 
 def _drawn(site: Site) -> Value:
@@ -294,9 +294,9 @@ def _float_name(value: Value) -> str | None:
     return name if name in FLOATS else "float64" if name == "float" else None
 
 
-def limit(dtype: str, attribute: str) -> Value | None:
+def limit(dtype: str | None, attribute: str) -> Value | None:
     """`tf.float32.max`, `np.finfo(np.float32).eps`: the number that an attribute of a dtype or of finfo stands for."""
-    limits = FLOATS.get(dtype)
+    limits = FLOATS.get(dtype or "float32")  # not known: judged as float32
     if limits is None:
         return None
     found = {"max": limits.max, "min": -limits.max, "eps": limits.eps, "epsilon": limits.eps, "tiny": limits.tiny,
