@@ -41,8 +41,8 @@ BOX_ENDS = {1: None, 2: 10, 3: 3}
 def points(dtype: str) -> np.ndarray:
     """Numbers at which functions change: signs, zeros, ends of domains, thresholds of overflow and underflow."""
     limits, smallest = FLOATS[dtype], SMALLEST[dtype]
-    chosen = [-math.inf, -700, -100, -3, -1, -0.5, -1e-8, -smallest, -0.0, 0.0, smallest, limits.tiny, 1e-8, 0.5, 1 - limits.eps / 2,
-              1, 1.5, 2, 88, 90, 700, limits.max * 0.9, math.inf, math.nan]
+    chosen = [-math.inf, -700, -100, -3, -1, -0.5, -1e-8, -smallest, -0.0, 0.0, smallest, limits.tiny, 1e-8, 0.5,
+              1 - limits.eps / 2, 1, 1.5, 2, 88, 90, 700, limits.max * 0.9, math.inf, math.nan]
     with np.errstate(over="ignore"):
         array = np.array(chosen).astype(dtype)
     keep = [i for i, v in enumerate(array) if not any(_same(v, w) for w in array[:i])]
@@ -257,7 +257,8 @@ OLDER = {
 }
 # Spellings written in other families that no version has; they cost nothing.
 NEVER = {"ops.Variable", "raw.Ones", "raw.Zeros", "tf.RealDiv", "tf.assert_shapes", "tf.convert_to_shape", "tf.set_shape",
-         "tf.data_flow_ops.dynamic_stitch", "tf.embedding_lookup", "tf.hessian_vector_product", "tf.mirror_pad", "tf.parallel_dynamic_stitch",
+         "tf.data_flow_ops.dynamic_stitch", "tf.embedding_lookup", "tf.hessian_vector_product", "tf.mirror_pad",
+         "tf.parallel_dynamic_stitch",
          "tnp.array_split", "tnp.bool"}
 
 
@@ -371,8 +372,9 @@ def test_where_takes_away_what_its_test_finds(condition, admits_nan, admits_inf)
 @pytest.mark.parametrize("name, function", [("tf.logical_and", lambda a, b: a and b), ("tf.logical_or", lambda a, b: a or b),
                                             ("tf.math.logical_xor", lambda a, b: a != b)])
 def test_logic_has_its_truth_table(name, function):
+    either = Value(0.0, 1.0)
     for a, b in itertools.product((False, True), repeat=2):
-        for left, right in itertools.product((Value(float(a), float(a)), Value(0.0, 1.0)), (Value(float(b), float(b)), Value(0.0, 1.0))):
+        for left, right in itertools.product((Value(float(a), float(a)), either), (Value(float(b), float(b)), either)):
             assert applied(name, x=left, y=right).admits(float(function(a, b)))
     assert applied("tf.logical_not", x=Value(0.0, 0.0)).lo == 1.0
     assert applied("tf.logical_and", x=Value(0.0, 0.0), y=Value(0.0, 1.0)).hi == 0.0

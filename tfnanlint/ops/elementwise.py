@@ -135,7 +135,7 @@ def _limit(site: Site, param: str, side: float) -> Value:
 
 
 op("tf.clip_by_value", "K.clip ops.clip np.clip tnp.clip raw.ClipByValue", "x clip_value_min clip_value_max name",
-   _clip_by_value, gradient="0 outside of the bounds", reference="tf.clip_by_value(x, clip_value_min, clip_value_max)")
+   _clip_by_value, reference="tf.clip_by_value(x, clip_value_min, clip_value_max)")
 
 
 def _clipped_to_norm(x: Value, norm: Value) -> Value:

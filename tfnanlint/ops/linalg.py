@@ -96,7 +96,8 @@ op("tf.linalg.svd", "tf.svd ops.svd ops.linalg.svd np.linalg.svd", "x full_matri
    untested="returns a triple", gradient="")
 op("tf.linalg.eigh", "tf.self_adjoint_eig ops.eigh ops.linalg.eigh np.linalg.eigh", "x name", _values_and_vectors,
    untested="returns a pair")
-op("tf.linalg.eigvalsh", "tf.self_adjoint_eigvals np.linalg.eigvalsh", "x name", _matrix, untested="the kernel raises for NaN and Inf")
+op("tf.linalg.eigvalsh", "tf.self_adjoint_eigvals np.linalg.eigvalsh", "x name", _matrix,
+   untested="the kernel raises for NaN and Inf")
 op("tf.linalg.eig", "ops.eig np.linalg.eig tf.eig", "x name", lambda site: t.several(_matrix(site), _matrix(site)),
    untested="complex")
 op("tf.linalg.eigvals", "np.linalg.eigvals tf.eigvals", "x name", _matrix, untested="complex")

@@ -35,8 +35,7 @@ def log_softmax(x: Value) -> Value:
 
 
 op("tf.nn.softmax", "tf.math.softmax K.softmax ops.softmax ops.nn.softmax keras.activations.softmax slim.softmax "
-   "raw.Softmax", "logits axis name", t.unary(softmax), reference="tf.nn.softmax(logits)",
-   gradient="0 at saturation")
+   "raw.Softmax", "logits axis name", t.unary(softmax), reference="tf.nn.softmax(logits)")
 op("tf.nn.log_softmax", "tf.math.log_softmax ops.log_softmax keras.activations.log_softmax raw.LogSoftmax",
    "logits axis name", t.unary(log_softmax), reference="tf.nn.log_softmax(logits)")
 op("ops.sparsemax", "keras.activations.sparsemax", "logits axis", t.ranged(0.0, 1.0), untested="keras.ops; no float16")
@@ -148,12 +147,11 @@ def crelu(x: Value) -> Value:
     return t.join([relu(x), relu(t.negative(x))])
 
 
-op("tf.nn.relu", "ops.relu ops.nn.relu slim.relu raw.Relu", "x name", t.unary(relu), gradient="0 below 0",
+op("tf.nn.relu", "ops.relu ops.nn.relu slim.relu raw.Relu", "x name", t.unary(relu),
    reference="tf.nn.relu(x)")
-op("keras.activations.relu", "K.relu", "x negative_slope max_value threshold", _relu, gradient="0 below 0",
+op("keras.activations.relu", "K.relu", "x negative_slope max_value threshold", _relu,
    reference="keras.activations.relu(x)")
-op("tf.nn.relu6", "ops.relu6 keras.activations.relu6 raw.Relu6", "x name", t.unary(relu6), reference="tf.nn.relu6(x)",
-   gradient="0 below 0 and above 6")
+op("tf.nn.relu6", "ops.relu6 keras.activations.relu6 raw.Relu6", "x name", t.unary(relu6), reference="tf.nn.relu6(x)")
 op("tf.nn.leaky_relu", "ops.leaky_relu keras.activations.leaky_relu raw.LeakyRelu", "x alpha name", _leaky_relu,
    reference="tf.nn.leaky_relu(x)")
 op("tf.nn.elu", "K.elu ops.elu keras.activations.elu raw.Elu", "x name", t.unary(elu), reference="tf.nn.elu(x)")
@@ -169,24 +167,23 @@ op("tf.nn.crelu", "", "x name axis", t.unary(crelu), reference="tf.nn.crelu(x)")
 op("keras.activations.exponential", "", "x", t.unary(t.exp), masked="all", reference="keras.activations.exponential(x)")
 op("keras.activations.linear", "", "x", t.passes(), passes="x", reference="keras.activations.linear(x)")
 op("keras.activations.hard_sigmoid", "K.hard_sigmoid ops.hard_sigmoid", "x",
-   t.unary(t.increasing(lambda x: min(max(x / 6 + 0.5, 0.0), 1.0), 0.0, 1.0, ulps=16)), gradient="0 outside of (-3, 3)",
+   t.unary(t.increasing(lambda x: min(max(x / 6 + 0.5, 0.0), 1.0), 0.0, 1.0, ulps=16)),
    reference="keras.activations.hard_sigmoid(x)")
 op("ops.hard_tanh", "keras.activations.hard_tanh", "x",
    t.unary(lambda x: t.clip(x, t.number(-1.0), t.number(1.0))), reference="keras.activations.hard_tanh(x)")
 op("ops.hard_silu", "ops.hard_swish keras.activations.hard_silu keras.activations.hard_swish", "x",
-   t.unary(dipping(lambda x: x * min(max(x / 6 + 0.5, 0.0), 1.0), -0.375, -1.5, flat=-3.0)), reference="keras.activations.hard_silu(x)",
-   gradient="0 below -3")
+   t.unary(dipping(lambda x: x * min(max(x / 6 + 0.5, 0.0), 1.0), -0.375, -1.5, flat=-3.0)),
+   reference="keras.activations.hard_silu(x)")
 op("ops.squareplus", "keras.activations.squareplus", "x b",
    t.unary(t.increasing(lambda x: (x + math.sqrt(x * x + 4)) / 2, 0.0, INF, ulps=64)), untested="its width depends on b",
    positions={"ops.squareplus": ("x", "b")})
 op("ops.tanh_shrink", "keras.activations.tanh_shrink", "x", t.unary(shrunk), reference="keras.activations.tanh_shrink(x)")
 op("ops.soft_shrink", "keras.activations.soft_shrink ops.hard_shrink keras.activations.hard_shrink", "x threshold",
-   t.unary(shrunk), reference="keras.activations.soft_shrink(x)", gradient="0 near 0")
+   t.unary(shrunk), reference="keras.activations.soft_shrink(x)")
 op("ops.threshold", "keras.activations.threshold", "x threshold value",
    lambda site: t.join([site.value("x"), site.value("value")]).but(kind="tensor"), untested="two more numbers")
 op("ops.glu", "keras.activations.glu", "x axis", t.unary(shrunk), untested="needs an even axis: a half times a sigmoid")
-op("tf.nn.relu_layer", "", "x weights biases name", lambda site: relu(t.anything(site)), untested="tf.nn.relu is tested",
-   gradient="0 below 0")
+op("tf.nn.relu_layer", "", "x weights biases name", lambda site: relu(t.anything(site)), untested="tf.nn.relu is tested")
 op("tf.nn.scale_regularization_loss", "tf.nn.compute_average_loss", "x *rest", t.passes(), untested="divides by a count")
 op("ops.celu", "keras.activations.celu", "x alpha", t.unary(lambda x: Value(-INF, INF, nan=x.nan, inf=x.inf, dtype=x.dtype)),
    untested="its floor depends on alpha")
@@ -202,7 +199,8 @@ def _from_logits(*targets: str):
         others = [site.value(param) for param in targets]
         shares = all(0 <= v.lo and v.hi <= 1 or not v.known for v in others)
         nan = logits.nan or logits.inf or any(v.nan or v.inf for v in others)
-        return Value(0.0 if shares else -INF, INF, nan=nan, inf=logits.inf or any(v.inf for v in others) or _beyond(logits, *others), dtype=logits.dtype)
+        inf = logits.inf or any(v.inf for v in others) or _beyond(logits, *others)
+        return Value(0.0 if shares else -INF, INF, nan=nan, inf=inf, dtype=logits.dtype)
 
     return give
 

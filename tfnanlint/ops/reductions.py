@@ -243,9 +243,10 @@ op("tf.math.reduce_variance", "K.var ops.var tnp.var np.var np.nanvar", AXES, _v
    reference="tf.math.reduce_variance(x, -1)")
 op("tf.math.reduce_std", "K.std ops.std tnp.std np.std np.nanstd", AXES, _std, gradient="NaN where all elements are equal",
    masked="xla", reference="tf.math.reduce_std(x, -1)")
-op("tf.nn.moments", "ops.moments", "x axes shift keepdims name", _moments, untested="returns a pair; reduce_mean and reduce_variance are tested")
-op("tf.nn.weighted_moments", "", "x axes frequency_weights name keepdims", _moments_weighted, needs={"frequency_weights": "not all 0"},
-   untested="returns a pair; 0 / 0 where all weights are 0")
+op("tf.nn.moments", "ops.moments", "x axes shift keepdims name", _moments,
+   untested="returns a pair; reduce_mean and reduce_variance are tested")
+op("tf.nn.weighted_moments", "", "x axes frequency_weights name keepdims", _moments_weighted,
+   needs={"frequency_weights": "not all 0"}, untested="returns a pair; 0 / 0 where all weights are 0")
 op("tf.nn.normalize_moments", "", "counts mean_ss variance_ss shift name", lambda site: t.several(Value(), Value()),
    main="variance_ss", untested="returns a pair; a variance by moments, which rounding makes negative")
 op("ops.ptp", "np.ptp tnp.ptp", "x axis keepdims", _range, reference="tnp.ptp(x, -1)")
