@@ -177,10 +177,12 @@ def test_constants_stay_constant_and_take_a_dtype():
     assert TABLE["np.zeros"].gives(site_of(TABLE["np.zeros"], {})).const is NO_CONSTANT
 
 
-def test_dimensions_are_at_least_1_and_sizes_at_least_0():
-    for name, least in (("tf.shape", 1), ("method.get_shape", 1), ("tf.size", 0), ("tf.rank", 0)):
+def test_sizes_are_at_least_1_unless_elements_were_filtered_out():
+    for name, least in (("tf.shape", 1), ("method.get_shape", 1), ("tf.size", 1), ("tf.rank", 0)):
         found = TABLE[name].gives(site_of(TABLE[name], {}))
         assert (found.lo, found.hi, found.kind) == (least, INF, "number")
+    filtered = Value(origin=site_of(TABLE["tf.boolean_mask"], {}))
+    assert TABLE["tf.size"].gives(site_of(TABLE["tf.size"], {"x": filtered})).lo == 0
 
 
 def test_methods_do_what_the_function_does():
