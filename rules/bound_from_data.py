@@ -29,7 +29,11 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
 
 def clipped(clip: Site, here: Context) -> Iterator[Finding]:
     y = clip.value("x")
-    if own(clip.value("clip_value_min"), y, "tf.reduce_min", here):
+    if own(clip.value("clip_value_min"), y, "tf.reduce_min", here) and own(clip.value("clip_value_max"), y, "tf.reduce_max", here):
+        fixes = here.rewrite(clip, "{y}", title="drop the bounds, which never act", claim=Claim.EQUAL, y=clip.args["x"])
+        yield here.finding(clip, "x", "the bounds are the minimum and maximum of the clipped values: they guard nothing", Certainty.MUST,
+                           fixes)
+    elif own(clip.value("clip_value_min"), y, "tf.reduce_min", here):
         yield here.finding(clip, "x", "the lower bound is the minimum of the clipped values: it guards nothing", Certainty.MUST)
     elif own(clip.value("clip_value_max"), y, "tf.reduce_max", here):
         fixes = here.rewrite(clip, "tf.maximum({y}, {low})", title="drop the upper bound, which never acts", claim=Claim.EQUAL,
@@ -54,9 +58,22 @@ def limited(site: Site, here: Context) -> Iterator[Finding]:
 def own(bound: Value, y: Value, reduction: str, here: Context) -> bool:
     """Whether a bound is the extreme of `y` itself: over everything, or over an axis that is kept."""
     extreme = here.made_by(bound, reduction)
-    if extreme is None or not extreme.complete or not here.same(extreme.value("x"), y):
+    if extreme is None or not extreme.complete or not here.same(bare(extreme.value("x"), here), bare(y, here)):
         return False
     return not extreme.given("axis") or extreme.const("keepdims") is True
+
+
+def bare(y: Value, here: Context) -> Value:
+    """A value without bounds of its own."""
+    site = y.origin
+    if not isinstance(site, Site) or site.op.name not in ("tf.minimum", "tf.maximum"):
+        return y
+    reduction = "tf.reduce_max" if site.op.name == "tf.minimum" else "tf.reduce_min"
+    for param, other in (("x", "y"), ("y", "x")):
+        extreme = here.made_by(site.value(other), reduction)
+        if extreme is not None and here.same(extreme.value("x"), site.value(param)):
+            return bare(site.value(param), here)
+    return y
 
 
 def better(y: Value) -> str:

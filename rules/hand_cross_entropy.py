@@ -24,8 +24,8 @@ See also: https://www.tensorflow.org/api_docs/python/tf/nn/softmax_cross_entropy
 
 from dataclasses import dataclass
 
-from tfnanlint.api import (Certainty, Changed, Claim, Context, Finding, Fix, Iterator, Probability, Site, argument, ast, logged,
-                           number_text, probability, rule)
+from tfnanlint.api import (Certainty, Changed, Claim, Context, Differentiated, Finding, Fix, Iterator, Probability, Site, argument, ast,
+                           logged, number_text, probability, rule)
 
 SUMS = ("tf.reduce_sum", "tf.reduce_mean")
 COST = "where a probability is below {guard} the loss is no longer capped, and its gradient comes back to life"
@@ -37,8 +37,8 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
     if found is None or not found.producer.complete:
         yield from picked(log, here)
         return
-    if not found.guard and log.value("x").positive:
-        return
+    if not found.guard and log.value("x").positive or found.guard and log.differentiated is Differentiated.NO:
+        return  # finite, and no gradient that could be gone
     outer = Outer(log, here)
     pair = outer.pair(found) if found.producer.op.name == "tf.sigmoid" else None
     if pair is not None:
