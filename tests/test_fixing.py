@@ -377,7 +377,7 @@ def test_files_in_strange_encodings_are_not_fixed(encoding):
     result = fix_source(Source("x.py", "y = bad(1)\n", encoding), analyser({"bad": "good({x})"}), everything)
     assert (result.source.text, result.applied) == ("y = bad(1)\n", [])
     assert result.problems == [
-        f"not fixed: its encoding {encoding} cannot be written back without changing the file's meaning"
+        f"not fixed: its encoding {encoding} cannot be written back without changing its meaning"
     ]
 
 

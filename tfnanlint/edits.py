@@ -138,7 +138,7 @@ def only_edits_changed(
     shift: Shift,
     statements: bool = True,
 ) -> bool:
-    """The hole test on two statement lists: of `source`, and of its text after edits, in which `span_after` finds nodes.
+    """The hole test on two statement lists: of `source`, and of its text after edits, where `span_after` finds nodes.
 
     An edit may replace an expression (by one expression), comments and blanks, or, with `statements`, whole
     statements; everything else in the two trees must be equal. The text outside the edits is taken to be the same.
@@ -154,11 +154,12 @@ class _HoleTest:
         self.shift = shift
         self.cut_before = [edit.span for edit in shift.edits if edit.span.start < edit.span.end and statements]
         self.cut_after = shift.regions if statements else []
-        self.holes: dict[int, Span] = {}  # id of an expression before -> what stands in its place after
+        # id of an expression before -> where its place is after, and the edit that replaces all of it, if one does
+        self.holes: dict[int, tuple[Span, Edit | None]] = {}
 
     def passes(self, before: list, after: list) -> bool:
         for edit, region in zip(self.shift.edits, self.shift.regions):
-            self._dig(before, edit.span, region)
+            self._dig(before, edit, region)
         stack: list[tuple[object, object]] = [(before, after)]
         while stack:
             one, other = stack.pop()
@@ -166,7 +167,7 @@ class _HoleTest:
                 one = _outside(one, self.span_before, self.cut_before)
                 other = _outside(other, self.span_after, self.cut_after)
             if id(one) in self.holes:
-                if not self._fills(other, self.holes[id(one)]):
+                if not self._fills(other, *self.holes[id(one)]):
                     return False
             elif isinstance(one, ast.stmt) and isinstance(other, ast.stmt) and self._unmoved(one, other):
                 continue
@@ -174,18 +175,19 @@ class _HoleTest:
                 return False
         return True
 
-    def _dig(self, body: list[ast.stmt], edited: Span, region: Span) -> None:
+    def _dig(self, body: list[ast.stmt], edit: Edit, region: Span) -> None:
         """Note the innermost expression around an edit as a hole. Whole statements need none, comments have none."""
+        edited = edit.span
         bare = self._without_parentheses(edited)
         for inner in reversed(enclosing(body, bare, self.span_before)):
             if not isinstance(inner, ast.expr):
                 return
             span = self.span_before(inner)
             if span == bare != edited or span == edited:
-                self.holes[id(inner)] = region
+                self.holes[id(inner)] = region, edit
                 return
             if edited in span and (edited.start < edited.end or span.start < edited.start < span.end):
-                self.holes[id(inner)] = self.shift.span(span)
+                self.holes[id(inner)] = self.shift.span(span), None
                 return
 
     def _without_parentheses(self, edited: Span) -> Span:
@@ -193,19 +195,15 @@ class _HoleTest:
         text = self.source.slice(edited)
         return Span(edited.start + 1, edited.end - 1) if text[:1] == "(" and text[1:].endswith(")") else edited
 
-    def _fills(self, other: object, region: Span) -> bool:
+    def _fills(self, other: object, region: Span, edit: Edit | None) -> bool:
         """Whether a node is the one expression in a region, parentheses around it aside."""
         if not isinstance(other, ast.expr):
             return False
         span = self.span_after(other)
-        return span == region or (span in region and self._only_parentheses(span, region))
-
-    def _only_parentheses(self, span: Span, region: Span) -> bool:
-        for edit, place in zip(self.shift.edits, self.shift.regions):
-            if place == region:
-                around = edit.text[: span.start - place.start] + edit.text[span.end - place.start :]
-                return re.fullmatch(r"[()\s]*", around) is not None
-        return False
+        if span == region or edit is None or span not in region:
+            return span == region
+        around = edit.text[: span.start - region.start] + edit.text[span.end - region.start :]
+        return re.fullmatch(r"[()\s]*", around) is not None
 
     def _unmoved(self, one: ast.stmt, other: ast.stmt) -> bool:
         """Whether a statement has no edit inside and stands, with the same text, where the edits let expect it."""
@@ -234,46 +232,41 @@ def whole_span(stmt: ast.stmt, span_of: Callable[[ast.AST], Span]) -> Span:
     return Span(span_of(decorators[0]).start, span.end) if decorators else span
 
 
-def blocks(node: ast.AST) -> Iterable[list[ast.stmt]]:
-    """The statement lists directly under a statement, an exception handler's and a case's among them."""
-    for field in ("body", "orelse", "finalbody"):
-        block = getattr(node, field, None)
-        if isinstance(block, list):
-            yield block
-    for field in ("handlers", "cases"):
-        for part in getattr(node, field, ()):
-            yield part.body
-
-
 def enclosing(body: list[ast.stmt], place: Span, span_of: Callable[[ast.AST], Span]) -> list[ast.AST]:
     """The statements and expressions around a place, outermost first.
 
     Does not look into f-strings: before Python 3.12 positions in them cannot be trusted.
     """
     path: list[ast.AST] = []
-    level: Iterable[ast.AST] = body
-    while True:
-        found = next((node for node in level if _around(node, place, span_of)), None)
-        if found is None:
-            return path
+    found = _holding(body, place, span_of)
+    while found is not None:
         path.append(found)
-        level = () if isinstance(found, (ast.JoinedStr, TEMPLATE_STRING)) else _placed_children(found)
+        below = [] if isinstance(found, (ast.JoinedStr, TEMPLATE_STRING)) else _placed_children(found)
+        found = next(filter(None, (_holding(nodes, place, span_of) for nodes in below)), None)
+    return path
 
 
 TEMPLATE_STRING = getattr(ast, "TemplateStr", ast.JoinedStr)
 
 
-def _around(node: ast.AST, place: Span, span_of: Callable[[ast.AST], Span]) -> bool:
-    span = whole_span(node, span_of) if isinstance(node, ast.stmt) else span_of(node)
-    return place in span
+def _holding(nodes: list[ast.AST], place: Span, span_of: Callable[[ast.AST], Span]) -> ast.AST | None:
+    """Which of some nodes, in the order of the text, a place lies in."""
+    at = bisect.bisect_right(nodes, place.start, key=lambda node: _whole(node, span_of).start) - 1
+    return nodes[at] if at >= 0 and place in _whole(nodes[at], span_of) else None
 
 
-def _placed_children(node: ast.AST) -> Iterable[ast.AST]:
-    """The nearest statements and expressions below a node, through nodes that have no place of their own."""
-    waiting = list(ast.iter_child_nodes(node))
+def _whole(node: ast.AST, span_of: Callable[[ast.AST], Span]) -> Span:
+    return whole_span(node, span_of) if isinstance(node, ast.stmt) else span_of(node)
+
+
+def _placed_children(node: ast.AST) -> Iterable[list[ast.AST]]:
+    """The nearest statements and expressions below a node, in lists that follow the text."""
+    waiting = [node]
     while waiting:
-        child = waiting.pop()
-        if isinstance(child, (ast.stmt, ast.expr)):
-            yield child
-        else:
-            waiting.extend(ast.iter_child_nodes(child))
+        for _, value in ast.iter_fields(waiting.pop()):
+            children = value if isinstance(value, list) else [value]
+            placed = [child for child in children if isinstance(child, (ast.stmt, ast.expr))]
+            if placed:
+                yield placed
+            else:  # Nodes without a place of their own, such as arguments and handlers.
+                waiting.extend(child for child in children if isinstance(child, ast.AST))

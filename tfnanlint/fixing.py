@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import bisect
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -44,7 +45,7 @@ def fix_source(
     """
     work = _Work(source, analyse, allowed)
     if any(map(work.offer, work.findings)) and not FIXABLE_ENCODINGS.fullmatch(source.encoding):
-        problem = f"not fixed: its encoding {source.encoding} cannot be written back without changing the file's meaning"
+        problem = f"not fixed: its encoding {source.encoding} cannot be written back without changing its meaning"
         return FixResult(source, [], 0, [problem])
     left = work.settle()
     return FixResult(work.source, [(one.finding, one.fix) for one in work.applied], work.rounds,
@@ -170,7 +171,8 @@ class _Work:
         codes = ", ".join(sorted({fixed.code for fixed, _ in step.batch}))
         row = step.source.position(finding.span.start)[0]
         back = next(filter(self._allowed, finding.fixes), None)
-        if back is not None and _well_formed(back, step.source) and edits_apply(step.source.text, back.edits) == self.source.text:
+        undone = back is not None and _well_formed(back, step.source) and edits_apply(step.source.text, back.edits)
+        if undone == self.source.text:
             return f"the fixes of {codes} and {finding.code} undo each other"
         return f"it would bring up {finding.code} at line {row}: {finding.message}"
 
@@ -209,12 +211,20 @@ def _order(repair: Repair) -> tuple[int, int, str, str]:
 def _compatible(candidates: Iterable[Repair]) -> list[Repair]:
     """As many of the repairs, in their order, as do not overlap."""
     chosen: list[Repair] = []
-    taken: list[Edit] = []
+    taken: list[Edit] = []  # by position; none of them overlap
     for finding, fix in candidates:
-        if not any(_conflict(edit, other) for edit in fix.edits for other in taken):
+        if not any(_conflict(edit, other) for edit in fix.edits for other in _near(edit, taken)):
             chosen.append((finding, fix))
-            taken.extend(fix.edits)
+            for edit in fix.edits:
+                bisect.insort(taken, edit, key=lambda one: one.span)
     return chosen
+
+
+def _near(edit: Edit, taken: list[Edit]) -> list[Edit]:
+    """Those of some edits that could touch an edit."""
+    first = bisect.bisect_left(taken, edit.span.start, key=lambda one: one.span.start)
+    last = bisect.bisect_left(taken, max(edit.span.end, edit.span.start + 1), key=lambda one: one.span.start)
+    return taken[max(0, first - 1) : last]
 
 
 def _conflict(one: Edit, other: Edit) -> bool:
@@ -281,35 +291,48 @@ class _Places:
 
     def __init__(self, source: Source, shift: Shift, fixes: list[Fix]):
         self._shift = shift
-        self._old: list[tuple[Span, int]] = []
-        joined = list(range(len(fixes)))  # fix -> the first of those that touch the same expression
-        for span, at in sorted(
+        self._joined = list(range(len(fixes)))  # fix -> an earlier one that touches the same expression, or itself
+        touched = sorted(
             (_touched(source, edit), at) for at, fix in enumerate(fixes) for edit in fix.edits if _replaces(edit)
-        ):
+        )
+        self._old: list[tuple[Span, int]] = []
+        for span, at in touched:
             if self._old and span.start < self._old[-1][0].end:
                 last, first = self._old.pop()
-                joined = [joined[first] if one == joined[at] else one for one in joined]
-                span, at = Span(last.start, max(span.end, last.end)), first
+                self._join(at, first)
+                span = Span(last.start, max(span.end, last.end))
             self._old.append((span, at))
-        self._new = [(shift.span(span), joined[at]) for span, at in self._old]
-        self._old = [(span, joined[at]) for span, at in self._old]
-        added = dict(zip(shift.edits, shift.regions))
-        for at, fix in enumerate(fixes):
-            self._new += [(added[edit], joined[at]) for edit in fix.edits if not _replaces(edit)]
+        self._new = [(shift.span(span), at) for span, at in self._old]
+        place = dict(zip(shift.edits, shift.regions))
+        self._added = sorted(
+            {place[edit]: at for at, fix in enumerate(fixes) for edit in fix.edits if not _replaces(edit)}.items()
+        )
+
+    def _join(self, one: int, other: int) -> None:
+        one, other = sorted((self._first(one), self._first(other)))
+        self._joined[other] = one
+
+    def _first(self, at: int) -> int:
+        while self._joined[at] != at:
+            at = self._joined[at]
+        return at
 
     def old(self, span: Span) -> tuple:
         return self._within(span, self._old) or self._exact(self._shift.span(span))
 
     def new(self, span: Span) -> tuple:
-        return self._within(span, self._new) or self._exact(span)
+        return self._within(span, self._new) or self._within(span, self._added) or self._exact(span)
 
     @staticmethod
     def _exact(span: Span) -> tuple:
         return "at", span.start, span.end
 
-    @staticmethod
-    def _within(span: Span, places: list[tuple[Span, int]]) -> tuple | None:
-        return next((("in", at) for place, at in places if place.overlaps(span)), None)
+    def _within(self, span: Span, places: list[tuple[Span, int]]) -> tuple | None:
+        """The first of some places, which do not overlap, that a span touches."""
+        found = bisect.bisect_right(places, span.start, key=lambda place: place[0].end)
+        if found < len(places) and places[found][0].start < span.end:
+            return "in", self._first(places[found][1])
+        return None
 
 
 def _replaces(edit: Edit) -> bool:

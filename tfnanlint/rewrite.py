@@ -138,7 +138,12 @@ class _Speller:
 
 
 def _filled(
-    source: Source, flagged: Span, template: str, holes: Mapping[str, Hole], speller: _Speller, is_statement: bool = False
+    source: Source,
+    flagged: Span,
+    template: str,
+    holes: Mapping[str, Hole],
+    speller: _Speller,
+    is_statement: bool = False,
 ) -> str:
     """The text that a template gives in the place of a flagged span."""
     from tfnanlint.template import fill, holes_of
@@ -224,7 +229,7 @@ def _check_copy(source: Source, node: ast.expr, text: str) -> None:
     if text.isascii():
         return
     for inner in ast.walk(node):
-        # Python folds letters such as the full-width `ｔｆ` into plain ones; only the plain name is recognised as such.
+        # Python folds letters such as the full-width `ｔｆ` into plain ones.
         match inner:
             case ast.Name(id=name):
                 plain = source.segment(inner) == name

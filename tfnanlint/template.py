@@ -50,10 +50,10 @@ def fill(
     cannot stand in its hole or libcst cannot read it, ValueError when the template itself is wrong.
     """
     names = holes_of(template)
-    dropped = {index for index, name in enumerate(names) if fillings[name] is None}
+    dropped = frozenset(index for index, name in enumerate(names) if fillings[name] is None)
     try:
-        tree = _parse(template, is_statement).visit(_Drop(dropped)).visit(_Spell(spell))
-        return _Filled(tree, names, fillings, is_statement).text()
+        spelled = tuple((name, spell(name)) for name in _names(template, is_statement, dropped))
+        return _filled(template, is_statement, dropped, spelled, tuple(map(fillings.get, names)))
     except RecursionError:
         raise NoFix("the expression is nested too deeply to be rewritten") from None
 
@@ -70,6 +70,33 @@ def _parse(template: str, is_statement: bool) -> cst.BaseExpression | cst.Simple
     return tree
 
 
+@lru_cache(maxsize=512)
+def _names(template: str, is_statement: bool, dropped: frozenset[int]) -> tuple[str, ...]:
+    """The canonical names in what is left of a template, each once."""
+    names: dict[str, None] = {}
+    _parse(template, is_statement).visit(_Drop(dropped)).visit(_Spell(lambda name: names.setdefault(name) or name))
+    return tuple(names)
+
+
+@lru_cache(maxsize=512)
+def _filled(
+    template: str,
+    is_statement: bool,
+    dropped: frozenset[int],
+    spelled: tuple[tuple[str, str], ...],
+    fillings: tuple[Filling | None, ...],
+) -> str:
+    tree, skeleton = _prepared(template, is_statement, dropped, spelled)
+    return _Filled(tree, skeleton, holes_of(template), fillings, is_statement).text()
+
+
+@lru_cache(maxsize=512)
+def _prepared(template: str, is_statement: bool, dropped: frozenset[int], spelled: tuple[tuple[str, str], ...]):
+    """The template's tree and text without dropped arguments, with its names as the file spells them."""
+    tree = _parse(template, is_statement).visit(_Drop(dropped)).visit(_Spell(dict(spelled).__getitem__))
+    return tree, _code(tree)
+
+
 def _occurrence(node: cst.CSTNode | None) -> int | None:
     """Which hole a node stands for."""
     match = _PLACEHOLDER.fullmatch(node.value) if isinstance(node, cst.Name) else None
@@ -79,7 +106,7 @@ def _occurrence(node: cst.CSTNode | None) -> int | None:
 class _Drop(cst.CSTTransformer):
     """Takes out the arguments in which dropped holes stand."""
 
-    def __init__(self, dropped: set[int]):
+    def __init__(self, dropped: frozenset[int]):
         super().__init__()
         self._dropped = dropped
         self._inside: list[bool] = []  # for each argument around the current node: does a dropped hole stand in it
@@ -168,25 +195,26 @@ class _Put(cst.CSTTransformer):
 class _Filled:
     """A template with its fillings at hand, written with as few parentheses as keep its meaning."""
 
-    def __init__(self, tree, names: list[str], fillings: Mapping[str, Filling | None], is_statement: bool):
+    def __init__(
+        self, tree, skeleton: str, names: list[str], fillings: tuple[Filling | None, ...], is_statement: bool
+    ):
         self._tree = tree
         self._is_statement = is_statement
-        self._skeleton = _code(tree)
+        self._skeleton = skeleton
         self._texts: dict[int, str] = {}
         self._starred: set[int] = set()
         seen: set[str] = set()
-        for index in sorted(int(number) for number in _PLACEHOLDER.findall(self._skeleton)):
-            filling = fillings[names[index]]
+        for index in sorted(int(number) for number in _PLACEHOLDER.findall(skeleton)):
+            filling = fillings[index]
             self._texts[index] = filling.again if names[index] in seen else filling.text
             seen.add(names[index])
             if filling.starred:
                 self._starred.add(index)
-        self._bare = {index: _contents(text) for index, text in self._texts.items()}
 
     def text(self) -> str:
         """Tries without parentheses first, then takes away each pair that the meaning does not need."""
         wrapped = set(self._texts) - self._starred
-        meant = self._meaning(self._render(wrapped))
+        meant = self._meaning(wrapped)
         if meant is None:
             raise NoFix("the expression cannot stand where the rewrite would put it")
         if self._says(set(), meant):
@@ -197,18 +225,24 @@ class _Filled:
         return self._render(wrapped)
 
     def _says(self, wrapped: set[int], meant: ast.AST) -> bool:
-        found = self._meaning(self._render(wrapped))
+        found = self._meaning(wrapped)
         return found is not None and same_tree(found, meant)
 
-    def _meaning(self, text: str) -> ast.AST | None:
+    def _meaning(self, wrapped: set[int]) -> ast.AST | None:
+        text = self._as_text(wrapped)
         return statement(text) if self._is_statement else expression(text)
 
     def _render(self, wrapped: set[int]) -> str:
-        contents = {index: _parenthesised(node) if index in wrapped else node for index, node in self._bare.items()}
+        contents = {index: _contents(text) for index, text in self._texts.items()}
+        contents |= {index: _parenthesised(contents[index]) for index in wrapped}
         text = _code(self._tree.visit(_Put(contents, self._starred)))
-        if text != _PLACEHOLDER.sub(lambda match: self._written(int(match[1]), wrapped), self._skeleton):
+        if text != self._as_text(wrapped):
             raise NoFix("the expression would not be kept as it is written")
         return text
+
+    def _as_text(self, wrapped: set[int]) -> str:
+        """What libcst must give, byte for byte."""
+        return _PLACEHOLDER.sub(lambda match: self._written(int(match[1]), wrapped), self._skeleton)
 
     def _written(self, index: int, wrapped: set[int]) -> str:
         if index in wrapped:
@@ -224,6 +258,7 @@ def _code(tree: cst.CSTNode) -> str:
     return cst.Module([]).code_for_node(tree)
 
 
+@lru_cache(maxsize=512)
 def _contents(text: str) -> cst.BaseExpression:
     """The tree of an expression's text, which may be cut out of brackets: parsed in parentheses, and unwrapped."""
     try:

@@ -27,7 +27,7 @@ def encoded(source: Source, data: bytes, text: str) -> bytes:
     Raises `Refused` when the encoding cannot be written back faithfully, or would be read differently afterwards.
     """
     if not FIXABLE_ENCODINGS.fullmatch(source.encoding):
-        raise Refused(f"its encoding {source.encoding} cannot be written back without changing the file's meaning")
+        raise Refused(f"its encoding {source.encoding} cannot be written back without changing its meaning")
     try:
         if encode(source.text, source.encoding) != data:
             raise Refused("its bytes are not what its text encodes to")
@@ -139,7 +139,7 @@ def _replace(real: str, status: os.stat_result, expected: bytes, new: bytes) -> 
 
 
 def _check_rescue(rescue: str, content: bytes) -> None:
-    """Remove the copy that an interrupted `_overwrite` left, if the file holds the same; else it is for a person to judge."""
+    """Remove the copy that an interrupted `_overwrite` left if the file holds the same; else a person must judge."""
     if not os.path.lexists(rescue):
         return
     _check_regular(os.lstat(rescue))
@@ -190,7 +190,7 @@ def _attributes(real: str) -> list[str]:
 
 
 def _overwrite(real: str, expected: bytes, new: bytes, rescue: str) -> None:
-    """Write into the file itself, as its other links or its owner demand. `rescue` has the new content until it is done."""
+    """Write into the file itself, as its other links or its owner demand; meanwhile `rescue` has the new content."""
     done = False
     with open(real, "r+b", buffering=0) as file:
         try:

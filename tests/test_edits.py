@@ -1,0 +1,90 @@
+"""Edits: applying them, carrying spans across them, and the hole test."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from tfnanlint.edits import Shift, edits_apply, enclosing, only_edits_changed, same_tree
+from tfnanlint.findings import Edit
+from tfnanlint.source import Source, Span
+
+
+def edit(start: int, end: int, text: str) -> Edit:
+    return Edit(Span(start, end), text)
+
+
+def test_edits_apply():
+    assert edits_apply("abcdef", [edit(4, 5, "X"), edit(0, 1, ""), edit(4, 4, "+"), edit(5, 5, "-"), edit(0, 0, "_")]) == "_bcd+X-f"
+    assert edits_apply("ab", [edit(1, 1, "x"), edit(1, 1, "x"), edit(1, 1, "y")]) == "axyb"
+    for wrong in ([edit(0, 2, ""), edit(1, 3, "")], [edit(1, 1, "x"), edit(0, 2, "")], [edit(2, 1, "")], [edit(6, 7, "")]):
+        with pytest.raises(ValueError):
+            edits_apply("abcdef", wrong)
+
+
+def test_shift_carries_spans():
+    shift = Shift([edit(2, 2, "__"), edit(4, 6, "X"), edit(8, 8, "!")])  # ab__cdXgh!ij
+    assert shift.regions == [Span(2, 4), Span(6, 7), Span(9, 10)]
+    for old, new in (((0, 2), (0, 2)), ((2, 4), (4, 6)), ((4, 6), (6, 7)), ((2, 8), (4, 9)), ((6, 8), (7, 9)), ((8, 10), (10, 12)),
+                     ((0, 10), (0, 12))):
+        assert shift.span(Span(*old)) == Span(*new)
+    assert [shift.touching(Span(*old)) for old in ((0, 2), (2, 4), (1, 3), (3, 5), (5, 9), (6, 8))] == [[], [], [0], [1], [1, 2], []]
+
+
+@pytest.mark.parametrize(
+    ("text", "edits", "holds"),
+    [
+        ("y = c ** f(a)\n", [(9, 13, "a / b")], False),
+        ("y = c ** f(a)\n", [(9, 13, "(a / b)")], True),
+        ("y = f(a)\n", [(4, 8, "b; c")], False),
+        ("y = f(a) + 1\n", [(4, 8, "b # c")], False),
+        ("y = f(a)\n", [(4, 8, "b")], True),
+        ("y = f(a)\n", [(4, 8, "b\nz = 1")], False),
+        ("f(a)\n", [(0, 4, "b\nc")], True),  # a statement is replaced by two
+        ("y = f(a)\nz = 1\n", [(9, 9, "n = 2\n")], True),
+        ("y = f(a)\nz = 1\n", [(8, 8, ", 2")], False),
+        ("y = f(a)\nz = 1\n", [(7, 7, ", 2")], True),  # inside the call
+        ("y = f(a)  # c\n", [(8, 13, "")], True),
+        ("y = f(a)  # c\n", [(8, 13, " + 1")], False),
+        ("y = f(a)\n", [(0, 1, "z")], True),  # a target is an expression
+        ("def g():\n  pass\n", [(4, 5, "h")], False),
+        ("if a:\n  b\nc\n", [(6, 10, "  d\n  ")], False),
+        ("x = y = f(a)\n", [(4, 12, "g(y = 1)")], False),
+        ("g(a, b)\n", [(2, 3, "b"), (5, 6, "a")], True),
+        ("c / (a + b)\n", [(4, 11, "f(a)")], True),
+        ("f(a + b)\n", [(1, 8, "f(a)")], False),
+        ("g(f(a + b))\n", [(3, 10, "f(a)")], False),
+        ("(a)(b)\n", [(0, 6, "c")], True),
+        ("x = (a)(b) ** 2\n", [(4, 10, "c * d")], False),
+    ],
+)
+def test_hole_test(text, edits, holds):
+    edits = [edit(*one) for one in edits]
+    old, new = Source("x.py", text), Source("x.py", edits_apply(text, edits))
+    assert only_edits_changed(old.tree.body, old, new.tree.body, new.span, Shift(edits)) is holds
+
+
+def test_same_tree_on_deep_trees():
+    deep = "-" * 600 + "a"
+    one, other = ast.parse(deep), ast.parse(deep)
+    assert same_tree(one, other)
+    assert not same_tree(one, ast.parse(deep.replace("a", "b")))
+    assert not same_tree(ast.parse("1"), ast.parse("1.0")) and not same_tree(ast.parse("1"), ast.parse("True"))
+
+
+def test_enclosing_finds_every_expression():
+    """By position alone, the path to each node leads through the node itself."""
+    text = (
+        "import a\n\n@b(c)\n@d\nclass E(f, g=h):\n    '''Doc.'''\n    def i(j, k: l = m, *n: o, p=q, **r) -> s:\n"
+        "        try:\n            t; u = {v: w, **x}\n        except y as z: aa.bb[cc:dd, ee]\n        else: pass\n"
+        "        finally:\n            with ff as gg, hh: [ii for jj in kk if ll for mm in nn]\n"
+        "        match oo:\n            case {'pp': 1} if qq: rr\n            case tt.uu: vv\n"
+        "        return lambda ww=xx: (yy, zz)[0] < 1 < 2 and not 3\n"
+    )
+    source = Source("x.py", text)
+    nodes = [node for node in ast.walk(source.tree) if isinstance(node, (ast.stmt, ast.expr))]
+    for node in nodes:
+        path = enclosing(source.tree.body, source.span(node), source.span)
+        assert any(found is node for found in path), ast.dump(node)
+    assert len(nodes) > 60
