@@ -19,8 +19,10 @@ keras = pytest.importorskip("keras")
 
 from boxes import BOXES, check, points, refused, site_of  # noqa: E402
 
+from tfnanlint.dev.reveal import reveals  # noqa: E402
 from tfnanlint.ops import ROWS, load  # noqa: E402
-from tfnanlint.ops.layers import Layer, Stack, called  # noqa: E402
+from tfnanlint.ops.layers import Layer, Stack, called, ending  # noqa: E402
+from tfnanlint.source import Source  # noqa: E402
 from tfnanlint.values import INF, Value, number  # noqa: E402
 
 pytestmark = pytest.mark.tensorflow
@@ -248,6 +250,20 @@ def test_a_sequential_model_grows_with_add():
         stack = stack.obj.added(stack, layer.value())
     found = called(stack, Value(0, 1), stack.obj.site)
     assert (found.lo, found.hi) == (0, 1) and found.origin.op.name == TABLE["keras.activations.sigmoid"].name
+
+
+@pytest.mark.parametrize("text, wanted", [
+    ("tf.keras.layers.Dense(3, activation='softmax')(x)", "tf.nn.softmax"), ("tf.keras.layers.Dense(3)(x)", None),
+    ("tf.keras.layers.Conv2D(3, 3, activation=tf.nn.relu)(x)", "tf.nn.relu"), ("tf.keras.layers.Softmax()(x)", "tf.nn.softmax"),
+    ("tf.layers.dense(x, 3, tf.nn.relu)", "tf.nn.relu"), ("tf.contrib.slim.conv2d(x, 3, 3)", "tf.nn.relu"),
+    ("tf.contrib.slim.conv2d(x, 3, 3, activation_fn=None)", None), ("tf.nn.relu(x)", None), ("x", None),
+    ("tf.keras.Sequential([tf.keras.layers.Dense(3), tf.keras.layers.Activation('softmax')])(x)", "tf.nn.softmax"),
+])
+def test_the_op_that_a_layer_ends_with(text, wanted):
+    program = f"import tensorflow as tf\n\n\ndef f(x):\n    reveal({text})\n"
+    (found,) = reveals(Source.from_bytes("f.py", program.encode()))
+    last = ending(found.value)
+    assert (last and last.op.name) == wanted
 
 
 # Losses: labels and predictions

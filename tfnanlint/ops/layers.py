@@ -67,7 +67,7 @@ def ending(value: Value) -> Site | None:
     layer = origin.value("layer").obj if origin.given("layer") else None
     if isinstance(layer, (Layer, Stack)):
         result = layer.out(origin.value("input"), layer.site)
-    elif origin.given("x") and (origin.given("activation") or origin.given("activation_fn")):
+    elif origin.given("x") and not {"activation", "activation_fn"}.isdisjoint(origin.op.params):
         result = origin.op.gives(origin)
     else:
         return None
