@@ -254,7 +254,8 @@ def test_a_sequential_model_grows_with_add():
 
 @pytest.mark.parametrize("text, wanted", [
     ("tf.keras.layers.Dense(3, activation='softmax')(x)", "tf.nn.softmax"), ("tf.keras.layers.Dense(3)(x)", None),
-    ("tf.keras.layers.Conv2D(3, 3, activation=tf.nn.relu)(x)", "tf.nn.relu"), ("tf.keras.layers.Softmax()(x)", "tf.nn.softmax"),
+    ("tf.keras.layers.Conv2D(3, 3, activation=tf.nn.relu)(x)", "tf.nn.relu"),
+    ("tf.keras.layers.Dense(3, activation='relu')(x)", "tf.nn.relu"), ("tf.keras.layers.Softmax()(x)", "tf.nn.softmax"),
     ("tf.layers.dense(x, 3, tf.nn.relu)", "tf.nn.relu"), ("tf.contrib.slim.conv2d(x, 3, 3)", "tf.nn.relu"),
     ("tf.contrib.slim.conv2d(x, 3, 3, activation_fn=None)", None), ("tf.nn.relu(x)", None), ("x", None),
     ("tf.keras.Sequential([tf.keras.layers.Dense(3), tf.keras.layers.Activation('softmax')])(x)", "tf.nn.softmax"),

@@ -104,7 +104,8 @@ def activated(activation: Value, x: Value, call: Site) -> Value:
     if activation.kind == "none" or name == "linear":
         return x
     if activation.kind == "string" and isinstance(name, str):
-        row = TABLE.get("keras.activations." + name)
+        # The row of keras.activations.relu has slopes and thresholds, which a name does not give.
+        row = TABLE.get("tf.nn.relu" if name == "relu" else "keras.activations." + name)
         return applied(row, x, call) if row else unknown("tensor")
     return called(activation, x, call)
 
