@@ -23,6 +23,7 @@ from tfnanlint.api import (INF, Certainty, Claim, Context, Differentiated, Findi
                            rule, words)
 
 DIVISORS = {"tf.math.reciprocal": "x", "tf.math.rsqrt": "x"}
+VARIABLES = ("tf.Variable", "tf.get_variable", "K.variable", "method.add_weight", "method.add_variable", "slim.variable")
 SUMS = ("tf.reduce_sum", "tf.math.count_nonzero", "method.sum")
 WORDS = {"tf.math.floormod": "remainder of a division", "tf.math.floordiv": "floor division",
          "tf.truncatemod": "remainder of a division", "tf.truncatediv": "division", "tf.math.rsqrt": "reciprocal root",
@@ -51,8 +52,9 @@ def check(division: Site, here: Context) -> Iterator[Finding]:
 
 def reason(division: Site, divisor: Value, here: Context) -> str | None:
     """In words what shows that the divisor can be 0; None where nothing does."""
-    python = divisor.kind in ("number", "array") and division.value("x").kind in ("number", "array", "sequence")
-    if python or divisor.kind == "number" and not (divisor.exact and divisor.lo == 0):
+    if divisor.kind != "tensor":
+        return "0" if divisor.const == 0 and divisor.is_number and division.value("x").kind == "tensor" else None
+    if counted(divisor, here):
         return None
     if not here.numeric(divisor) or divisor.nonzero or divisor.guarded:
         return None
@@ -63,6 +65,12 @@ def reason(division: Site, divisor: Value, here: Context) -> str | None:
     return None
 
 
+def counted(divisor: Value, here: Context) -> bool:
+    """A Python number or a size made a tensor: Python itself would have complained about 0."""
+    cast = here.made_by(divisor, "tf.cast", "tf.to_float", "tf.to_double", "tf.constant", "tf.convert_to_tensor", "K.cast")
+    return cast is not None and (cast.value("x").kind == "number" or counted(cast.value("x"), here))
+
+
 def shown(divisor: Value, here: Context) -> bool:
     """Whether the program shows that 0 occurs: not where only the shape of an op leaves it open (`1 - b ** n`, a root)."""
     root = here.made_by(divisor, "tf.sqrt", "K.sqrt", "tf.abs")
@@ -71,7 +79,9 @@ def shown(divisor: Value, here: Context) -> bool:
     power = here.made_by(divisor, "tf.pow")
     if power is not None and not power.value("y").known:
         return False
-    return divisor.evident or divisor.lo > -INF and (divisor.hi < INF or divisor.lo == 0)
+    if divisor.lo == -INF and divisor.hi == INF:
+        return here.made_by(divisor, *VARIABLES) is not None
+    return divisor.lo > -INF and (divisor.hi < INF or divisor.lo == 0)
 
 
 def summed_mask(division: Site, here: Context) -> bool:

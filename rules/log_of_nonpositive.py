@@ -12,19 +12,22 @@ Good:
 
 A floor (`tf.maximum(x, eps)`) leaves every value above eps alone, but its gradient is exactly 0 below eps. Where the
 logits are visible prefer a loss on logits: its gradient stays alive. The double `tf.where` computes the logarithm of 1
-at the masked elements, so that neither value nor gradient is touched elsewhere.
+at the masked elements, so that neither value nor gradient is touched elsewhere; but the 0 it puts there is the best score
+of a likelihood, so it is for elements that do not count.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/where (inner where on the input).
 """
 
-from tfnanlint.api import Certainty, Claim, Context, Finding, Fix, Iterator, Site, filler, repairs, rule, words
+from tfnanlint.api import INF, Certainty, Claim, Context, Finding, Fix, Iterator, Site, Value, filler, repairs, rule, words
 
 
 @rule("TFN101", "log-of-nonpositive", on="tf.math.log tf.math.log1p ops.log2 ops.log10", default="MUST MAY UNKNOWN")
 def check(log: Site, here: Context) -> Iterator[Finding]:
     x = log.value("x")
     edge = -1.0 if log.op.name == "tf.math.log1p" else 0.0
-    if x.lo > edge or (edge == 0 and x.positive) or x.guarded or not here.numeric(x) or here.hidden(log):
+    if x.lo > edge or (edge == 0 and (x.positive or zero_taken_out(x))) or x.guarded or not here.numeric(x):
+        return
+    if here.hidden(log):
         return
     certainty = here.grade(x, surely=x.hi < edge or x.hi == edge)
     limit = "0" if edge == 0 else "-1"
@@ -33,14 +36,21 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
         fixes = floor(log, here, edge)
     else:
         message = f"logarithm of a value that is {words(x)}: at {limit} it is -inf, below it NaN"
-        fixes = [*double_where(log, here, limit), *floor(log, here, edge)]
+        fixes = [*floor(log, here, edge), *double_where(log, here, limit)]
     yield here.finding(log, "x", message, certainty, fixes)
 
 
+def zero_taken_out(x: Value) -> bool:
+    """Nothing bounds it from below, but somebody has replaced its zeros."""
+    return x.lo == -INF and not x.zero and x.hi > 0
+
+
 def double_where(log: Site, here: Context, limit: str) -> list[Fix]:
-    """log(x) where x is inside, 0 elsewhere."""
-    return repairs.double_where(here, log, inside=f"{{x}} > {limit}", fill=filler(log, "x"),
-                                title="mask the input and the result (0 where the logarithm does not exist)")
+    """log(x) where x is inside, 0 elsewhere: in a likelihood 0 is the best score, so this is not applied unasked."""
+    return repairs.double_where(here, log, inside=f"{{x}} > {limit}", fill=filler(log, "x"), claim=Claim.SHIFTED,
+                                title="mask the input and the result (0 where the logarithm does not exist)",
+                                cost="the result is 0, with gradient 0, where the logarithm does not exist: only for elements "
+                                     "that do not count")
 
 
 def floor(log: Site, here: Context, edge: float) -> list[Fix]:

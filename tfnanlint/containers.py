@@ -9,7 +9,7 @@ from tfnanlint.conditions import leaf, path_of, root_of
 from tfnanlint.ops import Op
 from tfnanlint.scopes import Assigned, Binding, Fixed, Iterated, Point
 from tfnanlint.site import Site
-from tfnanlint.values import INF, NO_CONSTANT, Many, Note, Value, unknown
+from tfnanlint.values import INF, LARGEST_AXIS, NO_CONSTANT, Many, Note, Value, unknown
 
 
 class Containers:
@@ -184,4 +184,4 @@ class Containers:
 
 def _extent(shape: Value) -> Value:
     """One dimension of a tensor: at least 1, for an axis without elements has no element to be wrong."""
-    return Value(1.0, INF, False, kind="number", dtype="int32", origin=shape.origin)
+    return Value(1.0, LARGEST_AXIS, False, kind="number", dtype="int32", origin=shape.origin)

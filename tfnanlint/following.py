@@ -187,7 +187,7 @@ class Following:
             if annotated is not None:
                 return annotated
             default = parameter.default.value(self) if parameter.default is not None else None
-            if default is not None and default.is_number:
+            if default is not None and default.is_number and default.lo > 0:
                 return Value(default.lo, default.hi, default.zero, kind="number", const=default.const,
                              origin=Note(f"default of parameter '{parameter.name}'", function.node, function.module.source))
             return unknown(origin=note)

@@ -27,7 +27,8 @@ def beside_one(value: Value) -> str:
 
 
 def double_where(here: Context, site: Site, param: str = "x", *, inside: str = "{x} > 0", fill: str = "tf.ones_like({x})",
-                 otherwise: str = "tf.zeros_like({x})", title: str, claim: Claim = Claim.EQUAL_WHERE_FINITE) -> list[Fix]:
+                 otherwise: str = "tf.zeros_like({x})", title: str, claim: Claim = Claim.EQUAL_WHERE_FINITE,
+                 cost: str = "") -> list[Fix]:
     """The op on an input whose bad elements are replaced, and `otherwise` at those elements.
 
     The input is computed once: it gets a name when it is more than a name already.
@@ -37,7 +38,7 @@ def double_where(here: Context, site: Site, param: str = "x", *, inside: str = "
         return []
     hole = x if here.repeatable(x) else Named("inner", "{x}", {"x": x})
     call = Changed(site.node, [(x, f"tf.where({inside}, {{x}}, {fill})", {"x": hole})])
-    return here.rewrite(site, f"tf.where({inside}, {{call}}, {otherwise})", title=title, claim=claim, x=hole, call=call)
+    return here.rewrite(site, f"tf.where({inside}, {{call}}, {otherwise})", title=title, claim=claim, cost=cost, x=hole, call=call)
 
 
 def short(here: Context, test: ast.expr, point: Point) -> bool:

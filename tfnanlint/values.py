@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Iterable
 
 INF = math.inf
+LARGEST_AXIS = 2.0**31 - 1  # int32, the dtype of tf.shape
 
 
 @dataclass(frozen=True, slots=True)

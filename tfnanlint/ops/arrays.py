@@ -7,7 +7,7 @@ import math
 from tfnanlint.ops import op
 from tfnanlint.ops import transfer as t
 from tfnanlint.site import Site, made_by
-from tfnanlint.values import FLOATS, INF, NO_CONSTANT, SMALLEST, Value, join, number, rounded, unknown
+from tfnanlint.values import FLOATS, INF, LARGEST_AXIS, NO_CONSTANT, SMALLEST, Value, join, number, rounded, unknown
 
 INTEGERS = {
     "int8": (-128.0, 127.0), "int16": (-32768.0, 32767.0), "int32": (-(2.0**31), 2.0**31 - 1),
@@ -380,7 +380,7 @@ def count(site: Site) -> Value:
 
 def dimensions(site: Site) -> Value:
     """The sizes of the axes, at least 1 each: an axis without elements has no element that could be wrong."""
-    return Value(1.0, INF, kind="number", dtype="int32")
+    return Value(1.0, LARGEST_AXIS, kind="number", dtype="int32")
 
 
 op("tf.shape", "K.shape ops.shape raw.Shape tf.shape_n tf.convert_to_shape np.shape tf.compat.dimension_value "

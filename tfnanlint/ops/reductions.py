@@ -71,7 +71,12 @@ def _sum(site: Site) -> Value:
 
 def _axis(site: Site, default=None):
     """The axis as a Python constant; NO_CONSTANT when it cannot be read."""
-    return site.const("axis", default)
+    if not site.given("axis"):
+        return default
+    axis = site.value("axis")
+    if axis.kind == "sequence" and isinstance(axis.obj, tuple) and len(axis.obj) == 1:
+        axis = axis.obj[0]  # [-1] is -1
+    return axis.const
 
 
 def _simplex(site: Site, x: Value) -> Value | None:
