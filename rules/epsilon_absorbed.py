@@ -162,7 +162,8 @@ def repairs(site: Site, lost: Lost, here: Context) -> list[Fix]:
         return fixes
     template = "tf.maximum(1.0 - {p}, {eps})" if lost.folded else "tf.maximum({left}, {eps})"
     return fixes + here.rewrite(site, template, node=lost.total.node, title="floor instead of adding: tf.maximum(1 - p, eps)",
-                                claim=Claim.SHIFTED, cost=f"what is below {plain(lost.eps)} becomes {plain(lost.eps)}; the gradient is 0 there", **holes)
+                                claim=Claim.SHIFTED, **holes,
+                                cost=f"what is below {plain(lost.eps)} becomes {plain(lost.eps)}; the gradient is 0 there")
 
 
 def plain(eps: float) -> str:

@@ -25,8 +25,8 @@ GRAPHS = re.compile(r"\b(?:placeholder|Session|disable_v2_behavior|disable_eager
 EXPECTED_TO_FAIL = re.compile(r"raises|assertRaises|expect|warns", re.I)
 
 
-@rule("TFN406", "guard-discarded", on="tf.clip_by_value tf.clip_by_norm tf.clip_by_global_norm tf.maximum tf.minimum tf.where ops.nan_to_num "
-      "tf.debugging.check_numerics")
+@rule("TFN406", "guard-discarded", on="tf.clip_by_value tf.clip_by_norm tf.clip_by_global_norm tf.maximum tf.minimum tf.where "
+      "ops.nan_to_num tf.debugging.check_numerics")
 def check(site: Site, here: Context) -> Iterator[Finding]:
     if not here.discarded(site) or expected_to_fail(site, here):
         return

@@ -32,7 +32,8 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
     if total.complete and exp.complete and total.library != "method":
         fixes = here.rewrite(
             log, "tf.reduce_logsumexp({x}, axis={axis}, keepdims={keepdims})", title="use reduce_logsumexp",
-            claim=Claim.SHIFTED if guard else Claim.EQUAL, cost=f"sums below {here.text(guard)} are no longer raised to it" if guard else "",
+            claim=Claim.SHIFTED if guard else Claim.EQUAL,
+            cost=f"sums below {here.text(guard)} are no longer raised to it" if guard else "",
             x=argument(exp, "x", "exponents"), axis=argument(total, "axis", "axis"), keepdims=argument(total, "keepdims", "keepdims"))
     yield here.finding(log, "x", "logarithm of a sum of exponentials: it is inf as soon as one exponential overflows, -inf when all "
                        "underflow, and its gradient NaN", Certainty.MAY, fixes)
