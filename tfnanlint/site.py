@@ -93,15 +93,18 @@ class Site:
         return f"<Site {self.op.name} line {getattr(self.node, 'lineno', '?')}>"
 
 
-def made_by(value: Value, *names: str) -> Site | None:
-    """The op application among `names` whose result `value` is, seen through ops that pass values unchanged."""
+def made_by(value: Value, *names: str, aligned: bool = False) -> Site | None:
+    """The op application among `names` whose result `value` is, seen through ops that pass values unchanged.
+
+    `aligned`: not through ops that pick or move elements, for relations between elements (`x - max(x)`).
+    """
     for _ in range(32):
         origin = value.origin
         if not isinstance(origin, Site):
             return None
         if origin.op.name in names:
             return origin
-        if not origin.op.passes:
+        if not origin.op.passes or aligned and origin.op.name not in _ALIGNED:
             return None
         value = origin.value(origin.op.passes)
     return None
@@ -120,6 +123,10 @@ def part_of(value: Value, index: int, *names: str) -> Site | None:
 
 
 _UNCHANGED = frozenset({"tf.identity", "tf.stop_gradient", "tf.ensure_shape", "tf.debugging.check_numerics"})
+
+
+# Elements keep their partners: an axis comes, goes or is stretched.
+_ALIGNED = _UNCHANGED | {"tf.reshape", "tf.squeeze", "tf.expand_dims", "tf.tile", "tf.broadcast_to"}
 
 
 def _itself(value: Value) -> Value:

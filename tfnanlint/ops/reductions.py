@@ -81,7 +81,7 @@ def _axis(site: Site, default=None):
 
 def _simplex(site: Site, x: Value) -> Value | None:
     """The sum of a softmax over its own axis is 1 but for rounding."""
-    source = made_by(x, "tf.nn.softmax")
+    source = made_by(x, "tf.nn.softmax", aligned=True)
     if source is None or source is not x.origin:
         return None
     axes = (_axis(site, "all"), _axis(source, -1))
@@ -93,9 +93,9 @@ def _simplex(site: Site, x: Value) -> Value | None:
 
 def _shifted_exponentials(site: Site, x: Value) -> Value | None:
     """sum(exp(x - max(x))) is at least 1: the largest element contributes exp(0)."""
-    exponential = made_by(x, "tf.exp")
-    difference = made_by(exponential.value("x"), "tf.subtract") if exponential is not None else None
-    peak = made_by(difference.value("y"), "tf.reduce_max") if difference is not None else None
+    exponential = made_by(x, "tf.exp", aligned=True)
+    difference = made_by(exponential.value("x"), "tf.subtract", aligned=True) if exponential is not None else None
+    peak = made_by(difference.value("y"), "tf.reduce_max", aligned=True) if difference is not None else None
     if peak is None or not same(peak.value("x"), difference.value("x")):
         return None
     if NO_CONSTANT in (_axis(site), _axis(peak)) or _axis(site) != _axis(peak):

@@ -132,7 +132,7 @@ def subtract(a: Value, b: Value) -> Value:
     result = add(a, negative(b))
     result.guarded = False
     for one, other, sign in ((a, b, 1), (b, a, -1)):
-        peak, low = made_by(other, "tf.reduce_max"), made_by(other, "tf.reduce_min")
+        peak, low = made_by(other, "tf.reduce_max", aligned=True), made_by(other, "tf.reduce_min", aligned=True)
         side = -sign if peak is not None and same(peak.value("x"), one) else 0
         side = sign if low is not None and same(low.value("x"), one) else side
         if side:
@@ -206,7 +206,7 @@ def divide(a: Value, b: Value) -> Value:
     if same(a, b) and not a.is_number:
         result = Value(1.0, 1.0, nan=b.zero or a.nan or a.inf, dtype=_dtype(a, b))
         return with_kind(result, a, b)
-    total = made_by(b, "tf.reduce_sum")
+    total = made_by(b, "tf.reduce_sum", aligned=True)
     if total is not None and a.nonnegative and same(total.value("x"), a):
         # Sums of nonnegative numbers are never below a summand, rounded or not; 0 / 0 remains.
         result = Value(0.0, 1.0, nan=a.nan or b.nan or a.inf or b.zero, dtype=_dtype(a, b))
