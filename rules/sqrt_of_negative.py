@@ -17,7 +17,7 @@ Good:
 
 from __future__ import annotations
 
-from tfnanlint.api import (Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, NO_CONSTANT, Site, Value,
+from tfnanlint.api import (INF, Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, NO_CONSTANT, Site, Value,
                            argument, plain, repairs, rule, words)
 
 
@@ -27,7 +27,7 @@ def check(root: Site, here: Context) -> Iterator[Finding]:
     moments = variance_of(root, here)
     if not here.numeric(x) or x.kind == "number" or x.lo >= 0 or here.hidden(root):
         return
-    if not x.known and moments is None and not difference(root, here):
+    if (not x.known or lifted(x, here)) and moments is None and not difference(root, here):
         return
     certainty = Certainty.MUST if x.hi < 0 else Certainty.MAY
     if moments is not None:
@@ -36,6 +36,12 @@ def check(root: Site, here: Context) -> Iterator[Finding]:
     else:
         message = f"square root of a value that is {words(x)}: below 0 the root and its gradient are NaN"
     yield here.finding(root, "x", message, certainty, fixes(root, moments, here))
+
+
+def lifted(x: Value, here: Context) -> bool:
+    """A weight plus a small constant: somebody who knows that the weight is not negative has thought of 0."""
+    plus = here.made_by(x, "tf.add") if x.lo == -INF else None
+    return plus is not None and any(plus.value(p).lo > 0 and plus.value(p).hi < 1 for p in ("x", "y"))
 
 
 def difference(root: Site, here: Context) -> bool:

@@ -35,6 +35,7 @@ _COMPARISONS = {
     ast.Gt: "tf.greater", ast.GtE: "tf.greater_equal", ast.Lt: "tf.less", ast.LtE: "tf.less_equal", ast.Eq: "tf.equal",
     ast.NotEq: "tf.not_equal",
 }
+_PLAIN = frozenset(("np", "operator", "math", "builtins", "method"))
 _NUMERIC_KINDS = frozenset(("tensor", "number", "array", "unknown", "shape"))
 
 
@@ -113,6 +114,8 @@ class Interpreter(Resolution, Following, Containers):
             method = self._method_row(node, point)
             return method
         if isinstance(node, ast.BinOp):
+            if self.evaluate(node.left, point).kind in ("sequence", "string", "dict"):
+                return None  # 'step %d' % step
             return self._operator_site(_OPERATORS.get(type(node.op)), node, {"x": node.left, "y": node.right}, point)
         return None
 
@@ -200,6 +203,8 @@ class Interpreter(Resolution, Following, Containers):
             return NOTHING
         if not site.fresh(value):
             value = value.but(zero=value.zero)
+        if value.kind == "tensor" and site.library in _PLAIN and all(v.kind != "tensor" for v in site._values.values()):
+            value.kind = "array" if site.library == "np" else "unknown"  # nothing here says that TensorFlow computes it
         value.origin = site
         site.result = value
         if value.kind == "sequence" and isinstance(value.obj, tuple):

@@ -26,6 +26,10 @@ _OBJECTS = ("keras.layers.", "keras.losses.")
 _BARE = re.compile(r"^[ \t]*from[ \t]+[\w.]*(?:tensorflow|keras)", re.M)
 
 
+# What is handed to these is not differentiated: they stop gradients, or run the graph for its values.
+_UNDIFFERENTIATED = frozenset(("stop_gradient", "evaluate", "run"))
+
+
 class Subscriptions:
     """Which rules look at what, and the words by which candidate lines are found."""
 
@@ -220,7 +224,7 @@ class File:
                 name = leaf(node.func.func if isinstance(node.func, ast.Call) else node.func)
                 if name in leaves or name in self.objects or isinstance(node.func, ast.Name):
                     yield node, point, stopped
-                stopped = stopped or name == "stop_gradient"
+                stopped = stopped or name in _UNDIFFERENTIATED or name.startswith("assert")
                 if name == "cond" and len(node.args) >= 3:
                     self._push_cond(node, point, stopped, stack)
                     continue

@@ -39,11 +39,19 @@ class Gradients:
 
     def of(self, site: Site, stopped: bool) -> Differentiated:
         """`stopped`: the site stands inside a call of stop_gradient."""
+        if self._drawn(site):
+            return Differentiated.NO
         if stopped or site.library in ("np", "math", "builtins") or _replaced(site.point):
             return Differentiated.NO
         if site.node in self.upstream:
             return Differentiated.YES
         return self.at(site.point)
+
+    def _drawn(self, site: Site) -> bool:
+        """Whether all that arrives at a site was drawn at random: no weight can be reached through it."""
+        value = site.value(site.op.main) if site.op.main else None
+        origin = value.origin if value is not None else None
+        return isinstance(origin, Site) and origin.op.name.startswith(("tf.random.", "np.random."))
 
     def at(self, point: Point) -> Differentiated:
         """Whether code at a point is differentiated."""

@@ -238,4 +238,4 @@ def _epsilon(site: Site) -> Value:
     return t.number(1e-7)
 
 
-op("K.epsilon", "keras.config.epsilon", "", _epsilon, untested="a setting")
+op("K.epsilon", "keras.config.epsilon keras.backend_config.epsilon", "", _epsilon, untested="a setting")
