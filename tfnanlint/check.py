@@ -71,7 +71,7 @@ def _most_specific(found: list[Finding], policy: Policy) -> list[Finding]:
     replaced = {
         (code, span)
         for finding in found
-        if policy.reports(finding)
+        if policy.reports(finding) and finding.code in policy.known
         for code in policy.known[finding.code].over
         for span in (finding.span, *finding.data.get("covers", ()))
     }
