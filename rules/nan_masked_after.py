@@ -24,6 +24,7 @@ from tfnanlint.api import (Certainty, Claim, Context, Differentiated, Finding, F
 
 TESTS = ("tf.math.is_nan", "tf.math.is_finite", "tf.math.is_inf")
 DATA = ("tf.gradients", "method.gradient", "tf.placeholder", "K.placeholder", "keras.Input", "method.compute_gradients")
+NEVER_NAN = ("tf.math.divide_no_nan", "tf.math.multiply_no_nan", "tf.math.reciprocal_no_nan")
 WEIGHTS = ("tf.Variable", "K.variable", "tf.get_variable", "method.add_weight", "tf.matmul")
 INSIDE = {"0 or below": ("{x} > 0", "{x} <= 0"), "-1 or below": ("{x} > -1", "{x} <= -1"),
           "0": ("tf.not_equal({x}, 0)", "tf.equal({x}, 0)")}
@@ -35,6 +36,8 @@ HELP = ("the features (or whatever makes the NaN) need the mask first: replace t
 def check(choice: Site, here: Context) -> Iterator[Finding]:
     kept, how = tested(choice, here)
     if kept is None or choice.differentiated is Differentiated.NO:
+        return
+    if here.made_by(plain(kept), *NEVER_NAN) is not None:
         return
     if any(masked.by_result for masked in here.masks.behind(choice)):
         return  # TFN204 says it at the operation that makes the NaN
