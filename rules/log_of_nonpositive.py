@@ -54,6 +54,8 @@ def double_where(log: Site, here: Context, limit: str) -> list[Fix]:
 
 
 def floor(log: Site, here: Context, edge: float) -> list[Fix]:
+    if "x" not in log.args:
+        return []
     x = log.value("x")
     bound = here.epsilon(x) if edge == 0 else f"-1 + {repairs.beside_one(x)}"
     return here.rewrite(log, f"tf.maximum({{x}}, {bound})", node=log.args["x"], x=log.args["x"],

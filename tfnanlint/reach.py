@@ -294,6 +294,18 @@ def steady(node: ast.expr, then: Point, now: Point) -> bool:
 
 def fresh(word: str, scope: ast.AST) -> str:
     """`word`, or `word_2`, `word_3`, ...: a name that a scope and all inside it do not use."""
+    taken = getattr(scope, "taken", None)
+    if taken is None:
+        taken = scope.taken = _taken(scope)  # kept with the tree: a file may ask for hundreds of names
+    name, count = word, 1
+    while name in taken:
+        count += 1
+        name = f"{word}_{count}"
+    return name
+
+
+def _taken(scope: ast.AST) -> set[str]:
+    """Every name that a scope and all inside it use, and Python's own."""
     taken = set(dir(builtins))
     for node in ast.walk(scope):
         for field in ("id", "arg", "name", "asname", "rest"):
@@ -301,11 +313,7 @@ def fresh(word: str, scope: ast.AST) -> str:
             if isinstance(found, str) and not isinstance(node, ast.keyword):
                 taken.add(found.split(".")[0])
         taken.update(getattr(node, "names", ()) if isinstance(node, (ast.Global, ast.Nonlocal)) else ())
-    name, count = word, 1
-    while name in taken:
-        count += 1
-        name = f"{word}_{count}"
-    return name
+    return taken
 
 
 def _before(outer: ast.AST, inner: ast.AST) -> Iterator[ast.AST]:
