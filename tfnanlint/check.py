@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from tfnanlint import notices, suppress
@@ -10,8 +9,10 @@ from tfnanlint.config import Policy
 from tfnanlint.findings import Finding
 from tfnanlint.source import Source, Span, Unreadable
 
-# A file that names neither library cannot hold a finding: it is not decoded, and its syntax is not judged.
-RELEVANT = re.compile(rb"tensorflow|keras")
+
+def relevant(data: bytes) -> bool:
+    """Whether bytes name TensorFlow or Keras at all; else they cannot hold a finding and are neither decoded nor parsed."""
+    return b"tensorflow" in data or b"keras" in data
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,7 @@ class Checked:
 
 def check(path: str, data: bytes, policy: Policy) -> Checked:
     """The findings in the bytes of a file. What cannot be decoded or parsed is a finding itself."""
-    if not RELEVANT.search(data):
+    if not relevant(data):
         return Checked(Source(path, ""))
     try:
         source = Source.from_bytes(path, data)

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tfnanlint import __version__, config, notices
-from tfnanlint.check import RELEVANT, Checked, check, check_source, unread
+from tfnanlint.check import Checked, check, check_source, relevant, unread
 from tfnanlint.config import CERTAINTIES, ConfigError, Configuration, Layer, Policy, Settings
 from tfnanlint.discover import Discovery, Unread, discover, excluded, project_root, read
 from tfnanlint.findings import Fix
@@ -207,7 +207,7 @@ def _check_stdin(run: _Run) -> int:
         if fixing and not arguments.diff:
             sys.stdout.buffer.write(data)
         return CLEAN
-    if len(data) > settings.max_file_size and RELEVANT.search(data):
+    if len(data) > settings.max_file_size and relevant(data):
         checked, new = unread(name, "standard input is larger than `max-file-size`"), data
     elif fixing:
         checked, new = _guarded_fix(run, name, data, settings)
@@ -236,7 +236,7 @@ def _checked_files(run: _Run, found: Discovery) -> Iterator[Checked]:
         except Unread as error:
             yield unread(path, str(error))
             continue
-        if not RELEVANT.search(data):
+        if not relevant(data):
             continue
         yield _file(run, path, data, settings)
 

@@ -7,7 +7,7 @@ import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from tfnanlint.check import RELEVANT
+from tfnanlint.check import relevant
 from tfnanlint.config import Configuration, Patterns, bounded
 
 _CHUNK = 1 << 20
@@ -215,7 +215,7 @@ def _up_to(file, count: int) -> bytes:
 
 def _oversized(file, data: bytes, limit: int) -> bytes:
     while data:
-        if RELEVANT.search(data):
+        if relevant(data):
             size = os.fstat(file.fileno()).st_size
             raise Unread(
                 f"it is larger than the limit of {_size(limit)} ({_size(size)}); exclude it or raise `max-file-size`"

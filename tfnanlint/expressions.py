@@ -114,7 +114,8 @@ class Interpreter(Resolution, Following, Containers):
             method = self._method_row(node, point)
             return method
         if isinstance(node, ast.BinOp):
-            if self.evaluate(node.left, point).kind in ("sequence", "string", "dict"):
+            joins = isinstance(node.op, (ast.Mod, ast.Add, ast.Mult))
+            if joins and self.evaluate(node.left, point).kind in ("sequence", "string", "dict"):
                 return None  # 'step %d' % step
             return self._operator_site(_OPERATORS.get(type(node.op)), node, {"x": node.left, "y": node.right}, point)
         return None

@@ -28,6 +28,7 @@ _BARE = re.compile(r"^[ \t]*from[ \t]+[\w.]*(?:tensorflow|keras)", re.M)
 
 # What is handed to these is not differentiated: they stop gradients, or run the graph for its values.
 _UNDIFFERENTIATED = frozenset(("stop_gradient", "evaluate", "run"))
+_DATA_METHODS = frozenset(("map", "filter", "flat_map"))
 
 
 class Subscriptions:
@@ -75,9 +76,9 @@ class Subscriptions:
         for pattern in self.patterns:
             found.update(module.rows(pattern))
         for name in self._own_names(module):
-            found.update(module.rows(re.compile(rf"{re.escape(name)}\b")))
+            found.update(module.rows_with(name))
         for name in self.objects(module):
-            found.update(module.rows(re.compile(rf"{re.escape(name)}\(")))
+            found.update(module.rows_with(f"{name}("))
         return sorted(found)
 
     def objects(self, module: Module) -> set[str]:
@@ -138,6 +139,14 @@ def analyse(source: Source, rules: Iterable[Rule]) -> list[Finding]:
     return findings
 
 
+def _harmless(node: ast.BinOp) -> bool:
+    """Division by a number that is written there and is not 0, and text with its fields filled in."""
+    if not isinstance(node.op, (ast.Div, ast.FloorDiv, ast.Mod)):
+        return False
+    text = isinstance(node.left, ast.JoinedStr) or isinstance(node.left, ast.Constant) and isinstance(node.left.value, str)
+    return text or isinstance(node.right, ast.Constant) and bool(node.right.value)
+
+
 class File:
     """The judgement of one source.
 
@@ -173,6 +182,8 @@ class File:
         if isinstance(node, ast.Compare):
             for one in self.subscribed.events["compare"]:
                 yield from self.run(one, node, point)
+            return
+        if isinstance(node, ast.BinOp) and _harmless(node):
             return
         site = self.interpreter.site(node, point)
         if site is None:
@@ -224,7 +235,8 @@ class File:
                 name = leaf(node.func.func if isinstance(node.func, ast.Call) else node.func)
                 if name in leaves or name in self.objects or isinstance(node.func, ast.Name):
                     yield node, point, stopped
-                stopped = stopped or name in _UNDIFFERENTIATED or name.startswith("assert")
+                stopped = (stopped or name in _UNDIFFERENTIATED or name.startswith("assert")
+                           or name in _DATA_METHODS and self._prepares(node, point))
                 if name == "cond" and len(node.args) >= 3:
                     self._push_cond(node, point, stopped, stack)
                     continue
@@ -234,6 +246,10 @@ class File:
             elif isinstance(node, ast.Compare):
                 yield node, point, stopped
             self._push(node, point, stopped, stack)
+
+    def _prepares(self, node: ast.Call, point: Point) -> bool:
+        """dataset.map(f): what is done to data is not differentiated."""
+        return isinstance(node.func, ast.Attribute) and self.interpreter.resolve(node.func, point) is None
 
     def _push(self, node: ast.AST, point: Point, stopped: bool, stack: list) -> None:
         if isinstance(node, ast.IfExp):

@@ -10,6 +10,7 @@ import ast
 import bisect
 import codecs
 import io
+import itertools
 import re
 import tokenize
 import warnings
@@ -100,7 +101,11 @@ class Source:
     def line_starts(self) -> list[int]:
         """Offset of the first code point of every line; lines end at LF, CRLF or CR only, as for Python."""
         starts = [0]
-        starts.extend(match.end() for match in _LINE_END.finditer(self.text))
+        if "\r" in self.text:
+            starts.extend(match.end() for match in _LINE_END.finditer(self.text))
+            return starts
+        starts.extend(itertools.accumulate(len(line) + 1 for line in self.text.split("\n")))
+        starts.pop()  # the last line has no end
         return starts
 
     def line_text(self, row: int) -> str:
