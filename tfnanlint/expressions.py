@@ -222,6 +222,8 @@ class Interpreter(Resolution, Following, Containers):
             return self._result(site)
         if isinstance(node.op, ast.UAdd):
             return operand
+        if isinstance(node.op, ast.Invert) and operand.kind == "tensor" and operand.dtype == "bool":
+            return self._result(self._operator_site("tf.logical_not", node, {"x": node.operand}, point))
         return Value(0.0, 1.0, True, dtype="bool", kind="tensor" if operand.kind == "tensor" else "number")
 
     def comparison(self, node: ast.Compare, point: Point) -> Value:
