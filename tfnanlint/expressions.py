@@ -307,6 +307,8 @@ class Interpreter(Resolution, Following, Containers):
         test = site.args.get(condition)
         if test is None or not all(b in site.args for b in branches):
             return value
+        if len(branches) == 1 and self.assuming(test, True, site.point) is site.point:
+            return value
         found = []
         for branch, truth in zip(branches, (True, False)):
             under = self.assuming(test, truth, site.point)

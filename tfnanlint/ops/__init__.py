@@ -29,7 +29,7 @@ class Op:
     `passes` names the parameter whose values come out unchanged (identity, reshape). `main` is the parameter the
     trace follows. `pure` is False for random sources and variables. `reference` spells the TensorFlow expression that
     the soundness test runs; empty for rows that cannot be executed alone (the reason stands in `untested`).
-    `refines` names a condition and the branches it holds (fails) in: tf.where.
+    `refines` names a condition and the branches it holds (fails) in: tf.where, tf.boolean_mask.
     `numeric` is False for rows whose result is not a number (layers, optimizers, shapes kept apart).
     """
 

@@ -203,7 +203,7 @@ _pass("tf.gather_nd", "tf.manip.gather_nd raw.GatherNd", "x indices batch_dims n
       reference="tf.gather_nd(x, [[0]])")
 _pass("tf.slice", "K.slice ops.slice raw.Slice", "x begin size name", reference="tf.slice(x, [0], [1])")
 _pass("tf.strided_slice", "raw.StridedSlice", "x begin end strides name", reference="tf.strided_slice(x, [0], [1])")
-_pass("tf.boolean_mask", "", "x mask axis name", reference="tf.boolean_mask(x, [True] * x.shape[0])")
+_pass("tf.boolean_mask", "", "x mask axis name", refines=("mask", "x"), reference="tf.boolean_mask(x, [True] * x.shape[0])")
 _pass("tf.reverse",
       "K.reverse ops.flip tnp.flip np.flip tnp.flipud np.flipud tnp.fliplr np.fliplr tf.reverse_v2 tf.manip.reverse",
       "x axis name", reference="tf.reverse(x, [0])")
