@@ -71,17 +71,22 @@ def counted(divisor: Value, here: Context) -> bool:
     return cast is not None and (cast.value("x").kind == "number" or counted(cast.value("x"), here))
 
 
-def shown(divisor: Value, here: Context) -> bool:
-    """Whether the program shows that 0 occurs: not where only the shape of an op leaves it open (`1 - b ** n`, a root)."""
-    root = here.made_by(divisor, "tf.sqrt", "K.sqrt", "tf.abs")
-    if root is not None and root.op.name != "tf.abs":
-        return root.value("x").known and shown(root.value("x"), here)
-    power = here.made_by(divisor, "tf.pow")
-    if power is not None and not power.value("y").known:
+def shown(divisor: Value, here: Context, depth: int = 4) -> bool:
+    """Whether the program shows that 0 occurs: not where only the shape of an op leaves it open (`1 - b ** n`, the square
+    of an unknown number, an exponential that must underflow)."""
+    site = here.made_by(divisor, "tf.sqrt", "K.sqrt", "tf.square", "tf.exp", "tf.pow", "tf.multiply", "tf.add") if depth else None
+    if site is None:
+        if divisor.lo == -INF and divisor.hi == INF:
+            return here.made_by(divisor, *VARIABLES) is not None
+        return divisor.lo > -INF and (divisor.hi < INF or divisor.lo == 0)
+    if site.op.name == "tf.exp" or site.op.name == "tf.pow" and not site.value("y").known:
         return False
-    if divisor.lo == -INF and divisor.hi == INF:
-        return here.made_by(divisor, *VARIABLES) is not None
-    return divisor.lo > -INF and (divisor.hi < INF or divisor.lo == 0)
+    if site.op.name in ("tf.multiply", "tf.add"):
+        parts = [site.value(param) for param in ("x", "y") if site.value(param).zero]
+        inner = [part.known and shown(part, here, depth - 1) for part in parts]
+        return any(inner) if site.op.name == "tf.multiply" else all(inner) and bool(inner)
+    x = site.value("x")
+    return x.known and x.zero and shown(x, here, depth - 1)
 
 
 def summed_mask(division: Site, here: Context) -> bool:
@@ -135,7 +140,8 @@ def fixes(division: Site, param: str, here: Context) -> list[Fix]:
 
 def floored(division: Site, param: str, here: Context, eps: str) -> list[Fix]:
     """A floor under the divisor, where it is never negative."""
-    if not division.value(param).nonnegative or param not in division.args:
+    divisor = division.value(param)
+    if not divisor.nonnegative or divisor.hi == 0 or param not in division.args:
         return []
     return here.rewrite(division, f"tf.maximum({{d}}, {eps})", node=division.args[param], d=division.args[param],
                         title=f"keep the divisor at or above {eps}", claim=Claim.SHIFTED,

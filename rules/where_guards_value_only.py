@@ -109,7 +109,7 @@ def with_both(masked: Masked, here: Context, x: ast.expr, hole: ast.expr | Named
     site, choice, test = masked.site, masked.choice, masked.test.node
     keep = INSIDE.get(masked.domain.outside)
     again = argument(site, masked.param)
-    if keep is None or not inside(test, choice, here) or not here.repeatable(x) or again is None:
+    if keep is None or not masked.test.truth or not inside(test, choice, here) or not here.repeatable(x) or again is None:
         return []
     parts = [(test, f"tf.logical_and({{test}}, {keep})", {"test": test, "x": again}),
              (x, f"tf.where({keep}, {{x}}, {filler(site, masked.param)})", {"x": hole})]

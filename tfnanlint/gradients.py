@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 from typing import Any
 
@@ -11,6 +12,7 @@ from tfnanlint.conditions import leaf
 from tfnanlint.findings import Differentiated
 from tfnanlint.scopes import Point, Scope
 from tfnanlint.site import Site
+from tfnanlint.values import Value
 
 _SINKS = {"minimize": 0, "compute_gradients": 0, "gradients": 0, "gradient": 0, "jacobian": 0, "batch_jacobian": 0,
           "get_gradients": 0, "add_loss": 0, "get_updates": 0, "create_train_op": 0, "optimize_loss": 0}
@@ -26,6 +28,13 @@ _UNTRAINED_NAMES = ("Optimizer", "Constraint", "Initializer", "Callback", "Metri
 _UNTRAINED_METHODS = frozenset({"test_step", "predict_step", "update_state", "result", "on_epoch_end", "on_batch_end",
                                 "get_config", "evaluate", "summary"})
 _MAX_NODES = 4000
+# What is measured and not trained, by the names that people give it.
+_MEASURED = re.compile(r"(?:^|_)(?:metrics?|accuracy|precision|recall|f1|fbeta|auc|summary|summaries|eval|evaluation)(?:_|$)")
+# Ops whose results do not depend smoothly on anything.
+_STEPS = frozenset("tf.stop_gradient tf.one_hot K.one_hot tf.sequence_mask tf.argmax tf.shape tf.size tf.rank tf.range tf.sign "
+                   "tf.round tf.floor tf.math.ceil tf.zeros tf.ones tf.zeros_like tf.ones_like tf.eye tf.constant "
+                   "tf.math.count_nonzero".split())
+_INTEGRAL = frozenset("bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 string".split())
 
 
 class Gradients:
@@ -39,7 +48,7 @@ class Gradients:
 
     def of(self, site: Site, stopped: bool) -> Differentiated:
         """`stopped`: the site stands inside a call of stop_gradient."""
-        if self._drawn(site):
+        if self._drawn(site) or all(_rigid(site.value(param)) for param in site.args) and site.args:
             return Differentiated.NO
         if stopped or site.library in ("np", "math", "builtins") or _replaced(site.point):
             return Differentiated.NO
@@ -78,6 +87,8 @@ class Gradients:
             known = self._role(function)
             if known is Differentiated.UNKNOWN:
                 known = self._from_callers(function)
+            if known is Differentiated.UNKNOWN and self._measures(function):
+                known = Differentiated.NO
             self._functions[function.node] = known
         return known
 
@@ -100,6 +111,11 @@ class Gradients:
         if re.search(rf"\bloss(?:es|_fn)?\s*=\s*(?:self\.)?\[?{re.escape(name)}\b\s*[,)\]\n]", text):
             return Differentiated.YES
         return Differentiated.UNKNOWN
+
+    def _measures(self, function: Function) -> bool:
+        """Whether a function's name, or that of its file, says that something is measured and nothing trained."""
+        stem = os.path.splitext(os.path.basename(self.module.source.path))[0]
+        return "loss" not in function.name and any(_MEASURED.search(name.lower()) for name in (function.name, stem))
 
     def _from_callers(self, function: Function) -> Differentiated:
         if function.name == "<lambda>":
@@ -146,6 +162,27 @@ class Gradients:
             self._upstream.add(origin.node)
             self.interpreter.steps = 0
             queue += [origin.value(param) for param in (origin.args or origin._values)]
+
+
+def _rigid(value: Value, limit: int = 60) -> bool:
+    """Whether a value is made of booleans, integers, constants and the like only: no gradient flows through it."""
+    queue, seen = [value], set()
+    while queue:
+        one = queue.pop()
+        if one.kind == "number" or one.dtype in _INTEGRAL:
+            continue
+        origin = one.origin
+        while origin is not None and not isinstance(origin, Site):
+            origin = getattr(origin, "parent", None)
+        if origin is None or len(seen) > limit:
+            return False
+        if id(origin) in seen or origin.op.name in _STEPS or origin.op.name.startswith("tf.random."):
+            continue
+        seen.add(id(origin))
+        if not origin.args or not origin.op.pure:
+            return False
+        queue += [origin.value(param) for param in origin.args if param != "name"]
+    return True
 
 
 def _replaced(point: Point | None) -> bool:

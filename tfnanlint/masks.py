@@ -227,8 +227,8 @@ class _Search:
         self.seen: set[int] = set()
 
     def visit(self, value: Value, cut: bool, direct: bool) -> None:
-        origin = value.origin
-        if not isinstance(origin, Site) or id(origin) in self.seen or self.left <= 0:
+        origin = _maker(value)
+        if origin is None or id(origin) in self.seen or self.left <= 0:
             return
         self.seen.add(id(origin))
         self.left -= 1
@@ -251,7 +251,7 @@ class _Search:
 
     def _finite(self, site: Site) -> bool:
         """Whether the test asks for the result itself to be finite."""
-        return site.result is not None and any(relation == "finite" and same(value, site.result)
+        return site.result is not None and any(relation == "finite" and (same(value, site.result) or _maker(value) is site)
                                                for value, relation, _ in self.facts)
 
     def under(self, site: Site, param: str) -> Value:
@@ -275,6 +275,14 @@ class _Search:
         steady = {path: binding for path, binding in under.over.items()
                   if unrefined(binding) is unrefined(point.binding(path))}
         return point.under(steady) if steady else point
+
+
+def _maker(value: Value) -> Site | None:
+    """The op application that made a value, in one of several branches at least."""
+    origin = value.origin
+    while origin is not None and not isinstance(origin, Site):
+        origin = getattr(origin, "parent", None)
+    return origin
 
 
 def _with_fact(value: Value, subject: Value, relation: str, bound: Value) -> Value:
@@ -312,6 +320,10 @@ def plain(value: Value) -> Value:
 
 def established(interpreter: Any, test: Test, depth: int = 4) -> Iterator[Fact]:
     """What surely holds of which values when a test is as assumed; masks that have a name are looked up."""
+    tested = interpreter.evaluate(test.node, test.point)
+    infinite = made_by(tested, "tf.math.is_inf") if not test.truth else None
+    if infinite is not None:
+        yield infinite.value("x"), "finite", number(0.0)
     for node, relation, other in facts(test.node, test.truth):
         inner = _definition(node, test.point) if other == 0.0 and depth and relation in ("!=", "==") else None
         if inner is not None:

@@ -386,8 +386,9 @@ class Context:
         library = site.library if site.library not in ("operator", "method", "layer") else ""
         aliases.sort(key=lambda a: (a.split(".", 1)[0] != library, a != name))
         for alias in aliases:
-            if alias.split(".", 1)[0] in ("np", "raw", "math") and alias != name and library != alias.split(".", 1)[0]:
-                continue
+            family = alias.split(".", 1)[0]
+            if family == "raw" or family in ("np", "math") and alias != name and library != family:
+                continue  # raw ops take their arguments by name only
             text = local_spelling(alias, imports)
             if text is not None:
                 return Spelling(text)
