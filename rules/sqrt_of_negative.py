@@ -111,8 +111,8 @@ def squared(value: Value, here: Context) -> tuple[Value, Site] | None:
 
 def fixes(root: Site, moments: tuple[Site, Site] | None, here: Context) -> list[Fix]:
     found = [] if moments is None else variance(root, *moments, here)
-    if "x" not in root.args:
-        return found
+    if "x" not in root.args or root.value("x").hi < 0:
+        return found  # a floor under what is always negative would only make a constant of it
     eps = repairs.root_epsilon(here, root)
     if root.op.name == "tf.math.rsqrt" and root.value("x").dtype == "float16":
         eps = "1e-3"
