@@ -13,7 +13,7 @@ from tfnanlint.findings import Certainty, Finding
 from tfnanlint.gradients import Gradients
 from tfnanlint.module import Module
 from tfnanlint.ops import load
-from tfnanlint.project import Project, remember
+from tfnanlint.project import Project, adopt, remember
 from tfnanlint.rules import EVENTS, Context, Rule
 from tfnanlint.scopes import Assigned, Fixed, Imported, Point
 from tfnanlint.source import Source
@@ -124,6 +124,7 @@ def analyse(source: Source, rules: Iterable[Rule]) -> list[Finding]:
     Raises `Unreadable` when the source cannot be parsed. A rule that raises is reported as TFN000; the others go on.
     """
     found = subscriptions(rules)
+    adopt(source)
     if not found.concern(source.text):
         source.tree  # a syntax error is reported even where no rule has work
         return []

@@ -48,6 +48,13 @@ def source_of(path: str) -> Source | None:
     return source
 
 
+def adopt(source: Source) -> None:
+    """Take over the tree of the same text, if another file's question has had it parsed already."""
+    _, known = _sources.get(os.path.abspath(source.path), ((), None))
+    if known is not None and known.text == source.text and "tree" in known.__dict__:
+        source.__dict__["tree"] = known.tree
+
+
 def remember(source: Source) -> None:
     """Keep a linted source: its tree serves the next file that asks, if the file on disk says the same."""
     _keep(os.path.abspath(source.path), (), source)
