@@ -14,7 +14,6 @@ import math
 import os
 import random
 
-import numpy as np
 import pytest
 
 from tfnanlint import ops
@@ -23,6 +22,7 @@ from tfnanlint.ops import transfer as t
 from tfnanlint.site import Site
 from tfnanlint.values import FLOATS, INF, SMALLEST, Value, number
 
+np = pytest.importorskip("numpy")  # it comes with TensorFlow
 pytestmark = pytest.mark.tensorflow
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
