@@ -24,6 +24,9 @@ from tfnanlint.api import (INF, Certainty, Claim, Context, Differentiated, Findi
 
 DIVISORS = {"tf.math.reciprocal": "x", "tf.math.rsqrt": "x"}
 VARIABLES = ("tf.Variable", "tf.get_variable", "K.variable", "method.add_weight", "method.add_variable", "slim.variable")
+INSIDE = ("tf.sqrt", "K.sqrt", "tf.square", "tf.pow")  # 0 where what they are given is
+PARTS = ("tf.multiply", "tf.add", "tf.maximum")
+UNDERFLOWING = ("tf.exp", "tf.sigmoid")
 SUMS = ("tf.reduce_sum", "tf.math.count_nonzero", "method.sum")
 WORDS = {"tf.math.floormod": "remainder of a division", "tf.math.floordiv": "floor division",
          "tf.truncatemod": "remainder of a division", "tf.truncatediv": "division", "tf.math.rsqrt": "reciprocal root",
@@ -66,27 +69,42 @@ def reason(division: Site, divisor: Value, here: Context) -> str | None:
 
 
 def counted(divisor: Value, here: Context) -> bool:
-    """A Python number or a size made a tensor: Python itself would have complained about 0."""
-    cast = here.made_by(divisor, "tf.cast", "tf.to_float", "tf.to_double", "tf.constant", "tf.convert_to_tensor", "K.cast")
-    return cast is not None and (cast.value("x").kind == "number" or counted(cast.value("x"), here))
+    """A Python number or a size made a tensor (Python itself would have complained about 0), or what lies within lengths
+    of at least 1."""
+    bare = plain(divisor)
+    if bare.kind == "number" or bare.dtype in ("int32", "int64") and here.made_by(bare, "tf.subtract") is not None:
+        return True
+    cast = here.made_by(divisor, "tf.constant", "tf.convert_to_tensor")
+    if cast is not None:
+        return cast.value("x").kind == "number"
+    total = here.made_by(bare, "tf.reduce_sum")
+    within = here.made_by(total.value("x"), "tf.sequence_mask") if total is not None else None
+    return within is not None and within.value("x").lo >= 1
 
 
 def shown(divisor: Value, here: Context, depth: int = 4) -> bool:
     """Whether the program shows that 0 occurs: not where only the shape of an op leaves it open (`1 - b ** n`, the square
-    of an unknown number, an exponential that must underflow)."""
-    site = here.made_by(divisor, "tf.sqrt", "K.sqrt", "tf.square", "tf.exp", "tf.pow", "tf.multiply", "tf.add") if depth else None
+    of an unknown number, an exponential or a sigmoid that must underflow, a floor of which nothing is known)."""
+    divisor = plain(divisor)
+    if not divisor.known:
+        return False
+    site = here.made_by(divisor, *INSIDE, *PARTS, *UNDERFLOWING) if depth else None
     if site is None:
         if divisor.lo == -INF and divisor.hi == INF:
             return here.made_by(divisor, *VARIABLES) is not None
         return divisor.lo > -INF and (divisor.hi < INF or divisor.lo == 0)
-    if site.op.name == "tf.exp" or site.op.name == "tf.pow" and not site.value("y").known:
+    if site.op.name in UNDERFLOWING or site.op.name == "tf.pow" and not exponent(site):
         return False
-    if site.op.name in ("tf.multiply", "tf.add"):
-        parts = [site.value(param) for param in ("x", "y") if site.value(param).zero]
-        inner = [part.known and shown(part, here, depth - 1) for part in parts]
+    if site.op.name in PARTS:
+        parts = [site.value(param) for param in ("x", "y") if site.value(param).zero or not site.value(param).known]
+        inner = [shown(part, here, depth - 1) for part in parts]
         return any(inner) if site.op.name == "tf.multiply" else all(inner) and bool(inner)
-    x = site.value("x")
-    return x.known and x.zero and shown(x, here, depth - 1)
+    return site.value("x").zero and shown(site.value("x"), here, depth - 1)
+
+
+def exponent(power: Site) -> bool:
+    """Whether a power is that of its base by a known number: otherwise only underflow makes it 0."""
+    return power.value("y").is_number and power.value("y").const > 0
 
 
 def summed_mask(division: Site, here: Context) -> bool:

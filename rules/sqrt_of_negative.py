@@ -27,7 +27,7 @@ def check(root: Site, here: Context) -> Iterator[Finding]:
     moments = variance_of(root, here)
     if not here.numeric(x) or x.kind == "number" or x.lo >= 0 or here.hidden(root):
         return
-    if (not x.known or lifted(x, here)) and moments is None and not difference(root, here):
+    if moments is None and (powers(root, here) or (not x.known or lifted(x, here)) and not difference(root, here)):
         return
     certainty = Certainty.MUST if x.hi < 0 else Certainty.MAY
     if moments is not None:
@@ -42,6 +42,13 @@ def lifted(x: Value, here: Context) -> bool:
     """A weight plus a small constant: somebody who knows that the weight is not negative has thought of 0."""
     plus = here.made_by(x, "tf.add") if x.lo == -INF else None
     return plus is not None and any(plus.value(p).lo > 0 and plus.value(p).hi < 1 for p in ("x", "y"))
+
+
+def powers(root: Site, here: Context) -> bool:
+    """1 - b ** n: nothing shows that b is above 1."""
+    minus = subtraction(root, here)
+    power = here.made_by(minus.value("y"), "tf.pow") if minus is not None else None
+    return power is not None and not (power.value("x").known and power.value("y").is_number)
 
 
 def difference(root: Site, here: Context) -> bool:

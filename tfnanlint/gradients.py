@@ -28,8 +28,10 @@ _UNTRAINED_NAMES = ("Optimizer", "Constraint", "Initializer", "Callback", "Metri
 _UNTRAINED_METHODS = frozenset({"test_step", "predict_step", "update_state", "result", "on_epoch_end", "on_batch_end",
                                 "get_config", "evaluate", "summary"})
 _MAX_NODES = 4000
-# What is measured and not trained, by the names that people give it.
-_MEASURED = re.compile(r"(?:^|_)(?:metrics?|accuracy|precision|recall|f1|fbeta|auc|summary|summaries|eval|evaluation)(?:_|$)")
+# What is measured or prepared and not trained, by the names that people give it.
+_MEASURED = re.compile(r"(?:^|_)(?:metrics?|accuracy|precision|recall|f1|fbeta|auc|summary|summaries|eval|evaluation|"
+                       r"initializers?|preprocess(?:ing|or)?|augment(?:ation)?)(?:_|$)")
+_PREPARING = re.compile(r"_*(?:init|build|reset|setup)")  # methods that run before training does
 # Ops whose results do not depend smoothly on anything.
 _STEPS = frozenset("tf.stop_gradient tf.one_hot K.one_hot tf.sequence_mask tf.argmax tf.shape tf.size tf.rank tf.range tf.sign "
                    "tf.round tf.floor tf.math.ceil tf.zeros tf.ones tf.zeros_like tf.ones_like tf.eye tf.constant "
@@ -95,12 +97,13 @@ class Gradients:
     def _role(self, function: Function) -> Differentiated:
         if function.owner is not None:
             bases = self.interpreter.foreign_bases(function.owner)
-            names = {one.name for one in self.interpreter.lineage(function.owner)} | {b.rsplit(".", 1)[-1] for b in bases}
+            lineage = self.interpreter.lineage(function.owner)
+            names = {one.name for one in lineage} | {leaf(base) for one in lineage for base in one.node.bases}
             if function.name in _UNTRAINED_METHODS and bases or any(b.startswith(_UNTRAINED_BASES) for b in bases):
                 return Differentiated.NO
             if any(name.endswith(_UNTRAINED_NAMES) for name in names):
                 return Differentiated.NO
-            if any(b.startswith(_TRAINED_BASES) for b in bases) and function.name not in ("__init__", "build"):
+            if any(b.startswith(_TRAINED_BASES) for b in bases) and not _PREPARING.match(function.name):
                 return Differentiated.YES
         name = function.name
         if name == "<lambda>":
@@ -113,7 +116,7 @@ class Gradients:
         return Differentiated.UNKNOWN
 
     def _measures(self, function: Function) -> bool:
-        """Whether a function's name, or that of its file, says that something is measured and nothing trained."""
+        """Whether a function's name, or that of its file, says that something is measured or prepared, not trained."""
         stem = os.path.splitext(os.path.basename(self.module.source.path))[0]
         return "loss" not in function.name and any(_MEASURED.search(name.lower()) for name in (function.name, stem))
 
