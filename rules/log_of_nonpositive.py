@@ -18,7 +18,7 @@ of a likelihood, so it is for elements that do not count.
 See also: https://www.tensorflow.org/api_docs/python/tf/where (inner where on the input).
 """
 
-from tfnanlint.api import INF, Certainty, Claim, Context, Finding, Fix, Iterator, Site, Value, filler, repairs, rule, words
+from tfnanlint.api import INF, Certainty, Claim, Context, Finding, Fix, Iterator, Note, Site, Value, filler, repairs, rule, words
 
 
 @rule("TFN101", "log-of-nonpositive", on="tf.math.log tf.math.log1p ops.log2 ops.log10", default="MUST MAY UNKNOWN")
@@ -27,9 +27,11 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
     edge = -1.0 if log.op.name == "tf.math.log1p" else 0.0
     if x.lo > edge or (edge == 0 and (x.positive or zero_taken_out(x))) or x.guarded or not here.numeric(x):
         return
-    if here.hidden(log):
+    if here.hidden(log) or x.kind == "number" and x.hi > edge:
         return
     certainty = here.grade(x, surely=x.hi < edge or x.hi == edge)
+    if certainty is Certainty.UNKNOWN and passed_on(x):
+        return
     limit = "0" if edge == 0 else "-1"
     if certainty is Certainty.UNKNOWN:
         message = f"logarithm of a value about which nothing is known: at {limit} it is -inf, below it NaN"
@@ -38,6 +40,21 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
         message = f"logarithm of a value that is {words(x)}: at {limit} it is -inf, below it NaN"
         fixes = [*floor(log, here, edge), *double_where(log, here, limit)]
     yield here.finding(log, "x", message, certainty, fixes)
+
+
+def passed_on(x: Value) -> bool:
+    """Whether it comes from callers in the project that could not be followed: there may well be a guard on the way."""
+    queue, seen = [x], 0
+    while queue and seen < 24:
+        origin = queue.pop().origin
+        seen += 1
+        while isinstance(origin, Note):
+            if origin.passed:
+                return True
+            origin = origin.parent
+        if isinstance(origin, Site):
+            queue += [origin.value(param) for param in origin.args]
+    return False
 
 
 def zero_taken_out(x: Value) -> bool:

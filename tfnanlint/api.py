@@ -14,9 +14,9 @@ from tfnanlint.probabilities import Probability, logged, probability, spot
 from tfnanlint.reach import Named, Outside, argument
 from tfnanlint.rules import Changed, Context, rule
 from tfnanlint.site import Site, made_by, part_of, same
-from tfnanlint.values import FLOATS, INF, NO_CONSTANT, SMALLEST, Value, number_text, rounded, words
+from tfnanlint.values import FLOATS, INF, NO_CONSTANT, SMALLEST, Note, Value, number_text, rounded, words
 
 __all__ = ["argument", "ast", "branches", "Certainty", "Changed", "Claim", "clipped", "Context", "Differentiated", "domain",
            "Domain", "domains", "exponential_of", "filler", "Finding", "Fix", "FLOATS", "INF", "Iterator", "logged",
-           "made_by", "mask_test", "Masked", "Named", "NO_CONSTANT", "number_text", "on_a_grid", "Outside", "part_of", "plain", "probability",
+           "made_by", "mask_test", "Masked", "Named", "NO_CONSTANT", "Note", "number_text", "on_a_grid", "Outside", "part_of", "plain", "probability",
            "Probability", "repairs", "rounded", "rule", "same", "shifted_by_maximum", "Site", "SMALLEST", "spot", "tame", "Value", "words"]

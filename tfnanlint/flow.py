@@ -27,7 +27,7 @@ _BARE = re.compile(r"^[ \t]*from[ \t]+[\w.]*(?:tensorflow|keras)", re.M)
 
 
 # What is handed to these is not differentiated: they stop gradients, or run the graph for its values.
-_UNDIFFERENTIATED = frozenset(("stop_gradient", "evaluate", "run"))
+_UNDIFFERENTIATED = frozenset(("stop_gradient", "evaluate", "run", "numpy"))
 _DATA_METHODS = frozenset(("map", "filter", "flat_map"))
 
 

@@ -193,7 +193,9 @@ class Following:
             return unknown(origin=note)
         if arriving.known or arriving.kind not in ("unknown", "tensor") or arriving.guarded:
             return arriving
-        return arriving.but(zero=True, origin=arriving.origin or note)
+        if isinstance(arriving.origin, Site):
+            return arriving.but(zero=True, origin=arriving.origin)
+        return arriving.but(zero=True, origin=Note(note.text, note.node, note.source, arriving.origin, passed=True))
 
     def _annotated(self, function: Function, name: str) -> Value | None:
         """An instance of the class of the program that a parameter is annotated with."""
@@ -285,7 +287,7 @@ class Following:
         if isinstance(owner.obj, ClassObject):
             binding = owner.obj.scope.at(attr)
             return binding.value(self) if binding is not None else None
-        if attr == "shape" and owner.kind != "unknown":
+        if attr == "shape" and owner.kind in ("tensor", "array", "unknown", "number"):
             return Value(kind="shape")
         if attr == "dtype" and owner.dtype:
             return Value(kind="dtype", const=owner.dtype)

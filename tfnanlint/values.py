@@ -153,7 +153,8 @@ _COPIED = tuple(name for name in Value.__slots__ if name not in ("token", "__wea
 class Note:
     """An origin that is not an op application: `text` in words, the node and source it stands for.
 
-    With an `index` it is one of the results of the op application `parent`.
+    With an `index` it is one of the results of the op application `parent`. `passed` marks a parameter whose callers are
+    in the project, but pass values that could not be followed.
     """
 
     text: str
@@ -161,6 +162,7 @@ class Note:
     source: Any = None
     parent: Any = None
     index: int | None = None
+    passed: bool = False
 
 
 def number_text(number: float) -> str:
