@@ -29,7 +29,7 @@ _UNTRAINED_METHODS = frozenset({"test_step", "predict_step", "update_state", "re
                                 "get_config", "evaluate", "summary"})
 _MAX_NODES = 4000
 # What is measured or prepared and not trained, by the names that people give it.
-_MEASURED = re.compile(r"(?:^|_)(?:metrics?|accuracy|precision|recall|f1|fbeta|auc|summary|summaries|eval|evaluation|"
+_MEASURED = re.compile(r"(?:^|_)(?:metrics?|accuracy|precision|recall|f1|fbeta|auc|summary|summaries|tests?|eval|evaluation|"
                        r"initializers?|preprocess(?:ing|or)?|augment(?:ation)?)(?:_|$)")
 _PREPARING = re.compile(r"_*(?:init|build|reset|setup)")  # methods that run before training does
 # Ops whose results do not depend smoothly on anything.
