@@ -27,9 +27,11 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
     edge = -1.0 if log.op.name == "tf.math.log1p" else 0.0
     if x.lo > edge or (edge == 0 and (x.positive or zero_taken_out(x))) or x.guarded or not here.numeric(x):
         return
-    if here.hidden(log) or x.kind == "number" and x.hi > edge:
+    if here.hidden(log) or x.hi > edge and counted(x, here):
         return
     certainty = here.grade(x, surely=x.hi < edge or x.hi == edge)
+    if certainty is Certainty.MAY and magnitude(x, here):
+        certainty = Certainty.UNKNOWN
     if certainty is Certainty.UNKNOWN and passed_on(x):
         return
     limit = "0" if edge == 0 else "-1"
@@ -40,6 +42,18 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
         message = f"logarithm of a value that is {words(x)}: at {limit} it is -inf, below it NaN"
         fixes = [*floor(log, here, edge), *double_where(log, here, limit)]
     yield here.finding(log, "x", message, certainty, fixes)
+
+
+def counted(x: Value, here: Context) -> bool:
+    """A Python number, or a size made a tensor (`tf.cast(length - 1, tf.float32)`)."""
+    cast = here.made_by(x, "tf.cast", "tf.to_float", "tf.to_double", "tf.constant", "tf.convert_to_tensor")
+    return x.kind == "number" or cast is not None and cast.value("x").kind == "number"
+
+
+def magnitude(x: Value, here: Context) -> bool:
+    """The square, magnitude or root of a value of which nothing is known: 0 only where that is."""
+    inner = here.made_by(x, "tf.square", "tf.abs", "tf.sqrt")
+    return inner is not None and (not inner.value("x").known or magnitude(inner.value("x"), here))
 
 
 def passed_on(x: Value) -> bool:

@@ -79,6 +79,13 @@ def _axis(site: Site, default=None):
     return axis.const
 
 
+def _one_axis(a: Site, b: Site) -> bool:
+    """Whether two reductions surely run along the same axis, written as a number or held by one name."""
+    if a.given("axis") and b.given("axis") and same(a.value("axis"), b.value("axis")):
+        return True
+    return NO_CONSTANT not in (_axis(a), _axis(b)) and _axis(a) == _axis(b)
+
+
 def _simplex(site: Site, x: Value) -> Value | None:
     """The sum of a softmax over its own axis is 1 but for rounding."""
     source = made_by(x, "tf.nn.softmax", aligned=True)
@@ -98,7 +105,7 @@ def _shifted_exponentials(site: Site, x: Value) -> Value | None:
     peak = made_by(difference.value("y"), "tf.reduce_max", aligned=True) if difference is not None else None
     if peak is None or not same(peak.value("x"), difference.value("x")):
         return None
-    if NO_CONSTANT in (_axis(site), _axis(peak)) or _axis(site) != _axis(peak):
+    if not _one_axis(site, peak):
         return None
     return Value(1.0, INF, nan=x.nan, dtype=x.dtype)
 
