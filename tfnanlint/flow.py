@@ -28,6 +28,9 @@ _BARE = re.compile(r"^[ \t]*from[ \t]+[\w.]*(?:tensorflow|keras)", re.M)
 
 # What is handed to these is not differentiated: they stop gradients, or run the graph for its values.
 _UNDIFFERENTIATED = frozenset(("stop_gradient", "evaluate", "run", "numpy"))
+# Words in the names of functions that do something more with what they are given.
+_KEEPING = frozenset("loss losses cost penalty append appendleft extend insert add set put push update minimize maximize train "
+                     "step fit gradient gradients backward register call apply run main test reveal".split())
 _DATA_METHODS = frozenset(("map", "filter", "flat_map"))
 
 
@@ -228,7 +231,7 @@ class File:
 
     def seek(self, expression: ast.AST, point: Point) -> Iterator[tuple[ast.expr, Point, bool]]:
         """The op applications inside an expression, each with the point (refined, inside a lambda) where it stands."""
-        stack: list[tuple[ast.AST, Point, bool]] = [(expression, point, False)]
+        stack: list[tuple[ast.AST, Point, bool]] = [(expression, point, self._reported(expression))]
         leaves = self.subscribed.leaves
         while stack:
             node, point, stopped = stack.pop()
@@ -247,6 +250,11 @@ class File:
             elif isinstance(node, ast.Compare):
                 yield node, point, stopped
             self._push(node, point, stopped, stack)
+
+    def _reported(self, expression: ast.AST) -> bool:
+        """collect("norms", tf.norm(x)) as a statement: what nobody keeps is not differentiated, unless it is a loss."""
+        return (isinstance(expression, ast.Call) and expression in self.module.discarded
+                and _KEEPING.isdisjoint(leaf(expression.func).lower().split("_")))
 
     def _prepares(self, node: ast.Call, point: Point) -> bool:
         """dataset.map(f): what is done to data is not differentiated."""

@@ -24,14 +24,16 @@ _UNTRAINED_BASES = ("keras.metrics.", "keras.callbacks.", "keras.utils.", "tf.da
                     "keras.optimizers.", "tf.train.", "tf.optimizers.", "keras.initializers.", "keras.constraints.",
                     "tf.python.training.")
 # Classes that Keras and its relatives define themselves, by the ends of their names.
-_UNTRAINED_NAMES = ("Optimizer", "Constraint", "Initializer", "Callback", "Metric")
+_UNTRAINED_NAMES = ("Optimizer", "Constraint", "Initializer", "Callback", "Metric", "Schedule")
 _UNTRAINED_METHODS = frozenset({"test_step", "predict_step", "update_state", "result", "on_epoch_end", "on_batch_end",
                                 "get_config", "evaluate", "summary"})
 _MAX_NODES = 4000
 # What is measured or prepared and not trained, by the names that people give it.
-_MEASURED = re.compile(r"(?:^|_)(?:metrics?|accuracy|precision|recall|f1|fbeta|auc|summary|summaries|tests?|eval|evaluation|"
+_MEASURED = re.compile(r"(?:^|_)(?:metrics?|accuracy|precision|recall|f1|fbeta|auc|summary|summaries|eval|evaluation|"
                        r"initializers?|preprocess(?:ing|or)?|augment(?:ation)?)(?:_|$)")
+_TESTS = re.compile(r"test_.*|.*_test|conftest")  # tests look at values
 _PREPARING = re.compile(r"_*(?:init|build|reset|setup)")  # methods that run before training does
+_INITIAL = re.compile(r"(?:^|_)init(?:ialize)?(?:_|$)")  # initial values are computed once
 # Ops whose results do not depend smoothly on anything.
 _STEPS = frozenset("tf.stop_gradient tf.one_hot K.one_hot tf.sequence_mask tf.argmax tf.shape tf.size tf.rank tf.range tf.sign "
                    "tf.round tf.floor tf.math.ceil tf.zeros tf.ones tf.zeros_like tf.ones_like tf.eye tf.constant "
@@ -108,6 +110,8 @@ class Gradients:
         name = function.name
         if name == "<lambda>":
             return Differentiated.UNKNOWN
+        if _INITIAL.search(name) and name != "__init__":
+            return Differentiated.NO
         text = self.module.source.text
         if re.search(rf"\.map\(\s*(?:self\.)?{re.escape(name)}\b", text):
             return Differentiated.NO
@@ -118,6 +122,8 @@ class Gradients:
     def _measures(self, function: Function) -> bool:
         """Whether a function's name, or that of its file, says that something is measured or prepared, not trained."""
         stem = os.path.splitext(os.path.basename(self.module.source.path))[0]
+        if _TESTS.fullmatch(stem):
+            return True
         return "loss" not in function.name and any(_MEASURED.search(name.lower()) for name in (function.name, stem))
 
     def _from_callers(self, function: Function) -> Differentiated:

@@ -207,7 +207,7 @@ def divide(a: Value, b: Value) -> Value:
         result = Value(1.0, 1.0, nan=b.zero or a.nan or a.inf, dtype=_dtype(a, b))
         return with_kind(result, a, b)
     total = made_by(b, "tf.reduce_sum", aligned=True)
-    if total is not None and a.nonnegative and same(total.value("x"), a):
+    if total is not None and a.nonnegative and same(total.value("x"), a) or _summand(a, b):
         # Sums of nonnegative numbers are never below a summand, rounded or not; 0 / 0 remains.
         result = Value(0.0, 1.0, nan=a.nan or b.nan or a.inf or b.zero, dtype=_dtype(a, b))
         return with_kind(result, a, b)
@@ -216,6 +216,15 @@ def divide(a: Value, b: Value) -> Value:
     result.evident = result.evident or a.evident and b.known
     result.guarded = a.guarded and (b.positive or b.guarded)
     return with_kind(result, a, b)
+
+
+def _summand(a: Value, b: Value) -> bool:
+    """Whether `b` is `a` plus something that is not negative, `a` neither."""
+    plus = made_by(b, "tf.add", aligned=True) if a.nonnegative and not a.is_number else None
+    if plus is None:
+        return False
+    x, y = plus.value("x"), plus.value("y")
+    return same(x, a) and y.nonnegative or same(y, a) and x.nonnegative
 
 
 def _quotient(a: Value, b: Value, dtype: str | None) -> Value:
