@@ -199,11 +199,9 @@ class Interpreter(Resolution, Following, Containers):
 
     def _result(self, site: Site) -> Value:
         """The value that a site gives, with the site as its origin."""
-        value = site.op.gives(site)
+        value = site.give()
         if any(given is NOTHING for given in site._values.values()):
             return NOTHING
-        if not site.fresh(value):
-            value = value.but(zero=value.zero)
         if value.kind == "tensor" and site.library in _PLAIN and all(v.kind != "tensor" for v in site._values.values()):
             value.kind = "array" if site.library == "np" else "unknown"  # nothing here says that TensorFlow computes it
         value.origin = site

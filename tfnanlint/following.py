@@ -61,8 +61,7 @@ class Following:
         site = self._made(Site.of_values(row, values))
         if node is not None and point is not None:
             site.node, site.point, site.source, site.complete = node, point, point.module.source, False
-        value = row.gives(site)
-        value = value if site.fresh(value) else value.but(zero=value.zero)
+        value = site.give()
         value.origin, site.result = site, value
         return value
 

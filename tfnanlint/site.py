@@ -7,7 +7,7 @@ import weakref
 from typing import TYPE_CHECKING, Any, Callable
 
 from tfnanlint.findings import Differentiated
-from tfnanlint.values import NO_CONSTANT, Note, Value, unknown
+from tfnanlint.values import NO_CONSTANT, Note, Value, next_token, unknown
 
 if TYPE_CHECKING:
     from tfnanlint.ops import Op
@@ -69,9 +69,12 @@ class Site:
     def result(self, value: Value) -> None:
         self._result = weakref.ref(value)  # the value refers to the site
 
-    def fresh(self, value: Value) -> bool:
-        """Whether a value was made for this site alone: not one that arrived here, nor one with an origin of its own."""
-        return value.origin is None and all(value is not arrived for arrived in self._values.values())
+    def give(self) -> Value:
+        """What the row computes, as a value of this site's own: never one that arrived here or that a table keeps."""
+        mark = next_token()
+        value = self.op.gives(self)
+        own = value.token > mark and value.origin is None and all(value is not v for v in self._values.values())
+        return value if own else value.but(zero=value.zero)
 
     def given(self, param: str) -> bool:
         return param in self.args or param in self._values

@@ -42,6 +42,11 @@ _HALF = struct.Struct("e")
 _tokens = itertools.count(1)  # not the value itself: a value that refers to itself is never given back
 
 
+def next_token() -> int:
+    """A number larger than the token of every value made before."""
+    return next(_tokens)
+
+
 class _NoConstant:
     def __repr__(self) -> str:
         return "NO_CONSTANT"

@@ -7,7 +7,6 @@ import os
 import stat
 import tempfile
 import time
-from collections.abc import Callable
 from contextlib import suppress
 
 from tfnanlint.source import FIXABLE_ENCODINGS, Source, Unreadable, decode, encode
