@@ -72,7 +72,8 @@ def counted(divisor: Value, here: Context) -> bool:
     """A Python number or a size made a tensor (Python itself would have complained about 0), or what lies within lengths
     of at least 1."""
     bare = plain(divisor)
-    if bare.kind == "number" or bare.dtype in ("int32", "int64") and here.made_by(bare, "tf.subtract") is not None:
+    minus = here.made_by(bare, "tf.subtract")
+    if bare.kind == "number" or minus is not None and "int32" in (bare.dtype, plain(minus.value("x")).dtype):
         return True
     cast = here.made_by(divisor, "tf.constant", "tf.convert_to_tensor")
     if cast is not None:
