@@ -73,7 +73,9 @@ def counted(divisor: Value, here: Context) -> bool:
     of at least 1."""
     bare = plain(divisor)
     minus = here.made_by(bare, "tf.subtract")
-    if bare.kind == "number" or minus is not None and "int32" in (bare.dtype, plain(minus.value("x")).dtype):
+    size = plain(minus.value("x")) if minus is not None else bare
+    whole = size.kind == "number" and not size.is_number or bare.dtype in ("int32", "int64")
+    if bare.kind == "number" or minus is not None and whole:
         return True
     cast = here.made_by(divisor, "tf.constant", "tf.convert_to_tensor")
     if cast is not None:
