@@ -26,7 +26,7 @@ class Scope:
     """
 
     __slots__ = ("node", "parent", "time", "history", "memo", "statements", "returns", "function", "module",
-                 "yields", "tapes", "depth", "callees", "shared", "_later")
+                 "yields", "tapes", "depth", "callees", "shared", "inner", "_later")
 
     def __init__(self, node: ast.AST, parent: Point | None, module: Any, function: Any = None, depth: int = 0):
         self.node = node
@@ -42,6 +42,7 @@ class Scope:
         self.yields = False
         self.tapes: list[tuple[int, int]] = []
         self.depth = depth
+        self.inner: list[Point] = []  # the points of inner expressions, for `close`
         self.shared: frozenset[str] = frozenset()  # names that functions inside assign through global or nonlocal
         self._later: dict[tuple[str, int], tuple[int, Any]] = {}
 
@@ -102,11 +103,20 @@ class Scope:
 
     def close(self) -> None:
         """Forget everything; see `Module.close`."""
+        for point in self.inner:
+            point.memo.clear()
+            point.over.clear()
+        self.inner.clear()
+        for _, bindings in self.history.values():
+            for binding in bindings:
+                if isinstance(binding, Loop):
+                    binding.rounds.clear()
         self.history.clear()
         self.memo.clear()
         self.callees.clear()
         self.statements.clear()
         self.returns.clear()
+        self._later.clear()
 
     def here(self) -> Point:
         return Point(self, self.time)
@@ -122,7 +132,11 @@ class Point:
         self.time = time
         self.over = over
         self.outer = outer
-        self.memo = scope.memo if over is None else {}
+        if over is None:
+            self.memo = scope.memo
+        else:
+            self.memo = {}
+            scope.inner.append(self)
 
     def lookup(self, path: str) -> Any:
         """The binding that holds here, through enclosing scopes for plain names; None when there is none."""
