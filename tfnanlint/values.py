@@ -224,7 +224,7 @@ def rounded(number: float, dtype: str | None) -> float:
     try:
         if dtype == "float16":
             return _HALF.unpack(_HALF.pack(number))[0]
-        if dtype is None or dtype == "float32":
+        if dtype is None or dtype in ("float32", "bool"):
             return _SINGLE.unpack(_SINGLE.pack(number))[0]
     except OverflowError:
         return math.copysign(INF, number)
