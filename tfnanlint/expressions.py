@@ -48,7 +48,7 @@ class Interpreter(Resolution, Following, Containers):
         from tfnanlint.ops import python
 
 
-        self.constants = getattr(python, "CONSTANTS", {})
+        self.constants = python.CONSTANTS
         self.taint = 0
         self.scopes: list[Scope] = []  # every activation made
         self.depth = 0

@@ -28,9 +28,9 @@ _BARE = re.compile(r"^[ \t]*from[ \t]+[\w.]*(?:tensorflow|keras)", re.M)
 
 # What is handed to these is not differentiated: they stop gradients, or run the graph for its values.
 _UNDIFFERENTIATED = frozenset(("stop_gradient", "evaluate", "run", "numpy"))
-# Words in the names of functions that do something more with what they are given.
-_KEEPING = frozenset("loss losses cost penalty append appendleft extend insert add set put push update minimize maximize train "
-                     "step fit gradient gradients backward register call apply run main test reveal".split())
+# Words in the names of functions that show what they are given. Any other may train on it (`model.compile(loss=...)`).
+_SHOWING = frozenset("print log logging info debug warning summary summaries scalar histogram image text collect report "
+                     "record plot show".split())
 _DATA_METHODS = frozenset(("map", "filter", "flat_map"))
 
 
@@ -252,9 +252,9 @@ class File:
             self._push(node, point, stopped, stack)
 
     def _reported(self, expression: ast.AST) -> bool:
-        """collect("norms", tf.norm(x)) as a statement: what nobody keeps is not differentiated, unless it is a loss."""
+        """collect("norms", tf.norm(x)) as a statement: what is only shown is not differentiated."""
         return (isinstance(expression, ast.Call) and expression in self.module.discarded
-                and _KEEPING.isdisjoint(leaf(expression.func).lower().split("_")))
+                and not _SHOWING.isdisjoint(leaf(expression.func).lower().split("_")))
 
     def _prepares(self, node: ast.Call, point: Point) -> bool:
         """dataset.map(f): what is done to data is not differentiated."""
