@@ -20,7 +20,7 @@ import sys
 import time
 
 from tfnanlint import rules
-from tfnanlint.check import Checked, check, check_source
+from tfnanlint.checking import Checked, check, check_source
 from tfnanlint.config import Configuration, Layer
 from tfnanlint.source import Source
 

@@ -27,7 +27,7 @@ import pytest
 from execution import Host, Run
 from expectations import Expectation, expectations
 from tfnanlint import rules
-from tfnanlint.check import check_source
+from tfnanlint.checking import check_source
 from tfnanlint.config import Configuration, Layer
 from tfnanlint.findings import Finding, Fix
 from tfnanlint.source import Source

@@ -28,8 +28,8 @@ resolution following containers expressions
 gradients domains exponents probabilities masks reach
 template rewrite rules repairs api
 flow
-notices config suppress check
-writing fixing discover report cli __main__
+notices config suppress checking
+writing fixing linter discover report cli __main__
 prove lsp dev
 """.split()
 # Closes a circle on purpose, inside a function: a project makes the modules that know it.

@@ -9,7 +9,7 @@ import unicodedata
 
 import pytest
 
-from tfnanlint.check import Checked
+from tfnanlint.checking import Checked
 from tfnanlint.findings import Certainty, Claim, Differentiated, Edit, Finding, Fix, Step
 from tfnanlint.report import MAX_MESSAGE, Paint, escape, message
 from tfnanlint.report.frame import MAX_COLUMNS, frame, mini_diff, width

@@ -7,7 +7,7 @@ import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from tfnanlint.check import relevant
+from tfnanlint.checking import relevant
 from tfnanlint.config import Configuration, Patterns, bounded
 
 _CHUNK = 1 << 20

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Iterable
 
-from tfnanlint.check import check_source
+from tfnanlint.checking import check_source
 from tfnanlint.config import Policy
 from tfnanlint.findings import Finding
 from tfnanlint.fixing import FixResult, fix_source

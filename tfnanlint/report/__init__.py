@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from tfnanlint.check import Checked
+from tfnanlint.checking import Checked
 from tfnanlint.findings import Finding, Fix
 
 FORMATS = ("full", "concise", "json")
@@ -104,7 +105,7 @@ class Tally:
             elif finding.fixes:
                 self.hidden_fixes += 1
 
-    def add_fixed(self, path: str, findings: list[Finding]) -> None:
+    def add_fixed(self, path: str, findings: Sequence[Finding]) -> None:
         if findings:
             self.fixed.setdefault(path, Counter()).update((f.code, f.slug) for f in findings)
 

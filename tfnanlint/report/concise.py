@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tfnanlint.check import Checked
+from tfnanlint.checking import Checked
 from tfnanlint.findings import Finding
 from tfnanlint.report import Paint, applicable, escape, message
 

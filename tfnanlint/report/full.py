@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
-from tfnanlint.check import Checked
+from tfnanlint.checking import Checked
 from tfnanlint.findings import Certainty, Claim, Differentiated, Finding, Fix
 from tfnanlint.report import Paint, applicable, escape, url
 from tfnanlint.report.concise import header

@@ -6,7 +6,7 @@ import json
 import os
 from typing import Any
 
-from tfnanlint.check import Checked
+from tfnanlint.checking import Checked
 from tfnanlint.findings import Edit, Finding, Fix, Step
 from tfnanlint.report import url
 from tfnanlint.source import Source

@@ -1,0 +1,41 @@
+"""The command line: flags, exit codes and streams, after ruff's conventions. One module a command.
+
+Exit code 0: nothing found, or everything found was fixed. 1: findings remain, or `--diff` has a change to
+show. 2: a wrong flag or configuration, or a failure of tfnanlint itself.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from collections.abc import Sequence
+
+from tfnanlint.cli.flags import parser
+from tfnanlint.cli.outcome import CLEAN, fail
+from tfnanlint.config import ConfigError
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code."""
+    if argv is None:
+        # Trees have no cycles, so in a process of our own the collector only costs time.
+        gc.disable()
+        gc.freeze()
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="backslashreplace")
+    try:
+        arguments = parser().parse_args(argv)
+        code = arguments.run(arguments)
+        sys.stdout.flush()
+        return code
+    except ConfigError as error:
+        return fail(str(error))
+    except BrokenPipeError:
+        # The reader has seen enough. Python would complain once more when it closes the stream.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return CLEAN
+    except KeyboardInterrupt:
+        return 130
+    except OSError as error:
+        return fail(f"{error.strerror}: {error.filename}" if error.filename else str(error))

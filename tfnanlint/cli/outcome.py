@@ -1,0 +1,15 @@
+"""Exit codes, and the one line that says why a command could not be carried out."""
+
+from __future__ import annotations
+
+import sys
+
+from tfnanlint.report import escape
+
+CLEAN, FOUND, FAILED = 0, 1, 2
+
+
+def fail(text: str) -> int:
+    """Say on standard error why nothing was done; the exit code for it."""
+    print(f"error: {escape(text)}", file=sys.stderr)
+    return FAILED

@@ -1,0 +1,55 @@
+"""`tfnanlint rule`: what a rule finds and why."""
+
+from __future__ import annotations
+
+import argparse
+
+from tfnanlint import notices
+from tfnanlint.cli.outcome import CLEAN, fail
+from tfnanlint.config import Rule, hint
+from tfnanlint.linter import load_rules
+
+
+def run(arguments: argparse.Namespace) -> int:
+    if bool(arguments.rule) == arguments.all:
+        arguments.parser.error("name one rule, or give --all")
+    known: list[Rule] = sorted((*load_rules(), *notices.NOTICES), key=lambda rule: rule.code)
+    if not arguments.all:
+        word = arguments.rule
+        wanted = [rule for rule in known if word.upper() == rule.code or word.lower() == rule.slug]
+        if not wanted:
+            names = [name for rule in known for name in (rule.code, rule.slug)]
+            return fail(f"unknown rule `{word}`{hint(word, names)}")
+        known = wanted
+    if arguments.output_format == "json":
+        import json
+
+        described = [_rule_dict(rule) for rule in known]
+        print(json.dumps(described if arguments.all else described[0], indent=2))
+    else:
+        print("\n\n".join(_rule_text(rule) for rule in known))
+    return CLEAN
+
+
+def _rule_text(rule: Rule) -> str:
+    import inspect
+
+    grades = ", ".join(grade.name.lower() for grade in sorted(rule.default, reverse=True))
+    lines = [f"# {rule.slug} ({rule.code})", "", inspect.cleandoc(rule.doc), "", f"Reported by default when: {grades}."]
+    if rule.over:
+        lines.append(f"Reported instead of: {', '.join(rule.over)}.")
+    if rule.preview:
+        lines.append("In preview: runs only when selected.")
+    return "\n".join(lines)
+
+
+def _rule_dict(rule: Rule) -> dict[str, object]:
+    return {
+        "code": rule.code,
+        "name": rule.slug,
+        "summary": rule.summary,
+        "explanation": rule.doc,
+        "default": [grade.name.lower() for grade in sorted(rule.default, reverse=True)],
+        "preview": rule.preview,
+        "over": list(rule.over),
+    }
