@@ -30,10 +30,39 @@ _FOREIGN = frozenset("tensorflow keras numpy scipy math os sys typing abc collec
 
 _sources: OrderedDict[str, tuple[tuple, Source | None]] = OrderedDict()
 _kept = 0  # characters in _sources
+_shown: dict[str, Source] = {}  # what an editor holds, in place of the file on disk
+_parsed: dict[str, Source] = {}  # the last text of each of these that could be parsed
+
+
+def show(path: str, text: str | None) -> None:
+    """Let a text stand for the file at an absolute path, as an editor holds it unsaved; None: the file itself counts again."""
+    known = path in _shown
+    if text is None:
+        _shown.pop(path, None)
+        _parsed.pop(path, None)
+    else:
+        _shown[path] = Source(path, text)
+    if known != (path in _shown):
+        _is_file.cache_clear()
+        _package_root.cache_clear()
+    for top, texts in _trees.items():
+        if texts and _below(path, top):
+            texts[path] = _bytes(path)
+    _importing.cache_clear()
+    _callers.cache_clear()
+
+
+def forget() -> None:
+    """Look again which files there are: some were made, moved, deleted or written. One run of the command line never asks this."""
+    _trees.clear()
+    for cached in (_is_file, _package_root, _importing, _callers):
+        cached.cache_clear()
 
 
 def source_of(path: str) -> Source | None:
     """The parsed source of a file, kept while the file does not change; None when it cannot be read or parsed."""
+    if path in _shown:
+        return _shown_source(path)
     try:
         status = os.stat(path)
     except OSError:
@@ -46,6 +75,18 @@ def source_of(path: str) -> Source | None:
     source = _read(path, kept[1] if kept is not None else None) if status.st_size <= MAX_FILE_BYTES else None
     _keep(path, stamp, source)
     return source
+
+
+def _shown_source(path: str) -> Source | None:
+    """What an editor holds, or, while that is half typed, the last of it that could be parsed."""
+    source = _shown[path]
+    adopt(source)
+    try:
+        source.tree
+        _parsed[path] = source
+    except Unreadable:
+        pass
+    return _parsed.get(path)
 
 
 def adopt(source: Source) -> None:
@@ -101,16 +142,38 @@ def _callers(top: str, leaf: str, name: str) -> tuple[str, ...]:
 def _importing(top: str) -> dict[bytes, list[tuple[str, bytes]]]:
     """Every word in the import statements below a folder, with the files that hold it; {} for a tree too large to search."""
     found: dict[bytes, list[tuple[str, bytes]]] = {}
-    for path, data in _texts(top):
-        words = {word for line in _IMPORTS.findall(data) for word in _WORD.findall(line)}
-        for word in words:
+    for path, data in _texts(top).items():
+        for word in _imported(data):
             found.setdefault(word, []).append((path, data))
     return found
 
 
-def _texts(top: str) -> tuple[tuple[str, bytes], ...]:
-    """The Python files below a folder with their bytes; () when the tree is too large to be searched."""
-    found: list[tuple[str, bytes]] = []
+@lru_cache(maxsize=MAX_TREE_FILES)
+def _imported(data: bytes) -> frozenset[bytes]:
+    """Every word in the import statements of a file."""
+    return frozenset(word for line in _IMPORTS.findall(data) for word in _WORD.findall(line))
+
+
+_trees: dict[str, dict[str, bytes]] = {}  # the last folders that were searched
+
+
+def _texts(top: str) -> dict[str, bytes]:
+    """The Python files below a folder with their bytes; {} when the tree is too large to be searched."""
+    if top not in _trees:
+        if len(_trees) > 1:
+            _trees.clear()
+        _trees[top] = _searched(top)
+        if _trees[top]:
+            _trees[top].update((path, _bytes(path)) for path in _shown if _below(path, top))
+    return _trees[top]
+
+
+def _below(path: str, top: str) -> bool:
+    return path.startswith(top.rstrip(os.sep) + os.sep)
+
+
+def _searched(top: str) -> dict[str, bytes]:
+    found: dict[str, bytes] = {}
     total = 0
     for directory, folders, names in os.walk(top):
         folders[:] = sorted(f for f in folders if not f.startswith(".") and f not in _PASSED)
@@ -119,13 +182,15 @@ def _texts(top: str) -> tuple[tuple[str, bytes], ...]:
             if name.endswith(".py") and not os.path.islink(path):
                 data = _bytes(path)
                 total += len(data)
-                found.append((path, data))
+                found[path] = data
         if total > MAX_TREE_BYTES or len(found) > MAX_TREE_FILES:
-            return ()
-    return tuple(found)
+            return {}
+    return found
 
 
 def _bytes(path: str) -> bytes:
+    if path in _shown:
+        return _shown[path].text.encode("utf-8", "replace")
     try:
         if not os.path.isfile(path) or os.path.getsize(path) > MAX_FILE_BYTES:
             return b""
@@ -137,7 +202,7 @@ def _bytes(path: str) -> bytes:
 
 @lru_cache(maxsize=4096)
 def _is_file(path: str) -> bool:
-    return os.path.isfile(path)
+    return path in _shown or os.path.isfile(path)
 
 
 @lru_cache(maxsize=4096)
