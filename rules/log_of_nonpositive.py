@@ -20,6 +20,8 @@ See also: https://www.tensorflow.org/api_docs/python/tf/where (inner where on th
 
 from tfnanlint.api import INF, Certainty, Claim, Context, Finding, Fix, Iterator, Note, Site, Value, filler, repairs, rule, words
 
+SETTINGS = frozenset("name dtype axis axes shape keepdims perm seed equation depth".split())  # no numbers come from these
+
 
 @rule("TFN101", "log-of-nonpositive", on="tf.math.log tf.math.log1p ops.log2 ops.log10", default="MUST MAY UNKNOWN")
 def check(log: Site, here: Context) -> Iterator[Finding]:
@@ -27,7 +29,7 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
     edge = -1.0 if log.op.name == "tf.math.log1p" else 0.0
     if x.lo > edge or (edge == 0 and (x.positive or zero_taken_out(x))) or x.guarded or not here.numeric(x):
         return
-    if here.hidden(log) or x.hi > edge and counted(x, here):
+    if here.hidden(log) or x.hi > edge and (counted(x, here) or quotient(x, edge, here)):
         return
     certainty = here.grade(x, surely=x.hi < edge or x.hi == edge)
     if certainty is Certainty.MAY and magnitude(x, here):
@@ -56,18 +58,30 @@ def magnitude(x: Value, here: Context) -> bool:
     return inner is not None and (not inner.value("x").known or magnitude(inner.value("x"), here))
 
 
+def quotient(x: Value, edge: float, here: Context) -> bool:
+    """Something positive divided by something that is not negative: 0 only where the divisor overflows."""
+    site = here.made_by(x, "tf.divide", "tf.math.reciprocal")
+    if site is None or x.lo < edge:
+        return False
+    return site.op.name == "tf.math.reciprocal" or site.value("x").positive
+
+
 def passed_on(x: Value) -> bool:
-    """Whether it comes from callers in the project that could not be followed: there may well be a guard on the way."""
+    """Whether it comes from callers in the project, or from an object, that could not be followed: there may well be a
+    guard on the way."""
     queue, seen = [x], 0
     while queue and seen < 24:
-        origin = queue.pop().origin
+        value = queue.pop()
+        origin = value.origin
         seen += 1
+        if origin is None and not value.known and value.kind != "number":
+            return True
         while isinstance(origin, Note):
-            if origin.passed:
+            if origin.passed or origin.text.startswith("'") and not value.known:
                 return True
             origin = origin.parent
         if isinstance(origin, Site):
-            queue += [origin.value(param) for param in origin.args]
+            queue += [origin.value(param) for param in origin.args if param not in SETTINGS]
     return False
 
 

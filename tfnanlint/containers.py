@@ -89,7 +89,9 @@ class Containers:
             return _extent(whole)
         elif whole.kind in ("tensor", "array") or whole.known:
             return self._selected(node, whole, point)
-        return self._stable(path, point) or unknown(origin=whole.origin if isinstance(whole.origin, Note) else None)
+        found = self._stable(path, point) or unknown(origin=whole.origin if isinstance(whole.origin, Note) else None)
+        key = getattr(node.slice, "value", None)
+        return self.supposed(found, key, node, point) if isinstance(key, str) else found
 
     def _key(self, index: ast.expr, point: Point) -> Any:
         """An index as a Python constant, None when it is not known."""

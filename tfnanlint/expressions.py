@@ -129,7 +129,7 @@ class Interpreter(Resolution, Following, Containers):
         if binding is None:
             found = self._unbound(node.id, point)
             return (self.named(found) if found else None) or unknown(origin=Note(f"'{node.id}'", node, point.module.source))
-        return self.filled(binding.value(self))
+        return self.supposed(self.filled(binding.value(self)), node.id, node, point)
 
     def attribute(self, node: ast.Attribute, point: Point) -> Value:
         name = self.resolve(node, point)
@@ -141,12 +141,11 @@ class Interpreter(Resolution, Following, Containers):
         if path is not None:
             binding = point.path_binding(root_of(path), path)
             if binding is not None:
-                return self.filled(binding.value(self))
+                return self.supposed(self.filled(binding.value(self)), node.attr, node, point)
         owner = self.evaluate(node.value, point)
         found = self.member(owner, node.attr)
-        if found is not None:
-            return self.filled(found)
-        return self._stable(path, point) or unknown()
+        found = self.filled(found) if found is not None else self._stable(path, point) or unknown()
+        return self.supposed(found, node.attr, node, point)
 
     def _stable(self, path: str | None, point: Point) -> Value | None:
         """One unknown value for all reads of one path of one object."""
@@ -203,7 +202,9 @@ class Interpreter(Resolution, Following, Containers):
         if any(given is NOTHING for given in site._values.values()):
             return NOTHING
         if value.kind == "tensor" and site.library in _PLAIN and all(v.kind != "tensor" for v in site._values.values()):
-            value.kind = "array" if site.library == "np" else "unknown"  # nothing here says that TensorFlow computes it
+            # Nothing here says that TensorFlow computes it; NumPy's functions and methods give arrays.
+            array = site.library == "np" or site.library == "method" and any(v.kind == "array" for v in site._values.values())
+            value.kind = "array" if array else "unknown"
         value.origin = site
         site.result = value
         if value.kind == "sequence" and isinstance(value.obj, tuple):
@@ -285,11 +286,12 @@ class Interpreter(Resolution, Following, Containers):
             return self._result(site)
         callee = self.callee(node.func, point)
         if callee is None or callee.obj is None:
-            return unknown(origin=Note(f"the call '{_short(node.func)}(…)'", node, point.module.source))
+            found = unknown(origin=Note(f"the call '{_short(node.func)}(…)'", node, point.module.source))
+            return self.supposed(found, leaf(node.func), node, point)
         positional, keywords, complete = calls.arguments(node, point)
         if not complete:
             return unknown() if not isinstance(callee.obj, ClassObject) else Value(kind="instance", obj=Instance(callee.obj))
-        return self.apply(callee, positional, keywords, node, point)
+        return self.supposed(self.apply(callee, positional, keywords, node, point), leaf(node.func), node, point)
 
     def _apply_row(self, row: Op, name: str, node: ast.Call, point: Point) -> Value:
         site = self._call_site(row, name, node, point)

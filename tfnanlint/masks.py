@@ -182,6 +182,9 @@ def _poles(value: Value, sign: int, cut: bool, depth: int = 4) -> Iterator[tuple
     cut = cut or name == "tf.stop_gradient" or value.dtype in _FLAT
     if name in _LOGARITHMS:
         yield origin, -sign, cut
+    elif name in ("tf.divide", "tf.math.floordiv") and (origin.value("y").lo > 0 or origin.value("y").hi < 0):
+        turned = sign if origin.value("y").lo > 0 else -sign
+        yield from _poles(origin.value("x"), turned, cut or name != "tf.divide", depth - 1)
     elif name in _QUOTIENTS:
         positive = origin.value(_QUOTIENTS[name]).nonnegative and (name != "tf.divide" or origin.value("x").nonnegative)
         yield origin, sign if positive else 0, cut

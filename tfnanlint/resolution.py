@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import builtins
+import re
+from functools import lru_cache
 from typing import Any
 
 from tfnanlint.names import ROOTS, canonical
@@ -14,6 +16,14 @@ from tfnanlint.values import NO_CONSTANT, Note, Value, unknown
 
 MAX_HOPS = 6  # re-exports followed from one name
 _BUILTINS = frozenset(dir(builtins))
+_EPSILON = re.compile(r"(?:.*_)?(?:eps|epsilon|jitter)_*\d*", re.IGNORECASE)
+SMALL = (1e-7, 0.1)  # what an epsilon of which no number is known is taken to be
+
+
+@lru_cache(maxsize=4096)
+def says_epsilon(name: str) -> bool:
+    """Whether a name says that it holds a small positive number (`eps`, `self._epsilon`, `jitter`)."""
+    return _EPSILON.fullmatch(name) is not None
 
 
 class Resolution:
@@ -139,6 +149,13 @@ class Resolution:
         if target is not None:
             return Value(kind="module", obj=target)
         return Value(kind="module", const=NO_CONSTANT, origin=Note(f"imported from {binding.dotted}"))
+
+    def supposed(self, value: Value, name: str, node: ast.expr, point: Point) -> Value:
+        """A number of which only the name is known, when that says epsilon: small and positive."""
+        if not says_epsilon(name) or value.known or value.kind not in ("unknown", "number"):
+            return value
+        note = Note(f"'{name}' is taken for a small positive number by its name", node, point.module.source)
+        return Value(*SMALL, kind=value.kind, dtype=value.dtype, origin=note, token=value.token)
 
     def named(self, name: str) -> Value | None:
         """The value of a canonical name: a constant, an op as a function, or None."""

@@ -183,6 +183,16 @@ class Context:
     def text(self, node: ast.AST) -> str:
         return self.source.segment(node)
 
+    def widest(self, value: Value) -> Value:
+        """Of a value that is one of several (branches, returns), the one that admits most, where it stands for them all."""
+        note = value.origin
+        while isinstance(note, Note) and not note.text and note.index is None and isinstance(note.parent, (Note, Site)):
+            note = note.parent
+        if note is value.origin or not isinstance(note, Site) or note.result is None:
+            return value
+        found = note.result
+        return found if (found.lo, found.hi, found.zero) == (value.lo, value.hi, value.zero) else value
+
     def numeric(self, value: Value) -> bool:
         """Whether a value is a tensor, array or number (or nothing is known of it), not a shape, string or object."""
         return value.kind in ("tensor", "array", "number", "unknown") and value.dtype not in ("bool", "int32", "int64", "string")
@@ -259,8 +269,8 @@ class Context:
         if not note.text or note.source is None or note.node is None or (note.text,) in rows:
             return
         rows.add((note.text,))
-        verb = "is" if note.text.startswith("default") else "is not known"
-        text = f"{note.text} {verb}" if verb != "is" else note.text
+        said = note.text.startswith("default") or " is taken " in note.text
+        text = note.text if said else f"{note.text} is not known"
         start = note.source.offset(note.node.lineno, note.node.col_offset)
         steps.append(Step(note.source.path, Span(start, start), note.node.lineno, text))
 

@@ -65,8 +65,24 @@ def mean(x: Value) -> Value:
 def _sum(site: Site) -> Value:
     x = t.one_of(site.value("x"))
     result = total(x)
-    kept = _simplex(site, x) or _shifted_exponentials(site, x)
+    kept = _simplex(site, x) or _shifted_exponentials(site, x) or _with_diagonal(site, x)
     return kept if kept is not None else result
+
+
+def _with_diagonal(site: Site, x: Value) -> Value | None:
+    """sum(equal(x, transpose(x))) along one axis is at least 1: everything equals itself. NaN would not."""
+    if x.lo < 0 or x.hi < 1 or _axis(site) not in (0, 1, -1, -2):
+        return None
+    cast = made_by(x, "tf.cast", "tf.to_float", "tf.to_double")
+    test = made_by(cast.value("x"), "tf.equal") if cast is not None and cast is x.origin else None
+    if test is None or test is not cast.value("x").origin:
+        return None
+    a, b = test.value("x"), test.value("y")
+    turned = [v for v in (a, b) if isinstance(v.origin, Site) and v.origin.op.name == "tf.transpose"]
+    other = b if turned and turned[0] is a else a
+    if len(turned) != 1 or a.nan or not same(turned[0].origin.value("x"), other) or turned[0].origin.given("perm"):
+        return None
+    return Value(1.0, INF, nan=x.nan, dtype=x.dtype)
 
 
 def _axis(site: Site, default=None):

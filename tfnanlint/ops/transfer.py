@@ -111,7 +111,23 @@ def add(a: Value, b: Value) -> Value:
                   nan=nan, up=up, down=down, zero=False if strict else None, dtype=dtype)
     result.guarded = _guarded_sum(a, b) or _guarded_sum(b, a)
     result.evident = result.evident or (a.evident and b.known) or (b.evident and a.known)
+    if result.zero and b.lo >= 0 <= a.lo and (_where_zero(a, b) or _where_zero(b, a)):
+        result.zero = False
     return with_kind(result, a, b)
+
+
+def _where_zero(a: Value, b: Value) -> bool:
+    """Whether `b` is 1, or a positive multiple, wherever `a` is 0: `a + tf.cast(tf.equal(a, 0), a.dtype)`."""
+    product = made_by(b, "tf.multiply", aligned=True)
+    if product is not None:
+        x, y = product.value("x"), product.value("y")
+        return x.lo > 0 and _where_zero(a, y) or y.lo > 0 and _where_zero(a, x)
+    cast = made_by(b, "tf.cast", "tf.to_float", "tf.to_double", aligned=True)
+    test = made_by(cast.value("x"), "tf.equal", "tf.less_equal", aligned=True) if cast is not None else None
+    if test is None:
+        return False
+    x, y = test.value("x"), test.value("y")
+    return same(x, a) and y.lo == y.hi == 0 or test.op.name == "tf.equal" and same(y, a) and x.lo == x.hi == 0
 
 
 def _guarded_sum(a: Value, b: Value) -> bool:
