@@ -109,8 +109,8 @@ def shown(divisor: Value, here: Context, depth: int = 4) -> bool:
         return divisor.lo > -INF and (divisor.hi < INF or divisor.lo == 0)
     if site.op.name in UNDERFLOWING or site.op.name == "tf.pow" and not exponent(site):
         return False
-    if site.op.name == "tf.add" and any(site.value(param).lo > 0 for param in ("x", "y")):
-        return False
+    if site.op.name == "tf.add" and any(site.value(p).lo > 0 for p in ("x", "y")) and any(site.value(p).lo < 0 for p in ("x", "y")):
+        return False  # an epsilon and something that would have to be just as negative
     if site.op.name in PARTS:
         parts = [site.value(param) for param in ("x", "y") if site.value(param).zero or not site.value(param).known]
         inner = [shown(part, here, depth - 1) for part in parts]
