@@ -15,6 +15,8 @@ vocabulary of `INPUTS`: an array whose first axis counts the inputs of the funct
     # finite: reason              the hazard shows in no NaN or Inf of this function (a dead gradient, a wrong mask)
     # modes: eager graph; reason  where the function can be compiled at all
     # float64: no; reason         the function fixes a dtype itself, so that float64 is no reference
+
+A case of a finding without a fix has `# report: words of the message` in the place of `fix`: it is only run before.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ from tfnanlint.source import Source
 
 FOLDER = repository.ROOT / "fixtures" / "claims"
 MODES = ("eager", "graph", "xla")
-_KEYS = frozenset(("fix", "hazard", "ordinary", "shift", "finite", "modes", "float64"))
+_KEYS = frozenset(("fix", "report", "hazard", "ordinary", "shift", "finite", "modes", "float64"))
 _LINE = re.compile(r"# (\w+):\s*(.+)")
 # Whoever differentiates the function makes the rule see it as differentiated.
 _DIFFERENTIATED = """
@@ -85,7 +87,16 @@ class Unclear(ValueError):
 
 
 def cases(rule: Rule | None = None) -> list[Case]:
-    """The cases of one rule, or of all."""
+    """The cases of fixes, of one rule or of all."""
+    return [case for case in _all(rule) if "fix" in case.says]
+
+
+def reports(rule: Rule | None = None) -> list[Case]:
+    """The cases of findings without a fix, of one rule or of all."""
+    return [case for case in _all(rule) if "report" in case.says]
+
+
+def _all(rule: Rule | None) -> list[Case]:
     found = []
     for one in load() if rule is None else (rule,):
         path = repository.claims(one)
@@ -118,8 +129,8 @@ def _comments(lines: list[str], node: ast.FunctionDef, path: Path) -> dict[str, 
             raise Unclear(f"{path.name}:{row + 1}: cannot read {lines[row].strip()!r}")
         found[line[1]] = line[2].strip()
         row -= 1
-    if found and not {"fix", "hazard", "ordinary"} <= found.keys():
-        raise Unclear(f"{path.name}:{node.lineno}: a case states fix, hazard and ordinary")
+    if found and (not {"hazard", "ordinary"} <= found.keys() or ("fix" in found) == ("report" in found)):
+        raise Unclear(f"{path.name}:{node.lineno}: a case states fix or report, hazard and ordinary")
     return found
 
 

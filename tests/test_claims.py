@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 import stages
-from claims import Case, cases, repaired
+from claims import Case, cases, repaired, reports
 
+from tfnanlint.dev import repository
 from tfnanlint.findings import Claim
 
 EPS = {"float32": 2.0**-23, "float16": 2.0**-10}
@@ -20,6 +21,23 @@ def test_claim(case):
     assert not [f.message for f in fixed.rest if f.fixes], "the fix leaves a finding that it could repair"
     trial = Trial(case, fixed)
     assert not [problem for mode in case.modes for problem in trial.problems(mode)]
+
+
+@pytest.mark.tensorflow
+@pytest.mark.parametrize("case", reports(), ids=lambda case: case.id)
+def test_report(case):
+    """A finding without a fix: the hazard shows in a mode that it names and in no other, unless the case says what shows instead."""
+    pytest.importorskip("tensorflow")
+    said = [f for f in repository.findings(case.source, [case.rule]) if case.says["report"] in f.message]
+    assert said, [f.message for f in repository.findings(case.source, [case.rule])]
+    one = stages.function(case.source.text, case.function)
+    hazard, ordinary = (stages.inputs(case.says[key], case.names) for key in ("hazard", "ordinary"))
+    shown = set()
+    for mode in case.modes:
+        fine = stages.run(one, [*hazard, *ordinary], mode).finite
+        assert all(fine[len(hazard):]), f"{mode}: not finite on ordinary inputs"
+        shown |= set() if all(fine[:len(hazard)]) else {mode}
+    assert bool(shown) != ("finite" in case.says) and shown <= set(said[0].modes), shown
 
 
 class Trial:

@@ -25,7 +25,7 @@ ORDER = """
 source conditions names values findings fingerprint edits
 site ops scopes calls statements project module
 resolution following containers expressions
-gradients domains exponents probabilities masks reach
+gradients domains exponents probabilities pairings masks reach
 template rewrite rules repairs api
 flow
 notices config suppress checking

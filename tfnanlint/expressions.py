@@ -36,6 +36,7 @@ _COMPARISONS = {
     ast.NotEq: "tf.not_equal",
 }
 _PLAIN = frozenset(("np", "operator", "math", "builtins", "method"))
+_KERAS_METHODS = frozenset(("add_weight", "add_variable", "compile", "fit"))
 _NUMERIC_KINDS = frozenset(("tensor", "number", "array", "unknown", "shape"))
 
 
@@ -331,16 +332,16 @@ class Interpreter(Resolution, Following, Containers):
             return None
         receiver = self.evaluate(node.func.value, point)
         plain = receiver.kind in ("tensor", "array", "number", "unknown", "shape") and receiver.obj is None
-        if not plain and receiver.kind not in ("model", "layer") and not self._makes_weights(receiver, node.func.attr):
+        if not plain and receiver.kind not in ("model", "layer") and not self._inherited(receiver, node.func.attr):
             return None
         args, complete = bind_arguments(row, row.name, node, ["self"])
         args["self"] = node.func.value
         return self._made(Site(row, node, args, lambda n: self.evaluate(n, point), complete=complete, library="method",
                                point=point, source=point.module.source, name=row.name))
 
-    def _makes_weights(self, receiver: Value, method: str) -> bool:
-        """Whether a layer or model of the program calls the `add_weight` that it has from Keras."""
-        return (method in ("add_weight", "add_variable") and isinstance(receiver.obj, Instance)
+    def _inherited(self, receiver: Value, method: str) -> bool:
+        """Whether a layer or model of the program calls the `add_weight`, `compile` or `fit` that it has from Keras."""
+        return (method in _KERAS_METHODS and isinstance(receiver.obj, Instance)
                 and bool(self.foreign_bases(receiver.obj.cls)) and self.member(receiver, method) is None)
 
     # Bindings

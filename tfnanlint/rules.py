@@ -17,6 +17,7 @@ from tfnanlint.edits import enclosing
 from tfnanlint.findings import Certainty, Claim, Differentiated, Edit, Finding, Fix, Step
 from tfnanlint.names import IMPORTS, canonical, local_spelling
 from tfnanlint.masks import CLIPS, Masked, Masks
+from tfnanlint.pairings import Pairing, pairings
 from tfnanlint.reach import Named, Naming, Outside, Reach, argument, fresh, steady
 from tfnanlint.scopes import Imported, Joined, Point
 from tfnanlint.site import Site, made_by, same
@@ -301,6 +302,25 @@ class Context:
             return []
         return [Fix(title, claim, tuple(edits), cost)]
 
+    def with_argument(self, call: Site, name: str, value: str, *, title: str, claim: Claim, cost: str = "") -> list[Fix]:
+        """One fix that gives a call of this file the argument `name=value`, in the place of the one it has or behind the others."""
+        if call.source is not self.source or not isinstance(call.node, ast.Call):
+            return []
+        if name in call.args:
+            return self.rewrite(call, value, node=call.args[name], title=title, claim=claim, cost=cost)
+        text = self.text(call.node)[:-1].rstrip().rstrip(",")
+        new = f"{text}{'' if text.endswith('(') else ', '}{name}={value})"
+        return self.rewrite(call, "{call}", title=title, claim=claim, cost=cost, call=new)
+
+    def exchange(self, site: Site, first: ast.expr, second: ast.expr, *, title: str, claim: Claim, cost: str = "") -> list[Fix]:
+        """One fix that lets two expressions of a site change places."""
+        parts: list[Part] = [(first, "{other}", {"other": self.text(second)}), (second, "{other}", {"other": self.text(first)})]
+        return self.rewrite_all(site, parts, title=title, claim=claim, cost=cost)
+
+    def pairings(self, site: Site) -> Iterator[Pairing]:
+        """The losses that a site brings together with predictions: by a call, or by `compile`."""
+        return pairings(site, self.interpreter)
+
     def floored(self, site: Site, param: str = "x", edge: float = 0.0) -> list[Fix]:
         """The argument kept a little above `edge`: what remains where no better form is in reach."""
         eps = self.epsilon(site.value(param))
@@ -315,7 +335,7 @@ class Context:
             return []
         from tfnanlint import rewrite
 
-        if not site.complete:
+        if not site.complete and any(target is site.node for target, _, _ in parts):
             self.no_fix = "an argument of this call is not known to tfnanlint, so it cannot be kept safely"
             return []
         namings: list[Naming] = []

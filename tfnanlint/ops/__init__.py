@@ -88,7 +88,7 @@ def op(name: str, aliases: str = "", params: str = "x name", gives: Callable[[Si
 
 
 FAMILIES = ("arithmetic", "elementwise", "comparison", "reductions", "nn", "arrays", "control", "random", "linalg", "losses",
-            "variables", "layers", "python")
+            "variables", "layers", "training", "python")
 
 
 def load() -> dict[str, Op]:

@@ -1,0 +1,48 @@
+"""The output of a layer without activation given to a loss that wants probabilities.
+
+`Dense(10)` gives any number. A cross-entropy with `from_logits=False`, which is the default of every Keras loss, clips it to
+[1e-7, 1 - 1e-7] first: where an output is outside, the loss is a constant such as 16.1 and its gradient is 0. Accuracy stops
+improving early, and a row of zeros gives NaN in the categorical losses, which divide by the sum.
+
+Bad:
+    model = keras.Sequential([keras.layers.Dense(10)])
+    model.compile(optimizer="adam", loss="sparse_categorical_crossentropy")
+
+Good:
+    model = keras.Sequential([keras.layers.Dense(10)])
+    model.compile(optimizer="adam", loss=keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+
+The loss of logits is the better one: with a saturated wrong answer it still has a gradient of about 1. If probabilities are
+wanted from the model itself, give the last layer `activation="softmax"` (or "sigmoid") instead. Metrics such as "accuracy" of
+a binary model compare with 0.5: for logits use `keras.metrics.BinaryAccuracy(threshold=0.0)`.
+
+See also: https://www.tensorflow.org/api_docs/python/tf/keras/losses/BinaryCrossentropy ("from_logits: Whether to interpret
+y_pred as a tensor of logit values"), https://github.com/tensorflow/tensorflow/issues/28718,
+https://github.com/keras-team/keras-hub/pull/1008, https://github.com/xiph/LPCNet/issues/97
+"""
+
+from tfnanlint.api import COMPILE, FAMILIES, Certainty, Claim, Context, Finding, Fix, Iterator, Pairing, Site, linear, rule
+
+WANTED = {"binary": "sigmoid", "categorical": "softmax", "sparse": "softmax"}
+COST = "the loss becomes what it is meant to be; predictions and metrics see logits"
+NAMES = {"binary_crossentropy": "BinaryCrossentropy", "categorical_crossentropy": "CategoricalCrossentropy",
+         "sparse_categorical_crossentropy": "SparseCategoricalCrossentropy"}
+
+
+@rule("TFN503", "logits-as-probabilities", on=" ".join((COMPILE, *(name for name in FAMILIES if name.startswith(("keras.", "K."))))))
+def check(site: Site, here: Context) -> Iterator[Finding]:
+    for pair in here.pairings(site):
+        if pair.logits is not False or pair.family not in WANTED or not linear(pair.predictions):
+            continue
+        yield here.finding(site, None, f"the loss wants probabilities and gets any number: the last layer has no {WANTED[pair.family]}, "
+                           "and what is outside [0, 1] is clipped and gets no gradient", Certainty.MAY, repairs(pair, here),
+                           node=pair.node)
+
+
+def repairs(pair: Pairing, here: Context) -> list[Fix]:
+    """from_logits=True, where the loss is made or named."""
+    keep = dict(title="let the loss take logits: from_logits=True", claim=Claim.SHIFTED, cost=COST)
+    if pair.loss is not None:
+        return here.with_argument(pair.loss, "from_logits", "True", **keep)
+    name = getattr(pair.node, "value", None)
+    return here.rewrite(pair.site, f"keras.losses.{NAMES[name]}(from_logits=True)", node=pair.node, **keep) if name in NAMES else []

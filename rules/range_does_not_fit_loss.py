@@ -1,0 +1,102 @@
+"""The activation of the last layer gives numbers that the loss has no use for.
+
+`tanh` reaches down to -1 and `relu` up beyond 1: a binary cross-entropy clips both to [1e-7, 1 - 1e-7], and what was clipped
+gets no gradient. The categorical losses divide by the sum of the outputs: relu or sigmoid outputs that are all 0 give NaN,
+and those of tanh a sum of any sign. `poisson` takes the logarithm of the prediction: below 0 it is NaN. And the softmax of
+one unit is 1 for every input, so that `Dense(1, activation="softmax")` learns nothing at all.
+
+Bad:
+    model = keras.Sequential([keras.layers.Dense(1, activation="tanh")])
+    model.compile(optimizer="adam", loss="binary_crossentropy")
+
+Good:
+    model = keras.Sequential([keras.layers.Dense(1, activation="sigmoid")])
+    model.compile(optimizer="adam", loss="binary_crossentropy")
+
+| loss | last activation |
+|---|---|
+| binary_crossentropy | sigmoid |
+| categorical_crossentropy, sparse_categorical_crossentropy, kl_divergence | softmax |
+| poisson, mean_squared_logarithmic_error | softplus or exponential |
+
+The fix writes another activation where the layer of this file names one; it changes what the network computes: train again.
+
+See also: https://github.com/keras-team/keras/issues/590, https://github.com/tensorflow/tensorflow/issues/38457,
+https://github.com/keras-team/keras/issues/18886,
+https://www.tensorflow.org/api_docs/python/tf/keras/losses/Poisson
+"""
+
+from __future__ import annotations
+
+from tfnanlint.api import (COMPILE, FAMILIES, Certainty, Claim, Context, Finding, Fix, Iterator, Pairing, Site, last_layer, linear,
+                           maker, rule, words)
+
+RIGHT = {"binary": "sigmoid", "log_loss": "sigmoid", "categorical": "softmax", "sparse": "softmax", "kld": "softmax",
+         "poisson": "softplus", "msle": "softplus"}
+CLASSES = ("categorical", "sparse")
+ROUNDING = 1e-3  # sums and products of probabilities go a little beyond their bounds
+LAYERS = "keras.layers.Dense keras.layers.Softmax keras.layers.Activation tf.layers.dense"
+COST = "the network computes something else: train it again"
+
+
+@rule("TFN504", "range-does-not-fit-loss", on=" ".join((COMPILE, *FAMILIES, LAYERS)))
+def check(site: Site, here: Context) -> Iterator[Finding]:
+    yield from one_unit(site, here)
+    for pair in here.pairings(site):
+        why = misfit(pair)
+        if why and pair.logits is not True:
+            yield here.finding(site, None, why, Certainty.MAY, another(pair, here), node=pair.node)
+
+
+def misfit(pair: Pairing) -> str:
+    """What the loss does to predictions outside its range, in words; empty when they fit."""
+    p, family = pair.predictions, pair.family
+    if not p.known or family in ("binary", *CLASSES) and linear(p):
+        return ""  # any number: TFN503
+    reach = f"the predictions are {words(p)}" if not linear(p) else "the predictions are any number"
+    below, above = p.lo < -ROUNDING, p.hi > 1 + ROUNDING
+    if family == "binary" and (below or above):
+        return f"{reach}, and the loss wants probabilities: what is outside [0, 1] is clipped and gets no gradient"
+    if family == "log_loss" and (below or above):
+        return f"{reach}, and log_loss takes the logarithm of p and of 1 - p without clipping: outside [0, 1] it is NaN"
+    if family in CLASSES:
+        return of_classes(pair, reach, below, above)
+    if family == "poisson" and below:
+        return f"{reach}, and poisson takes their logarithm: below 0 the loss is NaN"
+    if family in ("msle", "kld") and below:
+        return f"{reach}, and the loss takes them for 0 where they are below: there they get no gradient"
+    return ""
+
+
+def of_classes(pair: Pairing, reach: str, below: bool, above: bool) -> str:
+    if below or above:
+        return f"{reach}, and the loss divides them by their sum: where that is 0 it is NaN" if pair.keras else ""
+    made = maker(pair.predictions)
+    if made is not None and made.op.name == "tf.sigmoid" and pair.keras:
+        return "the loss compares classes that exclude one another, and sigmoids do not add up to 1: they are divided by their " \
+               "sum, which is NaN where all have reached 0"
+    return ""
+
+
+def one_unit(site: Site, here: Context) -> Iterator[Finding]:
+    """Dense(1, activation="softmax")."""
+    if site.library == "layer" or site.const("units") != 1 or not site.given("activation"):
+        return
+    activation = site.value("activation")
+    named = activation.kind == "string"
+    if not (named and activation.const == "softmax") and getattr(activation.obj, "name", "") != "tf.nn.softmax":
+        return
+    fixes = here.rewrite(site, '"sigmoid"' if named else "tf.sigmoid", node=site.args["activation"],
+                         title="give the last layer activation sigmoid", claim=Claim.SHIFTED, cost=COST)
+    yield here.finding(site, None, "the softmax of a single unit is 1 for every input and its gradient 0: nothing is learned",
+                       Certainty.MUST, fixes)
+
+
+def another(pair: Pairing, here: Context) -> list[Fix]:
+    """The activation that fits, where the last layer stands in this file."""
+    made, right = last_layer(pair), RIGHT[pair.family]
+    if made is None or made.source is not here.source or "activation" not in made.op.params:
+        here.no_fix = f"give the last layer the activation {right}"
+        return []
+    return here.with_argument(made, "activation", f'"{right}"', title=f"give the last layer activation {right}", claim=Claim.SHIFTED,
+                              cost=COST)

@@ -1,0 +1,38 @@
+"""Keras training calls and the data sets that Keras brings along: images, labels."""
+
+from __future__ import annotations
+
+from tfnanlint.ops import op
+from tfnanlint.site import Site
+from tfnanlint.values import Value, number, unknown
+
+DATA = "data from outside: the range is that of the published data set"
+
+op("method.compile", "", "self optimizer loss metrics loss_weights weighted_metrics run_eagerly steps_per_execution jit_compile "
+   "auto_scale_loss sample_weight_mode target_tensors", lambda site: number(None), untested="gives no value", pure=False)
+op("method.fit", "", "self x y batch_size epochs verbose callbacks validation_split validation_data shuffle class_weight "
+   "sample_weight initial_epoch steps_per_epoch validation_steps validation_batch_size validation_freq",
+   lambda site: unknown(), main="x", untested="trains a model", pure=False)
+
+
+def _dataset(name: str, classes: int, highest: float, dtype: str = "uint8") -> None:
+    """Two pairs of arrays: examples from 0 to `highest`, and labels from 0 to one less than `classes`."""
+
+    def give(site: Site) -> Value:
+        return Value(kind="sequence", obj=(_pair(classes, highest, dtype), _pair(classes, highest, dtype)))
+
+    op(f"keras.datasets.{name}.load_data", "", "path num_words", give, main="", untested=DATA, pure=False)
+
+
+def _pair(classes: int, highest: float, dtype: str) -> Value:
+    examples = Value(0.0, highest, True, kind="array", dtype=dtype) if highest else unknown("array")
+    labels = Value(0.0, float(classes - 1), True, kind="array", dtype="uint8" if highest else "int64")
+    return Value(kind="sequence", obj=(examples, labels))
+
+
+_dataset("mnist", 10, 255.0)
+_dataset("fashion_mnist", 10, 255.0)
+_dataset("cifar10", 10, 255.0)
+_dataset("cifar100", 100, 255.0)
+_dataset("imdb", 2, 0.0)
+_dataset("reuters", 46, 0.0)
