@@ -151,6 +151,6 @@ def shell(tmp_path, monkeypatch, capsysbinary):
     """A `Shell` in an empty directory, without colour and with the toy engine."""
     install(monkeypatch)
     monkeypatch.chdir(tmp_path)
-    for name in ("NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE"):
+    for name in ("NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE", "GITHUB_ACTIONS", "TFNANLINT_OUTPUT_FORMAT", "TFNANLINT_OUTPUT_FILE"):
         monkeypatch.delenv(name, raising=False)
     return Shell(tmp_path, capsysbinary, monkeypatch)

@@ -15,10 +15,11 @@ from tfnanlint.cli.flags import layer_of
 from tfnanlint.cli.outcome import CLEAN, FAILED, FOUND
 from tfnanlint.cli.patch import write_patch
 from tfnanlint.cli.terminal import paint
-from tfnanlint.config import Configuration
+from tfnanlint.config import ConfigError, Configuration
 from tfnanlint.discover import Discovery, Unread, discover, excluded, project_root, read
 from tfnanlint.linter import Fixed, Linter
-from tfnanlint.report import Paint, Tally, escape, fixes_shown, open_format, statistics, summary
+from tfnanlint.report import PEOPLE, Tally, escape, fixes_shown, statistics, summary
+from tfnanlint.report.outputs import Output, Wanted, opened, wanted
 
 
 @dataclass(slots=True)
@@ -27,6 +28,7 @@ class _Run:
 
     arguments: argparse.Namespace
     linter: Linter
+    wanted: tuple[Wanted, ...]
     tally: Tally = field(default_factory=Tally)
     failed: bool = False
     would_change: bool = False
@@ -47,7 +49,7 @@ class _Run:
 def run(arguments: argparse.Namespace) -> int:
     """Carry out `tfnanlint check`."""
     configuration = Configuration(layer_of(arguments), arguments.config or (), arguments.isolated)
-    run = _Run(arguments, Linter(configuration))
+    run = _Run(arguments, Linter(configuration), _wanted(arguments))
     if configuration.for_directory(os.getcwd()).selects:
         run.linter.policy("-")  # A rule that does not exist is said even when no file needs the rules.
     if arguments.paths == ["-"] or (arguments.stdin_filename and not arguments.paths):
@@ -127,40 +129,55 @@ def _account(run: _Run, outcome: Fixed) -> None:
         write_patch(path, outcome.before, outcome.after)
 
 
+def _wanted(arguments: argparse.Namespace) -> tuple[Wanted, ...]:
+    """The formats that were asked for. Raises `ConfigError` where they cannot say what was asked for."""
+    found = wanted(arguments.output_format, arguments.output_file, os.environ)
+    if arguments.diff and any(one.path for one in found):
+        raise ConfigError("--diff prints a patch and writes no report: leave out the output file")
+    if arguments.statistics and not {one.name for one in found} <= {*PEOPLE, "json"}:
+        raise ConfigError(f"--statistics is printed as {', '.join(PEOPLE)} or json")
+    return found
+
+
 def _report(run: _Run, files: Iterator[Checked], stream: TextIO) -> None:
     arguments, tally = run.arguments, run.tally
-    colours = paint(stream)
     listing = not arguments.statistics and not arguments.diff
-    shape = open_format(arguments.output_format, colours)
-    if listing:
-        stream.write(shape.start())
-    for checked in files:
-        tally.add(checked)
-        run.failed |= any(finding.code == notices.INTERNAL.code for finding in checked.findings)
+    with opened(run.wanted, stream, paint(stream)) as outputs:
         if listing:
-            stream.write(shape.file(checked))
-    if listing:
-        stream.write(shape.end())
-    if arguments.diff:
-        _diff_summary(run)
-    elif arguments.statistics:
-        stream.write(_statistics(run, colours))
-    if arguments.diff or arguments.quiet or arguments.output_format == "json":
-        return
+            outputs.start()
+        for checked in files:
+            tally.add(checked)
+            run.failed |= any(finding.code == notices.INTERNAL.code for finding in checked.findings)
+            if listing:
+                outputs.file(checked)
+        if listing:
+            outputs.end()
+        if arguments.diff:
+            _diff_summary(run)
+            return
+        for one in outputs.each:
+            one.write(_closing(run, one))
+
+
+def _closing(run: _Run, output: Output) -> str:
+    """What follows the findings, or stands in their place."""
+    arguments, tally = run.arguments, run.tally
+    if arguments.statistics and not output.for_people:
+        return _statistics(tally)
+    text = statistics(tally, output.paint) if arguments.statistics else ""
+    if arguments.quiet or not output.for_people:
+        return text
     if arguments.show_fixes and tally.applied:
-        stream.write(fixes_shown(tally))
-    if not arguments.statistics:
-        stream.write(summary(tally, colours, bool(arguments.fix)))
+        text += fixes_shown(tally)
+    return text if arguments.statistics else text + summary(tally, output.paint, bool(arguments.fix))
 
 
-def _statistics(run: _Run, colours: Paint) -> str:
-    if run.arguments.output_format != "json":
-        return statistics(run.tally, colours)
+def _statistics(tally: Tally) -> str:
     import json
 
     rows = [
-        {"code": code, "name": slug, "count": count, "fixable": run.tally.fixable[code] > 0}
-        for (code, slug), count in run.tally.codes.most_common()
+        {"code": code, "name": slug, "count": count, "fixable": tally.fixable[code] > 0}
+        for (code, slug), count in tally.codes.most_common()
     ]
     return json.dumps(rows, indent=2) + "\n"
 

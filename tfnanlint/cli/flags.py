@@ -57,7 +57,9 @@ def _check_flags(parser: argparse.ArgumentParser) -> None:
     files("--respect-gitignore", action=argparse.BooleanOptionalAction, default=None, help="(default: yes)")
     files("--stdin-filename", metavar="NAME", help="what standard input is called")
     output = parser.add_argument_group("output").add_argument
-    output("--output-format", choices=FORMATS, default="full", help="(default: %(default)s)")
+    output("--output-format", action="append", metavar="FORMAT[=FILE]",
+           help=f"{', '.join(FORMATS)} (default: full); may be repeated")
+    output("-o", "--output-file", metavar="FILE", help="write the report to a file instead of printing it")
     output("--statistics", action="store_true", help="count findings by rule instead of listing them")
     output("-e", "--exit-zero", action="store_true", help="exit 0 even when something is found")
     output("--exit-non-zero-on-fix", action="store_true", help="exit 1 when something was fixed")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -11,8 +12,25 @@ from typing import Protocol
 from tfnanlint.checking import Checked
 from tfnanlint.findings import Finding, Fix
 
-FORMATS = ("full", "concise", "json")
+# Each format's module below this package, and its class; those for people have colours and closing lines.
+_FORMATS = {
+    "full": "Full",
+    "concise": "Concise",
+    "grouped": "Grouped",
+    "json": "Json",
+    "json-lines": "JsonLines",
+    "sarif": "Sarif",
+    "github": "Github",
+    "gitlab": "Gitlab",
+    "junit": "Junit",
+    "rdjson": "Rdjson",
+    "markdown": "Markdown",
+}
+FORMATS = tuple(_FORMATS)
+PEOPLE = ("full", "concise", "grouped")
 MAX_MESSAGE = 500
+# Where the repository can be read, with a slash at the end. It is not published yet, so that pages are relative to it.
+ADDRESS = ""
 
 # Control characters, and the invisible ones that reorder or hide text: bidirectional marks and overrides, zero-width
 # characters, line and paragraph separators, tags; and lone surrogates, which stand for undecodable bytes of a name.
@@ -44,8 +62,13 @@ def message(finding: Finding) -> str:
 
 
 def url(finding: Finding) -> str:
-    """The documentation page of the finding's rule, relative to the repository; empty for notices on a file."""
-    return "" if finding.code.startswith("TFN0") else f"docs/rules/{finding.slug}.md"
+    """The documentation page of the finding's rule, below `ADDRESS`; empty for notices on a file."""
+    return page(finding.code, finding.slug)
+
+
+def page(code: str, slug: str) -> str:
+    """The documentation page of a rule, below `ADDRESS`; empty for notices on a file."""
+    return "" if code.startswith("TFN0") else f"{ADDRESS}docs/rules/{slug}.md"
 
 
 def applicable(finding: Finding, unsafe_fixes: bool) -> Fix | None:
@@ -75,17 +98,9 @@ class Format(Protocol):
 
 def open_format(name: str, paint: Paint) -> Format:
     """The output format of a name in `FORMATS`; only that one is imported."""
-    if name == "json":
-        from tfnanlint.report.json import Json
-
-        return Json()
-    if name == "concise":
-        from tfnanlint.report.concise import Concise
-
-        return Concise(paint)
-    from tfnanlint.report.full import Full
-
-    return Full(paint)
+    module = importlib.import_module(f"tfnanlint.report.{name.replace('-', '_')}")
+    shape = getattr(module, _FORMATS[name])
+    return shape(paint) if name in PEOPLE else shape()
 
 
 @dataclass(slots=True)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import os
 from typing import Any
 
 from tfnanlint.checking import Checked
 from tfnanlint.findings import Edit, Finding, Fix, Step
+from tfnanlint.fingerprint import fingerprints
 from tfnanlint.report import url
+from tfnanlint.report.severity import level
+from tfnanlint.report.wellformed import json_text
 from tfnanlint.source import Source
 
 
@@ -21,14 +23,20 @@ class Json:
 
     def file(self, checked: Checked) -> str:
         parts = []
-        for finding in checked.findings:
-            text = json.dumps(as_dict(finding, checked.source), indent=2)
+        for one in described(checked):
+            text = json_text(one, indent=2)
             parts.append(("" if self._first else ",") + "\n  " + text.replace("\n", "\n  "))
             self._first = False
         return "".join(parts)
 
     def end(self) -> str:
         return "]\n" if self._first else "\n]\n"
+
+
+def described(checked: Checked) -> list[dict[str, Any]]:
+    """The findings of a file as JSON shows them, with what identifies each when lines move."""
+    marks = fingerprints(checked.source, checked.findings)
+    return [{**as_dict(one, checked.source), "fingerprint": mark} for one, mark in zip(checked.findings, marks)]
 
 
 def as_dict(finding: Finding, source: Source) -> dict[str, Any]:
@@ -40,6 +48,7 @@ def as_dict(finding: Finding, source: Source) -> dict[str, Any]:
         "filename": os.path.abspath(finding.path),
         "location": _location(source, finding.span.start),
         "end_location": _location(source, finding.span.end),
+        "severity": level(finding),
         "certainty": finding.certainty.name.lower(),
         "differentiated": finding.differentiated.value,
         "range": finding.range,

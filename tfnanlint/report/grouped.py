@@ -1,0 +1,32 @@
+"""`grouped`: a heading for each file, and under it one line a finding."""
+
+from __future__ import annotations
+
+from tfnanlint.checking import Checked
+from tfnanlint.report import Paint, applicable, escape, message
+
+
+class Grouped:
+    def __init__(self, paint: Paint):
+        self._paint = paint
+
+    def start(self) -> str:
+        return ""
+
+    def file(self, checked: Checked) -> str:
+        if not checked.findings:
+            return ""
+        places = [self._place(checked, finding.span.start) for finding in checked.findings]
+        width = max(map(len, places))
+        lines = [f"{self._paint('path', escape(checked.path))}:"]
+        for place, finding in zip(places, checked.findings):
+            mark = f"[{self._paint('mark', '*')}] " if applicable(finding, checked.unsafe_fixes) else ""
+            lines.append(f"  {place:<{width}} {self._paint('code', finding.code)} {mark}{message(finding)}")
+        return "\n".join(lines) + "\n\n"
+
+    def end(self) -> str:
+        return ""
+
+    def _place(self, checked: Checked, offset: int) -> str:
+        row, column = checked.source.position(offset)
+        return f"{row}:{column}"

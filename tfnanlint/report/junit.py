@@ -1,0 +1,66 @@
+"""`junit`: XML that test dashboards read. A file is a test suite, a finding a failed test, a clean file a passed one."""
+
+from __future__ import annotations
+
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+from tfnanlint.checking import Checked
+from tfnanlint.findings import Finding
+from tfnanlint.report import escape, message
+from tfnanlint.report.place import Paths, region
+from tfnanlint.report.severity import level
+from tfnanlint.report.wellformed import xml_text
+
+
+class Junit:
+    def __init__(self) -> None:
+        self._paths = Paths()
+        self._empty = True
+
+    def start(self) -> str:
+        return '<?xml version="1.0" encoding="utf-8"?>\n<testsuites name="tfnanlint">\n'
+
+    def file(self, checked: Checked) -> str:
+        self._empty = False
+        return _suite(escape(self._paths.of(checked.path)), checked)
+
+    def end(self) -> str:
+        # Dashboards take a report without any test for a broken one.
+        return (_text(_suite_of("tfnanlint", [_case("no findings", "tfnanlint")])) if self._empty else "") + "</testsuites>\n"
+
+
+def _suite(path: str, checked: Checked) -> str:
+    cases = [_failure(path, finding, checked) for finding in checked.findings]
+    return _text(_suite_of(path, cases or [_case("no findings", path)]))
+
+
+def _suite_of(name: str, cases: list[Element]) -> Element:
+    failed = sum(len(case) for case in cases)
+    suite = Element("testsuite", _attributes(name=name, tests=len(cases), failures=failed, errors=0, time=0))
+    suite.extend(cases)
+    return suite
+
+
+def _case(name: str, path: str) -> Element:
+    return Element("testcase", _attributes(name=name, classname=path.removesuffix(".py"), time=0))
+
+
+def _failure(path: str, finding: Finding, checked: Checked) -> Element:
+    where = region(checked.source, finding.span)
+    case = _case(f"{finding.code} {finding.slug}, line {where.row}, column {where.column}", path)
+    text = [f"{path}:{where.row}:{where.column}: {finding.code} {message(finding)}"]
+    if finding.range:
+        text.append(f"value: {escape(finding.range)}")
+    text += [f"  at {escape(step.path)}:{step.row}: {escape(step.text)}" for step in finding.trace]
+    failure = SubElement(case, "failure", _attributes(message=message(finding), type=f"{level(finding)} {finding.code}"))
+    failure.text = xml_text("\n".join(text))
+    return case
+
+
+def _attributes(**values: object) -> dict[str, str]:
+    return {name: xml_text(str(value)) for name, value in values.items()}
+
+
+def _text(element: Element) -> str:
+    indent(element, level=1)
+    return f"  {tostring(element, encoding='us-ascii').decode('ascii').rstrip()}\n"

@@ -1,0 +1,152 @@
+"""Where reports go: one format to standard output, others to files, several in one run."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import TextIO
+
+from tfnanlint.checking import Checked
+from tfnanlint.config import ConfigError, hint
+from tfnanlint.report import FORMATS, PEOPLE, Format, Paint, open_format
+
+_NEXT = re.compile(rf",(?=(?:{'|'.join(map(re.escape, FORMATS))})(?:=|,|\Z))")
+# What GitHub Actions would obey: a line that begins with `::`, and the older `##[` anywhere.
+_COMMAND = re.compile(r"^(\s*):(?=:)|##(?=\[)", re.M)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A format that was asked for, and the file it goes to; None is the stream of the run."""
+
+    name: str
+    path: str | None = None
+
+
+def wanted(formats: Sequence[str] | None, file: str | None, environ: Mapping[str, str]) -> tuple[Wanted, ...]:
+    """What `--output-format` and `--output-file`, or the environment in their place, ask for.
+
+    A format is `NAME` or `NAME=FILE`; several are given one by one or separated by commas. Raises `ConfigError`.
+    """
+    stated = formats if formats is not None else [environ.get("TFNANLINT_OUTPUT_FORMAT") or "full"]
+    file = file or environ.get("TFNANLINT_OUTPUT_FILE") or None
+    found = [_one(part) for value in stated for part in _NEXT.split(value)]
+    plain = [one for one in found if one.path is None]
+    if len(plain) > 1:
+        names = " and ".join(one.name for one in plain)
+        raise ConfigError(f"--output-format: {names} cannot both be printed; give all but one a file, as in `{plain[0].name}=FILE`")
+    if file is not None:
+        if not plain:
+            raise ConfigError("--output-file: every format has a file of its own already")
+        found = [Wanted(one.name, one.path or file) for one in found]
+    targets = [os.path.realpath(one.path) for one in found if one.path is not None]
+    if len(set(targets)) < len(targets):
+        raise ConfigError("--output-format: two formats would be written to the same file")
+    return tuple(found)
+
+
+def _one(text: str) -> Wanted:
+    name, equals, path = text.strip().partition("=")
+    if name not in FORMATS:
+        raise ConfigError(f"--output-format: unknown format `{name}`{hint(name, FORMATS)}; known: {', '.join(FORMATS)}")
+    if equals and not path:
+        raise ConfigError(f"--output-format: `{text}` names no file")
+    return Wanted(name, path or None)
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """One format on its way to one stream."""
+
+    name: str
+    shape: Format
+    stream: TextIO
+    paint: Paint
+
+    @property
+    def for_people(self) -> bool:
+        """Whether closing lines such as "Found 3 errors." belong to the format."""
+        return self.name in PEOPLE
+
+    def write(self, text: str) -> None:
+        if self.for_people and os.environ.get("GITHUB_ACTIONS") == "true":
+            text = _COMMAND.sub(lambda match: f"{match[1]}\\x3a" if match[1] is not None else "#\\x23", text)
+        self.stream.write(text)
+
+
+class Outputs:
+    """All outputs of a run."""
+
+    def __init__(self, outputs: Sequence[Output]):
+        self.each = tuple(outputs)
+
+    def start(self) -> None:
+        self._write(lambda one: one.shape.start())
+
+    def file(self, checked: Checked) -> None:
+        self._write(lambda one: one.shape.file(checked))
+
+    def end(self) -> None:
+        self._write(lambda one: one.shape.end())
+
+    def _write(self, text: Callable[[Output], str]) -> None:
+        for one in self.each:
+            one.write(text(one))
+
+
+@contextmanager
+def opened(wants: Sequence[Wanted], stream: TextIO, paint: Paint) -> Iterator[Outputs]:
+    """The outputs that were asked for. Files get their content when all is written, or keep what they had.
+
+    Raises OSError when a file cannot be written.
+    """
+    files: dict[str, TextIO] = {}
+    try:
+        for one in wants:
+            if one.path is not None:
+                files[one.path] = _open(one.path)
+        plain = Paint(False)
+        yield Outputs([
+            Output(one.name, open_format(one.name, paint), stream, paint)
+            if one.path is None
+            else Output(one.name, open_format(one.name, plain), files[one.path], plain)
+            for one in wants
+        ])
+        for path, file in files.items():
+            file.close()
+            if file.name != path:
+                os.replace(file.name, os.path.realpath(path))
+    finally:
+        for path, file in files.items():
+            file.close()
+            if file.name != path:
+                with suppress(FileNotFoundError):
+                    os.unlink(file.name)
+
+
+def _open(path: str) -> TextIO:
+    """A file beside the one at a path, to be moved over it; the path itself when it is a pipe or a device."""
+    real = os.path.realpath(path)
+    folder = os.path.dirname(real)
+    try:
+        mode = os.stat(real).st_mode
+    except FileNotFoundError:
+        os.makedirs(folder, exist_ok=True)
+        mode = stat.S_IFREG | (0o666 & ~_umask())
+    if not stat.S_ISREG(mode):
+        return open(path, "w", encoding="utf-8", newline="\n", errors="backslashreplace")
+    handle, name = tempfile.mkstemp(prefix=".tfnanlint-", suffix=".tmp", dir=folder)
+    os.chmod(name, stat.S_IMODE(mode))
+    os.close(handle)
+    return open(name, "w", encoding="utf-8", newline="\n", errors="backslashreplace")
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

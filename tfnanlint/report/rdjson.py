@@ -1,0 +1,66 @@
+"""`rdjson`: reviewdog's format. Columns count UTF-8 bytes; the best fix is a suggestion when it can stand in one place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tfnanlint.checking import Checked
+from tfnanlint.edits import edits_apply
+from tfnanlint.findings import Finding, Fix
+from tfnanlint.report import ADDRESS, applicable, escape, message, url
+from tfnanlint.report.place import Paths, Region, region, utf8_bytes
+from tfnanlint.report.severity import level
+from tfnanlint.report.wellformed import json_text
+from tfnanlint.source import Source
+
+_SEVERITIES = {"error": "ERROR", "warning": "WARNING", "note": "INFO"}
+# A suggestion is one replacement; edits further apart than this (an added import) cannot be shown as one.
+MAX_SUGGESTED_ROWS = 30
+
+
+class Rdjson:
+    def __init__(self) -> None:
+        self._paths = Paths()
+        self._first = True
+
+    def start(self) -> str:
+        return '{\n  "source": {"name": "tfnanlint"},\n  "diagnostics": ['
+
+    def file(self, checked: Checked) -> str:
+        parts = []
+        path = self._paths.of(checked.path)
+        for finding in checked.findings:
+            parts.append(("" if self._first else ",") + "\n    " + json_text(_diagnostic(finding, checked, path)))
+            self._first = False
+        return "".join(parts)
+
+    def end(self) -> str:
+        return "]\n}\n" if self._first else "\n  ]\n}\n"
+
+
+def _diagnostic(finding: Finding, checked: Checked, path: str) -> dict[str, Any]:
+    value = f" (value: {escape(finding.range)})" if finding.range else ""
+    diagnostic: dict[str, Any] = {
+        "message": message(finding) + value,
+        "location": {"path": path, "range": _range(region(checked.source, finding.span, utf8_bytes))},
+        "severity": _SEVERITIES[level(finding)],
+        "code": {"value": finding.code, **({"url": url(finding)} if ADDRESS and url(finding) else {})},
+    }
+    suggestion = _suggestion(applicable(finding, checked.unsafe_fixes), checked.source)
+    return diagnostic | ({"suggestions": [suggestion]} if suggestion else {})
+
+
+def _suggestion(fix: Fix | None, source: Source) -> dict[str, Any] | None:
+    if fix is None:
+        return None
+    where = region(source, fix.span, utf8_bytes)
+    if where.end_row - where.row >= MAX_SUGGESTED_ROWS:
+        return None
+    after = edits_apply(source.text, fix.edits)
+    end = fix.span.end + len(after) - len(source.text)
+    return {"range": _range(where), "text": after[fix.span.start : end]}
+
+
+def _range(where: Region) -> dict[str, Any]:
+    start = {"line": where.row, "column": where.column}
+    return {"start": start, "end": {"line": where.end_row, "column": where.end_column}}

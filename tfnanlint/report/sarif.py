@@ -1,0 +1,230 @@
+"""`sarif`: SARIF 2.1.0, for GitHub code scanning and editors. Columns count UTF-16 units, paths are relative.
+
+GitHub refuses a whole file above its limits, so that what exceeds them is left out, the least sure first, and said.
+"""
+
+from __future__ import annotations
+
+import gzip
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from tfnanlint import __version__, notices, report
+from tfnanlint.checking import Checked
+from tfnanlint.config import Rule
+from tfnanlint.findings import Certainty, Edit, Finding, Fix, Step
+from tfnanlint.fingerprint import fingerprints
+from tfnanlint.linter import load_rules
+from tfnanlint.report import escape, message, page
+from tfnanlint.report.linehash import line_hashes
+from tfnanlint.report.place import Paths, region, utf16_units
+from tfnanlint.report.severity import LEVELS, level
+from tfnanlint.report.wellformed import json_text, well_formed
+from tfnanlint.source import Source, Span
+
+SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+MAX_RESULTS = 25_000
+MAX_STEPS = 1_000
+MAX_BYTES = 10_000_000  # compressed
+MAX_TEXT = 1_000
+_ROOT = "%SRCROOT%"
+_INDENTED = re.compile(r"(?:^ {4}.*\n?)(?:^(?: {4}.*)?\n?)*", re.M)
+
+
+class Sarif:
+    def __init__(self, max_results: int = MAX_RESULTS, max_bytes: int = MAX_BYTES) -> None:
+        self._paths = Paths()
+        self._limits = max_results, max_bytes
+        self._rules = {rule.code: index for index, rule in enumerate(_known())}
+        self._results: list[dict[str, Any]] = []
+        self._failures: list[dict[str, Any]] = []
+
+    def start(self) -> str:
+        return ""
+
+    def file(self, checked: Checked) -> str:
+        source, findings = checked.source, checked.findings
+        # A notebook's lines are not the lines of its file.
+        hashes = line_hashes(source) if findings and source.text else []
+        for finding, mark in zip(findings, fingerprints(source, findings)):
+            result = self._result(finding, source, mark)
+            row = result["locations"][0]["physicalLocation"]["region"]["startLine"]
+            if row <= len(hashes):
+                result["partialFingerprints"]["primaryLocationLineHash"] = hashes[row - 1]
+            self._results.append(result)
+            if finding.code == notices.INTERNAL.code:
+                self._failures.append({"level": "error", "message": result["message"], "locations": result["locations"]})
+        return ""
+
+    def end(self) -> str:
+        most, size = self._limits
+        kept = _surest(self._results, most)
+        text = self._log(kept)
+        # A compressed file is smaller than the text, so that short ones need no second look.
+        while kept and len(text) > size and len(gzip.compress(text.encode("ascii"), 6)) > size:
+            kept = _surest(kept, len(kept) * 3 // 4)
+            text = self._log(kept)
+        return text
+
+    def _log(self, results: Sequence[dict[str, Any]]) -> str:
+        """The whole file as text, one result a line."""
+        lines = ",\n".join(json_text(one) for one in results)
+        run = json_text({"tool": {"driver": _driver()}, "invocations": [self._invocation(len(results))], **_SETTINGS})
+        return f'{{"$schema": "{SCHEMA}", "version": "2.1.0", "runs": [\n{run[:-1]}, "results": [\n{lines}\n]}}\n]}}\n'
+
+    def _invocation(self, kept: int) -> dict[str, Any]:
+        said = list(self._failures)
+        if kept < len(self._results):
+            text = f"{len(self._results) - kept} of {len(self._results)} findings are left out, the least sure ones: GitHub refuses more."
+            said.append({"level": "warning", "message": {"text": text}})
+        return {"executionSuccessful": not self._failures, **({"toolExecutionNotifications": said} if said else {})}
+
+    def _result(self, finding: Finding, source: Source, mark: str) -> dict[str, Any]:
+        place = self._place(source, finding.span)
+        place["physicalLocation"] |= _context(source, finding.span)
+        result: dict[str, Any] = {
+            "ruleId": finding.code,
+            **({"ruleIndex": self._rules[finding.code]} if finding.code in self._rules else {}),
+            "level": level(finding),
+            "message": {"text": _sentence(finding)},
+            "locations": [place],
+            "partialFingerprints": {"tfnanlint/v1": mark},
+        }
+        if finding.trace:
+            result["codeFlows"] = [{"threadFlows": [{"locations": self._flow(finding, source, place)}]}]
+        fixes = [self._fix(fix, source) for fix in finding.fixes if _expressible(fix)]
+        if fixes:
+            result["fixes"] = fixes
+        if finding.modes:  # notices on a file have none
+            result["properties"] = {
+                "certainty": finding.certainty.name.lower(),
+                "differentiated": finding.differentiated.value,
+                "range": escape(finding.range),
+                "modes": list(finding.modes),
+            }
+        return result
+
+    def _artifact(self, path: str) -> dict[str, str]:
+        uri = self._paths.uri(path)
+        return {"uri": uri} if uri.startswith("file:") else {"uri": uri, "uriBaseId": _ROOT}
+
+    def _place(self, source: Source, span: Span) -> dict[str, Any]:
+        text = source.slice(span)
+        snippet = {"snippet": {"text": well_formed(text)}} if text and len(text) <= MAX_TEXT else {}
+        where = {"artifactLocation": self._artifact(source.path), "region": {**_region(source, span), **snippet}}
+        return {"physicalLocation": where}
+
+    def _flow(self, finding: Finding, source: Source, place: dict[str, Any]) -> list[dict[str, Any]]:
+        """From the oldest step, where the value comes from, to the place where it does harm."""
+        steps = [self._step(step, source) for step in reversed(finding.trace[: MAX_STEPS - 1])]
+        return [*steps, {"location": {**place, "message": {"text": _sentence(finding)}}}]
+
+    def _step(self, step: Step, source: Source) -> dict[str, Any]:
+        if step.path == source.path:
+            place = self._place(source, step.span)
+        else:  # Another file's text is not at hand: its row is known, the column is not.
+            place = {"physicalLocation": {"artifactLocation": self._artifact(step.path), "region": {"startLine": step.row}}}
+        return {"location": {**place, "message": {"text": _plain(step.text)}}}
+
+    def _fix(self, fix: Fix, source: Source) -> dict[str, Any]:
+        cost = f" ({fix.cost})" if fix.cost else ""
+        change = {"artifactLocation": self._artifact(source.path), "replacements": [_replacement(e, source) for e in fix.edits]}
+        return {"description": {"text": _plain(f"{fix.title}{cost} [{fix.claim.value}]")}, "artifactChanges": [change]}
+
+
+_SETTINGS = {
+    "columnKind": "utf16CodeUnits",
+    "automationDetails": {"id": "tfnanlint/"},
+    "originalUriBaseIds": {_ROOT: {"description": {"text": "The top of the repository."}}},
+}
+
+
+def _surest(results: list[dict[str, Any]], most: int) -> list[dict[str, Any]]:
+    if len(results) <= most:
+        return results
+    kept = sorted(range(len(results)), key=lambda index: (LEVELS.index(results[index]["level"]), index))[:most]
+    return [results[index] for index in sorted(kept)]
+
+
+def _region(source: Source, span: Span) -> dict[str, int]:
+    where = region(source, span, utf16_units)
+    return {
+        "startLine": where.row,
+        "startColumn": where.column,
+        "endLine": where.end_row,
+        "endColumn": where.end_column,
+    }
+
+
+def _context(source: Source, span: Span) -> dict[str, Any]:
+    """The lines of a span, one before and one after."""
+    first = max(1, source.position(span.start)[0] - 1)
+    last = min(len(source.line_starts), source.position(max(span.start, span.end))[0] + 1)
+    text = "\n".join(map(source.line_text, range(first, last + 1)))
+    if not text or len(text) > 2 * MAX_TEXT or text == source.slice(span):
+        return {}
+    return {"contextRegion": {"startLine": first, "endLine": last, "snippet": {"text": well_formed(text)}}}
+
+
+def _replacement(edit: Edit, source: Source) -> dict[str, Any]:
+    return {"deletedRegion": _region(source, edit.span), "insertedContent": {"text": edit.text}}
+
+
+def _expressible(fix: Fix) -> bool:
+    """Whether no edit holds a lone surrogate, which would be written as other text."""
+    return all(well_formed(edit.text) == edit.text for edit in fix.edits)
+
+
+def _sentence(finding: Finding) -> str:
+    """The message as sentences: GitHub shows the first as the title."""
+    value = f" Value: {escape(finding.range)}." if finding.range else ""
+    return _plain(f"{message(finding).rstrip('.')}.{value}")
+
+
+def _plain(text: str) -> str:
+    """Text in which SARIF sees no link: it makes one of `[a](b)`."""
+    return escape(text).replace("](", "] (")
+
+
+# Rules
+
+
+def _known() -> tuple[Rule, ...]:
+    return tuple(sorted((*load_rules(), *notices.NOTICES), key=lambda rule: rule.code))
+
+
+def _driver() -> dict[str, Any]:
+    where = {"informationUri": report.ADDRESS} if report.ADDRESS else {}
+    rules = [_described(rule) for rule in _known()]
+    return {"name": "tfnanlint", "semanticVersion": __version__, "version": __version__, **where, "rules": rules}
+
+
+def _described(rule: Rule) -> dict[str, Any]:
+    summary = f"{rule.summary.rstrip('.')}."
+    body = rule.doc.strip().partition("\n")[2].strip() or summary
+    address = page(rule.code, rule.slug)
+    guessed = Certainty.UNKNOWN in rule.default and rule.code not in {one.code for one in notices.NOTICES}
+    return {
+        "id": rule.code,
+        "name": "".join(word.capitalize() for word in rule.slug.split("-")),
+        "shortDescription": {"text": summary[:1024]},
+        "fullDescription": {"text": _first_paragraph(body)[:1024]},
+        "help": {"text": f"{summary}\n\n{body}", "markdown": f"**{rule.code} {rule.slug}**\n\n{summary}\n\n{_fenced(body)}"},
+        **({"helpUri": address} if report.ADDRESS and address else {}),
+        "defaultConfiguration": {"level": "warning"},
+        "properties": {"precision": "medium" if guessed else "high", "tags": ["tensorflow", "numerics"], "slug": rule.slug},
+    }
+
+
+def _first_paragraph(body: str) -> str:
+    return " ".join(body.partition("\n\n")[0].split())
+
+
+def _fenced(body: str) -> str:
+    """A rule's text with its indented examples as blocks of Python."""
+    def block(match: re.Match[str]) -> str:
+        lines = "\n".join(line[4:] for line in match[0].strip("\n").split("\n"))
+        return f"\n```python\n{lines.rstrip()}\n```\n\n"
+
+    return _INDENTED.sub(block, body).rstrip() + "\n"
