@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import stat
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -140,6 +139,8 @@ def _open(path: str) -> TextIO:
         mode = stat.S_IFREG | (0o666 & ~_umask())
     if not stat.S_ISREG(mode):
         return open(path, "w", encoding="utf-8", newline="\n", errors="backslashreplace")
+    import tempfile  # Most runs write no file.
+
     handle, name = tempfile.mkstemp(prefix=".tfnanlint-", suffix=".tmp", dir=folder)
     os.chmod(name, stat.S_IMODE(mode))
     os.close(handle)
