@@ -54,8 +54,8 @@ def wanted(masked: Masked, here: Context) -> bool:
 def message(masked: Masked, here: Context) -> str:
     site, clip = masked.site, masked.choice
     name = here.text(clip.node.func)
-    line = clip.node.lineno
-    where = "around it" if line == site.node.lineno else f"on line {line}"
+    same_line = clip.node.lineno == site.node.lineno
+    where = "around it" if same_line else f"on {here.line(clip.node)}"
     edge = {"0 or below": "0", "-1 or below": "-1"}.get(masked.domain.outside, masked.domain.outside)
     what = "logarithm" if site.op.name in LOGARITHMS else NAMES[site.op.name]
     return (f"'{name}' {where} clips the value of this {what}, not its gradient: where the input is {edge} it is NaN (0 * inf), "

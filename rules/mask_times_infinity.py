@@ -127,7 +127,7 @@ def xlogy(times: Site, other: str, log: Site, negated: bool, here: Context) -> l
 def other_op(masked: Masked, site: Site, here: Context) -> Finding:
     """A division or root under a mask that keeps it where it exists."""
     xla = site.op.masked == "xla" and site.op.name == "tf.sqrt"
-    text = (f"the mask on line {masked.choice.node.lineno} is 0 where the input is {masked.domain.outside}, but 0 * inf is NaN: "
+    text = (f"the mask on {here.line(masked.choice.node)} is 0 where the input is {masked.domain.outside}, but 0 * inf is NaN: "
             "a product is no mask")
     if xla:
         text = f"a product masks the value where the input is {masked.domain.outside}, under XLA not the gradient: NaN (0 * inf)"

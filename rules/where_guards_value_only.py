@@ -52,8 +52,8 @@ def finding(masked: Masked, here: Context) -> Finding:
 
 def message(masked: Masked, here: Context, xla: bool) -> str:
     name = (here.text(masked.choice.node.func) if isinstance(masked.choice.node, ast.Call) else "tf.where").split("(")[0]
-    line = masked.choice.node.lineno
-    where = "around it" if line == masked.site.node.lineno else f"on line {line}"
+    same_line = masked.choice.node.lineno == masked.site.node.lineno
+    where = "around it" if same_line else f"on {here.line(masked.choice.node)}"
     text = f"'{name}' {where} hides the result where the input is {masked.domain.outside}, but not the gradient: "
     if xla:
         return text + "under XLA it is NaN there (0 * inf); eager and graph execution give 0"

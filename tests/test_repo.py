@@ -22,7 +22,8 @@ RULES = pytest.mark.parametrize("rule", load(), ids=lambda rule: rule.slug)
 
 # A module imports only from those above it, also where it imports late. A package is one room.
 ORDER = """
-source conditions names values findings fingerprint edits
+source magics cells notebook
+conditions names values findings fingerprint edits
 site ops scopes calls statements project module
 resolution following containers expressions
 gradients domains exponents probabilities pairings masks reach

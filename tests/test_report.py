@@ -259,8 +259,8 @@ def test_json_has_the_agreed_fields():
                 "title": "floor it (below 1e-7)",
                 "claim": "shifted",
                 "edits": [
-                    {"content": "x", "location": {"row": 2, "column": 1}, "end_location": {"row": 2, "column": 3}},
-                    {"content": "y", "location": {"row": 2, "column": 4}, "end_location": {"row": 2, "column": 4}},
+                    {"content": "x", "cell": None, "location": {"row": 2, "column": 1}, "end_location": {"row": 2, "column": 3}},
+                    {"content": "y", "cell": None, "location": {"row": 2, "column": 4}, "end_location": {"row": 2, "column": 4}},
                 ],
             }
         ],

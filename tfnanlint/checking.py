@@ -15,6 +15,16 @@ def relevant(data: bytes) -> bool:
     return b"tensorflow" in data or b"keras" in data
 
 
+NOTEBOOK = ".ipynb"
+# How much larger than other files a notebook may be, for the pictures in it.
+NOTEBOOK_ROOM = 50
+
+
+def size_limit(path: str, limit: int) -> int:
+    """How many bytes of the file at a path are read when `max-file-size` is `limit`."""
+    return limit * NOTEBOOK_ROOM if path.endswith(NOTEBOOK) else limit
+
+
 @dataclass(frozen=True, slots=True)
 class Checked:
     """One file after the pipeline. `source` is empty text where there was nothing to decode; `hidden` counts what
@@ -35,12 +45,28 @@ def check(path: str, data: bytes, policy: Policy) -> Checked:
     """The findings in the bytes of a file. What cannot be decoded or parsed is a finding itself."""
     if not relevant(data):
         return Checked(Source(path, ""))
+    if path.endswith(NOTEBOOK):
+        return _check_notebook(path, data, policy)
     try:
         source = Source.from_bytes(path, data)
     except Unreadable as error:
         nothing = Source(path, "")
         return Checked(nothing, (notices.INVALID_SYNTAX.finding(nothing, Span(0, 0), str(error)),))
     return check_source(source, policy)
+
+
+def _check_notebook(path: str, data: bytes, policy: Policy) -> Checked:
+    """The findings in a notebook's Python cells; none when they do not name TensorFlow, whatever else in it does."""
+    from tfnanlint.notebook import Notebook
+
+    try:
+        notebook = Notebook(path, data)
+    except Unreadable as error:
+        shown = Source(path, data.decode("utf-8", "replace"))
+        return Checked(shown, (_unparsable(shown, error),))
+    if not notebook.mentions(("tensorflow", "keras")):
+        return Checked(Source(path, ""))
+    return check_source(notebook.source, policy)
 
 
 def unread(path: str, reason: str) -> Checked:
@@ -63,6 +89,7 @@ def check_source(source: Source, policy: Policy) -> Checked:
         return Checked(source, (_unparsable(source, Unreadable("nested too deeply to be analysed")),))
     outcome = suppress.apply(_most_specific(found, policy), source, policy)
     shown = [finding for finding in outcome.kept if policy.reports(finding)] + outcome.idle
+    shown += [_unparsable(source, fault) for fault in source.faults]
     shown.sort(key=lambda finding: (finding.span, finding.code))
     return Checked(source, tuple(shown), len(outcome.hidden), policy.unsafe_fixes)
 

@@ -7,7 +7,7 @@ import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from tfnanlint.checking import relevant
+from tfnanlint.checking import NOTEBOOK, relevant, size_limit
 from tfnanlint.config import Configuration, Patterns, bounded
 
 _CHUNK = 1 << 20
@@ -27,7 +27,7 @@ class Discovery:
 
 
 def discover(paths: Sequence[str], configuration: Configuration) -> Discovery:
-    """The Python files at `paths`: named files as they are, directories walked for `.py`.
+    """The Python files at `paths`: named files as they are, directories walked for `.py` and `.ipynb`.
 
     Paths are given as they are shown: relative to the working directory when inside it.
     """
@@ -118,7 +118,7 @@ class _Walk:
         settings = self._configuration.for_directory(directory)
         for entry in entries:
             is_directory = entry.is_dir(follow_symlinks=False)
-            if not is_directory and not entry.name.endswith(".py"):
+            if not is_directory and not entry.name.endswith((".py", NOTEBOOK)):
                 continue
             if settings.excludes_name(entry.path) or _ignored(entry.path, is_directory, ignores):
                 continue
@@ -181,9 +181,10 @@ def _ignored(path: str, directory: bool, ignores: tuple[Patterns, ...]) -> bool:
 def read(path: str, limit: int) -> bytes:
     """The bytes of a regular file. Raises `Unread`.
 
-    Nothing is waited for, so a FIFO does not stop the run. A file beyond `limit` bytes counts as empty when it
-    does not mention TensorFlow, and is refused when it does.
+    Nothing is waited for, so a FIFO does not stop the run. A file beyond `limit` bytes, of which a notebook may have
+    more, counts as empty when it does not mention TensorFlow, and is refused when it does.
     """
+    limit = size_limit(path, limit)
     try:
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
     except OSError as error:

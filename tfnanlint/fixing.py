@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from tfnanlint.edits import Shift, edits_apply, enclosing, in_order, only_edits_changed
 from tfnanlint.findings import Edit, Finding, Fix
 from tfnanlint.notices import IDLE
-from tfnanlint.source import FIXABLE_ENCODINGS, Source, Span, Unreadable, decode, encode
+from tfnanlint.source import FIXABLE_ENCODINGS, Source, Span, Uneditable, Unreadable, decode, encode
 from tfnanlint.writing import Refused, encoded, write
 
 __all__ = ["FixResult", "ROUNDS", "Refused", "encoded", "fix_source", "write"]
@@ -94,7 +94,7 @@ class _Work:
             if tried == self.refused:
                 return []
             self.refused = tried
-        left = ", ".join(f"{finding.code} at line {self._row(finding)}" for finding, _ in self._candidates())
+        left = ", ".join(f"{finding.code} at {self._place(finding)}" for finding, _ in self._candidates())
         return [f"stopped after {ROUNDS} rounds with fixes still on offer for {left}"] if left else []
 
     def offer(self, finding: Finding) -> Fix | None:
@@ -134,16 +134,19 @@ class _Work:
 
     def _refuse(self, repair: Repair, reason: str) -> None:
         finding, fix = repair
-        problem = f"{finding.code} at line {self._row(finding)} not fixed: {reason}"
+        problem = f"{finding.code} at {self._place(finding)} not fixed: {reason}"
         self.refused[finding.code, fix.title, finding.span] = problem, self.rounds
 
-    def _row(self, finding: Finding) -> int:
-        return self.source.position(finding.span.start)[0]
+    def _place(self, finding: Finding) -> str:
+        return self.source.location(finding.span.start).words
 
     def _attempt(self, batch: list[Repair]) -> _Step | str:
         """What a batch leads to, or why it does not hold."""
         shift = Shift(edit for _, fix in batch for edit in fix.edits)
-        new = Source(self.source.path, edits_apply(self.source.text, shift.edits), self.source.encoding)
+        try:
+            new = self.source.edited(edits_apply(self.source.text, shift.edits), shift.edits)
+        except Uneditable as error:
+            return str(error)
         reason = _damage(self.source, new, shift)
         if reason:
             return reason
@@ -169,12 +172,12 @@ class _Work:
 
     def _new_finding(self, step: _Step, finding: Finding) -> str:
         codes = ", ".join(sorted({fixed.code for fixed, _ in step.batch}))
-        row = step.source.position(finding.span.start)[0]
+        place = step.source.location(finding.span.start).words
         back = next(filter(self._allowed, finding.fixes), None)
         undone = back is not None and _well_formed(back, step.source) and edits_apply(step.source.text, back.edits)
         if undone == self.source.text:
             return f"the fixes of {codes} and {finding.code} undo each other"
-        return f"it would bring up {finding.code} at line {row}: {finding.message}"
+        return f"it would bring up {finding.code} at {place}: {finding.message}"
 
     def _accept(self, step: _Step) -> None:
         self.rounds += 1
@@ -262,7 +265,8 @@ def _damage(old: Source, new: Source, shift: Shift) -> str:
     try:
         body = new.tree.body
     except Unreadable as error:
-        return f"the new text does not parse: {error} (line {error.row})"
+        place = new.location(new.line_starts[min(error.row, len(new.line_starts)) - 1])
+        return f"the new text does not parse: {error} ({place.words})"
     if not only_edits_changed(old.tree.body, old, body, new.span, shift):
         return "code outside of the replaced expressions would change"
     return ""

@@ -11,7 +11,7 @@ from tfnanlint import notices
 from tfnanlint.checking import Checked, check, check_source, relevant
 from tfnanlint.config import ConfigError, Configuration, Policy, Rule
 from tfnanlint.findings import Finding, Fix
-from tfnanlint.source import Source, Span
+from tfnanlint.source import Source, Span, Uneditable
 
 __all__ = ["Fixed", "Linter", "load_rules"]
 
@@ -92,11 +92,23 @@ class Linter:
         if result.source.text == source.text:
             return Fixed(checked, data, data, problems=problems)
         try:
-            new = fixing.encoded(source, data, result.source.text)
-        except fixing.Refused as refusal:
+            new = _encoded(source, data, result.source)
+        except (fixing.Refused, Uneditable) as refusal:
             return Fixed(checked, data, data, problems=(*problems, f"not fixed: {refusal}"))
         applied = tuple(finding for finding, _ in result.applied)
-        return Fixed(check_source(result.source, policy), data, new, applied, problems)
+        return Fixed(check(source.path, new, policy), data, new, applied, problems)
+
+
+def _encoded(source: Source, data: bytes, new: Source) -> bytes:
+    """The bytes of a file, read as `source`, that says what `new` does. Raises `Refused` or `Uneditable`."""
+    from tfnanlint import fixing
+    from tfnanlint.cells import CellSource
+
+    if isinstance(source, CellSource) and isinstance(new, CellSource):
+        from tfnanlint.notebook import Notebook
+
+        return Notebook(source.path, data).edited(new)
+    return fixing.encoded(source, data, new.text)
 
 
 def failure(path: str, error: Exception) -> Checked:

@@ -47,6 +47,9 @@ INVALID_SYNTAX = Notice(
 Files are read with the grammar of the Python that runs tfnanlint: run it under the Python version that
 the code is written for. Files that mention neither tensorflow nor keras are not parsed. It cannot be
 switched off; `exclude` the file, or write `# tfn: skip-file` into it.
+
+In a notebook each cell stands for itself: the one that cannot be parsed is named, and all others are checked. IPython's
+magics, shell commands and cells in other languages are no faults. A notebook that is no JSON is not checked at all.
 """,
 )
 
@@ -55,8 +58,8 @@ UNREAD = Notice(
     "unread-file",
     """The file was not read, so nothing in it was checked.
 
-It does not exist, may not be read, is no regular file, is a notebook, or mentions TensorFlow and is larger
-than `max-file-size` (2 MiB unless configured). It cannot be switched off; `exclude` the file.
+It does not exist, may not be read, is no regular file, or mentions TensorFlow and is larger than `max-file-size`
+(2 MiB unless configured; a notebook may have 50 times that). It cannot be switched off; `exclude` the file.
 """,
 )
 

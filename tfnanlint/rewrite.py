@@ -501,10 +501,10 @@ def _import_point(source: Source, site: int) -> int:
 
 
 def _after_header(source: Source) -> int:
-    """The offset after a shebang, an encoding line, and a comment that heads the file."""
+    """The offset after a shebang, an encoding line, and a comment that heads the file, or the cell where code begins."""
     first = source.tree.body[0].lineno if source.tree.body else 1
-    row = 1
-    for number in (1, 2):
+    row = source.first_row(first)
+    for number in (row, row + 1):
         if number < first and re.match(r"#!|[ \t\f]*#.*?coding[:=]", source.line_text(number)):
             row = number + 1
     end = row

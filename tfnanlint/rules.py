@@ -194,6 +194,10 @@ class Context:
         found = note.result
         return found if (found.lo, found.hi, found.zero) == (value.lo, value.hi, value.zero) else value
 
+    def line(self, node: ast.AST) -> str:
+        """The line on which a node of this file stands, as a message names it."""
+        return self.source.location(self.source.span(node).start).words
+
     def numeric(self, value: Value) -> bool:
         """Whether a value is a tensor, array or number (or nothing is known of it), not a shape, string or object."""
         return value.kind in ("tensor", "array", "number", "unknown") and value.dtype not in ("bool", "int32", "int64", "string")

@@ -14,8 +14,13 @@ import itertools
 import re
 import tokenize
 import warnings
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from tfnanlint.findings import Edit
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -39,6 +44,28 @@ class Unreadable(Exception):
         super().__init__(message)
         self.row = row
         self.column = column
+
+
+class Uneditable(Exception):
+    """Edits of a text cannot be carried over to the file that it stands for; the message says why."""
+
+
+class Location(NamedTuple):
+    """Where a person finds something: 1-based row and column, in a notebook within the cell of that 1-based number."""
+
+    row: int
+    column: int
+    cell: int | None = None
+
+    @property
+    def prefix(self) -> str:
+        """What stands between the file's name and the row: nothing, or `cell 3:`."""
+        return "" if self.cell is None else f"cell {self.cell}:"
+
+    @property
+    def words(self) -> str:
+        """The row as a sentence names it."""
+        return f"line {self.row}" if self.cell is None else f"line {self.row} of cell {self.cell}"
 
 
 # Encodings in which a file can be written back without changing its meaning. Codecs such as
@@ -71,8 +98,11 @@ def encode(text: str, encoding: str) -> bytes:
 class Source:
     """A path and its text, with lazily built tree and line table.
 
-    `tree` raises `Unreadable` with the position of the syntax error.
+    `tree` raises `Unreadable` with the position of the syntax error. `faults` are parts that were left out of the
+    text because they cannot be parsed; only a notebook, whose cells stand for themselves, has any.
     """
+
+    faults: tuple[Unreadable, ...] = ()
 
     def __init__(self, path: str, text: str, encoding: str = "utf-8"):
         self.path = path
@@ -108,11 +138,16 @@ class Source:
         starts.pop()  # the last line has no end
         return starts
 
+    @property
+    def written(self) -> str:
+        """The text as its author wrote it, offset for offset; in a notebook `text` has something else for its magics."""
+        return self.text
+
     def line_text(self, row: int) -> str:
-        """The text of 1-based line `row`, without its line end."""
+        """What is written on 1-based line `row`, without its line end."""
         start = self.line_starts[row - 1]
         end = self.line_starts[row] if row < len(self.line_starts) else len(self.text)
-        return self.text[start:end].rstrip("\r\n")
+        return self.written[start:end].rstrip("\r\n")
 
     def offset(self, row: int, byte_column: int) -> int:
         """Offset of an `ast` position: 1-based row, 0-based column in UTF-8 bytes."""
@@ -143,6 +178,22 @@ class Source:
         """1-based (row, column) of an offset, the column in code points."""
         row = bisect.bisect_right(self.line_starts, offset)
         return row, offset - self.line_starts[row - 1] + 1
+
+    def location(self, offset: int) -> Location:
+        """Where a person finds an offset. Reports show this; `position` counts rows of the text as a whole."""
+        return Location(*self.position(offset))
+
+    def file_position(self, offset: int) -> tuple[int, int]:
+        """1-based (row, column) of an offset in the file on disk, for tools that cannot look into a notebook."""
+        return self.position(offset)
+
+    def first_row(self, row: int) -> int:
+        """The first row of the part of the text in which a row stands: of the whole text, or of a notebook's cell."""
+        return 1
+
+    def edited(self, text: str, edits: Iterable[Edit]) -> Source:
+        """The same file with `text`, which is what `edits` make of this one's. Raises `Uneditable`."""
+        return Source(self.path, text, self.encoding)
 
     def utf16_column(self, offset: int) -> int:
         """0-based column of an offset in UTF-16 units, as editors count by default."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TextIO
 
 from tfnanlint import notices
-from tfnanlint.checking import Checked, relevant, unread
+from tfnanlint.checking import Checked, relevant, size_limit, unread
 from tfnanlint.cli.flags import layer_of
 from tfnanlint.cli.outcome import CLEAN, FAILED, FOUND
 from tfnanlint.cli.patch import write_patch
@@ -71,7 +71,8 @@ def _check_stdin(run: _Run) -> int:
         if arguments.fix and not arguments.diff:
             sys.stdout.buffer.write(data)
         return CLEAN
-    if len(data) > run.configuration.for_file(os.path.abspath(name)).max_file_size and relevant(data):
+    limit = size_limit(name, run.configuration.for_file(os.path.abspath(name)).max_file_size)
+    if len(data) > limit and relevant(data):
         outcome = Fixed(unread(name, "standard input is larger than `max-file-size`"), data, data)
     else:
         outcome = _outcome(run, name, data)
@@ -88,9 +89,6 @@ def _checked_files(run: _Run, found: Discovery) -> Iterator[Checked]:
     for path, reason in found.failures:
         yield unread(path, reason)
     for path in found.files:
-        if path.endswith(".ipynb"):
-            yield unread(path, "notebooks are not read yet; check the code cells as a script")
-            continue
         try:
             data = read(path, run.configuration.for_file(os.path.abspath(path)).max_file_size)
         except Unread as error:

@@ -1,4 +1,4 @@
-"""`concise`: one line a finding, `path:row:column: CODE [*] message`."""
+"""`concise`: one line a finding, `path:row:column: CODE [*] message`; in a notebook `path:cell 3:row:column`."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from tfnanlint.report import Paint, applicable, escape, message
 
 def header(finding: Finding, checked: Checked, paint: Paint) -> str:
     """The line that names a finding; editors and terminals make its position clickable."""
-    row, column = checked.source.position(finding.span.start)
+    place = checked.source.location(finding.span.start)
     mark = f"[{paint('mark', '*')}] " if applicable(finding, checked.unsafe_fixes) else ""
-    return f"{paint('path', escape(checked.path))}:{row}:{column}: {paint('code', finding.code)} {mark}{message(finding)}"
+    where = f"{paint('path', escape(checked.path))}:{place.prefix}{place.row}:{place.column}"
+    return f"{where}: {paint('code', finding.code)} {mark}{message(finding)}"
 
 
 class Concise:

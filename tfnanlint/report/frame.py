@@ -52,8 +52,9 @@ def frame(source: Source, span: Span, gutter: int, paint: Paint) -> list[str]:
         last, end_column = last - 1, len(source.line_text(last - 1)) + 1
     bar = paint("gutter", " " * gutter + " |")
     lines = [bar]
-    if first > 1 and source.line_text(first - 1).strip():
+    if first > source.first_row(first) and source.line_text(first - 1).strip():
         lines.append(_numbered(source, first - 1, gutter, paint))
+    above = source.first_row(first) - 1  # rows of other cells of a notebook
     for row in _some(first, last):
         if row is None:
             lines.append(paint("gutter", " " * gutter + " ..."))
@@ -62,7 +63,7 @@ def frame(source: Source, span: Span, gutter: int, paint: Paint) -> list[str]:
         start = column - 1 if row == first else len(text) - len(text.lstrip())
         end = end_column - 1 if row == last else len(text.rstrip())
         before, inside, after = _window(text, start, max(start, end))
-        lines.append(f"{paint('gutter', f'{row:>{gutter}} |')} {before}{inside}{after}".rstrip())
+        lines.append(f"{paint('gutter', f'{row - above:>{gutter}} |')} {before}{inside}{after}".rstrip())
         if inside or first == last:
             lines.append(f"{bar} {' ' * width(before)}{paint('caret', '^' * max(1, width(inside)))}")
     lines.append(bar)
@@ -71,7 +72,8 @@ def frame(source: Source, span: Span, gutter: int, paint: Paint) -> list[str]:
 
 def _numbered(source: Source, row: int, gutter: int, paint: Paint) -> str:
     before, inside, after = _window(source.line_text(row), 0, 0)
-    return f"{paint('gutter', f'{row:>{gutter}} |')} {before}{inside}{after}".rstrip()
+    shown_row = source.location(source.line_starts[row - 1]).row
+    return f"{paint('gutter', f'{shown_row:>{gutter}} |')} {before}{inside}{after}".rstrip()
 
 
 def _some(first: int, last: int) -> list[int | None]:
@@ -96,7 +98,7 @@ def mini_diff(source: Source, edits: Sequence[Edit], paint: Paint) -> list[str]:
         last = source.position(max(edit.span.end for edit in group))[0]
         start = source.line_starts[first - 1]
         end = source.line_starts[last - 1] + len(source.line_text(last))
-        old, new = source.text[start:end].split("\n"), _edited(source.text, start, end, group).split("\n")
+        old, new = source.written[start:end].split("\n"), _edited(source.written, start, end, group).split("\n")
         while old and new and old[0] == new[0]:
             del old[0], new[0]
         while old and new and old[-1] == new[-1]:

@@ -10,7 +10,7 @@ from tfnanlint.findings import Certainty, Claim, Differentiated, Finding, Fix
 from tfnanlint.report import Paint, applicable, escape, url
 from tfnanlint.report.concise import header
 from tfnanlint.report.frame import frame, line_at, mini_diff
-from tfnanlint.source import Source
+from tfnanlint.source import Location, Source
 
 _CERTAINTY = {
     Certainty.MUST: "must (no safe value reaches it)",
@@ -47,7 +47,7 @@ class Full:
     def _lines(self, finding: Finding, checked: Checked) -> Iterator[str]:
         source = checked.source
         yield header(finding, checked, self._paint)
-        last_row = source.position(finding.span.end)[0]
+        last_row = source.location(finding.span.end).row
         gutter = len(str(last_row))
         if source.text:
             yield from frame(source, finding.span, gutter, self._paint)
@@ -78,7 +78,8 @@ class Full:
         yield f"{pad} {self._paint('label', '=')} trace, newest first:"
         for (path, row), steps in groupby(finding.trace, key=lambda step: (step.path, step.row)):
             line = line_at(source, row) if path == source.path and row <= len(source.line_starts) else ""
-            yield f"{pad}     {escape(path)}:{row}: {line}".rstrip()
+            here = source.location(source.line_starts[row - 1]) if line else Location(row, 1)
+            yield f"{pad}     {escape(path)}:{here.prefix}{here.row}: {line}".rstrip()
             for step in steps:
                 yield f"{pad}         {escape(step.text)}"
 

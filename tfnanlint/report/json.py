@@ -1,4 +1,7 @@
-"""`json`: one list of objects in ruff's shape, with the evidence added. Rows and columns are 1-based, in characters."""
+"""`json`: one list of objects in ruff's shape, with the evidence added. Rows and columns are 1-based, in characters.
+
+`cell` is null, or in a notebook the 1-based number of the cell that rows are counted in.
+"""
 
 from __future__ import annotations
 
@@ -46,6 +49,7 @@ def as_dict(finding: Finding, source: Source) -> dict[str, Any]:
         "name": finding.slug,
         "message": finding.message,
         "filename": os.path.abspath(finding.path),
+        "cell": source.location(finding.span.start).cell,
         "location": _location(source, finding.span.start),
         "end_location": _location(source, finding.span.end),
         "severity": level(finding),
@@ -60,18 +64,19 @@ def as_dict(finding: Finding, source: Source) -> dict[str, Any]:
 
 
 def _location(source: Source, offset: int) -> dict[str, int]:
-    row, column = source.position(offset)
-    return {"row": row, "column": column}
+    place = source.location(offset)
+    return {"row": place.row, "column": place.column}
 
 
 def _step(step: Step, source: Source) -> dict[str, Any]:
     if step.path == source.path:
         where = {
+            "cell": source.location(step.span.start).cell,
             "location": _location(source, step.span.start),
             "end_location": _location(source, step.span.end),
         }
     else:  # Another file's text is not at hand: its row is known, the column is not.
-        where = {"location": {"row": step.row, "column": 1}, "end_location": {"row": step.row, "column": 1}}
+        where = {"cell": None, "location": {"row": step.row, "column": 1}, "end_location": {"row": step.row, "column": 1}}
     return {"filename": os.path.abspath(step.path), **where, "text": step.text}
 
 
@@ -86,6 +91,7 @@ def _fix(fix: Fix, source: Source) -> dict[str, Any]:
 def _edit(edit: Edit, source: Source) -> dict[str, Any]:
     return {
         "content": edit.text,
+        "cell": source.location(edit.span.start).cell,
         "location": _location(source, edit.span.start),
         "end_location": _location(source, edit.span.end),
     }
