@@ -247,6 +247,7 @@ def test_json_has_the_agreed_fields():
         "code": "TFN101",
         "name": "log-of-nonpositive",
         "message": "m",
+        "cell": None,
         "location": {"row": 2, "column": 15},
         "end_location": {"row": 3, "column": 6},
         "severity": "warning",
