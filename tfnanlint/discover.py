@@ -53,10 +53,10 @@ def shown(path: str, here: str) -> str:
     return path[len(inside) :] if path.startswith(inside) else path
 
 
-def excluded(path: str, configuration: Configuration) -> bool:
-    """Whether a path named on the command line falls to `--force-exclude`."""
+def excluded(path: str, configuration: Configuration, forced: bool = False) -> bool:
+    """Whether a path named on the command line falls to `--force-exclude`; `forced`: as if that were given."""
     target = os.path.abspath(path)
-    return configuration.for_file(target).force_exclude and _excluded_upward(target, configuration)
+    return (forced or configuration.for_file(target).force_exclude) and _excluded_upward(target, configuration)
 
 
 def _excluded_upward(target: str, configuration: Configuration) -> bool:

@@ -23,6 +23,7 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
     _check_flags(commands.add_parser("check", help="check files or directories", allow_abbrev=False))
     _rule_flags(commands.add_parser("rule", help="explain a rule, or all of them", allow_abbrev=False))
+    _lsp_flags(commands.add_parser("lsp", help="serve an editor (language server protocol)", allow_abbrev=False))
     return top
 
 
@@ -75,6 +76,11 @@ def _rule_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--all", action="store_true", help="explain every rule")
     parser.add_argument("--output-format", choices=("text", "json"), default="text")
     parser.set_defaults(run=_command("rule"), parser=parser)
+
+
+def _lsp_flags(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--stdio", action="store_true", help="accepted, as many editors say it; there is no other way")
+    parser.set_defaults(run=_command("lsp"))
 
 
 def layer_of(arguments: argparse.Namespace) -> Layer:

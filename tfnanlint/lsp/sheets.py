@@ -1,0 +1,112 @@
+"""What is analysed when: one sheet for each open file or notebook, brought up to date with as little work as possible."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tfnanlint import notices
+from tfnanlint.lsp.analyst import Analyst, Died, Failed
+from tfnanlint.lsp.documents import Snapshot
+from tfnanlint.lsp.worker import Check, Outcome, Place
+from tfnanlint.source import Source, Span
+
+QUICK = 0.04  # seconds; an analysis that takes less is begun at once, a longer one when typing pauses
+LONGEST_PAUSE = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What was found in a snapshot."""
+
+    snapshot: Snapshot
+    outcome: Outcome
+
+
+class Sheet:
+    """A file or notebook and the newest answer about it.
+
+    `read` takes the snapshot, `place` says where it belongs (None: it is not to be checked), `ready` is told of each new answer.
+    """
+
+    def __init__(self, uri: str, analyst: Analyst, read: Callable[[], Snapshot], place: Callable[[], Place | None],
+                 ready: Callable[[Sheet], None]):
+        self.uri = uri
+        self.answer: Answer | None = None
+        self.told: str | None = None  # what the client was last told, as the server remembers it
+        self._analyst = analyst
+        self._read = read
+        self.place = place
+        self._ready = ready
+        self._wanted = 0
+        self._done = 0
+        self._seconds = 0.0  # that the last analysis took
+        self._task: asyncio.Task | None = None
+        self._asking: asyncio.Task | None = None
+        self._waiting: list[asyncio.Future] = []
+        self._closed = False
+
+    def touch(self) -> None:
+        """The text has changed, or something that its findings depend on; an answer that is on the way has become old."""
+        self._wanted += 1
+        if self._asking is not None:
+            self._asking.cancel()
+        if self._task is None or self._task.done():
+            self._task = asyncio.get_running_loop().create_task(self._work())
+
+    async def settled(self) -> Answer | None:
+        """The answer about what is open now; None when the sheet was closed meanwhile."""
+        while not self._closed and self._done != self._wanted:
+            waiting = asyncio.get_running_loop().create_future()
+            self._waiting.append(waiting)
+            await waiting
+        return self.answer if not self._closed else None
+
+    def close(self) -> None:
+        self._closed = True
+        if self._task is not None:
+            self._task.cancel()
+        self._wake()
+
+    async def _work(self) -> None:
+        while self._done != self._wanted and not self._closed:
+            if self._seconds > QUICK:
+                await asyncio.sleep(min(self._seconds, LONGEST_PAUSE))
+            wanted = self._wanted
+            snapshot = self._read()
+            outcome = await self._outcome(snapshot)
+            if outcome is not None and wanted == self._wanted and not self._closed:
+                self._done = wanted
+                self.answer = Answer(snapshot, outcome)
+                self._ready(self)
+                self._wake()
+
+    async def _outcome(self, snapshot: Snapshot) -> Outcome | None:
+        """What is found in a snapshot; None when that is no longer wanted."""
+        place = self.place()
+        if place is None:
+            return Outcome()
+        start = time.perf_counter()
+        self._asking = asyncio.ensure_future(self._analyst.ask(Check(self._analyst.number(), place, snapshot.text)))
+        try:
+            outcome = await self._asking
+            self._seconds = time.perf_counter() - start
+            return outcome
+        except asyncio.CancelledError:
+            if self._closed:
+                raise
+            self._seconds = max(self._seconds, time.perf_counter() - start)
+            return None
+        except (Died, Failed) as error:
+            text = f"the analysis failed: {error}; this is a bug of tfnanlint, please report it"
+            return Outcome((notices.INTERNAL.finding(Source(place.path, ""), Span(0, 0), text),), text)
+        finally:
+            self._asking = None
+
+    def _wake(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        for one in waiting:
+            if not one.done():
+                one.set_result(None)

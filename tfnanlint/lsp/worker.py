@@ -1,0 +1,302 @@
+"""The process that analyses. It reads jobs from its standard input and answers on its standard output, one at a time.
+
+It is a process of its own because the analysis holds the interpreter for as long as it takes, and because what ends it
+(a parser's stack, memory) must not end the editor's server. A job can be interrupted: its text has become old.
+"""
+
+from __future__ import annotations
+
+import _thread
+import dataclasses
+import gc
+import os
+import pickle
+import queue
+import signal
+import struct
+import sys
+import threading
+import time
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+from tfnanlint import checking, linter, pages, project
+from tfnanlint.config import ConfigError, Configuration, Policy, Rule, layer
+from tfnanlint.discover import excluded
+from tfnanlint.findings import Edit, Finding
+from tfnanlint.lsp.changes import line_edits
+from tfnanlint.source import Source, Span
+
+CONFIGURATION_AGE = 1.0  # seconds after which configuration files are read anew
+COLLECT_AGE = 5.0
+_LENGTH = struct.Struct("!I")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a text belongs: its path, the folder of the workspace around it, and what the editor itself has set."""
+
+    path: str
+    folder: str
+    table: tuple[tuple[str, Any], ...] = ()
+    options: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Show:
+    """A text stands for a file from now on; None: the file itself."""
+
+    path: str
+    text: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Forget:
+    """Files of the project have changed on disk."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cancel:
+    """The answer to a job is no longer wanted."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """Asks for the findings in a text: an `Outcome`."""
+
+    number: int
+    place: Place
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """Asks for the edits of all fixes that are safe: `Repaired`."""
+
+    number: int
+    place: Place
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ignore:
+    """Asks for the edit that lets a comment hide the findings of a code at a span: an `Edit`, or None."""
+
+    number: int
+    text: str
+    code: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What was found; what is wrong with the configuration, if that is why nothing was; the rule page of each code."""
+
+    findings: tuple[Finding, ...] = ()
+    problem: str = ""
+    pages: dict[str, str] = dataclasses.field(default_factory=dict)
+    links: tuple[tuple[Span, str], ...] = ()  # names of rules in comments, and their pages
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Repaired:
+    """Edits that apply all safe fixes, how many these are, and which did not hold."""
+
+    edits: tuple[Edit, ...] = ()
+    count: int = 0
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The answer to a job. `superseded` when it was interrupted; `error` when the job itself could not be done."""
+
+    number: int
+    value: Any = None
+    superseded: bool = False
+    error: str = ""
+
+
+class Superseded(BaseException):
+    """Raised in the middle of a job that has been cancelled; no part of the analysis may take it for its own."""
+
+
+def send(stream: BinaryIO, message: Any) -> None:
+    data = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
+    stream.write(_LENGTH.pack(len(data)) + data)
+    stream.flush()
+
+
+def receive(stream: BinaryIO) -> Any:
+    """The next message. Raises EOFError when there is none any more."""
+    head = stream.read(_LENGTH.size)
+    if len(head) < _LENGTH.size:
+        raise EOFError
+    return pickle.loads(stream.read(*_LENGTH.unpack(head)))
+
+
+class Worker:
+    def __init__(self, stdin: BinaryIO, stdout: BinaryIO):
+        self._stdin = stdin
+        self._stdout = stdout
+        self._inbox: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._cancelled: set[int] = set()
+        self._running = 0
+        self._desk = Desk()
+        self._collected = 0.0
+
+    def run(self) -> None:
+        """Answer until the server is gone."""
+        signal.signal(signal.SIGINT, self._interrupted)
+        threading.Thread(target=self._receive, daemon=True).start()
+        self._desk.warm_up()
+        gc.freeze()
+        gc.disable()  # A pause of the collector would fall between a key and its diagnostics; see `_tidy`.
+        while True:
+            message = self._inbox.get()
+            if isinstance(message, Show):
+                project.show(message.path, message.text)
+            elif isinstance(message, Forget):
+                self._desk.forget()
+            else:
+                send(self._stdout, self._answer(message))
+                self._tidy()
+
+    def _receive(self) -> None:
+        while True:
+            try:
+                message = receive(self._stdin)
+            except (EOFError, OSError):
+                os._exit(0)  # The server has gone; whatever is being computed, nobody waits for it.
+            if isinstance(message, Cancel):
+                self._cancelled.add(message.number)
+                _thread.interrupt_main()
+            else:
+                self._inbox.put(message)
+
+    def _interrupted(self, signum: int, frame: Any) -> None:
+        # Also Ctrl-C in the terminal of an editor: then nothing is cancelled, and nothing happens.
+        if self._running in self._cancelled:
+            raise Superseded
+
+    def _answer(self, job: Any) -> Reply:
+        try:
+            self._running = job.number
+            if job.number in self._cancelled:
+                raise Superseded
+            value = self._desk.do(job)
+            self._running = 0
+            return Reply(job.number, value)
+        except Superseded:
+            return Reply(job.number, superseded=True)
+        except Exception as error:  # Told to the person at the editor; the next job may go well.
+            return Reply(job.number, error=f"{type(error).__name__}: {error}")
+        finally:
+            self._running = 0
+            self._cancelled.discard(job.number)
+
+    def _tidy(self) -> None:
+        now = time.monotonic()
+        if self._inbox.empty() and now - self._collected > COLLECT_AGE:
+            gc.collect()
+            self._collected = now
+
+
+class Desk:
+    """Does the jobs: knows the rules and, for a short while, the configuration of each folder."""
+
+    def __init__(self) -> None:
+        self._configurations: dict[Any, tuple[float, Configuration]] = {}
+        self._rules: tuple[Rule, ...] | None = None
+
+    def warm_up(self) -> None:
+        """Load what every check needs, so that the first does not wait for it."""
+        sample = "import tensorflow as tf\n\n\ndef f(x):\n    return tf.math.log(tf.nn.softmax(x))\n"
+        try:
+            policy = Configuration(layer({}, "warming up", os.getcwd()), (), True).for_file(os.devnull).policy("", self.rules())
+            checking.check_source(Source("", sample), policy)
+        except Exception:
+            pass  # Said in the answer to the first job, where somebody reads it.
+
+    def rules(self) -> tuple[Rule, ...]:
+        if self._rules is None:
+            self._rules = linter.load_rules()
+        return self._rules
+
+    def forget(self) -> None:
+        self._configurations.clear()
+        project.forget()
+
+    def do(self, job: Check | Repair | Ignore) -> Any:
+        if isinstance(job, Check):
+            return self._check(job)
+        if isinstance(job, Repair):
+            return self._repair(job)
+        from tfnanlint.lsp.ignoring import ignoring
+
+        return ignoring(Source("", job.text), job.code, job.span)
+
+    def _policy(self, place: Place, text: str) -> Policy | None:
+        """What applies to a text; None when nothing is to be checked. Raises ConfigError."""
+        configuration = self._configuration(place)
+        settings = configuration.for_file(place.path)
+        if len(text) > settings.max_file_size or excluded(place.path, configuration, forced=True):
+            return None
+        return settings.policy(place.path, self.rules())
+
+    def _configuration(self, place: Place) -> Configuration:
+        key = place.folder, repr(place.table), place.options
+        made, configuration = self._configurations.get(key, (-CONFIGURATION_AGE, None))
+        if configuration is None or time.monotonic() - made > CONFIGURATION_AGE:
+            stated = layer(dict(place.table), "the editor's settings", place.folder)
+            configuration = Configuration(stated, place.options)
+            self._configurations[key] = time.monotonic(), configuration
+        return configuration
+
+    def _check(self, job: Check) -> Outcome:
+        start = time.perf_counter()
+        if not ("tensorflow" in job.text or "keras" in job.text):
+            return Outcome()
+        try:
+            policy = self._policy(job.place, job.text)
+        except ConfigError as error:
+            return Outcome(problem=str(error))
+        if policy is None:
+            return Outcome()
+        source = Source(job.place.path, job.text)
+        findings = tuple(_bare(one) for one in self._findings(source, policy))
+        return Outcome(findings, "", {one.code: pages.address(policy.known[one.code]) for one in findings},
+                       tuple(pages.links(source, policy.known.values())), time.perf_counter() - start)
+
+    def _findings(self, source: Source, policy: Policy) -> tuple[Finding, ...]:
+        try:
+            return checking.check_source(source, policy).findings
+        except Exception as error:
+            return linter.failure(source.path, error).findings
+
+    def _repair(self, job: Repair) -> Repaired:
+        from tfnanlint import fixing
+
+        policy = self._policy(job.place, job.text)
+        if policy is None:
+            return Repaired()
+        source = Source(job.place.path, job.text)
+        result = fixing.fix_source(source, lambda changed: list(checking.check_source(changed, policy).findings),
+                                   lambda fix: fix.claim.safe)
+        return Repaired(tuple(line_edits(source.text, result.source.text)), len(result.applied), tuple(result.problems))
+
+
+def _bare(finding: Finding) -> Finding:
+    """A finding without what only rules and reports need, which may hold trees."""
+    return dataclasses.replace(finding, data={})
+
+
+def run() -> None:
+    """Serve on this process's streams; whatever prints, prints to standard error."""
+    out = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    sys.stdout = sys.stderr
+    Worker(sys.stdin.buffer, out).run()
