@@ -18,7 +18,15 @@ from tfnanlint.lsp.worker import Cancel, Forget, Reply, Show, receive, send
 TIME_LIMIT = 60.0  # seconds for a job; one that takes longer never ends, as far as a person at an editor is concerned
 PATIENCE = 3.0  # seconds for a worker to heed a cancellation
 # Not `-m`: that would import from the folder in which the editor was started, whatever lies there.
-_BOOT = "import sys; sys.path[:] = sys.argv[1:]; from tfnanlint.lsp.worker import run; run()"
+# The pipe is taken away from standard output first: whatever is imported may print.
+_BOOT = """
+import os, sys
+out = os.fdopen(os.dup(1), "wb")
+os.dup2(2, 1)
+sys.path[:] = sys.argv[1:]
+from tfnanlint.lsp.worker import Worker
+Worker(sys.stdin.buffer, out).run()
+"""
 
 
 class Died(Exception):
@@ -139,7 +147,7 @@ class Analyst:
     def _drop(self, ticket: _Ticket) -> None:
         if ticket in self._waiting:
             self._waiting.remove(ticket)
-        elif ticket is self._current and not ticket.dropped:
+        elif ticket is self._current and not ticket.dropped and self._process is not None:
             ticket.dropped = True
             self._process.send(Cancel(ticket.job.number))
             self._expect(PATIENCE)

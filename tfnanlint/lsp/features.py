@@ -8,6 +8,7 @@ import sys
 from typing import Any, BinaryIO
 
 from lsprotocol import types
+from pygls.exceptions import JsonRpcException
 
 from tfnanlint.lsp import answers
 from tfnanlint.lsp.analyst import Analyst
@@ -41,8 +42,11 @@ def _lifecycle(server: Server) -> None:
         if ls.can("workspace.did_change_configuration.dynamic_registration"):
             wanted.append(types.Registration("tfnanlint-settings", types.WORKSPACE_DID_CHANGE_CONFIGURATION,
                                              types.DidChangeConfigurationRegistrationOptions(section="tfnanlint")))
-        if wanted:
-            await ls.client_register_capability_async(types.RegistrationParams(wanted))
+        try:
+            if wanted:
+                await ls.client_register_capability_async(types.RegistrationParams(wanted))
+        except JsonRpcException as error:  # Then changes on disk are seen when something is saved.
+            ls.window_log_message(types.LogMessageParams(types.MessageType.Warning, f"not registered: {error}"))
         if ls.can("workspace.configuration"):
             await ls.fetch_settings()
 

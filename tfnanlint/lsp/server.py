@@ -204,7 +204,11 @@ class Server(LanguageServer):
         folders = list(self.documents.folders.values())
         items = [types.ConfigurationItem(section="tfnanlint")]
         items += [types.ConfigurationItem(scope_uri=folder.uri, section="tfnanlint") for folder in folders]
-        values = await self.workspace_configuration_async(types.ConfigurationParams(items))
+        try:
+            values = await self.workspace_configuration_async(types.ConfigurationParams(items))
+        except JsonRpcException as error:
+            self.complain(f"the editor does not tell its settings: {error}")
+            return
         before = dict(self.settings)
         for path, value in zip(["", *(to_fs_path(folder.uri) or "" for folder in folders)], values):
             if value is not None:

@@ -292,11 +292,3 @@ class Desk:
 def _bare(finding: Finding) -> Finding:
     """A finding without what only rules and reports need, which may hold trees."""
     return dataclasses.replace(finding, data={})
-
-
-def run() -> None:
-    """Serve on this process's streams; whatever prints, prints to standard error."""
-    out = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
-    sys.stdout = sys.stderr
-    Worker(sys.stdin.buffer, out).run()
