@@ -23,7 +23,8 @@ from tfnanlint.api import INF, Certainty, Claim, Context, Finding, Fix, Iterator
 SETTINGS = frozenset("name dtype axis axes shape keepdims perm seed equation depth".split())  # no numbers come from these
 
 
-@rule("TFN101", "log-of-nonpositive", on="tf.math.log tf.math.log1p ops.log2 ops.log10", default="MUST MAY UNKNOWN")
+@rule("TFN101", "log-of-nonpositive", on="tf.math.log tf.math.log1p ops.log2 ops.log10", default="MUST MAY UNKNOWN",
+      over="TFN307")
 def check(log: Site, here: Context) -> Iterator[Finding]:
     x = log.value("x")
     edge = -1.0 if log.op.name == "tf.math.log1p" else 0.0
@@ -34,8 +35,8 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
     certainty = here.grade(x, surely=x.hi < edge or x.hi == edge)
     if certainty is Certainty.MAY and magnitude(x, here):
         certainty = Certainty.UNKNOWN
-    if certainty is Certainty.UNKNOWN and passed_on(x):
-        return
+    if certainty is Certainty.UNKNOWN and (edge != 0 or passed_on(x)):
+        return  # log1p of something unknown is what log(x + 1) is: somebody has added a constant
     limit = "0" if edge == 0 else "-1"
     if certainty is Certainty.UNKNOWN:
         message = f"logarithm of a value about which nothing is known: at {limit} it is -inf, below it NaN"

@@ -21,7 +21,7 @@ See also: https://www.tensorflow.org/api_docs/python/tf/math/log_sigmoid
 from tfnanlint.api import Certainty, Changed, Claim, Context, Finding, Fix, Iterator, Site, argument, ast, logged, rule, spot
 
 
-@rule("TFN302", "log-sigmoid", on="tf.math.log tf.math.log1p", over="TFN101")
+@rule("TFN302", "log-sigmoid", on="tf.math.log tf.math.log1p", over="TFN101 TFN307")
 def check(log: Site, here: Context) -> Iterator[Finding]:
     sigmoid, complement = producer(log, here)
     edge = -1.0 if log.op.name == "tf.math.log1p" else 0.0

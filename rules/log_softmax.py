@@ -20,7 +20,7 @@ See also: https://www.tensorflow.org/api_docs/python/tf/nn/log_softmax
 from tfnanlint.api import Certainty, Changed, Claim, Context, Finding, Fix, Iterator, Site, argument, rule, spot
 
 
-@rule("TFN301", "log-softmax", on="tf.math.log", over="TFN101")
+@rule("TFN301", "log-softmax", on="tf.math.log", over="TFN101 TFN307")
 def check(log: Site, here: Context) -> Iterator[Finding]:
     softmax = here.made_by(log.value("x"), "tf.nn.softmax")
     if softmax is None or log.value("x").positive:

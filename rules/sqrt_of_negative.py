@@ -3,7 +3,7 @@
 `tf.sqrt` of a negative number is NaN, value and gradient. A difference that is nonnegative on paper comes out below 0 in
 floating point: `mean(x ** 2) - mean(x) ** 2` of a constant 1000.1 is -0.06 in float32, `1 - cos ** 2` and
 `|a|^2 - 2ab + |b|^2` behave alike. An epsilon under the root helps only against errors smaller than itself.
-`K.sqrt` clips negative numbers to 0 and is not reported.
+`K.sqrt` clips negative numbers to 0 and is reported for such a variance only, whose gradient is NaN.
 
 Bad:
     std = tf.sqrt(tf.reduce_mean(tf.square(x), axis=0) - tf.square(tf.reduce_mean(x, axis=0)))
@@ -17,25 +17,31 @@ Good:
 
 from __future__ import annotations
 
-from tfnanlint.api import (INF, Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, NO_CONSTANT, Site, Value,
-                           argument, plain, repairs, rule, words)
+from tfnanlint.api import (INF, Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Site, Value, argument,
+                           moments, plain, repairs, rule, words)
 
 
-@rule("TFN103", "sqrt-of-negative", on="tf.sqrt tf.math.rsqrt", over="TFN102 TFN202 TFN203")
+@rule("TFN103", "sqrt-of-negative", on="tf.sqrt K.sqrt tf.math.rsqrt", over="TFN102 TFN202 TFN203 TFN310")
 def check(root: Site, here: Context) -> Iterator[Finding]:
     x = root.value("x")
-    moments = variance_of(root, here)
+    variance = variance_of(root, here)
     if not here.numeric(x) or x.kind == "number" or x.lo >= 0 or here.hidden(root):
         return
-    if moments is None and (powers(root, here) or (not x.known or lifted(x, here)) and not difference(root, here)):
+    if variance is None and (powers(root, here) or (not x.known or lifted(x, here)) and not difference(root, here)):
+        return
+    if root.op.name == "K.sqrt" and (variance is None or root.differentiated is Differentiated.NO):
         return
     certainty = Certainty.MUST if x.hi < 0 else Certainty.MAY
-    if moments is not None:
+    if root.op.name == "K.sqrt":
+        message = ("square root of mean(x^2) - mean(x)^2, which rounding makes 0 or negative where x hardly varies: "
+                   "K.sqrt gives 0 there, with a NaN gradient")
+    elif variance is not None:
         message = ("square root of mean(x^2) - mean(x)^2, which rounding makes negative where x hardly varies: "
                    "the root and its gradient are NaN")
     else:
         message = f"square root of a value that is {words(x)}: below 0 the root and its gradient are NaN"
-    yield here.finding(root, "x", message, certainty, fixes(root, moments, here))
+    yield here.finding(root, "x", message, certainty, fixes(root, variance, here),
+                       covers=[variance[0].node] if variance is not None else ())
 
 
 def lifted(x: Value, here: Context) -> bool:
@@ -89,35 +95,15 @@ def subtraction(root: Site, here: Context) -> Site | None:
     return here.made_by(value, "tf.subtract")
 
 
-def variance_of(root: Site, here: Context) -> tuple[Site, Site] | None:
-    """The difference mean(x^2) - mean(x)^2 under a root and its first mean; None for anything else."""
+def variance_of(root: Site, here: Context) -> tuple[Site, moments.Variance] | None:
+    """The difference mean(x^2) - mean(x)^2 under a root, and what it is the variance of; None for anything else."""
     minus = subtraction(root, here)
-    if minus is None:
-        return None
-    of_squares, squared_mean = here.made_by(minus.value("x"), "tf.reduce_mean"), squared(minus.value("y"), here)
-    if of_squares is None or squared_mean is None:
-        return None
-    x, mean = squared(of_squares.value("x"), here), here.made_by(squared_mean[0], "tf.reduce_mean")
-    if x is None or mean is None or not here.same(x[0], mean.value("x")):
-        return None
-    same = all(of_squares.const(p, None) == mean.const(p, None) != NO_CONSTANT for p in ("axis", "keepdims"))
-    return (minus, of_squares) if same else None
+    found = moments.variance_of(minus) if minus is not None else None
+    return None if found is None else (minus, found)
 
 
-def squared(value: Value, here: Context) -> tuple[Value, Site] | None:
-    """What is squared in a value, and the site that squares it; None where nothing is."""
-    site = here.made_by(value, "tf.square", "tf.pow", "tf.multiply")
-    if site is None:
-        return None
-    if site.op.name == "tf.pow" and site.const("y", NO_CONSTANT) != 2:
-        return None
-    if site.op.name == "tf.multiply" and not here.same(site.value("x"), site.value("y")):
-        return None
-    return site.value("x"), site
-
-
-def fixes(root: Site, moments: tuple[Site, Site] | None, here: Context) -> list[Fix]:
-    found = [] if moments is None else variance(root, *moments, here)
+def fixes(root: Site, variance: tuple[Site, moments.Variance] | None, here: Context) -> list[Fix]:
+    found = [] if variance is None else exact(root, *variance, here)
     if "x" not in root.args or root.value("x").hi < 0:
         return found  # a floor under what is always negative would only make a constant of it
     eps = repairs.root_epsilon(here, root)
@@ -128,12 +114,11 @@ def fixes(root: Site, moments: tuple[Site, Site] | None, here: Context) -> list[
                                 cost=f"values below {eps} become {eps}; the gradient is 0 there")
 
 
-def variance(root: Site, minus: Site, mean: Site, here: Context) -> list[Fix]:
+def exact(root: Site, minus: Site, written: moments.Variance, here: Context) -> list[Fix]:
     """reduce_variance of the same elements; with a small number under the root where the root is differentiated."""
-    inner = squared(mean.value("x"), here)
-    x = argument(inner[1], "x", "inner")
-    holes = {"x": x, "axis": argument(mean, "axis"), "keepdims": argument(mean, "keepdims")}
-    if not (mean.complete and inner[1].complete) or minus.source is not here.source or not here.numeric(inner[0]):
+    mean, square = written.mean, written.square
+    holes = {"x": argument(square, "x", "inner"), "axis": argument(mean, "axis"), "keepdims": argument(mean, "keepdims")}
+    if not (mean.complete and square.complete) or minus.source is not here.source or not here.numeric(written.x):
         return []
     template = "tf.math.reduce_variance({x}, axis={axis}, keepdims={keepdims})"
     bare = minus.node is root.args.get("x") or here.made_by(root.value("x"), "tf.add") is None

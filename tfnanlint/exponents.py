@@ -52,6 +52,20 @@ def on_a_grid(x: Value, depth: int = 10) -> bool:
     return any(on_a_grid(site.value(param), depth - 1) for param in params if site.given(param))
 
 
+def opposite(a: Value, b: Value) -> bool:
+    """Whether one of two values is the other with its sign changed."""
+    for one, other in ((a, b), (b, a)):
+        negated = made_by(one, "tf.negative")
+        if negated is not None and same(negated.value("x"), other):
+            return True
+        if isinstance(one.origin, Site) and one.origin.op.name == "tf.multiply":
+            product, twin = one.origin, made_by(other, "tf.multiply")
+            if twin is not None and same(product.value("y"), twin.value("y")):
+                left, right = product.value("x"), twin.value("x")
+                return left.exact and right.exact and left.lo == -right.lo
+    return False
+
+
 def exponential_of(value: Value) -> Site | None:
     """The site of tf.exp that made a value; NumPy's does not count."""
     site = value.origin

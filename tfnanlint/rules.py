@@ -122,9 +122,10 @@ class Context:
 
     # Questions
 
-    def made_by(self, value: Value, *names: str) -> Site | None:
-        """The op application among `names` that made a value, across variables and helpers."""
-        return made_by(value, *names)
+    def made_by(self, value: Value, *names: str, aligned: bool = False) -> Site | None:
+        """The op application among `names` that made a value, across variables and helpers; if `aligned` is set, not
+        through ops that pick or move elements."""
+        return made_by(value, *names, aligned=aligned)
 
     def same(self, a: Value, b: Value) -> bool:
         return same(a, b)

@@ -159,3 +159,5 @@ op("np.random.exponential", "np.random.gamma np.random.chisquare np.random.poiss
 op("np.random.beta", "np.random.dirichlet", "a b size", lambda site: Value(0.0, 1.0, kind="array"), untested="NumPy", **RANDOM)
 op("np.random.RandomState", "np.random.default_rng np.random.Generator", "seed", lambda site: t.unknown("instance"),
    untested="not a number", **RANDOM)
+op("method.prob", "", "self value name", t.ranged(0.0, INF), main="value",
+   untested="the density of a distribution: 0 where it underflows")

@@ -1,0 +1,38 @@
+"""exp(x) - 1 where x can be small: expm1 keeps the digits that the difference drops.
+
+Next to 1, float32 keeps steps of 1.2e-7: for `x` of 1e-8 the exponential is exactly 1 and the difference exactly 0, for 1e-4 it
+is wrong in the fourth digit. `tf.math.expm1` is right to the last digit, with the same gradient; `1 - exp(x)` is `-expm1(x)`.
+A `tf.function` is rewritten so by TensorFlow's optimizer where it sees `exp(x) - 1`; eager code and XLA lose the digits.
+
+Bad:
+    growth = tf.exp(rate) - 1.0
+
+Good:
+    growth = tf.math.expm1(rate)
+
+Nothing is reported where `x` cannot come near 0. The overflow for large `x` is the same in both forms.
+
+See also: https://www.tensorflow.org/api_docs/python/tf/math/expm1
+"""
+
+from tfnanlint.api import Certainty, Claim, Context, Finding, Iterator, Site, argument, exponential_of, rule
+
+NEAR = 0.01  # next to 1, numbers below lose two digits and more
+
+
+@rule("TFN308", "expm1", on="tf.subtract")
+def check(minus: Site, here: Context) -> Iterator[Finding]:
+    for param, other, sign in (("x", "y", ""), ("y", "x", "-")):
+        exp, one = exponential_of(minus.value(param)), minus.value(other)
+        if exp is not None and exp.complete and one.exact and one.lo == 1:
+            break
+    else:
+        return
+    x = exp.value("x")
+    if not here.numeric(x) or x.kind == "number" or x.lo > NEAR or x.hi < -NEAR or x.exact:
+        return
+    fixes = here.rewrite(minus, f"{sign}tf.math.expm1({{x}})", title="use expm1", claim=Claim.EQUAL,
+                         x=argument(exp, "x", "exponent"))
+    form = "1 - exp(x)" if sign else "exp(x) - 1"
+    yield here.finding(minus, None, f"{form} loses the digits of a small x: below 6e-8 (float32) the result is 0; expm1 keeps them",
+                       Certainty.MAY, fixes, modes=("eager", "graph", "xla") if sign else ("eager", "xla"))

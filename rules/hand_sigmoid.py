@@ -1,0 +1,100 @@
+"""Sigmoid or tanh written out with exponentials.
+
+`1 / (1 + exp(-x))` overflows inside for `x` below -88.7 (float32; -11.1 in float16): the value is still 0, but its
+gradient is `0 * inf`, NaN. `(exp(x) - exp(-x)) / (exp(x) + exp(-x))` is `inf / inf` from 88.7 on, in the value as well.
+`tf.sigmoid` and `tf.tanh` are finite everywhere.
+
+Bad:
+    gate = 1.0 / (1.0 + tf.exp(-scores))
+
+Good:
+    gate = tf.sigmoid(scores)
+
+The derivative of `tf.sigmoid` is computed from its result, `y * (1 - y)`, which for ordinary large `x` (10 and more) has up
+to 5 bits less than that of the written form. Nothing is reported where `x` is bounded, as in `1 / (1 + exp(-abs(x)))`.
+
+See also: https://www.tensorflow.org/api_docs/python/tf/math/sigmoid
+"""
+
+import math
+
+from tfnanlint.api import (Certainty, Changed, Claim, Context, Finding, Fix, Iterator, Site, Value, argument, ast, exponential_of,
+                           opposite, rule)
+
+
+@rule("TFN311", "hand-sigmoid", on="tf.divide tf.math.reciprocal", over="TFN102 TFN106")
+def check(quotient: Site, here: Context) -> Iterator[Finding]:
+    if quotient.op.name == "tf.divide":
+        tangent = hand_tanh(quotient, here)
+        if tangent is not None:
+            yield from found_tanh(quotient, tangent, here)
+            return
+    exp = beside_one(quotient.value("y" if quotient.op.name == "tf.divide" else "x"))
+    if exp is None or fits(exp.value("x")) or here.numeric(exp.value("x")) is False:
+        return
+    yield here.finding(quotient, None, "sigmoid written as 1 / (1 + exp(-x)): the exponential overflows for x below -88 (float32), "
+                       "and the gradient becomes NaN", Certainty.MAY, sigmoid(quotient, exp, here) if exp.complete else [])
+
+
+def fits(x: Value) -> bool:
+    """Whether the exponential of a value cannot overflow."""
+    return x.hi < math.log(x.limits.max) or x.kind == "number"
+
+
+def beside_one(total: Value) -> Site | None:
+    """The exponential that 1 is added to."""
+    site = total.origin
+    if not isinstance(site, Site) or site.op.name != "tf.add":
+        return None
+    for param, other in (("x", "y"), ("y", "x")):
+        exp = exponential_of(site.value(param))
+        if exp is not None and site.value(other).exact and site.value(other).lo == 1:
+            return exp
+    return None
+
+
+def sigmoid(quotient: Site, exp: Site, here: Context) -> list[Fix]:
+    """The numerator times the sigmoid; exp(x) / (1 + exp(x)) is the sigmoid itself."""
+    holes: dict = {"z": argument(exp, "x", "exponent")}
+    template = "tf.sigmoid(-{z})"
+    negated = exp.value("x").origin
+    if isinstance(negated, Site) and negated.op.name == "tf.negative" and negated.node is exp.args["x"] and negated.complete:
+        holes, template = {"z": argument(negated, "x", "logits")}, "tf.sigmoid({z})"
+    scaled = exp.args["x"]
+    if (isinstance(scaled, ast.BinOp) and isinstance(scaled.op, (ast.Mult, ast.Div)) and isinstance(scaled.left, ast.UnaryOp)
+            and isinstance(scaled.left.op, ast.USub) and exp.node in ast.walk(quotient.node)):
+        holes = {"z": Changed(scaled, [(scaled.left, "{v}", {"v": scaled.left.operand})])}
+        template = "tf.sigmoid({z})"
+    if quotient.op.name == "tf.divide" and not (quotient.value("x").exact and quotient.value("x").lo == 1):
+        same = exponential_of(quotient.value("x"))
+        if same is not None and here.same(same.value("x"), exp.value("x")):
+            holes, template = {"z": argument(exp, "x", "logits")}, "tf.sigmoid({z})"
+        else:
+            template, holes["n"] = f"{{n}} * {template}", quotient.args["x"]
+    return here.rewrite(quotient, template, title="use sigmoid", claim=Claim.EQUAL_WHERE_FINITE, **holes,
+                        cost="the gradient has up to 5 bits less for x above 10, where it is below 1e-4")
+
+
+# tanh
+
+
+def hand_tanh(quotient: Site, here: Context) -> Site | None:
+    """The exp(x) of (exp(x) - exp(-x)) / (exp(x) + exp(-x))."""
+    over, under = (here.made_by(quotient.value(param), name) for param, name in (("x", "tf.subtract"), ("y", "tf.add")))
+    if over is None or under is None:
+        return None
+    up, down = exponential_of(over.value("x")), exponential_of(over.value("y"))
+    if up is None or down is None or not opposite(up.value("x"), down.value("x")):
+        return None
+    parts = [(under.value("x"), under.value("y")), (under.value("y"), under.value("x"))]
+    return up if any(here.same(a, over.value("x")) and here.same(b, over.value("y")) for a, b in parts) else None
+
+
+def found_tanh(quotient: Site, exp: Site, here: Context) -> Iterator[Finding]:
+    x = exp.value("x")
+    if fits(x) and x.lo > -math.log(x.limits.max):
+        return
+    fixes = here.rewrite(quotient, "tf.tanh({x})", title="use tanh", claim=Claim.EQUAL, x=argument(exp, "x", "inner")) \
+        if exp.complete else []
+    yield here.finding(quotient, None, "tanh written out with exponentials: beyond 88 (float32) it is inf / inf, NaN, and so is the "
+                       "gradient", Certainty.MAY, fixes)

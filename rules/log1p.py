@@ -1,0 +1,52 @@
+"""Logarithm of 1 + x where x can be small: log1p keeps the digits that the sum drops.
+
+Next to 1, float32 keeps steps of 1.2e-7: `1 + x` has lost every digit of `x` below 6e-8, and all but three of 1e-4.
+`log(1 + x)` is then exactly 0, or wrong in the fourth digit. `tf.math.log1p` takes `x` itself and is right to the last
+digit; `log(1 - x)` is `log1p(-x)`. A `tf.function` is rewritten so by TensorFlow's optimizer on its way; eager code and
+XLA lose the digits. The gradient is the same.
+
+Bad:
+    change = tf.math.log(1.0 + rate)
+
+Good:
+    change = tf.math.log1p(rate)
+
+Nothing is reported where `x` is a count, or cannot come near 0. At -1 both forms are -inf: where `x` can be -1, keep it
+above with `tf.maximum`.
+
+See also: https://www.tensorflow.org/api_docs/python/tf/math/log1p
+"""
+
+from tfnanlint.api import Certainty, Claim, Context, Finding, Iterator, NO_CONSTANT, Site, Value, argument, plain, rule
+
+NEAR = 0.01  # next to 1, numbers below lose two digits and more
+
+
+@rule("TFN307", "log1p", on="tf.math.log")
+def check(log: Site, here: Context) -> Iterator[Finding]:
+    total = here.made_by(log.value("x"), "tf.add", "tf.subtract", aligned=True)
+    param = summand(total) if total is not None else None
+    if param is None or not total.complete or total.library in ("np", "math"):
+        return
+    x = total.value(param)
+    if not here.numeric(x) or whole(x) or x.lo > NEAR or x.hi < -NEAR or x.exact:
+        return
+    minus = total.op.name == "tf.subtract"
+    fixes = here.rewrite(log, "tf.math.log1p(-{x})" if minus else "tf.math.log1p({x})", title="use log1p", claim=Claim.EQUAL,
+                         x=argument(total, param, "offset"))
+    form = "log(1 - x)" if minus else "log(1 + x)"
+    yield here.finding(log, None, f"{form} loses the digits of a small x: below 6e-8 (float32) the result is 0; log1p keeps them",
+                       Certainty.MAY, fixes, modes=("eager", "xla"))
+
+
+def summand(total: Site) -> str | None:
+    """The parameter of a sum or difference that is added to 1 or taken from it."""
+    params = (("x", "y"),) if total.op.name == "tf.subtract" else (("x", "y"), ("y", "x"))
+    return next((other for one, other in params if total.value(one).exact and total.value(one).lo == 1), None)
+
+
+def whole(x: Value) -> bool:
+    """A count or another whole number, also one made a float."""
+    inner = plain(x)
+    return any(one.kind == "number" and one.const is NO_CONSTANT or one.dtype in ("int32", "int64", "uint8", "bool")
+               for one in (x, inner))

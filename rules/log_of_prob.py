@@ -1,0 +1,77 @@
+"""Logarithm of a probability that has a logarithm of its own.
+
+`tf.math.log(dist.prob(x))` exponentiates a log-density to take the logarithm again: 14 standard deviations from the mean
+of a normal distribution, or in a few hundred dimensions anywhere, the density underflows to 0 and the logarithm is -inf
+with a NaN gradient. `dist.log_prob(x)` never leaves the logarithm.
+
+`log(1 - tanh(x)^2)`, the correction of a squashed Gaussian policy, is -inf as soon as tanh rounds to 1, at 8.7 in float32;
+with an epsilon inside it is a constant there and its gradient 0. `2 * (log(2) - x - softplus(-2 * x))` is the same function,
+finite for every `x`, within 2e-7.
+
+Bad:
+    log_likelihood = tf.math.log(dist.prob(x))
+
+Bad:
+    correction = tf.math.log(1.0 - tf.square(tf.tanh(raw)))
+
+Good:
+    log_likelihood = dist.log_prob(x)
+
+Good:
+    correction = 2.0 * (0.6931472 - raw - tf.math.softplus(-2.0 * raw))
+
+Where only the squashed action is known, keep the value before tanh beside it (`tfp.bijectors.Tanh` does).
+
+See also: https://www.tensorflow.org/probability/api_docs/python/tfp/distributions/Distribution#log_prob
+https://github.com/tensorflow/probability/issues/233 and https://github.com/rlworkgroup/garage/issues/1174
+"""
+
+from tfnanlint.api import Certainty, Claim, Context, Finding, Fix, Iterator, Site, Value, argument, moments, rule
+
+LOG_2 = "0.6931471805599453"
+
+
+@rule("TFN312", "log-of-prob", on="tf.math.log", over="TFN101 TFN307")
+def check(log: Site, here: Context) -> Iterator[Finding]:
+    prob = here.made_by(log.value("x"), "method.prob", aligned=True)
+    if prob is not None:
+        yield here.finding(log, "x", "logarithm of a density, which underflows to 0 far from the mean: the result is -inf and its "
+                           "gradient NaN; log_prob is the same without the detour", Certainty.MAY, log_prob(log, prob, here))
+        return
+    tanh, guard = squashed(log.value("x"))
+    if tanh is None or not here.numeric(tanh.value("x")):
+        return
+    effect = "with the epsilon the gradient is 0 from there on" if guard else "the result is -inf from there on, its gradient NaN"
+    yield here.finding(log, "x", f"log(1 - tanh(x)^2): tanh rounds to 1 at 8.7 (float32), and {effect}", Certainty.MAY,
+                       correction(log, tanh, guard, here))
+
+
+def log_prob(log: Site, prob: Site, here: Context) -> list[Fix]:
+    if not prob.complete:
+        return []
+    return here.rewrite(log, "{dist}.log_prob({x})", title="use log_prob", claim=Claim.EQUAL, x=argument(prob, "value", "sample"),
+                        dist=argument(prob, "self", "distribution"))
+
+
+def squashed(value: Value) -> tuple[Site | None, bool]:
+    """The tanh in 1 - tanh(x)^2, and whether a small number is added to it."""
+    site = value.origin
+    guard = False
+    if isinstance(site, Site) and site.op.name in ("tf.add", "tf.maximum"):
+        for param, other in (("x", "y"), ("y", "x")):
+            if site.value(other).exact and 0 < site.value(other).lo < 0.1:
+                site, guard = site.value(param).origin, True
+                break
+    if not isinstance(site, Site) or site.op.name != "tf.subtract":
+        return None, False
+    one = site.value("x")
+    if not one.exact or not 1 <= one.lo < 1.1:
+        return None, False
+    square = moments.squared(site.value("y"))
+    tanh = square.value("x").origin if square is not None else None
+    return (tanh, guard or one.lo > 1) if isinstance(tanh, Site) and tanh.op.name == "tf.tanh" and tanh.complete else (None, False)
+
+
+def correction(log: Site, tanh: Site, guard: bool, here: Context) -> list[Fix]:
+    return here.rewrite(log, f"2.0 * ({LOG_2} - {{x}} - tf.math.softplus(-2.0 * {{x}}))", title="use softplus of what tanh is given",
+                        claim=Claim.SHIFTED, x=argument(tanh, "x", "raw"), cost="values move by 2e-7" + ("; beyond 7 it goes on where the epsilon made it a constant" if guard else ""))

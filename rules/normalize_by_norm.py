@@ -1,0 +1,74 @@
+"""A vector divided by its own norm.
+
+`x / norm(x)` is `0 / 0`, NaN, for a vector of zeros (padding, a dead unit, an empty document), and its gradient is NaN.
+`tf.math.l2_normalize(x, axis)` gives 0 there, with a finite gradient, because it keeps the sum of squares at or above
+1e-12 under the root.
+
+Bad:
+    unit = vectors / tf.norm(vectors, axis=-1, keepdims=True)
+
+Good:
+    unit = tf.math.l2_normalize(vectors, axis=-1)
+
+An epsilon added to the norm, `x / (norm(x) + eps)`, keeps the value finite, not the gradient. In float16 the default
+epsilon of `l2_normalize` is 0: give it `epsilon=1e-4`. Vectors shorter than 1e-6 come out shorter than 1; pass a smaller
+`epsilon` where such vectors count.
+
+See also: https://www.tensorflow.org/api_docs/python/tf/math/l2_normalize
+https://github.com/tensorflow/tensorflow/issues/56796 (what its gradient is at 0)
+"""
+
+from tfnanlint.api import (Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Site, argument, moments,
+                           repairs, rule)
+
+EUCLIDEAN = ("euclidean", "fro", 2, None)
+
+
+@rule("TFN314", "normalize-by-norm", on="tf.divide tf.multiply", over="TFN102 TFN201 TFN202 TFN404")
+def check(quotient: Site, here: Context) -> Iterator[Finding]:
+    for param, other in (("x", "y"),) if quotient.op.name == "tf.divide" else (("x", "y"), ("y", "x")):
+        norm = norm_of(quotient, param, other, here)
+        if norm is not None:
+            break
+    else:
+        return
+    x = quotient.value(param)
+    if not here.numeric(x) or x.kind == "number" or x.nonzero or x.guarded or here.hidden(quotient):
+        return
+    if not x.known and quotient.differentiated is Differentiated.NO:
+        return
+    yield here.finding(quotient, None, "a vector divided by its own norm: a vector of zeros gives 0 / 0, NaN, and so does the gradient",
+                       Certainty.MUST if x.lo == x.hi == 0 else Certainty.MAY, fixes(quotient, param, norm, here),
+                       covers=[norm.node])
+
+
+def norm_of(quotient: Site, param: str, other: str, here: Context) -> Site | None:
+    """The norm, root of a sum of squares or its reciprocal root that a vector is divided by, if it is of that vector."""
+    names = ("tf.norm", "tf.sqrt", "K.sqrt") if quotient.op.name == "tf.divide" else ("tf.math.rsqrt",)
+    root = here.made_by(quotient.value(other), *names, aligned=True)
+    if root is None or root.library in ("np", "math"):
+        return None
+    if root.op.name == "tf.norm":
+        own = root.const("ord", "euclidean") in EUCLIDEAN and here.same(quotient.value(param), root.value("x"))
+        return root if own else None
+    total = here.made_by(root.value("x"), "tf.reduce_sum", aligned=True)
+    square = moments.squared(total.value("x")) if total is not None else None
+    return root if square is not None and here.same(square.value("x"), quotient.value(param)) else None
+
+
+def fixes(quotient: Site, param: str, norm: Site, here: Context) -> list[Fix]:
+    reduction = norm if norm.op.name == "tf.norm" else here.made_by(norm.value("x"), "tf.reduce_sum", aligned=True)
+    inside = [] if norm.op.name == "tf.math.rsqrt" else repairs.under_the_root(here, [norm])
+    if not reduction.complete or not norm.complete or not stretched(reduction) or reduction.value("axis").kind == "sequence":
+        return inside
+    half = quotient.value(param).dtype == "float16"
+    return here.rewrite(quotient, "tf.math.l2_normalize({x}, axis={axis}, epsilon={eps})", title="use l2_normalize",
+                        claim=Claim.SHIFTED, cost=f"vectors shorter than {'1e-2' if half else '1e-6'} come out shorter than 1; "
+                        "others move by 2 units in the last place", x=quotient.args[param],
+                        axis=argument(reduction, "axis", "axis"), eps="1e-4" if half else None) + inside
+
+
+def stretched(reduction: Site) -> bool:
+    """Whether the reduced axis stays for the division: all axes, the first one, or keepdims."""
+    axis = reduction.const("axis", None)
+    return axis is None or axis == 0 and axis is not False or reduction.const("keepdims", None) is True
