@@ -19,17 +19,10 @@ gradient of the root itself is infinite at 0.
 See also: https://www.tensorflow.org/api_docs/python/tf/math/divide_no_nan
 """
 
-from tfnanlint.api import (INF, Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Site, Value, on_a_grid, plain,
+from tfnanlint.api import (INF, Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Site, Value, evidence, plain,
                            repairs, rule, words)
 
 DIVISORS = {"tf.math.reciprocal": "x", "tf.math.rsqrt": "x"}
-VARIABLES = ("tf.Variable", "tf.get_variable", "K.variable", "method.add_weight", "method.add_variable", "slim.variable")
-INSIDE = ("tf.sqrt", "K.sqrt", "tf.square", "tf.pow")  # 0 where what they are given is
-PARTS = ("tf.multiply", "tf.add", "tf.maximum")
-UNDERFLOWING = ("tf.exp", "tf.sigmoid")
-DRAWS = ("tf.random.", "np.random.", "K.random_", "keras.random.")
-LONG = 2.0**31  # the length of an axis is below it
-SUMS = ("tf.reduce_sum", "tf.math.count_nonzero", "method.sum")
 WORDS = {"tf.math.floormod": "remainder of a division", "tf.math.floordiv": "floor division",
          "tf.truncatemod": "remainder of a division", "tf.truncatediv": "division", "tf.math.rsqrt": "reciprocal root",
          "tf.math.reciprocal": "reciprocal"}
@@ -59,92 +52,15 @@ def reason(division: Site, divisor: Value, here: Context) -> str | None:
     """In words what shows that the divisor can be 0; None where nothing does."""
     if divisor.kind != "tensor":
         return "0" if divisor.const == 0 and divisor.is_number and division.value("x").kind == "tensor" else None
-    if counted(divisor, here):
+    if evidence.counted(divisor):
         return None
     if not here.numeric(divisor) or divisor.nonzero or divisor.guarded:
         return None
-    if divisor.known and shown(divisor, here):
+    if divisor.known and evidence.shows_zero(divisor):
         return f"a value that is {words(divisor)}" if not divisor.exact else "0"
     if summed_mask(division, here):
         return "a sum over a mask that can be all 0"
     return None
-
-
-def counted(divisor: Value, here: Context) -> bool:
-    """A Python number or a size made a tensor (Python itself would have complained about 0), or what lies within lengths
-    of at least 1."""
-    bare = plain(divisor)
-    minus = here.made_by(bare, "tf.subtract")
-    size = plain(minus.value("x")) if minus is not None else bare
-    whole = size.kind == "number" and not size.is_number or bare.dtype in ("int32", "int64")
-    if bare.kind == "number" or minus is not None and (whole or extent(size)):
-        return True
-    cast = here.made_by(divisor, "tf.constant", "tf.convert_to_tensor")
-    if cast is not None:
-        return cast.value("x").kind == "number"
-    total = here.made_by(bare, "tf.reduce_sum")
-    within = here.made_by(total.value("x"), "tf.sequence_mask") if total is not None else None
-    return within is not None and within.value("x").lo >= 1
-
-
-def extent(value: Value) -> bool:
-    """The length of an axis, halved or cast: no other values have such bounds."""
-    return value.lo >= 0 and LONG / 8 <= value.hi <= LONG
-
-
-def shown(divisor: Value, here: Context, depth: int = 4) -> bool:
-    """Whether the program shows that 0 occurs: not where only the shape of an op leaves it open (`1 - b ** n`, the square
-    of an unknown number, an exponential or a sigmoid that must underflow, a floor of which nothing is known), and not where
-    two random draws would have to be 0 at once."""
-    divisor = here.widest(plain(divisor))
-    if not divisor.known or on_a_kernel(divisor, here) or drawn(divisor, here) > 1:
-        return False
-    site = here.made_by(divisor, *INSIDE, *PARTS, *UNDERFLOWING) if depth else None
-    quotient = here.made_by(divisor, "tf.divide")
-    if quotient is not None and divisor.nonnegative and quotient.value("x").positive:
-        return False
-    if site is None:
-        if divisor.lo == -INF and divisor.hi == INF:
-            return here.made_by(divisor, *VARIABLES) is not None
-        return divisor.lo > -INF and (divisor.hi < INF or divisor.lo == 0)
-    if site.op.name in UNDERFLOWING or site.op.name == "tf.pow" and not exponent(site):
-        return False
-    if site.op.name == "tf.add" and any(site.value(p).lo > 0 for p in ("x", "y")) and any(site.value(p).lo < 0 for p in ("x", "y")):
-        return False  # an epsilon and something that would have to be just as negative
-    if site.op.name in PARTS:
-        parts = [site.value(param) for param in ("x", "y") if site.value(param).zero or not site.value(param).known]
-        inner = [shown(part, here, depth - 1) for part in parts]
-        return any(inner) if site.op.name == "tf.multiply" else all(inner) and bool(inner)
-    return site.value("x").zero and shown(site.value("x"), here, depth - 1)
-
-
-def on_a_kernel(divisor: Value, here: Context) -> bool:
-    """The sum of exponentials or reciprocals of a fixed range of numbers: the middle of a blur kernel is no 0."""
-    total = here.made_by(divisor, *SUMS)
-    part = here.made_by(total.value("x"), "tf.exp", "tf.math.reciprocal") if total is not None else None
-    return part is not None and on_a_grid(part.value("x"))
-
-
-def drawn(divisor: Value, here: Context, depth: int = 6) -> int:
-    """How many random draws are added up in a divisor; 0 where something else is in it."""
-    value = plain(divisor)
-    site = value.origin
-    if not isinstance(site, Site) or depth == 0:
-        return 0
-    name = site.op.name
-    if name.startswith(DRAWS):
-        return 1
-    if name in SUMS + ("tf.norm", "tf.add_n"):
-        return 2 * drawn(site.value(site.op.main), here, depth - 1)
-    if name == "tf.add":
-        parts = [drawn(site.value(param), here, depth - 1) for param in ("x", "y")]
-        return sum(parts) if all(parts) else 0
-    return drawn(site.value("x"), here, depth - 1) if name in INSIDE + ("tf.abs",) else 0
-
-
-def exponent(power: Site) -> bool:
-    """Whether a power is that of its base by a known number: otherwise only underflow makes it 0."""
-    return power.value("y").is_number and power.value("y").const > 0
 
 
 def summed_mask(division: Site, here: Context) -> bool:
@@ -158,7 +74,7 @@ def summed_mask(division: Site, here: Context) -> bool:
 
 def sums(value: Value, here: Context, depth: int = 4) -> list[Site]:
     """The sums that a value is made of by adding and scaling."""
-    total = here.made_by(plain(value), *SUMS)
+    total = here.made_by(plain(value), *evidence.SUMS)
     if total is not None:
         return [total]
     outer = here.made_by(plain(value), "tf.add", "tf.subtract", "tf.multiply") if depth else None

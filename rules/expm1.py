@@ -10,12 +10,13 @@ Bad:
 Good:
     growth = tf.math.expm1(rate)
 
-Nothing is reported where `x` cannot come near 0. The overflow for large `x` is the same in both forms.
+Nothing is reported where `x` cannot come near 0, where the difference is only compared with something
+(`abs(ratio - 1) > 0.2`), and where nothing is differentiated. The overflow for large `x` is the same in both forms.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/expm1
 """
 
-from tfnanlint.api import Certainty, Claim, Context, Finding, Iterator, Site, argument, exponential_of, rule
+from tfnanlint.api import Certainty, Claim, Context, Differentiated, Finding, Iterator, Site, argument, ast, exponential_of, rule
 
 NEAR = 0.01  # next to 1, numbers below lose two digits and more
 
@@ -31,8 +32,21 @@ def check(minus: Site, here: Context) -> Iterator[Finding]:
     x = exp.value("x")
     if not here.numeric(x) or x.kind == "number" or x.lo > NEAR or x.hi < -NEAR or x.exact:
         return
+    if minus.differentiated is Differentiated.NO or compared(minus, here):
+        return
     fixes = here.rewrite(minus, f"{sign}tf.math.expm1({{x}})", title="use expm1", claim=Claim.EQUAL,
                          x=argument(exp, "x", "exponent"))
     form = "1 - exp(x)" if sign else "exp(x) - 1"
     yield here.finding(minus, None, f"{form} loses the digits of a small x: below 6e-8 (float32) the result is 0; expm1 keeps them",
                        Certainty.MAY, fixes, modes=("eager", "graph", "xla") if sign else ("eager", "xla"))
+
+
+def compared(minus: Site, here: Context) -> bool:
+    """Whether the difference ends in a comparison of the same expression, where its last digits do not count."""
+    for node in here.around(minus.node):
+        if isinstance(node, ast.Compare):
+            return True
+        site = here.site(node, minus.point) if isinstance(node, ast.Call) else None
+        if site is None or site.op.name != "tf.abs":
+            return site is not None and site.op.name.startswith(("tf.math.greater", "tf.math.less", "tf.greater", "tf.less"))
+    return False

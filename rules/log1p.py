@@ -11,13 +11,13 @@ Bad:
 Good:
     change = tf.math.log1p(rate)
 
-Nothing is reported where `x` is a count, or cannot come near 0. At -1 both forms are -inf: where `x` can be -1, keep it
+Nothing is reported where `x` is a count, or cannot come near 0, or where nothing is differentiated (a schedule, a metric). At -1 both forms are -inf: where `x` can be -1, keep it
 above with `tf.maximum`.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/log1p
 """
 
-from tfnanlint.api import Certainty, Claim, Context, Finding, Iterator, NO_CONSTANT, Site, Value, argument, plain, rule
+from tfnanlint.api import Certainty, Claim, Context, Differentiated, Finding, Iterator, NO_CONSTANT, Site, Value, argument, plain, rule
 
 NEAR = 0.01  # next to 1, numbers below lose two digits and more
 
@@ -29,7 +29,9 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
     if param is None or not total.complete or total.library in ("np", "math"):
         return
     x = total.value(param)
-    if not here.numeric(x) or whole(x) or x.lo > NEAR or x.hi < -NEAR or x.exact:
+    if not here.numeric(x) or whole(x) or x.guarded or x.lo > NEAR or x.hi < -NEAR or x.exact:
+        return
+    if log.differentiated is Differentiated.NO or number_of_python(total, log):
         return
     minus = total.op.name == "tf.subtract"
     fixes = here.rewrite(log, "tf.math.log1p(-{x})" if minus else "tf.math.log1p({x})", title="use log1p", claim=Claim.EQUAL,
@@ -43,6 +45,11 @@ def summand(total: Site) -> str | None:
     """The parameter of a sum or difference that is added to 1 or taken from it."""
     params = (("x", "y"),) if total.op.name == "tf.subtract" else (("x", "y"), ("y", "x"))
     return next((other for one, other in params if total.value(one).exact and total.value(one).lo == 1), None)
+
+
+def number_of_python(total: Site, log: Site) -> bool:
+    """Whether nothing says that a sum in an earlier statement is a tensor: `confidence = 1.0 - label_smoothing`."""
+    return log.value("x").kind != "tensor" and total.node is not log.args.get("x")
 
 
 def whole(x: Value) -> bool:

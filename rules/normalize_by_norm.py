@@ -18,8 +18,8 @@ See also: https://www.tensorflow.org/api_docs/python/tf/math/l2_normalize
 https://github.com/tensorflow/tensorflow/issues/56796 (what its gradient is at 0)
 """
 
-from tfnanlint.api import (Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Site, argument, moments,
-                           repairs, rule)
+from tfnanlint.api import (Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Site, argument, evidence,
+                           moments, repairs, rule)
 
 EUCLIDEAN = ("euclidean", "fro", 2, None)
 
@@ -33,9 +33,10 @@ def check(quotient: Site, here: Context) -> Iterator[Finding]:
     else:
         return
     x = quotient.value(param)
+    divisor = norm.value("x") if norm.op.name == "tf.math.rsqrt" else quotient.value(other)
     if not here.numeric(x) or x.kind == "number" or x.nonzero or x.guarded or here.hidden(quotient):
         return
-    if not x.known and quotient.differentiated is Differentiated.NO:
+    if not evidence.shows_zero(divisor) or not x.known and quotient.differentiated is Differentiated.NO:
         return
     yield here.finding(quotient, None, "a vector divided by its own norm: a vector of zeros gives 0 / 0, NaN, and so does the gradient",
                        Certainty.MUST if x.lo == x.hi == 0 else Certainty.MAY, fixes(quotient, param, norm, here),

@@ -26,7 +26,7 @@ source magics cells notebook
 conditions names values findings fingerprint edits
 site ops scopes calls statements project module
 resolution following containers expressions
-gradients domains exponents moments probabilities pairings masks reach
+gradients domains exponents moments probabilities pairings masks evidence reach
 template rewrite rules repairs api
 flow
 notices config suppress checking pages

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Iterator
 
-from tfnanlint import moments, repairs
+from tfnanlint import evidence, moments, repairs
 from tfnanlint.domains import Domain, domain, domains, filler
 from tfnanlint.exponents import exponential_of, on_a_grid, opposite, shifted_by_maximum, tame
 from tfnanlint.findings import Certainty, Claim, Differentiated, Finding, Fix
@@ -18,7 +18,7 @@ from tfnanlint.site import Site, made_by, part_of, same
 from tfnanlint.values import FLOATS, INF, NO_CONSTANT, SMALLEST, Note, Value, number_text, rounded, words
 
 __all__ = ["argument", "ast", "branches", "Certainty", "Changed", "Claim", "clipped", "COMPILE", "Context",
-           "Differentiated", "Domain", "domain", "domains", "exponential_of", "FAMILIES", "filler", "Finding", "Fix",
+           "Differentiated", "Domain", "domain", "domains", "evidence", "exponential_of", "FAMILIES", "filler", "Finding", "Fix",
            "FLOATS", "INF", "Iterator", "last_layer", "linear", "logged", "made_by", "maker", "mask_test", "Masked",
            "moments", "Named", "NO_CONSTANT", "Note", "number_text", "on_a_grid", "opposite", "Outside", "Pairing",
            "part_of", "plain", "Probability", "probability", "repairs", "rescued", "rounded", "rule", "same",

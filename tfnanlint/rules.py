@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Callable, Iterable, Iterator
 
 from tfnanlint.edits import enclosing
+from tfnanlint.evidence import widest
 from tfnanlint.findings import Certainty, Claim, Differentiated, Edit, Finding, Fix, Step
 from tfnanlint.names import IMPORTS, canonical, local_spelling
 from tfnanlint.masks import CLIPS, Masked, Masks
@@ -187,13 +188,7 @@ class Context:
 
     def widest(self, value: Value) -> Value:
         """Of a value that is one of several (branches, returns), the one that admits most, where it stands for them all."""
-        note = value.origin
-        while isinstance(note, Note) and not note.text and note.index is None and isinstance(note.parent, (Note, Site)):
-            note = note.parent
-        if note is value.origin or not isinstance(note, Site) or note.result is None:
-            return value
-        found = note.result
-        return found if (found.lo, found.hi, found.zero) == (value.lo, value.hi, value.zero) else value
+        return widest(value)
 
     def line(self, node: ast.AST) -> str:
         """The line on which a node of this file stands, as a message names it."""

@@ -1,0 +1,107 @@
+"""Evidence: whether the program itself shows that a value can be 0.
+
+Bounds alone do not: the square of an unknown number, `1 - b ** n`, an exponential that must underflow leave 0 open.
+"""
+
+from __future__ import annotations
+
+from tfnanlint.exponents import on_a_grid
+from tfnanlint.masks import plain
+from tfnanlint.site import Site, made_by
+from tfnanlint.values import INF, Note, Value
+
+SUMS = ("tf.reduce_sum", "tf.math.count_nonzero", "method.sum")
+_VARIABLES = ("tf.Variable", "tf.get_variable", "K.variable", "method.add_weight", "method.add_variable", "slim.variable")
+_INSIDE = ("tf.sqrt", "K.sqrt", "tf.square", "tf.pow")  # 0 where what they are given is
+_PARTS = ("tf.multiply", "tf.add", "tf.maximum")
+_UNDERFLOWING = ("tf.exp", "tf.sigmoid")
+_DRAWS = ("tf.random.", "np.random.", "K.random_", "keras.random.")
+_LONG = 2.0**31  # the length of an axis is below it
+
+
+def widest(value: Value) -> Value:
+    """Of a value that is one of several (branches, returns), the one that admits most, where it stands for them all."""
+    note = value.origin
+    while isinstance(note, Note) and not note.text and note.index is None and isinstance(note.parent, (Note, Site)):
+        note = note.parent
+    if note is value.origin or not isinstance(note, Site) or note.result is None:
+        return value
+    found = note.result
+    return found if (found.lo, found.hi, found.zero) == (value.lo, value.hi, value.zero) else value
+
+
+def counted(divisor: Value) -> bool:
+    """A Python number or a size made a tensor (Python itself would have complained about 0), or what lies within lengths
+    of at least 1."""
+    bare = plain(divisor)
+    minus = made_by(bare, "tf.subtract")
+    size = plain(minus.value("x")) if minus is not None else bare
+    whole = size.kind == "number" and not size.is_number or bare.dtype in ("int32", "int64")
+    if bare.kind == "number" or minus is not None and (whole or _extent(size)):
+        return True
+    cast = made_by(divisor, "tf.constant", "tf.convert_to_tensor")
+    if cast is not None:
+        return cast.value("x").kind == "number"
+    total = made_by(bare, "tf.reduce_sum")
+    within = made_by(total.value("x"), "tf.sequence_mask") if total is not None else None
+    return within is not None and within.value("x").lo >= 1
+
+
+def _extent(value: Value) -> bool:
+    """The length of an axis, halved or cast: no other values have such bounds."""
+    return value.lo >= 0 and _LONG / 8 <= value.hi <= _LONG
+
+
+def shows_zero(divisor: Value, depth: int = 4) -> bool:
+    """Whether the program shows that 0 occurs: not where only the shape of an op leaves it open (`1 - b ** n`, the square
+    of an unknown number, an exponential or a sigmoid that must underflow, a floor of which nothing is known), and not where
+    two random draws would have to be 0 at once."""
+    divisor = widest(plain(divisor))
+    if not divisor.known or _on_a_kernel(divisor) or _drawn(divisor) > 1:
+        return False
+    site = made_by(divisor, *_INSIDE, *_PARTS, *_UNDERFLOWING) if depth else None
+    quotient = made_by(divisor, "tf.divide")
+    if quotient is not None and divisor.nonnegative and quotient.value("x").positive:
+        return False
+    if site is None:
+        if divisor.lo == -INF and divisor.hi == INF:
+            return made_by(divisor, *_VARIABLES) is not None
+        return divisor.lo > -INF and (divisor.hi < INF or divisor.lo == 0)
+    if site.op.name in _UNDERFLOWING or site.op.name == "tf.pow" and not _exponent(site):
+        return False
+    if site.op.name == "tf.add" and any(site.value(p).lo > 0 for p in ("x", "y")) and any(site.value(p).lo < 0 for p in ("x", "y")):
+        return False  # an epsilon and something that would have to be just as negative
+    if site.op.name in _PARTS:
+        parts = [site.value(param) for param in ("x", "y") if site.value(param).zero or not site.value(param).known]
+        inner = [shows_zero(part, depth - 1) for part in parts]
+        return any(inner) if site.op.name == "tf.multiply" else all(inner) and bool(inner)
+    return site.value("x").zero and shows_zero(site.value("x"), depth - 1)
+
+
+def _on_a_kernel(divisor: Value) -> bool:
+    """The sum of exponentials or reciprocals of a fixed range of numbers: the middle of a blur kernel is no 0."""
+    total = made_by(divisor, *SUMS)
+    part = made_by(total.value("x"), "tf.exp", "tf.math.reciprocal") if total is not None else None
+    return part is not None and on_a_grid(part.value("x"))
+
+
+def _drawn(divisor: Value, depth: int = 6) -> int:
+    """How many random draws are added up in a divisor; 0 where something else is in it."""
+    value = plain(divisor)
+    site = value.origin
+    if not isinstance(site, Site) or depth == 0:
+        return 0
+    name = site.op.name
+    if name.startswith(_DRAWS):
+        return 1
+    if name in SUMS + ("tf.norm", "tf.add_n"):
+        return 2 * _drawn(site.value(site.op.main), depth - 1)
+    if name == "tf.add":
+        parts = [_drawn(site.value(param), depth - 1) for param in ("x", "y")]
+        return sum(parts) if all(parts) else 0
+    return _drawn(site.value("x"), depth - 1) if name in _INSIDE + ("tf.abs",) else 0
+
+
+def _exponent(power: Site) -> bool:
+    """Whether a power is that of its base by a known number: otherwise only underflow makes it 0."""
+    return power.value("y").is_number and power.value("y").const > 0
