@@ -28,9 +28,10 @@ LEAST = {"float16": 1e-4, "bfloat16": 1e-37}  # floors below lose their meaning 
 @rule("TFN206", "clip-after-singularity", on="tf.clip_by_value tf.maximum tf.minimum tf.nn.relu tf.nn.relu6",
       over="TFN101 TFN102 TFN201 TFN202 TFN203")
 def check(clip: Site, here: Context) -> Iterator[Finding]:
-    if clip.differentiated is Differentiated.NO:
+    hidden = clipped(clip)
+    if not hidden or clip.differentiated is Differentiated.NO:
         return
-    for masked in clipped(clip):
+    for masked in hidden:
         site = masked.site
         value = site.value(masked.param)
         if masked.cut or not here.numeric(value) or value.kind == "number" or not wanted(masked, here):

@@ -25,7 +25,7 @@ ORDER = """
 source magics cells notebook
 conditions names values findings fingerprint edits
 site ops scopes calls statements project module
-resolution following containers expressions
+assumptions resolution following containers expressions
 gradients domains exponents moments probabilities pairings masks evidence reach
 template rewrite rules repairs api
 flow

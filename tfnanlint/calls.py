@@ -18,7 +18,7 @@ TRANSPARENT = frozenset("function staticmethod classmethod property cached_prope
 class Function:
     """A function or lambda of the program, defined at `point`; `owner` is the class it is a method of."""
 
-    __slots__ = ("node", "point", "module", "owner", "activation", "decorators", "busy", "recurred", "assumed")
+    __slots__ = ("node", "point", "module", "owner", "activation", "decorators", "busy", "stamp", "assumed")
 
     def __init__(self, node: Any, point: Point, module: Any, owner: ClassObject | None = None):
         self.node = node
@@ -26,9 +26,10 @@ class Function:
         self.module = module
         self.owner = owner
         self.activation: Scope | None = None
-        self.decorators = tuple(_decorator_leaf(d) for d in getattr(node, "decorator_list", ()))
+        decorators = getattr(node, "decorator_list", ())
+        self.decorators = tuple(_decorator_leaf(d) for d in decorators) if decorators else ()
         self.busy = 0
-        self.recurred = 0  # how often it was met inside itself
+        self.stamp = 0  # of the assumption about what it returns inside itself; see `assumptions`
         self.assumed: Value | None = None
 
     @property
@@ -51,17 +52,37 @@ class Function:
 
 
 class ClassObject:
-    """A class of the program; `scope` is its body."""
+    """A class of the program; its body is walked when somebody asks for its `scope` or `methods`."""
 
-    __slots__ = ("node", "point", "module", "scope", "methods", "_attributes")
+    __slots__ = ("node", "point", "module", "_scope", "_methods", "_walked", "_attributes")
 
     def __init__(self, node: ast.ClassDef, point: Point, module: Any):
         self.node = node
         self.point = point
         self.module = module
-        self.scope = Scope(node, point, module)
-        self.methods: dict[str, Function] = {}
+        self._scope = Scope(node, point, module)
+        self._methods: dict[str, Function] = {}
+        self._walked = False
         self._attributes: dict[str, list[ast.AST]] | None = None
+
+    @property
+    def scope(self) -> Scope:
+        """The scope of its body."""
+        if not self._walked:
+            self._walked = True
+            self.module.walk(self._scope)
+        return self._scope
+
+    @property
+    def methods(self) -> dict[str, Function]:
+        """The functions defined in its body, by name."""
+        self.scope  # walks the body
+        return self._methods
+
+    def close(self) -> None:
+        """Forget everything; see `Module.close`."""
+        self._methods.clear()
+        self._scope.close()
 
     @property
     def name(self) -> str:
@@ -197,16 +218,17 @@ class Handed(Binding):
     __slots__ = ("binding", "function")
 
     def __init__(self, binding: Binding, function: Function):
-        super().__init__()
+        self._value = None
         self.binding = binding
         self.function = function
 
     def compute(self, interpreter: Any) -> Value:
-        busy, self.function.busy = self.function.busy, 0
+        function = self.function
+        before, function.busy, function.stamp = (function.busy, function.stamp), 0, 0
         try:
             return self.binding.value(interpreter)
         finally:
-            self.function.busy = busy
+            function.busy, function.stamp = before
 
 
 class Starred(Binding):
@@ -215,7 +237,7 @@ class Starred(Binding):
     __slots__ = ("items",)
 
     def __init__(self, items: list[Binding]):
-        super().__init__()
+        self._value = None
         self.items = items
 
     def compute(self, interpreter: Any) -> Value:

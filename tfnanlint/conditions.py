@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import Iterator
+from typing import Any, Iterator
 
 _FLIP = {">": "<", ">=": "<=", "<": ">", "<=": ">=", "==": "==", "!=": "!="}
 _NEGATE = {">": "<=?", ">=": "<?", "<": ">=?", "<=": ">?", "==": "!=?", "!=": "=="}
@@ -48,6 +48,21 @@ def root_of(path: str) -> str:
 def leaf(function: ast.expr) -> str:
     """The last name of a callee: `greater` of `tf.math.greater`."""
     return function.attr if isinstance(function, ast.Attribute) else function.id if isinstance(function, ast.Name) else ""
+
+
+def spoken_of(test: Any, truth: bool) -> tuple[tuple[str, ast.expr], ...]:
+    """(path, expression) for each path of which a test says something; kept with the tree, for bodies are walked often."""
+    known = getattr(test, "spoken_of", None)
+    if known is None:
+        known = test.spoken_of = {}
+    if truth not in known:
+        found: dict[str, ast.expr | None] = {}
+        for node, _, _ in facts(test, truth):
+            path = path_of(node)
+            if path is not None:
+                found.setdefault(path, None if node is test else node)  # a node that holds itself is never given back
+        known[truth] = tuple(found.items())
+    return tuple((path, node or test) for path, node in known[truth])
 
 
 def facts(test: ast.expr, truth: bool) -> Iterator[Fact]:

@@ -11,7 +11,8 @@ import operator
 from typing import Any
 
 from tfnanlint import calls
-from tfnanlint.calls import ClassObject, Function, Instance
+from tfnanlint.assumptions import Assumptions
+from tfnanlint.calls import Bound, ClassObject, Function, Instance
 from tfnanlint.conditions import facts, leaf, path_of, root_of
 from tfnanlint.containers import Containers
 from tfnanlint.following import MAX_ABROAD, Following
@@ -40,7 +41,7 @@ _KERAS_METHODS = frozenset(("add_weight", "add_variable", "compile", "fit"))
 _NUMERIC_KINDS = frozenset(("tensor", "number", "array", "unknown", "shape"))
 
 
-class Interpreter(Resolution, Following, Containers):
+class Interpreter(Assumptions, Resolution, Following, Containers):
     """Answers what values arrive; one for all modules of a run."""
 
     def __init__(self, callers_abroad: bool = True) -> None:
@@ -50,7 +51,7 @@ class Interpreter(Resolution, Following, Containers):
 
 
         self.constants = python.CONSTANTS
-        self.taint = 0
+        super().__init__()
         self.scopes: list[Scope] = []  # every activation made
         self.depth = 0
         self.steps = 0
@@ -60,6 +61,7 @@ class Interpreter(Resolution, Following, Containers):
         self.abroad = 0 if callers_abroad else MAX_ABROAD
         self.attributes: dict[tuple[ClassObject, str, int], Binding | None] = {}
         self.escaping: dict[ast.AST, bool] = {}
+        self._sites: dict[tuple[ast.expr, int], Site | None] = {}
         self._members: dict[tuple[int, str], tuple[Any, Value]] = {}
 
     def close(self) -> None:
@@ -87,24 +89,43 @@ class Interpreter(Resolution, Following, Containers):
         self.steps += 1
         if self.depth >= MAX_DEPTH or self.steps > MAX_STEPS:
             return unknown()  # and so for good: asking again would cost as much again
-        before = self.taint
+        tentative = self.tentatively((node, id(memo)))
+        if tentative is not None:
+            return tentative
+        mark = len(self.reads)
         self.depth += 1
         try:
             found = handler(self, node, point)
         finally:
             self.depth -= 1
-        if self.taint == before:
+        if len(self.reads) == mark:
             memo[node] = found
+        else:
+            self.hold((node, id(memo)), found, mark)
         return found
 
     def site(self, node: ast.expr, point: Point) -> Site | None:
         """The op application that an expression is, or None. The same object as the origin of its value."""
         self.steps = 0
-        value = self.evaluate(node, point)
-        origin = value.origin
-        if isinstance(origin, Site) and origin.node is node:
-            return origin
-        return self.application(node, point)
+        value = point.memo.get(node)
+        if value is not None:
+            origin = value.origin
+            return origin if isinstance(origin, Site) and origin.node is node else self.application(node, point)
+        key = (node, id(point.memo))
+        if key not in self._sites:
+            self._sites[key] = self.application(node, point)  # the value, when somebody asks for it, has this origin
+            if self._sites[key] is None and isinstance(node, ast.Call) and self._applies(node, point):
+                origin = self.evaluate(node, point).origin
+                self._sites[key] = origin if isinstance(origin, Site) and origin.node is node else None
+        return self._sites[key]
+
+    def _applies(self, node: ast.Call, point: Point) -> bool:
+        """Whether a call that no row names applies an op all the same: a layer, a partial of an op."""
+        callee = self.callee(node.func, point)
+        target = callee.obj if callee is not None else None
+        if isinstance(target, Bound):
+            target = target.function
+        return target is not None and not isinstance(target, (Function, ClassObject, Instance))
 
     def application(self, node: ast.expr, point: Point) -> Site | None:
         """A fresh site for an expression that applies an op."""
@@ -189,13 +210,27 @@ class Interpreter(Resolution, Following, Containers):
         row = self.table.get(name) if name else None
         if row is None:
             return None
+        made = self._sites.get((node, id(point.memo)))
+        if made is not None and made.op is row:
+            return made
         args = dict(zip(row.params, args.values()))
         return self._made(Site(row, node, args, lambda n: self.evaluate(n, point), library="operator", point=point,
                                source=point.module.source, name=name))
 
     def _made(self, site: Site) -> Site:
         site._apply = lambda callee, args: self.apply(callee, [Fixed(a) for a in args], {})
+        point = site.point  # not the site itself: it would hold itself for ever
+        site._maker = lambda node: self.maker(node, point)
         return site
+
+    def maker(self, node: ast.expr, point: Point) -> Op | None:
+        """The op that an expression, or the only definition of a name, applies; None where that takes more than reading."""
+        if isinstance(node, ast.Name):
+            made = point.lookup(node.id)
+            return self.maker(made.node, made.point) if isinstance(made, Assigned) and made.node is not node else None
+        if isinstance(node, ast.BinOp):
+            return self.table.get(_OPERATORS.get(type(node.op), ""))
+        return self.table.get(self.resolve(node.func, point) or "") if isinstance(node, ast.Call) else None
 
     def _result(self, site: Site) -> Value:
         """The value that a site gives, with the site as its origin."""
@@ -318,6 +353,9 @@ class Interpreter(Resolution, Following, Containers):
         return result.but(zero=result.zero, origin=site, kind="tensor", const=NO_CONSTANT, obj=None)
 
     def _call_site(self, row: Op, name: str, node: ast.Call, point: Point) -> Site:
+        made = self._sites.get((node, id(point.memo)))
+        if made is not None and made.op is row:
+            return made
         args, complete = bind_arguments(row, name, node)
         site = Site(row, node, args, lambda n: self.evaluate(n, point), complete=complete,
                     library=name.split(".", 1)[0], point=point, source=point.module.source, name=name)
@@ -334,6 +372,9 @@ class Interpreter(Resolution, Following, Containers):
         plain = receiver.kind in ("tensor", "array", "number", "unknown", "shape") and receiver.obj is None
         if not plain and receiver.kind not in ("model", "layer") and not self._inherited(receiver, node.func.attr):
             return None
+        made = self._sites.get((node, id(point.memo)))
+        if made is not None and made.op is row:
+            return made
         args, complete = bind_arguments(row, row.name, node, ["self"])
         args["self"] = node.func.value
         return self._made(Site(row, node, args, lambda n: self.evaluate(n, point), complete=complete, library="method",
@@ -362,22 +403,17 @@ class Interpreter(Resolution, Following, Containers):
             value = _related(value, relation, bound)
         return value
 
-    def settled(self, before: int, own: int) -> None:
-        """An assumption was settled: what was computed since `before` stands, unless other assumptions were used as well."""
-        if self.taint - before == own:
-            self.taint = before
-
     def settle(self, loop: Loop) -> Value:
         """The least value of a loop variable that covers its entry and every round, widened after the second."""
         entry = loop.entry.value(self) if loop.entry is not None else None
         if not loop.rounds:
             return entry if entry is not None else unknown()
         assumed = entry if entry is not None else NOTHING
-        before, reads = self.taint, loop.reads
+        mark = len(self.reads)
         self.active_loops += 1
         try:
             for attempt in range(4):
-                loop._assumed = assumed
+                loop._assumed, loop.stamp = assumed, self.next_stamp()
                 arriving = [b.value(self) for b in loop.rounds]
                 new = self.joined(([entry] if entry is not None else []) + arriving)
                 if covers(assumed, new):
@@ -387,7 +423,8 @@ class Interpreter(Resolution, Following, Containers):
                 assumed = unknown()
         finally:
             self.active_loops -= 1
-        self.settled(before, loop.reads - reads)
+            loop.stamp = 0
+        self.settled(loop, mark)
         # Not the value of one round: another token, and no producer that could be taken for that of this round.
         return unknown() if assumed is NOTHING else assumed.but(zero=assumed.zero, origin=Note("", parent=assumed.origin))
 

@@ -61,6 +61,7 @@ class Subscriptions:
         makers = {row.name.rsplit(".", 1)[-1] for name in self.by_op for row in [table[name]]
                   if row.name.startswith(_OBJECTS) and row.name.rsplit(".", 1)[-1][0].isupper()}
         self.makers = sorted(makers)
+        self._maker = re.compile(rf"(?:{'|'.join(self.makers)})\(")
         self._made = re.compile(rf"(\w+)[ \t]*=[ \t]*[\w.]*\b(?:{'|'.join(self.makers)})\(") if makers else None
         # One pattern each: a literal first character lets the search skip through the text (20 times as fast as one
         # pattern with alternatives).
@@ -69,19 +70,17 @@ class Subscriptions:
             self.patterns.append(re.compile(rf"\.(?:{'|'.join(sorted(map(re.escape, words)))})\b"))
         self.patterns += [re.compile(re.escape(word)) for one in self.rules for word in one.words]
 
-    def concern(self, text: str) -> bool:
-        """Whether some rule may have work in a text."""
-        return any(pattern.search(text) for pattern in self.patterns) or _BARE.search(text) is not None
+    def marked(self, source: Source) -> set[int]:
+        """Rows that hold a word or sign of a rule outside of a comment."""
+        return {row for pattern in self.patterns for row in source.rows(pattern) if not source.is_comment(row)}
 
-    def rows(self, module: Module) -> list[int]:
-        """Rows that hold a word or sign of a rule, or a name of the file's own for one of them, ascending."""
-        found: set[int] = set()
-        for pattern in self.patterns:
-            found.update(module.rows(pattern))
+    def rows(self, module: Module, marked: set[int]) -> list[int]:
+        """The rows `marked`, and those with a name of the file's own for something that a rule looks at, ascending."""
+        found = set(marked)
         for name in self._own_names(module):
-            found.update(module.rows_with(name))
+            found.update(module.source.rows_with(name))
         for name in self.objects(module):
-            found.update(module.rows_with(f"{name}("))
+            found.update(module.source.rows_with(f"{name}("))
         return sorted(found)
 
     def objects(self, module: Module) -> set[str]:
@@ -89,7 +88,8 @@ class Subscriptions:
         text = module.source.text
         if self._made is None or not any(maker in text for maker in self.makers):
             return set()
-        return {match[1] for match in self._made.finditer(text)}
+        lines = (text[text.rfind("\n", 0, match.start()) + 1:match.end()] for match in self._maker.finditer(text))
+        return {match[1] for line in lines for match in self._made.finditer(line)}
 
     def _own_names(self, module: Module) -> set[str]:
         """Local names that imports and assignments at the top level give to subscribed ops (`ln = tf.math.log`)."""
@@ -128,14 +128,15 @@ def analyse(source: Source, rules: Iterable[Rule]) -> list[Finding]:
     """
     found = subscriptions(rules)
     adopt(source)
-    if not found.concern(source.text):
+    marked = found.marked(source)
+    if not marked and not _BARE.search(source.text):
         source.tree  # a syntax error is reported even where no rule has work
         return []
-    with File(source, found, draft=True) as draft:
+    with File(source, found, marked, draft=True) as draft:
         doubtful = {node: node.lineno for node, point, stopped in draft.candidates() if any(draft.judge(node, point, stopped))}
         findings = [] if doubtful else draft.of_file()
     if doubtful:
-        with File(source, found, draft=False) as final:
+        with File(source, found, marked, draft=False) as final:
             findings = [f for candidate in final.candidates(doubtful) for f in final.judge(*candidate)]
             findings += final.of_file()
     remember(source)
@@ -158,12 +159,14 @@ class File:
     at what the draft found once more, with the callers in other files too. Most files never need the second.
     """
 
-    def __init__(self, source: Source, subscribed: Subscriptions, draft: bool):
+    def __init__(self, source: Source, subscribed: Subscriptions, marked: set[int], draft: bool):
         self.project = Project(source.path)
         self.module = self.project.modules[self.project.path] = Module(source, self.project)
         self.interpreter = Interpreter(callers_abroad=not draft)
         self.subscribed = subscribed
+        self.marked = marked
         self.objects = subscribed.objects(self.module)
+        self.compared = [one for one in subscribed.events["compare"] if any(word in source.text for word in one.words)]
         self.gradients = Gradients(self.module, self.interpreter)
         self.contexts = {one: Context(self.module, self.interpreter, one, draft) for one in subscribed.rules}
 
@@ -184,7 +187,7 @@ class File:
 
     def judge(self, node: ast.expr, point: Point, stopped: bool) -> Iterator[Finding]:
         if isinstance(node, ast.Compare):
-            for one in self.subscribed.events["compare"]:
+            for one in self.compared:
                 yield from self.run(one, node, point)
             return
         if isinstance(node, ast.BinOp) and _harmless(node):
@@ -196,11 +199,12 @@ class File:
                     yield from self.run(one, node, point)
             return
         rules = self.subscribed.by_op.get(site.op.name)
-        if not rules or site.library == "np" or _outside_tensorflow(site):
+        if not rules or site.library == "np":
             return
         site._differentiated = lambda one: self.gradients.of(one, stopped)
-        for one in rules:
-            yield from self.run(one, site, None)
+        found = [finding for one in rules for finding in self.run(one, site, None)]
+        if found and not _outside_tensorflow(site):
+            yield from found
 
     def run(self, one: Rule, subject: Any, point: Point | None) -> list[Finding]:
         context = self.contexts[one]
@@ -222,7 +226,7 @@ class File:
     def candidates(self, only: dict[ast.AST, int] | None = None) -> Iterator[tuple[ast.expr, Point, bool]]:
         """Expressions on lines with a word or sign that some rule asks for, each once; or those of `only`, by their rows."""
         seen: set[ast.AST] = set()
-        rows = self.subscribed.rows(self.module) if only is None else sorted(set(only.values()))
+        rows = self.subscribed.rows(self.module, self.marked) if only is None else sorted(set(only.values()))
         for row in rows:
             for expression, point in self.module.expressions(row, self.interpreter):
                 if expression not in seen:

@@ -87,8 +87,7 @@ class Following:
         if not function.transparent:
             return unknown()
         if function.busy > 0:
-            self.taint += 1
-            function.recurred += 1
+            self.reads.append(function)
             return function.assumed or NOTHING
         if self.inlined >= MAX_INLINE:
             return unknown()
@@ -96,10 +95,11 @@ class Following:
 
     def _settled(self, function: Function, positional: list[Binding], keywords: dict[str, Binding]) -> Value:
         """The result of a call; for a recursive function what the other branches give, if that covers the recursion too."""
-        before = self.taint
-        function.recurred, function.assumed = 0, None
+        mark, outer = len(self.reads), function.assumed
+        function.assumed = None
         found = self._followed(function, positional, keywords)
-        if not function.recurred:
+        if function not in self.reads[mark:]:
+            function.assumed = outer
             return found
         for _ in range(2):
             function.assumed = found
@@ -109,11 +109,12 @@ class Following:
             found = widen(found, self.joined([found, again]))
         else:
             found = unknown()
-        function.assumed = None
-        self.settled(before, function.recurred)
+        function.assumed = outer
+        self.settled(function, mark)
         return unknown() if found is NOTHING else found.but(zero=found.zero, origin=Note("", parent=found.origin))
 
     def _followed(self, function: Function, positional: list[Binding], keywords: dict[str, Binding]) -> Value:
+        outer, function.stamp = function.stamp, self.next_stamp()
         function.busy += 1
         self.inlined += 1
         try:
@@ -129,6 +130,7 @@ class Following:
             return self.returned(scope, live)
         finally:
             function.busy -= 1
+            function.stamp = outer
             self.inlined -= 1
 
     def _activated(self, function: Function) -> Scope:
@@ -170,17 +172,15 @@ class Following:
         if function.bound and names and parameter.name == names[0] and "classmethod" not in function.decorators:
             return Value(kind="instance", obj=Instance(function.owner))
         note = Note(f"parameter '{parameter.name}' of {function.name}()", function.node, function.module.source)
-        if parameter.busy:
-            self.taint += 1
-            parameter.reads += 1
+        if parameter.stamp:
+            self.reads.append(parameter)
             return unknown(origin=note)
-        before, reads = self.taint, parameter.reads
-        parameter.busy = True
+        mark, parameter.stamp = len(self.reads), self.next_stamp()
         try:
             arriving = self._arriving(parameter)
         finally:
-            parameter.busy = False
-        self.settled(before, parameter.reads - reads)
+            parameter.stamp = 0
+        self.settled(parameter, mark)
         if arriving is None:
             annotated = self._annotated(function, parameter.name)
             if annotated is not None:
@@ -230,7 +230,7 @@ class Following:
             return True
         if function.node not in self.escaping:
             self.escaping[function.node] = any(
-                self._handed_on(function, expression, point) for row in function.module.rows_with(function.name)
+                self._handed_on(function, expression, point) for row in function.module.source.rows_with(function.name)
                 for expression, point in function.module.expressions(row, self))
         return self.escaping[function.node]
 
@@ -310,9 +310,9 @@ class Following:
         found = self.attributes[key]
         if found is None:
             return None
-        before = self.taint
+        mark = len(self.reads)
         value = found.value(self)
-        return self._of_one(owner.obj, attr, value) if self.taint == before else value
+        return self._of_one(owner.obj, attr, value) if len(self.reads) == mark else value
 
     def _of_one(self, instance: Instance, attr: str, value: Value) -> Value:
         """An attribute of one of several objects of a class: each holds a number of its own."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import re
+from functools import cached_property
 from typing import Any
 
 from tfnanlint.calls import Function
@@ -28,6 +29,8 @@ _UNTRAINED_NAMES = ("Optimizer", "Constraint", "Initializer", "Callback", "Metri
 _UNTRAINED_METHODS = frozenset({"test_step", "predict_step", "update_state", "result", "on_epoch_end", "on_batch_end",
                                 "get_config", "evaluate", "summary"})
 _MAX_NODES = 4000
+_MAPPED = re.compile(r"\.map\(\s*(?:self\.)?(\w+)")
+_LOSSES = re.compile(r"\bloss(?:es|_fn)?\s*=\s*(?:self\.)?\[?(\w+)\s*[,)\]\n]")
 # What is measured or prepared and not trained, by the names that people give it.
 _MEASURED = re.compile(r"(?:^|_)(?:metrics?|accuracy|precision|recall|f1|fbeta|auc|summary|summaries|eval|evaluation|"
                        r"initializers?|preprocess(?:ing|or)?|augment(?:ation)?)(?:_|$)")
@@ -112,12 +115,19 @@ class Gradients:
             return Differentiated.UNKNOWN
         if _INITIAL.search(name) and name != "__init__":
             return Differentiated.NO
-        text = self.module.source.text
-        if re.search(rf"\.map\(\s*(?:self\.)?{re.escape(name)}\b", text):
+        if name in self._mapped:
             return Differentiated.NO
-        if re.search(rf"\bloss(?:es|_fn)?\s*=\s*(?:self\.)?\[?{re.escape(name)}\b\s*[,)\]\n]", text):
-            return Differentiated.YES
-        return Differentiated.UNKNOWN
+        return Differentiated.YES if name in self._losses else Differentiated.UNKNOWN
+
+    @cached_property
+    def _mapped(self) -> frozenset[str]:
+        """Names of the functions that are handed to `map`."""
+        return frozenset(_MAPPED.findall(self.module.source.text))
+
+    @cached_property
+    def _losses(self) -> frozenset[str]:
+        """Names of the functions that are handed on as a loss."""
+        return frozenset(_LOSSES.findall(self.module.source.text))
 
     def _measures(self, function: Function) -> bool:
         """Whether a function's name, or that of its file, says that something is measured or prepared, not trained."""
@@ -143,7 +153,7 @@ class Gradients:
         """Nodes of every op whose value flows into something that is differentiated or minimised."""
         if self._upstream is None:
             self._upstream = set()
-            for row in self.module.rows(_SINK_WORDS):
+            for row in self.module.source.rows(_SINK_WORDS):
                 for expression, point in self.module.expressions(row, self.interpreter):
                     for node in ast.walk(expression):
                         if isinstance(node, ast.Call) and leaf(node.func) in _SINKS:

@@ -15,6 +15,7 @@ from typing import Any, Iterator
 from tfnanlint.conditions import facts, leaf
 from tfnanlint.domains import Domain, domains
 from tfnanlint.expressions import _related
+from tfnanlint.ops import Op
 from tfnanlint.scopes import Assigned, Point, Scope, unrefined
 from tfnanlint.site import Site, made_by, same
 from tfnanlint.values import INF, Value, clamp, number
@@ -84,7 +85,7 @@ class Masks:
 
     def of(self, site: Site) -> Masked | None:
         """The choice of this module that hides what `site` gives outside its domain, if there is one."""
-        around = self.module.chain(site.node.lineno)
+        around = [node for node in self.module.chain(site.node.lineno) if not isinstance(node, ast.ClassDef)]
         place = around[0] if around else self.module.source.tree
         if None not in self._searched:
             self._searched.add(None)
@@ -101,7 +102,7 @@ class Masks:
     def _rows_of(self, words: re.Pattern[str], place: ast.AST | None = None) -> list[int]:
         """The rows that hold words, in the whole file or in one function."""
         if words not in self._rows:
-            self._rows[words] = self.module.rows(words)
+            self._rows[words] = self.module.source.rows(words)
         return [row for row in self._rows[words] if place is None or place.lineno <= row <= place.end_lineno]
 
     def _choices(self, rows: list[int], names: frozenset[str]) -> Iterator[Site]:
@@ -148,11 +149,18 @@ def clipped(clip: Site) -> list[Masked]:
     found: list[Masked] = []
     test = Test(None, True, clip.point)
     for param, low, high in _limits(clip):
+        if not _may_have_poles(clip.maker(param)):
+            continue
         for site, side, cut in _poles(clip.value(param), 1, clip.value(param).dtype in _FLAT):
             if low and side <= 0 or high and side >= 0:
                 found += [Masked(clip, test, site, inner, where, cut, True, False) for inner, where in domains(site)
                           if not where.holds(site.value(inner))]
     return found
+
+
+def _may_have_poles(maker: Op | None) -> bool:
+    """Whether `_poles` can find anything behind an op; None when the op is not known without computing the value."""
+    return maker is None or bool(maker.passes) or maker.name in _POLAR
 
 
 def _limits(clip: Site) -> Iterator[tuple[str, bool, bool]]:
@@ -170,6 +178,9 @@ def _limits(clip: Site) -> Iterator[tuple[str, bool, bool]]:
 
 _LOGARITHMS = frozenset(("tf.math.log", "tf.math.log1p", "ops.log2", "ops.log10"))
 _QUOTIENTS = {"tf.divide": "y", "tf.math.reciprocal": "x", "tf.math.rsqrt": "x"}
+
+
+_POLAR = frozenset((*_LOGARITHMS, *_QUOTIENTS, *_CASTS, "tf.negative", "tf.multiply", "tf.add", "tf.subtract"))
 
 
 def _poles(value: Value, sign: int, cut: bool, depth: int = 4) -> Iterator[tuple[Site, int, bool]]:

@@ -19,8 +19,28 @@ def _first_row(statement: tuple) -> int:
     return statement[0]
 
 
+_GLOBAL = re.compile(r"^[ \t]*global ", re.M)
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+def _line(node: ast.stmt) -> int:
+    return node.lineno
+
+
+def _block(node: ast.AST, row: int) -> list[ast.stmt]:
+    """The block of a compound statement that a row is in; [] when it is in none."""
+    for name in ("body", "orelse", "finalbody"):
+        block = getattr(node, name, None)
+        if block and isinstance(block, list) and block[0].lineno <= row <= block[-1].end_lineno:
+            return block
+    for part in getattr(node, "handlers", None) or getattr(node, "cases", None) or ():
+        if part.body[0].lineno <= row <= part.body[-1].end_lineno:
+            return part.body
+    return []
+
+
 class Module:
-    """A parsed file. Its top level is walked at once, functions when somebody asks."""
+    """A parsed file. Its top level is walked at once, classes and functions when somebody asks."""
 
     def __init__(self, source: Source, project: Any = None, name: str = ""):
         self.source = source
@@ -33,9 +53,9 @@ class Module:
         self.discarded: set[ast.AST] = set()
         self.masks: Any = None
         self._calls: dict[str, list[tuple[ast.Call, Point]]] = {}
-        self.nonlocal_rows = self.rows_with("nonlocal ")
+        self.nonlocal_rows = self.source.rows_with("nonlocal ")
         self.scope = Scope(source.tree, None, self)
-        if "global " in source.text:
+        if "global " in source.text and _GLOBAL.search(source.text):
             self.scope.shared = declared(source.tree, ast.Global)
         Walk(self.scope).block(source.tree.body)
 
@@ -46,8 +66,7 @@ class Module:
                 function.activation.close()
                 function.activation = None
         for cls in self.classes.values():
-            cls.methods.clear()
-            cls.scope.close()
+            cls.close()
         self.scope.close()
         self.functions.clear()
         self.classes.clear()
@@ -65,63 +84,38 @@ class Module:
     def class_(self, node: ast.ClassDef, point: Point) -> ClassObject:
         cls = ClassObject(node, point, self)
         self.classes.setdefault(node, cls)
-        if self.classes[node] is cls:
-            Walk(cls.scope).block(node.body)
         return self.classes[node]
+
+    def walk(self, scope: Scope) -> None:
+        """Walk the body of a class."""
+        Walk(scope).block(scope.node.body)
 
     @cached_property
     def base_names(self) -> frozenset[str]:
         """The last names of all bases of the classes here."""
         return frozenset(leaf(base) for cls in self.classes.values() for base in cls.node.bases)
 
-    @cached_property
-    def bodies(self) -> list[tuple[int, int, ast.AST]]:
-        """(first row, last row, node) of every function, outermost first."""
-        found: list[tuple[int, int, ast.AST]] = []
-        stack: list[Any] = list(self.source.tree.body)
-        while stack:
-            node = stack.pop()
-            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                found.append((node.lineno, node.end_lineno, node))
-            for name in ("body", "orelse", "finalbody", "handlers", "cases"):
-                stack += getattr(node, name, None) or ()
-        found.sort(key=lambda item: (item[0], -item[1]))
-        return found
-
-    @cached_property
-    def _starts(self) -> list[int]:
-        return [first for first, _, _ in self.bodies]
-
     def chain(self, row: int) -> list[ast.AST]:
-        """The functions around a row, outermost first."""
-        index = bisect_right(self._starts, row)
-        around = [node for first, last, node in self.bodies[max(0, index - 200):index] if last >= row]
+        """The functions and classes around a row, outermost first."""
+        around: list[ast.AST] = []
+        body = self.source.tree.body
+        while body:
+            node = body[max(bisect_right(body, row, key=_line) - 1, 0)]
+            if not node.lineno <= row <= node.end_lineno:
+                break
+            if isinstance(node, _DEFINITIONS):
+                around.append(node)
+            body = _block(node, row)
         return around
-
-    def rows(self, pattern: re.Pattern[str]) -> list[int]:
-        """1-based rows in which `pattern` is found, ascending."""
-        starts = self.source.line_starts
-        found: list[int] = []
-        for match in pattern.finditer(self.source.text):
-            row = bisect_right(starts, match.start())
-            if not found or found[-1] != row:
-                found.append(row)
-        return found
-
-    def rows_with(self, words: str) -> list[int]:
-        """1-based rows that hold a piece of text, ascending."""
-        text, starts = self.source.text, self.source.line_starts
-        found: list[int] = []
-        position = text.find(words)
-        while position >= 0:
-            found.append(bisect_right(starts, position))
-            position = text.find(words, starts[found[-1]] if found[-1] < len(starts) else len(text))
-        return found
 
     def scope_of_row(self, row: int, interpreter: Any) -> Scope | None:
         """The walked scope whose statements hold a row; None in code that is never reached."""
         scope = self.scope
         for node in self.chain(row):
+            if isinstance(node, ast.ClassDef):
+                if node in self.classes:
+                    self.classes[node].scope  # its methods are made now
+                continue
             function = self.functions.get(node)
             if function is None:
                 return None
@@ -158,7 +152,7 @@ class Module:
         self._calls[name] = found
         seen: set[ast.AST] = set()
         walked: set[ast.AST] = set()
-        for row in self.rows_with(f"{name}("):
+        for row in self.source.rows_with(f"{name}("):
             for expression, point in self.expressions(row, interpreter):
                 if expression in walked:
                     continue

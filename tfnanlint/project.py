@@ -98,7 +98,11 @@ def adopt(source: Source) -> None:
 
 def remember(source: Source) -> None:
     """Keep a linted source: its tree serves the next file that asks, if the file on disk says the same."""
-    _keep(os.path.abspath(source.path), (), source)
+    path = os.path.abspath(source.path)
+    asked = path in _sources
+    _keep(path, (), source)
+    if not asked:
+        _sources.move_to_end(path, last=False)  # the first to go: most linted files are never asked for
 
 
 def _keep(path: str, stamp: tuple, source: Source | None) -> None:

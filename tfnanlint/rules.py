@@ -224,6 +224,8 @@ class Context:
 
         `covers` are expressions at which it also replaces findings of the rules that its rule goes before (`over`).
         """
+        if self.draft:
+            return Finding(self.rule.code, self.rule.slug, self.source.path, self.source.span(node or site.node), message, certainty)
         value = site.value(param) if param else None
         fixes = tuple(fixes)
         no_fix, self.no_fix = ("" if fixes else self.no_fix), ""

@@ -10,7 +10,7 @@ import ast
 from bisect import bisect_right
 from typing import TYPE_CHECKING, Any, Iterator
 
-from tfnanlint.conditions import facts, path_of, root_of
+from tfnanlint.conditions import root_of, spoken_of
 from tfnanlint.values import Value
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class Scope:
     """
 
     __slots__ = ("node", "parent", "time", "history", "memo", "statements", "returns", "function", "module",
-                 "yields", "tapes", "depth", "callees", "shared", "inner", "_later")
+                 "yields", "tapes", "depth", "callees", "shared", "inner", "_later", "_here")
 
     def __init__(self, node: ast.AST, parent: Point | None, module: Any, function: Any = None, depth: int = 0):
         self.node = node
@@ -45,6 +45,7 @@ class Scope:
         self.inner: list[Point] = []  # the points of inner expressions, for `close`
         self.shared: frozenset[str] = frozenset()  # names that functions inside assign through global or nonlocal
         self._later: dict[tuple[str, int], tuple[int, Any]] = {}
+        self._here: Point | None = None
 
     def bind(self, path: str, binding: Any) -> None:
         self.time += 1
@@ -117,9 +118,14 @@ class Scope:
         self.statements.clear()
         self.returns.clear()
         self._later.clear()
+        self._here = None
 
     def here(self) -> Point:
-        return Point(self, self.time)
+        """The point reached; one object as long as nothing is bound."""
+        point = self._here
+        if point is None or point.time != self.time:
+            point = self._here = Point(self, self.time)
+        return point
 
 
 class Point:
@@ -209,9 +215,13 @@ class Binding:
 
     def value(self, interpreter: Interpreter) -> Value:
         if self._value is None:
-            before = interpreter.taint
+            tentative = interpreter.tentatively(self)
+            if tentative is not None:
+                return tentative
+            mark = len(interpreter.reads)
             found = self.compute(interpreter)
-            if interpreter.taint != before:
+            if len(interpreter.reads) != mark:
+                interpreter.hold(self, found, mark)
                 return found
             self._value = found
         return self._value
@@ -235,7 +245,7 @@ class Imported(Binding):
     __slots__ = ("dotted", "level", "module")
 
     def __init__(self, dotted: str, level: int = 0, module: Any = None):
-        super().__init__()
+        self._value = None
         self.dotted = dotted
         self.level = level
         self.module = module
@@ -250,7 +260,7 @@ class Assigned(Binding):
     __slots__ = ("node", "point")
 
     def __init__(self, node: ast.expr, point: Point):
-        super().__init__()
+        self._value = None
         self.node = node
         self.point = point
 
@@ -264,7 +274,7 @@ class Element(Binding):
     __slots__ = ("whole", "index")
 
     def __init__(self, whole: Binding, index: int | None):
-        super().__init__()
+        self._value = None
         self.whole = whole
         self.index = index
 
@@ -278,7 +288,7 @@ class Iterated(Binding):
     __slots__ = ("iterable",)
 
     def __init__(self, iterable: Binding):
-        super().__init__()
+        self._value = None
         self.iterable = iterable
 
     def compute(self, interpreter: Interpreter) -> Value:
@@ -291,7 +301,7 @@ class Refined(Binding):
     __slots__ = ("base", "path", "test", "truth", "point")
 
     def __init__(self, base: Binding, path: str, test: ast.expr, truth: bool, point: Point):
-        super().__init__()
+        self._value = None
         self.base = base
         self.path = path
         self.test = test
@@ -308,7 +318,7 @@ class Joined(Binding):
     __slots__ = ("bindings",)
 
     def __init__(self, bindings: list[Binding]):
-        super().__init__()
+        self._value = None
         self.bindings = bindings
 
     def compute(self, interpreter: Interpreter) -> Value:
@@ -321,7 +331,7 @@ class Stored(Binding):
     __slots__ = ("base", "key", "item")
 
     def __init__(self, base: Binding, key: Any, item: Binding):
-        super().__init__()
+        self._value = None
         self.base = base
         self.key = key
         self.item = item
@@ -333,19 +343,18 @@ class Stored(Binding):
 class Loop(Binding):
     """A name at the head of a loop: its value before the loop or after any round."""
 
-    __slots__ = ("entry", "rounds", "reads", "_assumed")
+    __slots__ = ("entry", "rounds", "stamp", "_assumed")
 
     def __init__(self, entry: Binding | None):
-        super().__init__()
+        self._value = None
         self.entry = entry
         self.rounds: list[Binding] = []
-        self.reads = 0  # how often an assumption about it was used
+        self.stamp = 0  # of the assumption that is being tried; see `assumptions`
         self._assumed: Value | None = None
 
     def compute(self, interpreter: Interpreter) -> Value:
         if self._assumed is not None:
-            interpreter.taint += 1
-            self.reads += 1
+            interpreter.reads.append(self)
             return self._assumed
         try:
             return interpreter.settle(self)
@@ -356,15 +365,14 @@ class Loop(Binding):
 class Parameter(Binding):
     """A parameter of the function that `scope` is an activation of, when no call is being followed."""
 
-    __slots__ = ("function", "name", "default", "busy", "reads")
+    __slots__ = ("function", "name", "default", "stamp")
 
     def __init__(self, function: Any, name: str, default: Binding | None):
-        super().__init__()
+        self._value = None
         self.function = function
         self.name = name
         self.default = default
-        self.busy = False
-        self.reads = 0
+        self.stamp = 0  # not 0 while its callers are being asked
 
     def compute(self, interpreter: Interpreter) -> Value:
         return interpreter.parameter(self)
@@ -383,15 +391,11 @@ def refinements(test: ast.expr, truth: bool, point: Point) -> Iterator[tuple[ast
     A mask's name (`mask = x > 0`) stands for its test as long as the names in it stand for the same.
     """
     tests = [(test, point)]
-    made = unrefined(point.lookup(test.id)) if isinstance(test, ast.Name) else None
-    if isinstance(made, Assigned) and made.point.scope is point.scope and made.point.over is None:
-        tests.append((made.node, made.point))
+    if isinstance(test, ast.Name):
+        made = unrefined(point.lookup(test.id))
+        if isinstance(made, Assigned) and made.point.scope is point.scope and made.point.over is None:
+            tests.append((made.node, made.point))
     for one, then in tests:
-        seen = set()
-        for node, _, _ in facts(one, truth):
-            path = path_of(node)
-            if path is None or path in seen:
-                continue
-            seen.add(path)
+        for path, node in spoken_of(one, truth):
             if then is point or unrefined(then.binding(path)) is unrefined(point.binding(path)):
                 yield node, path, one, then

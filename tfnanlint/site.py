@@ -24,7 +24,7 @@ class Site:
     """
 
     __slots__ = ("op", "node", "args", "complete", "library", "point", "source", "name", "_result", "_values",
-                 "_evaluate", "_apply", "_differentiated")
+                 "_evaluate", "_apply", "_maker", "_differentiated")
 
     def __init__(self, op: Op, node: ast.expr, args: dict[str, ast.expr], evaluate: Callable[[ast.expr], Value],
                  *, complete: bool = True, library: str = "tf", point: Any = None, source: Source | None = None,
@@ -41,6 +41,7 @@ class Site:
         self._values: dict[str, Value] = {}
         self._evaluate = evaluate
         self._apply: Callable[[Value, tuple[Value, ...]], Value] | None = None
+        self._maker: Callable[[ast.expr], Op | None] | None = None
         self._differentiated: Callable[[Site], Differentiated] | None = None
 
     @classmethod
@@ -75,6 +76,11 @@ class Site:
         value = self.op.gives(self)
         own = value.token > mark and value.origin is None and all(value is not v for v in self._values.values())
         return value if own else value.but(zero=value.zero)
+
+    def maker(self, param: str) -> Op | None:
+        """The op that makes what reaches `param`, where the names alone tell it; nothing is computed."""
+        node = self.args.get(param)
+        return self._maker(node) if self._maker is not None and node is not None else None
 
     def given(self, param: str) -> bool:
         return param in self.args or param in self._values

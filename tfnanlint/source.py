@@ -143,6 +143,32 @@ class Source:
         """The text as its author wrote it, offset for offset; in a notebook `text` has something else for its magics."""
         return self.text
 
+    def rows(self, pattern: re.Pattern[str]) -> list[int]:
+        """1-based rows in which `pattern` is found, ascending."""
+        starts = self.line_starts
+        found: list[int] = []
+        for match in pattern.finditer(self.text):
+            row = bisect.bisect_right(starts, match.start())
+            if not found or found[-1] != row:
+                found.append(row)
+        return found
+
+    def rows_with(self, words: str) -> list[int]:
+        """1-based rows that hold a piece of text, ascending."""
+        text, starts = self.text, self.line_starts
+        found: list[int] = []
+        position = text.find(words)
+        while position >= 0:
+            found.append(bisect.bisect_right(starts, position))
+            position = text.find(words, starts[found[-1]] if found[-1] < len(starts) else len(text))
+        return found
+
+    def is_comment(self, row: int) -> bool:
+        """Whether nothing but a comment stands in a row (or a line of a string that looks like one)."""
+        start = self.line_starts[row - 1]
+        end = self.line_starts[row] if row < len(self.line_starts) else len(self.text)
+        return self.text[start:end].lstrip().startswith("#")
+
     def line_text(self, row: int) -> str:
         """What is written on 1-based line `row`, without its line end."""
         start = self.line_starts[row - 1]

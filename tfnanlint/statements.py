@@ -23,7 +23,7 @@ class Mutated(Binding):
     __slots__ = ("base", "call", "point")
 
     def __init__(self, base: Binding, call: ast.Call, point: Point):
-        super().__init__()
+        self._value = None
         self.base = base
         self.call = call
         self.point = point
@@ -38,7 +38,7 @@ class Held(Binding):
     __slots__ = ("path", "point")
 
     def __init__(self, path: str, point: Point):
-        super().__init__()
+        self._value = None
         self.path = path
         self.point = point
 
@@ -73,8 +73,9 @@ class Walk:
 
     def block(self, body: list[ast.stmt]) -> bool:
         """Walk statements in order; False when the end is not reached."""
+        handlers = _HANDLERS
         for statement in body:
-            handler = _HANDLERS.get(type(statement))
+            handler = handlers.get(type(statement))
             if handler is not None and handler(self, statement) is False:
                 return False
         return True
@@ -272,7 +273,8 @@ class Walk:
         return live
 
     def function(self, node: Any) -> None:
-        if any(node.lineno <= row <= node.end_lineno for row in self.scope.module.nonlocal_rows):
+        rows = self.scope.module.nonlocal_rows
+        if rows and any(node.lineno <= row <= node.end_lineno for row in rows):
             self.scope.shared |= declared(node, ast.Nonlocal)
         for decorator in node.decorator_list:
             self.note(decorator)
@@ -294,6 +296,8 @@ class Walk:
 
     def expression(self, node: ast.Expr) -> None:
         value = node.value
+        if type(value) is ast.Constant:  # a docstring
+            return
         self.note(value)
         self.scope.module.discarded.add(value)
         if isinstance(value, (ast.Yield, ast.YieldFrom)):
@@ -327,7 +331,10 @@ class Walk:
         self.note(node.value)
         binding = Assigned(node.value, self.scope.here())
         for target in node.targets:
-            self.target(target, binding)
+            if type(target) is ast.Name:
+                self.bind(target.id, binding)
+            else:
+                self.target(target, binding)
 
     def annotated(self, node: ast.AnnAssign) -> None:
         if node.value is not None:

@@ -1,0 +1,48 @@
+"""What is assumed while a loop, a recursive function or a parameter is being settled, and what was computed on it.
+
+A loop variable is found by trying values until one covers every round. What is computed during a try stands only as long
+as the same try lasts: it is held with the assumptions that it read, and used again while each of them is still the same.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tfnanlint.values import Value
+
+
+class Assumptions:
+    """The part of the interpreter that keeps apart what is known for good and what holds under assumptions.
+
+    An assumption is an object with a `stamp`, 0 while nothing is assumed of it and another number for every try.
+    """
+
+    def __init__(self) -> None:
+        self.reads: list[Any] = []  # the assumptions read by what is being computed
+        self._stamps = 0
+        self._held: dict[Any, tuple[Value, tuple[tuple[Any, int], ...]]] = {}
+
+    def next_stamp(self) -> int:
+        self._stamps += 1
+        return self._stamps
+
+    def hold(self, key: Any, value: Value, mark: int) -> None:
+        """Keep a value together with what was read since `mark`."""
+        read = tuple(dict.fromkeys(self.reads[mark:]))
+        self.reads[mark:] = read
+        self._held[key] = (value, tuple((one, one.stamp) for one in read))
+
+    def tentatively(self, key: Any) -> Value | None:
+        """The value held for `key`, if everything it assumes is still assumed."""
+        found = self._held.get(key)
+        if found is None:
+            return None
+        for one, stamp in found[1]:
+            if one.stamp != stamp:
+                return None
+        self.reads += [one for one, _ in found[1]]
+        return found[0]
+
+    def settled(self, assumption: Any, mark: int) -> None:
+        """An assumption was settled: what was computed since `mark` stands, unless it read others as well."""
+        self.reads[mark:] = [one for one in dict.fromkeys(self.reads[mark:]) if one is not assumption]
