@@ -371,3 +371,42 @@ def test_many_equal_findings_keep_apart():
     assert len({one["fingerprint"] for one in issues}) == 50
     marks = [one["partialFingerprints"]["primaryLocationLineHash"] for one in sarif(report("sarif", Checked(source, found)))["results"]]
     assert len(set(marks)) == 50
+
+
+# Notebooks
+
+
+def notebook(shell, *cells: str) -> None:
+    """A notebook with a Markdown cell in front, in JSON with non-ASCII letters as they are."""
+    code = [{"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": [], "source": text.splitlines(True)} for text in cells]
+    document = {"cells": [{"cell_type": "markdown", "metadata": {}, "source": ["# é"]}, *code], "metadata": {}, "nbformat": 4, "nbformat_minor": 4}
+    shell.write("n.ipynb", json.dumps(document, indent=1, ensure_ascii=False))
+
+
+def test_a_notebook_in_every_format(shell, monkeypatch):
+    """People get cell and line, programs the line of the file, which holds the code as JSON."""
+    notebook(shell, "import tensorflow as tf\n", "%time 1\ns = '😀é'; y = tf.log(tf.nn.softmax(z))\n")
+    lines = (shell.directory / "n.ipynb").read_text().splitlines()
+    row = next(number for number, line in enumerate(lines, 1) if "softmax" in line)
+    before = lines[row - 1].partition("tf.log(")[0]
+    said = {name: shell.run("check", "--output-format", name).text for name in FORMATS}
+    assert "n.ipynb:cell 3:2:" in said["full"] and "n.ipynb:cell 3:2:" in said["concise"]
+    assert "  cell 3:2:15 TFN301 [*]" in said["grouped"]
+    assert json.loads(said["json"])[0]["cell"] == json.loads(said["json-lines"])["cell"] == 3
+    (line,) = said["github"].splitlines()
+    assert command(line)[1]["line"] == str(row) and command(line)[2].startswith("line 2 of cell 3: log of a softmax")
+    (issue,) = against("gitlab-codequality.json", said["gitlab"])
+    assert issue["location"]["positions"]["begin"] == {"line": row, "column": 1 + len(before)}
+    assert issue["description"].startswith("TFN301 line 2 of cell 3: ")
+    (diagnostic,) = against("rdjson.json", said["rdjson"])["diagnostics"]
+    assert diagnostic["location"]["range"]["start"] == {"line": row, "column": 1 + len(before.encode())}
+    assert "suggestions" not in diagnostic
+    (result,) = sarif(said["sarif"])["results"]
+    place = result["locations"][0]["physicalLocation"]
+    assert place["region"]["startLine"] == row and place["region"]["startColumn"] == 1 + utf16_units(before)
+    assert lines[row - 1][place["region"]["startColumn"] - 2 :].startswith("tf.log(") and "snippet" not in place["region"]
+    assert "softmax" in place["contextRegion"]["snippet"]["text"] and "fixes" not in result
+    assert result["message"]["text"].startswith("line 2 of cell 3: ") and "primaryLocationLineHash" in result["partialFingerprints"]
+    (case,) = junit(said["junit"]).findall("testsuite/testcase")
+    assert case.get("name") == "TFN301 log-softmax, line 2 of cell 3, column 15" and "n.ipynb:cell 3:2:15" in case.find("failure").text
+    assert ["warning", "n.ipynb:cell 3:2:15"] in [row[:2] for row in rows(said["markdown"])]

@@ -130,10 +130,10 @@ class Notebook:
         return self._position(written.strings[-1][0].end - 1 if written.strings else written.value.start)
 
     def _position(self, offset: int) -> tuple[int, int]:
-        return self._file.position(offset)
+        return self.file.position(offset)
 
     @cached_property
-    def _file(self) -> Source:
+    def file(self) -> Source:
         return Source(self.path, self.text)
 
     # Reading
@@ -182,6 +182,10 @@ class NotebookSource(CellSource):
     def __init__(self, notebook: Notebook):
         self.notebook = notebook
         super().__init__(notebook.path, notebook.cells)
+
+    @property
+    def file(self) -> Source:
+        return self.notebook.file
 
     def file_position(self, offset: int) -> tuple[int, int]:
         cell, within = self.at(offset)

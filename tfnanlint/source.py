@@ -213,6 +213,11 @@ class Source:
         """1-based (row, column) of an offset in the file on disk, for tools that cannot look into a notebook."""
         return self.position(offset)
 
+    @property
+    def file(self) -> Source:
+        """What `file_position` counts in: the text of the file on disk, which in a notebook is JSON."""
+        return self
+
     def first_row(self, row: int) -> int:
         """The first row of the part of the text in which a row stands: of the whole text, or of a notebook's cell."""
         return 1

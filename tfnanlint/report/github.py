@@ -8,7 +8,7 @@ from __future__ import annotations
 from tfnanlint.checking import Checked
 from tfnanlint.findings import Finding
 from tfnanlint.report import applicable, escape, message
-from tfnanlint.report.place import Paths, region
+from tfnanlint.report.place import Paths, in_cell, region
 from tfnanlint.report.severity import level
 
 _COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
@@ -38,7 +38,7 @@ class Github:
 
 
 def _text(finding: Finding, checked: Checked) -> str:
-    lines = [message(finding)]
+    lines = [in_cell(checked.source, finding.span) + message(finding)]
     if finding.range:
         lines.append(f"value: {escape(finding.range)}")
     fix = applicable(finding, checked.unsafe_fixes)

@@ -8,7 +8,7 @@ from tfnanlint.checking import Checked
 from tfnanlint.findings import Finding
 from tfnanlint.fingerprint import digest, fingerprints
 from tfnanlint.report import escape, message
-from tfnanlint.report.place import Paths, region
+from tfnanlint.report.place import Paths, in_cell, region
 from tfnanlint.report.severity import level
 from tfnanlint.report.wellformed import json_text
 
@@ -40,7 +40,7 @@ def _issue(finding: Finding, checked: Checked, path: str, mark: str) -> dict[str
     where = region(checked.source, finding.span)
     value = f" (value: {escape(finding.range)})" if finding.range else ""
     return {
-        "description": f"{finding.code} {message(finding)}{value}",  # GitLab does not show `check_name`.
+        "description": f"{finding.code} {in_cell(checked.source, finding.span)}{message(finding)}{value}",  # GitLab does not show `check_name`.
         "check_name": finding.code,
         "fingerprint": digest(path, mark),
         "severity": _SEVERITIES[level(finding)],

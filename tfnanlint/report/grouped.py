@@ -28,5 +28,5 @@ class Grouped:
         return ""
 
     def _place(self, checked: Checked, offset: int) -> str:
-        row, column = checked.source.position(offset)
-        return f"{row}:{column}"
+        place = checked.source.location(offset)
+        return f"{place.prefix}{place.row}:{place.column}"

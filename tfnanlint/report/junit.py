@@ -7,9 +7,10 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 from tfnanlint.checking import Checked
 from tfnanlint.findings import Finding
 from tfnanlint.report import escape, message
-from tfnanlint.report.place import Paths, region
+from tfnanlint.report.place import Paths
 from tfnanlint.report.severity import level
 from tfnanlint.report.wellformed import xml_text
+from tfnanlint.source import Location
 
 
 class Junit:
@@ -46,12 +47,15 @@ def _case(name: str, path: str) -> Element:
 
 
 def _failure(path: str, finding: Finding, checked: Checked) -> Element:
-    where = region(checked.source, finding.span)
-    case = _case(f"{finding.code} {finding.slug}, line {where.row}, column {where.column}", path)
-    text = [f"{path}:{where.row}:{where.column}: {finding.code} {message(finding)}"]
+    source = checked.source
+    where = source.location(finding.span.start)
+    case = _case(f"{finding.code} {finding.slug}, {where.words}, column {where.column}", path)
+    text = [f"{path}:{where.prefix}{where.row}:{where.column}: {finding.code} {message(finding)}"]
     if finding.range:
         text.append(f"value: {escape(finding.range)}")
-    text += [f"  at {escape(step.path)}:{step.row}: {escape(step.text)}" for step in finding.trace]
+    for step in finding.trace:
+        here = source.location(step.span.start) if step.path == source.path else Location(step.row, 1)
+        text.append(f"  at {escape(step.path)}:{here.prefix}{here.row}: {escape(step.text)}")
     failure = SubElement(case, "failure", _attributes(message=message(finding), type=f"{level(finding)} {finding.code}"))
     failure.text = xml_text("\n".join(text))
     return case

@@ -62,9 +62,9 @@ def markup(text: str) -> str:
 
 
 def _row(finding: Finding, checked: Checked, path: str) -> str:
-    where = region(checked.source, finding.span)
-    place = markup(f"{path}:{where.row}:{where.column}")
-    link = _link(path, where.row)
+    here = checked.source.location(finding.span.start)
+    place = markup(f"{path}:{here.prefix}{here.row}:{here.column}")
+    link = _link(path, region(checked.source, finding.span).row)
     value = f" (value: {markup(finding.range)})" if finding.range else ""
     fixable = " \\[\\*\\]" if applicable(finding, checked.unsafe_fixes) else ""
     stated = f"[{place}]({link})" if link else place
@@ -76,4 +76,5 @@ def _link(path: str, row: int) -> str:
     server, repository, commit = (os.environ.get(f"GITHUB_{name}") for name in ("SERVER_URL", "REPOSITORY", "SHA"))
     if not (server and repository and commit) or path.startswith("/") or path == "-":
         return ""
-    return f"{server}/{quote(repository)}/blob/{quote(commit)}/{quote(os.fsencode(path))}#L{row}"
+    plain = "?plain=1" if path.endswith(".ipynb") else ""  # Rendered notebooks have no lines.
+    return f"{server}/{quote(repository)}/blob/{quote(commit)}/{quote(os.fsencode(path))}{plain}#L{row}"

@@ -43,8 +43,14 @@ def region(source: Source, span: Span, width: Width = characters) -> Region:
 
 
 def _position(source: Source, offset: int, width: Width) -> tuple[int, int]:
-    row, column = source.position(offset)
-    return row, 1 + width(source.text[offset - column + 1 : offset])
+    row, column = source.file_position(offset)
+    return row, 1 + width(source.file.line_text(row)[: column - 1])
+
+
+def in_cell(source: Source, span: Span) -> str:
+    """Which cell of a notebook a span stands in, to begin a sentence with; empty in other files."""
+    place = source.location(span.start)
+    return "" if place.cell is None else f"{place.words}: "
 
 
 class Paths:

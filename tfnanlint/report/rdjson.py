@@ -8,7 +8,7 @@ from tfnanlint.checking import Checked
 from tfnanlint.edits import edits_apply
 from tfnanlint.findings import Finding, Fix
 from tfnanlint.report import ADDRESS, applicable, escape, message, url
-from tfnanlint.report.place import Paths, Region, region, utf8_bytes
+from tfnanlint.report.place import Paths, Region, in_cell, region, utf8_bytes
 from tfnanlint.report.severity import level
 from tfnanlint.report.wellformed import json_text
 from tfnanlint.source import Source
@@ -41,7 +41,7 @@ class Rdjson:
 def _diagnostic(finding: Finding, checked: Checked, path: str) -> dict[str, Any]:
     value = f" (value: {escape(finding.range)})" if finding.range else ""
     diagnostic: dict[str, Any] = {
-        "message": message(finding) + value,
+        "message": in_cell(checked.source, finding.span) + message(finding) + value,
         "location": {"path": path, "range": _range(region(checked.source, finding.span, utf8_bytes))},
         "severity": _SEVERITIES[level(finding)],
         "code": {"value": finding.code, **({"url": url(finding)} if ADDRESS and url(finding) else {})},
@@ -51,7 +51,7 @@ def _diagnostic(finding: Finding, checked: Checked, path: str) -> dict[str, Any]
 
 
 def _suggestion(fix: Fix | None, source: Source) -> dict[str, Any] | None:
-    if fix is None:
+    if fix is None or source.file is not source:  # A notebook's file holds its code as JSON.
         return None
     where = region(source, fix.span, utf8_bytes)
     if where.end_row - where.row >= MAX_SUGGESTED_ROWS:

@@ -18,7 +18,7 @@ from tfnanlint.fingerprint import fingerprints
 from tfnanlint.linter import load_rules
 from tfnanlint.report import escape, message, page
 from tfnanlint.report.linehash import line_hashes
-from tfnanlint.report.place import Paths, region, utf16_units
+from tfnanlint.report.place import Paths, in_cell, region, utf16_units
 from tfnanlint.report.severity import LEVELS, level
 from tfnanlint.report.wellformed import json_text, well_formed
 from tfnanlint.source import Source, Span
@@ -45,12 +45,11 @@ class Sarif:
 
     def file(self, checked: Checked) -> str:
         source, findings = checked.source, checked.findings
-        # A notebook's lines are not the lines of its file.
-        hashes = line_hashes(source) if findings and source.text else []
+        hashes = line_hashes(source.file) if findings and source.file.text else []
         for finding, mark in zip(findings, fingerprints(source, findings)):
             result = self._result(finding, source, mark)
             row = result["locations"][0]["physicalLocation"]["region"]["startLine"]
-            if row <= len(hashes):
+            if hashes:
                 result["partialFingerprints"]["primaryLocationLineHash"] = hashes[row - 1]
             self._results.append(result)
             if finding.code == notices.INTERNAL.code:
@@ -87,13 +86,13 @@ class Sarif:
             "ruleId": finding.code,
             **({"ruleIndex": self._rules[finding.code]} if finding.code in self._rules else {}),
             "level": level(finding),
-            "message": {"text": _sentence(finding)},
+            "message": {"text": _sentence(finding, source)},
             "locations": [place],
             "partialFingerprints": {"tfnanlint/v1": mark},
         }
         if finding.trace:
             result["codeFlows"] = [{"threadFlows": [{"locations": self._flow(finding, source, place)}]}]
-        fixes = [self._fix(fix, source) for fix in finding.fixes if _expressible(fix)]
+        fixes = [self._fix(fix, source) for fix in finding.fixes if _expressible(fix, source)]
         if fixes:
             result["fixes"] = fixes
         if finding.modes:  # notices on a file have none
@@ -110,7 +109,7 @@ class Sarif:
         return {"uri": uri} if uri.startswith("file:") else {"uri": uri, "uriBaseId": _ROOT}
 
     def _place(self, source: Source, span: Span) -> dict[str, Any]:
-        text = source.slice(span)
+        text = source.slice(span) if source.file is source else ""
         snippet = {"snippet": {"text": well_formed(text)}} if text and len(text) <= MAX_TEXT else {}
         where = {"artifactLocation": self._artifact(source.path), "region": {**_region(source, span), **snippet}}
         return {"physicalLocation": where}
@@ -118,7 +117,7 @@ class Sarif:
     def _flow(self, finding: Finding, source: Source, place: dict[str, Any]) -> list[dict[str, Any]]:
         """From the oldest step, where the value comes from, to the place where it does harm."""
         steps = [self._step(step, source) for step in reversed(finding.trace[: MAX_STEPS - 1])]
-        return [*steps, {"location": {**place, "message": {"text": _sentence(finding)}}}]
+        return [*steps, {"location": {**place, "message": {"text": _sentence(finding, source)}}}]
 
     def _step(self, step: Step, source: Source) -> dict[str, Any]:
         if step.path == source.path:
@@ -159,9 +158,9 @@ def _region(source: Source, span: Span) -> dict[str, int]:
 
 def _context(source: Source, span: Span) -> dict[str, Any]:
     """The lines of a span, one before and one after."""
-    first = max(1, source.position(span.start)[0] - 1)
-    last = min(len(source.line_starts), source.position(max(span.start, span.end))[0] + 1)
-    text = "\n".join(map(source.line_text, range(first, last + 1)))
+    where = region(source, span)
+    first, last = max(1, where.row - 1), min(len(source.file.line_starts), where.end_row + 1)
+    text = "\n".join(map(source.file.line_text, range(first, last + 1)))
     if not text or len(text) > 2 * MAX_TEXT or text == source.slice(span):
         return {}
     return {"contextRegion": {"startLine": first, "endLine": last, "snippet": {"text": well_formed(text)}}}
@@ -171,15 +170,15 @@ def _replacement(edit: Edit, source: Source) -> dict[str, Any]:
     return {"deletedRegion": _region(source, edit.span), "insertedContent": {"text": edit.text}}
 
 
-def _expressible(fix: Fix) -> bool:
-    """Whether no edit holds a lone surrogate, which would be written as other text."""
-    return all(well_formed(edit.text) == edit.text for edit in fix.edits)
+def _expressible(fix: Fix, source: Source) -> bool:
+    """Whether SARIF can hold a fix: not with a lone surrogate, nor in a notebook, whose file holds its code as JSON."""
+    return source.file is source and all(well_formed(edit.text) == edit.text for edit in fix.edits)
 
 
-def _sentence(finding: Finding) -> str:
+def _sentence(finding: Finding, source: Source) -> str:
     """The message as sentences: GitHub shows the first as the title."""
     value = f" Value: {escape(finding.range)}." if finding.range else ""
-    return _plain(f"{message(finding).rstrip('.')}.{value}")
+    return _plain(f"{in_cell(source, finding.span)}{message(finding).rstrip('.')}.{value}")
 
 
 def _plain(text: str) -> str:
