@@ -47,6 +47,9 @@ def tree(tmp_path, monkeypatch) -> Path:
     for name in ("a\nb.py", "\u202e%0A::error::.py", "c d,e=f.py", "😀.py"):
         (tmp_path / name).write_text("import tensorflow as tf\ns = '😀\x1b\u202e'; y = tf.math.log(tf.nn.softmax(z))\n")
     (tmp_path / "broken.py").write_text("import tensorflow\nprint 'a'\n")
+    code = ["import tensorflow as tf\n", "y = tf.math.log(tf.nn.softmax(z))"]
+    cell = {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": [], "source": code}
+    (tmp_path / "n.ipynb").write_text(json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 4}, indent=1))
     for name in ("GITHUB_WORKSPACE", "CI_PROJECT_DIR"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(tmp_path)
