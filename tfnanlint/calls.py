@@ -12,7 +12,11 @@ from tfnanlint.values import Value
 # Decorators that hand back what the function returns.
 TRANSPARENT = frozenset("function staticmethod classmethod property cached_property custom_gradient abstractmethod override "
                         "lru_cache cache defun tf_export keras_export configurable register_keras_serializable wraps "
-                        "recompute_grad do_not_convert experimental deprecated jit".split())
+                        "recompute_grad do_not_convert experimental deprecated jit tf_function check_shapes inherit_check_shapes "
+                        "typechecked beartype add_dispatch_support do_not_generate_docs do_not_doc_inheritable "
+                        "for_subclass_implementers no_automatic_dependency_tracking filter_traceback shape_type_conversion "
+                        "add_name_scope with_name_scope name_scope add_arg_scope add_var_scope inject_mesh "
+                        "allow_initializer_layout dispatch_for_types deprecated_endpoints deprecated_args default".split())
 
 
 class Function:
@@ -44,7 +48,12 @@ class Function:
     @property
     def transparent(self) -> bool:
         """Whether what it returns reaches the caller as it is."""
-        return all(name in TRANSPARENT for name in self.decorators)
+        return all(name in TRANSPARENT or name.startswith("register") for name in self.decorators)
+
+    @property
+    def registered(self) -> bool:
+        """Whether a decorator keeps it for callers that nobody sees."""
+        return any(name.startswith("register") and name not in TRANSPARENT for name in self.decorators)
 
     @property
     def is_property(self) -> bool:
@@ -202,6 +211,16 @@ def bind_parameters(function: Function, positional: list[Binding], keywords: dic
         if name not in bound:
             bound[name] = missing or Fixed(Value(kind="unknown"))
     return bound
+
+
+def says_number(spec: ast.arguments, name: str) -> bool:
+    """Whether a parameter is annotated as a Python number: `int`, `float`, `Optional[int]`, `int | None`."""
+    note = next((a.annotation for a in spec.posonlyargs + spec.args + spec.kwonlyargs if a.arg == name), None)
+    if isinstance(note, ast.Subscript) and leaf(note.value) == "Optional":
+        note = note.slice
+    elif isinstance(note, ast.BinOp) and isinstance(note.right, ast.Constant) and note.right.value is None:
+        note = note.left
+    return isinstance(note, ast.Name) and note.id in ("int", "float")
 
 
 def defaults_of(spec: ast.arguments) -> list[tuple[str, ast.expr]]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from tfnanlint import calls
 from tfnanlint.assumptions import Assumptions
-from tfnanlint.calls import Bound, ClassObject, Function, Instance
+from tfnanlint.calls import Bound, ClassObject, Function, Handed, Instance
 from tfnanlint.conditions import facts, leaf, path_of, root_of
 from tfnanlint.containers import Containers
 from tfnanlint.following import MAX_ABROAD, Following
@@ -20,7 +20,7 @@ from tfnanlint.module import Module
 from tfnanlint.names import is_tensorflow
 from tfnanlint.ops import SYNONYMS, Op, load
 from tfnanlint.resolution import Resolution
-from tfnanlint.scopes import Assigned, Binding, Fixed, Loop, Point, Refined, Scope, refinements
+from tfnanlint.scopes import Assigned, Binding, Fixed, Loop, Parameter, Point, Refined, Scope, refinements, unrefined
 from tfnanlint.site import Site
 from tfnanlint.values import INF, NO_CONSTANT, NOTHING, Note, Value, beside, clamp, covers, join, number, unknown, widen
 
@@ -322,7 +322,9 @@ class Interpreter(Assumptions, Resolution, Following, Containers):
             return self._result(site)
         callee = self.callee(node.func, point)
         if callee is None or callee.obj is None:
-            found = unknown(origin=Note(f"the call '{_short(node.func)}(…)'", node, point.module.source))
+            binding = unrefined(point.lookup(node.func.id)) if isinstance(node.func, ast.Name) else None
+            handed = isinstance(binding, (Parameter, Handed))  # a function that the caller chose
+            found = unknown(origin=Note(f"the call '{_short(node.func)}(…)'", node, point.module.source, passed=handed))
             return self.supposed(found, leaf(node.func), node, point)
         positional, keywords, complete = calls.arguments(node, point)
         if not complete:

@@ -15,7 +15,7 @@ from tfnanlint.statements import Walk
 from tfnanlint.values import NOTHING, Choice, Note, Value, covers, number, unknown, widen
 
 # Methods that a base class calls with values of its own.
-_HOOKS = frozenset("call __call__ build train_step test_step predict_step compute_loss forward".split())
+HOOKS = frozenset("call __call__ build train_step test_step predict_step compute_loss forward".split())
 MAX_BINDINGS = 24  # assignments joined at one attribute
 MAX_CALLERS = 24  # calls joined at one parameter; with more, nothing is said of it
 MAX_ABROAD = 1  # files between a parameter and the callers that are looked for
@@ -189,7 +189,7 @@ class Following:
             if default is not None and default.is_number and default.lo > 0:
                 return Value(default.lo, default.hi, default.zero, kind="number", const=default.const,
                              origin=Note(f"default of parameter '{parameter.name}'", function.node, function.module.source))
-            return unknown(origin=note)
+            return unknown("number" if calls.says_number(spec, parameter.name) else "unknown", note)
         if arriving.known or arriving.kind not in ("unknown", "tensor") or arriving.guarded:
             return arriving
         if isinstance(arriving.origin, Site):
@@ -226,7 +226,7 @@ class Following:
 
     def escapes(self, function: Function) -> bool:
         """Whether a function is called by somebody else too: by Keras, by a decorator, by whoever it is handed to."""
-        if not function.transparent or function.owner is not None and function.name in _HOOKS:
+        if not function.transparent or function.registered or function.owner is not None and function.name in HOOKS:
             return True
         if function.node not in self.escaping:
             self.escaping[function.node] = any(

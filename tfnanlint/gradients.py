@@ -11,7 +11,8 @@ from typing import Any
 from tfnanlint.calls import Function
 from tfnanlint.conditions import leaf
 from tfnanlint.findings import Differentiated
-from tfnanlint.scopes import Point, Scope
+from tfnanlint.following import HOOKS
+from tfnanlint.scopes import Assigned, Point, Scope
 from tfnanlint.site import Site
 from tfnanlint.values import Value
 
@@ -37,6 +38,7 @@ _MEASURED = re.compile(r"(?:^|_)(?:metrics?|accuracy|precision|recall|f1|fbeta|a
 _TESTS = re.compile(r"test_.*|.*_test|conftest")  # tests look at values
 _PREPARING = re.compile(r"_*(?:init|build|reset|setup)")  # methods that run before training does
 _INITIAL = re.compile(r"(?:^|_)init(?:ialize)?(?:_|$)")  # initial values are computed once
+_INITIAL_VALUE = re.compile(r"(?:.*_)?init(?:ial)?_(?:values?|weights?|scale|bias)")
 # Ops whose results do not depend smoothly on anything.
 _STEPS = frozenset("tf.stop_gradient tf.one_hot K.one_hot tf.sequence_mask tf.argmax tf.shape tf.size tf.rank tf.range tf.sign "
                    "tf.round tf.floor tf.math.ceil tf.zeros tf.ones tf.zeros_like tf.ones_like tf.eye tf.constant "
@@ -55,7 +57,7 @@ class Gradients:
 
     def of(self, site: Site, stopped: bool) -> Differentiated:
         """`stopped`: the site stands inside a call of stop_gradient."""
-        if self._drawn(site) or all(_rigid(site.value(param)) for param in site.args) and site.args:
+        if self._drawn(site) or _initial(site) or all(_rigid(site.value(param)) for param in site.args) and site.args:
             return Differentiated.NO
         if stopped or site.library in ("np", "math", "builtins") or _replaced(site.point):
             return Differentiated.NO
@@ -73,6 +75,8 @@ class Gradients:
         """Whether code at a point is differentiated."""
         scope: Scope | None = point.scope
         time = point.time
+        if _replaced(point):
+            return Differentiated.NO
         while scope is not None:
             if any(start <= time < end for start, end in scope.tapes):
                 return Differentiated.YES
@@ -92,12 +96,17 @@ class Gradients:
         if known is None:
             self._functions[function.node] = Differentiated.UNKNOWN  # while it is being found out
             known = self._role(function)
-            if known is Differentiated.UNKNOWN:
-                known = self._from_callers(function)
+            if known is Differentiated.UNKNOWN or known is Differentiated.YES and self._own_helper(function):
+                called = self._from_callers(function)
+                known = called if called is not Differentiated.UNKNOWN else known
             if known is Differentiated.UNKNOWN and self._measures(function):
                 known = Differentiated.NO
             self._functions[function.node] = known
         return known
+
+    def _own_helper(self, function: Function) -> bool:
+        """Whether a method of a model or layer is one of its own: not called by Keras, so that its callers tell."""
+        return function.owner is not None and function.name not in HOOKS and function.name.startswith("_")
 
     def _role(self, function: Function) -> Differentiated:
         if function.owner is not None:
@@ -204,11 +213,28 @@ def _rigid(value: Value, limit: int = 60) -> bool:
     return True
 
 
+def _initial(site: Site) -> bool:
+    """Whether a site makes what the program calls an initial value: computed once, before anything is trained."""
+    for path, (_, bindings) in site.point.scope.history.items() if site.point is not None else ():
+        if _INITIAL_VALUE.fullmatch(path):
+            for binding in bindings:
+                if isinstance(binding, Assigned) and any(node is site.node for node in ast.walk(binding.node)):
+                    return True
+    return False
+
+
+def _own_gradient(decorator: ast.expr) -> bool:
+    """`@tf.custom_gradient`, `@Defun(python_grad_func=...)`."""
+    if isinstance(decorator, ast.Call):
+        return leaf(decorator.func) == "Defun" and any("grad_func" in (k.arg or "") for k in decorator.keywords)
+    return leaf(decorator) == "custom_gradient"
+
+
 def _replaced(point: Point | None) -> bool:
     """Whether code stands in a function with a gradient of its own: the one that it returns takes the place of the body's."""
     scope = point.scope if point is not None else None
     while scope is not None:
-        if scope.function is not None and "custom_gradient" in scope.function.decorators:
+        if scope.function is not None and any(map(_own_gradient, getattr(scope.function.node, "decorator_list", ()))):
             return True
         scope = scope.parent.scope if scope.parent is not None else None
     return False

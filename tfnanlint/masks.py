@@ -259,7 +259,8 @@ class _Search:
             if domain.holds(value):
                 continue
             by_result = self._finite(site)
-            if by_result or domain.holds(self.under(site, param)):
+            under = self.under(site, param)
+            if by_result or domain.holds(under) or _zero_taken_out(domain, value, under):
                 self.found.append(Masked(self.choice, self.test, site, param, domain, cut, direct, by_result))
                 return
 
@@ -289,6 +290,11 @@ class _Search:
         steady = {path: binding for path, binding in under.over.items()
                   if unrefined(binding) is unrefined(point.binding(path))}
         return point.under(steady) if steady else point
+
+
+def _zero_taken_out(domain: Domain, value: Value, under: Value) -> bool:
+    """Whether a test takes the 0 away from something of which nothing else is known: `tf.where(x == 0, 0, x * log(x))`."""
+    return domain.lo == 0 and domain.open and not value.known and value.zero and not under.zero and under.lo == -INF
 
 
 def _maker(value: Value) -> Site | None:

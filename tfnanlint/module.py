@@ -76,7 +76,7 @@ class Module:
         """The function defined by `node` at `point`; the first one is the one that is judged."""
         owner = self.classes.get(point.scope.node) if isinstance(point.scope.node, ast.ClassDef) else None
         function = Function(node, point, self, owner)
-        if owner is not None and point.scope is owner.scope:
+        if owner is not None and point.scope is owner.scope and not {"setter", "deleter"}.intersection(function.decorators):
             owner.methods[node.name] = function
         self.functions.setdefault(node, function)
         return function

@@ -362,7 +362,8 @@ def _diagonal(site: Site) -> Value:
     """The values of the matrix; the diagonal of a Cholesky factor is positive wherever the factor exists."""
     x = site.value("x")
     if made_by(x, "tf.linalg.cholesky") is not None:
-        return Value(0.0, INF, False, nan=x.nan, dtype=x.dtype)
+        # Roots of numbers that are not 0: neither they nor their squares are.
+        return Value(2.0 * t.smallest(x.dtype) ** 0.5, INF, False, nan=x.nan, dtype=x.dtype)
     return t.passes()(site)
 
 

@@ -12,6 +12,7 @@ from tfnanlint.ops import op
 from tfnanlint.ops import transfer as t
 from tfnanlint.ops.transfer import INF, NO_CONSTANT, Value, reaches_inf, reaches_minus_inf
 from tfnanlint.site import Site, made_by, same
+from tfnanlint.values import Note
 
 COUNT = 1024
 AXES = "x axis keepdims name"
@@ -65,8 +66,47 @@ def mean(x: Value) -> Value:
 def _sum(site: Site) -> Value:
     x = t.one_of(site.value("x"))
     result = total(x)
-    kept = _simplex(site, x) or _shifted_exponentials(site, x) or _with_diagonal(site, x)
+    kept = (_simplex(site, x) or _shifted_exponentials(site, x) or _with_diagonal(site, x) or _over_a_minimum(site, x)
+            or _best_kept(site, x))
     return kept if kept is not None else result
+
+
+def _minimum_of(value: Value, x: Value) -> Site | None:
+    """The reduce_min that a value is, of `x` or of some elements of it (`tf.nn.top_k`)."""
+    least = made_by(value, "tf.reduce_min", aligned=True)
+    part = least.value("x") if least is not None else None
+    chosen = part.origin.parent if part is not None and isinstance(part.origin, Note) and part.origin.index == 0 else None
+    if isinstance(chosen, Site) and chosen.op.name == "tf.math.top_k":
+        part = chosen.value("x")
+    return least if part is not None and same(part, x) else None
+
+
+def _over_a_minimum(site: Site, x: Value) -> Value | None:
+    """sum(relu(x - min(x) + c)) is at least c: the difference is 0 at the smallest of those that were compared."""
+    kept = made_by(x, "tf.nn.relu", aligned=True)
+    raised = made_by(kept.value(kept.op.main), "tf.add", aligned=True) if kept is not None else None
+    for difference, more in (("x", "y"), ("y", "x")) if raised is not None else ():
+        minus = made_by(raised.value(difference), "tf.subtract", aligned=True)
+        least = _minimum_of(minus.value("y"), minus.value("x")) if minus is not None else None
+        if least is not None and raised.value(more).lo > 0 and _one_axis(site, least):
+            lo, _ = t.outward(t.rounded(raised.value(more).lo, x.dtype), INF, x.dtype)
+            return Value(lo, INF, nan=x.nan, inf=x.inf, dtype=x.dtype) if lo >= t.smallest(x.dtype) else None
+    return None
+
+
+def _best_kept(site: Site, x: Value) -> Value | None:
+    """sum(where(p >= min(top_k(p)), p, 0)) of a softmax p: its largest element stays, and that is no 0."""
+    choice = made_by(x, "tf.where", aligned=True)
+    if choice is None or not choice.given("x"):
+        return None
+    p = choice.value("x")
+    test = made_by(choice.value("condition"), "tf.greater_equal", aligned=True)
+    if test is None or made_by(p, "tf.nn.softmax", aligned=True) is None or not same(test.value("x"), p):
+        return None
+    least = _minimum_of(test.value("y"), p)
+    if least is None or not _one_axis(site, least):
+        return None
+    return Value(0.0, INF, False, nan=x.nan, dtype=x.dtype)
 
 
 def _with_diagonal(site: Site, x: Value) -> Value | None:
