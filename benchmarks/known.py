@@ -14,7 +14,7 @@ import gc
 import pathlib
 from typing import Any, Callable, Iterator
 
-from tfnanlint.check import relevant
+from tfnanlint.checking import relevant
 from tfnanlint.findings import Certainty
 from tfnanlint.flow import analyse
 from tfnanlint.rules import Rule

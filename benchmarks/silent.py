@@ -17,7 +17,7 @@ from typing import Any
 from known import OPERATIONS, Probe, argument
 
 from tfnanlint import rules
-from tfnanlint.check import check
+from tfnanlint.checking import check
 from tfnanlint.config import Configuration, Layer
 from tfnanlint.values import words
 
