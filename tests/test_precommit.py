@@ -34,7 +34,7 @@ def repository(path: Path) -> Path:
 def hooks(tmp_path_factory) -> Path:
     """A repository that holds this working tree as one commit, and a pre-commit store of its own."""
     top = tmp_path_factory.mktemp("hooks")
-    for name in ("tfnanlint", "rules"):
+    for name in ("tfnanlint", "rules", "docs"):
         shutil.copytree(HERE / name, top / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("pyproject.toml", "README.md", "LICENSE", ".pre-commit-hooks.yaml"):
         shutil.copy(HERE / name, top / name)
@@ -115,3 +115,54 @@ def test_a_configuration_that_points_at_the_repository(hooks, store, project):
     third = pre_commit("run", cwd=project, store=store)
     assert third.returncode == 1 and third.stdout.count("Failed") == 2, third.stdout
     assert third.stdout.count("broken.py:2:1: TFN001 syntax error") == 2
+
+
+def configured(project: Path, hooks: Path) -> None:
+    revision = git("rev-parse", "HEAD", cwd=hooks)
+    (project / ".pre-commit-config.yaml").write_text(
+        f"repos:\n- repo: {hooks}\n  rev: {revision}\n  hooks:\n  - id: tfnanlint-fix\n  - id: tfnanlint\n"
+    )
+
+
+def test_a_partially_staged_file(hooks, store, project):
+    """What is not staged is neither checked nor lost, whether the fix meets it or not."""
+    configured(project, hooks)
+    staged = "import tensorflow as tf\n\n\ndef first(z):\n    return tf.math.log(tf.nn.softmax(z))\n\n\ndef last():\n    pass\n"
+    (project / "part.py").write_text(staged)
+    git("add", "-A", cwd=project)
+    (project / "part.py").write_text(staged.replace("    pass", "    return tf.math.log(tf.nn.softmax(1.0))"))
+    (project / "risky.py").write_text(RISKY + "# not staged\n")
+    apart = pre_commit("run", "--files", "part.py", cwd=project, store=store)
+    assert apart.returncode == 1 and "part.py:9" not in apart.stdout, apart.stdout
+    text = (project / "part.py").read_text()
+    assert "def first(z):\n    return tf.nn.log_softmax(z)\n" in text and "return tf.math.log(tf.nn.softmax(1.0))" in text
+    assert (project / "risky.py").read_text() == RISKY + "# not staged\n"
+
+    (project / "part.py").write_text(staged)
+    git("add", "-A", cwd=project)
+    unstaged = staged.replace("tf.nn.softmax(z)", "tf.nn.softmax(2 * z)")
+    (project / "part.py").write_text(unstaged)
+    conflict = pre_commit("run", "--files", "part.py", cwd=project, store=store)
+    assert conflict.returncode == 1 and "Rolling back fixes" in conflict.stdout, conflict.stdout
+    assert (project / "part.py").read_text() == unstaged
+
+
+def test_prek_runs_the_same_hooks(hooks, project, tmp_path_factory):
+    prek = Path(sys.executable).with_name("prek")
+    found = str(prek) if prek.exists() else shutil.which("prek")
+    if found is None:
+        pytest.skip("prek is not installed")
+    configured(project, hooks)
+    git("add", "-A", cwd=project)
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "PRE"))}
+    environment["PREK_HOME"] = str(tmp_path_factory.mktemp("prek"))
+
+    def run() -> subprocess.CompletedProcess:
+        return subprocess.run([found, "run", "--all-files"], cwd=project, env=environment, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, timeout=300)
+
+    first = run()
+    assert first.returncode == 1, first.stdout
+    assert (project / "risky.py").read_text() == FIXED and (project / "generated" / "left_out.py").read_text() == RISKY
+    git("add", "-A", cwd=project)
+    assert run().returncode == 0

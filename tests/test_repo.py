@@ -29,8 +29,8 @@ assumptions resolution following containers expressions
 gradients domains exponents moments probabilities pairings masks evidence reach
 template rewrite rules repairs api
 flow
-notices config suppress checking pages
-writing fixing linter discover report lsp cli __main__
+notices keys patterns revision config suppress checking baseline changes pages
+writing fixing ignores discover linter workers report lsp cli __main__
 prove dev
 """.split()
 # Closes a circle on purpose, inside a function: a project makes the modules that know it.

@@ -1,3 +1,69 @@
-"""tfnanlint: finds and repairs numerical hazards in TensorFlow source code."""
+"""tfnanlint: finds and repairs numerical hazards in TensorFlow source code.
+
+`check` and `fix` and the names in `__all__` are the library; docs/api.md describes it. The command line and the editor
+work through the same `Linter`. Importing this module loads nothing but itself.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, AnyStr
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tfnanlint.checking import Checked
+    from tfnanlint.findings import Certainty, Claim, Differentiated, Edit, Finding, Fix, Step
+    from tfnanlint.keys import ConfigError
+    from tfnanlint.linter import Fixed, Linter
+    from tfnanlint.source import Source, Span
 
 __version__ = "0.1.0"
+__all__ = ["Certainty", "Checked", "Claim", "ConfigError", "Differentiated", "Edit", "Finding", "Fix", "Fixed", "Source", "Span",
+           "Step", "check", "fix"]
+
+_HOMES = {"findings": ("Certainty", "Claim", "Differentiated", "Edit", "Finding", "Fix", "Step"), "checking": ("Checked",),
+          "keys": ("ConfigError",), "linter": ("Fixed",), "source": ("Source", "Span")}
+
+
+def check(source: str | bytes, path: str = "-", *, settings: Mapping[str, Any] | None = None, lookup: bool = False) -> Checked:
+    """The findings in a source.
+
+    `path` is the name that findings carry; what the source imports is looked for beside it. `settings` are those of
+    `tfnanlint.toml`, such as `{"select": ["TFN1"]}`. With `lookup` the configuration files above `path` hold, too, and
+    `settings` go before them.
+
+    Text that cannot be parsed is a finding, TFN001; a failure of tfnanlint another, TFN000. Raises `ConfigError` on
+    settings that cannot be followed.
+    """
+    return _linter(settings, lookup).check(path, source)
+
+
+def fix(source: AnyStr, path: str = "-", *, settings: Mapping[str, Any] | None = None, lookup: bool = False) -> Fixed[AnyStr]:
+    """The source with the fixes applied that keep every finite value; nothing is written.
+
+    With the setting `unsafe-fixes` also those that move values. Arguments and errors are those of `check`.
+    """
+    return _linter(settings, lookup).fix(path, source)
+
+
+def _linter(settings: Mapping[str, Any] | None, lookup: bool) -> Linter:
+    import os
+
+    from tfnanlint.config import Configuration, layer
+    from tfnanlint.linter import Linter
+
+    plain = {key: list(value) if isinstance(value, tuple) else value for key, value in (settings or {}).items()}
+    return Linter(Configuration(layer(plain, "settings", os.getcwd()), isolated=not lookup))
+
+
+def __getattr__(name: str) -> Any:
+    for home, names in _HOMES.items():
+        if name in names:
+            import importlib
+
+            return getattr(importlib.import_module(f"tfnanlint.{home}"), name)
+    raise AttributeError(f"module 'tfnanlint' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

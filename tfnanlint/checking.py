@@ -28,13 +28,16 @@ def size_limit(path: str, limit: int) -> int:
 @dataclass(frozen=True, slots=True)
 class Checked:
     """One file after the pipeline. `source` is empty text where there was nothing to decode; `hidden` counts what
-    comments suppressed; `unsafe_fixes` says whether fixes that move values are applied in this file.
+    comments suppressed, `known` what the baseline holds, `unchanged` what stands on lines that did not change;
+    `unsafe_fixes` says whether fixes that move values are applied in this file.
     """
 
     source: Source
     findings: tuple[Finding, ...] = ()
     hidden: int = 0
     unsafe_fixes: bool = False
+    known: int = 0
+    unchanged: int = 0
 
     @property
     def path(self) -> str:
@@ -79,7 +82,7 @@ def check_source(source: Source, policy: Policy) -> Checked:
     """The findings in a decoded source."""
     from tfnanlint import flow  # The op table is loaded only when some file needs it.
 
-    if suppress.skips_file(source):
+    if policy.comments and suppress.skips_file(source):
         return Checked(source)
     try:
         found = flow.analyse(source, policy.rules)
@@ -87,7 +90,8 @@ def check_source(source: Source, policy: Policy) -> Checked:
         return Checked(source, (_unparsable(source, error),))
     except (RecursionError, MemoryError):
         return Checked(source, (_unparsable(source, Unreadable("nested too deeply to be analysed")),))
-    outcome = suppress.apply(_most_specific(found, policy), source, policy)
+    found = _most_specific(found, policy)
+    outcome = suppress.apply(found, source, policy) if policy.comments else suppress.Outcome(found, [], [])
     shown = [finding for finding in outcome.kept if policy.reports(finding)] + outcome.idle
     shown += [_unparsable(source, fault) for fault in source.faults]
     shown.sort(key=lambda finding: (finding.span, finding.code))

@@ -4,27 +4,25 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from tfnanlint import notices
 from tfnanlint.findings import Certainty, Finding
+from tfnanlint.keys import CERTAINTIES, DEFAULT_EXCLUDE, KEYS, MAX_FILE_SIZE, ConfigError, checked_value, hint
+from tfnanlint.patterns import Patterns, bounded
+from tfnanlint.revision import WorkTree
 
-MAX_FILE_SIZE = 2 * 1024 * 1024
+__all__ = ["CERTAINTIES", "ConfigError", "Configuration", "Layer", "Policy", "Rule", "Settings", "hint"]
+
 _MAX_CONFIG_SIZE = 1024 * 1024
 
-# Directories that hold other people's code, build output or caches; the names are ruff's.
-DEFAULT_EXCLUDE = (
-    ".bzr .direnv .eggs .git .git-rewrite .hg .ipynb_checkpoints .mypy_cache .nox .pants.d .pyenv .pytest_cache "
-    ".pytype .ruff_cache .svn .tox .venv .vscode __pypackages__ _build buck-out build dist node_modules "
-    "site-packages venv"
-).split()
 
+class Files(Protocol):
+    """Where configuration is read from: the disk, or a git revision."""
 
-class ConfigError(Exception):
-    """A setting that cannot be followed; the message names the file or flag it came from. Exit code 2."""
+    def read(self, path: str, limit: int = ...) -> bytes | None: ...
 
 
 class Rule(Protocol):
@@ -39,22 +37,12 @@ class Rule(Protocol):
     over: tuple[str, ...]
 
 
-def hint(word: str, known: Iterable[str]) -> str:
-    """`; did you mean ...?` for the nearest known word, or nothing."""
-    import difflib
-
-    spellings = {name.lower(): name for name in known}
-    near = difflib.get_close_matches(word.lower(), spellings, n=8, cutoff=0.6)
-    # Codes are nearly all alike; the group, which they begin with, tells more than the last digit.
-    near.sort(key=lambda name: -len(os.path.commonprefix([name, word.lower()])))
-    return f"; did you mean `{spellings[near[0]]}`?" if near else ""
-
-
 @dataclass(frozen=True, slots=True)
 class Layer:
     """The settings that one place states: a configuration file, an inline `--config`, or the flags.
 
-    None means that the place does not say. Patterns are relative to `root`; `origin` is named in errors.
+    None means that the place does not say. Patterns are relative to `root`; `origin` is named in errors. Only the flags
+    can say that suppression comments count for nothing.
     """
 
     origin: str = "defaults"
@@ -70,10 +58,8 @@ class Layer:
     force_exclude: bool | None = None
     respect_gitignore: bool | None = None
     max_file_size: int | None = None
-
-
-KEYS = {f.name.replace("_", "-"): f.name for f in fields(Layer) if f.name not in ("origin", "root")}
-CERTAINTIES = ("default", *(level.name.lower() for level in sorted(Certainty, reverse=True)))
+    baseline: str | None = None
+    ignore_comments: bool | None = None
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -87,36 +73,8 @@ def layer(table: dict[str, Any], origin: str, root: str) -> Layer:
         if key not in KEYS:
             where = "; in tfnanlint.toml the keys stand at the top level" if key == "tool" else hint(key, KEYS)
             raise ConfigError(f"{origin}: unknown key `{key}`{where}")
-        values[KEYS[key]] = _value(key, value, origin)
+        values[key.replace("-", "_")] = checked_value(key, value, origin)
     return Layer(origin, root, **values)
-
-
-def _value(key: str, value: Any, origin: str) -> Any:
-    match key:
-        case "select" | "extend-select" | "ignore" | "exclude" | "extend-exclude":
-            return _strings(key, value, origin)
-        case "per-file-ignores":
-            if not isinstance(value, dict):
-                raise ConfigError(f'{origin}: `{key}` must be a table such as {{ "tests/*" = ["TFN101"] }}')
-            return {pattern: _strings(f"{key}.{pattern}", codes, origin) for pattern, codes in value.items()}
-        case "certainty":
-            if value not in CERTAINTIES:
-                near = hint(value, CERTAINTIES) if isinstance(value, str) else ""
-                raise ConfigError(f"{origin}: `{key}` must be one of {', '.join(CERTAINTIES)}{near}")
-            return value
-        case "max-file-size":
-            if type(value) is not int or value <= 0:
-                raise ConfigError(f"{origin}: `{key}` must be a positive number of bytes")
-            return value
-    if type(value) is not bool:
-        raise ConfigError(f"{origin}: `{key}` must be true or false")
-    return value
-
-
-def _strings(key: str, value: Any, origin: str) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise ConfigError(f'{origin}: `{key}` must be a list of strings such as ["..."]')
-    return tuple(value)
 
 
 def _toml(text: str, origin: str) -> dict[str, Any]:
@@ -144,22 +102,11 @@ def _refuse_long_keys(text: str, origin: str) -> None:
             raise ConfigError(f"{origin}: not read: nested too deeply")
 
 
-def _config_text(path: str) -> str | None:
+def _config_text(path: str, files: Files) -> str | None:
     """The text of a configuration file; None where there is no such file."""
+    data = files.read(path, _MAX_CONFIG_SIZE)
     try:
-        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
-    with os.fdopen(handle, "rb") as file:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise ConfigError(f"{path}: cannot be read: not a regular file")
-        data = file.read(_MAX_CONFIG_SIZE + 1)
-    if len(data) > _MAX_CONFIG_SIZE:
-        raise ConfigError(f"{path}: not read: larger than {_MAX_CONFIG_SIZE >> 20} MiB")
-    try:
-        return data.decode("utf-8-sig")
+        return None if data is None else data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path}: not valid UTF-8: {error.reason} at byte {error.start}") from None
 
@@ -175,24 +122,23 @@ def _pyproject_table(text: str, path: str) -> dict[str, Any] | None:
     return table
 
 
-def read_directory(directory: str) -> Layer | None:
+def read_directory(directory: str, files: Files) -> Layer | None:
     """The layer that a directory's own configuration file states; `tfnanlint.toml` goes before `pyproject.toml`."""
     path = os.path.join(directory, "tfnanlint.toml")
-    text = _config_text(path)
+    text = _config_text(path, files)
     if text is not None:
         return layer(_toml(text, path), path, directory)
     path = os.path.join(directory, "pyproject.toml")
-    text = _config_text(path)
+    text = _config_text(path, files)
     table = _pyproject_table(text, path) if text is not None else None
     return layer(table, path, directory) if table is not None else None
 
 
-def read_option(option: str, root: str) -> Layer:
+def read_option(option: str, root: str, files: Files) -> Layer:
     """The layer of one `--config` option: the path of a configuration file, or TOML such as `certainty = "may"`."""
-    if os.path.exists(option):
-        text = _config_text(option)
-        if text is None:
-            raise ConfigError(f"{option}: cannot be read")
+    path = os.path.join(root, option)
+    text = _config_text(path, files) if "\0" not in option else None
+    if text is not None:
         if os.path.basename(option) == "pyproject.toml":
             return layer(_pyproject_table(text, option) or {}, option, root)
         return layer(_toml(text, option), option, root)
@@ -256,7 +202,7 @@ def _selected(layers: Sequence[Layer], rules: Sequence[Rule]) -> set[str]:
 @dataclass(frozen=True, slots=True)
 class Policy:
     """What applies to one file: the rules that run, how sure a finding must be, whether idle comments are reported,
-    whether fixes that move values are applied, and every known rule by its code.
+    whether fixes that move values are applied, every known rule by its code, and whether comments hide findings.
     """
 
     rules: tuple[Rule, ...]
@@ -264,6 +210,7 @@ class Policy:
     idle: bool
     unsafe_fixes: bool
     known: dict[str, Rule] = field(compare=False)
+    comments: bool = True
 
     def reports(self, finding: Finding) -> bool:
         """Whether a finding is sure enough to be shown."""
@@ -277,23 +224,6 @@ class Policy:
 # Patterns
 
 
-class Patterns:
-    """gitignore-style patterns, relative to one directory. Raises ValueError on one that cannot be read."""
-
-    def __init__(self, root: str, lines: Sequence[str]):
-        import pathspec
-
-        self.root = root
-        self._spec = pathspec.GitIgnoreSpec.from_lines(lines)
-
-    def verdict(self, path: str, directory: bool = False) -> bool | None:
-        """True when the last pattern that speaks of absolute `path` matches it, False when that one is negated."""
-        relative = os.path.relpath(path, self.root).replace(os.sep, "/")
-        if relative == "." or relative.startswith("../"):
-            return None
-        return self._spec.check_file(relative + "/" if directory else relative).include
-
-
 def _patterns(stated: Layer, lines: Sequence[str]) -> Patterns:
     for line in lines:
         if not bounded(line):
@@ -302,11 +232,6 @@ def _patterns(stated: Layer, lines: Sequence[str]) -> Patterns:
         return Patterns(stated.root, lines)
     except ValueError as error:
         raise ConfigError(f"{stated.origin}: {error}") from None
-
-
-def bounded(pattern: str) -> bool:
-    """Whether a glob is cheap to match: each further star in a name multiplies the time by the name's length."""
-    return len(pattern) <= 1024 and all(len(re.findall(r"\*+", part)) <= 4 for part in pattern.split("/"))
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -330,6 +255,20 @@ class Settings:
                 return value
         return default
 
+    DEFAULTS = "defaults"
+
+    def stated(self, key: str) -> tuple[Any, str]:
+        """The value of a key as it was written, and where; where values add up, all of them and all places."""
+        name = key.replace("-", "_")
+        said = [one for one in self.layers if getattr(one, name) not in (None, ())]
+        if key not in ("extend-select", "ignore", "extend-exclude"):
+            said = said[-1:]
+        if not said:
+            return KEYS[key].default, self.DEFAULTS
+        first = getattr(said[0], name)
+        value = [item for one in said for item in getattr(one, name)] if isinstance(first, tuple) else first
+        return value, ", ".join(one.origin for one in said)
+
     @property
     def origin(self) -> str:
         """Where the strongest layer came from that is a file; `defaults` when there is none."""
@@ -350,6 +289,14 @@ class Settings:
     @property
     def max_file_size(self) -> int:
         return self._last("max_file_size", MAX_FILE_SIZE)
+
+    @property
+    def baseline(self) -> str | None:
+        """The absolute path of the baseline; None when none is named."""
+        stated = next((one for one in reversed(self.layers) if one.baseline is not None), None)
+        if stated is None or not stated.baseline:  # `--no-baseline` is an empty name
+            return None
+        return os.path.normpath(os.path.join(stated.root, stated.baseline))
 
     @property
     def certainty(self) -> Certainty | None:
@@ -390,6 +337,7 @@ class Settings:
                 idle=notices.IDLE.code in codes,
                 unsafe_fixes=self.unsafe_fixes,
                 known={rule.code: rule for rule in (*rules, *notices.NOTICES)},
+                comments=not self._last("ignore_comments", False),
             )
         return self._policies[ignored]
 
@@ -409,11 +357,13 @@ class Settings:
 class Configuration:
     """The settings of one run: each directory's nearest configuration file, under what the command line states.
 
-    `options` are the values of `--config`; `flags` the layer of the other flags; `isolated` leaves files unread.
+    `options` are the values of `--config`; `flags` the layer of the other flags; `isolated` leaves files unread;
+    `files` is where they are read from.
     """
 
-    def __init__(self, flags: Layer, options: Sequence[str] = (), isolated: bool = False):
-        stated = [read_option(option, flags.root) for option in options]
+    def __init__(self, flags: Layer, options: Sequence[str] = (), isolated: bool = False, files: Files | None = None):
+        self.files = files or WorkTree()
+        stated = [read_option(option, flags.root, self.files) for option in options]
         files = [one for one in stated if one.origin != "--config"]
         if len(files) > 1:
             raise ConfigError(f"--config: more than one file: {files[0].origin}, {files[1].origin}")
@@ -433,7 +383,7 @@ class Configuration:
         settings = self._directories.get(directory)
         while settings is None:
             below.append(directory)
-            stated = read_directory(directory)
+            stated = read_directory(directory, self.files)
             parent = os.path.dirname(directory)
             if stated is not None:
                 settings = Settings([stated, *self._above])

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from tfnanlint.checking import NOTEBOOK, relevant, size_limit
-from tfnanlint.config import Configuration, Patterns, bounded
+from tfnanlint.config import Configuration
+from tfnanlint.keys import ConfigError
+from tfnanlint.patterns import Patterns, bounded
+from tfnanlint.revision import WorkTree
 
 _CHUNK = 1 << 20
+_SHEBANG = re.compile(rb"#![^\r\n]*?[ /](?:python[0-9.]*[w]?|uv run|pipx run)(?=[ \t\r\n]|$)")
 
 
 class Unread(Exception):
@@ -27,7 +32,7 @@ class Discovery:
 
 
 def discover(paths: Sequence[str], configuration: Configuration) -> Discovery:
-    """The Python files at `paths`: named files as they are, directories walked for `.py` and `.ipynb`.
+    """The Python files at `paths`: named files as they are, directories walked for `.py`, `.pyw`, `.ipynb` and Python scripts.
 
     Paths are given as they are shown: relative to the working directory when inside it.
     """
@@ -83,6 +88,7 @@ class _Walk:
         self._found = found
         settings = configuration.for_directory(top)
         self._respect = settings.respect_gitignore
+        self._of_revision = not isinstance(configuration.files, WorkTree)
         # A directory that is named is walked although patterns exclude it: they cannot speak of what is in it.
         self._exclude = not settings.excludes_pattern(top, True)
         self._links: list[str] = []
@@ -99,7 +105,7 @@ class _Walk:
             except OSError as error:
                 self._found.failures.append((shown(directory, os.getcwd()), f"the directory cannot be read: {error.strerror}"))
                 continue
-            if self._respect and any(entry.name == ".gitignore" for entry in entries):
+            if self._respect and (self._of_revision or any(entry.name == ".gitignore" for entry in entries)):
                 ignores = (*ignores, *self._ignore_file(os.path.join(directory, ".gitignore"), directory))
             for entry, is_directory in self._entries(entries, directory, ignores):
                 if is_directory:
@@ -118,7 +124,7 @@ class _Walk:
         settings = self._configuration.for_directory(directory)
         for entry in entries:
             is_directory = entry.is_dir(follow_symlinks=False)
-            if not is_directory and not entry.name.endswith((".py", NOTEBOOK)):
+            if not is_directory and not _may_be_python(entry):
                 continue
             if settings.excludes_name(entry.path) or _ignored(entry.path, is_directory, ignores):
                 continue
@@ -156,8 +162,10 @@ class _Walk:
 
     def _ignore_file(self, path: str, directory: str) -> list[Patterns]:
         try:
-            data = read(path, _CHUNK)
-        except Unread:
+            data = self._configuration.files.read(path, _CHUNK)
+        except ConfigError:
+            return []
+        if data is None:
             return []
         lines = data.decode("utf-8", "surrogateescape").splitlines()
         lines = [line for line in lines if line.strip() and not line.startswith("#") and bounded(line)]
@@ -168,6 +176,19 @@ class _Walk:
         except ValueError as error:
             self._found.notes.append(f"{shown(path, os.getcwd())}: not respected: {error}")
             return []
+
+
+def _may_be_python(entry: os.DirEntry[str]) -> bool:
+    """Whether a file's name says that it is Python or, where the name says nothing, its first line."""
+    if "." in entry.name:
+        return entry.name.endswith((".py", ".pyw", NOTEBOOK))
+    if not entry.is_file():
+        return False
+    try:
+        with open(os.open(entry.path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb", buffering=0) as file:
+            return bool(_SHEBANG.match(file.read(128)))
+    except OSError:
+        return False
 
 
 def _ignored(path: str, directory: bool, ignores: tuple[Patterns, ...]) -> bool:

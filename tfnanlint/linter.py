@@ -5,26 +5,32 @@ from __future__ import annotations
 import os
 import traceback
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, AnyStr, Generic
 
 from tfnanlint import notices
-from tfnanlint.checking import Checked, check, check_source, relevant
+from tfnanlint.checking import NOTEBOOK, Checked, check, check_source, relevant, unread
 from tfnanlint.config import ConfigError, Configuration, Policy, Rule
+from tfnanlint.discover import Unread, read
 from tfnanlint.findings import Finding, Fix
+from tfnanlint.revision import Revision
 from tfnanlint.source import Source, Span, Uneditable
+
+if TYPE_CHECKING:
+    from tfnanlint.baseline import Baseline
 
 __all__ = ["Fixed", "Linter", "load_rules"]
 
 
 @dataclass(frozen=True, slots=True)
-class Fixed:
-    """A file after fixing: what is still found in it, its bytes before and after, the findings that are gone, and
+class Fixed(Generic[AnyStr]):
+    """A file after fixing: what is still found in it, its content before and after, the findings that are gone, and
     what could not be fixed and why.
     """
 
     checked: Checked
-    before: bytes
-    after: bytes
+    before: AnyStr
+    after: AnyStr
     applied: tuple[Finding, ...] = ()
     problems: tuple[str, ...] = ()
 
@@ -46,12 +52,18 @@ def load_rules() -> tuple[Rule, ...]:
 class Linter:
     """Checks and fixes the bytes of files. A bug of tfnanlint costs one file and is a finding there, TFN000.
 
-    A path decides which settings hold, and where imports lead; nothing is written. Raises `ConfigError`.
+    Content is bytes, as they are in a file, or text, which has an encoding already. A path decides which settings hold,
+    and where imports lead; nothing is written. With `since`, only what lines changed
+    since that revision bring about is reported. `baselines` says whether configured ones hold. Raises `ConfigError`.
     """
 
-    def __init__(self, configuration: Configuration, rules: Sequence[Rule] | None = None):
+    def __init__(self, configuration: Configuration, rules: Sequence[Rule] | None = None, since: Revision | None = None,
+                 baselines: bool = True):
         self.configuration = configuration
         self._rules = None if rules is None else tuple(rules)
+        self._since = since
+        self._with_baselines = baselines
+        self._baselines: dict[str, Baseline] = {}
 
     def policy(self, path: str) -> Policy:
         """What applies to the file at a path; also the place where names of unknown rules come to light."""
@@ -60,25 +72,93 @@ class Linter:
         absolute = os.path.abspath(path)
         return self.configuration.for_file(absolute).policy(absolute, self._rules)
 
-    def check(self, path: str, data: bytes) -> Checked:
-        """The findings in the bytes of a file."""
-        if not relevant(data):
-            return Checked(Source(path, ""))
-        policy = self.policy(path)
-        try:
-            return check(path, data, policy)
-        except Exception as error:
-            return failure(path, error)
+    def check(self, path: str, data: bytes | str) -> Checked:
+        """The findings in the content of a file."""
+        if isinstance(data, str) and path.endswith(NOTEBOOK):
+            data = data.encode("utf-8", "surrogatepass")
+        return self._analyse(path, data, _Narrowing(self, path))
 
-    def fix(self, path: str, data: bytes) -> Fixed:
-        """The bytes of a file with every fix applied that is allowed and holds, and the findings that remain."""
-        checked = self.check(path, data)
+    def fix(self, path: str, data: AnyStr) -> Fixed[AnyStr]:
+        """The content of a file with every fix applied that is allowed and holds, and the findings that remain."""
+        if isinstance(data, str) and path.endswith(NOTEBOOK):
+            fixed = self.fix(path, data.encode("utf-8", "surrogatepass"))
+            return replace(fixed, before=data, after=fixed.after.decode("utf-8", "surrogatepass"))
+        narrowing = _Narrowing(self, path)
+        checked = self._analyse(path, data, narrowing)
         try:
-            return self._fix(checked, data)
+            return self._fix(checked, data, narrowing)
+        except ConfigError:
+            raise
         except Exception as error:
             return Fixed(failure(path, error), data, data)
 
-    def _fix(self, checked: Checked, data: bytes) -> Fixed:
+    def annotate(self, path: str, data: bytes, reason: str) -> Fixed[bytes]:
+        """The bytes of a file with a comment for each finding that hides it; `applied` are the findings hidden."""
+        from tfnanlint import fixing, ignores
+
+        checked = self.check(path, data)
+        if not checked.findings:
+            return Fixed(checked, data, data)
+        policy, source = self.policy(path), checked.source
+        try:
+            new, covered = ignores.with_comments(source, checked.findings, reason)
+            if not covered:
+                return Fixed(checked, data, data)
+            after = _Narrowing(self, path).narrowed(check_source(new, policy))
+            if len(after.findings) + len(covered) > len(checked.findings) or not ignores.only_comments_differ(source, new):
+                return Fixed(checked, data, data, problems=("no comments written: they would not hide what was found",))
+            return Fixed(after, data, _encoded(source, data, new), tuple(covered))
+        except (fixing.Refused, Uneditable) as refusal:
+            return Fixed(checked, data, data, problems=(f"no comments written: {refusal}",))
+        except ConfigError:
+            raise
+        except Exception as error:
+            return Fixed(failure(path, error), data, data)
+
+    def file(self, path: str, fixing: bool = False) -> Fixed[bytes] | None:
+        """The outcome for a file on disk, which is not written; None when it has nothing to do with TensorFlow."""
+        data = self._bytes(path)
+        if not isinstance(data, bytes):
+            return data
+        return self.fix(path, data) if fixing else Fixed(self.check(path, data), data, data)
+
+    def annotated(self, path: str, reason: str) -> Fixed[bytes] | None:
+        """`annotate` for a file on disk, which is not written."""
+        data = self._bytes(path)
+        return self.annotate(path, data, reason) if isinstance(data, bytes) else data
+
+    def _bytes(self, path: str) -> bytes | Fixed[bytes] | None:
+        """What is to be checked in a file, or why it cannot be, or None when it has nothing to do with TensorFlow."""
+        try:
+            data = read(path, self.configuration.for_file(os.path.abspath(path)).max_file_size)
+        except Unread as error:
+            return Fixed(unread(path, str(error)), b"", b"")
+        return data if relevant(data) else None
+
+    def baseline(self, path: str) -> Baseline | None:
+        """The baseline that holds for the file at a path."""
+        if not self._with_baselines:
+            return None
+        place = self.configuration.for_file(os.path.abspath(path)).baseline
+        if place is None:
+            return None
+        if place not in self._baselines:
+            from tfnanlint.baseline import Baseline
+
+            self._baselines[place] = Baseline.read(place, self.configuration.files)
+        return self._baselines[place]
+
+    def _analyse(self, path: str, data: bytes | str, narrowing: _Narrowing) -> Checked:
+        if not relevant(data if isinstance(data, bytes) else data.encode("utf-8", "surrogatepass")):
+            return Checked(Source(path, ""))
+        policy = self.policy(path)
+        try:
+            checked = check(path, data, policy) if isinstance(data, bytes) else check_source(Source(path, data), policy)
+        except Exception as error:
+            return failure(path, error)
+        return narrowing.narrowed(checked)
+
+    def _fix(self, checked: Checked, data: AnyStr, narrowing: _Narrowing) -> Fixed[AnyStr]:
         def allowed(fix: Fix) -> bool:
             return fix.claim.safe or checked.unsafe_fixes
 
@@ -87,7 +167,7 @@ class Linter:
         from tfnanlint import fixing
 
         source, policy = checked.source, self.policy(checked.path)
-        result = fixing.fix_source(source, lambda changed: list(check_source(changed, policy).findings), allowed)
+        result = fixing.fix_source(source, lambda changed: narrowing.disarmed(check_source(changed, policy)), allowed)
         problems = tuple(result.problems)
         if result.source.text == source.text:
             return Fixed(checked, data, data, problems=problems)
@@ -96,14 +176,17 @@ class Linter:
         except (fixing.Refused, Uneditable) as refusal:
             return Fixed(checked, data, data, problems=(*problems, f"not fixed: {refusal}"))
         applied = tuple(finding for finding, _ in result.applied)
-        return Fixed(check(source.path, new, policy), data, new, applied, problems)
+        after = check(source.path, new, policy) if isinstance(new, bytes) else check_source(result.source, policy)
+        return Fixed(narrowing.narrowed(after), data, new, applied, problems)
 
 
-def _encoded(source: Source, data: bytes, new: Source) -> bytes:
-    """The bytes of a file, read as `source`, that says what `new` does. Raises `Refused` or `Uneditable`."""
+def _encoded(source: Source, data: AnyStr, new: Source) -> AnyStr:
+    """The content of a file, read as `source`, that says what `new` does. Raises `Refused` or `Uneditable`."""
     from tfnanlint import fixing
     from tfnanlint.cells import CellSource
 
+    if isinstance(data, str):
+        return new.text
     if isinstance(source, CellSource) and isinstance(new, CellSource):
         from tfnanlint.notebook import Notebook
 
@@ -111,10 +194,44 @@ def _encoded(source: Source, data: bytes, new: Source) -> bytes:
     return fixing.encoded(source, data, new.text)
 
 
+class _Narrowing:
+    """Which findings of a file are asked for: not those of its baseline, and not those that no changed line brings about."""
+
+    def __init__(self, linter: Linter, path: str):
+        self._linter = linter
+        self._baseline = linter.baseline(path)
+        self._since = linter._since
+
+    def narrowed(self, checked: Checked) -> Checked:
+        """A file with the findings that are asked for, and the count of the others."""
+        if not checked.findings or (self._baseline is None and self._since is None):
+            return checked
+        known, unchanged = self._verdicts(checked)
+        kept = tuple(one for one, a, b in zip(checked.findings, known, unchanged) if not a and not b)
+        aside = sum(b for a, b in zip(known, unchanged) if not a)
+        return replace(checked, findings=kept, known=sum(known), unchanged=aside)
+
+    def disarmed(self, checked: Checked) -> list[Finding]:
+        """All findings, without fixes where they are not asked for: a fix must still not bring up any of their kind."""
+        if self._baseline is None and self._since is None:
+            return list(checked.findings)
+        verdicts = zip(checked.findings, *self._verdicts(checked))
+        return [replace(one, fixes=()) if known or unchanged else one for one, known, unchanged in verdicts]
+
+    def _verdicts(self, checked: Checked) -> tuple[list[bool], list[bool]]:
+        known = self._baseline.knows(checked) if self._baseline is not None else [False] * len(checked.findings)
+        if self._since is None:
+            return known, [False] * len(checked.findings)
+        from tfnanlint.changes import unchanged
+
+        policy = self._linter.policy(checked.path)
+        return known, unchanged(checked, self._since, lambda former: check_source(former, policy))
+
+
 def failure(path: str, error: Exception) -> Checked:
     """The outcome for a file on which tfnanlint itself failed."""
     source = Source(path, "")
-    last = traceback.extract_tb(error.__traceback__)[-1]
-    place = f"{os.path.basename(last.filename)}:{last.lineno}"
-    text = f"the analysis failed: {type(error).__name__}: {error} ({place}); this is a bug of tfnanlint, please report it"
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f" ({os.path.basename(frames[-1].filename)}:{frames[-1].lineno})" if frames else ""
+    text = f"the analysis failed: {type(error).__name__}: {error}{place}; this is a bug of tfnanlint, please report it"
     return Checked(source, (notices.INTERNAL.finding(source, Span(0, 0), text),))

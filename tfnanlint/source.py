@@ -17,7 +17,7 @@ import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from tfnanlint.findings import Edit
@@ -114,6 +114,9 @@ class Source:
     def from_bytes(cls, path: str, data: bytes) -> Source:
         text, encoding = decode(data)
         return cls(path, text, encoding)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "tree"}  # it is large, and soon made anew
 
     @cached_property
     def tree(self) -> ast.Module:

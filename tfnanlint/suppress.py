@@ -71,7 +71,7 @@ def apply(findings: list[Finding], source: Source, policy: Policy) -> Outcome:
     can_hide = findings and _ANY_COMMENT.search(text)
     if not can_hide and not (policy.idle and _mentioned(text) and _OWN_COMMENT.search(text)):
         return Outcome(findings, [], [])
-    lines = _Lines(source)
+    lines = Lines(source)
     kept, hidden = [], []
     for finding in findings:
         hiding = [one for one in lines.suppressions if _names(one, finding) and lines.covers(one, finding)]
@@ -113,7 +113,7 @@ def _read(source: Source) -> tuple[list[tokenize.TokenInfo], list[tuple[int, int
     return comments, logical, rows
 
 
-class _Lines:
+class Lines:
     """The suppression comments of a source, and which rows each covers."""
 
     def __init__(self, source: Source):
@@ -147,21 +147,26 @@ class _Lines:
         at = bisect.bisect_right(self._rows, row)
         return self._rows[at] if at < len(self._rows) else 0
 
-    def _statement(self, row: int) -> tuple[int, int]:
+    def statement(self, row: int) -> tuple[int, int]:
         """The rows of the logical line that holds a row."""
         at = bisect.bisect_right(self._firsts, row) - 1
         return self._logical[at] if at >= 0 and row <= self._logical[at][1] else (row, row)
 
+    def codes_at(self, row: int) -> Span | None:
+        """Where the codes stand in the `tfn: ignore[...]` at the end of a row; None when there is none."""
+        ours = (one for one in self.suppressions if one.row == row and not one.noqa and not one.own_line)
+        return next((one.names_span for one in ours if one.names_span is not None), None)
+
     def covers(self, one: Suppression, finding: Finding) -> bool:
         first = self._source.position(finding.span.start)[0]
         last = self._source.position(max(finding.span.start, finding.span.end - 1))[0]
-        statement = self._statement(first)
+        statement = self.statement(first)
         if not one.own_line:
             return one.row in (first, last, *statement)
         if not one.target:
             return False
-        inside_brackets = self._statement(one.target)[0] < one.row
-        return first == one.target if inside_brackets else statement == self._statement(one.target)
+        inside_brackets = self.statement(one.target)[0] < one.row
+        return first == one.target if inside_brackets else statement == self.statement(one.target)
 
 
 # ---------------------------------------------------------------------------------------------------------

@@ -25,7 +25,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="backslashreplace")
     try:
-        arguments = parser().parse_args(argv)
+        words = list(sys.argv[1:] if argv is None else argv)
+        arguments = parser().parse_args(words)
+        arguments.words = words
         code = arguments.run(arguments)
         sys.stdout.flush()
         return code

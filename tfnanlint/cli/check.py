@@ -5,20 +5,21 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TextIO
 
 from tfnanlint import notices
 from tfnanlint.checking import Checked, relevant, size_limit, unread
-from tfnanlint.cli.flags import layer_of
+from tfnanlint.cli.examination import examined
+from tfnanlint.cli.flags import linter_of
 from tfnanlint.cli.outcome import CLEAN, FAILED, FOUND
 from tfnanlint.cli.patch import write_patch
-from tfnanlint.cli.terminal import paint
-from tfnanlint.config import ConfigError, Configuration
-from tfnanlint.discover import Discovery, Unread, discover, excluded, project_root, read
+from tfnanlint.cli.terminal import Progress, paint
+from tfnanlint.config import ConfigError
+from tfnanlint.discover import Discovery, discover, excluded, project_root
 from tfnanlint.linter import Fixed, Linter
-from tfnanlint.report import PEOPLE, Tally, escape, fixes_shown, statistics, summary
+from tfnanlint.report import PEOPLE, Tally, escape, fixes_shown, set_aside, statistics, summary
 from tfnanlint.report.outputs import Output, Wanted, opened, wanted
 
 
@@ -32,10 +33,7 @@ class _Run:
     tally: Tally = field(default_factory=Tally)
     failed: bool = False
     would_change: bool = False
-
-    @property
-    def configuration(self) -> Configuration:
-        return self.linter.configuration
+    progress: Progress | None = None
 
     @property
     def fixing(self) -> bool:
@@ -43,18 +41,51 @@ class _Run:
 
     def warn(self, text: str) -> None:
         if not self.arguments.quiet:
-            print(f"warning: {escape(text)}", file=sys.stderr)
+            self.say(f"warning: {escape(text)}")
+
+    def say(self, text: str) -> None:
+        if self.progress is not None:
+            self.progress.clear()
+        print(text, file=sys.stderr)
+
+    def written(self, paths: Sequence[str]) -> Iterator[Fixed]:
+        """The outcome of each file after its fixes or comments were written."""
+        for path in paths:
+            reason = self.arguments.add_ignore
+            outcome = self.linter.file(path, fixing=True) if reason is None else self.linter.annotated(path, reason)
+            if self.progress is not None:
+                self.progress.step()
+            if outcome is None:
+                continue
+            if outcome.changed:
+                outcome = self._write(path, outcome)
+            yield outcome
+
+    def _write(self, path: str, outcome: Fixed) -> Fixed:
+        from tfnanlint import fixing
+
+        try:
+            fixing.write(path, outcome.before, outcome.after, project_root(path))
+        except fixing.Refused as refusal:
+            self.say(f"error: {escape(path)}: not written: {escape(str(refusal))}")
+            return Fixed(self.linter.check(path, outcome.before), outcome.before, outcome.before)
+        return outcome
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Carry out `tfnanlint check`."""
-    configuration = Configuration(layer_of(arguments), arguments.config or (), arguments.isolated)
-    run = _Run(arguments, Linter(configuration), _wanted(arguments))
-    if configuration.for_directory(os.getcwd()).selects:
-        run.linter.policy("-")  # A rule that does not exist is said even when no file needs the rules.
+    _refuse_contradictions(arguments)
+    if arguments.watch:
+        from tfnanlint.cli.watch import watch
+
+        return watch(arguments)
+    linter = linter_of(arguments)
+    run = _Run(arguments, linter, _wanted(arguments))
+    if linter.configuration.for_directory(os.getcwd()).selects:
+        linter.policy("-")  # A rule that does not exist is said even when no file needs the rules.
     if arguments.paths == ["-"] or (arguments.stdin_filename and not arguments.paths):
         return _check_stdin(run)
-    found = discover(arguments.paths or ["."], configuration)
+    found = discover(arguments.paths or ["."], linter.configuration)
     for note in found.notes:
         run.warn(note)
     if not found.files and not found.failures:
@@ -63,19 +94,38 @@ def run(arguments: argparse.Namespace) -> int:
     return _exit_code(run)
 
 
+def _refuse_contradictions(arguments: argparse.Namespace) -> None:
+    refuse = arguments.parser.error
+    if "-" in arguments.paths and len(arguments.paths) > 1:
+        refuse("- is standard input and cannot be checked together with files (a file of that name is ./-)")
+    stdin = arguments.paths == ["-"] or (arguments.stdin_filename and not arguments.paths)
+    if arguments.add_ignore is not None:
+        from tfnanlint.ignores import checked_reason
+
+        arguments.add_ignore = checked_reason(arguments.add_ignore)
+        if arguments.fix or arguments.diff:
+            refuse("--add-ignore cannot be used together with --fix or --diff")
+        if stdin:
+            refuse("--add-ignore needs files")
+    if arguments.watch and stdin:
+        refuse("--watch needs files or directories")
+    if arguments.watch and (arguments.fix or arguments.add_ignore is not None):
+        refuse("--watch writes nothing: it cannot be used together with --fix or --add-ignore")
+
+
 def _check_stdin(run: _Run) -> int:
-    arguments = run.arguments
+    arguments, linter = run.arguments, run.linter
     name = arguments.stdin_filename or "-"
     data = sys.stdin.buffer.read()
-    if arguments.stdin_filename and excluded(name, run.configuration):
+    if arguments.stdin_filename and excluded(name, linter.configuration):
         if arguments.fix and not arguments.diff:
             sys.stdout.buffer.write(data)
         return CLEAN
-    limit = size_limit(name, run.configuration.for_file(os.path.abspath(name)).max_file_size)
+    limit = size_limit(name, linter.configuration.for_file(os.path.abspath(name)).max_file_size)
     if len(data) > limit and relevant(data):
         outcome = Fixed(unread(name, "standard input is larger than `max-file-size`"), data, data)
     else:
-        outcome = _outcome(run, name, data)
+        outcome = linter.fix(name, data) if run.fixing else Fixed(linter.check(name, data), data, data)
     _account(run, outcome)
     if arguments.fix and not arguments.diff:
         sys.stdout.buffer.write(outcome.after)
@@ -88,32 +138,14 @@ def _check_stdin(run: _Run) -> int:
 def _checked_files(run: _Run, found: Discovery) -> Iterator[Checked]:
     for path, reason in found.failures:
         yield unread(path, reason)
-    for path in found.files:
-        try:
-            data = read(path, run.configuration.for_file(os.path.abspath(path)).max_file_size)
-        except Unread as error:
-            yield unread(path, str(error))
-            continue
-        if relevant(data):
-            yield _file(run, path, data)
-
-
-def _file(run: _Run, path: str, data: bytes) -> Checked:
-    outcome = _outcome(run, path, data)
-    if outcome.changed and not run.arguments.diff:
-        from tfnanlint import fixing
-
-        try:
-            fixing.write(path, data, outcome.after, project_root(path))
-        except fixing.Refused as refusal:
-            print(f"error: {escape(path)}: not written: {escape(str(refusal))}", file=sys.stderr)
-            return run.linter.check(path, data)
-    _account(run, outcome)
-    return outcome.checked
-
-
-def _outcome(run: _Run, path: str, data: bytes) -> Fixed:
-    return run.linter.fix(path, data) if run.fixing else Fixed(run.linter.check(path, data), data, data)
+    writing = run.arguments.add_ignore is not None or (run.arguments.fix and not run.arguments.diff)
+    with Progress(len(found.files), run.arguments.quiet) as progress:
+        run.progress = progress
+        # What is written to one file can change what is found in the next, so that writing has an order.
+        outcomes = run.written(found.files) if writing else examined(run.linter, run.arguments, found.files, run.fixing, progress)
+        for outcome in outcomes:
+            _account(run, outcome)
+            yield outcome.checked
 
 
 def _account(run: _Run, outcome: Fixed) -> None:
@@ -140,21 +172,37 @@ def _wanted(arguments: argparse.Namespace) -> tuple[Wanted, ...]:
 def _report(run: _Run, files: Iterator[Checked], stream: TextIO) -> None:
     arguments, tally = run.arguments, run.tally
     listing = not arguments.statistics and not arguments.diff
-    with opened(run.wanted, stream, paint(stream)) as outputs:
+    with opened(run.wanted, stream, paint(stream, arguments.color)) as outputs:
         if listing:
             outputs.start()
         for checked in files:
             tally.add(checked)
             run.failed |= any(finding.code == notices.INTERNAL.code for finding in checked.findings)
             if listing:
+                if checked.findings and run.progress is not None:
+                    run.progress.clear()
                 outputs.file(checked)
         if listing:
             outputs.end()
         if arguments.diff:
             _diff_summary(run)
-            return
-        for one in outputs.each:
-            one.write(_closing(run, one))
+        else:
+            for one in outputs.each:
+                one.write(_closing(run, one))
+        _say_beside(run, any(one.for_people for one in outputs.each) and not arguments.diff)
+
+
+def _say_beside(run: _Run, said: bool) -> None:
+    """What is told on standard error, beside the report; `said` when the report told what was not shown."""
+    tally = run.tally
+    if run.arguments.quiet:
+        return
+    if run.arguments.add_ignore is not None:
+        count, files = tally.applied, len(tally.fixed)
+        print(f"Added comments for {count} finding{'' if count == 1 else 's'} in {files} file{'' if files == 1 else 's'}.", file=sys.stderr)
+    # Whoever reads the log of a pipeline is told what the gate was not asked to see.
+    if not said and os.environ.get("CI"):
+        print(set_aside(tally), end="", file=sys.stderr)
 
 
 def _closing(run: _Run, output: Output) -> str:
@@ -165,9 +213,11 @@ def _closing(run: _Run, output: Output) -> str:
     text = statistics(tally, output.paint) if arguments.statistics else ""
     if arguments.quiet or not output.for_people:
         return text
-    if arguments.show_fixes and tally.applied:
+    if arguments.show_fixes and tally.applied and arguments.fix:
         text += fixes_shown(tally)
-    return text if arguments.statistics else text + summary(tally, output.paint, bool(arguments.fix))
+    if not arguments.statistics:
+        text += summary(tally, output.paint, bool(arguments.fix))
+    return text + set_aside(tally)
 
 
 def _statistics(tally: Tally) -> str:
@@ -195,5 +245,5 @@ def _exit_code(run: _Run) -> int:
         return FAILED
     if run.arguments.diff:
         return FOUND if run.would_change and not run.arguments.exit_zero else CLEAN
-    fixed = run.arguments.exit_non_zero_on_fix and run.tally.applied
+    fixed = run.arguments.exit_non_zero_on_fix and run.arguments.fix and run.tally.applied
     return FOUND if (run.tally.remaining or fixed) and not run.arguments.exit_zero else CLEAN

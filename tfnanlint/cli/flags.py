@@ -5,25 +5,56 @@ from __future__ import annotations
 import argparse
 import importlib
 import os
+import re
 from collections.abc import Callable
+from typing import Any, NoReturn
 
 from tfnanlint import __version__
-from tfnanlint.config import CERTAINTIES, ConfigError, Layer
+from tfnanlint.config import CERTAINTIES, ConfigError, Configuration, Layer, hint
+from tfnanlint.linter import Linter
 from tfnanlint.report import FORMATS
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser that knows no abbreviations, and names the nearest flag or command when one is wrong."""
+
+    def __init__(self, **more: Any):
+        super().__init__(**{"allow_abbrev": False, **more})
+
+    def parse_args(self, args=None, namespace=None):  # type: ignore[override]
+        parsed, unknown = self.parse_known_args(args, namespace)
+        if unknown:
+            used = getattr(parsed, "parser", self)
+            word = unknown[0].partition("=")[0]
+            used.error(f"unknown argument `{unknown[0]}`{hint(word, used._option_string_actions) if word[:2] == '--' else ''}")
+        return parsed
+
+    def error(self, message: str) -> NoReturn:
+        wrong = re.match(r"argument \S+: invalid choice: '([^']*)' \(choose from (.*)\)", message)
+        if wrong:
+            message += hint(wrong[1], re.findall(r"[^\s,']+", wrong[2]))
+        super().error(message)
 
 
 def parser() -> argparse.ArgumentParser:
     """The parser of the whole command line; the parsed arguments have `run`, which carries the command out."""
-    top = argparse.ArgumentParser(
+    top = _Parser(
         prog="tfnanlint",
         description="Finds where TensorFlow and Keras code can produce NaN, Inf or a dead gradient, and repairs it.",
-        allow_abbrev=False,
     )
     top.add_argument("-V", "--version", action="version", version=f"tfnanlint {__version__}")
-    commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    _check_flags(commands.add_parser("check", help="check files or directories", allow_abbrev=False))
-    _rule_flags(commands.add_parser("rule", help="explain a rule, or all of them", allow_abbrev=False))
-    _lsp_flags(commands.add_parser("lsp", help="serve an editor (language server protocol)", allow_abbrev=False))
+    commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=_Parser)
+    for name, meaning, flags in (
+        ("check", "check files or directories", _check_flags),
+        ("baseline", "keep a list of known findings, which are not reported", _baseline_flags),
+        ("rule", "explain a rule, or all of them", _rule_flags),
+        ("config", "list the settings, or show those that hold for a file", _config_flags),
+        ("lsp", "serve an editor (language server protocol)", _lsp_flags),
+        ("completion", "print a script that completes commands, flags and rules in a shell", _completion_flags),
+    ):
+        one = commands.add_parser(name, help=meaning, description=f"{meaning[0].upper()}{meaning[1:]}.")
+        one.set_defaults(run=_command(name), parser=one)
+        flags(one)
     return top
 
 
@@ -39,48 +70,101 @@ def _command(name: str) -> Callable[[argparse.Namespace], int]:
 def _check_flags(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("paths", nargs="*", metavar="PATH", help="files or directories (default: .); - reads standard input")
-    fixes = parser.add_argument_group("fixes")
-    fix = fixes.add_argument
-    fix("--fix", action="store_true", help="apply the fixes that keep every finite value")
-    fix("--unsafe-fixes", action=argparse.BooleanOptionalAction, default=None, help="also those that move values")
-    fix("--diff", action="store_true", help="show what --fix would change, write nothing")
-    fix("--show-fixes", action="store_true", help="list what was fixed")
-    rules = parser.add_argument_group("rules").add_argument
-    rules("--select", action="append", metavar="RULES", help="run only these: codes, prefixes, names, or ALL")
-    rules("--ignore", action="append", metavar="RULES", help="do not run these")
-    rules("--extend-select", action="append", metavar="RULES", help="run these too")
-    rules("--per-file-ignores", action="append", metavar="GLOB:RULE", help="do not run a rule on some files")
-    rules("--certainty", choices=CERTAINTIES, help="report findings at least this sure (default: as each rule says)")
-    files = parser.add_argument_group("files").add_argument
-    files("--exclude", action="append", metavar="GLOBS", help="leave out, instead of the configured exclusions")
-    files("--extend-exclude", action="append", metavar="GLOBS", help="leave out these too")
-    files("--force-exclude", action="store_true", default=None, help="apply exclusions to files that are named, too")
-    files("--respect-gitignore", action=argparse.BooleanOptionalAction, default=None, help="(default: yes)")
-    files("--stdin-filename", metavar="NAME", help="what standard input is called")
+    fixes = parser.add_argument_group("fixes").add_argument
+    fixes("--fix", action="store_true", help="apply the fixes that keep every finite value")
+    fixes("--unsafe-fixes", action=argparse.BooleanOptionalAction, default=None, help="also those that move values")
+    fixes("--diff", action="store_true", help="show what --fix would change, write nothing")
+    fixes("--show-fixes", action="store_true", help="list what was fixed")
+    fixes("--add-ignore", metavar="REASON", help="write a comment at each finding that hides it")
+    _rule_choice(parser)
+    adoption = parser.add_argument_group("what counts").add_argument
+    adoption("--diff-base", metavar="REV", help="only what lines changed since a git revision bring about")
+    adoption("--baseline", metavar="FILE", help="the list of known findings, which are not reported")
+    adoption("--no-baseline", action="store_true", help="report known findings, too")
+    adoption("--ignore-noqa", action="store_true", help="report what comments hide, too")
+    _file_choice(parser)
+    add("--stdin-filename", metavar="NAME", help="what standard input is called")
     output = parser.add_argument_group("output").add_argument
     output("--output-format", action="append", metavar="FORMAT[=FILE]",
            help=f"{', '.join(FORMATS)} (default: full); may be repeated")
     output("-o", "--output-file", metavar="FILE", help="write the report to a file instead of printing it")
     output("--statistics", action="store_true", help="count findings by rule instead of listing them")
+    output("--color", choices=("auto", "always", "never"), default="auto", help="(default: on a terminal)")
     output("-e", "--exit-zero", action="store_true", help="exit 0 even when something is found")
     output("--exit-non-zero-on-fix", action="store_true", help="exit 1 when something was fixed")
     output("-q", "--quiet", action="store_true", help="print findings and nothing else")
-    settings = parser.add_argument_group("configuration").add_argument
-    settings("--config", action="append", metavar="FILE|TOML", help="a file, or settings such as 'certainty = \"may\"'")
-    settings("--isolated", action="store_true", help="read no configuration file")
-    parser.set_defaults(run=_command("check"), parser=parser)
+    running = parser.add_argument_group("running").add_argument
+    running("--watch", action="store_true", help="check again whenever a file changes")
+    running("--jobs", type=_count, metavar="N", help="processes (default: as many as cores when there is much to check)")
+    _settings(parser)
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= 1024:
+        raise argparse.ArgumentTypeError(f"`{text}` is not a number of processes")
+    return int(text)
+
+
+def _rule_choice(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument_group("rules").add_argument
+    add("--select", action="append", metavar="RULES", help="run only these: codes, prefixes, names, or ALL")
+    add("--ignore", action="append", metavar="RULES", help="do not run these")
+    add("--extend-select", action="append", metavar="RULES", help="run these too")
+    add("--per-file-ignores", action="append", metavar="GLOB:RULE", help="do not run a rule on some files")
+    add("--certainty", choices=CERTAINTIES, help="report findings at least this sure (default: as each rule says)")
+
+
+def _file_choice(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument_group("files").add_argument
+    add("--exclude", action="append", metavar="GLOBS", help="leave out, instead of the configured exclusions")
+    add("--extend-exclude", action="append", metavar="GLOBS", help="leave out these too")
+    add("--force-exclude", action="store_true", default=None, help="apply exclusions to files that are named, too")
+    add("--respect-gitignore", action=argparse.BooleanOptionalAction, default=None, help="(default: yes)")
+
+
+def _settings(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument_group("configuration").add_argument
+    add("--config", action="append", metavar="FILE|TOML", help="a file, or settings such as 'certainty = \"may\"'")
+    add("--config-from", metavar="REV", help="read configuration, ignore files and baseline from a git revision")
+    add("--isolated", action="store_true", help="read no configuration file")
+
+
+def _baseline_flags(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("action", choices=("create", "update", "prune"),
+        help="create: make it of what is found now; update: add what is new, take out what is gone; prune: take out only")
+    add("paths", nargs="*", metavar="PATH", help="files or directories (default: .)")
+    add("--baseline", metavar="FILE", help="(default: the configured one, else tfnanlint-baseline.json)")
+    add("--force", action="store_true", help="create: replace the file that is there")
+    add("-q", "--quiet", action="store_true", help="say nothing")
+    add("--jobs", type=_count, metavar="N", help="processes (default: as many as cores when there is much to check)")
+    _rule_choice(parser)
+    _file_choice(parser)
+    _settings(parser)
 
 
 def _rule_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("rule", nargs="?", metavar="CODE", help="a code such as TFN101, or a name such as log-softmax")
     parser.add_argument("--all", action="store_true", help="explain every rule")
-    parser.add_argument("--output-format", choices=("text", "json"), default="text")
-    parser.set_defaults(run=_command("rule"), parser=parser)
+    parser.add_argument("--output-format", choices=("text", "json", "markdown"), default="text",
+                        help="(default: %(default)s)")
+
+
+def _config_flags(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("path", nargs="?", metavar="KEY|PATH", help="a key to explain, or with --show a file or directory")
+    parser.add_argument("--show", action="store_true", help="show what holds for a file, and where each setting was stated")
+    parser.add_argument("--schema", action="store_true", help="print the JSON schema of the configuration")
+    parser.add_argument("--output-format", choices=("text", "json"), default="text", help="(default: %(default)s)")
+    _settings(parser)
+
+
+def _completion_flags(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("shell", choices=("bash", "zsh", "fish"), help="the shell that is to complete")
 
 
 def _lsp_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--stdio", action="store_true", help="accepted, as many editors say it; there is no other way")
-    parser.set_defaults(run=_command("lsp"))
+
 
 
 def layer_of(arguments: argparse.Namespace) -> Layer:
@@ -89,6 +173,8 @@ def layer_of(arguments: argparse.Namespace) -> Layer:
     def split(values: list[str] | None) -> tuple[str, ...]:
         return tuple(part.strip() for value in values or () for part in value.split(",") if part.strip())
 
+    if arguments.command == "config":  # it has none of the flags
+        return Layer("command line", os.getcwd())
     per_file: dict[str, tuple[str, ...]] = {}
     for entry in split(arguments.per_file_ignores):
         pattern, colon, code = entry.rpartition(":")
@@ -105,7 +191,41 @@ def layer_of(arguments: argparse.Namespace) -> Layer:
         exclude=None if arguments.exclude is None else split(arguments.exclude),
         extend_exclude=split(arguments.extend_exclude),
         certainty=arguments.certainty,
-        unsafe_fixes=arguments.unsafe_fixes,
+        unsafe_fixes=getattr(arguments, "unsafe_fixes", None),
         force_exclude=arguments.force_exclude,
         respect_gitignore=arguments.respect_gitignore,
+        baseline=_baseline_flag(arguments),
+        ignore_comments=getattr(arguments, "ignore_noqa", None) or None,
     )
+
+
+def _baseline_flag(arguments: argparse.Namespace) -> str | None:
+    """The baseline that the flags name; empty where they say that none holds."""
+    if getattr(arguments, "no_baseline", False):
+        if arguments.baseline is not None:
+            raise ConfigError("--baseline and --no-baseline are opposites")
+        return ""
+    if arguments.baseline == "":
+        raise ConfigError("--baseline: name a file")
+    return arguments.baseline
+
+
+def configuration_of(arguments: argparse.Namespace) -> Configuration:
+    """The settings of a run. Raises `ConfigError`."""
+    files = None
+    if arguments.config_from is not None:
+        from tfnanlint.revision import Revision
+
+        files = Revision(arguments.config_from, os.getcwd(), "--config-from")
+    return Configuration(layer_of(arguments), arguments.config or (), arguments.isolated, files)
+
+
+def linter_of(arguments: argparse.Namespace) -> Linter:
+    """What checks files as the arguments say; made in each process that does. Raises `ConfigError`."""
+    since = None
+    if getattr(arguments, "diff_base", None) is not None:
+        from tfnanlint.revision import Revision
+
+        since = Revision(arguments.diff_base, os.getcwd(), "--diff-base")
+    baselines = arguments.command != "baseline"  # what is known is what is to be found
+    return Linter(configuration_of(arguments), since=since, baselines=baselines)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import sys
 
 from tfnanlint import notices
 from tfnanlint.cli.outcome import CLEAN, fail
+from tfnanlint.cli.terminal import paint
 from tfnanlint.config import Rule, hint
 from tfnanlint.linter import load_rules
 
@@ -26,8 +28,17 @@ def run(arguments: argparse.Namespace) -> int:
 
         described = [_rule_dict(rule) for rule in known]
         print(json.dumps(described if arguments.all else described[0], indent=2))
-    else:
-        print("\n\n".join(_rule_text(rule) for rule in known))
+        return CLEAN
+    text = "\n\n".join(_rule_text(rule) for rule in known)
+    if arguments.output_format == "markdown":
+        from tfnanlint.cli.markdown import fenced
+
+        text = fenced(text)
+    elif (colours := paint(sys.stdout)).coloured:
+        from tfnanlint.cli.markdown import painted
+
+        text = painted(text, colours)
+    print(text)
     return CLEAN
 
 

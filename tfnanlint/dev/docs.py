@@ -1,18 +1,20 @@
-"""docs/rules and the README's rule table, written from the rule files. `python -m tfnanlint.dev.docs [--check]`."""
+"""docs/rules, the README's rule table, the manual page and the schema, written from their sources. `python -m tfnanlint.dev.docs [--check]`."""
 
 from __future__ import annotations
 
 import argparse
+import json
 import re
 import sys
 from pathlib import Path
 
+from tfnanlint.dev import manual
 from tfnanlint.dev.catalogue import StatedFix, stated_fixes
 from tfnanlint.dev.repository import ROOT, claims, rule_file
 from tfnanlint.findings import Certainty
+from tfnanlint.keys import KEYS, schema
 from tfnanlint.rules import Rule, load
 
-BEGIN, END = "<!-- rules: begin -->", "<!-- rules: end -->"
 _APPLIED = {True: "applied by `--fix`", False: "applied by `--fix --unsafe-fixes`", None: "applied according to its claim"}
 _PROMISES = {
     "EQUAL": "equal: the same function, at least as accurate",
@@ -26,7 +28,9 @@ def pages(rules: tuple[Rule, ...]) -> dict[Path, str]:
     found = {ROOT / "docs" / "rules" / f"{rule.slug}.md": page(rule) for rule in rules}
     found[ROOT / "docs" / "rules" / "README.md"] = f"# Rules\n\n{WRITTEN}\n\n{table(rules, '')}"
     readme = ROOT / "README.md"
-    found[readme] = with_table(readme.read_text(), table(rules, "docs/rules/"))
+    found[readme] = with_table(with_table(readme.read_text(), table(rules, "docs/rules/")), settings(), "settings")
+    found[ROOT / "docs" / "tfnanlint.1"] = manual.page()
+    found[ROOT / "docs" / "tfnanlint.schema.json"] = json.dumps(schema(), indent=2) + "\n"
     return found
 
 
@@ -85,18 +89,27 @@ def table(rules: tuple[Rule, ...], folder: str) -> str:
     return "\n".join(rows) + "\n"
 
 
+def settings() -> str:
+    """One line a configuration key."""
+    rows = ["| key | default | meaning |", "|---|---|---|"]
+    for name, key in KEYS.items():
+        default = "the built-in list" if name == "exclude" else "none" if key.default is None else f"`{json.dumps(key.default)}`"
+        rows.append(f"| `{name}` | {default} | {key.meaning} |")
+    return "\n".join(rows) + "\n"
+
+
 def fix_column(rule: Rule) -> str:
     kinds = {one.safe for one in stated_fixes(rule)}
     words = [word for word, is_so in (("safe", True in kinds or None in kinds), ("unsafe", False in kinds or None in kinds)) if is_so]
     return ", ".join(words) or "–"
 
 
-def with_table(text: str, rows: str) -> str:
-    """A text with the table between its markers. Raises ValueError when they are missing."""
-    head, begin, rest = text.partition(BEGIN + "\n")
-    _, end, tail = rest.partition(END)
+def with_table(text: str, rows: str, name: str = "rules") -> str:
+    """A text with a table between its markers. Raises ValueError when they are missing."""
+    head, begin, rest = text.partition(f"<!-- {name}: begin -->\n")
+    _, end, tail = rest.partition(f"<!-- {name}: end -->")
     if not begin or not end:
-        raise ValueError(f"README.md has no {BEGIN} and {END}")
+        raise ValueError(f"README.md has no markers for its {name}")
     return f"{head}{begin}{rows}{end}{tail}"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -77,13 +78,24 @@ def applicable(finding: Finding, unsafe_fixes: bool) -> Fix | None:
 
 
 class Paint:
-    """Colours for a terminal, or none."""
+    """Colours and links for a terminal, or none."""
 
-    def __init__(self, colour: bool):
-        self._colour = colour
+    def __init__(self, colour: bool, links: bool = False):
+        self.coloured = colour
+        self._links = links
 
     def __call__(self, kind: str, text: str) -> str:
-        return f"\x1b[{_COLOURS[kind]}m{text}\x1b[0m" if self._colour and text else text
+        return f"\x1b[{_COLOURS[kind]}m{text}\x1b[0m" if self.coloured and text else text
+
+    def file(self, path: str) -> str:
+        """The name of a file, escaped; where links are shown, one that opens it."""
+        name = self("path", escape(path))
+        if not self._links or path == "-":
+            return name
+        from urllib.request import pathname2url
+
+        target = "file://" + pathname2url(os.path.abspath(path)).removeprefix("//")
+        return f"\x1b]8;;{target}\x1b\\{name}\x1b]8;;\x1b\\"
 
 
 class Format(Protocol):
@@ -111,8 +123,14 @@ class Tally:
     fixable: Counter[str] = field(default_factory=Counter)
     hidden_fixes: int = 0
     fixed: dict[str, Counter[tuple[str, str]]] = field(default_factory=dict)
+    by_comments: int = 0
+    known: int = 0
+    unchanged: int = 0
 
     def add(self, checked: Checked) -> None:
+        self.by_comments += checked.hidden
+        self.known += checked.known
+        self.unchanged += checked.unchanged
         for finding in checked.findings:
             self.codes[finding.code, finding.slug] += 1
             if applicable(finding, checked.unsafe_fixes):
@@ -156,6 +174,13 @@ def summary(tally: Tally, paint: Paint, fixing: bool) -> str:
     elif hidden:
         lines.append(f"No fixes available ({enable}).")
     return "\n".join(lines) + "\n"
+
+
+def set_aside(tally: Tally) -> str:
+    """The line that says how many findings were not shown, and why; empty when all were."""
+    parts = [f"{tally.by_comments} hidden by comments", f"{tally.known} in the baseline", f"{tally.unchanged} on unchanged lines"]
+    said = [part for part in parts if not part.startswith("0 ")]
+    return f"Not shown: {', '.join(said)}.\n" if said else ""
 
 
 def fixes_shown(tally: Tally) -> str:

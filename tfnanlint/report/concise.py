@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from tfnanlint.checking import Checked
 from tfnanlint.findings import Finding
-from tfnanlint.report import Paint, applicable, escape, message
+from tfnanlint.report import Paint, applicable, message
 
 
 def header(finding: Finding, checked: Checked, paint: Paint) -> str:
     """The line that names a finding; editors and terminals make its position clickable."""
     place = checked.source.location(finding.span.start)
     mark = f"[{paint('mark', '*')}] " if applicable(finding, checked.unsafe_fixes) else ""
-    where = f"{paint('path', escape(checked.path))}:{place.prefix}{place.row}:{place.column}"
+    where = f"{paint.file(checked.path)}:{place.prefix}{place.row}:{place.column}"
     return f"{where}: {paint('code', finding.code)} {mark}{message(finding)}"
 
 

@@ -1,0 +1,240 @@
+"""`--diff-base` and `--config-from`: what git knows of a project, asked of the real git."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+
+HEAD = "import tensorflow as tf\n"
+OLD = HEAD + "def f(x):\n    return tf.log(x)\n\n\ndef g(x):\n    return tf.sqrt(x)\n"
+
+
+def git(shell, *argv: str) -> None:
+    identity = ["-c", "user.name=test", "-c", "user.email=test@example.org", "-c", "commit.gpgsign=false"]
+    subprocess.run(["git", *identity, *argv], cwd=shell.directory, check=True, capture_output=True)
+
+
+def commit(shell) -> None:
+    git(shell, "add", "-A")
+    git(shell, "commit", "-q", "-m", "more")
+
+
+@pytest.fixture
+def project(shell, monkeypatch):
+    """A repository with two findings in old.py."""
+    for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
+        monkeypatch.delenv(name, raising=False)
+    shell.write("old.py", OLD)
+    git(shell, "init", "-q", "-b", "main", ".")
+    commit(shell)
+    return shell
+
+
+def since(shell, *argv: str, base: str = "main", **more):
+    return shell.check("--diff-base", base, *argv, **more)
+
+
+# Changed lines
+
+
+def test_nothing_changed(project):
+    done = since(project)
+    assert (done.code, done.text) == (0, "All checks passed!\nNot shown: 2 on unchanged lines.\n")
+
+
+def test_a_changed_line(project):
+    project.write("old.py", OLD.replace("tf.log(x)", "tf.log(x) * 2"))
+    assert since(project).places == ["3 TFN101"]
+
+
+def test_moved_lines_did_not_change(project):
+    project.write("old.py", OLD.replace(HEAD, HEAD + "\nimport os\n\n"))
+    assert since(project).code == 0
+
+
+def test_commits_and_the_index_count(project):
+    git(project, "checkout", "-q", "-b", "more")
+    project.write("old.py", OLD.replace("tf.log(x)", "tf.log(x) * 2"))
+    commit(project)
+    project.write("new.py", HEAD + "y = tf.log(x)\n")
+    git(project, "add", "-A")
+    assert since(project).places == ["2 TFN101", "3 TFN101"]
+    assert since(project, base="HEAD").places == ["2 TFN101"]
+
+
+def test_an_untracked_file_changed_whole_unless_ignored(project):
+    project.write("new.py", HEAD + "y = tf.log(x)\n")
+    project.write(".gitignore", "left_out.py\n")
+    project.write("left_out.py", HEAD + "y = tf.log(x)\n")
+    assert since(project).places == ["2 TFN101"]
+
+
+def test_what_the_base_gained_meanwhile_is_not_ours(project):
+    git(project, "checkout", "-q", "-b", "ours")
+    git(project, "checkout", "-q", "main")
+    project.write("old.py", OLD.replace("tf.log(x)", "tf.log(x) * 2"))
+    commit(project)
+    git(project, "checkout", "-q", "ours")
+    assert since(project).code == 0
+
+
+def test_a_fix_stays_on_changed_lines(project):
+    project.write("old.py", OLD + "\n\ndef h(x):\n    y = tf.sqrt(x)\n    return y\n")
+    done = since(project, "--fix", "--unsafe-fixes")
+    assert done.code == 0, done.text
+    text = (project.directory / "old.py").read_text()
+    assert text.startswith(OLD) and "tf.sqrt(x + 1e-12)" in text
+
+
+def test_standard_input_is_compared_with_the_file(project):
+    text = OLD.replace("tf.sqrt(x)", "tf.sqrt(x) + 1").encode()
+    done = since(project, "-", "--stdin-filename", "old.py", stdin=text)
+    assert done.places == ["7 TFN202"]
+
+
+def test_a_syntax_error_counts_in_a_changed_file_only(project):
+    project.write("broken.py", HEAD + "print 'a'\n")
+    assert since(project).places == ["2 TFN001"]
+    commit(project)
+    assert since(project).code == 0
+
+
+@pytest.mark.parametrize("name", ["with space.py", "quote\".py", "öäü.py", "tab\there.py", "back\\slash.py", "a b/c d.py"])
+def test_names_that_git_writes_in_its_own_way(project, name):
+    project.write(name, OLD)
+    commit(project)
+    project.write(name, OLD.replace("tf.log(x)", "tf.log(x) * 2"))
+    done = since(project, base="HEAD")
+    assert "Found 1 error.\n" in done.text and ":3:12: TFN101" in done.text
+
+
+def test_lines_that_look_like_a_patch(project):
+    text = HEAD + 's = """\n++ b/old.py\n@@ -1 +1 @@\n-- x\n"""\ny = 1\nz = tf.log(x)\n'
+    project.write("a.py", text)
+    commit(project)
+    project.write("a.py", text.replace("++ b/old.py", "++ b/other.py").replace("y = 1", "y = 2"))
+    assert since(project, base="HEAD").code == 0
+    project.write("a.py", text.replace("tf.log(x)", "tf.log(x) * 2"))
+    assert since(project, base="HEAD").places == ["8 TFN101"]
+
+
+def test_from_a_directory_inside(project, monkeypatch):
+    project.write("sub/a.py", OLD)
+    monkeypatch.chdir(project.directory / "sub")
+    assert project.check("--diff-base", "main", "a.py", "../old.py").places == ["3 TFN101", "7 TFN202"]
+
+
+@pytest.mark.parametrize("revision", ["no-such-revision", "--output=/tmp/x", "main:old.py", ""])
+def test_a_wrong_revision_is_exit_2(project, revision):
+    done = project.run("check", f"--diff-base={revision}")
+    assert done.code == 2 and done.err.startswith("error: --diff-base") and done.err.count("\n") == 1
+
+
+def test_outside_of_a_repository_is_exit_2(shell, monkeypatch):
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(shell.directory.parent))
+    done = since(shell)
+    assert done.code == 2 and "not a git repository" in done.err
+
+
+# Consequences, which only the real engine knows
+
+
+def real(directory, *argv: str) -> list[str]:
+    import sys
+
+    done = subprocess.run([sys.executable, "-m", "tfnanlint", "check", "--output-format", "concise", "-q", *argv], cwd=directory,
+                          capture_output=True, text=True, timeout=60)
+    assert done.returncode in (0, 1), done.stderr
+    return [line.rpartition("[*] ")[0].strip() or line for line in done.stdout.splitlines()]
+
+
+GUARDED = """import tensorflow as tf
+from bounds import bounded
+
+
+def loss(z):
+    p = tf.nn.sigmoid(z)
+    p = bounded(p)
+    q = 1
+    return q * tf.math.log(p)
+"""
+BOUNDS = "import tensorflow as tf\n\n\ndef bounded(p):\n    return tf.clip_by_value(p, 1e-6, 1.0)\n"
+
+
+@pytest.mark.parametrize("name, before, after", [
+    ("model.py", "    p = tf.nn.sigmoid(z)\n", "    p = tf.nn.sigmoid(z * 1.0)\n"),
+    ("model.py", "    p = bounded(p)\n", "    p = p\n"),
+    ("model.py", "    p = bounded(p)\n", ""),
+    ("bounds.py", "    return tf.clip_by_value(p, 1e-6, 1.0)\n", "    return tf.identity(p)\n"),
+])
+def test_what_a_change_elsewhere_brings_about(project, name, before, after):
+    texts = {"model.py": GUARDED, "bounds.py": BOUNDS}
+    if "sigmoid" in before:  # there the hazard was there before, and the line that leads to it changed
+        texts["model.py"] = GUARDED.replace("    p = bounded(p)\n", "")
+    for path, text in texts.items():
+        project.write(path, text)
+    commit(project)
+    assert real(project.directory, "--diff-base", "HEAD") == []
+    assert before in texts[name]
+    project.write(name, texts[name].replace(before, after))
+    found = real(project.directory, "--diff-base", "HEAD")
+    assert len(found) == 1 and found[0].startswith("model.py:"), found
+
+
+# Configuration of a revision
+
+
+def test_a_change_cannot_weaken_its_own_gate(project):
+    project.write("tfnanlint.toml", 'certainty = "unknown"\n')
+    project.write("sub/a.py", OLD)
+    commit(project)
+    project.write("tfnanlint.toml", 'ignore = ["TFN"]\nextend-exclude = ["old.py"]\n')
+    project.write("sub/tfnanlint.toml", 'ignore = ["TFN"]\n')
+    project.write(".gitignore", "*.py\n")
+    git(project, "rm", "-rq", "--cached", ".")
+    assert project.check().code == 0
+    assert project.check("--config-from", "main").places == ["3 TFN101", "7 TFN202"] * 2
+    commit(project)
+    assert project.check("--config-from", "HEAD").code == 0
+
+
+def test_what_the_revision_ignored_stays_ignored(project):
+    project.write(".gitignore", "left_out.py\n")
+    commit(project)
+    (project.directory / ".gitignore").unlink()
+    project.write("left_out.py", OLD)
+    assert len(project.check().places) == 4
+    assert len(project.check("--config-from", "main").places) == 2
+
+
+def test_the_baseline_of_a_revision(project):
+    project.write("pyproject.toml", '[tool.tfnanlint]\nbaseline = "known.json"\n')
+    project.run("baseline", "create", "--baseline", "known.json")
+    commit(project)
+    project.write("new.py", OLD)
+    assert project.run("baseline", "update").code == 0
+    assert project.check().code == 0
+    assert project.check("--config-from", "main").places == ["3 TFN101", "7 TFN202"]
+
+
+def test_a_named_file_is_read_from_the_revision(project):
+    project.write("ci.toml", 'select = ["TFN202"]\n')
+    commit(project)
+    project.write("ci.toml", 'ignore = ["TFN"]\n')
+    assert project.check("--config", "ci.toml", "--config-from", "main").places == ["7 TFN202"]
+    assert project.check("--config", "ci.toml").code == 0
+
+
+def test_the_configuration_does_not_run_programs(project):
+    mark = project.directory / "ran"
+    script = project.write("hook.sh", f"#!/bin/sh\ntouch {mark}\n")
+    script.chmod(0o755)
+    git(project, "config", "core.fsmonitor", str(script))
+    git(project, "config", "diff.external", str(script))
+    project.write(".gitattributes", "*.py diff=own\n")
+    git(project, "config", "diff.own.textconv", str(script))
+    mark.unlink(missing_ok=True)
+    project.write("old.py", OLD.replace("tf.log(x)", "tf.log(x) * 2"))
+    assert since(project).places == ["3 TFN101"]
+    assert not mark.exists()

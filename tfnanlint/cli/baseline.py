@@ -1,0 +1,78 @@
+"""`tfnanlint baseline`: make and keep the list of known findings."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Iterator
+
+from tfnanlint.baseline import NEVER, Baseline
+from tfnanlint.checking import Checked, unread
+from tfnanlint.cli.examination import examined
+from tfnanlint.cli.flags import linter_of
+from tfnanlint.cli.outcome import CLEAN, FOUND, fail
+from tfnanlint.cli.terminal import Progress
+from tfnanlint.discover import discover, read
+from tfnanlint.linter import Linter
+from tfnanlint.report import escape
+from tfnanlint.revision import WorkTree
+
+DEFAULT = "tfnanlint-baseline.json"
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Carry out `tfnanlint baseline`. Exit code 1 when a file could not be checked."""
+    if "-" in arguments.paths:
+        arguments.parser.error("a baseline is made of files, not of standard input")
+    linter = linter_of(arguments)
+    path = linter.configuration.for_directory(os.getcwd()).baseline or os.path.abspath(DEFAULT)
+    exists = WorkTree().read(path) is not None
+    if arguments.action == "create" and exists and not arguments.force:
+        return fail(f"{path} exists; `tfnanlint baseline update` brings it up to date, --force replaces it")
+    baseline = Baseline(path) if arguments.action == "create" else Baseline.read(path, WorkTree())
+    came = gone = 0
+    unchecked = []
+    for checked in _checked(linter, arguments):
+        more, less = baseline.take(checked, add=arguments.action != "prune")
+        came, gone = came + more, gone + less
+        unchecked += [f"{checked.path}: {one.message}" for one in checked.findings if one.code in NEVER]
+    gone += baseline.drop_missing()
+    _write(path, baseline)
+    for line in unchecked:
+        print(f"warning: not in the baseline: {escape(line)}", file=sys.stderr)
+    if not arguments.quiet:
+        print(f"{escape(os.path.relpath(path))}: {baseline.count} known finding{'' if baseline.count == 1 else 's'} "
+              f"({came} new, {gone} gone).")
+    return FOUND if unchecked else CLEAN
+
+
+def _checked(linter: Linter, arguments: argparse.Namespace) -> Iterator[Checked]:
+    """Every file, also those without a finding: what was known in them is gone."""
+    found = discover(arguments.paths or ["."], linter.configuration)
+    for path, reason in found.failures:
+        yield unread(path, reason)
+    with Progress(len(found.files), arguments.quiet) as progress:
+        seen = set()
+        for outcome in examined(linter, arguments, found.files, False, progress):
+            seen.add(outcome.checked.path)
+            yield outcome.checked
+    from tfnanlint.source import Source
+
+    yield from (Checked(Source(path, "")) for path in found.files if path not in seen)
+
+
+def _write(path: str, baseline: Baseline) -> None:
+    """Put the baseline in its place, whole or not at all."""
+    from tfnanlint import writing
+    from tfnanlint.keys import ConfigError
+
+    new = baseline.text().encode()
+    try:
+        if os.path.exists(path):
+            writing.write(path, read(path, 64 << 20), new, os.path.dirname(path))
+        else:
+            with open(path, "xb") as file:
+                file.write(new)
+    except writing.Refused as refusal:
+        raise ConfigError(f"{path}: not written: {refusal}") from None

@@ -1,0 +1,48 @@
+"""The explanation of a rule: as Markdown, and as a terminal shows it."""
+
+from __future__ import annotations
+
+import re
+
+from tfnanlint.report import Paint
+
+_CODE = re.compile(r"`([^`\n]+)`")
+
+
+def fenced(text: str) -> str:
+    """`Bad:` and `Good:` with their indented lines as Markdown code blocks."""
+    lines: list[str] = []
+    inside = False
+    for line in text.split("\n"):
+        indented = line.startswith("    ")
+        if indented and not inside:
+            lines += ["", "```python"] if lines and lines[-1] else ["```python"]
+            inside = True
+        elif inside and not indented and line.strip():
+            while not lines[-1]:
+                lines.pop()
+            lines += ["```", ""]
+            inside = False
+        if not inside and line in ("Bad:", "Good:"):
+            line = f"**{line}**"
+        lines.append(line[4:] if inside else line)
+    if inside:
+        while not lines[-1]:
+            lines.pop()
+        lines.append("```")
+    return "\n".join(lines)
+
+
+def painted(text: str, paint: Paint) -> str:
+    """The text of an explanation with its headings, examples and code in colour."""
+    return "\n".join(_painted_line(line, paint) for line in text.split("\n"))
+
+
+def _painted_line(line: str, paint: Paint) -> str:
+    if line.startswith("# "):
+        return paint("path", line[2:])
+    if line in ("Bad:", "Good:"):
+        return paint("minus" if line == "Bad:" else "plus", line)
+    if line.startswith("    "):
+        return paint("mark", line)
+    return _CODE.sub(lambda match: paint("mark", match[1]), line)

@@ -1,0 +1,53 @@
+"""`tfnanlint check --watch`: check, wait until something changes, check again."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+
+from tfnanlint.cli.outcome import CLEAN, fail
+from tfnanlint.keys import DEFAULT_EXCLUDE
+
+_SETTINGS = frozenset(("tfnanlint.toml", "pyproject.toml", ".gitignore"))
+
+
+def watch(arguments: argparse.Namespace) -> int:
+    """Check again whenever a file changes, until Ctrl-C. Each check is a process of its own: nothing is remembered."""
+    try:
+        from watchfiles import watch as changes
+    except ImportError:
+        return fail("--watch needs the package watchfiles: pip install 'tfnanlint[watch]'")
+    tops = _tops(arguments.paths or ["."])
+    missing = [top for top in tops if not os.path.isdir(top)]
+    if missing:
+        return fail(f"{missing[0]}: there is no such file or directory")
+    command = [sys.executable, "-m", "tfnanlint", *(word for word in arguments.words if word != "--watch")]
+    try:
+        _check(command)
+        for _ in changes(*tops, watch_filter=_matters, raise_interrupt=True):
+            _check(command)
+    except KeyboardInterrupt:
+        pass
+    return CLEAN
+
+
+def _check(command: list[str]) -> None:
+    if sys.stdout.isatty():
+        print("\x1b[H\x1b[2J", end="", flush=True)
+    subprocess.run(command, check=False)
+    print("Watching for changes; Ctrl-C ends it.", file=sys.stderr, flush=True)
+
+
+def _tops(paths: list[str]) -> list[str]:
+    """The directories to watch. A file's whole directory counts: what is imported from there changes what is found."""
+    return sorted({os.path.abspath(path) if os.path.isdir(path) else os.path.dirname(os.path.abspath(path)) for path in paths})
+
+
+def _matters(_: object, path: str) -> bool:
+    """Whether a change of a file can change what is found."""
+    folder, name = os.path.split(path)
+    if not name.endswith((".py", ".pyw", ".ipynb")) and name not in _SETTINGS:
+        return False
+    return not any(part in DEFAULT_EXCLUDE or part == "__pycache__" for part in folder.split(os.sep))
