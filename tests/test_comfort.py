@@ -301,6 +301,6 @@ print("loaded:", *sorted(set(sys.modules) & set("subprocess multiprocessing conc
 
 
 def test_a_plain_check_loads_no_feature_that_it_does_not_use(tmp_path):
-    (tmp_path / "a.py").write_text("import tensorflow as tf\n\n\ndef f(x):\n    return tf.math.log(tf.nn.relu(x) + 1.0)\n")
+    (tmp_path / "a.py").write_text("import tensorflow as tf\n\n\ndef f(x):\n    return tf.nn.relu(x)\n")
     done = subprocess.run([sys.executable, "-c", LOADED, "check", "a.py"], cwd=tmp_path, capture_output=True, text=True)
     assert done.stdout.splitlines()[-1] == "loaded:", done.stdout + done.stderr

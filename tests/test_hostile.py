@@ -203,7 +203,8 @@ def test_hostile_names(tmp_path, name, shape):
     assert b"\x1b" not in done.stdout and "\u202e".encode() not in done.stdout
     if shape == "json":
         names = [os.fsencode(one["filename"]) for one in json.loads(done.stdout)]
-        assert path in names
+        # A byte that is no UTF-8 is spelled out: strict readers of JSON refuse a lone surrogate.
+        assert path.replace(b"\xff", rb"\udcff") in names
     if shape == "concise":
         assert len(done.stdout.splitlines()) == 4
     command[-1:] = ["--fix", "."]
