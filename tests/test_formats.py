@@ -404,7 +404,8 @@ def test_a_notebook_in_every_format(shell, monkeypatch):
     (result,) = sarif(said["sarif"])["results"]
     place = result["locations"][0]["physicalLocation"]
     assert place["region"]["startLine"] == row and place["region"]["startColumn"] == 1 + utf16_units(before)
-    assert lines[row - 1][place["region"]["startColumn"] - 2 :].startswith("tf.log(") and "snippet" not in place["region"]
+    assert lines[row - 1][place["region"]["startColumn"] - 2 :].startswith("tf.log(")
+    assert place["region"]["snippet"]["text"] == "tf.log(tf.nn.softmax(z))"
     assert "softmax" in place["contextRegion"]["snippet"]["text"] and "fixes" not in result
     assert result["message"]["text"].startswith("line 2 of cell 3: ") and "primaryLocationLineHash" in result["partialFingerprints"]
     (case,) = junit(said["junit"]).findall("testsuite/testcase")

@@ -47,6 +47,16 @@ def _position(source: Source, offset: int, width: Width) -> tuple[int, int]:
     return row, 1 + width(source.file.line_text(row)[: column - 1])
 
 
+def written(source: Source, span: Span) -> str:
+    """What the file on disk has at a span: in a notebook, code as JSON."""
+    file = source.file
+    if file is source:
+        return source.slice(span)
+    places = [source.file_position(offset) for offset in (span.start, max(span.start, span.end))]
+    start, end = (file.line_starts[row - 1] + column - 1 for row, column in places)
+    return file.slice(Span(start, end))
+
+
 def in_cell(source: Source, span: Span) -> str:
     """Which cell of a notebook a span stands in, to begin a sentence with; empty in other files."""
     place = source.location(span.start)

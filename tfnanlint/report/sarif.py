@@ -18,7 +18,7 @@ from tfnanlint.fingerprint import fingerprints
 from tfnanlint.linter import load_rules
 from tfnanlint.report import escape, message, page
 from tfnanlint.report.linehash import line_hashes
-from tfnanlint.report.place import Paths, in_cell, region, utf16_units
+from tfnanlint.report.place import Paths, in_cell, region, utf16_units, written
 from tfnanlint.report.severity import LEVELS, level
 from tfnanlint.report.wellformed import json_text, well_formed
 from tfnanlint.source import Source, Span
@@ -109,7 +109,7 @@ class Sarif:
         return {"uri": uri} if uri.startswith("file:") else {"uri": uri, "uriBaseId": _ROOT}
 
     def _place(self, source: Source, span: Span) -> dict[str, Any]:
-        text = source.slice(span) if source.file is source else ""
+        text = written(source, span)
         snippet = {"snippet": {"text": well_formed(text)}} if text and len(text) <= MAX_TEXT else {}
         where = {"artifactLocation": self._artifact(source.path), "region": {**_region(source, span), **snippet}}
         return {"physicalLocation": where}
@@ -161,7 +161,7 @@ def _context(source: Source, span: Span) -> dict[str, Any]:
     where = region(source, span)
     first, last = max(1, where.row - 1), min(len(source.file.line_starts), where.end_row + 1)
     text = "\n".join(map(source.file.line_text, range(first, last + 1)))
-    if not text or len(text) > 2 * MAX_TEXT or text == source.slice(span):
+    if not text or len(text) > 2 * MAX_TEXT or text == written(source, span):
         return {}
     return {"contextRegion": {"startLine": first, "endLine": last, "snippet": {"text": well_formed(text)}}}
 
