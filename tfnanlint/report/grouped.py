@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tfnanlint.checking import Checked
-from tfnanlint.report import Paint, applicable, escape, message
+from tfnanlint.report import Paint, applicable, message
 
 
 class Grouped:
@@ -18,7 +18,7 @@ class Grouped:
             return ""
         places = [self._place(checked, finding.span.start) for finding in checked.findings]
         width = max(map(len, places))
-        lines = [f"{self._paint('path', escape(checked.path))}:"]
+        lines = [f"{self._paint.file(checked.path)}:"]
         for place, finding in zip(places, checked.findings):
             mark = f"[{self._paint('mark', '*')}] " if applicable(finding, checked.unsafe_fixes) else ""
             lines.append(f"  {place:<{width}} {self._paint('code', finding.code)} {mark}{message(finding)}")
