@@ -17,6 +17,7 @@ _PAIR_CHECKS = {"assert_greater": ">", "assert_greater_equal": ">=", "assert_les
                 "assert_equal": "==", "assert_none_equal": "!="}
 _FINITE = frozenset({"is_finite", "isfinite", "assert_all_finite", "check_numerics"})
 ASSERTIONS = frozenset(_CHECKS) | frozenset(_PAIR_CHECKS) | {"assert_all_finite", "Assert"}
+_MAGNITUDES = frozenset({"abs", "absolute", "fabs"})
 _NEVER = (ast.Lambda, ast.GeneratorExp, ast.ListComp)
 
 Fact = tuple[ast.expr, str, "ast.expr | float"]
@@ -101,7 +102,19 @@ def _comparison(left: ast.expr, operators: list, others: list, truth: bool) -> I
 
 def _both_ways(left: ast.expr, relation: str, right: ast.expr) -> Iterator[Fact]:
     yield (left, relation, right)
+    yield from _magnitude(left, relation, right)
     yield (right, _FLIP[relation.rstrip("?")] + relation[len(relation.rstrip("?")):], left)
+
+
+def _magnitude(left: ast.expr, relation: str, right: ast.expr) -> Iterator[Fact]:
+    """What `abs(x) < 1` and `abs(x) > 0` say of x."""
+    match left, right:
+        case ast.Call(func=function, args=[inner]), ast.Constant(value=int() | float() as limit) if leaf(function) in _MAGNITUDES:
+            if relation in ("<", "<="):
+                yield (inner, relation, float(limit))
+                yield (inner, _FLIP[relation], -float(limit))
+            elif relation == ">" and limit >= 0:
+                yield (inner, "!=", 0.0)
 
 
 def _call(name: str, args: list[ast.expr], truth: bool) -> Iterator[Fact]:

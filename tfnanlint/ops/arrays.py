@@ -392,7 +392,8 @@ def size(site: Site) -> Value:
     return Value(0.0 if filtered else 1.0, INF, kind="number", dtype="int32")
 
 
-op("tf.size", "ops.size raw.Size np.size tnp.size K.count_params", "x out_type name", size, reference="tf.size(x)")
+op("tf.size", "ops.size raw.Size np.size tnp.size", "x out_type name", size, reference="tf.size(x)")
+op("K.count_params", "", "x", size, untested="counts a static shape; tf.size is tested")
 op("tf.rank", "K.ndim ops.ndim np.ndim tnp.ndim raw.Rank", "x name", count, reference="tf.rank(x)")
 op("K.int_shape", "tf.broadcast_static_shape tf.broadcast_dynamic_shape", "x y", count,
    untested="gives a tuple of Python numbers")

@@ -67,7 +67,7 @@ def _sum(site: Site) -> Value:
     x = t.one_of(site.value("x"))
     result = total(x)
     kept = (_simplex(site, x) or _shifted_exponentials(site, x) or _with_diagonal(site, x) or _over_a_minimum(site, x)
-            or _best_kept(site, x))
+            or _best_kept(site, x) or _cosine(site, x))
     return kept if kept is not None else result
 
 
@@ -152,6 +152,22 @@ def _simplex(site: Site, x: Value) -> Value | None:
         return None
     slack = 1024 * t.limits_of(x.dtype).eps
     return Value(1.0 - slack, 1.0 + slack, nan=x.nan, dtype=x.dtype)
+
+
+def _cosine(site: Site, x: Value) -> Value | None:
+    """The sum of products of two unit vectors along their axis: a cosine but for rounding."""
+    product = x.origin
+    if not isinstance(product, Site) or product.op.name != "tf.multiply":
+        return None
+    units = [made_by(product.value(param), "tf.math.l2_normalize", aligned=True) for param in ("x", "y")]
+    if None in units or not all(_one_axis(site, unit) for unit in units):
+        return None
+    return _within_one(x)
+
+
+def _within_one(x: Value) -> Value:
+    slack = 1024 * t.limits_of(x.dtype).eps
+    return Value(0.0 if x.lo >= 0 else -1.0 - slack, 1.0 + slack, nan=x.nan, dtype=x.dtype)
 
 
 def _shifted_exponentials(site: Site, x: Value) -> Value | None:
@@ -390,9 +406,19 @@ def _contraction(left: str, right: str):
     return lambda site: total(t.multiply(t.one_of(site.value(left)), t.one_of(site.value(right))))
 
 
+def _matmul(site: Site) -> Value:
+    """Sums of products of rows and columns; of unit rows, with the second factor transposed, cosines."""
+    result = _contraction("x", "y")(site)
+    units = [made_by(site.value(param), "tf.math.l2_normalize", aligned=True) for param in ("x", "y")]
+    turned = site.given("transpose_b") and site.const("transpose_b") is True and not site.given("transpose_a")
+    if turned and None not in units and all(_axis(unit) in (-1, 1) for unit in units):
+        return _within_one(result)
+    return result
+
+
 op("tf.matmul", "tf.linalg.matmul K.dot K.batch_dot ops.matmul ops.dot tnp.matmul tnp.dot np.matmul np.dot "
    "raw.MatMul raw.BatchMatMul raw.BatchMatMulV2 tf.sparse.sparse_dense_matmul tf.sparse_tensor_dense_matmul tf.sparse_matmul",
-   "x y transpose_a transpose_b adjoint_a adjoint_b name", _contraction("x", "y"),
+   "x y transpose_a transpose_b adjoint_a adjoint_b name", _matmul,
    reference="tf.matmul(x[..., None, :], y[..., None])")
 op("tf.linalg.matvec", "", "x y transpose_a adjoint_a name", _contraction("x", "y"), untested="tf.matmul is tested")
 op("tf.tensordot", "tf.linalg.tensordot ops.tensordot tnp.tensordot np.tensordot", "x y axes name", _contraction("x", "y"),

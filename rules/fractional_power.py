@@ -1,0 +1,88 @@
+"""Power with a fractional or negative exponent of a base that can be 0 or negative.
+
+`x ** 0.5` is NaN below 0, and at 0 its derivative is infinite (times the 0 of a square inside: NaN). Every exponent between
+0 and 1 does so, `x ** 1.5` is NaN below 0, and a negative exponent is a division: `x ** -0.5` is inf at 0. Exponents that
+are whole numbers from 1 on are safe.
+
+Bad:
+    weight = (1.0 - tf.nn.softmax(z)) ** 0.5
+
+Good:
+    weight = tf.maximum(1.0 - tf.nn.softmax(z), 1e-7) ** 0.5
+
+Below the floor the gradient is 0. The double `tf.where` keeps every value and gives 0, with gradient 0, at and below 0. An
+absolute value, `tf.abs(x) ** 0.5`, moves the problem to 0. For a base that changes its sign and a negative exponent there is
+no fix: decide which sign is meant. `tf.sign(x) * tf.abs(x) ** p` needs the same floor inside.
+
+See also: https://www.tensorflow.org/api_docs/python/tf/math/pow
+https://github.com/tensorflow/tensorflow/issues/2295 (a gamma curve) and https://github.com/keras-team/keras/pull/23138
+"""
+
+from tfnanlint.api import (Certainty, Claim, Context, Differentiated, Domain, Finding, Fix, Iterator, Site, Value, domain, evidence,
+                           repairs, rule, words)
+
+
+@rule("TFN104", "fractional-power", on="tf.pow")
+def check(power: Site, here: Context) -> Iterator[Finding]:
+    base, where = power.value("x"), domain(power, "x")
+    if where is None or not here.numeric(base) or base.kind == "number" or base.is_number:
+        return
+    exponent = float(power.const("y"))
+    if exponent == 0 or where.holds(base) or base.guarded or here.hidden(power):
+        return
+    below = exponent != int(exponent) and base.known and base.lo < 0
+    at_zero = (exponent < 1 and base.zero and evidence.shows_zero(base) and not evidence.counted(base)
+               and (exponent < 0 or power.differentiated is not Differentiated.NO))
+    if not below and not at_zero:
+        if base.known or power.differentiated is Differentiated.NO:
+            return
+    certainty = Certainty.MUST if where.fails(base) else Certainty.MAY if below or at_zero else Certainty.UNKNOWN
+    yield here.finding(power, "x", message(base, exponent, below), certainty, fixes(power, exponent, where, here))
+
+
+def message(base: Value, exponent: float, below: bool) -> str:
+    what = f"a value that is {words(base)}" if base.known else "a value about which nothing is known"
+    if exponent < 0:
+        effect = "at 0 the result is Inf" + (", below it NaN" if below else "") + ", and so is the gradient"
+    elif exponent > 1:
+        effect = "below 0 the result and its gradient are NaN"
+    else:
+        effect = ("below 0 the result is NaN, " if below else "") + "at 0 the gradient is Inf, or NaN behind a square"
+    return f"power {exponent:g} of {what}: {effect}"
+
+
+def fixes(power: Site, exponent: float, where: Domain, here: Context) -> list[Fix]:
+    if "x" not in power.args or power.value("x").hi <= 0:
+        return []
+    found = []
+    if exponent > 0:
+        inside = "{x} > 0"
+        found += repairs.double_where(here, power, inside=inside, title="mask the base and the result (0 at and below 0)")
+    return found + floored(power, exponent, here)
+
+
+def floored(power: Site, exponent: float, here: Context) -> list[Fix]:
+    """The base kept where the power and its derivative are finite."""
+    base = power.value("x")
+    bound = floor(exponent, base)
+    if bound is None or exponent == int(exponent) and not base.nonnegative:
+        return []
+    return here.rewrite(power, f"tf.maximum({{x}}, {bound})", node=power.args["x"], x=power.args["x"],
+                        title=f"keep the base at or above {bound}", claim=Claim.SHIFTED,
+                        cost=f"bases below {bound} become {bound}; the gradient is 0 there")
+
+
+def floor(exponent: float, base: Value) -> str | None:
+    """The smallest base whose power and derivative fit the dtype."""
+    if exponent > 1:
+        return "0.0"
+    if base.dtype == "float16":
+        return "1e-4" if exponent > 0 else "1e-2" if exponent >= -1 else None
+    if exponent > 0:
+        return "1e-12" if base.lo >= 0 and not beside_one(base) else "1e-7"
+    return "1e-12" if exponent > -1 else "1e-7" if exponent >= -4 else None
+
+
+def beside_one(base: Value) -> bool:
+    """1 - p: next to 1 no smaller number than 6e-8 occurs."""
+    return isinstance(base.origin, Site) and base.origin.op.name in ("tf.subtract", "tf.add")

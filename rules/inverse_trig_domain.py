@@ -1,0 +1,79 @@
+"""Inverse trigonometric function at or beyond the edge of its domain.
+
+`tf.acos` and `tf.asin` are NaN beyond +-1, and at +-1, where the value is fine, their derivative is infinite. A cosine of two
+equal unit vectors is 1, or 1.0000001 by rounding: both happen. `tf.atanh`, `tf.math.erfinv` and `tf.math.ndtri` are infinite
+at the edge itself, `tf.acosh` has an infinite derivative at 1.
+
+Bad:
+    angle = tf.acos(tf.clip_by_value(cosine, -1.0, 1.0))
+
+Good:
+    angle = tf.acos(tf.clip_by_value(cosine, -1.0 + 1e-7, 1.0 - 1e-7))
+
+A clip to exactly [-1, 1] keeps the value and leaves the gradient infinite; the margin has to survive the dtype: 1e-7 in
+float32, 1e-3 in float16 (`1 - 1e-8` is 1 in float32). The masked form gives the exact angle everywhere with a gradient of 0 at
+the edge. For the angle between two vectors `tf.atan2(norm(cross), dot)` has no edge at all except for zero vectors.
+
+See also: https://www.tensorflow.org/api_docs/python/tf/math/acos
+https://github.com/davidsandberg/facenet/issues/692 (arccos of 1.0000001)
+"""
+
+from tfnanlint.api import Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Site, domain, repairs, rule, words
+
+FINITE_AT_THE_EDGE = ("tf.acos", "tf.asin", "tf.acosh")
+CUT = ("tf.acos", "tf.asin")
+MARGINS = {"float16": "1e-3", "bfloat16": "1e-2"}
+NAMES = {"tf.math.erfinv": "inverse error function", "tf.math.erfcinv": "inverse error function", "tf.math.ndtri": "normal quantile"}
+
+
+@rule("TFN105", "inverse-trig-domain", on="tf.asin tf.acos tf.atanh tf.acosh tf.math.erfinv tf.math.erfcinv tf.math.ndtri")
+def check(inverse: Site, here: Context) -> Iterator[Finding]:
+    x, where = inverse.value("x"), domain(inverse, "x")
+    if where is None or not here.numeric(x) or x.kind == "number" or where.holds(x) or here.hidden(inverse):
+        return
+    outside = x.lo < where.lo or x.hi > where.hi
+    stopped = inverse.differentiated is Differentiated.NO or here.made_by(x, "tf.stop_gradient") is not None
+    if not outside and inverse.op.name in FINITE_AT_THE_EDGE and stopped:
+        return
+    certainty = here.grade(x, surely=where.fails(x))
+    name = NAMES.get(inverse.op.name, inverse.op.name.rpartition(".")[2])
+    edge = "the gradient is Inf" if inverse.op.name in FINITE_AT_THE_EDGE else "the result is Inf"
+    what = f"a value that is {words(x)}" if x.known else "a value about which nothing is known"
+    yield here.finding(inverse, "x", f"{name} of {what}: at {limits(where.lo, where.hi)} {edge}" + (", beyond it NaN" if outside else ""),
+                       certainty, fixes(inverse, where.lo, where.hi, here))
+
+
+def limits(lo: float, hi: float) -> str:
+    return "1" if lo == 1 else f"{lo:g} and {hi:g}"
+
+
+def fixes(inverse: Site, lo: float, hi: float, here: Context) -> list[Fix]:
+    x = inverse.args.get("x")
+    if x is None:
+        return []
+    margin = MARGINS.get(inverse.value("x").dtype or "", "1e-7")
+    inside = here.made_by(inverse.value("x"), "tf.clip_by_value")
+    given = inside.args["x"] if inside is not None and inside.node is x and exact(inside, lo, hi) else x
+    if inverse.op.name == "tf.acosh":
+        kept = here.rewrite(inverse, f"tf.maximum({{x}}, 1.0 + {margin})", node=x, x=given, title=f"keep the argument {margin} above 1",
+                            claim=Claim.SHIFTED, cost=f"arguments below 1 + {margin} become that; the gradient is 0 there")
+        return kept
+    low = margin if lo == 0 else f"{lo:.1f} + {margin}"
+    kept = here.rewrite(inverse, f"tf.clip_by_value({{x}}, {low}, {hi:.1f} - {margin if hi < 2 else '2e-7'})", node=x, x=given,
+                        title=f"clip with a margin of {margin}", claim=Claim.SHIFTED,
+                        cost=f"arguments beyond the margin are moved by {margin}; the gradient is 0 there")
+    return kept + (masked(inverse, here) if inverse.op.name in CUT else [])
+
+
+def exact(clip: Site, lo: float, hi: float) -> bool:
+    """Whether a clip is to the edges of the domain themselves."""
+    low, high = clip.value("clip_value_min"), clip.value("clip_value_max")
+    return clip.complete and low.exact and high.exact and low.lo == lo and high.lo == hi
+
+
+def masked(inverse: Site, here: Context) -> list[Fix]:
+    """The value at the edge and its limit beyond it, without a gradient there."""
+    return repairs.double_where(
+        here, inverse, inside="tf.abs({x}) < 1", fill="tf.zeros_like({x})",
+        otherwise=f"{inverse.op.name}(tf.stop_gradient(tf.clip_by_value({{x}}, -1.0, 1.0)))",
+        title="mask the input (exact angle, gradient 0 at the edge)", claim=Claim.EQUAL_WHERE_FINITE)

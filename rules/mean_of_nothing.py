@@ -1,0 +1,120 @@
+"""Mean or extreme of elements that were filtered, of which none may be left.
+
+`tf.reduce_mean` of an empty tensor is 0 / 0, NaN; `tf.reduce_max` is -inf and `tf.reduce_min` inf. A batch without any positive
+example, a mask that is false everywhere, an image without boxes make it so, without an error.
+
+Bad:
+    loss = tf.reduce_mean(tf.boolean_mask(losses, labels > 0))
+
+Good:
+    kept = tf.boolean_mask(losses, labels > 0)
+    loss = tf.math.divide_no_nan(tf.reduce_sum(kept), tf.cast(tf.size(kept), kept.dtype))
+
+`tf.math.divide_no_nan` gives 0 for nothing. Inside of `tf.cond(tf.size(kept) > 0, ...)` nothing is reported. For the extremes
+there is no neutral value to offer: choose one, and take it with `tf.cond` or by appending it to what is reduced.
+
+See also: https://www.tensorflow.org/api_docs/python/tf/math/divide_no_nan
+https://github.com/qq456cvb/VoteNet/issues/9 and https://github.com/tryolabs/luminoth/issues/68
+"""
+
+import re
+
+from tfnanlint.api import Certainty, Claim, Context, Finding, Fix, Iterator, Named, Site, Value, ast, rule
+
+FILTERS = ("tf.boolean_mask", "tf.dynamic_partition")
+PICKS = ("tf.gather", "tf.gather_nd")
+ELEMENTWISE = frozenset(
+    "tf.add tf.subtract tf.multiply tf.divide tf.negative tf.square tf.abs tf.pow tf.sqrt tf.exp tf.math.log tf.math.log1p tf.cast tf.maximum "
+    "tf.minimum tf.clip_by_value tf.math.squared_difference tf.nn.softmax tf.sigmoid tf.tanh tf.nn.relu tf.where "
+    "tf.nn.sparse_softmax_cross_entropy_with_logits tf.nn.softmax_cross_entropy_with_logits "
+    "tf.nn.sigmoid_cross_entropy_with_logits".split())
+# A condition that asks for the number of elements, in any of its spellings.
+ASKS = re.compile(r"size|shape|any|count|len|num|empty|sum|rank|> *0|>= *1|!= *0")
+CONDITIONALS = ("cond", "case", "switch", "smart_cond", "where")
+RESULTS = {"tf.reduce_mean": "of nothing the mean is 0 / 0, NaN", "tf.reduce_max": "of nothing the largest is -inf",
+           "tf.reduce_min": "of nothing the smallest is inf"}
+
+
+@rule("TFN107", "mean-of-nothing", on="tf.reduce_mean tf.reduce_max tf.reduce_min")
+def check(reduction: Site, here: Context) -> Iterator[Finding]:
+    x = reduction.value("x")
+    if not here.numeric(x) or x.dtype in ("uint8", "int16", "int8") or not filtered(x) or asked(reduction, here):
+        return
+    yield here.finding(reduction, None, f"{RESULTS[reduction.op.name]}: no element may be left of those that were filtered",
+                       Certainty.MAY, fixes(reduction, here), modes=("eager", "graph"))
+
+
+def filtered(value: Value, depth: int = 8) -> bool:
+    """Whether a condition chose the elements of a value, or of what it is computed from element by element."""
+    site = value.origin
+    if not isinstance(site, Site) or depth == 0:
+        return False
+    name = site.op.name
+    if name in FILTERS:
+        return True
+    if name in PICKS and site.given("indices") and found_by_test(site.value("indices")):
+        return True
+    if site.op.passes:
+        return filtered(site.value(site.op.passes), depth - 1)
+    return name in ELEMENTWISE and any(filtered(site.value(param), depth - 1) for param in site.args)
+
+
+def found_by_test(indices: Value, depth: int = 4) -> bool:
+    """tf.where with a condition only, as it is or rearranged."""
+    site = indices.origin
+    if not isinstance(site, Site) or depth == 0:
+        return False
+    if site.op.name == "tf.where":
+        return not site.given("x")
+    param = site.op.passes or ("x" if site.op.name == "tf.cast" else "")
+    return bool(param) and found_by_test(site.value(param), depth - 1)
+
+
+# Whether somebody has asked
+
+
+def asked(reduction: Site, here: Context) -> bool:
+    """Whether the reduction stands in a branch that is taken only if there are elements."""
+    if chosen_later(reduction, here):
+        return True
+    inner: ast.AST = reduction.node
+    for node in here.around(reduction.node):
+        if isinstance(node, (ast.If, ast.IfExp, ast.While)) and inner is not node.test and ASKS.search(here.text(node.test)):
+            return True
+        if isinstance(node, ast.Call) and leaf(node.func) in CONDITIONALS:
+            return True
+        if isinstance(node, ast.FunctionDef) and passed_to_conditional(node.name, here):
+            return True
+        inner = node
+    return False
+
+
+def chosen_later(reduction: Site, here: Context) -> bool:
+    """Whether the result has a name that a later `tf.where` takes or leaves: its gradient is 0, not NaN, for no elements."""
+    around = here.around(reduction.node)
+    statement = around[0] if around else None
+    if not isinstance(statement, ast.Assign) or not isinstance(statement.targets[0], ast.Name):
+        return False
+    name = statement.targets[0].id
+    return any(isinstance(given, ast.Name) and given.id == name and call.lineno > statement.lineno
+               for one in CONDITIONALS for call, point in here.calls(one) if point.scope is reduction.point.scope
+               for given in call.args)
+
+
+def passed_to_conditional(name: str, here: Context) -> bool:
+    return any(isinstance(given, ast.Name) and given.id == name for one in CONDITIONALS for call, _ in here.calls(one)
+               for part in (*call.args, *(word.value for word in call.keywords)) for given in ast.walk(part))
+
+
+def leaf(func: ast.expr) -> str:
+    return func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
+
+
+def fixes(reduction: Site, here: Context) -> list[Fix]:
+    x = reduction.args.get("x")
+    whole = not reduction.given("axis") or reduction.const("axis") is None
+    if reduction.op.name != "tf.reduce_mean" or x is None or not whole or reduction.const("keepdims", False) is not False:
+        return []
+    kept = x if isinstance(x, ast.Name) else Named("kept", "{x}", {"x": x})
+    return here.rewrite(reduction, "tf.math.divide_no_nan(tf.reduce_sum({kept}), tf.cast(tf.size({kept}), {kept}.dtype))",
+                        title="0 where no element is left", claim=Claim.EQUAL_WHERE_FINITE, kept=kept)

@@ -1,0 +1,78 @@
+"""Factorisation or inverse of a matrix that can be singular.
+
+`X @ X^T` of fewer features than rows, or of two equal rows, has no inverse, and by rounding it is often not even positive
+semidefinite. `tf.linalg.cholesky` then returns NaN on the CPU without an error; `tf.linalg.inv` and `tf.linalg.solve` raise an
+error eagerly and give Inf or NaN on other devices; their gradients are the square of that.
+
+Bad:
+    factor = tf.linalg.cholesky(tf.matmul(x, x, transpose_b=True))
+
+Good:
+    gram = tf.matmul(x, x, transpose_b=True)
+    factor = tf.linalg.cholesky(gram + 1e-4 * tf.eye(tf.shape(gram)[-1], dtype=gram.dtype))
+
+The jitter on the diagonal has to be large against the rounding of the largest entry: about 1e-6 of it in float32 (1e-6 itself was
+too little for a 3 x 3 matrix of rank 2), 1e-12 of it in float64, where it costs nothing to be generous. Compute in float64 if you
+can. Of a matrix that is not a product with itself nothing is known: those are reported with `certainty = "all"` only.
+
+See also: https://www.tensorflow.org/api_docs/python/tf/linalg/cholesky
+https://github.com/tensorflow/probability/issues/1291 and https://github.com/tnakae/DAGMM/issues/21
+"""
+
+from tfnanlint.api import Certainty, Claim, Context, Finding, Fix, Iterator, Named, Site, Value, plain, rule
+
+SCALES = {"tf.divide": ("x",), "tf.multiply": ("x", "y")}
+TURNS = ("tf.transpose", "tf.linalg.matrix_transpose", "tf.linalg.adjoint")
+# What these give has an inverse wherever it is a number at all.
+REGULAR = ("tf.linalg.triangular_solve", "tf.linalg.cholesky", "tf.linalg.inv", "tf.linalg.expm")
+FLAGS = ("transpose_a", "transpose_b", "adjoint_a", "adjoint_b")
+
+
+@rule("TFN108", "singular-matrix", on="tf.linalg.cholesky tf.linalg.inv tf.linalg.solve tf.linalg.logdet tf.linalg.slogdet")
+def check(factored: Site, here: Context) -> Iterator[Finding]:
+    x = factored.value("x")
+    if not here.numeric(x) or x.kind == "number":
+        return
+    product = gram(x, here)
+    if product is None and (x.known or x.guarded or isinstance(x.origin, Site)):
+        return
+    name = factored.op.name.rpartition(".")[2]
+    what = "a product of a matrix with itself, which is singular for equal or too few rows" if product is not None else (
+        "a matrix about which nothing is known, and which may be singular")
+    yield here.finding(factored, None, f"{name} of {what}: the result and its gradient are NaN",
+                       Certainty.MAY if product is not None else Certainty.UNKNOWN, fixes(factored, here))
+
+
+def gram(value: Value, here: Context, depth: int = 3) -> Site | None:
+    """The product of a matrix with its own transpose that a value is, or is a multiple of."""
+    value = plain(value)
+    scaled = here.made_by(value, *SCALES) if depth else None
+    if scaled is not None:
+        found = (gram(scaled.value(param), here, depth - 1) for param in SCALES[scaled.op.name])
+        return next((one for one in found if one is not None), None)
+    product = here.made_by(value, "tf.matmul")
+    if product is None or not turned(product):
+        return None
+    factor = plain(product.value("x"))
+    if here.made_by(factor, *REGULAR) is not None:
+        return None
+    return product if here.same(factor, plain(product.value("y"))) else None
+
+
+def turned(product: Site) -> bool:
+    """Whether one of the two factors is transposed."""
+    if any(product.given(flag) and product.const(flag) is True for flag in FLAGS):
+        return True
+    return any(isinstance(product.value(param).origin, Site) and product.value(param).origin.op.name in TURNS
+               for param in ("x", "y"))
+
+
+def fixes(factored: Site, here: Context) -> list[Fix]:
+    x = factored.args.get("x")
+    if x is None:
+        return []
+    eps = "1e-6" if factored.value("x").dtype == "float64" else "1e-4"
+    matrix = x if here.repeatable(x) else Named("matrix", "{x}", {"x": x})
+    return here.rewrite(factored, f"{{m}} + {eps} * tf.eye(tf.shape({{m}})[-1], dtype={{m}}.dtype)", node=x, m=matrix,
+                        title="add a small multiple of the identity", claim=Claim.SHIFTED,
+                        cost=f"every eigenvalue grows by {eps}, which shows where they are as small")
