@@ -21,11 +21,15 @@ from tfnanlint.api import Certainty, Claim, Context, Differentiated, Finding, It
 NEAR = 0.01  # next to 1, numbers below lose two digits and more
 
 
-@rule("TFN308", "expm1", on="tf.subtract")
+@rule("TFN308", "expm1", on="tf.subtract", needs="exp")
 def check(minus: Site, here: Context) -> Iterator[Finding]:
     for param, other, sign in (("x", "y", ""), ("y", "x", "-")):
-        exp, one = exponential_of(minus.value(param)), minus.value(other)
-        if exp is not None and exp.complete and one.exact and one.lo == 1:
+        maker = minus.maker(param)
+        if not minus.may_be_made_by(param, "tf.exp") or maker is None and not isinstance(minus.args.get(other), ast.Constant):
+            continue
+        one = minus.value(other)
+        exp = exponential_of(minus.value(param)) if one.exact and one.lo == 1 else None
+        if exp is not None and exp.complete:
             break
     else:
         return

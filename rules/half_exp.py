@@ -16,7 +16,7 @@ See also: https://www.tensorflow.org/api_docs/python/tf/math/exp
 from tfnanlint.api import Certainty, Claim, Context, Finding, Iterator, Site, argument, exponential_of, rule, tame
 
 
-@rule("TFN309", "half-exp", on="tf.sqrt K.sqrt tf.pow", over="TFN104 TFN106 TFN202")
+@rule("TFN309", "half-exp", on="tf.sqrt K.sqrt tf.pow", needs="exp", over="TFN104 TFN106 TFN202")
 def check(root: Site, here: Context) -> Iterator[Finding]:
     exp = exponential_of(root.value(root.op.main))
     if exp is None or tame(exp.value("x")):

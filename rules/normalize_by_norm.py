@@ -24,7 +24,7 @@ from tfnanlint.api import (Certainty, Claim, Context, Differentiated, Finding, F
 EUCLIDEAN = ("euclidean", "fro", 2, None)
 
 
-@rule("TFN314", "normalize-by-norm", on="tf.divide tf.multiply", over="TFN102 TFN201 TFN202 TFN404")
+@rule("TFN314", "normalize-by-norm", on="tf.divide tf.multiply", needs="norm sqrt tf.multiply:rsqrt", over="TFN102 TFN201 TFN202 TFN404")
 def check(quotient: Site, here: Context) -> Iterator[Finding]:
     for param, other in (("x", "y"),) if quotient.op.name == "tf.divide" else (("x", "y"), ("y", "x")):
         norm = norm_of(quotient, param, other, here)
@@ -46,6 +46,8 @@ def check(quotient: Site, here: Context) -> Iterator[Finding]:
 def norm_of(quotient: Site, param: str, other: str, here: Context) -> Site | None:
     """The norm, root of a sum of squares or its reciprocal root that a vector is divided by, if it is of that vector."""
     names = ("tf.norm", "tf.sqrt", "K.sqrt") if quotient.op.name == "tf.divide" else ("tf.math.rsqrt",)
+    if not quotient.may_be_made_by(other, *names) or quotient.op.name == "tf.multiply" and quotient.maker(other) is None:
+        return None
     root = here.made_by(quotient.value(other), *names, aligned=True)
     if root is None or root.library in ("np", "math"):
         return None

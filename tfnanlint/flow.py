@@ -37,15 +37,17 @@ _DATA_METHODS = frozenset(("map", "filter", "flat_map"))
 class Subscriptions:
     """Which rules look at what, and the words by which candidate lines are found."""
 
-    def __init__(self, rules: Iterable[Rule]):
+    def __init__(self, targets: Iterable[tuple[Rule, tuple[str, ...]]]):
+        """`targets`: each rule with the ops and events that it looks at."""
         table = load()
-        self.rules = tuple(rules)
+        targets = tuple(targets)
+        self.rules = tuple(one for one, _ in targets)
         self.by_op: dict[str, list[Rule]] = {}
         self.events: dict[str, list[Rule]] = {name: [] for name in EVENTS}
         words: set[str] = set()
         symbols: set[str] = set()
-        for one in self.rules:
-            for target in one.on:
+        for one, wanted in targets:
+            for target in wanted:
                 if target in EVENTS:
                     self.events[target].append(one)
                     words |= set(one.words)
@@ -111,11 +113,12 @@ def _by_a_number(node: ast.BinOp) -> bool:
             and isinstance(node.right.value, (int, float)) and bool(node.right.value))
 
 
-_cache: dict[tuple[Rule, ...], Subscriptions] = {}
+_cache: dict[tuple, Subscriptions] = {}
 
 
-def subscriptions(rules: Iterable[Rule]) -> Subscriptions:
-    key = tuple(rules)
+def subscriptions(rules: Iterable[Rule], text: str) -> Subscriptions:
+    """What `rules` look at in a file with this text."""
+    key = tuple((one, targets) for one in rules if (targets := one.targets(text)))
     if key not in _cache:
         _cache[key] = Subscriptions(key)
     return _cache[key]
@@ -126,7 +129,7 @@ def analyse(source: Source, rules: Iterable[Rule]) -> list[Finding]:
 
     Raises `Unreadable` when the source cannot be parsed. A rule that raises is reported as TFN000; the others go on.
     """
-    found = subscriptions(rules)
+    found = subscriptions(rules, source.text)
     adopt(source)
     marked = found.marked(source)
     if not marked and not _BARE.search(source.text):

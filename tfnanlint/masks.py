@@ -15,7 +15,6 @@ from typing import Any, Iterator
 from tfnanlint.conditions import facts, leaf
 from tfnanlint.domains import Domain, domains
 from tfnanlint.expressions import _related
-from tfnanlint.ops import Op
 from tfnanlint.scopes import Assigned, Point, Scope, unrefined
 from tfnanlint.site import Site, made_by, same
 from tfnanlint.values import INF, Value, clamp, number
@@ -149,18 +148,13 @@ def clipped(clip: Site) -> list[Masked]:
     found: list[Masked] = []
     test = Test(None, True, clip.point)
     for param, low, high in _limits(clip):
-        if not _may_have_poles(clip.maker(param)):
+        if not clip.may_be_made_by(param, *_POLAR):
             continue
         for site, side, cut in _poles(clip.value(param), 1, clip.value(param).dtype in _FLAT):
             if low and side <= 0 or high and side >= 0:
                 found += [Masked(clip, test, site, inner, where, cut, True, False) for inner, where in domains(site)
                           if not where.holds(site.value(inner))]
     return found
-
-
-def _may_have_poles(maker: Op | None) -> bool:
-    """Whether `_poles` can find anything behind an op; None when the op is not known without computing the value."""
-    return maker is None or bool(maker.passes) or maker.name in _POLAR
 
 
 def _limits(clip: Site) -> Iterator[tuple[str, bool, bool]]:

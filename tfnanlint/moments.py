@@ -8,6 +8,9 @@ from tfnanlint.site import Site, made_by, same
 from tfnanlint.values import NO_CONSTANT, Value
 
 
+_SQUARES = ("tf.square", "tf.pow", "tf.multiply")
+
+
 @dataclass(frozen=True, slots=True)
 class Variance:
     """`mean` is the mean of the squares, `square` the site that squares, `x` what is squared."""
@@ -19,6 +22,10 @@ class Variance:
 
 def variance_of(minus: Site) -> Variance | None:
     """The variance that a difference is, mean(x^2) - mean(x)^2 of the same elements; None for anything else."""
+    if not (minus.may_be_made_by("x", "tf.reduce_mean") and minus.may_be_made_by("y", *_SQUARES)):
+        return None
+    if minus.maker("x") is None and minus.maker("y") is None:
+        return None  # two names of which the text says nothing are too many to ask
     of_squares, squared_mean = made_by(minus.value("x"), "tf.reduce_mean"), squared(minus.value("y"))
     if of_squares is None or squared_mean is None:
         return None
@@ -31,7 +38,7 @@ def variance_of(minus: Site) -> Variance | None:
 
 def squared(value: Value) -> Site | None:
     """The site that squares what a value is the square of; None where nothing is."""
-    site = made_by(value, "tf.square", "tf.pow", "tf.multiply")
+    site = made_by(value, *_SQUARES)
     if site is None:
         return None
     if site.op.name == "tf.pow" and site.const("y", NO_CONSTANT) != 2:

@@ -35,7 +35,9 @@ Part = tuple[ast.expr, str, dict[str, Any]]
 @dataclass(frozen=True, eq=False)
 class Rule:
     """One rule: `on` are canonical op names or events; `words` must stand in a file for an event rule to run;
-    `over` are codes that a finding of this rule replaces at the same place."""
+    `over` are codes that a finding of this rule replaces at the same place; of `needs` one piece of text must stand in a
+    file for the rule to have work there ("exp" for what is said of exponentials), and after `tf.multiply:` what must for
+    that op to be looked at: it spares all other files the search."""
 
     code: str
     slug: str
@@ -46,6 +48,16 @@ class Rule:
     over: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
     preview: bool = False
+    needs: tuple[str, ...] = ()
+
+    def targets(self, text: str) -> tuple[str, ...]:
+        """Those of `on` for which a file with this text may hold something."""
+        if not self.needs:
+            return self.on
+        if not any(piece in text for piece in self.needs if ":" not in piece):
+            return ()
+        absent = {op for op, _, piece in (need.partition(":") for need in self.needs) if piece and piece not in text}
+        return tuple(target for target in self.on if target not in absent)
 
     @property
     def summary(self) -> str:
@@ -56,17 +68,17 @@ _FOUND: list[Rule] = []
 
 
 def rule(code: str, slug: str, on: str, *, default: str = "MUST MAY", over: str = "", words: str = "",
-         preview: bool = False) -> Callable[[Callable], Callable]:
+         preview: bool = False, needs: str = "") -> Callable[[Callable], Callable]:
     """Announce the decorated function as the rule of its file; the module's docstring is its page.
 
-    `on`, `default`, `over` and `words` are separated by blanks.
+    The parts of `on`, `default`, `over`, `words` and `needs` are separated by blanks.
     """
 
     def announce(check: Callable) -> Callable:
         doc = inspect.getdoc(inspect.getmodule(check)) or ""
         grades = frozenset(Certainty[name] for name in default.split())
         _FOUND.append(Rule(code, slug, tuple(on.split()), check, doc, grades, tuple(over.split()), tuple(words.split()),
-                           preview))
+                           preview, tuple(needs.split())))
         return check
 
     return announce

@@ -82,6 +82,11 @@ class Site:
         node = self.args.get(param)
         return self._maker(node) if self._maker is not None and node is not None else None
 
+    def may_be_made_by(self, param: str, *names: str) -> bool:
+        """Whether an op among `names` may make what reaches `param`, as far as `maker` can tell: ask it before `value`."""
+        maker = self.maker(param)
+        return maker is None or bool(maker.passes) or maker.name in names
+
     def given(self, param: str) -> bool:
         return param in self.args or param in self._values
 
