@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cached_property
@@ -29,6 +30,7 @@ _scan = json.JSONDecoder(parse_int=_number, parse_float=_number, parse_constant=
 _BLANK = re.compile(r"[ \t\n\r]*")
 # The spellings of one code point in a JSON string.
 _SPELLED = re.compile(r"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u....|\\.|.", re.S)
+MAX_COMPARED = 2000  # characters of changed lines; between the edits in longer ones, escapes are spelled anew
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"}
 
 
@@ -280,89 +282,48 @@ def _spellings(text: str, span: Span) -> list[str]:
 
 
 class _Writer:
-    """Spells a new text for a cell's source; what the old and the new text share keeps its spelling."""
+    """Spells a new text for a cell's source: what it shares with the old text keeps its spelling and its place in the list.
+
+    `gaps` has for each code point of the old source the JSON between it and the one before, as between two strings.
+    """
 
     def __init__(self, text: str, written: _Written):
-        self._text = text
         self._written = written
         self._escaped = text.isascii()
-        self._spelled: list[str] = []  # of each code point of the old source
+        self._spelled: list[str] = []
+        self._gaps: list[str] = []
+        at = written.value.start
         for span, said in written.strings:
             spelled = _spellings(text, span)
             if len(spelled) != len(said):
                 raise Uneditable("the spelling of a cell is not understood")
+            if said:
+                self._gaps += [text[at : span.start + 1], *[""] * (len(said) - 1)]
+                at = span.end - 1
             self._spelled += spelled
+        self._end = text[at : written.value.end]
+        # A list with one line a string, as Jupyter writes it, is to stay one.
+        self._by_lines = written.listed and [said for _, said in written.strings] == _lines(written.text)
+        first_gap = self._gaps[0][1:-1] if self._gaps else ""
+        self._gap = next(filter(None, self._gaps[1:]), f'",{first_gap or " "}"')
 
     def spelled(self, new: str) -> str:
         """The JSON value for the new source."""
-        strings = self._written.strings
-        if not self._written.listed:
-            return f'"{self._respelled(self._written.text, new, 0)}"'
-        if not strings:
-            return self._list([(f'"{self._respelled("", line, 0)}"', None) for line in _lines(new)])
-        old = [said for _, said in strings]
-        if old == _lines(self._written.text):
-            return self._by_lines(old, _lines(new))
-        return self._in_odd_pieces(old, new)
+        if not new:
+            return "[]" if self._written.listed else '""'
+        if not self._spelled:
+            text = '", "'.join(map(self._respelled, _lines(new) if self._by_lines else [new]))
+            return f'["{text}"]' if self._written.listed else f'"{text}"'
+        parts = [self._gaps[0]]
+        for at, (character, old) in enumerate(zip(new, _sources(self._written.text, new))):
+            gap = self._gaps[old] if old else ""
+            if at and self._by_lines:
+                gap = gap or self._gap if new[at - 1] == "\n" else ""
+            parts += (gap if at else "", self._respelled(character) if old is None else self._spelled[old])
+        return "".join(parts) + self._end
 
-    def _by_lines(self, old: list[str], new: list[str]) -> str:
-        """A list with one line a string, as Jupyter writes it."""
-        starts = _starts(old)
-        strings: list[tuple[str, int | None]] = []  # with the index of the old string in whose place it stands
-        for kind, i1, i2, j1, j2 in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-            if kind == "equal":
-                strings += ((self._string(index), index) for index in range(i1, i2))
-            elif i2 - i1 == j2 - j1:
-                pairs = zip(range(i1, i2), new[j1:j2])
-                strings += ((f'"{self._respelled(old[i], line, starts[i])}"', i) for i, line in pairs)
-            else:
-                pieces = self._pieces("".join(old[i1:i2]), "".join(new[j1:j2]), starts[i1])
-                strings += ((f'"{"".join(line)}"', None) for line in _cut(pieces, new[j1:j2]))
-        return self._list(strings)
-
-    def _in_odd_pieces(self, old: list[str], new: str) -> str:
-        """A list whose strings are not lines: those from the first changed to the last become one."""
-        starts = _starts(old)
-        before = _shared("".join(old), new)
-        after = _shared("".join(old)[before:][::-1], new[before:][::-1])
-        end = len(self._spelled) - after
-        first = max(at for at in range(len(old)) if starts[at] <= before)
-        last = min(at for at in range(len(old)) if at >= first and starts[at + 1] >= end)
-        text = new[starts[first] : len(new) - (len(self._spelled) - starts[last + 1])]
-        changed = f'"{self._respelled("".join(old[first : last + 1]), text, starts[first])}"'
-        strings = self._written.strings
-        return self._text[self._written.value.start : strings[first][0].start] + changed + self._text[
-            strings[last][0].end : self._written.value.end]
-
-    def _list(self, strings: Sequence[tuple[str, int | None]]) -> str:
-        """The list of some strings, laid out as the old one was."""
-        if not strings:
-            return "[]"
-        old, value = [span for span, _ in self._written.strings], self._written.value
-        opening = self._text[value.start : old[0].start] if old else "["
-        closing = self._text[old[-1].end : value.end] if old else "]"
-        usual = self._text[old[0].end : old[1].start] if len(old) > 1 else "," + (opening[1:] or " ")
-        parts = [opening]
-        for number, (string, index) in enumerate(strings):
-            if number:
-                parts.append(self._text[old[index - 1].end : old[index].start] if index else usual)
-            parts.append(string)
-        return "".join(parts) + closing
-
-    def _string(self, index: int) -> str:
-        span = self._written.strings[index][0]
-        return self._text[span.start : span.end]
-
-    def _respelled(self, old: str, new: str, start: int) -> str:
-        return "".join(self._pieces(old, new, start))
-
-    def _pieces(self, old: str, new: str, start: int) -> list[str]:
-        """The spelling of each code point of `new`, which takes the place of `old` at a code point of the source."""
-        before = _shared(old, new)
-        after = _shared(old[before:][::-1], new[before:][::-1])
-        end = start + len(old)
-        middle = [self._spell(character) for character in new[before : len(new) - after]]
-        return self._spelled[start : start + before] + middle + self._spelled[end - after : end]
+    def _respelled(self, text: str) -> str:
+        return "".join(map(self._spell, text))
 
     def _spell(self, character: str) -> str:
         if character in _ESCAPES:
@@ -377,23 +338,31 @@ def _lines(text: str) -> list[str]:
     return re.findall(r"[^\n]*\n|[^\n]+", text)
 
 
-def _starts(texts: Sequence[str]) -> list[int]:
-    """Where each text begins when they are joined, and where the last one ends."""
-    return [0, *itertools.accumulate(map(len, texts))]
+def _sources(old: str, new: str) -> list[int | None]:
+    """For each character of a new text the index of the one in the old text that it comes from; None when it is new."""
+    before, after = _lines(old), _lines(new)
+    starts = [0, *itertools.accumulate(map(len, before))]
+    found: list[int | None] = []
+    for kind, i1, i2, j1, j2 in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        if kind == "equal":
+            found += range(starts[i1], starts[i2])
+        else:
+            found += _matched("".join(before[i1:i2]), "".join(after[j1:j2]), starts[i1])
+    return found
 
 
-def _cut(pieces: list[str], lines: Sequence[str]) -> Iterator[list[str]]:
-    at = 0
-    for line in lines:
-        yield pieces[at : at + len(line)]
-        at += len(line)
+def _matched(old: str, new: str, start: int) -> list[int | None]:
+    """As `_sources`, for lines that changed, the first of which begins at `start`."""
+    head = _shared(old, new)
+    tail = _shared(old[head:][::-1], new[head:][::-1])
+    middle: list[int | None] = [None] * (len(new) - head - tail)
+    if len(old) - head - tail < MAX_COMPARED and len(middle) < MAX_COMPARED:
+        matcher = SequenceMatcher(None, old[head : len(old) - tail], new[head : len(new) - tail], autojunk=False)
+        for i, j, size in matcher.get_matching_blocks():
+            middle[j : j + size] = range(start + head + i, start + head + i + size)
+    return [*range(start, start + head), *middle, *range(start + len(old) - tail, start + len(old))]
 
 
 def _shared(one: str, other: str) -> int:
     """How many characters two texts have in common at their start."""
-    count = 0
-    for a, b in zip(one, other):
-        if a != b:
-            break
-        count += 1
-    return count
+    return len(os.path.commonprefix((one, other)))

@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+"""Run tfnanlint over real notebooks: notebooks.py DIR [--download]
+
+Reports how many notebooks were tried, crashes, and how many bytes changed outside of edits, which must be 0:
+a mark is added behind every statement of every cell, and the file with the marks taken out must be the old file;
+then `--fix --unsafe-fixes` runs twice, and the second time must change nothing.
+
+--download first fetches source distributions that hold notebooks, with pip, and unpacks the notebooks to DIR.
+Third-party work: never commit it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from tfnanlint.config import Configuration, Layer
+from tfnanlint.edits import edits_apply
+from tfnanlint.findings import Edit
+from tfnanlint.linter import Linter
+from tfnanlint.notebook import Notebook, NotebookSource
+from tfnanlint.source import Span, Uneditable, Unreadable
+
+MARK = "  # mark-4711"
+PACKAGES = """
+    deepxde==1.15.0 jupytext==1.19.6 nbclient==0.11.0 nbconvert==7.17.2 nbdime==4.0.4 nbformat==5.11.1 nbval==0.11.0
+    nengo-dl==3.6.0 papermill==2.7.0 shap==0.51.0
+""".split()
+BACKENDS = "hatchling hatch-jupyter-builder hatch-nodejs-version hatch-vcs setuptools setuptools_scm wheel flit_core numpy cython".split()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("directory", type=Path)
+    parser.add_argument("--download", action="store_true")
+    arguments = parser.parse_args()
+    if arguments.download:
+        download(arguments.directory)
+    paths = sorted(path for path in arguments.directory.rglob("*.ipynb") if path.is_file())
+    counts: Counter[str] = Counter()
+    linter = Linter(Configuration(Layer(origin="here", root=str(arguments.directory), unsafe_fixes=True), (), True))
+    for path in paths:
+        tried(path, counts, linter)
+    for name, count in counts.items():
+        print(f"{name:<44}{count:>10,}")
+    wrong = ("crashes", "bytes changed outside of marks", "bytes changed outside of cells by fixes", "changed by a second fix")
+    return int(not paths or any(counts[name] for name in wrong))
+
+
+def tried(path: Path, counts: Counter[str], linter: Linter) -> None:
+    data = path.read_bytes()
+    start = time.perf_counter()
+    for name in ("notebooks tried", "bytes", "refused: no notebook", "in another language", "code cells", "cells not parsed", "crashes",
+                 "marks added", "marks refused", "bytes changed outside of marks", "findings", "fixes applied",
+                 "bytes changed outside of cells by fixes", "changed by a second fix", "milliseconds"):
+        counts[name] += 0
+    counts["notebooks tried"] += 1
+    counts["bytes"] += len(data)
+    try:
+        notebook = Notebook(str(path), data)
+    except Unreadable as error:
+        counts["refused: no notebook"] += 1
+        print(f"{path}: {error} ({error.row}:{error.column})")
+        return
+    except Exception as error:  # What is looked for.
+        counts["crashes"] += 1
+        print(f"{path}: {type(error).__name__}: {error}")
+        return
+    counts["in another language"] += not notebook.is_python
+    counts["code cells"] += len(notebook.cells)
+    counts["cells not parsed"] += len(notebook.source.faults)
+    for fault in notebook.source.faults:
+        print(f"{path}: {fault}: {notebook.source.line_text(fault.row)[:80]!r}")
+    marked(path, notebook, data, counts)
+    fixed(path, data, counts, linter)
+    counts["milliseconds"] += int(1000 * (time.perf_counter() - start))
+
+
+def marked(path: Path, notebook: Notebook, data: bytes, counts: Counter[str]) -> None:
+    """Marks behind all statements at once; each is refused alone where the line is no Python."""
+    module = notebook.source
+    edits = []
+    for end in sorted({module.span(stmt).end for stmt in module.tree.body}):
+        if module.text[end : end + 1] in ("\r", "\n"):
+            edit = Edit(Span(end, end), MARK)
+            accepted = _accepts(module, [edit])
+            counts["marks added" if accepted else "marks refused"] += 1
+            edits += [edit] if accepted else []
+    new = notebook.edited(module.edited(edits_apply(module.text, edits), edits))
+    outside = new.replace(MARK.encode(), b"")
+    if new.count(MARK.encode()) != len(edits) + data.count(MARK.encode()) or outside != data:
+        counts["bytes changed outside of marks"] += max(1, sum(a != b for a, b in zip(outside, data)) + abs(len(outside) - len(data)))
+        print(f"{path}: more than the marks changed")
+
+
+def _accepts(module: NotebookSource, edits: list[Edit]) -> bool:
+    try:
+        module.edited(edits_apply(module.text, edits), edits)
+    except Uneditable:
+        return False
+    return True
+
+
+def fixed(path: Path, data: bytes, counts: Counter[str], linter: Linter) -> None:
+    first = linter.fix(str(path), data)
+    counts["findings"] += len(linter.check(str(path), data).findings)
+    counts["fixes applied"] += len(first.applied)
+    counts["crashes"] += sum(finding.code == "TFN000" for finding in first.checked.findings)
+    counts["changed by a second fix"] += linter.fix(str(path), first.after).after != first.after
+    if first.changed and list(outside_of_cells(data)) != list(outside_of_cells(first.after)):
+        counts["bytes changed outside of cells by fixes"] += 1
+        print(f"{path}: a fix changed more than cells")
+
+
+def outside_of_cells(data: bytes) -> Iterator[str]:
+    """What a notebook holds outside of the sources of its code cells, in the order of the file."""
+    document = json.loads(data, parse_float=str, parse_int=str, parse_constant=str)
+    for cell in document["cells"]:
+        if cell.get("cell_type") == "code":
+            del cell["source"]
+    yield json.dumps(document)
+    yield from (line for line in data.decode().split("\n") if not line.lstrip().startswith('"'))
+
+
+def download(directory: Path) -> None:
+    """Fetch the packages and unpack their notebooks. pip asks each for its metadata, so their build tools are installed apart."""
+    with tempfile.TemporaryDirectory() as scratch:
+        subprocess.run([sys.executable, "-m", "venv", f"{scratch}/venv"], check=True)
+        pip = [f"{scratch}/venv/bin/pip", "--disable-pip-version-check"]
+        subprocess.run([*pip, "install", "--quiet", *BACKENDS], check=True)
+        for package in PACKAGES:
+            target = directory / package.replace("==", "-")
+            if target.exists():
+                continue
+            folder = f"{scratch}/{package}"
+            subprocess.run([*pip, "download", "--quiet", "--no-deps", "--no-build-isolation", "--no-binary", ":all:", "--dest", folder,
+                            package], check=True)
+            (archive,) = Path(folder).iterdir()
+            unpack(archive, target)
+
+
+def unpack(archive: Path, target: Path) -> None:
+    target.mkdir(parents=True)
+    with tarfile.open(archive) as packed:
+        members = [one for one in packed.getmembers() if one.isfile() and one.name.endswith(".ipynb")]
+        for number, member in enumerate(members):
+            (target / f"{number:03}-{Path(member.name).name}").write_bytes(packed.extractfile(member).read())
+
+
+if __name__ == "__main__":
+    sys.exit(main())
