@@ -5,7 +5,7 @@ Reports how many notebooks were tried, crashes, and how many bytes changed outsi
 a mark is added behind every statement of every cell, and the file with the marks taken out must be the old file;
 then `--fix --unsafe-fixes` runs twice, and the second time must change nothing.
 
---download first fetches source distributions that hold notebooks, with pip, and unpacks the notebooks to DIR.
+--download first fetches distributions that hold notebooks, with pip, and unpacks the notebooks to DIR.
 Third-party work: never commit it.
 """
 
@@ -18,6 +18,7 @@ import sys
 import tarfile
 import tempfile
 import time
+import zipfile
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -30,9 +31,14 @@ from tfnanlint.notebook import Notebook, NotebookSource
 from tfnanlint.source import Span, Uneditable, Unreadable
 
 MARK = "  # mark-4711"
-PACKAGES = """
+# Source distributions of tools for notebooks hold odd ones in many languages; the wheels hold people's own, with TensorFlow.
+SOURCES = """
     deepxde==1.15.0 jupytext==1.19.6 nbclient==0.11.0 nbconvert==7.17.2 nbdime==4.0.4 nbformat==5.11.1 nbval==0.11.0
     nengo-dl==3.6.0 papermill==2.7.0 shap==0.51.0
+""".split()
+WHEELS = """
+    accim-samples==0.8.2 aimlese==0.1.0 bigyahu==0.4.1 bio-tools-26==0.1.0 dlprac==0.1.1 ds-practicals-guru==0.6.0
+    dwm-notebooks==0.4.0 mlprac==0.1.0 nlptk==0.1.2 smaprac==0.1.3 tensor2tensor==1.15.7
 """.split()
 BACKENDS = "hatchling hatch-jupyter-builder hatch-nodejs-version hatch-vcs setuptools setuptools_scm wheel flit_core numpy cython".split()
 
@@ -136,23 +142,36 @@ def download(directory: Path) -> None:
         subprocess.run([sys.executable, "-m", "venv", f"{scratch}/venv"], check=True)
         pip = [f"{scratch}/venv/bin/pip", "--disable-pip-version-check"]
         subprocess.run([*pip, "install", "--quiet", *BACKENDS], check=True)
-        for package in PACKAGES:
+        for package in SOURCES + WHEELS:
             target = directory / package.replace("==", "-")
             if target.exists():
                 continue
             folder = f"{scratch}/{package}"
-            subprocess.run([*pip, "download", "--quiet", "--no-deps", "--no-build-isolation", "--no-binary", ":all:", "--dest", folder,
-                            package], check=True)
+            kind = "--no-binary" if package in SOURCES else "--only-binary"
+            subprocess.run([*pip, "download", "--quiet", "--no-deps", "--no-build-isolation", kind, ":all:", "--dest", folder, package],
+                           check=True)
             (archive,) = Path(folder).iterdir()
             unpack(archive, target)
 
 
 def unpack(archive: Path, target: Path) -> None:
     target.mkdir(parents=True)
+    for number, (name, data) in enumerate(_zipped(archive) if archive.suffix == ".whl" else _tarred(archive)):
+        (target / f"{number:03}-{Path(name).name}").write_bytes(data)
+
+
+def _tarred(archive: Path) -> Iterator[tuple[str, bytes]]:
     with tarfile.open(archive) as packed:
-        members = [one for one in packed.getmembers() if one.isfile() and one.name.endswith(".ipynb")]
-        for number, member in enumerate(members):
-            (target / f"{number:03}-{Path(member.name).name}").write_bytes(packed.extractfile(member).read())
+        for member in packed.getmembers():
+            if member.isfile() and member.name.endswith(".ipynb"):
+                yield member.name, packed.extractfile(member).read()
+
+
+def _zipped(archive: Path) -> Iterator[tuple[str, bytes]]:
+    with zipfile.ZipFile(archive) as packed:
+        for name in packed.namelist():
+            if name.endswith(".ipynb"):
+                yield name, packed.read(name)
 
 
 if __name__ == "__main__":
