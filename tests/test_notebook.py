@@ -228,6 +228,7 @@ def test_the_language_of_a_notebook(metadata, python):
     (b"[]", "no JSON object", (1, 1)),
     (b"{}", "it has no cells", (1, 1)),
     (b'{"cells": 3}', "it has no cells", (1, 1)),
+    (b'{"worksheets": [],\n "nbformat": 2}', "older than nbformat 3", (2, 14)),
     (b'{"cells": [\n3]}', "a cell is no JSON object", (2, 1)),
     (b'{"cells": [{"cell_type": "code",\n "source": [3]}]}', "no text", (2, 12)),
     (b'{"cells": "\xff"}', "not UTF-8", (1, 1)),
@@ -327,6 +328,14 @@ def test_suppressions_work_in_cells(shell):
     assert json.loads((shell.directory / "a.ipynb").read_text())["cells"][1]["source"][1] == "z = 1"
     shell.write("a.ipynb", text("import tensorflow as tf\n# tfn: skip-file", LOG, "print 'x'"))
     assert shell.check().code == 0
+
+
+def test_a_suppression_at_the_end_of_a_cell_does_not_reach_the_next(shell):
+    comment = "# tfn: ignore[TFN301]\n"
+    shell.write("a.ipynb", text("import tensorflow as tf\n" + comment, LOG, comment + LOG))
+    lines = shell.check().text.splitlines()
+    assert [line.split(" ")[:3] for line in lines[:2]] == [["a.ipynb:cell", "1:2:1:", "TFN003"], ["a.ipynb:cell", "2:1:5:", "TFN301"]]
+    assert len(lines) == 4
 
 
 def test_a_broken_cell_is_named(shell):

@@ -8,7 +8,8 @@ import random
 
 import pytest
 
-from tfnanlint.cells import CellSource
+from tfnanlint.cells import Cell, CellSource
+from tfnanlint.dev import repository
 from tfnanlint.findings import Edit
 from tfnanlint.notebook import Notebook
 from tfnanlint.source import Source, Span, Uneditable
@@ -200,3 +201,47 @@ def accepted(module: CellSource, edit: Edit) -> bool:
     except Uneditable:
         return False
     return True
+
+
+# ---------------------------------------------------------------------------------------------------------
+# With the rules: what is found and fixed in a file is found and fixed in the notebook that it is cut into
+
+PROGRAMS = sorted(path for path in (repository.ROOT / "fixtures").glob("*/*.py")
+                  if path.parent.name in ("rules", "programs") and not path.stem.endswith(".fixed"))
+
+
+@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
+def test_a_program_cut_into_cells_says_the_same(path):
+    whole = Source("a.py", path.read_text())
+    module = cut(whole, random.Random(path.stem))
+    above = {one.number: sum(other.text.count("\n") + 1 for other in module.cells[: one.number - 1]) for one in module.cells}
+    found = [(one.code, *place(module, one.span.start, above)) for one in repository.findings(module)]
+    assert found == [(one.code, *whole.position(one.span.start)) for one in repository.findings(whole)]
+
+
+@pytest.mark.parametrize("path", PROGRAMS[::6], ids=lambda path: path.stem)
+def test_a_program_cut_into_cells_is_fixed_the_same(path):
+    whole = Source("a.py", path.read_text())
+    fixed = repository.fixed(cut(whole, random.Random(path.stem))).source
+    assert "\n".join(one.text for one in fixed.cells) == repository.fixed(whole).source.text
+
+
+def test_an_import_goes_into_the_cell_of_the_imports():
+    cells = ["%matplotlib inline\nfrom tensorflow.math import log", "%%time\nfrom tensorflow.nn import softmax", "y = log(softmax(z))"]
+    fixed = repository.fixed(CellSource("a.ipynb", [Cell(number, one) for number, one in enumerate(cells, 1)])).source
+    assert [one.text for one in fixed.cells] == [cells[0], cells[1] + "\nimport tensorflow as tf", "y = tf.nn.log_softmax(z)"]
+
+
+def cut(source: Source, draw: random.Random) -> CellSource:
+    """A file as cells, cut at random before statements that begin a line."""
+    starts = [min([stmt.lineno, *(one.lineno for one in getattr(stmt, "decorator_list", ()))]) for stmt in source.tree.body]
+    rows = sorted({row for row in starts[1:] if draw.random() < 0.5 and row > 1})
+    lines = source.text.split("\n")
+    cuts = [0, *(row - 1 for row in rows), len(lines)]
+    return CellSource("a.ipynb", [Cell(number, "\n".join(lines[a:b])) for number, (a, b) in enumerate(zip(cuts, cuts[1:]), 1)])
+
+
+def place(module: CellSource, offset: int, above: dict[int, int]) -> tuple[int, int]:
+    """Where a place of the notebook is in the file that it was cut from."""
+    here = module.location(offset)
+    return here.row + above[here.cell], here.column

@@ -28,6 +28,8 @@ def _number(text: str) -> None:
 
 _scan = json.JSONDecoder(parse_int=_number, parse_float=_number, parse_constant=_number).scan_once
 _BLANK = re.compile(r"[ \t\n\r]*")
+# Formats that list lines without what ends them.
+_OLD = re.compile(r"[12]\b(?!\.)")
 # The spellings of one code point in a JSON string.
 _SPELLED = re.compile(r"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u....|\\.|.", re.S)
 MAX_COMPARED = 2000  # characters of changed lines; between the edits in longer ones, escapes are spelled anew
@@ -155,6 +157,8 @@ class Notebook:
     def _cells(self, document: dict, start: int) -> Iterator[tuple[object, int]]:
         """All cells in order, and where each begins."""
         places = dict(_members(self.text, start))
+        if _OLD.match(self.text, places.get("nbformat", len(self.text))):
+            raise _Malformed("its format is older than nbformat 3; save it anew in Jupyter", places["nbformat"])
         if isinstance(document.get("cells"), list):
             yield from zip(document["cells"], _items(self.text, places["cells"]))
         elif isinstance(document.get("worksheets"), list):

@@ -144,8 +144,11 @@ class Lines:
                 )
 
     def _next_row(self, row: int) -> int:
+        """The row of the code after a row; 0 when none follows in the same file, or cell of a notebook."""
         at = bisect.bisect_right(self._rows, row)
-        return self._rows[at] if at < len(self._rows) else 0
+        if at == len(self._rows) or self._source.first_row(row) != self._source.first_row(self._rows[at]):
+            return 0
+        return self._rows[at]
 
     def statement(self, row: int) -> tuple[int, int]:
         """The rows of the logical line that holds a row."""
