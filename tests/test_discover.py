@@ -170,7 +170,7 @@ def test_the_word_is_found_across_the_pieces_a_large_file_is_read_in(shell):
 
 def test_nothing_to_check_is_a_warning(shell):
     outcome = shell.check()
-    assert (outcome.code, outcome.err) == (0, "warning: no Python files found under the given paths\n")
+    assert (outcome.code, outcome.err) == (0, "warning: no Python files or notebooks found under the given paths\n")
 
 
 def test_a_pattern_speaks_of_no_other_drive(monkeypatch):

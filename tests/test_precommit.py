@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -15,6 +16,7 @@ pytest.importorskip("pre_commit")
 HERE = Path(__file__).parents[1]
 RISKY = "import tensorflow as tf\n\n\ndef loss(z):\n    return tf.math.log(tf.nn.softmax(z))\n"
 FIXED = "import tensorflow as tf\n\n\ndef loss(z):\n    return tf.nn.log_softmax(z)\n"
+NOTEBOOK = '{"cells": [{"cell_type": "code", "source": %s}],\n    "nbformat": 4}'
 BROKEN = "import tensorflow as tf\nprint 'loss'\n"
 
 
@@ -49,6 +51,7 @@ def store(tmp_path_factory) -> Path:
 @pytest.fixture
 def project(tmp_path) -> Path:
     (tmp_path / "risky.py").write_text(RISKY)
+    (tmp_path / "book.ipynb").write_text(NOTEBOOK % json.dumps(RISKY))
     (tmp_path / "script").write_text("#!/usr/bin/env python3\n" + RISKY)
     (tmp_path / "script").chmod(0o755)
     (tmp_path / "notes.md").write_text("import tensorflow as tf\n")
@@ -83,6 +86,7 @@ def test_try_repo_checks(hooks, store, project):
     assert "exit code: 1" in done.stdout
     assert "risky.py:5:12: TFN301 [*]" in done.stdout
     assert "script:6:12: TFN301 [*]" in done.stdout
+    assert "book.ipynb:cell 1:5:12: TFN301 [*]" in done.stdout
     assert "left_out.py" not in done.stdout
     assert (project / "risky.py").read_text() == RISKY
 
@@ -93,6 +97,7 @@ def test_try_repo_fixes(hooks, store, project):
     assert "files were modified by this hook" in done.stdout
     assert (project / "risky.py").read_text() == FIXED
     assert (project / "script").read_text().endswith(FIXED)
+    assert (project / "book.ipynb").read_text() == NOTEBOOK % json.dumps(FIXED)
     assert os.access(project / "script", os.X_OK)
     assert (project / "generated" / "left_out.py").read_text() == RISKY
 

@@ -53,7 +53,7 @@ KEYS = {
     "force-exclude": Key("boolean", False, "leave out files also when they are named on the command line"),
     "respect-gitignore": Key("boolean", True, "leave out what git ignores"),
     "max-file-size": Key(
-        "bytes", MAX_FILE_SIZE, "in bytes; a larger file that mentions TensorFlow is reported as unread"
+        "bytes", MAX_FILE_SIZE, "in bytes; a larger file that mentions TensorFlow is reported as unread; notebooks may have 50 times that"
     ),
     "baseline": Key(
         "path", None, "the file of known findings, which are not reported; made by `tfnanlint baseline create`"

@@ -89,7 +89,7 @@ def run(arguments: argparse.Namespace) -> int:
     for note in found.notes:
         run.warn(note)
     if not found.files and not found.failures:
-        run.warn("no Python files found under the given paths")
+        run.warn("no Python files or notebooks found under the given paths")
     _report(run, _checked_files(run, found), sys.stdout)
     return _exit_code(run)
 
