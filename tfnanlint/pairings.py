@@ -191,6 +191,23 @@ def _stepwise(stack: Stack, x: Value, call: Site) -> Value:
     return x
 
 
+def output_layers(module: Any, interpreter: Any) -> set[ast.AST]:
+    """The calls that make the last layers of the models which a file builds or compiles."""
+    found: set[ast.AST] = set()
+    for name in ("compile", "Model", "Sequential"):
+        for node, point in module.calls_to(name, interpreter):
+            site = interpreter.site(node, point)
+            if site is None:
+                continue
+            model = site.value("self") if site.op.name == COMPILE else interpreter.ask(node, point)
+            given = output(site, model) if model.kind in ("model", "instance") else unknown()
+            for value in given.obj if isinstance(given.obj, tuple) else (given,):
+                layer = _layer(value)
+                if layer is not None and layer.site.source is module.source:
+                    found.add(layer.site.node)
+    return found
+
+
 # What predictions are
 
 

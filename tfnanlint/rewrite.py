@@ -31,7 +31,7 @@ from tfnanlint.source import Source, Span, Unreadable
 if TYPE_CHECKING:
     from tfnanlint.template import Filling
 
-__all__ = ["Hole", "NoFix", "Spell", "Spelling", "edits_apply", "insert_before", "replace_statement", "rewrite",
+__all__ = ["Hole", "NoFix", "Spell", "Spelling", "edits_apply", "delete_statement", "insert_before", "replace_statement", "rewrite",
            "rewrite_many"]
 
 # libcst's native parser ends the process on deep input: 75 nested parentheses in a thread with a stack of 512 kB.
@@ -105,6 +105,17 @@ def replace_statement(
     if not _holds(source, path, edits, statements=True):
         raise NoFix("the replacement does not fit there without changing what stands around it")
     return (*_imports(source, speller.needs, span.start), *edits)
+
+
+def delete_statement(source: Source, stmt: ast.stmt) -> Edit:
+    """The edit that takes a statement out with its lines. Raises NoFix where others share them or none would be left."""
+    rows, path = _rows(source, stmt), _path(source, stmt)
+    block = next((part for part in ("body", "orelse", "finalbody") if stmt in getattr(path[-2], part, ())), None) \
+        if len(path) > 1 else None
+    alone = block is not None and len(getattr(path[-2], block)) == 1
+    if rows is None or alone or "#" in source.text[source.span(stmt).end : rows.end]:
+        raise NoFix("the statement cannot be taken out without changing what stands around it")
+    return Edit(rows, "")
 
 
 def insert_before(

@@ -18,7 +18,7 @@ from tfnanlint.evidence import widest
 from tfnanlint.findings import Certainty, Claim, Differentiated, Edit, Finding, Fix, Step
 from tfnanlint.names import IMPORTS, canonical, local_spelling
 from tfnanlint.masks import CLIPS, Masked, Masks
-from tfnanlint.pairings import Pairing, pairings
+from tfnanlint.pairings import Pairing, output_layers, pairings
 from tfnanlint.reach import Named, Naming, Outside, Reach, argument, fresh, steady
 from tfnanlint.scopes import Imported, Joined, Point
 from tfnanlint.site import Site, made_by, same
@@ -132,6 +132,7 @@ class Context:
         self.masks: Masks = module.masks or Masks(module, interpreter)
         module.masks = self.masks
         self.no_fix = ""
+        self._outputs: set[ast.AST] | None = None
 
     # Questions
 
@@ -205,6 +206,29 @@ class Context:
     def line(self, node: ast.AST) -> str:
         """The line on which a node of this file stands, as a message names it."""
         return self.source.location(self.source.span(node).start).words
+
+    def policy(self) -> str:
+        """The dtype or policy that this file makes Keras use everywhere (`mixed_float16`), "" when it sets none."""
+        for name in ("set_global_policy", "set_policy", "set_dtype_policy", "set_floatx"):
+            for node, point in self.calls(name):
+                given = node.args[0] if node.args else None
+                inner = given.args[0] if isinstance(given, ast.Call) and given.args else given
+                found = self.value(inner, point).const if inner is not None else None
+                if isinstance(found, str):
+                    return found
+        return ""
+
+    def inherits(self, site: Site, *roots: str) -> bool:
+        """Whether a site stands in a method of a class with a base outside of the program whose name begins so (`keras.`)."""
+        scope = site.point.scope if site.point is not None else None
+        owner = scope.function.owner if scope is not None and scope.function is not None else None
+        return owner is not None and any(base.startswith(roots) for base in self.interpreter.foreign_bases(owner))
+
+    def output_layers(self) -> set[ast.AST]:
+        """The calls of this file that make the last layers of its models."""
+        if self._outputs is None:
+            self._outputs = output_layers(self.module, self.interpreter)
+        return self._outputs
 
     def numeric(self, value: Value) -> bool:
         """Whether a value is a tensor, array or number (or nothing is known of it), not a shape, string or object."""
@@ -300,17 +324,23 @@ class Context:
         target = node if node is not None else site.node
         return self.rewrite_all(site, [(target, template, holes)], title=title, claim=claim, cost=cost)
 
-    def restate(self, site: Site, template: str, *, title: str, claim: Claim, cost: str = "", **holes: Any) -> list[Fix]:
-        """One fix that replaces the statement that a site is by the statements of a template, one a line."""
+    def restate(self, site: Site, template: str, *, title: str, claim: Claim, cost: str = "", without: Iterable[ast.stmt] | None = None,
+                **holes: Any) -> list[Fix]:
+        """One fix that replaces the statement that a site is by the statements of a template, one a line.
+
+        With `without`, statements that are taken out as well, the site may also be what the statement assigns.
+        """
         if self.draft:
             return []
         from tfnanlint import rewrite
 
         statement = next((node for node in self.around(site.node) if isinstance(node, ast.stmt)), None)
         try:
-            if not isinstance(statement, ast.Expr) or statement.value is not site.node:
+            kinds = ast.Expr if without is None else (ast.Expr, ast.Assign)
+            if not isinstance(statement, kinds) or statement.value is not site.node:
                 raise rewrite.NoFix("it is not a statement of its own")
             edits = rewrite.replace_statement(self.source, statement, template, holes, lambda name: self._spell(name, site))
+            edits += tuple(rewrite.delete_statement(self.source, other) for other in without or ())
         except rewrite.NoFix as reason:
             self.no_fix = str(reason)
             return []

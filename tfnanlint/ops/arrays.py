@@ -238,7 +238,7 @@ for _name in ("positive non_negative negative non_positive equal none_equal near
     op(f"tf.debugging.assert_{_name}", f"tf.assert_{_name}", "x y message summarize name", lambda site: number(None),
        untested="gives no value")
 op("tf.debugging.Assert",
-   "tf.Assert tf.print tf.no_op tf.group tf.debugging.enable_check_numerics tf.add_check_numerics_ops", "*inputs",
+   "tf.Assert tf.print tf.no_op tf.group tf.add_check_numerics_ops", "*inputs",
    lambda site: number(None), untested="gives no value", pure=False)
 
 

@@ -36,3 +36,17 @@ _dataset("cifar10", 10, 255.0)
 _dataset("cifar100", 100, 255.0)
 _dataset("imdb", 2, 0.0)
 _dataset("reuters", 46, 0.0)
+
+
+# Settings, and the debugger of TensorFlow 1
+
+op("K.set_floatx", "keras.config.set_floatx", "floatx", lambda site: number(None), main="", untested="a setting", pure=False)
+op("tf.debugging.enable_check_numerics", "", "stack_height_limit path_length_limit", lambda site: number(None), main="",
+   untested="a setting", pure=False)
+_CLI = "tf.python.debug.LocalCLIDebugWrapperSession"
+op(_CLI, " ".join(f"tf.python.debug.{name}" for name in (
+    "wrappers.local_cli_wrapper.LocalCLIDebugWrapperSession", "DumpingDebugWrapperSession", "TensorBoardDebugWrapperSession",
+    "GrpcDebugWrapperSession")), "sess *rest ui_type thread_name_filter dump_root log_usage session_root watch_fn grpc_debug_server_addresses",
+   lambda site: unknown(), main="", untested="TensorFlow 1 only: a session", pure=False)
+op("tf.python.debug.LocalCLIDebugHook", "tf.python.debug.DumpingDebugHook tf.python.debug.TensorBoardDebugHook", "ui_type dump_root",
+   lambda site: unknown(), main="", untested="TensorFlow 1 only: a hook of a session", pure=False)

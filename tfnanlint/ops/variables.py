@@ -215,11 +215,16 @@ def _object(kind: str):
     return lambda site: Value(kind=kind)
 
 
-for _name in ("SGD", "Adam", "AdamW", "Adamax", "Nadam", "RMSprop", "Adagrad", "Adadelta", "Ftrl", "Lion", "Adafactor",
-    "Optimizer",
-              "LossScaleOptimizer"):
+_OPTIMIZERS = {
+    "SGD": "momentum nesterov", "Adam": "beta_1 beta_2 epsilon amsgrad", "AdamW": "weight_decay beta_1 beta_2 epsilon amsgrad",
+    "Adamax": "beta_1 beta_2 epsilon", "Nadam": "beta_1 beta_2 epsilon", "RMSprop": "rho momentum epsilon centered",
+    "Adagrad": "initial_accumulator_value epsilon", "Adadelta": "rho epsilon", "Ftrl": "learning_rate_power", "Lion": "beta_1 beta_2",
+    "Adafactor": "beta_2_decay epsilon_1 epsilon_2", "Optimizer": "", "LossScaleOptimizer": "",
+}
+for _name, _params in _OPTIMIZERS.items():
     op(f"keras.optimizers.{_name}", f"tf.optimizers.{_name} keras.optimizers.legacy.{_name} keras.optimizers.{_name}V2",
-       "learning_rate", _object("optimizer"), untested="not a number")
+       " ".join(dict.fromkeys(f"learning_rate {_params} weight_decay clipnorm clipvalue global_clipnorm lr decay name".split())),
+       _object("optimizer"), untested="not a number")
 for _name in ("GradientDescent", "Adam", "Adagrad", "Adadelta", "RMSProp", "Momentum", "Ftrl", "ProximalAdagrad",
     "ProximalGradientDescent",
               "AdagradDA", "SyncReplicas"):

@@ -1,0 +1,68 @@
+"""A check for NaN in code that XLA compiles.
+
+XLA has no op for `tf.debugging.check_numerics`: it drops the check and hands the tensor on. In a function compiled with
+`jit_compile=True` the check never fires, and a NaN goes through without a word. The same holds for
+`tf.debugging.enable_check_numerics()`, and for Keras models, which compile `fit` with XLA by themselves where a GPU is present.
+
+Bad:
+    @tf.function(jit_compile=True)
+    def loss_of(p):
+        p = tf.debugging.check_numerics(p, "p")
+        return -tf.reduce_mean(p)
+
+Good:
+    @tf.function
+    def loss_of(p):
+        p = tf.debugging.check_numerics(p, "p")
+        return -tf.reduce_mean(p)
+
+To hunt a NaN, compile without XLA (`jit_compile=False`). To keep XLA, return `tf.reduce_all(tf.math.is_finite(x))` and look at it outside.
+
+See also: https://github.com/tensorflow/tensorflow/issues/118075,
+https://www.tensorflow.org/api_docs/python/tf/debugging/check_numerics
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from tfnanlint.api import Certainty, Context, Finding, Iterator, Site, ast, rule
+
+EVERYWHERE = re.compile(r"\.set_jit\(\s*(?:True|['\"]autoclustering)|\.compile\([^#\n]*jit_compile\s*=\s*True")
+
+
+@rule("TFN902", "check-numerics-under-xla", on="tf.debugging.check_numerics tf.debugging.enable_check_numerics")
+def check(site: Site, here: Context) -> Iterator[Finding]:
+    if site.op.name == "tf.debugging.enable_check_numerics":
+        if "jit_compile=True" in here.source.text or EVERYWHERE.search(here.source.text):
+            yield here.finding(site, None, "XLA ignores this check: functions and models of this file that it compiles are not checked",
+                               Certainty.MAY, modes=("xla",))
+        return
+    function = site.point.scope.function if site.point is not None else None
+    node = function.node if function is not None else None
+    if compiled(node, here, set()):
+        yield here.finding(site, None, "XLA drops this check: the function is compiled with jit_compile=True, and NaN goes through",
+                           Certainty.MUST, modes=("xla",), help="compile without XLA while you look for the NaN")
+    elif EVERYWHERE.search(here.source.text):
+        yield here.finding(site, None, "XLA drops this check where it compiles the model (jit_compile=True in this file)",
+                           Certainty.MAY, modes=("xla",), help="compile without XLA while you look for the NaN")
+
+
+def compiled(node: Any, here: Context, seen: set) -> bool:
+    """Whether a function of this file is compiled by XLA, by its decorator, by tf.function(f, jit_compile=True), or with a caller."""
+    if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) or node in seen or len(seen) > 8:
+        return False
+    seen.add(node)
+    if any(isinstance(one, ast.Call) and jit(one) for one in node.decorator_list):
+        return True
+    for call, _ in here.calls("function"):
+        if jit(call) and call.args and isinstance(call.args[0], ast.Name) and call.args[0].id == node.name:
+            return True
+    callers = (point.scope.function for _, point in here.calls(node.name))
+    return any(one is not None and compiled(one.node, here, seen) for one in callers)
+
+
+def jit(call: ast.Call) -> bool:
+    return any(keyword.arg in ("jit_compile", "experimental_compile") and isinstance(keyword.value, ast.Constant)
+               and keyword.value.value is True for keyword in call.keywords)

@@ -1,0 +1,126 @@
+"""A softmax over a row in which everything is masked with minus infinity.
+
+The softmax subtracts the largest logit first. When all logits of a row are `-inf`, that is `-inf - (-inf)`, which is NaN, in the value and
+in the gradient of the whole batch. It happens to padding rows, to queries that may look at nothing, to empty sets. Multiplying a
+mask with `-inf` is worse: `0 * -inf` is NaN for exactly those entries that are not masked.
+
+Bad:
+    weights = tf.nn.softmax(tf.where(mask, scores, -np.inf))
+
+Good:
+    weights = tf.nn.softmax(tf.where(mask, scores, scores.dtype.min))
+
+With the lowest finite number a row with one open entry comes out exactly the same, and a row with none gets equal weights, which
+somebody has to mask afterwards (`weights * tf.cast(mask, weights.dtype)`). A causal mask, in which every position sees itself, and a mask
+that keeps the largest logits have an open entry in every row: they are not reported.
+
+See also: https://github.com/keras-team/keras/pull/21149, https://github.com/stevezheng23/reading_comprehension_tf/pull/69,
+https://www.tensorflow.org/api_docs/python/tf/nn/softmax
+"""
+
+from __future__ import annotations
+
+from tfnanlint.api import INF, Certainty, Claim, Context, Finding, Fix, Iterator, Note, Site, Value, ast, rule
+
+# Ops in the origin of a mask that leaves an entry open in every row.
+OPEN = frozenset(("tf.linalg.band_part", "tf.math.top_k", "tf.nn.top_k", "tf.reduce_max", "tf.sort", "tf.eye", "tf.argmax", "np.tril",
+                  "np.triu", "tnp.tril", "ops.tril", "tf.math.cumsum", "tf.one_hot", "np.eye", "ops.top_k"))
+HANDED = ("tf.where", "tf.add", "tf.multiply", "tf.subtract")
+
+
+@rule("TFN506", "softmax-of-nothing", on="tf.nn.softmax tf.nn.log_softmax tf.reduce_logsumexp")
+def check(site: Site, here: Context) -> Iterator[Finding]:
+    param = "logits" if site.given("logits") else "x"
+    masked = mask_of(site.value(param))
+    if masked is None:
+        return
+    choice, product = masked
+    what = {"tf.reduce_logsumexp": "gradient of logsumexp"}.get(site.op.name, site.op.name.rsplit(".", 1)[-1])
+    inside = choice.source is here.source and choice.node is not None
+    if product:
+        yield here.finding(site, param, "a mask times infinity is NaN wherever the mask is 0: 0 * inf", Certainty.MUST,
+                           node=choice.node if inside else None, covers=[site.node],
+                           help="choose with tf.where(mask, scores, scores.dtype.min) instead of multiplying")
+        return
+    if always_open(choice, here):
+        return
+    yield here.finding(site, param, f"masked with -inf: where a whole row is masked the {what} is NaN", Certainty.MAY,
+                       finite(choice, site, param, here))
+
+
+def mask_of(value: Value) -> tuple[Site, bool] | None:
+    """The tf.where that puts -inf into a value, or the product (True) that makes it from a mask."""
+    queue, seen = [value], 0
+    while queue and seen < 24:
+        origin = queue.pop().origin
+        seen += 1
+        if not isinstance(origin, Site):
+            continue
+        if origin.op.name == "tf.where" and any(lowest(origin.value(p)) for p in ("x", "y") if origin.given(p)):
+            return origin, False
+        if origin.op.name == "tf.multiply" and origin.complete:
+            for c, m in (("x", "y"), ("y", "x")):
+                if infinite(origin.value(c)) and origin.value(m).zero and origin.value(m).kind != "number":
+                    return origin, True
+            continue
+        if origin.op.name in ("tf.add", "tf.subtract"):
+            queue += [origin.value("x"), origin.value("y")]
+        elif origin.op.passes and origin.library != "layer":
+            queue.append(origin.value(origin.op.passes))
+    return None
+
+
+def lowest(value: Value) -> bool:
+    return value.lo == value.hi == -INF and not value.nan
+
+
+def infinite(value: Value) -> bool:
+    return value.lo == value.hi and value.lo in (INF, -INF) and not value.nan
+
+
+def always_open(choice: Site, here: Context) -> bool:
+    """Whether the mask is seen to leave an entry open in every row."""
+    queue, seen = [choice.value("condition")], 0
+    while queue and seen < 60:
+        origin = queue.pop().origin
+        seen += 1
+        while isinstance(origin, Note):
+            origin = origin.parent
+        if not isinstance(origin, Site):
+            continue
+        if origin.op.name in OPEN or origin.op.name in ("tf.greater_equal", "tf.less_equal") and ranges(origin):
+            return True
+        queue += [origin.value(param) for param in origin.args if param != "name"]
+    return False
+
+
+def ranges(comparison: Site) -> bool:
+    """tf.range(n)[:, None] >= tf.range(n)."""
+    return all(of_range(comparison.value(param)) for param in ("x", "y"))
+
+
+def of_range(value: Value) -> bool:
+    origin = value.origin
+    for _ in range(6):
+        if not isinstance(origin, Site):
+            return False
+        if origin.op.name in ("tf.range", "np.arange", "ops.arange"):
+            return True
+        origin = origin.value(origin.op.passes).origin if origin.op.passes else None
+    return False
+
+
+def finite(choice: Site, site: Site, param: str, here: Context) -> list[Fix]:
+    """The lowest finite number of the dtype, where -inf is written."""
+    branch = next(p for p in ("y", "x") if choice.given(p) and lowest(choice.value(p)))
+    other = choice.args.get("x" if branch == "y" else "y")
+    node = choice.args.get(branch)
+    if node is None or choice.source is not here.source or not here.repeatable(node) and here.value(node, choice.point).kind != "number":
+        return []
+    keep = dict(title="mask with the lowest finite number", claim=Claim.EQUAL_WHERE_FINITE)
+    kept = choice.value("x" if branch == "y" else "y")
+    if kept.kind == "number":
+        return here.rewrite(choice, "-1e30", node=node, **keep)
+    if other is not None and here.repeatable(other) and kept.kind in ("tensor", "unknown"):
+        return here.rewrite(choice, "{x}.dtype.min", node=node, x=here.text(other), **keep)
+    return []
