@@ -84,7 +84,7 @@ def larger(site: Site, guard: Site, param: str, dtype: str, here: Context) -> li
     node = guard.args.get(param)
     if node is None or guard.source is not here.source:
         return []
-    eps = HALF[site.op.name] if dtype == "float16" else "1e-7"
+    eps = HALF[site.op.name] if dtype == "float16" else "1e-12" if site.op.name == "tf.sqrt" else "1e-7"
     return here.rewrite(guard, eps, node=node, title=f"use {eps}, which {dtype} can hold", claim=Claim.SHIFTED,
                         cost=f"values move by up to {eps}")
 

@@ -20,15 +20,24 @@ https://github.com/tensorflow/tensorflow/issues/45568
 
 from __future__ import annotations
 
+import re
+
 from tfnanlint.api import Certainty, Claim, Context, Finding, Iterator, Site, Value, made_by, rule
 
 SUMS = {"tf.reduce_sum": "sum", "tf.reduce_mean": "mean", "tf.nn.l2_loss": "sum of squares", "tf.norm": "sum of squares",
         "tf.math.reduce_variance": "sum of squares", "tf.math.reduce_std": "sum of squares"}
+PLACES = re.compile(r"\b(?:reduce_)?(?:sum|mean|std|variance|var)\(|\bl2_loss\(|\bnorm\(")
 SQUARES = ("tf.nn.l2_loss", "tf.norm", "tf.math.reduce_variance", "tf.math.reduce_std")
 
 
-@rule("TFN604", "float16-reduction", on=" ".join(SUMS))
-def check(site: Site, here: Context) -> Iterator[Finding]:
+@rule("TFN604", "float16-reduction", on="file", words="float16 .half")
+def check(module: object, here: Context) -> Iterator[Finding]:
+    for site in here.applications(PLACES):
+        if site.op.name in SUMS and site.library != "np":
+            yield from judged(site, here)
+
+
+def judged(site: Site, here: Context) -> Iterator[Finding]:
     x = site.value("x")
     if x.dtype != "float16" or not many(site, x):
         return

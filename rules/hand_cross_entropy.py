@@ -31,7 +31,7 @@ SUMS = ("tf.reduce_sum", "tf.reduce_mean")
 COST = "where a probability is below {guard} the loss is no longer capped, and its gradient comes back to life"
 
 
-@rule("TFN303", "hand-cross-entropy", on="tf.math.log tf.math.log1p", over="TFN101 TFN207 TFN301 TFN302 TFN402 TFN307")
+@rule("TFN303", "hand-cross-entropy", on="tf.math.log tf.math.log1p", over="TFN101 TFN207 TFN301 TFN302 TFN402 TFN307 TFN405")
 def check(log: Site, here: Context) -> Iterator[Finding]:
     found = logged(log)
     if found is None or not found.producer.complete:

@@ -12,7 +12,7 @@ Good:
     half = tf.cast(scores, tf.float16)
     weights = tf.nn.softmax(tf.where(tf.cast(mask, tf.bool), half, half.dtype.min))
 
-Where the dtype is only known when the program runs (a Keras layer under a policy that another file sets) this is certainty unknown.
+In a Keras layer the dtype is only known when the program runs: it is reported where the same file sets a policy with float16.
 
 See also: https://github.com/keras-team/keras/pull/17571, https://github.com/keras-team/keras/pull/21850,
 https://www.tensorflow.org/guide/mixed_precision ("float16 ... values above 65504 will overflow to infinity")
@@ -25,14 +25,25 @@ import re
 from tfnanlint.api import Certainty, Claim, Context, Finding, Fix, INF, Iterator, Site, Value, ast, rule
 
 LARGEST = 65504.0
+BIG = re.compile(r"\d[eE]\+?\d|\b\d{5,}")  # a number that float16 might not hold
+PLACES = re.compile(r"[*+-]|\bwhere\(|\bmultiply\(|\badd\(|\bsubtract\(")
+ARITHMETIC = ("tf.multiply", "tf.add", "tf.subtract")
 POLICIES = ("mixed_float16", "float16")
 
 
-@rule("TFN601", "mask-overflows-float16", on="tf.multiply tf.where tf.add tf.subtract", over="TFN506")
-def check(site: Site, here: Context) -> Iterator[Finding]:
-    if site.op.name == "tf.where":
-        yield from chosen(site, here)
+@rule("TFN601", "mask-overflows-float16", on="file", words="float16", over="TFN506")
+def check(module: object, here: Context) -> Iterator[Finding]:
+    if not BIG.search(here.source.text):
         return
+    for site in here.applications(PLACES):
+        if site.op.name == "tf.where":
+            yield from chosen(site, here)
+        elif site.op.name in ARITHMETIC:
+            yield from computed(site, here)
+
+
+def computed(site: Site, here: Context) -> Iterator[Finding]:
+    """mask * -1e9, x + -1e9."""
     for c, param in (("y", "x"), ("x", "y")):
         constant, x = site.value(c), site.value(param)
         if not too_large(constant) or x.kind == "number" or site.op.name == "tf.subtract" and c == "x":
@@ -56,12 +67,12 @@ def too_large(constant: Value) -> bool:
 
 
 def grade(site: Site, x: Value, here: Context) -> Certainty | None:
-    """MUST in float16, MAY in a layer of a file that sets a float16 policy, UNKNOWN in another layer; None outside of float16."""
+    """MUST in float16, MAY in a layer of a file that sets a float16 policy; None where nothing says float16."""
     if x.dtype is not None:
         return Certainty.MUST if x.dtype == "float16" else None
-    if site.op.name == "tf.where" or not here.numeric(x) or not here.inherits(site, "keras.") or not from_mask(x):
+    if site.op.name == "tf.where" or not here.numeric(x) or not from_mask(x) or here.policy() not in POLICIES:
         return None
-    return Certainty.MAY if here.policy() in POLICIES else Certainty.UNKNOWN
+    return Certainty.MAY if here.inherits(site, "keras.") else None
 
 
 def from_mask(x: Value) -> bool:

@@ -28,6 +28,8 @@ https://www.tensorflow.org/api_docs/python/tf/keras/losses/Poisson
 
 from __future__ import annotations
 
+import re
+
 from tfnanlint.api import (COMPILE, FAMILIES, Certainty, Claim, Context, Finding, Fix, Iterator, Pairing, Site, last_layer, linear,
                            maker, rule, words)
 
@@ -35,13 +37,16 @@ RIGHT = {"binary": "sigmoid", "log_loss": "sigmoid", "categorical": "softmax", "
          "poisson": "softplus", "msle": "softplus"}
 CLASSES = ("categorical", "sparse")
 ROUNDING = 1e-3  # sums and products of probabilities go a little beyond their bounds
-LAYERS = "keras.layers.Dense keras.layers.Softmax keras.layers.Activation tf.layers.dense"
+DENSE = re.compile(r"\b[Dd]ense\(")
 COST = "the network computes something else: train it again"
 
 
-@rule("TFN504", "range-does-not-fit-loss", on=" ".join((COMPILE, *FAMILIES, LAYERS)))
+@rule("TFN504", "range-does-not-fit-loss", on=" ".join((COMPILE, *FAMILIES, "file")), words="softmax")
 def check(site: Site, here: Context) -> Iterator[Finding]:
-    yield from one_unit(site, here)
+    if not isinstance(site, Site):
+        for dense in here.applications(DENSE):
+            yield from one_unit(dense, here)
+        return
     for pair in here.pairings(site):
         why = misfit(pair)
         if why and pair.logits is not True:

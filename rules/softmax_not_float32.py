@@ -27,13 +27,15 @@ ACTIVATIONS = {"softmax": "softmax", "sigmoid": "sigmoid", "tf.nn.softmax": "sof
 SHOWN = {"softmax": "0 for logits 17 below the largest", "sigmoid": "1 from 8 on"}
 
 
-@rule("TFN602", "softmax-not-float32", on="keras.layers.Dense keras.layers.Activation keras.layers.Softmax keras.layers.Conv2D")
-def check(site: Site, here: Context) -> Iterator[Finding]:
+@rule("TFN602", "softmax-not-float32", on="file", words="float16")
+def check(module: object, here: Context) -> Iterator[Finding]:
+    for site in here.output_layers():
+        yield from judged(site, here)
+
+
+def judged(site: Site, here: Context) -> Iterator[Finding]:
     activation = what(site)
-    if site.library == "layer" or activation is None:
-        return
-    dtype = site.const("dtype", here.policy())
-    if dtype not in HALF or site.node not in here.output_layers():
+    if activation is None or site.const("dtype", here.policy()) not in HALF:
         return
     fixes = here.with_argument(site, "dtype", '"float32"', title="let the last layer compute in float32", claim=Claim.SHIFTED,
                                cost="the outputs of the model are float32")

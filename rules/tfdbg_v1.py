@@ -29,11 +29,13 @@ WRAPPER = "tf.python.debug.LocalCLIDebugWrapperSession"
 
 @rule("TFN901", "tfdbg-v1", on=f"{WRAPPER} tf.python.debug.LocalCLIDebugHook")
 def check(site: Site, here: Context) -> Iterator[Finding]:
+    if "LocalCLI" not in site.name:
+        return  # one that writes files, for whatever purpose
     outer = next(iter(here.around(site.node)), None)
     fixes = []
     if isinstance(outer, ast.Assign) and len(outer.targets) == 1 and isinstance(outer.targets[0], ast.Name):
         name = outer.targets[0].id
-        if "LocalCLI" in site.name and here.text(site.args.get("sess", outer)) == name:
+        if here.text(site.args.get("sess", outer)) == name:
             fixes = here.restate(site, "tf.debugging.enable_check_numerics()", title="check all ops for NaN and Inf instead",
                                  claim=Claim.SHIFTED, cost="the program stops at the first NaN instead of asking; only ops made "
                                  "after this line are checked, so move it above the model", without=filters(name, site, here))

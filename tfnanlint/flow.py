@@ -138,7 +138,7 @@ def analyse(source: Source, rules: Iterable[Rule]) -> list[Finding]:
     with File(source, found, marked, draft=True) as draft:
         doubtful = {node: node.lineno for node, point, stopped in draft.candidates() if any(draft.judge(node, point, stopped))}
         findings = [] if doubtful else draft.of_file()
-    if doubtful:
+    if doubtful or findings:
         with File(source, found, marked, draft=False) as final:
             findings = [f for candidate in final.candidates(doubtful) for f in final.judge(*candidate)]
             findings += final.of_file()

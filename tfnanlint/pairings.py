@@ -191,9 +191,9 @@ def _stepwise(stack: Stack, x: Value, call: Site) -> Value:
     return x
 
 
-def output_layers(module: Any, interpreter: Any) -> set[ast.AST]:
-    """The calls that make the last layers of the models which a file builds or compiles."""
-    found: set[ast.AST] = set()
+def output_layers(module: Any, interpreter: Any) -> list[Site]:
+    """The constructions of the last layers of the models which a file builds or compiles."""
+    found: dict[ast.AST, Site] = {}
     for name in ("compile", "Model", "Sequential"):
         for node, point in module.calls_to(name, interpreter):
             site = interpreter.site(node, point)
@@ -204,8 +204,8 @@ def output_layers(module: Any, interpreter: Any) -> set[ast.AST]:
             for value in given.obj if isinstance(given.obj, tuple) else (given,):
                 layer = _layer(value)
                 if layer is not None and layer.site.source is module.source:
-                    found.add(layer.site.node)
-    return found
+                    found.setdefault(layer.site.node, layer.site)
+    return list(found.values())
 
 
 # What predictions are

@@ -10,6 +10,7 @@ import ast
 import importlib
 import inspect
 import pkgutil
+import re
 from dataclasses import dataclass
 from typing import Any, Callable, Iterable, Iterator
 
@@ -132,7 +133,6 @@ class Context:
         self.masks: Masks = module.masks or Masks(module, interpreter)
         module.masks = self.masks
         self.no_fix = ""
-        self._outputs: set[ast.AST] | None = None
 
     # Questions
 
@@ -207,6 +207,18 @@ class Context:
         """The line on which a node of this file stands, as a message names it."""
         return self.source.location(self.source.span(node).start).words
 
+    def applications(self, pattern: re.Pattern[str]) -> Iterator[Site]:
+        """The op applications that begin on the lines of this file on which a pattern is found, each once."""
+        seen: set[ast.AST] = set()
+        for row in self.module.rows(pattern):
+            for expression, point in self.module.expressions(row, self.interpreter):
+                for node in ast.walk(expression):
+                    if isinstance(node, (ast.Call, ast.BinOp)) and node not in seen and node.lineno == row:
+                        seen.add(node)
+                        site = self.interpreter.site(node, point)
+                        if site is not None:
+                            yield site
+
     def policy(self) -> str:
         """The dtype or policy that this file makes Keras use everywhere (`mixed_float16`), "" when it sets none."""
         for name in ("set_global_policy", "set_policy", "set_dtype_policy", "set_floatx"):
@@ -224,11 +236,9 @@ class Context:
         owner = scope.function.owner if scope is not None and scope.function is not None else None
         return owner is not None and any(base.startswith(roots) for base in self.interpreter.foreign_bases(owner))
 
-    def output_layers(self) -> set[ast.AST]:
-        """The calls of this file that make the last layers of its models."""
-        if self._outputs is None:
-            self._outputs = output_layers(self.module, self.interpreter)
-        return self._outputs
+    def output_layers(self) -> list[Site]:
+        """The constructions of the last layers of the models that this file builds or compiles."""
+        return output_layers(self.module, self.interpreter)
 
     def numeric(self, value: Value) -> bool:
         """Whether a value is a tensor, array or number (or nothing is known of it), not a shape, string or object."""
