@@ -17,7 +17,7 @@ See also: https://www.tensorflow.org/api_docs/python/tf/math/log
 
 from __future__ import annotations
 
-from tfnanlint.api import Certainty, Claim, Context, Finding, Fix, Iterator, Site, Value, ast, number_text, rule, words
+from tfnanlint.api import Certainty, Claim, Context, Finding, Fix, Iterator, Site, Value, ast, number_text, rule, step, words
 
 LARGEST = 0.1  # what is added beyond this is a term, not a guard
 ZEROS = {"tf.maximum": ("y", "x"), "tf.clip_by_value": ("clip_value_min",)}
@@ -26,7 +26,7 @@ ZEROS = {"tf.maximum": ("y", "x"), "tf.clip_by_value": ("clip_value_min",)}
 @rule("TFN405", "guard-wrong-sign", on="tf.math.log ops.log2 ops.log10", over="TFN101 TFN102")
 def check(log: Site, here: Context) -> Iterator[Finding]:
     guard = log.value("x").origin
-    if not isinstance(guard, Site) or here.hidden(log) or not here.numeric(log.value("x")):
+    if not isinstance(guard, Site) or here.hidden(log) or not here.numeric(log.value("x")) or step(log.value("x")):
         return
     if guard.op.name == "tf.add":
         yield from added(log, guard, here)

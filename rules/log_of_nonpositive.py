@@ -18,7 +18,7 @@ of a likelihood, so it is for elements that do not count.
 See also: https://www.tensorflow.org/api_docs/python/tf/where (inner where on the input).
 """
 
-from tfnanlint.api import INF, Certainty, Claim, Context, Finding, Fix, Iterator, Note, Site, Value, filler, repairs, rule, words
+from tfnanlint.api import INF, Certainty, Claim, Context, Finding, Fix, Iterator, Note, Site, Value, filler, repairs, rule, step, words
 
 SETTINGS = frozenset("name dtype axis axes shape keepdims perm seed equation depth".split())  # no numbers come from these
 
@@ -30,7 +30,7 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
     edge = -1.0 if log.op.name == "tf.math.log1p" else 0.0
     if x.lo > edge or (edge == 0 and (x.positive or zero_taken_out(x))) or x.guarded or not here.numeric(x):
         return
-    if here.hidden(log) or x.hi > edge and (counted(x, here) or quotient(x, edge, here) or step(x, here)):
+    if here.hidden(log) or x.hi > edge and (counted(x, here) or quotient(x, edge, here) or step(x)):
         return
     certainty = here.grade(x, surely=x.hi < edge or x.hi == edge)
     if certainty is Certainty.MAY and magnitude(x, here):
@@ -65,28 +65,6 @@ def quotient(x: Value, edge: float, here: Context) -> bool:
     if site is None or x.lo < edge:
         return False
     return site.op.name == "tf.math.reciprocal" or site.value("x").positive
-
-
-CURVES = ("tf.sigmoid", "tf.math.erf", "tf.tanh", "tf.math.erfc", "tf.math.ndtr")
-
-
-def step(x: Value, here: Context) -> bool:
-    """A distribution function at one point less that at a lower one, and an epsilon: cdf(b) - cdf(a) + 1e-6."""
-    total = here.made_by(x, "tf.add", "tf.maximum")
-    if total is None or not any(total.value(param).lo > 0 for param in ("x", "y")):
-        return False
-    minus = here.made_by(total.value("x"), "tf.subtract") or here.made_by(total.value("y"), "tf.subtract")
-    made = [curve(minus.value(param), here) for param in ("x", "y")] if minus is not None else [None]
-    return None not in made and made[0].op is made[1].op
-
-
-def curve(value: Value, here: Context, depth: int = 6) -> Site | None:
-    """The distribution function behind scaling and shifting by known numbers."""
-    site = here.made_by(value, *CURVES, "tf.add", "tf.multiply", "tf.subtract", "tf.divide") if depth else None
-    if site is None or site.op.name in CURVES:
-        return site
-    moved = [site.value(param) for param in ("x", "y") if not site.value(param).exact]
-    return curve(moved[0], here, depth - 1) if len(moved) == 1 else None
 
 
 def passed_on(x: Value) -> bool:

@@ -11,7 +11,7 @@ from tfnanlint.exponents import exponential_of, on_a_grid, opposite, shifted_by_
 from tfnanlint.findings import Certainty, Claim, Differentiated, Finding, Fix
 from tfnanlint.masks import Masked, branches, clipped, mask_test, plain
 from tfnanlint.pairings import COMPILE, FAMILIES, Pairing, last_layer, linear, maker, rescued, units
-from tfnanlint.probabilities import Probability, logged, probability, spot
+from tfnanlint.probabilities import Probability, logged, probability, spot, step
 from tfnanlint.reach import Named, Outside, argument
 from tfnanlint.rules import Changed, Context, rule
 from tfnanlint.site import Site, made_by, part_of, same
@@ -22,4 +22,4 @@ __all__ = ["argument", "ast", "branches", "Certainty", "Changed", "Claim", "clip
            "FLOATS", "INF", "Iterator", "last_layer", "linear", "logged", "made_by", "maker", "mask_test", "Masked",
            "moments", "Named", "NO_CONSTANT", "Note", "number_text", "on_a_grid", "opposite", "Outside", "Pairing",
            "part_of", "plain", "Probability", "probability", "repairs", "rescued", "rounded", "rule", "same",
-           "shifted_by_maximum", "Site", "SMALLEST", "spot", "tame", "units", "Value", "words"]
+           "shifted_by_maximum", "Site", "SMALLEST", "spot", "step", "tame", "units", "Value", "words"]

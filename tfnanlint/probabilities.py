@@ -8,10 +8,13 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, replace
 
-from tfnanlint.site import Site
+from tfnanlint.site import Site, made_by
 from tfnanlint.values import Value
 
 PRODUCERS = {"tf.nn.softmax": "logits", "tf.sigmoid": "x"}
+CURVES = ("tf.sigmoid", "tf.math.erf", "tf.tanh", "tf.math.erfc", "tf.math.ndtr")
+
+
 SMALL = 0.1  # what is added to a probability up to this is a guard, not a term
 _UNCHANGED = frozenset({"tf.identity", "tf.debugging.check_numerics"})
 
@@ -102,3 +105,22 @@ def spot(site: Site, param: str, producer: Site) -> ast.expr | None:
             return None
         node, value = step.args.get(step.op.passes), step.value(step.op.passes)
     return node
+
+
+def step(x: Value) -> bool:
+    """A distribution function at one point less that at a lower one, and an epsilon: cdf(b) - cdf(a) + 1e-6."""
+    total = made_by(x, "tf.add", "tf.maximum")
+    if total is None or not any(total.value(param).lo > 0 for param in ("x", "y")):
+        return False
+    minus = made_by(total.value("x"), "tf.subtract") or made_by(total.value("y"), "tf.subtract")
+    made = [curve(minus.value(param)) for param in ("x", "y")] if minus is not None else [None]
+    return None not in made and made[0].op is made[1].op
+
+
+def curve(value: Value, depth: int = 6) -> Site | None:
+    """The distribution function behind scaling and shifting by known numbers."""
+    site = made_by(value, *CURVES, "tf.add", "tf.multiply", "tf.subtract", "tf.divide") if depth else None
+    if site is None or site.op.name in CURVES:
+        return site
+    moved = [site.value(param) for param in ("x", "y") if not site.value(param).exact]
+    return curve(moved[0], depth - 1) if len(moved) == 1 else None

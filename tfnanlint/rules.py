@@ -210,7 +210,7 @@ class Context:
     def applications(self, pattern: re.Pattern[str]) -> Iterator[Site]:
         """The op applications that begin on the lines of this file on which a pattern is found, each once."""
         seen: set[ast.AST] = set()
-        for row in self.module.rows(pattern):
+        for row in self.module.source.rows(pattern):
             for expression, point in self.module.expressions(row, self.interpreter):
                 for node in ast.walk(expression):
                     if isinstance(node, (ast.Call, ast.BinOp)) and node not in seen and node.lineno == row:
