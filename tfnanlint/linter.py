@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, AnyStr, Generic
@@ -230,6 +229,8 @@ class _Narrowing:
 
 def failure(path: str, error: Exception) -> Checked:
     """The outcome for a file on which tfnanlint itself failed."""
+    import traceback
+
     source = Source(path, "")
     frames = traceback.extract_tb(error.__traceback__)
     place = f" ({os.path.basename(frames[-1].filename)}:{frames[-1].lineno})" if frames else ""

@@ -26,7 +26,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         stream.reconfigure(errors="backslashreplace")
     try:
         words = list(sys.argv[1:] if argv is None else argv)
-        arguments = parser().parse_args(words)
+        arguments = parser(words[0] if words and words[0][0:1] not in ("", "-") else None).parse_args(words)
         arguments.words = words
         code = arguments.run(arguments)
         sys.stdout.flush()

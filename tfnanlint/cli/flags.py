@@ -36,8 +36,11 @@ class _Parser(argparse.ArgumentParser):
         super().error(message)
 
 
-def parser() -> argparse.ArgumentParser:
-    """The parser of the whole command line; the parsed arguments have `run`, which carries the command out."""
+def parser(only: str | None = None) -> argparse.ArgumentParser:
+    """The parser of the whole command line; the parsed arguments have `run`, which carries the command out.
+
+    With `only` the flags of that command alone: making those of all of them takes a part of every start.
+    """
     top = _Parser(
         prog="tfnanlint",
         description="Finds where TensorFlow and Keras code can produce NaN, Inf or a dead gradient, and repairs it.",
@@ -54,7 +57,8 @@ def parser() -> argparse.ArgumentParser:
     ):
         one = commands.add_parser(name, help=meaning, description=f"{meaning[0].upper()}{meaning[1:]}.")
         one.set_defaults(run=_command(name), parser=one)
-        flags(one)
+        if only in (None, name):
+            flags(one)
     return top
 
 
