@@ -15,14 +15,14 @@ _SETTINGS = frozenset(("tfnanlint.toml", "pyproject.toml", ".gitignore"))
 
 def watch(arguments: argparse.Namespace) -> int:
     """Check again whenever a file changes, until Ctrl-C. Each check is a process of its own: nothing is remembered."""
-    try:
-        from watchfiles import watch as changes
-    except ImportError:
-        return fail("--watch needs the package watchfiles: pip install 'tfnanlint[watch]'")
     tops = _tops(arguments.paths or ["."])
     missing = [top for top in tops if not os.path.isdir(top)]
     if missing:
         return fail(f"{missing[0]}: there is no such file or directory")
+    try:
+        from watchfiles import watch as changes
+    except ImportError:
+        return fail("--watch needs the package watchfiles: pip install 'tfnanlint[watch]'")
     command = [sys.executable, "-m", "tfnanlint", *(word for word in arguments.words if word != "--watch")]
     try:
         _check(command)
