@@ -138,6 +138,7 @@ def test_a_statement_does_not_reach_into_the_next_cell():
     module = source("x = (1 +", "2)\ny = 3", "z = 4", "@f", "def g(): pass")
     assert [module.location(module.line_starts[fault.row - 1]).cell for fault in module.faults] == [1, 2, 4]
     assert [type(one).__name__ for one in module.tree.body] == ["Assign", "FunctionDef"]
+    assert len(source("@f", "def g(): pass").faults) == 1
 
 
 def test_a_cell_that_is_indented_as_a_whole():

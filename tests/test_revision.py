@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 
 import pytest
@@ -46,6 +47,23 @@ def test_nothing_changed(project):
 def test_a_changed_line(project):
     project.write("old.py", OLD.replace("tf.log(x)", "tf.log(x) * 2"))
     assert since(project).places == ["3 TFN101"]
+
+
+def test_a_notebook_is_compared_by_the_lines_of_its_cells(project):
+    def book(*sources: str, outputs: str = "") -> str:
+        code = [{"cell_type": "code", "source": one, "outputs": [outputs]} for one in sources]
+        return json.dumps({"cells": code}, indent=1)
+
+    cells = [HEAD, "y = tf.log(x)", "print 'x'", "z = tf.sqrt(x)"]
+    project.write("a.ipynb", book(*cells))
+    commit(project)
+    project.write("a.ipynb", book(*cells, outputs="changed"))
+    assert since(project).code == 0
+    project.write("a.ipynb", book("a = 1", *cells[:3], "%time z = tf.sqrt(x + 1)"))
+    assert since(project).text.splitlines()[0].startswith("a.ipynb:cell 5:1:11: TFN202")
+    assert since(project).text.count("ipynb") == 1
+    project.write("a.ipynb", book(HEAD, "y = tf.log(x) ", "print 'xx'", cells[3]))
+    assert [line.split()[0:3:2] for line in since(project).text.splitlines()[:2]] == [["a.ipynb:cell", "TFN101"], ["a.ipynb:cell", "TFN001"]]
 
 
 def test_moved_lines_did_not_change(project):

@@ -10,7 +10,7 @@ import difflib
 import os
 from collections.abc import Callable
 
-from tfnanlint.checking import Checked
+from tfnanlint.checking import NOTEBOOK, Checked, opened
 from tfnanlint.findings import Finding
 from tfnanlint.fingerprint import fingerprints
 from tfnanlint.notices import INTERNAL, INVALID_SYNTAX, UNREAD
@@ -33,20 +33,26 @@ def unchanged(checked: Checked, since: Revision, analyse: Callable[[Source], Che
 
 def _former_names(path: str, since: Revision, analyse: Callable[[Source], Checked]) -> set[str]:
     """The fingerprints of what was found in the file as it was."""
-    data = since.before(os.path.abspath(path))
-    if data is None or path.endswith(".ipynb"):
+    source = _former(path, since)
+    if source is None:
         return set()
-    try:
-        former = analyse(Source.from_bytes(path, data))
-    except Unreadable:
-        return set()
+    former = analyse(source)
     return set(fingerprints(former.source, former.findings))
+
+
+def _former(path: str, since: Revision) -> Source | None:
+    """The file as it was; None when it was not there, or no source."""
+    data = since.before(os.path.abspath(path))
+    try:
+        return None if data is None else opened(path, data)
+    except Unreadable:
+        return None
 
 
 def _brought_about(finding: Finding, source: Source, rows: Rows, since: Revision) -> bool:
     if finding.code == INTERNAL.code:
         return True
-    if finding.code in _WHOLE_FILE:
+    if finding.code in _WHOLE_FILE and not source.faults:  # which are about single cells
         return bool(rows)
     first = source.position(finding.span.start)[0]
     last = source.position(max(finding.span.start, finding.span.end - 1))[0]
@@ -63,9 +69,12 @@ def _changed_rows(source: Source, since: Revision) -> Rows:
     """The changed lines of a text that may be newer than the file on disk: what is new in it has changed, too."""
     path = os.path.abspath(source.path)
     changed = since.changes(path)
-    # Notebooks are checked as a text of their own, whose lines are not those of the file.
-    if changed.everything or not source.text or path.endswith(".ipynb"):
+    if changed.everything or not source.text:
         return Rows(everything=bool(changed))
+    if path.endswith(NOTEBOOK):
+        # The module of the cells has other lines than the file: it is compared with the module that they were.
+        former = _former(source.path, since) if changed else source
+        return Rows(everything=True) if former is None else Rows(_new_rows(former, source, set()))
     data = WorkTree().read(path)
     if data is None:
         return Rows(everything=True)
@@ -75,11 +84,16 @@ def _changed_rows(source: Source, since: Revision) -> Rows:
         return Rows(everything=True)
     if old.text == source.text:
         return changed
-    matcher = difflib.SequenceMatcher(None, _lines(old), _lines(source), autojunk=False)
-    rows = set(range(1, len(source.line_starts) + 1))
+    return Rows(_new_rows(old, source, changed.rows))
+
+
+def _new_rows(old: Source, new: Source, changed: set[int]) -> set[int]:
+    """The rows of a text that stand in an older one only on changed rows, or not at all."""
+    matcher = difflib.SequenceMatcher(None, _lines(old), _lines(new), autojunk=False)
+    rows = set(range(1, len(new.line_starts) + 1))
     for start, place, size in matcher.get_matching_blocks():
-        rows -= {place + index + 1 for index in range(size) if start + index + 1 not in changed.rows}
-    return Rows(rows)
+        rows -= {place + index + 1 for index in range(size) if start + index + 1 not in changed}
+    return rows
 
 
 def _lines(source: Source) -> list[str]:

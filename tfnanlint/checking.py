@@ -58,6 +58,15 @@ def check(path: str, data: bytes, policy: Policy) -> Checked:
     return check_source(source, policy)
 
 
+def opened(path: str, data: bytes) -> Source:
+    """The source in the bytes of a file, or the module in those of a notebook. Raises `Unreadable`."""
+    if not path.endswith(NOTEBOOK):
+        return Source.from_bytes(path, data)
+    from tfnanlint.notebook import Notebook
+
+    return Notebook(path, data).source
+
+
 def _check_notebook(path: str, data: bytes, policy: Policy) -> Checked:
     """The findings in a notebook's Python cells; none when they do not name TensorFlow, whatever else in it does."""
     from tfnanlint.notebook import Notebook
