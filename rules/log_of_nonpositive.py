@@ -18,7 +18,8 @@ of a likelihood, so it is for elements that do not count.
 See also: https://www.tensorflow.org/api_docs/python/tf/where (inner where on the input).
 """
 
-from tfnanlint.api import INF, Certainty, Claim, Context, Finding, Fix, Iterator, Note, Site, Value, filler, repairs, rule, step, words
+from tfnanlint.api import (INF, Certainty, Claim, Context, Finding, Fix, Iterator, Note, Site, Value, evidence, filler, repairs,
+                           rule, step, words)
 
 SETTINGS = frozenset("name dtype axis axes shape keepdims perm seed equation depth".split())  # no numbers come from these
 
@@ -35,6 +36,8 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
     certainty = here.grade(x, surely=x.hi < edge or x.hi == edge)
     if certainty is Certainty.MAY and magnitude(x, here):
         certainty = Certainty.UNKNOWN
+    if x.lo == -INF and x.hi == INF and certainty is Certainty.MAY and passed_on(x):
+        return  # one caller shows that any number can arrive, others cannot be followed
     if certainty is Certainty.UNKNOWN and (edge != 0 or passed_on(x)):
         return  # log1p of something unknown is what log(x + 1) is: somebody has added a constant
     limit = "0" if edge == 0 else "-1"
@@ -49,6 +52,7 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
 
 def counted(x: Value, here: Context) -> bool:
     """A Python number, or a size made a tensor (`tf.cast(length - 1, tf.float32)`)."""
+    x = evidence.widest(x)
     cast = here.made_by(x, "tf.cast", "tf.to_float", "tf.to_double", "tf.constant", "tf.convert_to_tensor")
     return x.kind == "number" or cast is not None and cast.value("x").kind == "number"
 

@@ -25,7 +25,7 @@ from tfnanlint.api import (INF, Certainty, Claim, Context, Differentiated, Findi
 def check(root: Site, here: Context) -> Iterator[Finding]:
     x = root.value("x")
     variance = variance_of(root, here)
-    if not here.numeric(x) or x.kind == "number" or x.lo >= 0 or here.hidden(root):
+    if not here.numeric(x) or x.kind == "number" or x.lo >= 0 or here.hidden(root) or state(root, x, here):
         return
     if variance is None and (powers(root, here) or (not x.known or lifted(x, here)) and not difference(root, here)):
         return
@@ -48,6 +48,12 @@ def lifted(x: Value, here: Context) -> bool:
     """A weight plus a small constant: somebody who knows that the weight is not negative has thought of 0."""
     plus = here.made_by(x, "tf.add") if x.lo == -INF else None
     return plus is not None and any(plus.value(p).lo > 0 and plus.value(p).hi < 1 for p in ("x", "y"))
+
+
+def state(root: Site, x: Value, here: Context) -> bool:
+    """A variable that nothing differentiates, as it is: the running mean of squares of an optimizer or a metric."""
+    return (x.evident and x.lo == -INF and x.hi == INF and root.differentiated is Differentiated.NO
+            and subtraction(root, here) is None)
 
 
 def powers(root: Site, here: Context) -> bool:

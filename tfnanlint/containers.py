@@ -11,6 +11,8 @@ from tfnanlint.scopes import Assigned, Binding, Fixed, Iterated, Point
 from tfnanlint.site import Site
 from tfnanlint.values import INF, LARGEST_AXIS, NO_CONSTANT, Many, Note, Value, unknown
 
+MAX_WRITTEN = 6  # items of a written list that a comprehension is evaluated for one by one
+
 
 class Containers:
     """The part of the interpreter that puts values together and takes them apart."""
@@ -142,13 +144,27 @@ class Containers:
             return Value(kind="string")
         if isinstance(node.op, ast.Add) and left.kind == right.kind == "sequence":
             return self.joined([left, right]).but(kind="sequence", obj=None)
+        if isinstance(node.op, ast.Mult) and left.kind == "sequence" and left.obj and right.kind in ("number", "unknown", "tensor"):
+            return self.many(self.iterated(left))  # [x] * n
         return Value(kind=left.kind) if isinstance(node.op, ast.Mult) and right.kind == "number" else unknown()
 
     def comprehension(self, node: Any, point: Point) -> Value:
         inner = self.inside(node, point)
         if isinstance(node, ast.DictComp):
             return Value(kind="dict")
+        written = self._written(node, point)
+        if written is not None:
+            name = node.generators[0].target.id
+            return self._sequence(tuple(self.evaluate(node.elt, point.under({name: Fixed(item)})) for item in written))
         return self.many(self.evaluate(node.elt, inner))
+
+    def _written(self, node: Any, point: Point) -> tuple[Value, ...] | None:
+        """The items of the short list written in a comprehension (`a, b = [tf.cast(t, x.dtype) for t in [a, b]]`)."""
+        one = node.generators[0]
+        if len(node.generators) > 1 or one.ifs or not isinstance(one.target, ast.Name) or not isinstance(one.iter, (ast.List, ast.Tuple)):
+            return None
+        items = self.evaluate(one.iter, point).obj if 1 < len(one.iter.elts) <= MAX_WRITTEN else None
+        return items if isinstance(items, tuple) else None
 
     def many(self, element: Value) -> Value:
         """A list of which every element is an `element`."""

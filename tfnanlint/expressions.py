@@ -37,7 +37,7 @@ _COMPARISONS = {
     ast.NotEq: "tf.not_equal",
 }
 _PLAIN = frozenset(("np", "operator", "math", "builtins", "method"))
-_KERAS_METHODS = frozenset(("add_weight", "add_variable", "compile", "fit"))
+_KERAS_METHODS = frozenset("add_weight add_variable compile fit get_slot add_slot _zeros_slot add_variable_from_reference".split())
 _NUMERIC_KINDS = frozenset(("tensor", "number", "array", "unknown", "shape"))
 
 

@@ -16,6 +16,9 @@ from tfnanlint.values import NOTHING, Choice, Note, Value, covers, number, unkno
 
 # Methods that a base class calls with values of its own.
 HOOKS = frozenset("call __call__ build train_step test_step predict_step compute_loss forward".split())
+# Methods of an optimizer that Keras calls with a gradient and a variable.
+_UPDATES = frozenset("_resource_apply_dense _resource_apply_sparse _resource_apply_sparse_duplicate_indices _apply_dense "
+                     "_apply_sparse update_step".split())
 MAX_BINDINGS = 24  # assignments joined at one attribute
 MAX_CALLERS = 24  # calls joined at one parameter; with more, nothing is said of it
 MAX_ABROAD = 1  # files between a parameter and the callers that are looked for
@@ -172,6 +175,8 @@ class Following:
         if function.bound and names and parameter.name == names[0] and "classmethod" not in function.decorators:
             return Value(kind="instance", obj=Instance(function.owner))
         note = Note(f"parameter '{parameter.name}' of {function.name}()", function.node, function.module.source)
+        if function.bound and function.name in _UPDATES and parameter.name in names[1:3]:
+            return Value(evident=True, origin=note)  # a gradient and its variable
         if parameter.stamp:
             self.reads.append(parameter)
             return unknown(origin=note)

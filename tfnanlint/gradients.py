@@ -34,7 +34,7 @@ _MAPPED = re.compile(r"\.map\(\s*(?:self\.)?(\w+)")
 _LOSSES = re.compile(r"\bloss(?:es|_fn)?\s*=\s*(?:self\.)?\[?(\w+)\s*[,)\]\n]")
 # What is measured or prepared and not trained, by the names that people give it.
 _MEASURED = re.compile(r"(?:^|_)(?:metrics?|accuracy|precision|recall|f1|fbeta|auc|summary|summaries|eval|evaluation|"
-                       r"initializers?|preprocess(?:ing|or)?|augment(?:ation)?)(?:_|$)")
+                       r"stats?|statistics|diagnostics?|monitor(?:ing)?|initializers?|preprocess(?:ing|or)?|augment(?:ation)?)(?:_|$)")
 _TESTS = re.compile(r"test_.*|.*_test|conftest")  # tests look at values
 _PREPARING = re.compile(r"_*(?:init|build|reset|setup)")  # methods that run before training does
 _INITIAL = re.compile(r"(?:^|_)init(?:ialize)?(?:_|$)")  # initial values are computed once
@@ -59,6 +59,8 @@ class Gradients:
         """`stopped`: the site stands inside a call of stop_gradient."""
         if self._drawn(site) or _initial(site) or all(_rigid(site.value(param)) for param in site.args) and site.args:
             return Differentiated.NO
+        if self._only_shown(site):
+            return Differentiated.NO
         if stopped or site.library in ("np", "math", "builtins") or _replaced(site.point):
             return Differentiated.NO
         if site.node in self.upstream:
@@ -70,6 +72,39 @@ class Gradients:
         value = site.value(site.op.main) if site.op.main else None
         origin = value.origin if value is not None else None
         return isinstance(origin, Site) and origin.op.name.startswith(("tf.random.", "np.random."))
+
+    def _only_shown(self, site: Site) -> bool:
+        """Whether what a site gives goes into names of its function that end in summaries, or into an attribute that is
+        only fetched (`session.run(self.distance)`)."""
+        if site.point is None or site.point.over is not None or site.point.scope.function is None:
+            return False
+        scope, target = site.point.scope, _assigned_to(site.node, site.point.scope)
+        if target is not None and "." in target:
+            return self._only_fetched(target)
+        names, ended = {target}, False
+        for first, _, node, _ in scope.statements if target is not None and target.isidentifier() else ():
+            if first <= site.node.lineno or names.isdisjoint(inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)):
+                continue
+            into = _assigned_to(node, scope)
+            shown = into if into is not None else self.module.source.segment(node) if node in self.module.discarded else ""
+            if "summar" in shown.lower():
+                ended = True
+            elif into is not None and into.isidentifier():
+                names.add(into)
+            else:
+                return False
+        return ended
+
+    def _only_fetched(self, path: str) -> bool:
+        """Whether every read of an attribute in this file stands inside a call of `run`."""
+        attribute, reads = path.rsplit(".", 1)[1], []
+        for row in self.module.source.rows_with(f".{attribute}"):
+            for expression, _ in self.module.expressions(row, self.interpreter):
+                inside = {id(node) for call in ast.walk(expression) if isinstance(call, ast.Call) and leaf(call.func) == "run"
+                          for node in ast.walk(call)}
+                reads += [id(node) in inside for node in ast.walk(expression)
+                          if isinstance(node, ast.Attribute) and node.attr == attribute and isinstance(node.ctx, ast.Load)]
+        return bool(reads) and all(reads)
 
     def at(self, point: Point) -> Differentiated:
         """Whether code at a point is differentiated."""
@@ -211,6 +246,14 @@ def _rigid(value: Value, limit: int = 60) -> bool:
             return False
         queue += [origin.value(param) for param in origin.args if param != "name"]
     return True
+
+
+def _assigned_to(node: ast.AST, scope: Scope) -> str | None:
+    """The one path that the statement around an expression assigns in a scope; None for several or none."""
+    found = [path for path, (_, bindings) in scope.history.items() for binding in bindings
+             if isinstance(binding, Assigned) and binding.point.scope is scope and getattr(binding.node, "lineno", 0) <= node.lineno
+             and node.lineno <= (getattr(binding.node, "end_lineno", 0) or 0) and any(one is node for one in ast.walk(binding.node))]
+    return found[0] if len(found) == 1 else None
 
 
 def _initial(site: Site) -> bool:

@@ -161,8 +161,9 @@ def _limits(clip: Site) -> Iterator[tuple[str, bool, bool]]:
     """(operand, whether a clip bounds it below, whether above)."""
     if clip.op.name in ("tf.maximum", "tf.minimum"):
         for param, other in (("x", "y"), ("y", "x")):
-            bound = clip.value(other)
-            low, high = clip.op.name == "tf.maximum" and bound.lo > -INF, clip.op.name == "tf.minimum" and bound.hi < INF
+            bound, whole = clip.value(other), clip.value(param).dtype in _FLAT  # the level of an integer is always a number
+            low, high = bound.lo > -INF or whole, bound.hi < INF or whole
+            low, high = clip.op.name == "tf.maximum" and low, clip.op.name == "tf.minimum" and high
             yield param, low, high
     elif clip.op.name == "tf.clip_by_value":
         yield "x", clip.value("clip_value_min").lo > -INF, clip.value("clip_value_max").hi < INF

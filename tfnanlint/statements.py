@@ -263,6 +263,8 @@ class Walk:
             self.note(item.context_expr)
             call = item.context_expr
             tape |= isinstance(call, ast.Call) and leaf(call.func) == "GradientTape"
+            if isinstance(call, ast.Call) and leaf(call.func) == "control_dependencies" and call.args:
+                self._depending(call.args[0])
             if item.optional_vars is not None:
                 self.target(item.optional_vars, Assigned(call, self.scope.here()))
         start = self.scope.time
@@ -271,6 +273,14 @@ class Walk:
             self.scope.time += 1
             self.scope.tapes.append((start, self.scope.time))
         return live
+
+    def _depending(self, checks: ast.expr) -> None:
+        """`with tf.control_dependencies([checked])`: what the named assertions say holds inside, and for what is made there."""
+        for check in getattr(checks, "elts", ()):
+            made = unrefined(self.scope.at(check.id)) if isinstance(check, ast.Name) else None
+            node = made.node if isinstance(made, Assigned) else check
+            if isinstance(node, ast.Call) and leaf(node.func) in ASSERTIONS:
+                self.assume(node, True)
 
     def function(self, node: Any) -> None:
         rows = self.scope.module.nonlocal_rows

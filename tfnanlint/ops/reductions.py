@@ -11,7 +11,7 @@ import math
 from tfnanlint.ops import op
 from tfnanlint.ops import transfer as t
 from tfnanlint.ops.transfer import INF, NO_CONSTANT, Value, reaches_inf, reaches_minus_inf
-from tfnanlint.site import Site, made_by, same
+from tfnanlint.site import Site, made_by, part_of, same
 from tfnanlint.values import Note
 
 COUNT = 1024
@@ -67,7 +67,7 @@ def _sum(site: Site) -> Value:
     x = t.one_of(site.value("x"))
     result = total(x)
     kept = (_simplex(site, x) or _shifted_exponentials(site, x) or _with_diagonal(site, x) or _over_a_minimum(site, x)
-            or _best_kept(site, x) or _cosine(site, x))
+            or _best_kept(site, x) or _cosine(site, x) or _one_hot_of_indices(site, x))
     return kept if kept is not None else result
 
 
@@ -92,6 +92,17 @@ def _over_a_minimum(site: Site, x: Value) -> Value | None:
             lo, _ = t.outward(t.rounded(raised.value(more).lo, x.dtype), INF, x.dtype)
             return Value(lo, INF, nan=x.nan, inf=x.inf, dtype=x.dtype) if lo >= t.smallest(x.dtype) else None
     return None
+
+
+def _one_hot_of_indices(site: Site, x: Value) -> Value | None:
+    """The sum of all of one_hot(i), i being what argmax or top_k found: at least one element is 1."""
+    made = made_by(x, "tf.one_hot", aligned=True)
+    if made is None or site.given("axis") or x.lo != 0.0 or x.hi != 1.0:
+        return None
+    indices = made.value("x")
+    if made_by(indices, "tf.argmax") is None and part_of(indices, 1, "tf.math.top_k") is None:
+        return None
+    return Value(1.0, INF, nan=x.nan, dtype=x.dtype)
 
 
 def _best_kept(site: Site, x: Value) -> Value | None:

@@ -86,6 +86,8 @@ op("tf.get_variable",
 op("method.add_weight", "method.add_variable", "self shape initializer dtype trainable name constraint regularizer",
    lambda site: variable(site, _start(site, "initializer"), dtype_given(site)),
    untested="its value depends on training", pure=False)
+op("method.get_slot", "method.add_slot method._zeros_slot method.add_variable_from_reference", "self reference name initializer",
+   lambda site: Value(evident=True), untested="the state of an optimizer: what its updates make of it", pure=False)
 op("method.assign", "method.assign_add method.assign_sub method.load method.set_weights method.scatter_update",
    "self value name", lambda site: site.value("self").but(), untested="changes a variable", pure=False)
 op("tf.assign", "K.update tf.assign_add tf.assign_sub K.update_add K.update_sub K.moving_average_update K.set_value",
