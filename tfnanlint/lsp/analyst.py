@@ -15,7 +15,7 @@ from typing import Any
 
 from tfnanlint.lsp.worker import Cancel, Forget, Reply, Show, receive, send
 
-TIME_LIMIT = 60.0  # seconds for a job; one that takes longer never ends, as far as a person at an editor is concerned
+TIME_LIMIT = 120.0  # seconds for a job; one that takes longer never ends, as far as a person at an editor is concerned
 PATIENCE = 3.0  # seconds for a worker to heed a cancellation
 # Not `-m`: that would import from the folder in which the editor was started, whatever lies there.
 # The pipe is taken away from standard output first: whatever is imported may print.

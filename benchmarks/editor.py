@@ -1,0 +1,167 @@
+#!/usr/bin/env python3
+"""How fast the language server is: editor.py [--keys N] [--editors]
+
+Prints the start of the server, the time from a key to its diagnostics in a 1,000-line TensorFlow file (median and p95), and
+how long a 5,000-line file takes to settle after a burst of 50 edits. With `--editors` also the time of Neovim and Emacs,
+those that are installed, from their start to the diagnostics and to the fixed file on disk.
+
+Two kinds of files: `ordinary` has a finding in about every 100 lines, as real code has, `dense` one in every five (1,000 lines
+only). Keys are typed at the end of a function in the middle, 150 ms apart, each when the one before was answered.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from tfnanlint.dev.wire import Client
+
+ROOT = Path(__file__).resolve().parent.parent
+ORDINARY = '''
+class Block{n}(tf.keras.layers.Layer):
+    """A residual block: two dense layers with normalization and dropout."""
+
+    def __init__(self, units, rate=0.1, **options):
+        super().__init__(**options)
+        self.units = units
+        self.first = tf.keras.layers.Dense(units, activation="relu")
+        self.second = tf.keras.layers.Dense(units)
+        self.norm = tf.keras.layers.LayerNormalization(epsilon=1e-6)
+        self.drop = tf.keras.layers.Dropout(rate)
+
+    def build(self, shape):
+        self.scale = self.add_weight(name="scale", shape=(shape[-1],), initializer="ones")
+        super().build(shape)
+
+    def call(self, x, training=False):
+        h = self.first(x)
+        h = self.drop(h, training=training)
+        h = self.second(h)
+        return self.norm(x + h) * self.scale
+
+    def get_config(self):
+        return {{"units": self.units, **super().get_config()}}
+
+
+def metrics_{n}(labels, logits):
+    predicted = tf.argmax(logits, axis=-1)
+    right = tf.cast(tf.equal(predicted, labels), tf.float32)
+    accuracy = tf.reduce_mean(right)
+    confidence = tf.reduce_max(tf.nn.softmax(logits), axis=-1)
+    return accuracy, tf.reduce_mean(confidence)
+
+
+def dataset_{n}(paths, size, batch=32):
+    data = tf.data.TFRecordDataset(paths)
+    data = data.map(lambda record: tf.io.parse_single_example(record, {{"x": tf.io.FixedLenFeature([size], tf.float32)}}))
+    data = data.shuffle(1000).batch(batch)
+    for key, value in sorted({{"paths": len(paths), "size": size}}.items()):
+        print(key, value)
+    return data.prefetch(tf.data.AUTOTUNE)
+'''
+BAD = '''
+
+def loss_{n}(labels, logits, weight):
+    p = tf.nn.softmax(logits)
+    return -tf.reduce_sum(labels * tf.math.log(p), axis=-1) * weight
+'''
+
+
+def program(lines: int, dense: bool) -> str:
+    """A TensorFlow file of a number of lines."""
+    text, n = "import tensorflow as tf\n", 0
+    while text.count("\n") < lines:
+        if not dense:
+            text += ORDINARY.format(n=n)
+        if dense or n % 2 == 0:
+            text += BAD.format(n=n)
+        n += 1
+    return "\n".join(text.split("\n")[:lines]) + "\n"
+
+
+def milliseconds(seconds: float) -> str:
+    return f"{1000 * seconds:.0f} ms"
+
+
+def typed(client: Client, uri: str, text: str, keys: int) -> list[float]:
+    """Seconds from each of some keys to its diagnostics."""
+    client.open(uri, text)
+    client.diagnostics(uri, 1)
+    row = next(at for at in range(text.count("\n") // 2, text.count("\n")) if text.split("\n")[at].startswith("def "))
+    found = []
+    for key in range(keys):
+        time.sleep(0.15)
+        place = {"line": row - 1, "character": key}
+        letter = "# the quick brown fox jumps over the lazy dog "[key % 46]
+        start = time.perf_counter()
+        client.change(uri, key + 2, {"range": {"start": place, "end": place}, "text": letter})
+        moment, _ = client.diagnostics(uri, key + 2)
+        found.append(moment - start)
+    return found
+
+
+def settled(client: Client, uri: str, text: str, edits: int = 50) -> tuple[float, float]:
+    """Seconds from opening to diagnostics, and from the last edit of a burst to its diagnostics."""
+    start = time.perf_counter()
+    client.open(uri, text)
+    opened = client.diagnostics(uri, 1)[0] - start
+    time.sleep(1.0)
+    for edit in range(edits):
+        place = {"line": 1, "character": 0}
+        client.change(uri, edit + 2, {"range": {"start": place, "end": place}, "text": "#" if edit % 2 else "\n"})
+        time.sleep(0.01)
+    last = time.perf_counter()
+    return opened, client.diagnostics(uri, edits + 1)[0] - last
+
+
+def starts(folder: Path, count: int = 5) -> list[float]:
+    """Seconds from the start of the process to the answer to `initialize`."""
+    found = []
+    for _ in range(count):
+        start = time.perf_counter()
+        with Client(folder):
+            found.append(time.perf_counter() - start)
+    return found
+
+
+def editors() -> None:
+    sys.path.insert(0, str(ROOT / "tests"))
+    from editors import emacs, neovims
+
+    for editor in (*neovims(), *emacs()):
+        with tempfile.TemporaryDirectory() as folder:
+            start = time.perf_counter()
+            told = {one["step"]: one["ms"] for one in editor.run(Path(folder))}
+            all_in_all = time.perf_counter() - start
+        print(f"{editor.name}: server ready {told['ready']:.0f} ms, diagnostics {told['diagnostics']:.0f} ms, fixed on disk "
+              f"{told['saved']:.0f} ms after the script's start; process {milliseconds(all_in_all)}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--keys", type=int, default=40)
+    parser.add_argument("--editors", action="store_true")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        print(f"server start: median {milliseconds(statistics.median(starts(folder)))}")
+        for kind in ("ordinary", "dense"):
+            with Client(folder) as client:
+                times = typed(client, (folder / f"{kind}.py").as_uri(), program(1000, kind == "dense"), arguments.keys)
+            p95 = statistics.quantiles(times, n=20)[-1]
+            print(f"key to diagnostics, {kind}, 1,000 lines: median {milliseconds(statistics.median(times))}, p95 {milliseconds(p95)}")
+            if kind == "dense":  # 5,000 lines of it take longer than anybody waits; no file is like that
+                continue
+            with Client(folder) as client:
+                opened, burst = settled(client, (folder / f"{kind}.py").as_uri(), program(5000, kind == "dense"))
+            print(f"{kind}, 5,000 lines: opened {milliseconds(opened)}, settled {milliseconds(burst)} after the last of 50 edits")
+    if arguments.editors:
+        editors()
+
+
+if __name__ == "__main__":
+    main()
