@@ -161,6 +161,11 @@ def test_fix_all_takes_safe_claims_only(wire, tmp_path):
     quick = actions(wire, wire.uri, ["quickfix"])
     assert any("(shifted" in one["title"] and not one.get("isPreferred") for one in quick)
     assert actions(wire, wire.uri, ["source.fixAll"]) == []
+    both = shifted + "\n\ndef g(x):\n    return tf.math.log(tf.nn.softmax(x))\n"
+    wire.change(wire.uri, 2, {"text": both})
+    (everything,) = actions(wire, wire.uri, ["source.fixAll"])
+    (change,) = everything["edit"]["documentChanges"]
+    assert edited(both, change["edits"]) == both.replace("tf.math.log(tf.nn.softmax(x))", "tf.nn.log_softmax(x)")
 
 
 def test_ignore_joins_the_comment_that_is_there(wire):
@@ -217,8 +222,8 @@ def test_pulled_diagnostics_say_when_nothing_changed(tmp_path):
 
 
 USER = "import tensorflow as tf\nfrom helper import floor\n\n\ndef f(x):\n    return tf.math.log(floor(tf.nn.relu(x)))\n"
-SAFE = "import tensorflow as tf\n\n\ndef floor(x):\n    return x + 1.0\n"
-UNSAFE = SAFE.replace(" + 1.0", "")
+SAFE = "import tensorflow as tf\n\n\ndef floor(x):\n    return tf.maximum(x, 0.5)\n"
+UNSAFE = SAFE.replace("tf.maximum(x, 0.5)", "x")
 
 
 def test_another_buffer_changes_what_is_known(wire, tmp_path):
@@ -344,6 +349,8 @@ def open_notebook(client, cells):
 
 def test_cells_of_a_notebook_know_each_other(wire):
     uris = open_notebook(wire, CELLS)
+    _, broken = wire.diagnostics(uris[2], 3)
+    assert codes(broken) == ["TFN001"], "a broken cell says so, and the others are checked"
     _, found = wire.diagnostics(uris[4], 3)
     (one,) = found
     assert one["code"] == "TFN301" and one["range"]["start"] == {"line": 0, "character": 17}
@@ -354,6 +361,18 @@ def test_cells_of_a_notebook_know_each_other(wire):
                for one in everything["edit"]["documentChanges"]}
     assert "log_softmax" in changed[uris[4]] and set(changed) <= {uris[1], uris[4]}
     assert {one["textDocument"]["version"] for one in everything["edit"]["documentChanges"]} == {3}
+    assert "(equal" in actions(wire, uris[4], ["quickfix"], 0)[0]["title"]
+    hover = wire.request("textDocument/hover", {"textDocument": {"uri": uris[4]}, "position": {"line": 0, "character": 20}})
+    assert "TFN301" in hover["contents"]["value"]
+
+
+def test_comments_that_ignore_go_into_their_cell(wire):
+    uris = open_notebook(wire, CELLS)
+    wire.diagnostics(uris[4], 3)
+    hide = next(one for one in actions(wire, uris[4], ["quickfix"], 0) if "ignore" in one["title"])
+    (change,) = hide["edit"]["documentChanges"]
+    assert change["textDocument"]["uri"] == uris[4]
+    assert edited(CELLS[4], change["edits"]) == CELLS[4].rstrip("\n") + "  # tfn: ignore[TFN301]\n"
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -409,13 +428,19 @@ def alive(pid):
 
 def test_a_newer_version_interrupts_the_analysis(wire):
     """Thousands of findings take many seconds; a newer version is answered as if they had never been there."""
-    long = BAD + "".join(f"\n\ndef f{n}(x):\n    return tf.math.log(tf.nn.softmax(x))\n" for n in range(3000))
+    wire.open(wire.uri, BAD)
+    wire.diagnostics(wire.uri, 1)
+    worker = workers(wire)
+    wire.notify("textDocument/didClose", {"textDocument": {"uri": wire.uri}})
+    wire.diagnostics(wire.uri, until=lambda found: not found)
+    long = BAD + "".join(f"\n\ndef f{n}(x):\n    return tf.math.log(tf.nn.softmax(x))\n" for n in range(6000))
     wire.open(wire.uri, long)
     time.sleep(1.0)
     start = time.perf_counter()
     wire.change(wire.uri, 2, {"text": BAD})
     moment, found = wire.diagnostics(wire.uri)
     assert codes(found) == ["TFN301"] and moment - start < 5.0
+    assert workers(wire) == worker, "it was interrupted, not ended"
 
 
 def test_a_cancelled_request_is_answered_as_cancelled(wire):

@@ -9,7 +9,7 @@ from tfnanlint.findings import Certainty
 from tfnanlint.source import Source
 
 USER = "import tensorflow as tf\nfrom helper import floor\n\n\ndef f(x):\n    return tf.math.log(floor(tf.nn.relu(x)))\n"
-SAFE = "import tensorflow as tf\n\n\ndef floor(x):\n    return x + 1.0\n"
+SAFE = "import tensorflow as tf\n\n\ndef floor(x):\n    return tf.maximum(x, 0.5)\n"
 UNSAFE = "import tensorflow as tf\n\n\ndef floor(x):\n    return x\n"
 CALLED = "import tensorflow as tf\n\n\ndef entropy(p):\n    return tf.math.log(p)\n"
 CALLER = "import tensorflow as tf\nfrom called import entropy\n\n\ndef g(z):\n    return entropy({})\n"
@@ -54,7 +54,7 @@ def test_a_file_that_was_never_saved_is_there(folder):
 
 def test_callers_in_unsaved_files(folder):
     (folder / "called.py").write_text(CALLED)
-    (folder / "caller.py").write_text(CALLER.format("tf.nn.softplus(z) + 1.0"))
+    (folder / "caller.py").write_text(CALLER.format("tf.maximum(tf.nn.softplus(z), 0.5)"))
     assert codes(folder, "called.py", CALLED) == []
     project.show(str(folder / "caller.py"), CALLER.format("tf.nn.softmax(z)"))
     assert "TFN301" in codes(folder, "called.py", CALLED)

@@ -180,11 +180,17 @@ class CellSource(Source):
         new._python = list(self._python)
         for index in within:
             new._python[index] = _python(new.cells[index])
-        new.faults = self.faults
         Source.__init__(new, self.path, new._assembled())
+        new.faults = tuple(self._moved(fault, new) for fault in self.faults)
         if new.text != text:
             raise Uneditable("it would change a line that is not Python, such as a magic")
         return new
+
+    def _moved(self, fault: Unreadable, new: CellSource) -> Unreadable:
+        """A fault of a cell that did not change, in the rows of another text."""
+        index = self._index(self.line_starts[fault.row - 1])
+        rows = new.position(new._places[index].start)[0] - self.position(self._places[index].start)[0]
+        return Unreadable(str(fault), fault.row + rows, fault.column)
 
     def _edited_cell(self, index: int, edits: Sequence) -> Cell:
         if not edits:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import bisect
 from collections.abc import Iterable
 from dataclasses import dataclass
+from dataclasses import replace as replace_field
 
 from lsprotocol import types
 from pygls.workspace import TextDocument, Workspace
 
 from tfnanlint.findings import Edit
 from tfnanlint.lsp.text import Text, replace, split
+from tfnanlint.lsp.worker import Texts
 from tfnanlint.source import Span
 
 
@@ -81,16 +83,22 @@ class Part:
 
 
 class Snapshot:
-    """What is analysed at once, at one moment: a file, or the cells of a notebook one after the other.
+    """What is analysed at once, at one moment: a file, or the code cells of a notebook. `texts` goes to the worker.
 
-    `text` may hold other characters than the parts do (magics are no Python), but in the same places.
+    Where cells begin in the text in which the worker counts is known when it has answered: see `placed`.
     """
 
-    def __init__(self, text: str, parts: Iterable[Part], encoding: str):
-        self.text = text
+    def __init__(self, texts: Texts, parts: Iterable[Part], encoding: str):
+        self.texts = texts
         self.parts = tuple(parts)
         self._encoding = encoding
         self._starts = [part.start for part in self.parts]
+
+    def placed(self, starts: tuple[int, ...]) -> Snapshot:
+        """The same with each cell where it begins; unchanged when nothing is said."""
+        if not starts:
+            return self
+        return Snapshot(self.texts, (replace_field(part, start=at) for part, at in zip(self.parts, starts)), self._encoding)
 
     def locate(self, span: Span) -> tuple[Part, types.Range] | None:
         """The document that a span lies in, and its range there; None when it lies in none, or in several."""
@@ -123,3 +131,9 @@ class Snapshot:
 def file_snapshot(document: Document, encoding: str) -> Snapshot:
     """A file as it is open."""
     return Snapshot(document.source, [Part(document.uri, document.version, document.text, 0)], encoding)
+
+
+def notebook_snapshot(documents: Iterable[Document], encoding: str) -> Snapshot:
+    """The code cells of a notebook as they are open."""
+    parts = [Part(document.uri, document.version, document.text, 0) for document in documents]
+    return Snapshot(tuple(part.text.text for part in parts), parts, encoding)

@@ -15,8 +15,7 @@ from pygls.uris import to_fs_path
 from tfnanlint import __version__
 from tfnanlint.lsp import answers
 from tfnanlint.lsp.analyst import Analyst, Died, Failed
-from tfnanlint.lsp.cells import notebook_snapshot
-from tfnanlint.lsp.documents import Document, Documents, Snapshot, file_snapshot
+from tfnanlint.lsp.documents import Document, Documents, Snapshot, file_snapshot, notebook_snapshot
 from tfnanlint.lsp.settings import EditorSettings, editor_settings
 from tfnanlint.lsp.sheets import Answer, Sheet
 from tfnanlint.lsp.worker import Ignore, Place, Repair
@@ -225,7 +224,7 @@ class Server(LanguageServer):
         answer = await sheet.settled() if place is not None else None
         if answer is None:
             return None
-        repaired = await self._asked(answer, Repair(self.analyst.number(), place, answer.snapshot.text))
+        repaired = await self._asked(answer, Repair(self.analyst.number(), place, answer.snapshot.texts))
         for problem in repaired.problems:
             self.window_log_message(types.LogMessageParams(types.MessageType.Info, f"{place.path}: {problem}"))
         return answers.workspace_edit(answer.snapshot, repaired.edits, self.versioned) if repaired.edits else None
@@ -238,7 +237,7 @@ class Server(LanguageServer):
             return None
         if data["version"] != _versions(answer.snapshot):
             raise JsonRpcException("the text has changed since", CONTENT_MODIFIED)
-        job = Ignore(self.analyst.number(), answer.snapshot.text, data["code"], answers.span_of(data))
+        job = Ignore(self.analyst.number(), answer.snapshot.texts, data["code"], answers.span_of(data))
         edit = await self._asked(answer, job)
         return answers.workspace_edit(answer.snapshot, [edit], self.versioned) if edit is not None else None
 

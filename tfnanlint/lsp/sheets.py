@@ -79,7 +79,7 @@ class Sheet:
             outcome = await self._outcome(snapshot)
             if outcome is not None and wanted == self._wanted and not self._closed:
                 self._done = wanted
-                self.answer = Answer(snapshot, outcome)
+                self.answer = Answer(snapshot.placed(outcome.starts), outcome)
                 self._ready(self)
                 self._wake()
 
@@ -89,7 +89,7 @@ class Sheet:
         if place is None:
             return Outcome()
         start = time.perf_counter()
-        self._asking = asyncio.ensure_future(self._analyst.ask(Check(self._analyst.number(), place, snapshot.text)))
+        self._asking = asyncio.ensure_future(self._analyst.ask(Check(self._analyst.number(), place, snapshot.texts)))
         try:
             outcome = await self._asking
             self._seconds = time.perf_counter() - start

@@ -17,10 +17,12 @@ import struct
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 from tfnanlint import checking, linter, pages, project
+from tfnanlint.cells import Cell, CellSource
 from tfnanlint.config import ConfigError, Configuration, Policy, Rule, layer
 from tfnanlint.discover import excluded
 from tfnanlint.findings import Edit, Finding
@@ -30,6 +32,9 @@ from tfnanlint.source import Source, Span
 CONFIGURATION_AGE = 1.0  # seconds after which configuration files are read anew
 COLLECT_AGE = 5.0
 _LENGTH = struct.Struct("!I")
+
+
+Texts = str | tuple[str, ...]  # of a file, or of the code cells of a notebook in their order
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +69,11 @@ class Cancel:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """Asks for the findings in a text: an `Outcome`."""
+    """Asks for the findings in a text, or in the cells of a notebook: an `Outcome`."""
 
     number: int
     place: Place
-    text: str
+    texts: Texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +82,7 @@ class Repair:
 
     number: int
     place: Place
-    text: str
+    texts: Texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +90,7 @@ class Ignore:
     """Asks for the edit that lets a comment hide the findings of a code at a span: an `Edit`, or None."""
 
     number: int
-    text: str
+    texts: Texts
     code: str
     span: Span
 
@@ -98,7 +103,7 @@ class Outcome:
     problem: str = ""
     pages: dict[str, str] = dataclasses.field(default_factory=dict)
     links: tuple[tuple[Span, str], ...] = ()  # names of rules in comments, and their pages
-    seconds: float = 0.0
+    starts: tuple[int, ...] = ()  # of the cells, in the text in which spans are counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,13 +242,13 @@ class Desk:
             return self._repair(job)
         from tfnanlint.lsp.ignoring import ignoring
 
-        return ignoring(Source("", job.text), job.code, job.span)
+        return ignoring(_source("", job.texts), job.code, job.span)
 
-    def _policy(self, place: Place, text: str) -> Policy | None:
+    def _policy(self, place: Place, texts: Texts) -> Policy | None:
         """What applies to a text; None when nothing is to be checked. Raises ConfigError."""
         configuration = self._configuration(place)
         settings = configuration.for_file(place.path)
-        if len(text) > settings.max_file_size or excluded(place.path, configuration, forced=True):
+        if sum(map(len, texts)) > settings.max_file_size or excluded(place.path, configuration, forced=True):
             return None
         return settings.policy(place.path, self.rules())
 
@@ -257,19 +262,18 @@ class Desk:
         return configuration
 
     def _check(self, job: Check) -> Outcome:
-        start = time.perf_counter()
-        if not ("tensorflow" in job.text or "keras" in job.text):
+        if not _relevant(job.texts):
             return Outcome()
         try:
-            policy = self._policy(job.place, job.text)
+            policy = self._policy(job.place, job.texts)
         except ConfigError as error:
             return Outcome(problem=str(error))
         if policy is None:
             return Outcome()
-        source = Source(job.place.path, job.text)
+        source = _source(job.place.path, job.texts)
         findings = tuple(_bare(one) for one in self._findings(source, policy))
-        return Outcome(findings, "", {one.code: pages.address(policy.known[one.code]) for one in findings},
-                       tuple(pages.links(source, policy.known.values())), time.perf_counter() - start)
+        addresses = {one.code: pages.address(policy.known[one.code]) for one in findings}
+        return Outcome(findings, "", addresses, tuple(pages.links(source, policy.known.values())), _starts(source))
 
     def _findings(self, source: Source, policy: Policy) -> tuple[Finding, ...]:
         try:
@@ -280,13 +284,37 @@ class Desk:
     def _repair(self, job: Repair) -> Repaired:
         from tfnanlint import fixing
 
-        policy = self._policy(job.place, job.text)
+        policy = self._policy(job.place, job.texts)
         if policy is None:
             return Repaired()
-        source = Source(job.place.path, job.text)
+        source = _source(job.place.path, job.texts)
         result = fixing.fix_source(source, lambda changed: list(checking.check_source(changed, policy).findings),
                                    lambda fix: fix.claim.safe)
-        return Repaired(tuple(line_edits(source.text, result.source.text)), len(result.applied), tuple(result.problems))
+        return Repaired(tuple(_changes(source, result.source)), len(result.applied), tuple(result.problems))
+
+
+def _relevant(texts: Texts) -> bool:
+    return any("tensorflow" in text or "keras" in text for text in ((texts,) if isinstance(texts, str) else texts))
+
+
+def _source(path: str, texts: Texts) -> Source:
+    if isinstance(texts, str):
+        return Source(path, texts)
+    return CellSource(path, [Cell(number, text) for number, text in enumerate(texts, 1)])
+
+
+def _starts(source: Source) -> tuple[int, ...]:
+    return tuple(source.offset_in(cell.number, 0) for cell in source.cells) if isinstance(source, CellSource) else ()
+
+
+def _changes(old: Source, new: Source) -> Iterator[Edit]:
+    """From one source to another, cell by cell."""
+    if not isinstance(old, CellSource) or not isinstance(new, CellSource):
+        yield from line_edits(old.text, new.text)
+        return
+    for start, before, after in zip(_starts(old), old.cells, new.cells):
+        for edit in line_edits(before.text, after.text):
+            yield Edit(Span(edit.span.start + start, edit.span.end + start), edit.text)
 
 
 def _bare(finding: Finding) -> Finding:
