@@ -3,7 +3,7 @@
 
 Reports how many notebooks were tried, crashes, and how many bytes changed outside of edits, which must be 0:
 a mark is added behind every statement of every cell, and the file with the marks taken out must be the old file;
-then `--fix --unsafe-fixes` runs twice, and the second time must change nothing.
+then a hazard is put behind some statements and fixed: only its text may change, and nothing by a second fix.
 
 --download first fetches distributions that hold notebooks, with pip, and unpacks the notebooks to DIR.
 Third-party work: never commit it.
@@ -12,7 +12,6 @@ Third-party work: never commit it.
 from __future__ import annotations
 
 import argparse
-import json
 import subprocess
 import sys
 import tarfile
@@ -31,6 +30,8 @@ from tfnanlint.notebook import Notebook, NotebookSource
 from tfnanlint.source import Span, Uneditable, Unreadable
 
 MARK = "  # mark-4711"
+HAZARD, REPAIRED = "tf.math.log(tf.nn.softmax(logits_4711))", "tf.nn.log_softmax(logits_4711)"
+HAZARDS = 4  # in a notebook
 # Source distributions of tools for notebooks hold odd ones in many languages; the wheels hold people's own, with TensorFlow.
 SOURCES = """
     deepxde==1.15.0 jupytext==1.19.6 nbclient==0.11.0 nbconvert==7.17.2 nbdime==4.0.4 nbformat==5.11.1 nbval==0.11.0
@@ -52,12 +53,12 @@ def main() -> int:
         download(arguments.directory)
     paths = sorted(path for path in arguments.directory.rglob("*.ipynb") if path.is_file())
     counts: Counter[str] = Counter()
-    linter = Linter(Configuration(Layer(origin="here", root=str(arguments.directory), unsafe_fixes=True), (), True))
+    linter = Linter(Configuration(Layer(origin="here", root=str(arguments.directory)), (), True))
     for path in paths:
         tried(path, counts, linter)
     for name, count in counts.items():
         print(f"{name:<44}{count:>10,}")
-    wrong = ("crashes", "bytes changed outside of marks", "bytes changed outside of cells by fixes", "changed by a second fix")
+    wrong = ("crashes", "bytes changed outside of marks", "notebooks with other changes by fixes", "changed by a second fix")
     return int(not paths or any(counts[name] for name in wrong))
 
 
@@ -65,8 +66,8 @@ def tried(path: Path, counts: Counter[str], linter: Linter) -> None:
     data = path.read_bytes()
     start = time.perf_counter()
     for name in ("notebooks tried", "bytes", "refused: no notebook", "in another language", "code cells", "cells not parsed", "crashes",
-                 "marks added", "marks refused", "bytes changed outside of marks", "findings", "fixes applied",
-                 "bytes changed outside of cells by fixes", "changed by a second fix", "milliseconds"):
+                 "marks added", "marks refused", "bytes changed outside of marks", "hazards put in", "hazards fixed",
+                 "notebooks with other changes by fixes", "changed by a second fix", "milliseconds"):
         counts[name] += 0
     counts["notebooks tried"] += 1
     counts["bytes"] += len(data)
@@ -86,7 +87,7 @@ def tried(path: Path, counts: Counter[str], linter: Linter) -> None:
     for fault in notebook.source.faults:
         print(f"{path}: {fault}: {notebook.source.line_text(fault.row)[:80]!r}")
     marked(path, notebook, data, counts)
-    fixed(path, data, counts, linter)
+    fixed(path, notebook, counts, linter)
     counts["milliseconds"] += int(1000 * (time.perf_counter() - start))
 
 
@@ -115,25 +116,26 @@ def _accepts(module: NotebookSource, edits: list[Edit]) -> bool:
     return True
 
 
-def fixed(path: Path, data: bytes, counts: Counter[str], linter: Linter) -> None:
+def fixed(path: Path, notebook: Notebook, counts: Counter[str], linter: Linter) -> None:
+    """A hazard put into the notebook in a few places, and taken out by `--fix`: nothing else changes, and a second run nothing at all."""
+    module = notebook.source
+    ends = [module.span(stmt).end for stmt in module.tree.body if notebook.is_python]
+    ends = [end for end in ends if module.text[end : end + 1] in ("\r", "\n") and _accepts(module, [Edit(Span(end, end), "\nx = 1")])]
+    if len(ends) < 2:
+        return
+    places = dict.fromkeys([ends[0], *ends[1 :: max(1, len(ends) // HAZARDS)]], f"\nmark_4711 = {HAZARD}")
+    places[ends[0]] = "\nimport tensorflow as tf"
+    edits = [Edit(Span(end, end), text) for end, text in places.items()]
+    data = notebook.edited(module.edited(edits_apply(module.text, edits), edits))
     first = linter.fix(str(path), data)
-    counts["findings"] += len(linter.check(str(path), data).findings)
-    counts["fixes applied"] += len(first.applied)
     counts["crashes"] += sum(finding.code == "TFN000" for finding in first.checked.findings)
+    counts["hazards put in"] += data.count(HAZARD.encode())
+    counts["hazards fixed"] += data.count(HAZARD.encode()) - first.after.count(HAZARD.encode())
+    # Some stand where no fix is due: behind a `raise`, or where `tf` is another thing.
+    if first.after.replace(REPAIRED.encode(), HAZARD.encode()) != data:
+        counts["notebooks with other changes by fixes"] += 1
+        print(f"{path}: {[(one.code, one.message) for one in first.applied]} {first.problems}")
     counts["changed by a second fix"] += linter.fix(str(path), first.after).after != first.after
-    if first.changed and list(outside_of_cells(data)) != list(outside_of_cells(first.after)):
-        counts["bytes changed outside of cells by fixes"] += 1
-        print(f"{path}: a fix changed more than cells")
-
-
-def outside_of_cells(data: bytes) -> Iterator[str]:
-    """What a notebook holds outside of the sources of its code cells, in the order of the file."""
-    document = json.loads(data, parse_float=str, parse_int=str, parse_constant=str)
-    for cell in document["cells"]:
-        if cell.get("cell_type") == "code":
-            del cell["source"]
-    yield json.dumps(document)
-    yield from (line for line in data.decode().split("\n") if not line.lstrip().startswith('"'))
 
 
 def download(directory: Path) -> None:

@@ -232,6 +232,13 @@ def test_an_import_goes_into_the_cell_of_the_imports():
     assert [one.text for one in fixed.cells] == [cells[0], cells[1] + "\nimport tensorflow as tf", "y = tf.nn.log_softmax(z)"]
 
 
+@pytest.mark.parametrize("end", ["raise SystemExit", "while True:\n    pass", "if x:\n    raise ValueError\nelse:\n    raise KeyError"])
+def test_what_stops_one_cell_does_not_stop_the_next(end):
+    cells = ["import tensorflow as tf\np = tf.nn.softmax(z)", end + "\na = tf.math.log(p)", "b = tf.math.log(p)"]
+    module = CellSource("a.ipynb", [Cell(number, one) for number, one in enumerate(cells, 1)])
+    assert [(one.code, module.location(one.span.start).cell) for one in repository.findings(module)] == [("TFN301", 3)]
+
+
 def cut(source: Source, draw: random.Random) -> CellSource:
     """A file as cells, cut at random before statements that begin a line."""
     starts = [min([stmt.lineno, *(one.lineno for one in getattr(stmt, "decorator_list", ()))]) for stmt in source.tree.body]

@@ -7,6 +7,7 @@ its last one belongs to it.
 
 from __future__ import annotations
 
+import ast
 import bisect
 import re
 from collections.abc import Iterable, Sequence
@@ -116,6 +117,15 @@ class CellSource(Source):
             Unreadable(f"this cell is not checked: {fault}", rows[index] + fault.row - 1, fault.column)
             for index, fault in faults.items()
         )
+
+    @property
+    def blocks(self) -> list[list[ast.stmt]]:
+        """The statements of each cell: one that raises ends its cell, and people run the next all the same."""
+        ends = [self.position(place.stop)[0] for place in self._places]
+        found: dict[int, list[ast.stmt]] = {}
+        for stmt in self.tree.body:
+            found.setdefault(bisect.bisect_left(ends, stmt.lineno), []).append(stmt)
+        return list(found.values())
 
     # Places
 

@@ -57,7 +57,9 @@ class Module:
         self.scope = Scope(source.tree, None, self)
         if "global " in source.text and _GLOBAL.search(source.text):
             self.scope.shared = declared(source.tree, ast.Global)
-        Walk(self.scope).block(source.tree.body)
+        walk = Walk(self.scope)
+        for block in source.blocks:
+            walk.block(block)
 
     def close(self) -> None:
         """Take apart what refers to itself, so that memory is given back without the cyclic collector (it is off)."""

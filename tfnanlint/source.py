@@ -130,6 +130,11 @@ class Source:
         except (ValueError, RecursionError, MemoryError) as error:
             raise Unreadable(f"cannot be parsed: {error or type(error).__name__}") from None
 
+    @property
+    def blocks(self) -> list[list[ast.stmt]]:
+        """The top-level statements that run one after the other until one of them ends it: all, or those of each cell."""
+        return [self.tree.body]
+
     @cached_property
     def line_starts(self) -> list[int]:
         """Offset of the first code point of every line; lines end at LF, CRLF or CR only, as for Python."""
