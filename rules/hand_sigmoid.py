@@ -18,8 +18,8 @@ See also: https://www.tensorflow.org/api_docs/python/tf/math/sigmoid
 
 import math
 
-from tfnanlint.api import (Certainty, Changed, Claim, Context, Finding, Fix, Iterator, Site, Value, argument, ast, exponential_of,
-                           opposite, rule)
+from tfnanlint.api import (Certainty, Changed, Claim, Context, Differentiated, Finding, Fix, Iterator, Site, Value, argument,
+                           ast, exponential_of, opposite, rule)
 
 
 @rule("TFN311", "hand-sigmoid", on="tf.divide tf.math.reciprocal", needs="exp", over="TFN102 TFN106")
@@ -30,8 +30,10 @@ def check(quotient: Site, here: Context) -> Iterator[Finding]:
             yield from found_tanh(quotient, tangent, here)
             return
     exp = beside_one(quotient.value("y" if quotient.op.name == "tf.divide" else "x"))
-    if exp is None or fits(exp.value("x")) or here.numeric(exp.value("x")) is False:
+    if exp is None or fits(exp.value("x")) or not here.numeric(exp.value("x")):
         return
+    if quotient.differentiated is Differentiated.NO:
+        return  # the value itself is right: 1 / inf is 0
     yield here.finding(quotient, None, "sigmoid written as 1 / (1 + exp(-x)): the exponential overflows for x below -88 (float32), "
                        "and the gradient becomes NaN", Certainty.MAY, sigmoid(quotient, exp, here) if exp.complete else [])
 

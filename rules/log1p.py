@@ -11,13 +11,15 @@ Bad:
 Good:
     change = tf.math.log1p(rate)
 
-Nothing is reported where `x` is a count, or cannot come near 0, or where nothing is differentiated (a schedule, a metric). At -1 both forms are -inf: where `x` can be -1, keep it
+Nothing is reported where `x` is a count, or cannot come near 0, or where nothing is differentiated (a schedule, a
+metric), and of numbers that an object holds only with `certainty = "all"`. At -1 both forms are -inf: where `x` can be -1, keep it
 above with `tf.maximum`.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/log1p
 """
 
-from tfnanlint.api import Certainty, Claim, Context, Differentiated, Finding, Iterator, NO_CONSTANT, Site, Value, argument, plain, rule
+from tfnanlint.api import (NO_CONSTANT, Certainty, Claim, Context, Differentiated, Finding, Iterator, Site, Value, argument, ast,
+                           plain, rule)
 
 NEAR = 0.01  # next to 1, numbers below lose two digits and more
 
@@ -38,7 +40,7 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
                          x=argument(total, param, "offset"))
     form = "log(1 - x)" if minus else "log(1 + x)"
     yield here.finding(log, None, f"{form} loses the digits of a small x: below 6e-8 (float32) the result is 0; log1p keeps them",
-                       Certainty.MAY, fixes, modes=("eager", "xla"))
+                       Certainty.UNKNOWN if of_an_object(total, param, log) else Certainty.MAY, fixes, modes=("eager", "xla"))
 
 
 def summand(total: Site) -> str | None:
@@ -50,6 +52,11 @@ def summand(total: Site) -> str | None:
 def number_of_python(total: Site, log: Site) -> bool:
     """Whether nothing says that a sum in an earlier statement is a tensor: `confidence = 1.0 - label_smoothing`."""
     return log.value("x").kind != "tensor" and total.node is not log.args.get("x")
+
+
+def of_an_object(total: Site, param: str, log: Site) -> bool:
+    """Whether the small number is made of attributes and calls of which nothing says that they are tensors."""
+    return log.value("x").kind != "tensor" and not isinstance(total.args.get(param), ast.Name)
 
 
 def whole(x: Value) -> bool:

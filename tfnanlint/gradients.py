@@ -34,6 +34,7 @@ _MAPPED = re.compile(r"\.map\(\s*(?:self\.)?(\w+)")
 _LOSSES = re.compile(r"\bloss(?:es|_fn)?\s*=\s*(?:self\.)?\[?(\w+)\s*[,)\]\n]")
 # What is measured or prepared and not trained, by the names that people give it.
 _MEASURED = re.compile(r"(?:^|_)(?:metrics?|accuracy|precision|recall|f1|fbeta|auc|summary|summaries|eval|evaluation|"
+                       r"schedules?|learning_rate|(?<!weight_)decay|"
                        r"stats?|statistics|diagnostics?|monitor(?:ing)?|initializers?|preprocess(?:ing|or)?|augment(?:ation)?)(?:_|$)")
 _TESTS = re.compile(r"test_.*|.*_test|conftest")  # tests look at values
 _PREPARING = re.compile(r"_*(?:init|build|reset|setup)")  # methods that run before training does
