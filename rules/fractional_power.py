@@ -18,11 +18,11 @@ See also: https://www.tensorflow.org/api_docs/python/tf/math/pow
 https://github.com/tensorflow/tensorflow/issues/2295 (a gamma curve) and https://github.com/keras-team/keras/pull/23138
 """
 
-from tfnanlint.api import (Certainty, Claim, Context, Differentiated, Domain, Finding, Fix, Iterator, Site, Value, domain, evidence,
+from tfnanlint.api import (Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Site, Value, ast, domain, evidence,
                            repairs, rule, words)
 
 
-@rule("TFN104", "fractional-power", on="tf.pow")
+@rule("TFN104", "fractional-power", on="tf.pow", over="TFN201 TFN202 TFN203")
 def check(power: Site, here: Context) -> Iterator[Finding]:
     base, where = power.value("x"), domain(power, "x")
     if where is None or not here.numeric(base) or base.kind == "number" or base.is_number:
@@ -37,7 +37,8 @@ def check(power: Site, here: Context) -> Iterator[Finding]:
         if base.known or power.differentiated is Differentiated.NO:
             return
     certainty = Certainty.MUST if where.fails(base) else Certainty.MAY if below or at_zero else Certainty.UNKNOWN
-    yield here.finding(power, "x", message(base, exponent, below), certainty, fixes(power, exponent, where, here))
+    yield here.finding(power, "x", message(base, exponent, below), certainty, fixes(power, exponent, here),
+                       covers=[root.node for root in repairs.roots(base) if root.node in ast.walk(power.node)])
 
 
 def message(base: Value, exponent: float, below: bool) -> str:
@@ -51,14 +52,14 @@ def message(base: Value, exponent: float, below: bool) -> str:
     return f"power {exponent:g} of {what}: {effect}"
 
 
-def fixes(power: Site, exponent: float, where: Domain, here: Context) -> list[Fix]:
+def fixes(power: Site, exponent: float, here: Context) -> list[Fix]:
     if "x" not in power.args or power.value("x").hi <= 0:
         return []
-    found = []
-    if exponent > 0:
-        inside = "{x} > 0"
-        found += repairs.double_where(here, power, inside=inside, title="mask the base and the result (0 at and below 0)")
-    return found + floored(power, exponent, here)
+    inside = repairs.roots(power.value("x"))
+    if inside and power.differentiated is not Differentiated.NO:
+        return repairs.under_the_root(here, inside)  # the root's own gradient is infinite at 0, whatever stands around it
+    masked = repairs.double_where(here, power, title="mask the base and the result (0 at and below 0)") if exponent > 0 else []
+    return masked + floored(power, exponent, here)
 
 
 def floored(power: Site, exponent: float, here: Context) -> list[Fix]:
