@@ -13,7 +13,8 @@ from tfnanlint.lsp.documents import Snapshot
 from tfnanlint.lsp.worker import Check, Outcome, Place
 from tfnanlint.source import Source, Span
 
-QUICK = 0.04  # seconds; an analysis that takes less is begun at once, a longer one when typing pauses
+# Seconds. The analysis begins at once; if typing overtakes it and it takes longer than this, the next waits for a pause.
+QUICK = 0.04
 LONGEST_PAUSE = 0.2
 
 
@@ -71,12 +72,14 @@ class Sheet:
         self._wake()
 
     async def _work(self) -> None:
+        hurried = False
         while self._done != self._wanted and not self._closed:
-            if self._seconds > QUICK:
+            if hurried and self._seconds > QUICK:
                 await asyncio.sleep(min(self._seconds, LONGEST_PAUSE))
             wanted = self._wanted
             snapshot = self._read()
             outcome = await self._outcome(snapshot)
+            hurried = outcome is None or wanted != self._wanted
             if outcome is not None and wanted == self._wanted and not self._closed:
                 self._done = wanted
                 self.answer = Answer(snapshot.placed(outcome.starts), outcome)
