@@ -254,7 +254,7 @@ def _assigned_to(node: ast.AST, scope: Scope) -> str | None:
     found = [path for path, (_, bindings) in scope.history.items() for binding in bindings
              if isinstance(binding, Assigned) and binding.point.scope is scope and getattr(binding.node, "lineno", 0) <= node.lineno
              and node.lineno <= (getattr(binding.node, "end_lineno", 0) or 0) and any(one is node for one in ast.walk(binding.node))]
-    return found[0] if len(found) == 1 else None
+    return found[0] if len(set(found)) == 1 else None  # a branch and what follows it may hold one binding both
 
 
 def _initial(site: Site) -> bool:
