@@ -37,7 +37,8 @@ _COMPARISONS = {
     ast.NotEq: "tf.not_equal",
 }
 _PLAIN = frozenset(("np", "operator", "math", "builtins", "method"))
-_KERAS_METHODS = frozenset("add_weight add_variable compile fit get_slot add_slot _zeros_slot add_variable_from_reference".split())
+_KERAS_METHODS = frozenset(("add_weight", "add_variable", "compile", "fit"))
+_STATE_METHODS = frozenset(("get_slot", "add_slot", "_zeros_slot", "add_variable_from_reference"))  # of optimizers
 _NUMERIC_KINDS = frozenset(("tensor", "number", "array", "unknown", "shape"))
 
 
@@ -384,6 +385,8 @@ class Interpreter(Assumptions, Resolution, Following, Containers):
 
     def _inherited(self, receiver: Value, method: str) -> bool:
         """Whether a layer or model of the program calls the `add_weight`, `compile` or `fit` that it has from Keras."""
+        if method in _STATE_METHODS:
+            return isinstance(receiver.obj, Instance)
         return (method in _KERAS_METHODS and isinstance(receiver.obj, Instance)
                 and bool(self.foreign_bases(receiver.obj.cls)) and self.member(receiver, method) is None)
 

@@ -26,7 +26,7 @@ _UNTRAINED_BASES = ("keras.metrics.", "keras.callbacks.", "keras.utils.", "tf.da
                     "keras.optimizers.", "tf.train.", "tf.optimizers.", "keras.initializers.", "keras.constraints.",
                     "tf.python.training.")
 # Classes that Keras and its relatives define themselves, by the ends of their names.
-_UNTRAINED_NAMES = ("Optimizer", "Constraint", "Initializer", "Callback", "Metric", "Schedule")
+_UNTRAINED_NAMES = ("Optimizer", "OptimizerV1", "OptimizerV2", "Constraint", "Initializer", "Callback", "Metric", "Schedule")
 _UNTRAINED_METHODS = frozenset({"test_step", "predict_step", "update_state", "result", "on_epoch_end", "on_batch_end",
                                 "get_config", "evaluate", "summary"})
 _MAX_NODES = 4000
