@@ -55,6 +55,7 @@ class Layer:
     extend_exclude: tuple[str, ...] = ()
     certainty: str | None = None
     unsafe_fixes: bool | None = None
+    preview: bool | None = None
     force_exclude: bool | None = None
     respect_gitignore: bool | None = None
     max_file_size: int | None = None
@@ -154,15 +155,15 @@ def read_option(option: str, root: str, files: Files) -> Layer:
 _PREFIX = re.compile(r"TFN\d{0,3}")
 
 
-def _chosen(selector: str, rules: Sequence[Rule]) -> tuple[int, list[Rule]]:
+def _chosen(selector: str, rules: Sequence[Rule], preview: bool) -> tuple[int, list[Rule]]:
     """How specific a selector is, and the rules it stands for; none when it is unknown.
 
-    Rules in preview are chosen by a digit prefix, a code or a slug, not by `ALL` or `TFN`.
+    Rules in preview are chosen by a digit prefix, a code or a slug; by `ALL` or `TFN` only with the setting `preview`.
     """
     name = selector.strip()
     upper = name.upper()
     if upper in ("ALL", "TFN"):
-        return len(upper) if upper == "TFN" else 0, [rule for rule in rules if not rule.preview]
+        return len(upper) if upper == "TFN" else 0, [rule for rule in rules if preview or not rule.preview]
     exact = [rule for rule in rules if upper == rule.code or name.lower() == rule.slug]
     if exact:
         return 6, exact
@@ -171,10 +172,10 @@ def _chosen(selector: str, rules: Sequence[Rule]) -> tuple[int, list[Rule]]:
     return 0, []
 
 
-def _expand(selectors: Iterable[str], rules: Sequence[Rule], origin: str) -> list[tuple[int, list[Rule]]]:
+def _expand(selectors: Iterable[str], rules: Sequence[Rule], origin: str, preview: bool) -> list[tuple[int, list[Rule]]]:
     expanded = []
     for selector in selectors:
-        specific, chosen = _chosen(selector, rules)
+        specific, chosen = _chosen(selector, rules, preview)
         if not chosen:
             if any(selector.strip() in (notice.code, notice.slug) for notice in notices.NOTICES):
                 raise ConfigError(f"{origin}: `{selector}` can be neither selected nor ignored")
@@ -186,11 +187,12 @@ def _expand(selectors: Iterable[str], rules: Sequence[Rule], origin: str) -> lis
 
 def _selected(layers: Sequence[Layer], rules: Sequence[Rule]) -> set[str]:
     """The selected codes. As in ruff: a more specific selector wins, and a `select` in a later layer starts afresh."""
-    codes = {rule.code for rule in rules if not rule.preview}
+    preview = next((stated.preview for stated in reversed(layers) if stated.preview is not None), False)
+    codes = {rule.code for rule in rules if preview or not rule.preview}
     for stated in layers:
         said: list[tuple[int, bool, list[Rule]]] = []
         for on, selectors in ((True, stated.select or ()), (True, stated.extend_select), (False, stated.ignore)):
-            said += [(specific, not on, chosen) for specific, chosen in _expand(selectors, rules, stated.origin)]
+            said += [(specific, not on, chosen) for specific, chosen in _expand(selectors, rules, stated.origin, preview)]
         if stated.select is not None:
             codes = set()
         for _, off, chosen in sorted(said, key=lambda item: item[:2]):
@@ -347,7 +349,7 @@ class Settings:
             return []
         ignores = []
         for pattern, selectors in stated.per_file_ignores.items():
-            expanded = _expand(selectors, rules, f"{stated.origin}: per-file-ignores")
+            expanded = _expand(selectors, rules, f"{stated.origin}: per-file-ignores", True)
             codes = frozenset(rule.code for _, chosen in expanded for rule in chosen)
             negated = pattern.startswith("!")
             ignores.append((_patterns(stated, [pattern.removeprefix("!")]), negated, codes))

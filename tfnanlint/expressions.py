@@ -372,7 +372,7 @@ class Interpreter(Assumptions, Resolution, Following, Containers):
         if row is None:
             return None
         receiver = self.evaluate(node.func.value, point)
-        plain = receiver.kind in ("tensor", "array", "number", "unknown", "shape") and receiver.obj is None
+        plain = receiver.kind in ("tensor", "array", "number", "unknown", "shape", "instance") and receiver.obj is None
         if not plain and receiver.kind not in ("model", "layer", "tape") and not self._inherited(receiver, node.func.attr):
             return None
         made = self._sites.get((node, id(point.memo)))

@@ -201,8 +201,10 @@ class File:
                 for one in self.subscribed.events["call"]:
                     yield from self.run(one, node, point)
             return
-        rules = self.subscribed.by_op.get(site.op.name)
-        if not rules or site.library == "np":
+        rules = self.subscribed.by_op.get(site.op.name, ())
+        if site.library == "np":
+            rules = [one for one in rules if one.arrays]
+        if not rules:
             return
         site._differentiated = lambda one: self.gradients.of(one, stopped)
         found = [finding for one in rules for finding in self.run(one, site, None)]

@@ -297,7 +297,7 @@ class Following:
             return Value(kind="dtype", const=owner.dtype)
         if owner.kind == "limits" or owner.kind == "dtype" and isinstance(owner.const, str):
             return limit(owner.const if isinstance(owner.const, str) else None, attr)
-        if attr in ("T", "real"):
+        if attr in ("T", "real") or owner.kind == "array" and attr in ("values", "iloc", "loc"):
             return owner.but()
         return None
 

@@ -38,7 +38,7 @@ class Rule:
     """One rule: `on` are canonical op names or events; `words` must stand in a file for an event rule to run;
     `over` are codes that a finding of this rule replaces at the same place; of `needs` one piece of text must stand in a
     file for the rule to have work there ("exp" for what is said of exponentials), and after `tf.multiply:` what must for
-    that op to be looked at: it spares all other files the search."""
+    that op to be looked at: it spares all other files the search. `arrays`: it looks at NumPy's functions, too."""
 
     code: str
     slug: str
@@ -50,6 +50,7 @@ class Rule:
     words: tuple[str, ...] = ()
     preview: bool = False
     needs: tuple[str, ...] = ()
+    arrays: bool = False
 
     def targets(self, text: str) -> tuple[str, ...]:
         """Those of `on` for which a file with this text may hold something."""
@@ -69,7 +70,7 @@ _FOUND: list[Rule] = []
 
 
 def rule(code: str, slug: str, on: str, *, default: str = "MUST MAY", over: str = "", words: str = "",
-         preview: bool = False, needs: str = "") -> Callable[[Callable], Callable]:
+         preview: bool = False, needs: str = "", arrays: bool = False) -> Callable[[Callable], Callable]:
     """Announce the decorated function as the rule of its file; the module's docstring is its page.
 
     The parts of `on`, `default`, `over`, `words` and `needs` are separated by blanks.
@@ -79,7 +80,7 @@ def rule(code: str, slug: str, on: str, *, default: str = "MUST MAY", over: str 
         doc = inspect.getdoc(inspect.getmodule(check)) or ""
         grades = frozenset(Certainty[name] for name in default.split())
         _FOUND.append(Rule(code, slug, tuple(on.split()), check, doc, grades, tuple(over.split()), tuple(words.split()),
-                           preview, tuple(needs.split())))
+                           preview, tuple(needs.split()), arrays))
         return check
 
     return announce

@@ -115,6 +115,7 @@ def _rule_choice(parser: argparse.ArgumentParser) -> None:
     add("--ignore", action="append", metavar="RULES", help="do not run these")
     add("--extend-select", action="append", metavar="RULES", help="run these too")
     add("--per-file-ignores", action="append", metavar="GLOB:RULE", help="do not run a rule on some files")
+    add("--preview", action=argparse.BooleanOptionalAction, default=None, help="run the rules in preview, too")
     add("--certainty", choices=CERTAINTIES, help="report findings at least this sure (default: as each rule says)")
 
 
@@ -196,6 +197,7 @@ def layer_of(arguments: argparse.Namespace) -> Layer:
         extend_exclude=split(arguments.extend_exclude),
         certainty=arguments.certainty,
         unsafe_fixes=getattr(arguments, "unsafe_fixes", None),
+        preview=getattr(arguments, "preview", None),
         force_exclude=arguments.force_exclude,
         respect_gitignore=arguments.respect_gitignore,
         baseline=_baseline_flag(arguments),

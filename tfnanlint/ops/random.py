@@ -161,3 +161,6 @@ op("np.random.RandomState", "np.random.default_rng np.random.Generator", "seed",
    untested="not a number", **RANDOM)
 op("method.prob", "", "self value name", t.ranged(0.0, INF), main="value",
    untested="the density of a distribution: 0 where it underflows")
+
+op("method.randn", "method.standard_normal", "self *shape size", lambda site: Value(evident=True), main="",
+   untested="draws of a generator: any number", pure=False)

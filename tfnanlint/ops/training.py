@@ -50,3 +50,23 @@ op(_CLI, " ".join(f"tf.python.debug.{name}" for name in (
    lambda site: unknown(), main="", untested="TensorFlow 1 only: a session", pure=False)
 op("tf.python.debug.LocalCLIDebugHook", "tf.python.debug.DumpingDebugHook tf.python.debug.TensorBoardDebugHook", "ui_type dump_root",
    lambda site: unknown(), main="", untested="TensorFlow 1 only: a hook of a session", pure=False)
+
+
+# Tables: what is read may have empty cells, which are NaN
+
+def _table(site: Site) -> Value:
+    return Value(kind="array", dtype="float64", nan=True)
+
+
+def _parts(site: Site) -> Value:
+    """Each array in two parts."""
+    return Value(kind="sequence", obj=tuple(site.value(param).but() for param in ("first", "first", "second", "second") if site.given(param)))
+
+
+op("np.genfromtxt", "pandas.read_csv pandas.read_excel pandas.read_table pandas.read_json pandas.read_sql pandas.read_parquet pandas.read_hdf",
+   "fname *rest delimiter", _table, main="", untested=DATA, pure=False)
+op("method.pct_change", "method.to_numpy method.pop method.reset_index method.drop", "self *rest columns axis dtype inplace",
+   lambda site: site.value("self").but(nan=True) if site.value("self").kind == "array" and site.value("self").nan else unknown(),
+   main="self", untested="a method of a table", pure=False)
+op("sklearn.model_selection.train_test_split", "", "first second test_size train_size random_state shuffle stratify", _parts, main="first",
+   untested="parts of what it is given", pure=False)

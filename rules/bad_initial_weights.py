@@ -1,0 +1,97 @@
+"""Initial weights with which a network cannot begin to learn.
+
+Weights that are all 0 in a hidden layer give all its units the same value and the same gradient; behind a relu that gradient is 0, and
+nothing below the last bias ever moves. Weights drawn with standard deviation 1 multiply the size of the signal by the square
+root of the number of inputs in every layer: with 256 inputs and five layers that is a million, and the first loss overflows.
+
+Bad:
+    hidden = keras.layers.Dense(64, activation="relu", kernel_initializer="zeros")
+
+Good:
+    hidden = keras.layers.Dense(64, activation="relu", kernel_initializer="he_normal")
+
+The last layer may begin at 0, and so may biases. For variables of your own: `tf.Variable(tf.random.normal([n, m], stddev=(2 / n) ** 0.5))`,
+or `keras.initializers.HeNormal()([n, m])`. There is no automatic fix: training has to begin anew.
+
+See also: https://www.tensorflow.org/api_docs/python/tf/keras/initializers/HeNormal,
+https://www.tensorflow.org/api_docs/python/tf/keras/initializers/GlorotUniform
+"""
+
+from __future__ import annotations
+
+from tfnanlint.api import Certainty, Context, Finding, Iterator, Site, Value, rule
+
+VARIABLES = {"tf.Variable": "initial_value", "tf.get_variable": "initializer", "K.variable": "value"}
+NORMAL = ("tf.random.normal", "tf.random.truncated_normal", "tf.random_normal", "tf.truncated_normal", "K.random_normal", "np.random.randn",
+          "np.random.normal")
+ZEROS = ("tf.zeros", "np.zeros", "tf.zeros_like", "ops.zeros")
+HIDDEN = ("relu", "elu", "selu", "tanh", "gelu", "swish", "leaky_relu", "relu6")
+LAYERS = "keras.layers.Dense keras.layers.Conv2D keras.layers.Conv1D tf.layers.dense tf.layers.conv2d"
+WIDE = 32
+
+
+@rule("TFN804", "bad-initial-weights", on=f"tf.matmul {LAYERS}", preview=True)
+def check(site: Site, here: Context) -> Iterator[Finding]:
+    if site.op.name != "tf.matmul":
+        yield from layer(site, here)
+        return
+    weights = site.value("y").origin
+    if of_this_file(weights, here) and wide(weights):
+        yield here.finding(weights, None, "weights drawn with standard deviation 1 for many inputs: the signal grows by the root of their "
+                           "number in every layer, until it overflows", Certainty.MAY, help="use a deviation of (2 / inputs) ** 0.5")
+    inner = hidden(site.value("x"))
+    below = inner.value("y").origin if inner is not None else None
+    if of_this_file(below, here) and start(below) is not None and start(below).op.name in ZEROS:
+        yield here.finding(below, None, "a hidden layer whose weights all begin at 0: its units stay equal, and behind a relu they get no "
+                           "gradient at all", Certainty.MAY, help="draw them at random; only the last layer may begin at 0")
+
+
+def layer(site: Site, here: Context) -> Iterator[Finding]:
+    """Dense(64, activation="relu", kernel_initializer="zeros")."""
+    if site.library == "layer" or not site.given("kernel_initializer") or not site.given("activation"):
+        return
+    given, activation = site.value("kernel_initializer"), site.value("activation")
+    zeros = given.const == "zeros" or getattr(given.obj, "name", "") == "Zeros"
+    name = activation.const if activation.kind == "string" else getattr(activation.obj, "name", "").rsplit(".", 1)[-1]
+    if zeros and name in HIDDEN:
+        yield here.finding(site, None, "a hidden layer whose weights all begin at 0: its units stay equal, and behind a relu they get no "
+                           "gradient at all", Certainty.MAY, help="leave the initializer out; only the last layer may begin at 0")
+
+
+def of_this_file(weights: object, here: Context) -> bool:
+    return isinstance(weights, Site) and weights.op.name in VARIABLES and weights.source is here.source
+
+
+def start(weights: Site) -> Site | None:
+    """What makes the initial value of a variable."""
+    made = weights.value(VARIABLES[weights.op.name]).origin
+    return made if isinstance(made, Site) else None
+
+
+def wide(weights: Site) -> bool:
+    """Whether a variable with many inputs begins with normal numbers of deviation 1."""
+    made = start(weights)
+    if made is None or made.op.name not in NORMAL:
+        return False
+    deviation = made.const("stddev", made.const("scale", 1.0))
+    shape = made.value("shape").obj if made.given("shape") else None
+    rows = shape[0] if isinstance(shape, tuple) and len(shape) == 2 else None
+    return deviation in (1, 1.0) and isinstance(rows, Value) and WIDE <= rows.lo < 1e6
+
+
+def hidden(value: Value) -> Site | None:
+    """The product with weights that a value comes from, through a sum and an activation."""
+    for _ in range(8):
+        origin = value.origin
+        if not isinstance(origin, Site):
+            return None
+        if origin.op.name == "tf.matmul":
+            return origin
+        if origin.op.name == "tf.add":
+            first = origin.value("x").origin
+            value = origin.value("x") if isinstance(first, Site) and first.op.name == "tf.matmul" else origin.value("y")
+        elif origin.op.main and origin.given(origin.op.main):
+            value = origin.value(origin.op.main)
+        else:
+            return None
+    return None

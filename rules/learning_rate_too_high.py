@@ -1,0 +1,59 @@
+"""A learning rate written in the program that is far above what its optimizer bears.
+
+Steps that are too long make the loss grow from step to step until it overflows: first inf, then NaN, then every weight is NaN. Adam and
+its relatives move every weight by about the learning rate in every step, whatever the gradient: 0.1 is a hundred times the
+default. Plain gradient descent at 1.0 or more only bears inputs and targets of size 1, and with momentum `m` the step is
+`1 / (1 - m)` times as long.
+
+Bad:
+    optimizer = keras.optimizers.Adam(learning_rate=0.5)
+
+Good:
+    optimizer = keras.optimizers.Adam(learning_rate=1e-3)
+
+There is no automatic fix: divide the rate by 10 until the loss falls from the first steps on, scale inputs and targets to mean 0 and
+deviation 1, or let `clipnorm=1.0` bound the steps.
+
+See also: https://github.com/keras-team/keras/issues/3040, https://github.com/tensorflow/tensorflow/issues/38796,
+https://www.tensorflow.org/api_docs/python/tf/keras/optimizers/Adam
+"""
+
+from __future__ import annotations
+
+import re
+
+from tfnanlint.api import Certainty, Context, Finding, Iterator, Site, number_text, rule
+
+ADAPTIVE = ("Adam", "AdamW", "Adamax", "Nadam", "RMSprop")
+LIMITS = {f"keras.optimizers.{name}": 0.1 for name in ADAPTIVE} | {
+    "tf.train.AdamOptimizer": 0.1, "tf.train.RMSPropOptimizer": 0.1, "keras.optimizers.SGD": 1.0,
+    "tf.train.GradientDescentOptimizer": 1.0, "tf.train.MomentumOptimizer": 1.0}
+TEST = re.compile(r"(?:^|[/\\])test_[^/\\]*$|_test\.py$")  # nothing there is trained for long
+NORMALIZED = ("BatchNormalization", "batch_norm", "LayerNormalization", "layer_norm")
+
+
+@rule("TFN801", "learning-rate-too-high", on=" ".join(LIMITS), preview=True)
+def check(site: Site, here: Context) -> Iterator[Finding]:
+    rate, limit = literal(site), LIMITS[site.op.name]
+    if rate is None or TEST.search(here.source.path):
+        return
+    momentum = site.const("momentum", 0.0)
+    if isinstance(momentum, float) and 0 < momentum < 1:
+        rate, limit = rate / (1 - momentum), 5 * limit
+    if any(word in here.source.text for word in NORMALIZED) and limit >= 1:
+        limit *= 5
+    if rate < limit or any(site.given(param) for param in ("clipnorm", "clipvalue", "global_clipnorm")):
+        return
+    name = site.op.name.rsplit(".", 1)[-1]
+    how = "moves every weight by this much in every step" if limit <= 0.1 else "multiplies every gradient with it"
+    yield here.finding(site, None, f"the learning rate {number_text(literal(site))} is far too high for {name}, which {how}: the loss "
+                       "soon overflows", Certainty.MAY, help="start at a hundredth of it")
+
+
+def literal(site: Site) -> float | None:
+    """The rate that the program writes down."""
+    for param in ("learning_rate", "lr"):
+        if site.given(param):
+            found = site.const(param)
+            return float(found) if isinstance(found, (int, float)) and not isinstance(found, bool) else None
+    return None

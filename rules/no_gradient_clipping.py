@@ -1,0 +1,69 @@
+"""A recurrent network trained without bounds on its gradients.
+
+The gradient of a recurrent layer is a product over all time steps: where its factors are a little above 1 it grows without limit, and one
+long sequence makes a step that throws the weights away, or is infinite at once. One number bounds the step: `clipnorm=1.0`.
+
+Bad:
+    model = keras.Sequential([keras.layers.LSTM(64), keras.layers.Dense(1)])
+    model.compile(optimizer=keras.optimizers.SGD(0.1), loss="mse")
+
+Good:
+    model = keras.Sequential([keras.layers.LSTM(64), keras.layers.Dense(1)])
+    model.compile(optimizer=keras.optimizers.SGD(0.1, clipnorm=1.0), loss="mse")
+
+`clipnorm` bounds each variable's gradient, `global_clipnorm` all of them together, `clipvalue` every element. In a loop of your own it is
+`tf.clip_by_global_norm(grads, 1.0)`. A NaN gradient stays NaN: clipping is no cure for a wrong domain.
+
+See also: https://github.com/keras-team/keras/issues/510, https://github.com/keras-team/keras/issues/5127,
+https://www.tensorflow.org/api_docs/python/tf/keras/optimizers/Optimizer
+"""
+
+from __future__ import annotations
+
+from tfnanlint.api import COMPILE, Certainty, Context, Finding, Iterator, Site, Value, rule
+
+RECURRENT = ("LSTM", "GRU", "SimpleRNN", "RNN", "CuDNNLSTM", "CuDNNGRU", "ConvLSTM2D", "Bidirectional")
+CLIPPED = ("clipnorm", "clipvalue", "global_clipnorm")
+
+
+@rule("TFN806", "no-gradient-clipping", on=COMPILE, preview=True)
+def check(site: Site, here: Context) -> Iterator[Finding]:
+    layer = recurrent(site.value("self"))
+    if layer is None or not site.given("optimizer") or clipped(site.value("optimizer")):
+        return
+    yield here.finding(site, None, f"the {layer} is trained without bounds on its gradients, which are products over all time steps: one "
+                       "long sequence can make them infinite", Certainty.MAY, node=site.args["optimizer"],
+                       help="give the optimizer clipnorm=1.0")
+
+
+def clipped(optimizer: Value) -> bool:
+    """Whether an optimizer bounds its steps; one of which nothing is known may."""
+    if optimizer.kind == "string":
+        return False
+    made = optimizer.origin
+    if not isinstance(made, Site) or not made.op.name.startswith("keras.optimizers."):
+        return True
+    return not made.complete or any(made.given(param) for param in CLIPPED)
+
+
+def recurrent(model: Value) -> str | None:
+    """The name of a recurrent layer in a model."""
+    layers = getattr(model.obj, "layers", None)
+    if layers is not None:
+        names = (getattr(layer.obj, "name", "").rsplit(".", 1)[-1] for layer in layers)
+        return next((name for name in names if name in RECURRENT), None)
+    made = getattr(model.obj, "site", None)
+    queue, seen = [made.value("outputs")] if isinstance(made, Site) and made.given("outputs") else [], 0
+    while queue and seen < 60:
+        value = queue.pop()
+        seen += 1
+        queue += value.obj if isinstance(value.obj, tuple) else ()
+        origin = value.origin
+        if isinstance(origin, Site) and origin.library == "layer":
+            name = getattr(origin.value("layer").obj, "name", "").rsplit(".", 1)[-1]
+            if name in RECURRENT:
+                return name
+            queue.append(origin.value("input"))
+        elif isinstance(origin, Site):
+            queue += [origin.value(param) for param in origin.args]
+    return None

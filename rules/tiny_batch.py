@@ -1,0 +1,44 @@
+"""Batch normalisation with batches of one.
+
+The mean of a single sample is the sample itself: minus its mean it is 0, whatever it was, and its variance is 0 too. The layers below see
+no gradient, and nothing is learned from the input. On a GPU the fused kernel divides by n - 1 as well, and the running
+variance becomes NaN. The same happens in the last batch when the number of samples leaves one over.
+
+Bad:
+    model = keras.Sequential([keras.layers.Dense(32), keras.layers.BatchNormalization(), keras.layers.Dense(1)])
+    model.fit(x, y, batch_size=1)
+
+Good:
+    model = keras.Sequential([keras.layers.Dense(32), keras.layers.BatchNormalization(), keras.layers.Dense(1)])
+    model.fit(x, y, batch_size=32)
+
+Where memory allows one sample only, use `LayerNormalization` or `GroupNormalization`, or freeze the statistics with
+`layer.trainable = False`. Batches of a tf.data set: `dataset.batch(32, drop_remainder=True)`.
+
+See also: https://github.com/tensorflow/tensorflow/issues/34062, https://github.com/tensorflow/models/issues/5066,
+https://www.tensorflow.org/api_docs/python/tf/keras/layers/BatchNormalization
+"""
+
+from __future__ import annotations
+
+from tfnanlint.api import Certainty, Context, Finding, Iterator, Site, rule
+
+SINGLE = ("Conv1D", "Conv2D", "Conv3D", "Conv2DTranspose", "LSTM", "GRU")  # many positions a sample
+
+
+@rule("TFN805", "tiny-batch", on="method.fit", preview=True)
+def check(site: Site, here: Context) -> Iterator[Finding]:
+    if site.const("batch_size") != 1 or not normalized(site, here):
+        return
+    yield here.finding(site, None, "batch normalisation with batches of one: a sample minus its own mean is 0, and the layers below learn "
+                       "nothing", Certainty.MAY, help="take larger batches, or LayerNormalization")
+
+
+def normalized(site: Site, here: Context) -> bool:
+    """Whether the model normalises over batches of flat samples."""
+    layers = getattr(site.value("self").obj, "layers", None)
+    if layers is not None:
+        names = [getattr(layer.obj, "name", "").rsplit(".", 1)[-1] for layer in layers]
+        return "BatchNormalization" in names and not any(name in SINGLE for name in names)
+    text = here.source.text
+    return "BatchNormalization(" in text and not any(f"{name}(" in text for name in SINGLE)

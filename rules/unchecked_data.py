@@ -1,0 +1,40 @@
+"""A table that may hold NaN goes into training unchecked.
+
+Empty cells are read as NaN, `pct_change` and `diff` begin with one, and a division by 0 in a table is inf. One NaN in one batch makes the
+loss NaN and, with the next step, every weight. Loss and weights look fine until that batch comes.
+
+Bad:
+    table = np.genfromtxt("houses.csv", delimiter=",")
+    model.fit(table[:, :3], table[:, 3])
+
+Good:
+    table = np.genfromtxt("houses.csv", delimiter=",")
+    table = table[~np.isnan(table).any(axis=1)]
+    model.fit(table[:, :3], table[:, 3])
+
+For pandas it is `table.dropna()` or `table.fillna(...)`. There is no automatic fix: whether a row is dropped or filled is yours to decide.
+It is reported where nothing in the file speaks of missing values at all.
+
+See also: https://github.com/tensorflow/tensorflow/issues/46145, https://www.tensorflow.org/tutorials/keras/regression ("The dataset contains a
+few unknown values ... Drop those rows")
+"""
+
+from __future__ import annotations
+
+import re
+
+from tfnanlint.api import Certainty, Context, Finding, Iterator, Site, rule
+
+CHECKED = re.compile(r"dropna|fillna|is_?na|is_?null|not_?na|not_?null|nan_to_num|interpolate|Imputer|isfinite|is_finite|nanmean|na_filter")
+
+
+@rule("TFN803", "unchecked-data", on="method.fit", preview=True)
+def check(site: Site, here: Context) -> Iterator[Finding]:
+    if CHECKED.search(here.source.text) or site.value("self").obj is None:
+        return
+    for param in ("x", "y"):
+        if site.given(param) and site.value(param).nan:
+            yield here.finding(site, param, "data that was read or computed may hold NaN here, and nothing in this file looks for it: one "
+                               "NaN makes every weight NaN", Certainty.MAY, node=site.args.get(param),
+                               help="drop or fill the rows with missing values first")
+            return
