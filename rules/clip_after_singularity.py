@@ -89,10 +89,10 @@ def logarithm_floor(masked: Masked, here: Context) -> tuple[str, bool]:
     """A power of ten whose logarithm the clip cuts off anyway, if there is one; whether it is so."""
     site = masked.site
     value = site.value(masked.param)
-    least = LEAST.get(value.dtype or "", 1e-37) if site.op.name != "tf.math.log1p" else float(repairs.beside_one(value))
+    least = LEAST.get(value.dtype or "", 1e-37) if site.op.name != "tf.math.log1p" else float(repairs.beside_one(here, value))
     limit = bound_of(masked, here)
     if limit is None:
-        return here.epsilon(value) if site.op.name != "tf.math.log1p" else repairs.beside_one(value), False
+        return here.epsilon(value) if site.op.name != "tf.math.log1p" else repairs.beside_one(here, value), False
     base = LOGARITHMS[site.op.name]
     highest = base ** limit if limit * math.log(base) > -745 else 0.0
     if highest < least:
@@ -118,4 +118,4 @@ def bound_of(masked: Masked, here: Context) -> float | None:
 
 def quotient_floor(masked: Masked, here: Context) -> tuple[str, bool]:
     value = masked.site.value(masked.param)
-    return {"float16": "1e-2"}.get(value.dtype or "", here.epsilon(value)), False
+    return here.epsilon(value, "divisor"), False

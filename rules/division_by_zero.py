@@ -95,7 +95,7 @@ def product(value: Value, here: Context, depth: int = 4) -> list[Value]:
 def fixes(division: Site, param: str, here: Context) -> list[Fix]:
     divisor = division.value(param)
     if division.op.name == "tf.math.rsqrt":
-        return floored(division, param, here, {"float16": "1e-3"}.get(divisor.dtype or "", "1e-12"))
+        return floored(division, param, here, here.epsilon(divisor, "inverse root"))
     inside = repairs.roots(divisor)
     if inside and division.differentiated is not Differentiated.NO:
         return repairs.under_the_root(here, inside)
@@ -103,9 +103,9 @@ def fixes(division: Site, param: str, here: Context) -> list[Fix]:
     if division.op.name == "tf.divide" and zero_meant(division, here):
         found += here.rewrite(division, "tf.math.divide_no_nan({x}, {y})", title="0 where the divisor is 0",
                               claim=Claim.EQUAL_WHERE_FINITE, x=division.args["x"], y=division.args["y"])
-    found += floored(division, param, here, {"float16": "1e-2"}.get(divisor.dtype or "", here.epsilon(divisor)))
+    found += floored(division, param, here, here.epsilon(divisor, "divisor"))
     if division.op.name == "tf.divide" and overlap(division, here):
-        eps = here.epsilon(divisor)
+        eps = here.epsilon(divisor, "divisor")
         found += here.rewrite(division, f"({{x}} + {eps}) / ({{y}} + {eps})", title="add a small number above and below",
                               claim=Claim.SHIFTED, cost=f"0 / 0 becomes 1; other values move by about {eps} / divisor",
                               x=division.args["x"], y=division.args["y"])

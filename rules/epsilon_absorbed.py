@@ -20,11 +20,9 @@ See also: https://docs.oracle.com/cd/E19957-01/806-3568/ncg_goldberg.html
 
 from dataclasses import dataclass
 
-from tfnanlint.api import (SMALLEST, Certainty, Claim, Context, Finding, Fix, Iterator, Site, Value, argument, ast, logged,
+from tfnanlint.api import (NEAREST, SMALLEST, Certainty, Claim, Context, Finding, Fix, Iterator, Site, Value, argument, ast, logged,
                            number_text, rounded, rule)
 
-# Steps away from 1 that every dtype keeps, below 1.
-KEPT = {"float16": "1e-3", "bfloat16": "4e-3", "float64": "1e-15"}
 USES = {"tf.math.log": "x", "tf.divide": "y", "tf.sqrt": "x", "tf.math.rsqrt": "x", "tf.math.reciprocal": "x"}
 
 
@@ -63,7 +61,7 @@ def pairs(site: Site):
 
 
 def nearer(site: Site, param: str, side: int, dtype: str, here: Context) -> list[Fix]:
-    step = KEPT.get(dtype, "1e-7")
+    step = NEAREST.get(dtype, "1e-7")
     bound = f"1 - {step}" if side > 0 else f"-1 + {step}"
     return here.rewrite(site, bound, node=site.args[param], title=f"use {bound}, which {dtype} can tell from {side}",
                         claim=Claim.SHIFTED, cost=f"values beyond {bound} become {bound}; the gradient is 0 there")

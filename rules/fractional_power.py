@@ -65,7 +65,7 @@ def fixes(power: Site, exponent: float, here: Context) -> list[Fix]:
 def floored(power: Site, exponent: float, here: Context) -> list[Fix]:
     """The base kept where the power and its derivative are finite."""
     base = power.value("x")
-    bound = floor(exponent, base)
+    bound = floor(exponent, base, here)
     if bound is None or exponent == int(exponent) and not base.nonnegative:
         return []
     return here.rewrite(power, f"tf.maximum({{x}}, {bound})", node=power.args["x"], x=power.args["x"],
@@ -73,15 +73,16 @@ def floored(power: Site, exponent: float, here: Context) -> list[Fix]:
                         cost=f"bases below {bound} become {bound}; the gradient is 0 there")
 
 
-def floor(exponent: float, base: Value) -> str | None:
-    """The smallest base whose power and derivative fit the dtype."""
+def floor(exponent: float, base: Value, here: Context) -> str | None:
+    """A small base whose power and derivative fit the dtype."""
     if exponent > 1:
         return "0.0"
-    if base.dtype == "float16":
-        return "1e-4" if exponent > 0 else "1e-2" if exponent >= -1 else None
     if exponent > 0:
-        return "1e-12" if base.lo >= 0 and not beside_one(base) else "1e-7"
-    return "1e-12" if exponent > -1 else "1e-7" if exponent >= -4 else None
+        return here.epsilon(base, "root" if base.lo >= 0 and not beside_one(base) else "floor")
+    if base.dtype == "float16":
+        return here.epsilon(base, "divisor") if exponent >= -1 else None
+    # The -5th power of a smaller number overflows, whatever is configured.
+    return here.epsilon(base, "inverse root") if exponent > -1 else "1e-7" if exponent >= -4 else None
 
 
 def beside_one(base: Value) -> bool:

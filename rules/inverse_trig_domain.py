@@ -22,7 +22,6 @@ from tfnanlint.api import Certainty, Claim, Context, Differentiated, Finding, Fi
 
 FINITE_AT_THE_EDGE = ("tf.acos", "tf.asin", "tf.acosh")
 CUT = ("tf.acos", "tf.asin")
-MARGINS = {"float16": "1e-3", "bfloat16": "1e-2"}
 NAMES = {"tf.math.erfinv": "inverse error function", "tf.math.erfcinv": "inverse error function", "tf.math.ndtri": "normal quantile"}
 
 
@@ -51,7 +50,7 @@ def fixes(inverse: Site, lo: float, hi: float, here: Context) -> list[Fix]:
     x = inverse.args.get("x")
     if x is None:
         return []
-    margin = MARGINS.get(inverse.value("x").dtype or "", "1e-7")
+    margin = here.epsilon(inverse.value("x"), "margin")
     inside = here.made_by(inverse.value("x"), "tf.clip_by_value")
     given = inside.args["x"] if inside is not None and inside.node is x and exact(inside, lo, hi) else x
     if inverse.op.name == "tf.acosh":

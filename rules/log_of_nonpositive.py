@@ -112,7 +112,7 @@ def floor(log: Site, here: Context, edge: float) -> list[Fix]:
     if "x" not in log.args:
         return []
     x = log.value("x")
-    bound = here.epsilon(x) if edge == 0 else f"-1 + {repairs.beside_one(x)}"
+    bound = here.epsilon(x) if edge == 0 else f"-1 + {repairs.beside_one(here, x)}"
     return here.rewrite(log, f"tf.maximum({{x}}, {bound})", node=log.args["x"], x=log.args["x"],
                         title=f"keep the argument at or above {bound}", claim=Claim.SHIFTED,
                         cost=f"values below {bound} become {bound}; the gradient is 0 there")

@@ -15,23 +15,32 @@ The jitter on the diagonal has to be large against the rounding of the largest e
 too little for a 3 x 3 matrix of rank 2), 1e-12 of it in float64, where it costs nothing to be generous. Compute in float64 if you
 can. Of a matrix that is not a product with itself nothing is known: those are reported with `certainty = "all"` only.
 
+With `target-tensorflow` below 2.1 (`svd`) or 2.4 (`eigh`), gradients through these are reported too: there they divide by the
+differences of the values, which are 0 for a multiple of the identity.
+
 See also: https://www.tensorflow.org/api_docs/python/tf/linalg/cholesky
 https://github.com/tensorflow/probability/issues/1291 and https://github.com/tnakae/DAGMM/issues/21
 """
 
-from tfnanlint.api import Certainty, Claim, Context, Finding, Fix, Iterator, Named, Site, Value, plain, rule
+from tfnanlint.api import Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Named, Site, Value, plain, rule
 
 SCALES = {"tf.divide": ("x",), "tf.multiply": ("x", "y")}
 TURNS = ("tf.transpose", "tf.linalg.matrix_transpose", "tf.linalg.adjoint")
 # What these give has an inverse wherever it is a number at all.
 REGULAR = ("tf.linalg.triangular_solve", "tf.linalg.cholesky", "tf.linalg.inv", "tf.linalg.expm")
+# What their gradients divided by the differences of, and the release that no longer does.
+MENDED = {"tf.linalg.svd": ("singular values", "2.1"), "tf.linalg.eigh": ("eigenvalues", "2.4")}
 FLAGS = ("transpose_a", "transpose_b", "adjoint_a", "adjoint_b")
 
 
-@rule("TFN108", "singular-matrix", on="tf.linalg.cholesky tf.linalg.inv tf.linalg.solve tf.linalg.logdet tf.linalg.slogdet")
+@rule("TFN108", "singular-matrix", on="tf.linalg.cholesky tf.linalg.inv tf.linalg.solve tf.linalg.logdet tf.linalg.slogdet "
+      "tf.linalg.svd tf.linalg.eigh")
 def check(factored: Site, here: Context) -> Iterator[Finding]:
     x = factored.value("x")
     if not here.numeric(x) or x.kind == "number":
+        return
+    if factored.op.name in MENDED:
+        yield from equal_values(factored, here)
         return
     product = gram(x, here)
     if product is None and (x.known or x.guarded or isinstance(x.origin, Site)):
@@ -41,6 +50,14 @@ def check(factored: Site, here: Context) -> Iterator[Finding]:
         "a matrix about which nothing is known, and which may be singular")
     yield here.finding(factored, None, f"{name} of {what}: the result and its gradient are NaN",
                        Certainty.MAY if product is not None else Certainty.UNKNOWN, fixes(factored, here))
+
+
+def equal_values(factored: Site, here: Context) -> Iterator[Finding]:
+    """Old releases divide by the differences of singular values or eigenvalues."""
+    if factored.differentiated is Differentiated.YES:
+        name = factored.op.name.rpartition(".")[2]
+        yield here.finding(factored, None, f"the gradient of {name} is NaN where two {MENDED[factored.op.name][0]} are equal",
+                           Certainty.MAY, fixed_in=MENDED[factored.op.name][1])
 
 
 def gram(value: Value, here: Context, depth: int = 3) -> Site | None:

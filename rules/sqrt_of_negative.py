@@ -113,8 +113,6 @@ def fixes(root: Site, variance: tuple[Site, moments.Variance] | None, here: Cont
     if "x" not in root.args or root.value("x").hi < 0:
         return found  # a floor under what is always negative would only make a constant of it
     eps = repairs.root_epsilon(here, root)
-    if root.op.name == "tf.math.rsqrt" and root.value("x").dtype == "float16":
-        eps = "1e-3"
     return found + here.rewrite(root, f"tf.maximum({{x}}, {eps})", node=root.args["x"], x=root.args["x"],
                                 title=f"keep what stands under the root at or above {eps}", claim=Claim.SHIFTED,
                                 cost=f"values below {eps} become {eps}; the gradient is 0 there")

@@ -23,7 +23,7 @@ RULES = pytest.mark.parametrize("rule", load(), ids=lambda rule: rule.slug)
 # A module imports only from those above it, also where it imports late. A package is one room.
 ORDER = """
 source magics cells notebook
-conditions names values findings fingerprint edits
+conditions names values findings epsilons fingerprint edits
 site ops scopes calls statements project module
 assumptions resolution following containers expressions
 gradients domains exponents moments probabilities pairings masks evidence reach

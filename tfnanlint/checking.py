@@ -94,7 +94,7 @@ def check_source(source: Source, policy: Policy) -> Checked:
     if policy.comments and suppress.skips_file(source):
         return Checked(source)
     try:
-        found = flow.analyse(source, policy.rules)
+        found = flow.analyse(source, policy.rules, policy.setup)
     except Unreadable as error:
         return Checked(source, (_unparsable(source, error),))
     except (RecursionError, MemoryError):
@@ -108,11 +108,13 @@ def check_source(source: Source, policy: Policy) -> Checked:
 
 
 def _most_specific(found: list[Finding], policy: Policy) -> list[Finding]:
-    """Drop each finding in whose place one is reported of a rule that replaces its rule there."""
+    """Drop each finding in whose place one of a rule stands that replaces its rule there, also if that one shows only in modes
+    that are not used.
+    """
     replaced = {
         (code, span)
         for finding in found
-        if policy.reports(finding) and finding.code in policy.known
+        if policy.sure(finding) and finding.code in policy.known
         for code in policy.known[finding.code].over
         for span in (finding.span, *finding.data.get("covers", ()))
     }

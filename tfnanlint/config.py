@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from tfnanlint import notices
-from tfnanlint.findings import Certainty, Finding
+from tfnanlint.findings import Certainty, Finding, Setup, release
 from tfnanlint.keys import CERTAINTIES, DEFAULT_EXCLUDE, KEYS, MAX_FILE_SIZE, ConfigError, checked_value, hint
 from tfnanlint.patterns import Patterns, bounded
 from tfnanlint.revision import WorkTree
@@ -60,6 +60,9 @@ class Layer:
     respect_gitignore: bool | None = None
     max_file_size: int | None = None
     baseline: str | None = None
+    epsilon: float | None = None
+    modes: tuple[str, ...] | None = None
+    target_tensorflow: str | None = None
     ignore_comments: bool | None = None
 
 
@@ -204,7 +207,8 @@ def _selected(layers: Sequence[Layer], rules: Sequence[Rule]) -> set[str]:
 @dataclass(frozen=True, slots=True)
 class Policy:
     """What applies to one file: the rules that run, how sure a finding must be, whether idle comments are reported,
-    whether fixes that move values are applied, every known rule by its code, and whether comments hide findings.
+    whether fixes that move values are applied, every known rule by its code, whether comments hide findings, and what
+    the project works with.
     """
 
     rules: tuple[Rule, ...]
@@ -213,8 +217,13 @@ class Policy:
     unsafe_fixes: bool
     known: dict[str, Rule] = field(compare=False)
     comments: bool = True
+    setup: Setup = Setup()
 
     def reports(self, finding: Finding) -> bool:
+        """Whether a finding is shown: it is sure enough, and concerns the modes and releases that the project uses."""
+        return self.setup.concerns(finding) and self.sure(finding)
+
+    def sure(self, finding: Finding) -> bool:
         """Whether a finding is sure enough to be shown."""
         if self.certainty is not None:
             return finding.certainty >= self.certainty
@@ -301,6 +310,12 @@ class Settings:
         return os.path.normpath(os.path.join(stated.root, stated.baseline))
 
     @property
+    def setup(self) -> Setup:
+        target, defaults = self._last("target_tensorflow", None), Setup()
+        return Setup(self._last("epsilon", defaults.epsilon), frozenset(self._last("modes", defaults.modes)),
+                     None if target is None else release(target))
+
+    @property
     def certainty(self) -> Certainty | None:
         """The least certainty that is reported; None leaves it to each rule."""
         name = self._last("certainty", "default")
@@ -340,6 +355,7 @@ class Settings:
                 unsafe_fixes=self.unsafe_fixes,
                 known={rule.code: rule for rule in (*rules, *notices.NOTICES)},
                 comments=not self._last("ignore_comments", False),
+                setup=self.setup,
             )
         return self._policies[ignored]
 

@@ -3,9 +3,38 @@
 from __future__ import annotations
 
 import enum
+import re
 from dataclasses import dataclass, field
 
 from tfnanlint.source import Span
+
+
+EPSILON = 1e-7
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """What a project works with: the small constant that guards are made of, the modes in which it runs TensorFlow, and its
+    oldest TensorFlow, as (major, minor); None for the newest there is.
+    """
+
+    epsilon: float = EPSILON
+    modes: frozenset[str] = frozenset(("eager", "graph", "xla"))
+    tensorflow: tuple[int, int] | None = None
+
+    def concerns(self, finding: Finding) -> bool:
+        """Whether a finding shows in a mode and a release that the project uses."""
+        if finding.modes and self.modes.isdisjoint(finding.modes):
+            return False
+        return not finding.fixed_in or self.tensorflow is not None and self.tensorflow < release(finding.fixed_in)
+
+
+def release(text: str) -> tuple[int, int]:
+    """`2.10` as (2, 10). Raises ValueError for what is no release of TensorFlow."""
+    match = re.fullmatch(r"([12])\.(\d{1,2})(\.\d{1,2})?", text)
+    if match is None:
+        raise ValueError(f"{text!r} is no release of TensorFlow")
+    return int(match[1]), int(match[2])
 
 
 class Certainty(enum.IntEnum):
@@ -80,7 +109,8 @@ class Finding:
     """A hazard at `span`, with the evidence that leads there (newest first) and the repairs, best first.
 
     `range` is the offending value in words ("between 0 and 1"); `modes` are the execution modes in which the
-    hazard shows ("eager", "graph", "xla"); `no_fix` says why a repair was not offered.
+    hazard shows ("eager", "graph", "xla"); `fixed_in` is the TensorFlow release that no longer has it; `no_fix` says why a
+    repair was not offered.
     """
 
     code: str
@@ -96,4 +126,5 @@ class Finding:
     fixes: tuple[Fix, ...] = ()
     no_fix: str = ""
     help: str = ""
+    fixed_in: str = ""
     data: dict = field(default_factory=dict, compare=False, hash=False)

@@ -9,7 +9,7 @@ from typing import Any, Iterable, Iterator
 
 from tfnanlint.conditions import leaf
 from tfnanlint.expressions import _COMPARISONS, _OPERATORS, Interpreter
-from tfnanlint.findings import Certainty, Finding
+from tfnanlint.findings import Certainty, Finding, Setup
 from tfnanlint.gradients import Gradients
 from tfnanlint.module import Module
 from tfnanlint.ops import load
@@ -124,7 +124,7 @@ def subscriptions(rules: Iterable[Rule], text: str) -> Subscriptions:
     return _cache[key]
 
 
-def analyse(source: Source, rules: Iterable[Rule]) -> list[Finding]:
+def analyse(source: Source, rules: Iterable[Rule], setup: Setup = Setup()) -> list[Finding]:
     """All findings of `rules` in a source, of every certainty, in order of position.
 
     Raises `Unreadable` when the source cannot be parsed. A rule that raises is reported as TFN000; the others go on.
@@ -135,11 +135,11 @@ def analyse(source: Source, rules: Iterable[Rule]) -> list[Finding]:
     if not marked and not _BARE.search(source.text):
         source.tree  # a syntax error is reported even where no rule has work
         return []
-    with File(source, found, marked, draft=True) as draft:
+    with File(source, found, marked, draft=True, setup=setup) as draft:
         doubtful = {node: node.lineno for node, point, stopped in draft.candidates() if any(draft.judge(node, point, stopped))}
         findings = [] if doubtful else draft.of_file()
     if doubtful or findings:
-        with File(source, found, marked, draft=False) as final:
+        with File(source, found, marked, draft=False, setup=setup) as final:
             findings = [f for candidate in final.candidates(doubtful) for f in final.judge(*candidate)]
             findings += final.of_file()
     remember(source)
@@ -162,7 +162,7 @@ class File:
     at what the draft found once more, with the callers in other files too. Most files never need the second.
     """
 
-    def __init__(self, source: Source, subscribed: Subscriptions, marked: set[int], draft: bool):
+    def __init__(self, source: Source, subscribed: Subscriptions, marked: set[int], draft: bool, setup: Setup):
         self.project = Project(source.path)
         self.module = self.project.modules[self.project.path] = Module(source, self.project)
         self.interpreter = Interpreter(callers_abroad=not draft)
@@ -171,7 +171,7 @@ class File:
         self.objects = subscribed.objects(self.module)
         self.compared = [one for one in subscribed.events["compare"] if any(word in source.text for word in one.words)]
         self.gradients = Gradients(self.module, self.interpreter)
-        self.contexts = {one: Context(self.module, self.interpreter, one, draft) for one in subscribed.rules}
+        self.contexts = {one: Context(self.module, self.interpreter, one, draft, setup) for one in subscribed.rules}
 
     def __enter__(self) -> File:
         return self

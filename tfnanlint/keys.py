@@ -7,10 +7,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from tfnanlint.findings import Certainty
+from tfnanlint.findings import EPSILON, Certainty, release
 
 MAX_FILE_SIZE = 2 * 1024 * 1024
 CERTAINTIES = ("default", *(level.name.lower() for level in sorted(Certainty, reverse=True)))
+
+MODES = ("eager", "graph", "xla")
+# What may be configured as epsilon: of less, float32 holds no square, and more is no small constant.
+LEAST_EPSILON, LARGEST_EPSILON = 1e-19, 1e-2
 
 # Directories that hold other people's code, build output or caches; the names are ruff's.
 DEFAULT_EXCLUDE = (
@@ -26,7 +30,8 @@ class ConfigError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One configuration key. `kind` is one of rules, patterns, rules-by-pattern, certainty, boolean, bytes, path."""
+    """One configuration key. `kind` is one of rules, patterns, rules-by-pattern, certainty, boolean, bytes, path,
+    epsilon, modes, release."""
 
     kind: str
     default: Any
@@ -55,6 +60,15 @@ KEYS = {
     "respect-gitignore": Key("boolean", True, "leave out what git ignores"),
     "max-file-size": Key(
         "bytes", MAX_FILE_SIZE, "in bytes; a larger file that mentions TensorFlow is reported as unread; notebooks may have 50 times that"
+    ),
+    "epsilon": Key(
+        "epsilon", EPSILON, "the small constant that fixes write; where a dtype would lose it, the nearest that the dtype keeps"
+    ),
+    "modes": Key(
+        "modes", list(MODES), "how the project runs TensorFlow; what goes wrong only in other modes is not reported"
+    ),
+    "target-tensorflow": Key(
+        "release", None, 'the oldest TensorFlow in use, such as `"2.10"`: reports hazards that newer releases no longer have'
     ),
     "baseline": Key(
         "path", None, "the file of known findings, which are not reported; made by `tfnanlint baseline create`"
@@ -86,6 +100,12 @@ def checked_value(key: str, value: Any, origin: str) -> Any:
         if value not in CERTAINTIES:
             near = hint(value, CERTAINTIES) if isinstance(value, str) else ""
             raise ConfigError(f"{origin}: `{key}` must be one of {', '.join(CERTAINTIES)}{near}")
+    elif kind == "epsilon":
+        return _epsilon(key, value, origin)
+    elif kind == "modes":
+        return _modes(key, value, origin)
+    elif kind == "release":
+        _release(key, value, origin)
     elif kind == "bytes":
         if type(value) is not int or value <= 0:
             raise ConfigError(f"{origin}: `{key}` must be a positive number of bytes")
@@ -103,6 +123,31 @@ def _strings(key: str, value: Any, origin: str) -> tuple[str, ...]:
     return tuple(value)
 
 
+def _epsilon(key: str, value: Any, origin: str) -> float:
+    if type(value) not in (int, float) or not LEAST_EPSILON <= value <= LARGEST_EPSILON:
+        why = "" if type(value) is not float or value > LARGEST_EPSILON or value <= 0 else ": float32 would lose a smaller one"
+        raise ConfigError(f"{origin}: `{key}` must be a number between {LEAST_EPSILON:g} and {LARGEST_EPSILON:g}{why}")
+    return float(value)
+
+
+def _modes(key: str, value: Any, origin: str) -> tuple[str, ...]:
+    modes = _strings(key, value, origin)
+    for mode in modes:
+        if mode not in MODES:
+            raise ConfigError(f"{origin}: `{key}`: unknown mode `{mode}`{hint(mode, MODES)}; there are {', '.join(MODES)}")
+    if not modes:
+        raise ConfigError(f"{origin}: `{key}` must name one of {', '.join(MODES)} at least")
+    return modes
+
+
+def _release(key: str, value: Any, origin: str) -> None:
+    try:
+        release(value)
+    except (TypeError, ValueError):
+        quoted = f'; write it in quotes, "{value}"' if type(value) is float else ""
+        raise ConfigError(f'{origin}: `{key}` must be a release such as "2.10"{quoted}') from None
+
+
 _STRINGS = {"type": "array", "items": {"type": "string"}}
 _SHAPES: dict[str, dict[str, Any]] = {
     "rules": _STRINGS,
@@ -112,6 +157,9 @@ _SHAPES: dict[str, dict[str, Any]] = {
     "boolean": {"type": "boolean"},
     "bytes": {"type": "integer", "exclusiveMinimum": 0},
     "path": {"type": "string", "minLength": 1},
+    "epsilon": {"type": "number", "minimum": LEAST_EPSILON, "maximum": LARGEST_EPSILON},
+    "modes": {"type": "array", "items": {"enum": list(MODES)}, "minItems": 1, "uniqueItems": True},
+    "release": {"type": "string", "pattern": r"^[12]\.\d{1,2}(\.\d{1,2})?$"},
 }
 
 

@@ -18,12 +18,12 @@ _DEVIATIONS = ("tf.math.reduce_std",)
 
 def root_epsilon(here: Context, site: Site, param: str = "x") -> str:
     """What is added to a sum of squares: its root is 1e-6, small against anything and with a finite derivative."""
-    return here.epsilon(site.value(param), 2)
+    return here.epsilon(site.value(param), "inverse root" if site.op.name == "tf.math.rsqrt" else "root")
 
 
-def beside_one(value: Value) -> str:
+def beside_one(here: Context, value: Value) -> str:
     """A margin that 1 minus it does not lose in the value's dtype, as text."""
-    return {"float16": "1e-3", "bfloat16": "1e-2"}.get(value.dtype or "", "1e-7")
+    return here.epsilon(value, "margin")
 
 
 def double_where(here: Context, site: Site, param: str = "x", *, inside: str = "{x} > 0", fill: str = "tf.ones_like({x})",

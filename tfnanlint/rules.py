@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from typing import Any, Callable, Iterable, Iterator
 
 from tfnanlint.edits import enclosing
+from tfnanlint.epsilons import epsilon
 from tfnanlint.evidence import widest
-from tfnanlint.findings import Certainty, Claim, Differentiated, Edit, Finding, Fix, Step
+from tfnanlint.findings import Certainty, Claim, Differentiated, Edit, Finding, Fix, Setup, Step
 from tfnanlint.names import IMPORTS, canonical, local_spelling
 from tfnanlint.masks import CLIPS, Masked, Masks
 from tfnanlint.pairings import Pairing, output_layers, pairings
@@ -104,6 +105,17 @@ def load(plugins: Iterable[str] = ()) -> tuple[Rule, ...]:
     return _loaded
 
 
+_MODE_NAMES = {"eager": "eager mode", "graph": "tf.function", "xla": "XLA"}
+_SAYS_MODE = ("eager", "graph", "tf.function", "XLA", "compiled")
+
+
+def _where(message: str, modes: tuple[str, ...]) -> str:
+    """The modes in which a hazard shows, where these are not all and the message does not name any."""
+    if len(modes) in (0, len(MODES)) or any(word in message for word in _SAYS_MODE):
+        return ""
+    return f" (in {' and '.join(_MODE_NAMES[mode] for mode in modes)} only)"
+
+
 def _import(package: str) -> None:
     found = importlib.import_module(package)
     for info in pkgutil.iter_modules(found.__path__):
@@ -123,8 +135,9 @@ def _load_plugins(wanted: set[str]) -> None:
 class Context:
     """What a rule may ask about the file it looks at, and how it makes findings and fixes."""
 
-    def __init__(self, module: Any, interpreter: Any, rule: Rule, draft: bool = False):
+    def __init__(self, module: Any, interpreter: Any, rule: Rule, draft: bool = False, setup: Setup = Setup()):
         """A draft makes no fixes: what it finds is judged once more."""
+        self.setup = setup
         self.draft = draft
         self.module = module
         self.source = module.source
@@ -250,11 +263,9 @@ class Context:
         return all(isinstance(inner, (ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.expr_context))
                    for inner in ast.walk(node))
 
-    def epsilon(self, value: Value, power: int = 1) -> str:
-        """A positive constant that survives in the value's dtype, as text; `power` 2 for use inside a square root."""
-        if value.dtype in ("float16", "bfloat16"):
-            return "1e-4" if value.dtype == "float16" else "1e-7"
-        return "1e-12" if power == 2 else "1e-7"
+    def epsilon(self, value: Value, use: str = "floor") -> str:
+        """The positive constant for a use (`epsilons.USES`) that survives in the value's dtype, as text."""
+        return epsilon(use, value.dtype, self.setup.epsilon)
 
     def grade(self, value: Value, surely: bool) -> Certainty:
         """MUST when the value surely is outside, UNKNOWN when nothing is known, else MAY."""
@@ -266,21 +277,22 @@ class Context:
 
     def finding(self, site: Site, param: str | None, message: str, certainty: Certainty,
                 fixes: Iterable[Fix] = (), *, modes: tuple[str, ...] = MODES, node: ast.AST | None = None,
-                help: str = "", covers: Iterable[ast.AST] = ()) -> Finding:
+                help: str = "", covers: Iterable[ast.AST] = (), fixed_in: str = "") -> Finding:
         """A finding at a site; the value of `param` is shown with the chain that leads to it.
 
-        `covers` are expressions at which it also replaces findings of the rules that its rule goes before (`over`).
+        `fixed_in` is the TensorFlow release that no longer has the hazard. `covers` are expressions at which it also replaces findings of the rules that its rule goes before (`over`).
         """
         if self.draft:
             return Finding(self.rule.code, self.rule.slug, self.source.path, self.source.span(node or site.node), message, certainty)
         value = site.value(param) if param else None
+        message += _where(message, modes) + (f" (before TensorFlow {fixed_in})" if fixed_in else "")
         fixes = tuple(fixes)
         no_fix, self.no_fix = ("" if fixes else self.no_fix), ""
         return Finding(
             self.rule.code, self.rule.slug, self.source.path, self.source.span(node or site.node), message, certainty,
             differentiated=site.differentiated, range=words(value) if value is not None else "",
             trace=self._trace(site, value) if value is not None else (), modes=modes, fixes=fixes, no_fix=no_fix, help=help,
-            data={"covers": tuple(map(self.source.span, covers))} if covers else {},
+            fixed_in=fixed_in, data={"covers": tuple(map(self.source.span, covers))} if covers else {},
         )
 
     def remark(self, node: ast.AST, message: str, certainty: Certainty = Certainty.MUST, fixes: Iterable[Fix] = ()) -> Finding:
@@ -378,7 +390,7 @@ class Context:
 
     def floored(self, site: Site, param: str = "x", edge: float = 0.0) -> list[Fix]:
         """The argument kept a little above `edge`: what remains where no better form is in reach."""
-        eps = self.epsilon(site.value(param))
+        eps = self.epsilon(site.value(param), "floor" if edge == 0 else "margin")
         bound = eps if edge == 0 else f"{number_text(edge)} + {eps}"
         return self.rewrite(site, f"tf.maximum({{x}}, {bound})", node=site.args[param], x=site.args[param],
                             title=f"keep the argument at or above {bound}", claim=Claim.SHIFTED,

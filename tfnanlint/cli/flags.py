@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 from tfnanlint import __version__
 from tfnanlint.config import CERTAINTIES, ConfigError, Configuration, Layer, hint
+from tfnanlint.keys import checked_value
 from tfnanlint.linter import Linter
 from tfnanlint.report import FORMATS
 
@@ -117,6 +118,10 @@ def _rule_choice(parser: argparse.ArgumentParser) -> None:
     add("--per-file-ignores", action="append", metavar="GLOB:RULE", help="do not run a rule on some files")
     add("--preview", action=argparse.BooleanOptionalAction, default=None, help="run the rules in preview, too")
     add("--certainty", choices=CERTAINTIES, help="report findings at least this sure (default: as each rule says)")
+    project = parser.add_argument_group("the project").add_argument
+    project("--modes", metavar="MODES", help="how it runs TensorFlow: eager, graph, xla (default: all); other hazards are left out")
+    project("--target-tensorflow", metavar="VERSION", help="its oldest TensorFlow: report what newer releases have mended, too")
+    project("--epsilon", metavar="NUMBER", help="the small constant that fixes write (default: 1e-7)")
 
 
 def _file_choice(parser: argparse.ArgumentParser) -> None:
@@ -201,8 +206,23 @@ def layer_of(arguments: argparse.Namespace) -> Layer:
         force_exclude=arguments.force_exclude,
         respect_gitignore=arguments.respect_gitignore,
         baseline=_baseline_flag(arguments),
+        epsilon=_number(arguments.epsilon),
+        modes=None if arguments.modes is None else checked_value("modes", list(split([arguments.modes])), "--modes"),
+        target_tensorflow=_release(arguments.target_tensorflow),
         ignore_comments=getattr(arguments, "ignore_noqa", None) or None,
     )
+
+
+def _number(text: str | None) -> float | None:
+    """The epsilon that the flags state. Raises `ConfigError`."""
+    try:
+        return None if text is None else checked_value("epsilon", float(text), "--epsilon")
+    except ValueError:
+        raise ConfigError(f"--epsilon: `{text}` is not a number") from None
+
+
+def _release(text: str | None) -> str | None:
+    return None if text is None else checked_value("target-tensorflow", text, "--target-tensorflow")
 
 
 def _baseline_flag(arguments: argparse.Namespace) -> str | None:

@@ -1,0 +1,113 @@
+"""What a project works with: the constant that its fixes write, its modes, its oldest TensorFlow."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from tfnanlint import rules
+from tfnanlint.config import Policy
+from tfnanlint.checking import check_source
+from tfnanlint.dev import repository
+from tfnanlint.epsilons import USES, epsilon
+from tfnanlint.findings import Setup, release
+from tfnanlint.fixing import fix_source
+from tfnanlint.source import Source
+from tfnanlint.values import FLOATS, SMALLEST, rounded
+
+HEAD = "import tensorflow as tf\n\n\ndef loss(x):\n"
+
+
+def policy(setup: Setup) -> Policy:
+    return Policy(rules=tuple(rules.load()), certainty=None, idle=False, unsafe_fixes=True,
+                  known={one.code: one for one in rules.load()}, setup=setup)
+
+
+def fixed(line: str, setup: Setup) -> str:
+    """What a line becomes."""
+    source = Source("a.py", f"{HEAD}    with tf.GradientTape() as tape:\n        return {line}\n")
+    settings = policy(setup)
+    result = fix_source(source, lambda one: list(check_source(one, settings).findings), lambda fix: True)
+    return result.source.text.splitlines()[-1].strip().removeprefix("return ")
+
+
+@pytest.mark.parametrize(
+    "line, configured, wanted",
+    [
+        ("tf.math.log(tf.nn.relu(x))", 1e-7, "tf.math.log(tf.maximum(tf.nn.relu(x), 1e-7))"),
+        ("tf.math.log(tf.nn.relu(x))", 2.5e-6, "tf.math.log(tf.maximum(tf.nn.relu(x), 2.5e-6))"),
+        # 1e-5 in float16: the derivative of the logarithm there is above 65504.
+        ("tf.math.log(tf.nn.relu(tf.cast(x, tf.float16)))", 1e-5, "tf.math.log(tf.maximum(tf.nn.relu(tf.cast(x, tf.float16)), 1e-4))"),
+        ("tf.math.log(tf.nn.relu(tf.cast(x, tf.float16)))", 1e-3, "tf.math.log(tf.maximum(tf.nn.relu(tf.cast(x, tf.float16)), 1e-3))"),
+        ("tf.sqrt(tf.nn.relu(x))", 1e-7, "tf.sqrt(tf.nn.relu(x) + 1e-12)"),
+        ("tf.sqrt(tf.nn.relu(x))", 1e-5, "tf.sqrt(tf.nn.relu(x) + 1e-8)"),
+        ("tf.acos(tf.tanh(x))", 1e-8, "tf.acos(tf.clip_by_value(tf.tanh(x), -1.0 + 1e-7, 1.0 - 1e-7))"),  # 1 - 1e-8 is 1
+    ],
+)
+def test_fixes_write_the_configured_epsilon_where_the_dtype_holds_it(line, configured, wanted):
+    assert fixed(line, Setup(epsilon=configured)) == wanted
+
+
+@pytest.mark.parametrize("configured", [1e-19, 1e-12, 1e-7, 1e-4, 1e-2])
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_no_epsilon_vanishes_or_overflows(dtype, configured):
+    value = {use: rounded(float(epsilon(use, dtype, configured)), dtype) for use in USES}
+    assert all(one > SMALLEST[dtype] for one in value.values())
+    largest = FLOATS[dtype].max
+    assert 1 / value["floor"] < largest and value["divisor"] ** -2 < largest and value["inverse root"] ** -1.5 < 2 * largest
+    assert rounded(1 - value["margin"], dtype) < 1 < rounded(1 + value["margin"], dtype)
+
+
+@pytest.mark.tensorflow
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_tensorflow_keeps_every_epsilon(dtype):
+    tf = pytest.importorskip("tensorflow")
+    used = {"floor": tf.math.log, "divisor": tf.math.reciprocal, "root": tf.sqrt, "inverse root": tf.math.rsqrt}
+    for configured in (1e-19, 1e-7, 1e-3):
+        for use, op in used.items():
+            x = tf.constant(float(epsilon(use, dtype, configured)), dtype)
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                y = op(x)
+            assert math.isfinite(float(y)) and math.isfinite(float(tape.gradient(y, x))), (use, configured)
+        margin = tf.constant(float(epsilon("margin", dtype, configured)), dtype)
+        assert float(tf.ones([], dtype) - margin) < 1 < float(tf.ones([], dtype) + margin)
+
+
+def found(body: str, setup: Setup) -> list[str]:
+    return [one.code for one in check_source(Source("a.py", HEAD + body), policy(setup)).findings]
+
+
+def test_what_shows_only_in_other_modes_is_not_reported():
+    body = "    with tf.GradientTape() as tape:\n        s = tf.reduce_sum(tf.square(x))\n        " \
+           "return tf.where(s > 0, tf.sqrt(s), 0.0)\n"
+    assert found(body, Setup()) == found(body, Setup(modes=frozenset(("eager", "xla")))) != []
+    assert found(body, Setup(modes=frozenset(("eager", "graph")))) == []
+
+
+def test_hazards_of_old_releases_are_reported_for_old_targets():
+    body = "    with tf.GradientTape() as tape:\n        s, u, v = tf.linalg.svd(x)\n        return tf.reduce_sum(u)\n"
+    assert found(body, Setup()) == found(body, Setup(tensorflow=(2, 1))) == []
+    assert found(body, Setup(tensorflow=(1, 15))) == ["TFN108"]
+    source = Source("a.py", HEAD + body)
+    assert "(before TensorFlow 2.1)" in check_source(source, policy(Setup(tensorflow=(2, 0)))).findings[0].message
+
+
+def test_releases():
+    assert release("2.10") > release("2.9.1") > release("1.15")
+    for text in ("2", "two", "2.x", "3.0", ""):
+        with pytest.raises(ValueError):
+            release(text)
+
+
+# What a message says where not all modes are concerned.
+_SAID = {"eager": ("eager", "line by line"), "graph": ("graph", "tf.function", "compiled", "optimi"), "xla": ("XLA", "compiled", "jit_compile")}
+
+
+@pytest.mark.parametrize("rule", rules.load(), ids=lambda one: one.slug)
+def test_findings_in_some_modes_only_say_so(rule):
+    path = repository.fixture(rule)
+    for finding in repository.findings(Source.from_bytes(path.name, path.read_bytes()), [rule]):
+        if finding.code == rule.code and set(finding.modes) < {"eager", "graph", "xla"}:
+            assert any(word in finding.message + finding.help for mode in finding.modes for word in _SAID[mode]), finding.message
