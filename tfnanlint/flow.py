@@ -162,7 +162,7 @@ class File:
     at what the draft found once more, with the callers in other files too. Most files never need the second.
     """
 
-    def __init__(self, source: Source, subscribed: Subscriptions, marked: set[int], draft: bool, setup: Setup):
+    def __init__(self, source: Source, subscribed: Subscriptions, marked: set[int], draft: bool, setup: Setup = Setup()):
         self.project = Project(source.path)
         self.module = self.project.modules[self.project.path] = Module(source, self.project)
         self.interpreter = Interpreter(callers_abroad=not draft)
