@@ -74,6 +74,7 @@ def summed_mask(division: Site, here: Context) -> bool:
 
 def sums(value: Value, here: Context, depth: int = 4) -> list[Site]:
     """The sums that a value is made of by adding and scaling."""
+    value = evidence.widest(plain(value))
     total = here.made_by(plain(value), *evidence.SUMS)
     if total is not None:
         return [total]
@@ -85,7 +86,7 @@ def sums(value: Value, here: Context, depth: int = 4) -> list[Site]:
 
 def product(value: Value, here: Context, depth: int = 4) -> list[Value]:
     """The factors of a product; more than one, or none."""
-    site = here.made_by(plain(value), "tf.multiply") if depth else None
+    site = here.made_by(plain(evidence.widest(plain(value))), "tf.multiply") if depth else None
     if site is None:
         return []
     return [part for param in ("x", "y")
