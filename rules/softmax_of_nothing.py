@@ -28,7 +28,7 @@ OPEN = frozenset(("tf.linalg.band_part", "tf.math.top_k", "tf.nn.top_k", "tf.red
 HANDED = ("tf.where", "tf.add", "tf.multiply", "tf.subtract")
 
 
-@rule("TFN506", "softmax-of-nothing", on="tf.nn.softmax tf.nn.log_softmax tf.reduce_logsumexp")
+@rule("TFN506", "softmax-of-nothing", on="tf.nn.softmax tf.nn.log_softmax tf.reduce_logsumexp", needs="inf Inf INF")
 def check(site: Site, here: Context) -> Iterator[Finding]:
     param = "logits" if site.given("logits") else "x"
     masked = mask_of(site.value(param))
