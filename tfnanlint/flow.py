@@ -12,7 +12,7 @@ from tfnanlint.expressions import _COMPARISONS, _OPERATORS, Interpreter
 from tfnanlint.findings import Certainty, Finding, Setup
 from tfnanlint.gradients import Gradients
 from tfnanlint.module import Module
-from tfnanlint.ops import load
+from tfnanlint.ops import Op, load
 from tfnanlint.project import Project, adopt, remember
 from tfnanlint.rules import EVENTS, Context, Rule
 from tfnanlint.scopes import Assigned, Fixed, Imported, Point
@@ -246,7 +246,7 @@ class File:
             node, point, stopped = stack.pop()
             if isinstance(node, ast.Call):
                 name = leaf(node.func.func if isinstance(node.func, ast.Call) else node.func)
-                if name in leaves or name in self.objects or isinstance(node.func, ast.Name):
+                if name in leaves or name in self.objects or isinstance(node.func, ast.Name) and self._renamed(name, point):
                     yield node, point, stopped
                 stopped = (stopped or name in _UNDIFFERENTIATED or name.startswith("assert")
                            or name in _DATA_METHODS and self._prepares(node, point))
@@ -259,6 +259,15 @@ class File:
             elif isinstance(node, ast.Compare):
                 yield node, point, stopped
             self._push(node, point, stopped, stack)
+
+    def _renamed(self, name: str, point: Point) -> bool:
+        """Whether a name that is no op's own may stand for an op all the same; what the file defines or Python has does not."""
+        binding = point.lookup(name)
+        if binding is None:
+            return bool(point.module.stars)
+        if isinstance(binding, Imported):
+            return binding.dotted.rsplit(".", 1)[-1] in self.subscribed.leaves
+        return not isinstance(binding, Fixed) or isinstance(binding.value(self.interpreter).obj, Op)
 
     def _reported(self, expression: ast.AST) -> bool:
         """collect("norms", tf.norm(x)) as a statement: what is only shown is not differentiated."""
