@@ -35,7 +35,8 @@ RESULTS = {"tf.reduce_mean": "of nothing the mean is 0 / 0, NaN", "tf.reduce_max
            "tf.reduce_min": "of nothing the smallest is inf"}
 
 
-@rule("TFN107", "mean-of-nothing", on="tf.reduce_mean tf.reduce_max tf.reduce_min")
+@rule("TFN107", "mean-of-nothing", on="tf.reduce_mean tf.reduce_max tf.reduce_min",
+      needs="boolean_mask dynamic_partition gather")
 def check(reduction: Site, here: Context) -> Iterator[Finding]:
     x = reduction.value("x")
     if not here.numeric(x) or x.dtype in ("uint8", "int16", "int8") or not filtered(x) or asked(reduction, here):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from tfnanlint import notices, suppress
 from tfnanlint.config import Policy
-from tfnanlint.findings import Finding
+from tfnanlint.findings import Certainty, Finding
 from tfnanlint.source import Source, Span, Unreadable
 
 
@@ -94,7 +94,8 @@ def check_source(source: Source, policy: Policy) -> Checked:
     if policy.comments and suppress.skips_file(source):
         return Checked(source)
     try:
-        found = flow.analyse(source, policy.rules, policy.setup)
+        found = flow.analyse(source, policy.rules, policy.setup,
+                             lambda finding: finding.certainty is Certainty.UNKNOWN or policy.reports(finding))
     except Unreadable as error:
         return Checked(source, (_unparsable(source, error),))
     except (RecursionError, MemoryError):

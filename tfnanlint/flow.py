@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import traceback
-from typing import Any, Iterable, Iterator
+from typing import Any, Callable, Iterable, Iterator
 
 from tfnanlint.conditions import leaf
 from tfnanlint.expressions import _COMPARISONS, _OPERATORS, Interpreter
@@ -124,8 +124,15 @@ def subscriptions(rules: Iterable[Rule], text: str) -> Subscriptions:
     return _cache[key]
 
 
-def analyse(source: Source, rules: Iterable[Rule], setup: Setup = Setup()) -> list[Finding]:
+def _any(finding: Finding) -> bool:
+    return True
+
+
+def analyse(source: Source, rules: Iterable[Rule], setup: Setup = Setup(),
+            wanted: Callable[[Finding], bool] = _any) -> list[Finding]:
     """All findings of `rules` in a source, of every certainty, in order of position.
+
+    A place where nothing is `wanted`, and nothing found that callers elsewhere could make surer, may be left out.
 
     Raises `Unreadable` when the source cannot be parsed. A rule that raises is reported as TFN000; the others go on.
     """
@@ -136,7 +143,8 @@ def analyse(source: Source, rules: Iterable[Rule], setup: Setup = Setup()) -> li
         source.tree  # a syntax error is reported even where no rule has work
         return []
     with File(source, found, marked, draft=True, setup=setup) as draft:
-        doubtful = {node: node.lineno for node, point, stopped in draft.candidates() if any(draft.judge(node, point, stopped))}
+        doubtful = {node: node.lineno for node, point, stopped in draft.candidates()
+                    if any(wanted(found) for found in draft.judge(node, point, stopped))}
         findings = [] if doubtful else draft.of_file()
     if doubtful or findings:
         with File(source, found, marked, draft=False, setup=setup) as final:
