@@ -58,6 +58,8 @@ def vanishes(eps: float, dtype: str | None) -> bool:
 
 
 def guarded(site: Site, param: str, here: Context) -> Iterator[Finding]:
+    if not site.may_be_made_by(param, "tf.add", "tf.maximum", "tf.clip_by_value"):
+        return
     guard = site.value(param).origin
     if not isinstance(guard, Site) or here.hidden(site):
         return

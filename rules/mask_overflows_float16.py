@@ -25,17 +25,16 @@ import re
 from tfnanlint.api import Certainty, Claim, Context, Finding, Fix, INF, Iterator, Site, Value, ast, rule
 
 LARGEST = 65504.0
-BIG = re.compile(r"\d[eE]\+?\d|\b\d{5,}")  # a number that float16 might not hold
-PLACES = re.compile(r"[*+-]|\bwhere\(|\bmultiply\(|\badd\(|\bsubtract\(")
+BIG = r"(?:\d[eE]\+?\d|\b\d{5,})"  # a number that float16 might not hold
+NAMED = re.compile(rf"(\w+)(?:\s*:\s*\w+)?\s*=\s*[-\d.]*{BIG}")
 ARITHMETIC = ("tf.multiply", "tf.add", "tf.subtract")
 POLICIES = ("mixed_float16", "float16")
 
 
 @rule("TFN601", "mask-overflows-float16", on="file", words="float16", over="TFN506")
 def check(module: object, here: Context) -> Iterator[Finding]:
-    if not BIG.search(here.source.text):
-        return
-    for site in here.applications(PLACES):
+    names = "".join(rf"|\b{name}\b" for name in sorted(set(NAMED.findall(here.source.text))))
+    for site in here.applications(re.compile(BIG + names)):
         if site.op.name == "tf.where":
             yield from chosen(site, here)
         elif site.op.name in ARITHMETIC:

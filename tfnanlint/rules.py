@@ -222,12 +222,12 @@ class Context:
         return self.source.location(self.source.span(node).start).words
 
     def applications(self, pattern: re.Pattern[str]) -> Iterator[Site]:
-        """The op applications that begin on the lines of this file on which a pattern is found, each once."""
+        """The op applications that touch a line of this file on which a pattern is found, each once."""
         seen: set[ast.AST] = set()
         for row in self.module.source.rows(pattern):
             for expression, point in self.module.expressions(row, self.interpreter):
                 for node in ast.walk(expression):
-                    if isinstance(node, (ast.Call, ast.BinOp)) and node not in seen and node.lineno == row:
+                    if isinstance(node, (ast.Call, ast.BinOp)) and node not in seen and node.lineno <= row <= node.end_lineno:
                         seen.add(node)
                         site = self.interpreter.site(node, point)
                         if site is not None:
