@@ -21,7 +21,7 @@ See also: https://www.tensorflow.org/api_docs/python/tf/math/log1p
 from tfnanlint.api import (NO_CONSTANT, Certainty, Claim, Context, Differentiated, Finding, Iterator, Site, Value, argument, ast,
                            plain, rule)
 
-NEAR = 0.01  # next to 1, numbers below lose two digits and more
+KEPT = 5e-7  # who keeps x above this wants no digits below it: what is lost of log(1 - x) is 6e-8, next to losses of 1
 
 
 @rule("TFN307", "log1p", on="tf.math.log")
@@ -31,7 +31,7 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
     if param is None or not total.complete or total.library in ("np", "math"):
         return
     x = total.value(param)
-    if not here.numeric(x) or whole(x) or x.guarded or x.lo > NEAR or x.hi < -NEAR or x.exact:
+    if not here.numeric(x) or whole(x) or x.guarded or x.lo >= KEPT or x.hi <= -KEPT or x.exact:
         return
     if log.differentiated is Differentiated.NO or number_of_python(total, log):
         return
