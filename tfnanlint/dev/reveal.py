@@ -64,7 +64,9 @@ def _bound(number: float) -> str:
 
 def reveals(source: Source) -> Iterator[Reveal]:
     """Every `reveal(...)` that is reached, in order of the text."""
-    file = File(source, Subscriptions(()), set(), draft=False)
+    wanted = Subscriptions(())
+    wanted.leaves = frozenset((NAME,))
+    file = File(source, wanted, set(), draft=False)
     interpreter = file.interpreter
     rows = [row for row, line in enumerate(source.text.splitlines(), 1) if f"{NAME}(" in line]
     seen: set[ast.AST] = set()
