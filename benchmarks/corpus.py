@@ -3,7 +3,8 @@
 
 Prints seconds and lines a second next to what `ast.parse` alone takes on the same files, findings by rule, and whether
 anything crashed. `--fix` applies the safe and the unsafe fixes to every file in memory and checks that each result parses
-and that a second run changes nothing. `--sample` prints random findings with their source, for reading one by one.
+and that a second run changes nothing, that no comment is lost and that nothing outside of the
+edited spans changed; with `--sample` it prints random applied fixes instead. `--sample` alone prints random findings with their source, for reading one by one.
 """
 
 from __future__ import annotations
@@ -11,13 +12,16 @@ from __future__ import annotations
 import argparse
 import ast
 import collections
+import difflib
 import gc
+import io
 import json
 import pathlib
 import random
 import statistics
 import sys
 import time
+import tokenize
 
 from tfnanlint import rules
 from tfnanlint.checking import Checked, check, check_source
@@ -51,8 +55,8 @@ def lint(files: list[tuple[str, bytes]], policy) -> tuple[list[Checked], float]:
     return kept, seconds
 
 
-def fix_all(outcomes: list[Checked], policy, unsafe: bool) -> dict[str, object]:
-    """Fix every file in memory; what was applied, and every file whose result does not hold."""
+def fix_all(outcomes: list[Checked], policy, unsafe: bool, kept: list[str]) -> dict[str, object]:
+    """Fix every file in memory; what was applied, and every file whose result does not hold. `kept` gets one text a fix."""
     from tfnanlint import fixing
 
     def allowed(fix) -> bool:
@@ -61,23 +65,78 @@ def fix_all(outcomes: list[Checked], policy, unsafe: bool) -> dict[str, object]:
     def findings(source: Source) -> list:
         return list(check_source(source, policy).findings)
 
-    applied, problems, broken, restless = collections.Counter(), [], [], []
+    applied, files = collections.Counter(), 0
+    faults: dict[str, list[str]] = {name: [] for name in FAULTS}
     for one in outcomes:
         if not any(allowed(fix) for finding in one.findings for fix in finding.fixes):
             continue
         result = fixing.fix_source(one.source, findings, allowed)
         applied.update(finding.code for finding, _ in result.applied)
-        problems += [f"{one.path}: {text}" for text in result.problems]
-        try:
-            ast.parse(result.source.text)
-        except SyntaxError as error:
-            broken.append(f"{one.path}: {error}")
-            continue
-        again = fixing.fix_source(result.source, findings, allowed)
-        if again.source.text != result.source.text:
-            restless.append(one.path)
-    return {"applied": dict(sorted(applied.items())), "total": sum(applied.values()), "refused": problems,
-            "do not parse": broken, "changed again by a second run": restless}
+        files += bool(result.applied)
+        kept += [shown_fix(one, result, *repair) for repair in result.applied]
+        faults["refused"] += [f"{one.path}: {text}" for text in result.problems]
+        for name, fault in broken(one.source.text, result).items():
+            faults[name].append(f"{one.path}: {fault}")
+        if not faults["do not parse"]:
+            again = fixing.fix_source(result.source, findings, allowed)
+            if again.source.text != result.source.text:
+                faults["changed again by a second run"].append(one.path)
+    return {"applied": dict(sorted(applied.items())), "total": sum(applied.values()), "files changed": files, **faults}
+
+
+FAULTS = ("refused", "do not parse", "comments lost", "changed outside of the edits", "changed again by a second run")
+
+
+def broken(before: str, result) -> dict[str, str]:
+    """What a fixed text must not be: this says it without asking the product."""
+    after, found = result.source.text, {}
+    try:
+        ast.parse(after)
+    except SyntaxError as error:
+        return {"do not parse": str(error)}
+    lost = comments(before) - comments(after)
+    if lost:
+        found["comments lost"] = ", ".join(lost)
+    pieces, at = outside(after, result.regions), 0
+    for number, piece in enumerate(pieces):
+        where = before.find(piece, at)
+        if where < 0 or number == 0 and where > 0:
+            found["changed outside of the edits"] = piece.strip()[:80]
+            break
+        at = where + len(piece)
+    if not before.endswith(pieces[-1]):
+        found["changed outside of the edits"] = pieces[-1].strip()[-80:]
+    return found
+
+
+def outside(text: str, regions: list) -> list[str]:
+    """The stretches of a text around regions, from the left."""
+    found, at = [], 0
+    for region in regions:
+        found.append(text[at:max(at, region.start)])
+        at = max(at, region.end)
+    return [*found, text[at:]]
+
+
+def comments(text: str) -> collections.Counter:
+    """The comments of a program, each as often as it stands there."""
+    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+    return collections.Counter(token.string for token in tokens if token.type == tokenize.COMMENT)
+
+
+def shown_fix(one: Checked, result, finding, fix) -> str:
+    """A fix as a reader judges it: what was found, what was done, and the lines that changed around it."""
+    new = max((edit.text.strip() for edit in fix.edits), key=len, default="").splitlines()[:1]
+    lines = list(difflib.unified_diff(one.source.text.splitlines(), result.source.text.splitlines(), lineterm="", n=6))[2:]
+    hunks, hunk = [], []
+    for line in [*lines, "@@"]:
+        if line.startswith("@@") and hunk:
+            hunks.append(hunk)
+            hunk = []
+        hunk.append(line)
+    near = [hunk for hunk in hunks if any(new and new[0][:40] in line for line in hunk if line.startswith("+"))]
+    head = f"{one.path} {finding.code} {finding.certainty.name} {finding.differentiated.value}: {finding.message}"
+    return "\n".join([head, f"  fix ({fix.claim.value}): {fix.title}; {fix.cost}", *("    " + line for line in (near or hunks or [[]])[0])])
 
 
 def show(one: Checked, finding) -> str:
@@ -126,16 +185,19 @@ def main() -> int:
         "internal errors": [show(one, f) for one, f in found if f.code == "TFN000"],
     }
     if args.fix:
-        report["safe fixes"] = fix_all(outcomes, policy, unsafe=False)
-        report["all fixes"] = fix_all(outcomes, policy, unsafe=True)
+        kept: list[str] = []
+        report["safe fixes"] = fix_all(outcomes, policy, unsafe=False, kept=[])
+        report["all fixes"] = fix_all(outcomes, policy, unsafe=True, kept=kept)
     print(json.dumps(report, indent=2))
     if args.json:
         args.json.write_text(json.dumps(report, indent=2))
-    if args.sample:
+    if args.sample and args.fix:
+        print("\n\n".join(random.Random(args.seed).sample(kept, min(args.sample, len(kept)))))
+    elif args.sample:
         for one, finding in random.Random(args.seed).sample(found, min(args.sample, len(found))):
             print("\n" + show(one, finding))
     bad = [report["internal errors"]] + [v for k in ("safe fixes", "all fixes") if k in report
-                                         for n, v in report[k].items() if n in ("do not parse", "changed again by a second run")]
+                                         for n, v in report[k].items() if n in FAULTS[1:]]
     return 1 if any(bad) else 0
 
 

@@ -29,13 +29,13 @@ class Outcome:
                 for values, gradients in zip(self.values, self.gradients)]
 
 
-@lru_cache(maxsize=1)
-def vocabulary() -> dict[str, Any]:
+@lru_cache(maxsize=2)
+def vocabulary(many: int = MANY) -> dict[str, Any]:
     """Names that the input lines of a case may use; every array has shape [inputs, ROWS, COLUMNS]."""
     import numpy as np
 
     draw = np.random.default_rng(7)
-    shape = (MANY, ROWS, COLUMNS)
+    shape = (many, ROWS, COLUMNS)
     normal = draw.normal(size=shape)
     saturated = np.array([0.0, 1000.0, -1000.0, 88.0, -88.0, 120.0, -110.0, 17.0, -17.0, 0.0, 200.0, -200.0])
     return {
@@ -58,7 +58,7 @@ def vocabulary() -> dict[str, Any]:
         "zero_rows": normal * np.array([0.0, 1.0, 0.0])[:, None],
         "negative": -np.exp(normal),
         "tiny": np.abs(normal) * 10.0 ** draw.uniform(-44, -20, size=shape),
-        "saturated": np.stack([draw.permutation(saturated).reshape(ROWS, COLUMNS) for _ in range(MANY)]),
+        "saturated": np.stack([draw.permutation(saturated).reshape(ROWS, COLUMNS) for _ in range(many)]),
         "large": normal * 60,
         "zeros_and_ones": draw.integers(0, 2, size=shape).astype(float),
         "with_nan": np.where(normal > 0.8, np.nan, normal),
@@ -72,11 +72,11 @@ def softmax(x: Any) -> Any:
     return e / e.sum(-1, keepdims=True)
 
 
-def inputs(text: str, names: tuple[str, ...]) -> list[list[Any]]:
-    """The inputs that a line such as `x = zeros, y = one_hot` stands for; shorter arrays are repeated."""
+def inputs(text: str, names: tuple[str, ...], many: int = MANY) -> list[list[Any]]:
+    """The inputs that a line such as `x = zeros, y = one_hot` stands for, `many` draws of them; shorter arrays are repeated."""
     import numpy as np
 
-    given = eval(f"dict({text})", dict(vocabulary()))
+    given = eval(f"dict({text})", dict(vocabulary(many)))
     if set(given) != set(names):
         raise ValueError(f"the inputs {sorted(given)} are not the parameters {list(names)}")
     arrays = [np.asarray(given[name]) for name in names]

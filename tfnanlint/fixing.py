@@ -7,7 +7,7 @@ import bisect
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tfnanlint.edits import Shift, edits_apply, enclosing, in_order, only_edits_changed
 from tfnanlint.findings import Edit, Finding, Fix
@@ -26,12 +26,15 @@ Repair = tuple[Finding, Fix]
 
 @dataclass(slots=True)
 class FixResult:
-    """The fixed source, which fixes are in it, how many rounds changed the text, and what was refused and why."""
+    """The fixed source, which fixes are in it, how many rounds changed the text, what was refused and why, and where in the
+    new text the fixes are.
+    """
 
     source: Source
     applied: list[Repair]
     rounds: int
     problems: list[str]
+    regions: list[Span] = field(default_factory=list)
 
 
 def fix_source(
@@ -49,7 +52,8 @@ def fix_source(
         return FixResult(source, [], 0, [problem])
     left = work.settle()
     return FixResult(work.source, [(one.finding, one.fix) for one in work.applied], work.rounds,
-                     [*(problem for problem, _ in work.refused.values()), *left])
+                     [*(problem for problem, _ in work.refused.values()), *left],
+                     sorted({region for one in work.applied for region in one.regions}))
 
 
 @dataclass(slots=True)
@@ -163,7 +167,7 @@ class _Work:
         for finding in step.findings:
             key = finding.code, places.new(finding.span)
             rest[key] -= 1
-            if rest[key] >= 0 or finding.code == IDLE.code:
+            if rest[key] >= 0 or finding.code == IDLE.code or _takes_place(finding, rest, places):
                 continue
             if (*key, finding.message) in gone:
                 return "the finding is still there after its fix"
@@ -196,6 +200,16 @@ class _Work:
         self.source, self.findings = step.source, step.findings
 
 
+def _takes_place(finding: Finding, rest: Counter, places: _Places) -> bool:
+    """Whether a finding stands for one that was there before, of a rule that its rule goes before: the same hazard, named better."""
+    for span in (finding.span, *finding.data.get("covers", ())):
+        for code in finding.data.get("over", ()):
+            if rest[code, places.new(span)] > 0:
+                rest[code, places.new(span)] -= 1
+                return True
+    return False
+
+
 def _well_formed(fix: Fix, source: Source) -> bool:
     try:
         return bool(fix.edits) and in_order(fix.edits)[-1].span.end <= len(source.text)
@@ -203,12 +217,14 @@ def _well_formed(fix: Fix, source: Source) -> bool:
         return False
 
 
-def _order(repair: Repair) -> tuple[int, int, str, str]:
-    """Inner expressions before outer ones. An import added at the top does not make a fix long."""
+def _order(repair: Repair) -> tuple[int, int, bool, str, str]:
+    """Inner expressions before outer ones, of one expression what moves no values first. An import added at the top does not
+    make a fix long.
+    """
     finding, fix = repair
     replaced = [edit.span for edit in fix.edits if _replaces(edit)] or [edit.span for edit in fix.edits]
     start, end = min(span.start for span in replaced), max(span.end for span in replaced)
-    return end - start, start, finding.code, fix.title
+    return end - start, start, not fix.claim.safe, finding.code, fix.title
 
 
 def _compatible(candidates: Iterable[Repair]) -> list[Repair]:

@@ -292,7 +292,7 @@ class Context:
             self.rule.code, self.rule.slug, self.source.path, self.source.span(node or site.node), message, certainty,
             differentiated=site.differentiated, range=words(value) if value is not None else "",
             trace=self._trace(site, value) if value is not None else (), modes=modes, fixes=fixes, no_fix=no_fix, help=help,
-            fixed_in=fixed_in, data={"covers": tuple(map(self.source.span, covers))} if covers else {},
+            fixed_in=fixed_in, data={"covers": tuple(map(self.source.span, covers)), "over": self.rule.over},
         )
 
     def remark(self, node: ast.AST, message: str, certainty: Certainty = Certainty.MUST, fixes: Iterable[Fix] = ()) -> Finding:

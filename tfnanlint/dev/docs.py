@@ -8,7 +8,7 @@ import re
 import sys
 from pathlib import Path
 
-from tfnanlint.dev import manual
+from tfnanlint.dev import manual, scores
 from tfnanlint.dev.catalogue import StatedFix, stated_fixes
 from tfnanlint.dev.repository import ROOT, claims, rule_file
 from tfnanlint.findings import Certainty
@@ -29,6 +29,7 @@ def pages(rules: tuple[Rule, ...]) -> dict[Path, str]:
     found[ROOT / "docs" / "rules" / "README.md"] = f"# Rules\n\n{WRITTEN}\n\n{table(rules, '')}"
     readme = ROOT / "README.md"
     found[readme] = with_table(with_table(readme.read_text(), table(rules, "docs/rules/")), settings(), "settings")
+    found[ROOT / "docs" / "fixes.md"] = scores.page()
     found[ROOT / "docs" / "tfnanlint.1"] = manual.page()
     found[ROOT / "docs" / "tfnanlint.schema.json"] = json.dumps(schema(), indent=2) + "\n"
     return found
@@ -43,11 +44,11 @@ def page(rule: Rule) -> str:
     parts = [f"# {rule.code} {rule.slug}", WRITTEN, summary.strip(), facts(rule), with_code_blocks(body.strip())]
     fixes = stated_fixes(rule)
     if fixes:
-        parts.append("## Fixes\n\n" + "\n".join(fix_line(one) for one in fixes))
+        parts.append("## Fixes\n\n" + "\n".join(fix_line(one, rule) for one in fixes))
         if claims(rule).exists():
             path = claims(rule).relative_to(ROOT).as_posix()
             parts.append(f"Each is executed in TensorFlow before and after, value and gradient, in eager mode, in `tf.function` and "
-                         f"with `jit_compile=True`: [{path}](../../{path}).")
+                         f"with `jit_compile=True`: [{path}](../../{path}); all figures: [docs/fixes.md](../fixes.md#{rule.code.lower()}-{rule.slug}).")
     path = rule_file(rule).relative_to(ROOT).as_posix()
     parts.append(f"Hide a finding with `# tfn: ignore[{rule.code}]`. The rule: [{path}](../../{path}).")
     return "\n\n".join(parts) + "\n"
@@ -75,9 +76,11 @@ def with_code_blocks(text: str) -> str:
     return re.sub(r"^(Bad|Good):\n((?:(?: {4}.*)?\n?)+?)(?=^\S|\Z)", lambda m: block(m) + "\n", text, flags=re.MULTILINE).rstrip()
 
 
-def fix_line(fix: StatedFix) -> str:
+def fix_line(fix: StatedFix, rule: Rule) -> str:
+    """A fix, what it promises, and what it scored."""
+    scored = scores.figures(rule, fix.pattern)
     promise = _PROMISES.get(fix.claim, "equal, or moves values: the finding says which")
-    return f"* {fix.text} ({promise}; {_APPLIED[fix.safe]})"
+    return f"* {fix.text} ({promise}; {_APPLIED[fix.safe]})" + (f":\n  {scored}" if scored else "")
 
 
 def table(rules: tuple[Rule, ...], folder: str) -> str:

@@ -1,0 +1,75 @@
+"""docs/fixes.md: every rewrite has its figures, the figures keep the promises, and TensorFlow gives them again."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+from claims import cases
+
+from tfnanlint.dev import repository, scores
+from tfnanlint.rules import load
+
+sys.path.insert(0, str(repository.ROOT / "benchmarks"))
+
+RESCORED = ("log-softmax-direct", "division-by-zero-masked_mean", "sqrt-gradient-at-zero-half_precision", "expm1-direct")
+
+
+def test_the_page_has_the_rewrites_of_the_claims():
+    """Stale: run benchmarks/fixes.py (a few minutes of TensorFlow), then python -m tfnanlint.dev.docs."""
+    have = {row["id"]: (row["fix"], row["digest"]) for row in scores.rows()}
+    want = {case.id: (case.title, scores.digest(case)) for case in cases()}
+    assert len(have) == len(scores.rows()) >= 150
+    assert have == want
+    page = (repository.ROOT / "docs" / "fixes.md").read_text()
+    assert page == scores.page()
+    assert all(f"| `{row['function']}` | {row['fix']}" in page for row in scores.rows())
+
+
+def test_no_rewrite_breaks_its_promise():
+    """Finite in every mode after the fix, shape and dtype kept, no digits lost where it says equal."""
+    assert scores.faults(scores.rows()) == []
+
+
+def test_faults_are_noticed():
+    row = next(one for one in scores.rows() if one["claim"] == "equal" and one.get("value, model-like") and one["value, model-like"][0])
+    for change, word in (({"non-finite value": [[1.0, 0.5]] * len(row["modes"])}, "not finite"), ({"kept": False}, "dtype"),
+                         ({"value, model-like": [[1.0, 2.0, 3.0], [2.5, 3.0, 4.0]]}, "loses 1.5 bits"), ({"agree": 0.1}, "away")):
+        assert [word in said for said in scores.faults([{**row, **change}])] == [True]
+
+
+@pytest.mark.parametrize("rule", load(), ids=lambda rule: rule.slug)
+def test_rule_pages_show_the_figures(rule):
+    page = (repository.ROOT / "docs" / "rules" / f"{rule.slug}.md").read_text()
+    scored = [row for row in scores.rows() if row["code"] == rule.code]
+    assert bool(scored) == ("of the hazard inputs before" in page)
+
+
+@pytest.mark.tensorflow
+def test_tensorflow_gives_the_figures_again():
+    pytest.importorskip("tensorflow")
+    from fixes import score
+
+    known = {row["id"]: row for row in scores.rows()}
+    for case in cases():
+        if case.id not in RESCORED:
+            continue
+        row = score(case)
+        assert row.keys() == known[case.id].keys()
+        assert {key: value for key, value in row.items() if "-like" not in key and "-uniform" not in key} == {
+            key: value for key, value in known[case.id].items() if "-like" not in key and "-uniform" not in key}
+        for key in row:
+            if ("-like" in key or "-uniform" in key) and row[key]:
+                assert [one and one[0] for one in row[key]] == [one and pytest.approx(one[0], abs=0.25) for one in known[case.id][key]]
+
+
+@pytest.mark.tensorflow
+def test_bits_of_error():
+    np = pytest.importorskip("numpy")
+    pytest.importorskip("tensorflow")
+    from fixes import bits
+
+    one = np.float32(1.0)
+    answers = np.array([1.0, np.nextafter(one, np.float32(2)), -0.0, -1e-45, np.inf, 1.0], "float32")
+    truths = np.array([1.0, 1.0, 0.0, 1e-45, 1.0, 2.0])
+    assert bits(answers, truths).tolist() == [0.0, 1.0, 0.0, pytest.approx(np.log2(3)), pytest.approx(np.log2(2**23 + 1))]
