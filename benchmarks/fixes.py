@@ -239,7 +239,7 @@ def in_processes(count: int, only: str) -> list[dict[str, Any]]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", default="", help="score cases whose name holds this word, and print them")
+    parser.add_argument("--only", default="", help="score only the cases whose name holds this word, and keep the other rows")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--part", help=argparse.SUPPRESS)
     parser.add_argument("--json", type=pathlib.Path, help=argparse.SUPPRESS)
@@ -249,12 +249,12 @@ def main() -> int:
         chosen = [case for case in cases() if args.only in case.id][int(part)::int(count)]
         args.json.write_text(json.dumps(scored(chosen)))
         return 0
-    rows = sorted(in_processes(args.processes, args.only), key=lambda row: (row["code"], row["id"]))
+    rows = in_processes(args.processes, args.only)
     if args.only:
-        print(json.dumps(rows, indent=1))
-    else:
-        scores.DATA.write_text(scores.dumped(rows))
-        print("written; now run python -m tfnanlint.dev.docs", file=sys.stderr)
+        present = {case.id for case in cases()}
+        rows += [row for row in scores.rows() if args.only not in row["id"] and row["id"] in present]
+    scores.DATA.write_text(scores.dumped(sorted(rows, key=lambda row: (row["code"], row["id"]))))
+    print("written; now run python -m tfnanlint.dev.docs", file=sys.stderr)
     faults = scores.faults(rows)
     print("\n".join(faults) or "no fault found", file=sys.stderr)
     return int(bool(faults))
