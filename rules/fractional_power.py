@@ -24,11 +24,14 @@ from tfnanlint.api import (Certainty, Claim, Context, Differentiated, Finding, F
 
 @rule("TFN104", "fractional-power", on="tf.pow", over="TFN201 TFN202 TFN203")
 def check(power: Site, here: Context) -> Iterator[Finding]:
-    base, where = power.value("x"), domain(power, "x")
-    if where is None or not here.numeric(base) or base.kind == "number" or base.is_number:
+    where = domain(power, "x")
+    if where is None:
+        return
+    base = power.value("x")
+    if not here.numeric(base) or base.kind == "number" or base.is_number:
         return
     exponent = float(power.const("y"))
-    if exponent == 0 or where.holds(base) or base.guarded or here.hidden(power):
+    if exponent == 0 or where.holds(base) or base.guarded:
         return
     below = exponent != int(exponent) and base.known and base.lo < 0
     at_zero = (exponent < 1 and base.zero and evidence.shows_zero(base) and not evidence.counted(base)
@@ -36,6 +39,8 @@ def check(power: Site, here: Context) -> Iterator[Finding]:
     if not below and not at_zero:
         if base.known or power.differentiated is Differentiated.NO:
             return
+    if here.hidden(power):
+        return
     certainty = Certainty.MUST if where.fails(base) else Certainty.MAY if below or at_zero else Certainty.UNKNOWN
     yield here.finding(power, "x", message(base, exponent, below), certainty, fixes(power, exponent, here),
                        covers=[root.node for root in repairs.roots(base) if root.node in ast.walk(power.node)])

@@ -44,6 +44,8 @@ def check(module: object, here: Context) -> Iterator[Finding]:
 def computed(site: Site, here: Context) -> Iterator[Finding]:
     """mask * -1e9, x + -1e9."""
     for c, param in (("y", "x"), ("x", "y")):
+        if not written_out(site, c):
+            continue
         constant, x = site.value(c), site.value(param)
         if not too_large(constant) or x.kind == "number" or site.op.name == "tf.subtract" and c == "x":
             continue
@@ -58,6 +60,12 @@ def computed(site: Site, here: Context) -> Iterator[Finding]:
         elif site.op.name != "tf.multiply" and certainty is Certainty.MUST:
             yield here.finding(site, param, f"{text} is infinite in float16: so is the sum", certainty)
         return
+
+
+def written_out(site: Site, param: str) -> bool:
+    """Whether an argument may be a constant: a number, a name, tf.constant."""
+    node = site.args.get(param)
+    return not isinstance(node, (ast.BinOp, ast.Call)) or isinstance(node, ast.Call) and site.may_be_made_by(param, "tf.constant")
 
 
 def too_large(constant: Value) -> bool:

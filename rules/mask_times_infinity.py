@@ -38,6 +38,8 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
         return
     for times in here.masks.products(site):
         for param, other in (("x", "y"), ("y", "x")):
+            if not times.may_be_made_by(param, site.op.name, "tf.negative"):
+                continue
             negated = factor(times.value(param), site, here)
             if negated is None:
                 continue

@@ -18,7 +18,7 @@ from tfnanlint.containers import Containers
 from tfnanlint.following import MAX_ABROAD, Following
 from tfnanlint.module import Module
 from tfnanlint.names import is_tensorflow
-from tfnanlint.ops import SYNONYMS, Op, load
+from tfnanlint.ops import SYNONYMS, Op, last_names, load
 from tfnanlint.resolution import Resolution
 from tfnanlint.scopes import Assigned, Binding, Fixed, Loop, Parameter, Point, Refined, Scope, refinements, unrefined
 from tfnanlint.site import Site
@@ -48,6 +48,7 @@ class Interpreter(Assumptions, Resolution, Following, Containers):
     def __init__(self, callers_abroad: bool = True) -> None:
         """`callers_abroad`: whether calls in other files count at parameters (it means searching the project)."""
         self.table = load()
+        self.leaves = last_names()
         from tfnanlint.ops import python
 
 
@@ -138,7 +139,7 @@ class Interpreter(Assumptions, Resolution, Following, Containers):
             return method
         if isinstance(node, ast.BinOp):
             joins = isinstance(node.op, (ast.Mod, ast.Add, ast.Mult))
-            if joins and self.evaluate(node.left, point).kind in ("sequence", "string", "dict"):
+            if joins and self.maker(node.left, point) is None and self.evaluate(node.left, point).kind in ("sequence", "string", "dict"):
                 return None  # 'step %d' % step
             return self._operator_site(_OPERATORS.get(type(node.op)), node, {"x": node.left, "y": node.right}, point)
         return None
@@ -231,7 +232,9 @@ class Interpreter(Assumptions, Resolution, Following, Containers):
             return self.maker(made.node, made.point) if isinstance(made, Assigned) and made.node is not node else None
         if isinstance(node, ast.BinOp):
             return self.table.get(_OPERATORS.get(type(node.op), ""))
-        return self.table.get(self.resolve(node.func, point) or "") if isinstance(node, ast.Call) else None
+        if not isinstance(node, ast.Call) or leaf(node.func) not in self.leaves:
+            return None
+        return self.table.get(self.resolve(node.func, point) or "")
 
     def _result(self, site: Site) -> Value:
         """The value that a site gives, with the site as its origin."""

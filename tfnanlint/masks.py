@@ -77,10 +77,15 @@ class Masks:
         if scope not in self._products:
             found = [self.interpreter.site(node, Point(scope, time)) for _, _, expression, time in scope.statements
                      for node in ast.walk(expression)
-                     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult)
+                     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult) and self._may_matter(node, Point(scope, time))
                      or isinstance(node, ast.Call) and leaf(node.func) in ("multiply", "mul")]
             self._products[scope] = [one for one in found if one is not None and one.op.name == "tf.multiply"]
         return self._products[scope]
+
+    def _may_matter(self, product: ast.BinOp, point: Point) -> bool:
+        """Whether a factor may be what can be infinite, as far as its text tells."""
+        makers = (self.interpreter.maker(product.left, point), self.interpreter.maker(product.right, point))
+        return any(maker is None or maker.passes or maker.name in _INFINITE for maker in makers)
 
     def of(self, site: Site) -> Masked | None:
         """The choice of this module that hides what `site` gives outside its domain, if there is one."""
@@ -175,6 +180,7 @@ _LOGARITHMS = frozenset(("tf.math.log", "tf.math.log1p", "ops.log2", "ops.log10"
 _QUOTIENTS = {"tf.divide": "y", "tf.math.reciprocal": "x", "tf.math.rsqrt": "x"}
 
 
+_INFINITE = frozenset((*_LOGARITHMS, "tf.divide", "tf.math.reciprocal", "tf.sqrt", "tf.negative"))
 _POLAR = frozenset((*_LOGARITHMS, *_QUOTIENTS, *_CASTS, "tf.negative", "tf.multiply", "tf.add", "tf.subtract"))
 
 

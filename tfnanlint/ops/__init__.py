@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import importlib
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Callable, Mapping
 
 from tfnanlint.ops.signatures import SIGNATURES
@@ -96,3 +97,9 @@ def load() -> dict[str, Op]:
     for family in FAMILIES:  # also when something has imported one family before
         importlib.import_module(f"tfnanlint.ops.{family}")
     return TABLE
+
+
+@cache
+def last_names() -> frozenset[str]:
+    """The last part of every spelling: a callee with another last name is no op, unless the file renames one."""
+    return frozenset(alias.rsplit(".", 1)[-1] for alias in load())
