@@ -60,6 +60,8 @@ def test_changed_notebooks(project):
     assert found(project, "--diff-base", "HEAD") == []
     path = project / "a.ipynb"
     path.write_text(path.read_text().replace("print(y)", "print(y, z)"))
+    assert found(project, "--diff-base", "HEAD") == []
+    path.write_text(path.read_text().replace("softmax(z)", "softmax(2 * z)"))
     assert found(project, "--diff-base", "HEAD") == ["a.ipynb:cell 2:1:5: TFN301"]
 
 

@@ -62,10 +62,10 @@ DYING = """
 import os, sys
 from tfnanlint import flow
 whole = flow.analyse
-def analyse(source, rules, setup):
+def analyse(source, *settings):
     if "die" in source.text:
         os._exit(66)
-    return whole(source, rules, setup)
+    return whole(source, *settings)
 flow.analyse = analyse
 from tfnanlint.cli import main
 sys.exit(main(sys.argv[1:]))
