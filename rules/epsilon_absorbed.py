@@ -151,7 +151,10 @@ def repairs(site: Site, lost: Lost, here: Context) -> list[Fix]:
     fixes = []
     found = logged(site) if site.op.name == "tf.math.log" else None
     if found is not None and found.complement and found.producer.op.name == "tf.sigmoid" and found.producer.complete:
-        fixes = here.rewrite(site, "-tf.math.softplus({z})", title="use minus the softplus of the logits", claim=Claim.SHIFTED,
+        outer = next(iter(here.around(site.node)), None)
+        minus = isinstance(outer, ast.UnaryOp) and isinstance(outer.op, ast.USub)
+        fixes = here.rewrite(site, "tf.math.softplus({z})" if minus else "-tf.math.softplus({z})", node=outer if minus else None,
+                             title="use minus the softplus of the logits", claim=Claim.SHIFTED,
                              cost="where 1 - p is about the epsilon the value falls further, and its gradient comes back to life",
                              z=argument(found.producer, "x", "logits"))
     eps = survivor(lost, here)

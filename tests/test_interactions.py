@@ -103,3 +103,22 @@ def test_two_findings_at_one_place_are_noticed():
     found = repository.findings(source)
     other = Finding("TFN999", "other", source.path, found[0].span, "said again", found[0].certainty)
     assert twice(source, [*found, other]) and new_rules(found, [*found, other]) == {"TFN999": 1}
+
+
+# Found by reading fixes on the corpus
+
+
+def test_what_may_be_numpy_is_not_made_a_tensor():
+    text = ("import numpy as np\nimport tensorflow as tf\n\n\ndef softmax(p, hard):\n    if hard:\n        p = p == np.max(p)\n"
+            "    else:\n        p = np.exp(np.log(p) / 2)\n    p /= p.sum(axis=-1, keepdims=True)\n    return p\n")
+    (finding,) = repository.findings(Source("a.py", text))
+    assert finding.code == "TFN102" and finding.fixes == () and "NumPy" in finding.no_fix
+    tensors = text.replace("p.sum(axis=-1", "tf.reduce_sum(p, axis=-1")
+    assert all(one.fixes for one in repository.findings(Source("a.py", tensors)))
+
+
+def test_two_signs_are_drawn_together():
+    source = program("loss = -tf.math.log(1 - tf.nn.sigmoid(z) + 1e-8)")
+    (finding,) = [one for one in repository.findings(source, [rule for rule in load() if rule.code == "TFN402"])]
+    text = repository.fixed(source, [rule for rule in load() if rule.code == "TFN402"], finding.fixes[0].title).source.text
+    assert "loss = tf.math.softplus(z)\n" in text

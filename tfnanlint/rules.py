@@ -116,6 +116,23 @@ def _where(message: str, modes: tuple[str, ...]) -> str:
     return f" (in {' and '.join(_MODE_NAMES[mode] for mode in modes)} only)"
 
 
+# What arrays have as methods and tensors do not.
+_OF_ARRAYS = frozenset(f"method.{name}" for name in "sum prod std var any all argmax argmin dot cumsum cumprod".split())
+
+
+def _may_be_numpy(site: Site) -> bool:
+    """Whether an operator works on an array, and on nothing that is known to be a tensor (`p / p.sum()`: p has a method of arrays)."""
+    values = [site.value(param) for param in site.args]
+    owners = [value.origin.value("self") for value in values if isinstance(value.origin, Site) and value.origin.name in _OF_ARRAYS]
+    others = [value for value in values if not _array(value) and not any(same(value, owner) for owner in owners)]
+    return any(map(_array, values)) and not any(value.kind == "tensor" for value in others)
+
+
+def _array(value: Value) -> bool:
+    origin = value.origin
+    return value.kind == "array" or isinstance(origin, Site) and (origin.library == "np" or origin.name in _OF_ARRAYS)
+
+
 def _import(package: str) -> None:
     found = importlib.import_module(package)
     for info in pkgutil.iter_modules(found.__path__):
@@ -404,6 +421,9 @@ class Context:
 
         if not site.complete and any(target is site.node for target, _, _ in parts):
             self.no_fix = "an argument of this call is not known to tfnanlint, so it cannot be kept safely"
+            return []
+        if site.library == "operator" and _may_be_numpy(site) and any("tf." in template for _, template, _ in parts):
+            self.no_fix = "it is computed from a NumPy array, perhaps by NumPy alone, and a fix would make a tensor of it"
             return []
         namings: list[Naming] = []
         extra: list[Edit] = []
