@@ -26,8 +26,8 @@ from __future__ import annotations
 from tfnanlint.api import (SMALLEST, Certainty, Claim, Context, Finding, Iterator, Site, Value, ast, number_text, rounded, rule)
 
 USES = {"tf.math.log": "x", "tf.divide": "y", "tf.sqrt": "x", "tf.math.rsqrt": "x", "tf.math.reciprocal": "x"}
-# What float16 needs for the value and the gradient to be finite: 1 / eps^2 has to stay below 65504.
-HALF = {"tf.math.log": "1e-3", "tf.sqrt": "1e-4", "tf.math.rsqrt": "1e-2", "tf.divide": "1e-2", "tf.math.reciprocal": "1e-2"}
+# What their epsilons are for.
+GUARDS = {"tf.math.log": "floor", "tf.divide": "divisor", "tf.sqrt": "root", "tf.math.rsqrt": "inverse root", "tf.math.reciprocal": "divisor"}
 LAYERS = "keras.layers.BatchNormalization keras.layers.LayerNormalization keras.layers.GroupNormalization"
 OPTIMIZERS = {"keras.optimizers.Adam": 1e-7, "keras.optimizers.AdamW": 1e-7, "keras.optimizers.Nadam": 1e-7,
               "keras.optimizers.Adamax": 1e-7, "keras.optimizers.RMSprop": 1e-7}
@@ -70,7 +70,7 @@ def guarded(site: Site, param: str, here: Context) -> Iterator[Finding]:
         dtype, inside = x.dtype or "float32", any(node is guard.node for node in ast.walk(site.node))
         text = number_text(eps.lo).replace("e-0", "e-")
         yield here.finding(site, param, f"{text} is 0 in {dtype}: the guard does nothing, and where the value is 0 this is not finite",
-                           Certainty.MAY, larger(site, guard, eps_param, dtype, here), node=guard.node if inside else None,
+                           Certainty.MAY, larger(site, guard, eps_param, x, here), node=guard.node if inside else None,
                            covers=[site.node])
         return
 
@@ -82,12 +82,12 @@ def epsilons(guard: Site) -> list[tuple[str, Value]]:
     return [("clip_value_min", guard.value("x"))] if guard.op.name == "tf.clip_by_value" else []
 
 
-def larger(site: Site, guard: Site, param: str, dtype: str, here: Context) -> list:
+def larger(site: Site, guard: Site, param: str, x: Value, here: Context) -> list:
     node = guard.args.get(param)
     if node is None or guard.source is not here.source:
         return []
-    eps = HALF[site.op.name] if dtype == "float16" else "1e-12" if site.op.name == "tf.sqrt" else "1e-7"
-    return here.rewrite(guard, eps, node=node, title=f"use {eps}, which {dtype} can hold", claim=Claim.SHIFTED,
+    eps = here.epsilon(x, GUARDS[site.op.name])
+    return here.rewrite(guard, eps, node=node, title=f"use {eps}, which {x.dtype or 'float32'} can hold", claim=Claim.SHIFTED,
                         cost=f"values move by up to {eps}")
 
 

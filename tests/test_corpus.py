@@ -1,0 +1,43 @@
+"""What benchmarks/corpus.py --fix checks of a fixed text, tried on texts that break it."""
+
+from __future__ import annotations
+
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from tfnanlint.dev import repository
+from tfnanlint.source import Source, Span
+
+sys.path.insert(0, str(repository.ROOT / "benchmarks"))
+
+BEFORE = "import tensorflow as tf\n\ny = tf.math.log(x)  # why\nz = 1\n"
+
+
+def faults(after: str, *regions: tuple[int, int]) -> list[str]:
+    from corpus import broken
+
+    return sorted(broken(BEFORE, SimpleNamespace(source=Source("a.py", after), regions=[Span(*one) for one in regions])))
+
+
+def test_a_fix_inside_of_its_region_is_fine():
+    after = BEFORE.replace("log(x)", "log(tf.maximum(x, 1e-7))")
+    start = after.index("tf.maximum")
+    assert faults(after, (start, start + len("tf.maximum(x, 1e-7)"))) == []
+    assert faults(BEFORE) == []
+
+
+@pytest.mark.parametrize(
+    "old, new, wanted",
+    [
+        ("z = 1", "z = 2", ["changed outside of the edits"]),
+        ("import tensorflow", "import  tensorflow", ["changed outside of the edits"]),
+        ("  # why", "", ["changed outside of the edits", "comments lost"]),
+        ("z = 1", "z = (1", ["do not parse"]),
+    ],
+)
+def test_what_changed_elsewhere_is_noticed(old, new, wanted):
+    after = BEFORE.replace("log(x)", "log(w)").replace(old, new)
+    start = after.index("(w)") + 1
+    assert faults(after, (start, start + 1)) == wanted
