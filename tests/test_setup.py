@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import subprocess
+import sys
 
 import pytest
 
@@ -111,3 +113,21 @@ def test_findings_in_some_modes_only_say_so(rule):
     for finding in repository.findings(Source.from_bytes(path.name, path.read_bytes()), [rule]):
         if finding.code == rule.code and set(finding.modes) < {"eager", "graph", "xla"}:
             assert any(word in finding.message + finding.help for mode in finding.modes for word in _SAID[mode]), finding.message
+
+
+# The command line
+
+
+def test_flags_and_files_say_what_the_project_works_with(tmp_path):
+    def check(*argv: str) -> str:
+        return subprocess.run([sys.executable, "-m", "tfnanlint", "check", "--output-format", "concise", *argv, "a.py"], cwd=tmp_path,
+                              capture_output=True, text=True, timeout=120).stdout
+
+    (tmp_path / "a.py").write_text(HEAD + "    return tf.math.log(tf.nn.relu(x))\n")
+    diff = ("--diff", "--unsafe-fixes")
+    assert "tf.maximum(tf.nn.relu(x), 1e-7))" in check(*diff)
+    (tmp_path / "tfnanlint.toml").write_text("epsilon = 1e-4\n")
+    assert "tf.maximum(tf.nn.relu(x), 1e-4))" in check(*diff)
+    assert "tf.maximum(tf.nn.relu(x), 3e-5))" in check(*diff, "--epsilon", "3e-5")
+    (tmp_path / "a.py").write_text(HEAD + "    return tf.math.log(1.0 - tf.nn.sigmoid(x) + 1e-8)\n")
+    assert "TFN402" in check() and "TFN402" not in check("--modes", "eager") and "TFN101" not in check("--modes", "eager")
