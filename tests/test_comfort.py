@@ -185,7 +185,7 @@ def test_rule_is_markdown_on_demand_and_painted_on_a_terminal(tmp_path):
 def test_colour_on_a_terminal(tmp_path, argv, environment, coloured):
     (tmp_path / "a.py").write_text(RISKY)
     shown = on_a_terminal("check", "a.py", *argv, cwd=tmp_path, **environment)
-    assert ("\x1b[" in shown) == coloured and "TFN301" in shown
+    assert bool(re.search(r"\x1b\[[0-9;]*m", shown)) == coloured and "TFN301" in shown  # a slow run also erases its progress
 
 
 @pytest.mark.parametrize("environment, linked", [
