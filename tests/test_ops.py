@@ -246,7 +246,8 @@ def test_table_has_its_rows():
 
 # Spellings that the installed version does not have: prefix or name -> which version had it.
 OLDER = {
-    "tf.contrib.": "TensorFlow 1", "tf.layers.": "TensorFlow 1, compat.v1 until Keras 3", "tf.nn.rnn_cell.": "TensorFlow 1",
+    "tf.contrib.": "TensorFlow 1", "tf.python.debug.": "TensorFlow 1",
+    "tf.layers.": "TensorFlow 1, compat.v1 until Keras 3", "tf.nn.rnn_cell.": "TensorFlow 1",
     "tf.compat.": "TensorFlow 1 with compat inside", "tf.metrics.MeanTensor": "Keras 2", "tf.metrics.MeanRelativeError": "Keras 2",
     **dict.fromkeys(("tf.sub", "tf.mul", "tf.neg", "tf.pack", "tf.unpack", "tf.select", "tf.concat_v2", "tf.split_v", "tf.nn.rnn",
                      "tf.scalar_summary", "tf.histogram_summary", "tf.image_summary", "tf.merge_all_summaries"), "TensorFlow 0.x"),
