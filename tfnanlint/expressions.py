@@ -226,15 +226,33 @@ class Interpreter(Assumptions, Resolution, Following, Containers):
         return site
 
     def maker(self, node: ast.expr, point: Point) -> Op | None:
-        """The op that an expression, or the only definition of a name, applies; None where that takes more than reading."""
+        """The op that an expression applies, also behind a name or in what a function returns; None where it takes more than reading."""
         if isinstance(node, ast.Name):
             made = point.lookup(node.id)
             return self.maker(made.node, made.point) if isinstance(made, Assigned) and made.node is not node else None
         if isinstance(node, ast.BinOp):
             return self.table.get(_OPERATORS.get(type(node.op), ""))
-        if not isinstance(node, ast.Call) or leaf(node.func) not in self.leaves:
+        if not isinstance(node, ast.Call):
             return None
+        if leaf(node.func) not in self.leaves:
+            return self._returned_op(node.func, point)
         return self.table.get(self.resolve(node.func, point) or "")
+
+    def _returned_op(self, callee: ast.expr, point: Point) -> Op | None:
+        """The op that the last line of a function or method of this file applies; its other lines are not read."""
+        function: Any = None
+        if isinstance(callee, ast.Name):
+            binding = point.lookup(callee.id)
+            function = binding.value(self).obj if isinstance(binding, Fixed) else None
+        elif isinstance(callee, ast.Attribute) and isinstance(callee.value, ast.Name) and callee.value.id == "self":
+            caller = point.scope.function
+            function = self.method(caller.owner, callee.attr) if caller is not None and caller.owner is not None else None
+        if not isinstance(function, Function) or not isinstance(function.node, ast.FunctionDef) or not function.transparent:
+            return None
+        last = function.node.body[-1]
+        made = last.value if isinstance(last, ast.Return) else None
+        known = isinstance(made, ast.BinOp) or isinstance(made, ast.Call) and leaf(made.func) in self.leaves
+        return self.maker(made, function.point) if known else None
 
     def _result(self, site: Site) -> Value:
         """The value that a site gives, with the site as its origin."""

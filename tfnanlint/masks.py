@@ -12,10 +12,11 @@ import re
 from dataclasses import dataclass
 from typing import Any, Iterator
 
+from tfnanlint.calls import Function
 from tfnanlint.conditions import facts, leaf
 from tfnanlint.domains import Domain, domains
 from tfnanlint.expressions import _related
-from tfnanlint.scopes import Assigned, Point, Scope, unrefined
+from tfnanlint.scopes import Assigned, Fixed, Point, Scope, unrefined
 from tfnanlint.site import Site, made_by, same
 from tfnanlint.values import INF, Value, clamp, number
 
@@ -70,17 +71,37 @@ class Masks:
         self._searched: set[ast.AST | None] = set()
         self._rows: dict[re.Pattern[str], list[int]] = {}
         self._products: dict[Scope, list[Site]] = {}
+        self._handed: dict[Scope, list[tuple[ast.Call, Function]]] = {}  # calls of functions that multiply
 
     def products(self, site: Site) -> list[Site]:
-        """The products in the function body in which a site stands."""
-        scope = site.point.scope
+        """The products in the function body in which a site stands, in the one that returns its result to, and in the
+        functions that get the result as an argument."""
+        found = list(self._products_of(site.point.scope))
+        for call, function in self._handed[site.point.scope]:
+            if any(site.node is node for argument in call.args for node in ast.walk(argument)):
+                found += self._products_of(self.interpreter.activation(function))
+        return found + [one for scope in self._callers(site) for one in self._products_of(scope)]
+
+    def _products_of(self, scope: Scope) -> list[Site]:
         if scope not in self._products:
-            found = [self.interpreter.site(node, Point(scope, time)) for _, _, expression, time in scope.statements
-                     for node in ast.walk(expression)
-                     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult) and self._may_matter(node, Point(scope, time))
+            nodes = [(node, Point(scope, time)) for _, _, expression, time in scope.statements for node in ast.walk(expression)]
+            found = [self.interpreter.site(node, point) for node, point in nodes
+                     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult) and self._may_matter(node, point)
                      or isinstance(node, ast.Call) and leaf(node.func) in ("multiply", "mul")]
             self._products[scope] = [one for one in found if one is not None and one.op.name == "tf.multiply"]
+            called = [(node, point.lookup(node.func.id)) for node, point in nodes
+                      if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args]
+            self._handed[scope] = [(node, binding.value(self.interpreter).obj) for node, binding in called
+                                   if isinstance(binding, Fixed) and _multiplies(binding.value(self.interpreter).obj)]
         return self._products[scope]
+
+    def _callers(self, site: Site) -> list[Scope]:
+        """The bodies that call the function which returns what a site gives, and nothing else."""
+        function = site.point.scope.function
+        last = function.node.body[-1] if function is not None and isinstance(function.node, ast.FunctionDef) else None
+        if not isinstance(last, ast.Return) or last.value is not site.node:
+            return []
+        return list(dict.fromkeys(point.scope for _, point in self.module.calls_to(function.name, self.interpreter)))
 
     def _may_matter(self, product: ast.BinOp, point: Point) -> bool:
         """Whether a factor may be what can be infinite, as far as its text tells."""
@@ -296,6 +317,14 @@ class _Search:
 def _zero_taken_out(domain: Domain, value: Value, under: Value) -> bool:
     """Whether a test takes the 0 away from something of which nothing else is known: `tf.where(x == 0, 0, x * log(x))`."""
     return domain.lo == 0 and domain.open and not value.known and value.zero and not under.zero and under.lo == -INF
+
+
+def _multiplies(function: Any) -> bool:
+    """Whether a function of the program has a product in its body."""
+    if not isinstance(function, Function) or not isinstance(function.node, ast.FunctionDef):
+        return False
+    return any(isinstance(node, ast.Mult) or isinstance(node, ast.Call) and leaf(node.func) in ("multiply", "mul")
+               for node in ast.walk(function.node))
 
 
 def _maker(value: Value) -> Site | None:
