@@ -205,11 +205,14 @@ def why(*found: Probability) -> str:
 def binary(log: Site, pair: Pair, outer: Outer, here: Context) -> Iterator[Finding]:
     sigmoid = pair.found[0].producer
     claim, cost = cost_of(*pair.found)
-    fixes = [*with_logits(log, pair, outer, here, claim, cost), *stable_halves(log, pair, here, claim, cost)]
-    if not fixes and not here.visible(sigmoid, log):
+
+    def fixes() -> list[Fix]:
+        return [*with_logits(log, pair, outer, here, claim, cost), *stable_halves(log, pair, here, claim, cost)]
+
+    if not here.visible(sigmoid, log) and not here.possible(fixes):
         return
     covers = [pair.first.node, pair.second.node, *(node for node in ast.walk(pair.whole) if isinstance(node, (ast.BinOp, ast.Call)))]
-    yield here.finding(log, "x", f"binary cross-entropy written by hand on a sigmoid: {why(*pair.found)}", Certainty.MAY, fixes,
+    yield here.finding(log, "x", f"binary cross-entropy written by hand on a sigmoid: {why(*pair.found)}", Certainty.MAY, fixes(),
                        node=pair.whole, covers=covers)
 
 
@@ -248,10 +251,14 @@ def categorical(log: Site, found: Probability, outer: Outer, here: Context) -> I
     softmax = found.producer
     claim, cost = cost_of(found)
     holes = {"z": argument(softmax, "logits", "logits"), "axis": argument(softmax, "axis")}
-    fixes = here.rewrite(log, "tf.nn.log_softmax({z}, axis={axis})", title="use log_softmax of the logits", claim=claim,
-                         cost=cost, **holes)
-    if not fixes and not here.visible(softmax, log):
+
+    def stable() -> list[Fix]:
+        return here.rewrite(log, "tf.nn.log_softmax({z}, axis={axis})", title="use log_softmax of the logits", claim=claim,
+                            cost=cost, **holes)
+
+    if not here.visible(softmax, log) and not here.possible(stable):
         return
+    fixes = stable()
     if fixes:
         fixes += loss_op(log, softmax, outer, here, cost)
     products = [node for node in outer.chain[1:] if outer.site(node) is not None and outer.site(node).op.name == "tf.multiply"]
@@ -307,10 +314,11 @@ def picked(log: Site, here: Context) -> Iterator[Finding]:
     for param, other in (("x", "y"), ("y", "x")):
         softmax, mask = product.value(param).origin, here.made_by(product.value(other), "tf.one_hot")
         if isinstance(softmax, Site) and softmax.op.name == "tf.nn.softmax" and softmax.complete and plain_mask(mask):
-            fixes = pick_logarithm(log, total, product.args[param], softmax, here)
-            if fixes or here.visible(softmax, log):
+            place = product.args[param]
+            if here.visible(softmax, log) or here.possible(lambda: pick_logarithm(log, total, place, softmax, here)):
                 yield here.finding(log, "x", "logarithm of one probability of a softmax, which underflows to 0: the loss becomes "
-                                   "inf and its gradient NaN", Certainty.MAY, fixes or here.floored(log))
+                                   "inf and its gradient NaN", Certainty.MAY,
+                                   pick_logarithm(log, total, place, softmax, here) or here.floored(log))
             return
 
 

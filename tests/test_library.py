@@ -76,7 +76,7 @@ def test_a_failure_is_a_finding(monkeypatch):
     def fail(*_):
         raise ZeroDivisionError("on purpose")
 
-    monkeypatch.setattr(flow, "analyse", fail)
+    monkeypatch.setattr(flow, "Analysis", fail)
     (finding,) = tfnanlint.check(RISKY).findings
     assert finding.code == "TFN000" and "on purpose" in finding.message
 

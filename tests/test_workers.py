@@ -61,12 +61,12 @@ def test_hooks_that_share_files_out_find_the_same(many):
 DYING = """
 import os, sys
 from tfnanlint import flow
-whole = flow.analyse
+whole = flow.Analysis
 def analyse(source, *settings):
     if "die" in source.text:
         os._exit(66)
     return whole(source, *settings)
-flow.analyse = analyse
+flow.Analysis = analyse
 from tfnanlint.cli import main
 sys.exit(main(sys.argv[1:]))
 """

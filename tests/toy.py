@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import types
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
@@ -46,6 +46,18 @@ def analyse(source, rules, setup=None, wanted=None):
     codes = {rule.code: rule for rule in rules}
     findings = [finding for node in ast.walk(source.tree) for finding in _judge(source, node)]
     return sorted((f for f in findings if f.code in codes), key=lambda f: (f.span, f.code))
+
+
+class Analysis:
+    def __init__(self, *given):
+        self.findings = [replace(finding, fixes=()) for finding in analyse(*given)]
+        self._whole = analyse(*given)
+
+    def repaired(self, finding):
+        return next((one for one in self._whole if replace(one, fixes=()) == finding), finding)
+
+    def close(self):
+        self._whole = []
 
 
 def _judge(source, node):
@@ -88,7 +100,7 @@ def install(monkeypatch) -> None:
 
     import tfnanlint
 
-    for name, members in (("rules", {"load": load}), ("flow", {"analyse": analyse})):
+    for name, members in (("rules", {"load": load}), ("flow", {"Analysis": Analysis})):
         module = types.ModuleType(f"tfnanlint.{name}")
         module.__dict__.update(members)
         monkeypatch.setitem(sys.modules, module.__name__, module)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from tfnanlint import notices, suppress
 from tfnanlint.config import Policy
 from tfnanlint.findings import Certainty, Finding
 from tfnanlint.source import Source, Span, Unreadable
+
+if TYPE_CHECKING:
+    from tfnanlint.flow import Analysis
 
 
 def relevant(data: bytes) -> bool:
@@ -44,18 +49,25 @@ class Checked:
         return self.source.path
 
 
-def check(path: str, data: bytes, policy: Policy) -> Checked:
-    """The findings in the bytes of a file. What cannot be decoded or parsed is a finding itself."""
+Narrowing = Callable[[Checked], Checked]
+
+
+def _whole(checked: Checked) -> Checked:
+    return checked
+
+
+def check(path: str, data: bytes, policy: Policy, narrowed: Narrowing = _whole) -> Checked:
+    """The findings in the bytes of a file, those that `narrowed` leaves. What cannot be decoded or parsed is a finding itself."""
     if not relevant(data):
         return Checked(Source(path, ""))
     if path.endswith(NOTEBOOK):
-        return _check_notebook(path, data, policy)
+        return _check_notebook(path, data, policy, narrowed)
     try:
         source = Source.from_bytes(path, data)
     except Unreadable as error:
         nothing = Source(path, "")
-        return Checked(nothing, (notices.INVALID_SYNTAX.finding(nothing, Span(0, 0), str(error)),))
-    return check_source(source, policy)
+        return narrowed(Checked(nothing, (notices.INVALID_SYNTAX.finding(nothing, Span(0, 0), str(error)),)))
+    return check_source(source, policy, narrowed)
 
 
 def opened(path: str, data: bytes) -> Source:
@@ -67,7 +79,7 @@ def opened(path: str, data: bytes) -> Source:
     return Notebook(path, data).source
 
 
-def _check_notebook(path: str, data: bytes, policy: Policy) -> Checked:
+def _check_notebook(path: str, data: bytes, policy: Policy, narrowed: Narrowing) -> Checked:
     """The findings in a notebook's Python cells; none when they do not name TensorFlow, whatever else in it does."""
     from tfnanlint.notebook import Notebook
 
@@ -75,10 +87,10 @@ def _check_notebook(path: str, data: bytes, policy: Policy) -> Checked:
         notebook = Notebook(path, data)
     except Unreadable as error:
         shown = Source(path, data.decode("utf-8", "replace"))
-        return Checked(shown, (_unparsable(shown, error),))
+        return narrowed(Checked(shown, (_unparsable(shown, error),)))
     if not notebook.mentions(("tensorflow", "keras")):
         return Checked(Source(path, ""))
-    return check_source(notebook.source, policy)
+    return check_source(notebook.source, policy, narrowed)
 
 
 def unread(path: str, reason: str) -> Checked:
@@ -87,19 +99,54 @@ def unread(path: str, reason: str) -> Checked:
     return Checked(nothing, (notices.UNREAD.finding(nothing, Span(0, 0), reason),))
 
 
-def check_source(source: Source, policy: Policy) -> Checked:
-    """The findings in a decoded source."""
-    from tfnanlint import flow  # The op table is loaded only when some file needs it.
+def check_source(source: Source, policy: Policy, narrowed: Narrowing = _whole) -> Checked:
+    """The findings in a decoded source, those that `narrowed` leaves, with their fixes."""
+    with Checking(source, policy) as checking:
+        kept = narrowed(checking.checked)
+        return replace(kept, findings=tuple(map(checking.repaired, kept.findings)))
 
-    if policy.comments and suppress.skips_file(source):
-        return Checked(source)
-    try:
-        found = flow.analyse(source, policy.rules, policy.setup,
-                             lambda finding: finding.certainty is Certainty.UNKNOWN or policy.reports(finding))
-    except Unreadable as error:
-        return Checked(source, (_unparsable(source, error),))
-    except (RecursionError, MemoryError):
-        return Checked(source, (_unparsable(source, Unreadable("nested too deeply to be analysed")),))
+
+class Checking:
+    """The findings in a decoded source, as `checked`; their fixes are made one by one, when asked for, which costs more than
+    to find them. What fixes are made from is held until `close`.
+    """
+
+    def __init__(self, source: Source, policy: Policy):
+        self.checked = Checked(source)
+        self._analysis: Analysis | None = None
+        if policy.comments and suppress.skips_file(source):
+            return
+        from tfnanlint import flow  # The op table is loaded only when some file needs it.
+
+        try:
+            self._analysis = flow.Analysis(source, policy.rules, policy.setup,
+                                           lambda finding: finding.certainty is Certainty.UNKNOWN or policy.reports(finding))
+        except Unreadable as error:
+            self.checked = Checked(source, (_unparsable(source, error),))
+        except (RecursionError, MemoryError):
+            self.checked = Checked(source, (_unparsable(source, Unreadable("nested too deeply to be analysed")),))
+        else:
+            self.checked = _filtered(self._analysis.findings, source, policy)
+
+    def __enter__(self) -> Checking:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def repaired(self, finding: Finding) -> Finding:
+        """One of the findings with its fixes, or with the reason why there is none."""
+        return finding if self._analysis is None else self._analysis.repaired(finding)
+
+    def close(self) -> None:
+        """Let go of all that fixes are made from."""
+        if self._analysis is not None:
+            self._analysis.close()
+            self._analysis = None
+
+
+def _filtered(found: list[Finding], source: Source, policy: Policy) -> Checked:
+    """What is left of the findings of all rules, with what is wrong with comments and cells."""
     found = _most_specific(found, policy)
     outcome = suppress.apply(found, source, policy) if policy.comments else suppress.Outcome(found, [], [])
     shown = [finding for finding in outcome.kept if policy.reports(finding)] + outcome.idle

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import traceback
+from dataclasses import replace
 from typing import Any, Callable, Iterable, Iterator
 
 from tfnanlint.conditions import leaf
@@ -20,6 +21,7 @@ from tfnanlint.source import Source
 from tfnanlint.site import Site
 from tfnanlint.values import Note, Value, unknown
 
+INTERNAL = "TFN000"
 _SYMBOLS = {"tf.divide": "/", "tf.pow": "**", "tf.math.floordiv": "//", "tf.math.floormod": "%", "tf.subtract": "-",
             "tf.add": "+", "tf.multiply": "*"}
 _OBJECTS = ("keras.layers.", "keras.losses.")
@@ -130,29 +132,59 @@ def _any(finding: Finding) -> bool:
 
 def analyse(source: Source, rules: Iterable[Rule], setup: Setup = Setup(),
             wanted: Callable[[Finding], bool] = _any) -> list[Finding]:
-    """All findings of `rules` in a source, of every certainty, in order of position.
+    """All findings of `rules` in a source with their fixes. Arguments and errors are those of `Analysis`."""
+    with Analysis(source, rules, setup, wanted) as analysis:
+        return [analysis.repaired(finding) for finding in analysis.findings]
+
+
+class Analysis:
+    """All findings of `rules` in a source, of every certainty, in order of position; fixes are made one by one, when asked for.
 
     A place where nothing is `wanted`, and nothing found that callers elsewhere could make surer, may be left out.
 
-    Raises `Unreadable` when the source cannot be parsed. A rule that raises is reported as TFN000; the others go on.
+    Raises `Unreadable` when the source cannot be parsed. A rule that raises is reported as TFN000; the others go on. What
+    fixes are made from is held until `close`.
     """
-    found = subscriptions(rules, source.text)
-    adopt(source)
-    marked = found.marked(source)
-    if not marked and not _BARE.search(source.text):
-        source.tree  # a syntax error is reported even where no rule has work
-        return []
-    with File(source, found, marked, draft=True, setup=setup) as draft:
-        doubtful = {node: node.lineno for node, point, stopped in draft.candidates()
-                    if any(wanted(found) for found in draft.judge(node, point, stopped))}
-        findings = [] if doubtful else draft.of_file()
-    if doubtful or findings:
-        with File(source, found, marked, draft=False, setup=setup) as final:
-            findings = [f for candidate in final.candidates(doubtful) for f in final.judge(*candidate)]
-            findings += final.of_file()
-    remember(source)
-    findings.sort(key=lambda f: (f.span, f.code))
-    return findings
+
+    def __init__(self, source: Source, rules: Iterable[Rule], setup: Setup = Setup(), wanted: Callable[[Finding], bool] = _any):
+        self.findings: list[Finding] = []
+        self._file: File | None = None
+        found = subscriptions(rules, source.text)
+        adopt(source)
+        marked = found.marked(source)
+        if not marked and not _BARE.search(source.text):
+            source.tree  # a syntax error is reported even where no rule has work
+            return
+        with File(source, found, marked, draft=True, setup=setup) as draft:
+            doubtful = {node: node.lineno for node, point, stopped in draft.candidates()
+                        if any(wanted(found) for found in draft.judge(node, point, stopped))}
+            in_file = [] if doubtful else draft.of_file()
+        if doubtful or in_file:
+            self._file = File(source, found, marked, draft=False, setup=setup)
+            try:
+                self.findings = [f for candidate in self._file.candidates(doubtful) for f in self._file.judge(*candidate)]
+                self.findings += self._file.of_file()
+            except BaseException:
+                self.close()
+                raise
+        remember(source)
+        self.findings.sort(key=lambda f: (f.span, f.code))
+
+    def __enter__(self) -> Analysis:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def repaired(self, finding: Finding) -> Finding:
+        """One of the findings with its fixes, or with the reason why there is none."""
+        return finding if self._file is None else self._file.repaired(finding)
+
+    def close(self) -> None:
+        """Let go of all that fixes are made from."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
 
 
 def _harmless(node: ast.BinOp) -> bool:
@@ -166,8 +198,8 @@ def _harmless(node: ast.BinOp) -> bool:
 class File:
     """The judgement of one source.
 
-    A draft looks at every candidate with what this file and its imports say, and makes no fixes; the final judgement looks
-    at what the draft found once more, with the callers in other files too. Most files never need the second.
+    A draft looks at every candidate with what this file and its imports say; the final judgement looks at what the draft
+    found once more, with the callers in other files too. Most files never need the second.
     """
 
     def __init__(self, source: Source, subscribed: Subscriptions, marked: set[int], draft: bool, setup: Setup = Setup()):
@@ -180,11 +212,16 @@ class File:
         self.compared = [one for one in subscribed.events["compare"] if any(word in source.text for word in one.words)]
         self.gradients = Gradients(self.module, self.interpreter)
         self.contexts = {one: Context(self.module, self.interpreter, one, draft, setup) for one in subscribed.rules}
+        # What led to each finding of the final judgement: the rule, and what it looked at.
+        self.runs: dict[Finding, tuple[Rule, Any, Point | None]] | None = None if draft else {}
 
     def __enter__(self) -> File:
         return self
 
     def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
         self.project.close()
         self.interpreter.close()
         self.contexts.clear()
@@ -220,6 +257,12 @@ class File:
             yield from found
 
     def run(self, one: Rule, subject: Any, point: Point | None) -> list[Finding]:
+        found = self._asked(one, subject, point)
+        if self.runs is not None:
+            self.runs.update((finding, (one, subject, point)) for finding in found)
+        return found
+
+    def _asked(self, one: Rule, subject: Any, point: Point | None) -> list[Finding]:
         context = self.contexts[one]
         self.interpreter.steps = 0
         try:
@@ -228,11 +271,29 @@ class File:
         except Exception as error:  # a broken rule must not hide the others; it is reported, never swallowed
             return [self._broken(one, subject, error)]
 
+    def repaired(self, finding: Finding) -> Finding:
+        """A finding of the final judgement with the fixes that its rule makes; a rule that breaks at that is reported instead."""
+        run = self.runs.get(finding)
+        if run is None or finding.fixes:
+            return finding
+        context = self.contexts[run[0]]
+        context.repairing = True
+        try:
+            again = self._asked(*run)
+        finally:
+            context.repairing = False
+        for one in again:
+            if one.code == INTERNAL:
+                return one
+            if (one.span, one.message) == (finding.span, finding.message):
+                return replace(finding, fixes=one.fixes, no_fix=one.no_fix, help=one.help)
+        return finding
+
     def _broken(self, one: Rule, subject: Any, error: Exception) -> Finding:
         node = getattr(subject, "node", subject)
         where = traceback.extract_tb(error.__traceback__)[-1]
         span = self.module.source.span(node if hasattr(node, "lineno") else self.module.source.tree.body[0])
-        return Finding("TFN000", "internal-error", self.module.source.path, span,
+        return Finding(INTERNAL, "internal-error", self.module.source.path, span,
                        f"rule {one.code} failed here ({type(error).__name__}: {error}; {where.filename}:{where.lineno}); "
                        "please report it", Certainty.MUST)
 
@@ -336,4 +397,4 @@ def _numpy(value: Value, depth: int) -> bool:
         origin.library in ("np", "math") or _outside_tensorflow(origin, depth - 1))
 
 
-__all__ = ["analyse", "File", "Subscriptions", "_COMPARISONS", "_OPERATORS"]
+__all__ = ["analyse", "Analysis", "File", "Subscriptions", "_COMPARISONS", "_OPERATORS"]

@@ -152,10 +152,13 @@ class Linter:
             return Checked(Source(path, ""))
         policy = self.policy(path)
         try:
-            checked = check(path, data, policy) if isinstance(data, bytes) else check_source(Source(path, data), policy)
+            if isinstance(data, bytes):
+                return check(path, data, policy, narrowing.narrowed)
+            return check_source(Source(path, data), policy, narrowing.narrowed)
+        except ConfigError:
+            raise
         except Exception as error:
             return failure(path, error)
-        return narrowing.narrowed(checked)
 
     def _fix(self, checked: Checked, data: AnyStr, narrowing: _Narrowing) -> Fixed[AnyStr]:
         def allowed(fix: Fix) -> bool:

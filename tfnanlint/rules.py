@@ -153,9 +153,12 @@ class Context:
     """What a rule may ask about the file it looks at, and how it makes findings and fixes."""
 
     def __init__(self, module: Any, interpreter: Any, rule: Rule, draft: bool = False, setup: Setup = Setup()):
-        """A draft makes no fixes: what it finds is judged once more."""
+        """What a draft finds is judged once more. Fixes cost more than all else: they are made only while `repairing` is set,
+        and what is found must not depend on them (see `possible`).
+        """
         self.setup = setup
         self.draft = draft
+        self.repairing = False
         self.module = module
         self.source = module.source
         self.interpreter = interpreter
@@ -304,11 +307,11 @@ class Context:
         value = site.value(param) if param else None
         message += _where(message, modes) + (f" (before TensorFlow {fixed_in})" if fixed_in else "")
         fixes = tuple(fixes)
-        no_fix, self.no_fix = ("" if fixes else self.no_fix), ""
+        no_fix, self.no_fix = ("" if fixes or not self.repairing else self.no_fix), ""
         return Finding(
             self.rule.code, self.rule.slug, self.source.path, self.source.span(node or site.node), message, certainty,
             differentiated=site.differentiated, range=words(value) if value is not None else "",
-            trace=self._trace(site, value) if value is not None else (), modes=modes, fixes=fixes, no_fix=no_fix, help=help,
+            trace=self._trace(site, value) if value is not None and not self.repairing else (), modes=modes, fixes=fixes, no_fix=no_fix, help=help,
             fixed_in=fixed_in, data={"covers": tuple(map(self.source.span, covers)), "over": self.rule.over},
         )
 
@@ -355,6 +358,16 @@ class Context:
 
     # Fixes
 
+    def possible(self, make: Callable[[], list[Fix]]) -> bool:
+        """Whether a fix can be made: for a finding that is one only if it can be repaired. True in a draft, which cannot tell."""
+        if self.draft:
+            return True
+        before, self.repairing = self.repairing, True
+        try:
+            return bool(make())
+        finally:
+            self.repairing, self.no_fix = before, ""
+
     def rewrite(self, site: Site, template: str, *, title: str, claim: Claim, cost: str = "", node: ast.expr | None = None,
                 **holes: Any) -> list[Fix]:
         """One fix that replaces the site (or `node`) by a template in canonical names; [] when it cannot be made safely.
@@ -370,7 +383,7 @@ class Context:
 
         With `without`, statements that are taken out as well, the site may also be what the statement assigns.
         """
-        if self.draft:
+        if not self.repairing:
             return []
         from tfnanlint import rewrite
 
@@ -415,7 +428,7 @@ class Context:
 
     def rewrite_all(self, site: Site, parts: list[Part], *, title: str, claim: Claim, cost: str = "") -> list[Fix]:
         """One fix made of several replacements."""
-        if self.draft:
+        if not self.repairing:
             return []
         from tfnanlint import rewrite
 

@@ -88,10 +88,15 @@ def identity(found: Iterable[types.Diagnostic]) -> str:
 # Hover
 
 
+def at(answer: Answer, uri: str, position: types.Position) -> list[Finding]:
+    """The findings at a position."""
+    offset = answer.snapshot.offset(uri, position)
+    return [one for one in answer.outcome.findings if offset is not None and one.span.start <= offset <= one.span.end]
+
+
 def hover(answer: Answer, uri: str, position: types.Position, markdown: bool) -> types.Hover | None:
     """All that is known about the findings at a position."""
-    offset = answer.snapshot.offset(uri, position)
-    here = [one for one in answer.outcome.findings if offset is not None and one.span.start <= offset <= one.span.end]
+    here = at(answer, uri, position)
     if not here:
         return None
     rule = "\n\n---\n\n" if markdown else "\n\n"

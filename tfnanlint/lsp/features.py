@@ -150,7 +150,7 @@ def _requests(server: Server) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions(code_action_kinds=kinds, resolve_provider=True))
     async def code_action(ls: Server, params: types.CodeActionParams) -> list[types.CodeAction]:
-        answer = await ls.answer(params.text_document.uri)
+        answer = await ls.repaired(params.text_document.uri)
         found = list(actions(ls, answer, params)) if answer is not None else []
         if ls.resolves:
             return found
@@ -163,6 +163,8 @@ def _requests(server: Server) -> None:
     @server.feature(types.TEXT_DOCUMENT_HOVER)
     async def hover(ls: Server, params: types.HoverParams) -> types.Hover | None:
         answer = await ls.answer(params.text_document.uri)
+        if answer is not None and answers.at(answer, params.text_document.uri, params.position):
+            answer = await ls.repaired(params.text_document.uri)
         return answers.hover(answer, params.text_document.uri, params.position, ls.markdown) if answer is not None else None
 
     @server.feature(types.TEXT_DOCUMENT_DOCUMENT_LINK, types.DocumentLinkOptions(resolve_provider=False))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from lsprotocol import types
@@ -18,7 +19,7 @@ from tfnanlint.lsp.analyst import Analyst, Died, Failed
 from tfnanlint.lsp.documents import Document, Documents, Snapshot, file_snapshot, notebook_snapshot
 from tfnanlint.lsp.settings import EditorSettings, editor_settings
 from tfnanlint.lsp.sheets import Answer, Sheet
-from tfnanlint.lsp.worker import Ignore, Place, Repair
+from tfnanlint.lsp.worker import Ignore, Offer, Place, Repair
 
 AFTERTHOUGHT = 0.25  # seconds without a change after which what depends on the changed files is looked at again
 CONTENT_MODIFIED = -32801
@@ -110,6 +111,19 @@ class Server(LanguageServer):
         """What is found in a document as it is now; None when it is not open."""
         sheet = self.sheet_of(uri)
         return await sheet.settled() if sheet is not None else None
+
+    async def repaired(self, uri: str) -> Answer | None:
+        """What is found in a document as it is now, with all fixes; None when it is not open."""
+        sheet = self.sheet_of(uri)
+        while sheet is not None and (answer := await sheet.settled()) is not None:
+            place = sheet.place()
+            if answer.repaired or place is None or not answer.outcome.findings:
+                return answer
+            job = Offer(self.analyst.number(), place, answer.snapshot.texts, answer.outcome.findings)
+            found = await self._told(job)
+            if sheet.answer is answer:
+                sheet.answer = replace(answer, outcome=replace(answer.outcome, findings=found), repaired=True)
+        return None
 
     def changed(self, uri: str) -> None:
         """A file's own findings are looked for at once, those of files that may depend on it when it comes to rest."""
@@ -241,11 +255,14 @@ class Server(LanguageServer):
         edit = await self._asked(answer, job)
         return answers.workspace_edit(answer.snapshot, [edit], self.versioned) if edit is not None else None
 
-    async def _asked(self, answer: Answer, job: Repair | Ignore) -> Any:
+    async def _told(self, job: Offer | Repair | Ignore) -> Any:
         try:
-            value = await self.analyst.ask(job, urgent=True)
+            return await self.analyst.ask(job, urgent=True)
         except (Died, Failed) as error:
             raise JsonRpcException(f"tfnanlint: {error}", -32803) from None
+
+    async def _asked(self, answer: Answer, job: Repair | Ignore) -> Any:
+        value = await self._told(job)
         current = [self.documents.get_text_document(part.uri).version for part in answer.snapshot.parts]
         if current != _versions(answer.snapshot):
             raise JsonRpcException("the text has changed meanwhile", CONTENT_MODIFIED)

@@ -20,10 +20,11 @@ LONGEST_PAUSE = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What was found in a snapshot."""
+    """What was found in a snapshot. The findings have their fixes only if `repaired` is set: most are never asked for."""
 
     snapshot: Snapshot
     outcome: Outcome
+    repaired: bool = False
 
 
 class Sheet:

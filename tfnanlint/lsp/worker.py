@@ -77,6 +77,16 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
+class Offer:
+    """Asks for some of the findings in a text once more, with their fixes: a tuple of findings in the same order."""
+
+    number: int
+    place: Place
+    texts: Texts
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Repair:
     """Asks for the edits of all fixes that are safe: `Repaired`."""
 
@@ -97,7 +107,7 @@ class Ignore:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What was found; what is wrong with the configuration, if that is why nothing was; the rule page of each code."""
+    """What was found, without fixes; what is wrong with the configuration, if that is why nothing was; the rule page of each code."""
 
     findings: tuple[Finding, ...] = ()
     problem: str = ""
@@ -216,6 +226,8 @@ class Desk:
     def __init__(self) -> None:
         self._configurations: dict[Any, tuple[float, Configuration]] = {}
         self._rules: tuple[Rule, ...] | None = None
+        # The last text that was checked: an editor asks for the fixes of its findings next, if for any.
+        self._last: tuple[Place, Texts, checking.Checking] | None = None
 
     def warm_up(self) -> None:
         """Load what every check needs, so that the first does not wait for it."""
@@ -232,10 +244,14 @@ class Desk:
         return self._rules
 
     def forget(self) -> None:
+        self._let_go()
         self._configurations.clear()
         project.forget()
 
-    def do(self, job: Check | Repair | Ignore) -> Any:
+    def do(self, job: Check | Offer | Repair | Ignore) -> Any:
+        if isinstance(job, Offer):
+            return self._offer(job)
+        self._let_go()
         if isinstance(job, Check):
             return self._check(job)
         if isinstance(job, Repair):
@@ -271,15 +287,32 @@ class Desk:
         if policy is None:
             return Outcome()
         source = _source(job.place.path, job.texts)
-        findings = tuple(_bare(one) for one in self._findings(source, policy))
+        findings = tuple(_bare(one) for one in self._findings(job, source, policy))
         addresses = {one.code: pages.address(policy.known[one.code]) for one in findings}
         return Outcome(findings, "", addresses, tuple(pages.links(source, policy.known.values())), _starts(source))
 
-    def _findings(self, source: Source, policy: Policy) -> tuple[Finding, ...]:
+    def _findings(self, job: Check | Offer, source: Source, policy: Policy) -> tuple[Finding, ...]:
         try:
-            return checking.check_source(source, policy).findings
+            last = checking.Checking(source, policy)
         except Exception as error:
             return linter.failure(source.path, error).findings
+        self._last = job.place, job.texts, last
+        return last.checked.findings
+
+    def _offer(self, job: Offer) -> tuple[Finding, ...]:
+        if self._last is None or self._last[:2] != (job.place, job.texts):
+            self._let_go()
+            policy = self._policy(job.place, job.texts)
+            if policy is not None:
+                self._findings(job, _source(job.place.path, job.texts), policy)
+        if self._last is None:
+            return job.findings
+        return tuple(_bare(self._last[2].repaired(one)) for one in job.findings)
+
+    def _let_go(self) -> None:
+        last, self._last = self._last, None
+        if last is not None:
+            last[2].close()
 
     def _repair(self, job: Repair) -> Repaired:
         from tfnanlint import fixing

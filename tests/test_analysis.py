@@ -1,0 +1,85 @@
+"""Findings first, fixes when asked for: what is found must not depend on whether fixes are made."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from tfnanlint.checking import Checking, check_source
+from tfnanlint.dev import repository
+from tfnanlint.flow import Analysis
+from tfnanlint.rules import Context, load
+from tfnanlint.source import Source
+
+SOURCE = Source("a.py", "import tensorflow as tf\n\n\ndef f(z):\n    return tf.math.log(tf.nn.softmax(z))\n")
+
+
+def fields(finding):
+    """What a report may show of a finding besides its trace."""
+    return (finding.code, finding.span, finding.message, finding.certainty, finding.fixes, finding.no_fix, finding.help)
+
+
+@pytest.mark.parametrize("rule", load(), ids=lambda rule: rule.slug)
+def test_fixes_made_later_are_those_made_at_once(rule, monkeypatch):
+    path = repository.fixture(rule)
+    source = Source.from_bytes(path.name, path.read_bytes())
+    with Analysis(source, load()) as analysis:
+        later = [analysis.repaired(finding) for finding in analysis.findings]
+    without = [dataclasses.replace(one, fixes=(), no_fix="", help="") for one in later]
+    assert without == [dataclasses.replace(one, help="") for one in analysis.findings]
+    monkeypatch.setattr(Context, "repairing", property(lambda here: not here.draft, lambda here, value: None), raising=False)
+    with Analysis(source, load()) as analysis:
+        assert list(map(fields, analysis.findings)) == list(map(fields, later))
+
+
+def test_no_fix_is_made_before_it_is_asked_for(monkeypatch):
+    made = []
+    whole = Context.rewrite_all
+    monkeypatch.setattr(Context, "rewrite_all", lambda here, *given, **more: (
+        here.repairing and made.append(here.rule.code), whole(here, *given, **more))[1])
+    policy = repository.policy(load())
+    with Checking(SOURCE, policy) as checking:
+        (finding,) = checking.checked.findings
+        assert (finding.code, finding.fixes, made) == ("TFN301", (), [])
+        assert checking.repaired(finding).fixes[0].title == "use log_softmax of the logits"
+    assert set(made) == {"TFN301"}, "not those of a rule that TFN301 stands for"
+    assert check_source(SOURCE, policy).findings[0].fixes
+
+
+def test_a_rule_that_breaks_at_its_fix_is_reported(monkeypatch):
+    def broken(here, *given, **more):
+        if here.repairing:
+            raise ZeroDivisionError("broken")
+        return []
+
+    monkeypatch.setattr(Context, "rewrite_all", broken)
+    (finding,) = check_source(SOURCE, repository.policy(load())).findings
+    assert finding.code == "TFN000" and "rule TFN301 failed here (ZeroDivisionError: broken" in finding.message
+
+
+def test_what_is_not_shown_gets_no_fix(monkeypatch):
+    monkeypatch.setattr(Context, "rewrite_all", lambda here, *given, **more: pytest.fail("a fix was made") if here.repairing else [])
+    text = SOURCE.text.rstrip("\n") + "  # tfn: ignore[TFN301]\n"
+    assert check_source(Source("a.py", text), repository.policy(load())).hidden == 1
+    none = check_source(SOURCE, repository.policy(load()), lambda checked: dataclasses.replace(checked, findings=(), known=1))
+    assert (none.findings, none.known) == ((), 1)
+
+
+def test_a_server_makes_fixes_when_it_is_asked_for_them(tmp_path):
+    worker = pytest.importorskip("tfnanlint.lsp.worker")
+    desk, place = worker.Desk(), worker.Place(str(tmp_path / "a.py"), str(tmp_path))
+    found = desk.do(worker.Check(1, place, SOURCE.text)).findings
+    assert [(one.code, one.fixes) for one in found] == [("TFN301", ())]
+    (offered,) = desk.do(worker.Offer(2, place, SOURCE.text, found))
+    assert offered.fixes and dataclasses.replace(offered, fixes=()) == found[0]
+    desk.do(worker.Check(3, place, SOURCE.text + "x = 1\n"))
+    assert desk.do(worker.Offer(4, place, SOURCE.text, found)) == (offered,), "of a text that is no longer the last"
+    desk.forget()
+    assert desk.do(worker.Offer(5, place, SOURCE.text, found)) == (offered,)
+
+
+def test_what_fixes_are_made_from_is_let_go():
+    checking = Checking(SOURCE, repository.policy(load()))
+    checking.close()
+    assert checking.repaired(checking.checked.findings[0]).fixes == ()
