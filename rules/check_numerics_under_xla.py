@@ -17,6 +17,7 @@ Good:
         return -tf.reduce_mean(p)
 
 To hunt a NaN, compile without XLA (`jit_compile=False`). To keep XLA, return `tf.reduce_all(tf.math.is_finite(x))` and look at it outside.
+There is no automatic fix: either speed or the check is given up, and that is yours to decide.
 
 See also: https://github.com/tensorflow/tensorflow/issues/118075,
 https://www.tensorflow.org/api_docs/python/tf/debugging/check_numerics
@@ -39,9 +40,7 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
             yield here.finding(site, None, "XLA ignores this check: functions and models of this file that it compiles are not checked",
                                Certainty.MAY, modes=("xla",))
         return
-    function = site.point.scope.function if site.point is not None else None
-    node = function.node if function is not None else None
-    if compiled(node, here, set()):
+    if compiled(site.point.scope.function if site.point is not None else None, here, set()):
         yield here.finding(site, None, "XLA drops this check: the function is compiled with jit_compile=True, and NaN goes through",
                            Certainty.MUST, modes=("xla",), help="compile without XLA while you look for the NaN")
     elif EVERYWHERE.search(here.source.text):
@@ -49,20 +48,21 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
                            Certainty.MAY, modes=("xla",), help="compile without XLA while you look for the NaN")
 
 
-def compiled(node: Any, here: Context, seen: set) -> bool:
+def compiled(function: Any, here: Context, seen: set) -> bool:
     """Whether a function of this file is compiled by XLA, by its decorator, by tf.function(f, jit_compile=True), or with a caller."""
+    node, point = (function.node, function.point) if function is not None else (None, None)
     if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) or node in seen or len(seen) > 8:
         return False
     seen.add(node)
-    if any(isinstance(one, ast.Call) and jit(one) for one in node.decorator_list):
+    if any(isinstance(one, ast.Call) and jit(one, point, here) for one in node.decorator_list):
         return True
-    for call, _ in here.calls("function"):
-        if jit(call) and call.args and isinstance(call.args[0], ast.Name) and call.args[0].id == node.name:
+    for call, where in here.calls("function"):
+        if jit(call, where, here) and call.args and isinstance(call.args[0], ast.Name) and call.args[0].id == node.name:
             return True
     callers = (point.scope.function for _, point in here.calls(node.name))
-    return any(one is not None and compiled(one.node, here, seen) for one in callers)
+    return any(compiled(one, here, seen) for one in callers)
 
 
-def jit(call: ast.Call) -> bool:
-    return any(keyword.arg in ("jit_compile", "experimental_compile") and isinstance(keyword.value, ast.Constant)
-               and keyword.value.value is True for keyword in call.keywords)
+def jit(call: ast.Call, point: Any, here: Context) -> bool:
+    return any(keyword.arg in ("jit_compile", "experimental_compile") and here.value(keyword.value, point).const is True
+               for keyword in call.keywords)

@@ -12,7 +12,8 @@ Good:
 Reported by default is only what overflows for every input. With `certainty = "all"` also what can overflow: an exponent that is
 known to reach above the limit. Most of these belong to a form that has a stable equivalent (softmax, log-sum-exp, softplus,
 sigmoid), which other rules offer; where none exists, bound the exponent from above, or stay with the logarithm: a ratio of
-probabilities is `tf.exp(a - b)`, a variance can be kept as its logarithm. `tf.minimum(tf.exp(x), 1e30)` comes too late.
+probabilities is `tf.exp(a - b)`, a variance can be kept as its logarithm. `tf.minimum(tf.exp(x), 1e30)` comes too late. There is no
+automatic fix: which bound does no harm depends on what the number means.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/exp
 https://github.com/IntelLabs/coach/issues/87 (the ratio of likelihoods in PPO)

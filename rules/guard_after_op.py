@@ -21,8 +21,8 @@ See also: https://www.tensorflow.org/api_docs/python/tf/math/l2_normalize
 
 from dataclasses import dataclass
 
-from tfnanlint.api import (NO_CONSTANT, Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Site, Value, ast, made_by,
-                           repairs, rule)
+from tfnanlint.api import (NO_CONSTANT, Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Site, Value, argument, ast,
+                           made_by, repairs, rule)
 
 ROOTS = ("tf.sqrt", "K.sqrt", "tf.norm", "tf.math.reduce_std", "tf.math.reduce_euclidean_norm")
 ALWAYS = ("eager", "graph", "xla")
@@ -216,4 +216,4 @@ def normalized(site: Site, norm: Site, here: Context) -> list[Fix]:
         return []
     return here.rewrite(site, "tf.math.l2_normalize({x}, axis={axis})", title="use l2_normalize", claim=Claim.SHIFTED,
                         cost="vectors shorter than 1e-6 are scaled by 1e6 instead; others move by 2 units in the last place",
-                        x=site.args["x"], axis=norm.args.get("axis") if norm.node in ast.walk(site.node) else None)
+                        x=site.args["x"], axis=argument(norm, "axis", "axis"))

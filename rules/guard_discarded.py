@@ -20,6 +20,7 @@ import re
 
 from tfnanlint.api import Certainty, Claim, Context, Finding, Iterator, Site, ast, rule
 
+THROWN_AWAY = "the result of this guard is thrown away: tensors do not change in place, and the value goes on unguarded"
 CHECK = "tf.debugging.check_numerics"
 GRAPHS = re.compile(r"\b(?:placeholder|Session|disable_v2_behavior|disable_eager_execution)\s*\(")
 EXPECTED_TO_FAIL = re.compile(r"raises|assertRaises|expect|warns", re.I)
@@ -28,7 +29,10 @@ EXPECTED_TO_FAIL = re.compile(r"raises|assertRaises|expect|warns", re.I)
 @rule("TFN406", "guard-discarded", on="tf.clip_by_value tf.clip_by_norm tf.clip_by_global_norm tf.maximum tf.minimum tf.where "
       "ops.nan_to_num tf.debugging.check_numerics")
 def check(site: Site, here: Context) -> Iterator[Finding]:
-    if not here.discarded(site) or expected_to_fail(site, here):
+    if not here.discarded(site.node):
+        yield from by_callers(site, here)
+        return
+    if expected_to_fail(site.node, here):
         return
     if site.op.name == CHECK:
         yield from unchecked(site, here)
@@ -36,8 +40,27 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
     param = "t_list" if site.op.name == "tf.clip_by_global_norm" else "y" if site.op.name == "tf.where" else "x"
     if site.op.name == "tf.where" and not site.given("x"):
         return
-    yield here.finding(site, param if site.given(param) else None, "the result of this guard is thrown away: tensors do not change in "
-                       "place, and the value goes on unguarded", Certainty.MUST, assigned(site, here))
+    yield here.finding(site, param if site.given(param) else None, THROWN_AWAY, Certainty.MUST, assigned(site, here))
+
+
+def by_callers(site: Site, here: Context) -> Iterator[Finding]:
+    """Calls that throw away what a function gives which does nothing but return this guard."""
+    function = site.point.scope.function if site.point is not None else None
+    node = function.node if function is not None else None
+    if site.op.name == CHECK or not isinstance(node, ast.FunctionDef) or not only_returns(node, site.node):
+        return
+    for call, point in here.calls(node.name):
+        if not here.discarded(call) or expected_to_fail(call, here):
+            continue
+        called = here.value(call.func, point).obj
+        if getattr(getattr(called, "function", called), "node", None) is node:
+            yield here.finding(site, None, THROWN_AWAY, Certainty.MUST, node=call, help="assign the result to what the code goes on with")
+
+
+def only_returns(function: ast.FunctionDef, node: ast.expr) -> bool:
+    """Whether a function is one return, perhaps with a docstring."""
+    body = function.body[1:] if ast.get_docstring(function, clean=False) is not None else function.body
+    return len(body) == 1 and isinstance(body[0], ast.Return) and body[0].value is node
 
 
 def unchecked(site: Site, here: Context) -> Iterator[Finding]:
@@ -57,7 +80,7 @@ def assigned(site: Site, here: Context):
                         claim=Claim.EQUAL if checks else Claim.SHIFTED, cost="" if checks else "the guard starts to act")
 
 
-def expected_to_fail(site: Site, here: Context) -> bool:
+def expected_to_fail(call: ast.expr, here: Context) -> bool:
     """Whether a test only asks that the call raises."""
-    return any(EXPECTED_TO_FAIL.search(here.text(item.context_expr)) for node in here.around(site.node)
+    return any(EXPECTED_TO_FAIL.search(here.text(item.context_expr)) for node in here.around(call)
                if isinstance(node, (ast.With, ast.AsyncWith)) for item in node.items)

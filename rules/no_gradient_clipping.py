@@ -13,6 +13,7 @@ Good:
 
 `clipnorm` bounds each variable's gradient, `global_clipnorm` all of them together, `clipvalue` every element. In a loop of your own it is
 `tf.clip_by_global_norm(grads, 1.0)`. A NaN gradient stays NaN: clipping is no cure for a wrong domain.
+There is no automatic fix: what length is ordinary for these gradients only a run shows (begin with 1.0).
 
 See also: https://github.com/keras-team/keras/issues/510, https://github.com/keras-team/keras/issues/5127,
 https://www.tensorflow.org/api_docs/python/tf/keras/optimizers/Optimizer

@@ -64,6 +64,8 @@ def fixes(quotient: Site, param: str, norm: Site, here: Context) -> list[Fix]:
     inside = [] if norm.op.name == "tf.math.rsqrt" else repairs.under_the_root(here, [norm])
     if not reduction.complete or not norm.complete or not stretched(reduction) or reduction.value("axis").kind == "sequence":
         return inside
+    if norm.op.name == "tf.math.rsqrt" and not here.visible(norm, quotient):
+        return []  # the helper with the root would stay behind
     half = quotient.value(param).dtype == "float16"
     return here.rewrite(quotient, "tf.math.l2_normalize({x}, axis={axis}, epsilon={eps})", title="use l2_normalize",
                         claim=Claim.SHIFTED, cost=f"vectors shorter than {'1e-2' if half else '1e-6'} come out shorter than 1; "

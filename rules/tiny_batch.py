@@ -14,6 +14,7 @@ Good:
 
 Where memory allows one sample only, use `LayerNormalization` or `GroupNormalization`, or freeze the statistics with
 `layer.trainable = False`. Batches of a tf.data set: `dataset.batch(32, drop_remainder=True)`.
+There is no automatic fix: a larger batch needs more memory and another learning rate.
 
 See also: https://github.com/tensorflow/tensorflow/issues/34062, https://github.com/tensorflow/models/issues/5066,
 https://www.tensorflow.org/api_docs/python/tf/keras/layers/BatchNormalization

@@ -13,6 +13,7 @@ Good:
 
 Scale what the model is tested and used with in the same way, or put `keras.layers.Rescaling(1 / 255)` in front of the model. Ready-made
 networks bring their own `preprocess_input`. It is reported where the program shows both the range and no scaling anywhere.
+There is no automatic fix: the same division is due wherever the model is tested, saved and used, and this file shows only one place.
 
 See also: https://www.tensorflow.org/tutorials/keras/classification ("Scale these values to a range of 0 to 1"),
 https://github.com/keras-team/keras/issues/510

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from claims import cases
+from crossings import Crossings
 from expectations import expectations
 
 from tfnanlint.dev import catalogue, docs, repository
@@ -64,6 +65,27 @@ def test_every_fix_is_executed(rule):
     known = set(map(catalogue.plain_title, executed))
     named = {title for title in shown if any(one.pattern.fullmatch(title) for one in catalogue.stated_fixes(rule))}
     assert {catalogue.plain_title(title) for title in shown - named} <= known
+
+
+@RULES
+def test_a_rule_without_a_fix_says_why(rule):
+    """What can be repaired is executed; of the rest the page says why not, and what to do by hand."""
+    text = " ".join(rule.doc.split()).lower()
+    assert bool(cases(rule)) != ("there is no automatic fix" in text)
+
+
+@RULES
+def test_fixture_shows_the_ways_to_the_hazard(rule):
+    """A want through a name and one through a function, each gone when that is taken away; one op in two spellings."""
+    path = repository.fixture(rule)
+    shown = Crossings(rule, Source.from_bytes(path.name, path.read_bytes()))
+    assert shown.variable() is not None, "no want rests on a value that a name carries"
+    assert rule.code in OWN_CALL or shown.helper() is not None, "no want rests on what another function of the file does"
+    assert any(len(ways) > 1 for ways in shown.spellings().values()), shown.spellings()
+
+
+# The finding is a call that stands there: what other functions give does not change it.
+OWN_CALL = {"TFN901"}
 
 
 # Groups of codes and how far each goes: a code that is promised has a rule.

@@ -85,6 +85,8 @@ class Reach:
         same_scope = local and hole.point.scope is site.point.scope
         if same_scope and cheap(hole.node) and steady(hole.node, hole.point, site.point):
             return hole.node
+        if written_out(hole.node):
+            return hole.point.module.source.segment(hole.node)
         name = self.name_for(hole.value, site.point, trail.owners)
         if name is not None:
             return name
@@ -278,6 +280,11 @@ def _changes_outside(name: str, point: Point) -> bool:
 def cheap(node: ast.expr) -> bool:
     """Names, attributes, constants and arithmetic on them: nothing that runs code of its own."""
     return all(isinstance(inner, _CHEAP) for inner in ast.walk(node))
+
+
+def written_out(node: ast.expr) -> bool:
+    """Numbers, strings and tuples of them mean the same wherever they stand."""
+    return all(isinstance(inner, (ast.Constant, ast.UnaryOp, ast.USub, ast.Tuple, ast.List, ast.Load)) for inner in ast.walk(node))
 
 
 def steady(node: ast.expr, then: Point, now: Point) -> bool:

@@ -190,9 +190,9 @@ class Context:
         """A comparison of two values as an application of tf.equal or tf.not_equal, whatever its operator."""
         return self.interpreter.compared(node, point)
 
-    def discarded(self, site: Site) -> bool:
-        """Whether the result of a site is thrown away."""
-        return site.node in self.module.discarded
+    def discarded(self, node: ast.expr) -> bool:
+        """Whether the result of a call is thrown away."""
+        return node in self.module.discarded
 
     def around(self, node: ast.AST) -> list[ast.AST]:
         """What stands around a node in its function: expressions and statements, innermost first."""

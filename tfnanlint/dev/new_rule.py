@@ -21,7 +21,7 @@ Bad:
 Good:
     y = {call}  # TODO: the same, safe
 
-TODO: what to do where there is no fix.
+TODO: what to do where there is no fix; a rule without any says "There is no automatic fix" and why.
 
 See also: TODO, a link to the documentation of TensorFlow.
 """
@@ -46,7 +46,7 @@ def direct({arguments}):
     return {call}  # want: {code} "TODO: some words of the message"
 
 
-# TODO: through a variable, a helper, a class attribute, another spelling, a dict, a loop
+# TODO: through a variable, a helper and another spelling (tests/crossings.py asks for these), a class attribute, a dict, a loop
 
 
 def guarded({arguments}):
