@@ -15,6 +15,9 @@ or `keras.initializers.HeNormal()([n, m])`. There is no automatic fix: training 
 
 See also: https://www.tensorflow.org/api_docs/python/tf/keras/initializers/HeNormal,
 https://www.tensorflow.org/api_docs/python/tf/keras/initializers/GlorotUniform
+
+Seen in the wild:
+https://e-com-net.com/article/1297566236749668352.htm (smaller initial weights and rate were the cure; in Chinese)
 """
 
 from __future__ import annotations

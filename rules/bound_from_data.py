@@ -14,6 +14,9 @@ Where `y` is a softmax or sigmoid of visible logits, compute the loss from the l
 alive.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/clip_by_value
+
+Seen in the wild:
+https://e-com-net.com/article/1297566236749668352.htm (clipped to reduce_max: no NaN, and nothing learned; in Chinese)
 """
 
 from tfnanlint.api import Certainty, Claim, Context, Finding, Iterator, Site, Value, probability, rule

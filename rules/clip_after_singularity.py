@@ -11,6 +11,10 @@ Good:
     logits = tf.clip_by_value(tf.math.log(tf.maximum(weights, 1e-7)), -15., 15.)
 
 Put the guard on the input: then the operation never sees the bad value. The outer clip may stay.
+
+Seen in the wild:
+https://github.com/keras-team/keras/issues/23075 (minimum(rsqrt(s), 1 / eps) at a vector of zeros),
+https://github.com/tensorflow/tensorflow/issues/22048 (the gradient of clip_by_norm of zeros, mended since)
 """
 
 from __future__ import annotations

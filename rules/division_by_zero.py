@@ -17,6 +17,12 @@ example as `tf.nn.softplus(v) + eps`. Below a root the small number belongs insi
 gradient of the root itself is infinite at 0.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/divide_no_nan
+
+Seen in the wild:
+https://github.com/jocicmarko/ultrasound-nerve-segmentation/issues/4 (dice of two empty masks),
+https://github.com/YunYang1994/tensorflow-yolov3/issues/225 (boxes without area),
+https://github.com/keras-team/keras/issues/2001 (pixels that never change, divided by their deviation),
+https://github.com/tensorflow/addons/issues/2447 (a triplet loss in a batch without a positive pair)
 """
 
 from tfnanlint.api import (INF, Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Site, Value, evidence, plain,

@@ -16,6 +16,11 @@ The largest epsilon that is lost next to 1: 3e-8 below and 6e-8 above in float32
 bfloat16, 6e-17 and 1e-16 in float64. Where `q` is a sigmoid of visible logits, `-tf.math.softplus(z)` is better still.
 
 See also: https://docs.oracle.com/cd/E19957-01/806-3568/ncg_goldberg.html
+
+Seen in the wild:
+https://github.com/tensorflow/tensorflow/issues/52045 (1 - x + 1e-9 under tf.function),
+https://github.com/tensorflow/tensorflow/issues/47548 (1 - t ** a + 1e-8),
+https://github.com/kvfrans/variational-autoencoder/issues/5 (log(1e-8 + 1 - p))
 """
 
 from dataclasses import dataclass

@@ -19,6 +19,9 @@ as well) and `Adam(epsilon=1e-4)`, or better keep the weights in float32: `keras
 
 See also: https://github.com/keras-team/keras/issues/11832, https://github.com/keras-team/keras/issues/11860,
 https://github.com/keras-team/keras/issues/9582, https://www.tensorflow.org/guide/mixed_precision ("float16 ... underflows")
+
+Seen in the wild:
+https://stackoverflow.com/questions/42064941 (Adam on float16 variables)
 """
 
 from __future__ import annotations

@@ -17,6 +17,9 @@ automatic fix: which bound does no harm depends on what the number means.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/exp
 https://github.com/IntelLabs/coach/issues/87 (the ratio of likelihoods in PPO)
+
+Seen in the wild:
+https://github.com/AppliedDataSciencePartners/WorldModels/issues/9 (the KL term of an autoencoder)
 """
 
 import math

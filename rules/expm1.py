@@ -14,6 +14,10 @@ Nothing is reported where `x` cannot come near 0, where the difference is only c
 (`abs(ratio - 1) > 0.2`), and where nothing is differentiated. The overflow for large `x` is the same in both forms.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/expm1
+
+Why differences of nearly equal numbers lose digits: https://docs.oracle.com/cd/E19957-01/806-3568/ncg_goldberg.html
+
+No public report of it is known to us: it is here for what execution shows.
 """
 
 from tfnanlint.api import Certainty, Claim, Context, Differentiated, Finding, Iterator, Site, argument, ast, exponential_of, rule

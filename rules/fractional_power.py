@@ -16,6 +16,10 @@ no fix: decide which sign is meant. `tf.sign(x) * tf.abs(x) ** p` needs the same
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/pow
 https://github.com/tensorflow/tensorflow/issues/2295 (a gamma curve) and https://github.com/keras-team/keras/pull/23138
+
+Seen in the wild:
+https://github.com/tensorflow/tensorflow/issues/50400 (the fractional weights of ssim_multiscale),
+https://github.com/mkocabas/focal-loss-keras/issues/5 (a focal loss with gamma below 1)
 """
 
 from tfnanlint.api import (Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Site, Value, ast, domain, evidence,

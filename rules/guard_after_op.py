@@ -17,6 +17,9 @@ Good:
 `divide_no_nan(x, norm(x))`, `x / maximum(norm(x), eps)` and `maximum(sqrt(s), eps)` have the same problem under XLA.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/l2_normalize
+
+Seen in the wild:
+https://github.com/keras-team/keras/issues/23075 (a bound behind rsqrt)
 """
 
 from dataclasses import dataclass

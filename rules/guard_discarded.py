@@ -14,6 +14,9 @@ Good:
     loss = -tf.reduce_sum(y * tf.math.log(p))
 
 See also: https://www.tensorflow.org/api_docs/python/tf/debugging/check_numerics
+
+Seen in the wild:
+https://github.com/one-leaf/tensorflow/issues/6 (a clip_by_value on a line of its own)
 """
 
 import re

@@ -13,6 +13,10 @@ Good:
 Ask first why the value is negative: a probability made by `tanh` wants `tf.sigmoid`, and a floor has no gradient below it.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/log
+
+Seen in the wild:
+https://stackoverflow.com/questions/35078027 (the logarithm of an output that can be negative),
+https://github.com/keras-team/keras/issues/590 (a Poisson loss of a linear output)
 """
 
 from __future__ import annotations

@@ -11,6 +11,8 @@ Good:
     stddev = tf.exp(0.5 * log_var)
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/exp
+
+No public report of it is known to us: it is here for what execution shows.
 """
 
 from tfnanlint.api import Certainty, Claim, Context, Finding, Iterator, Site, argument, exponential_of, rule, tame

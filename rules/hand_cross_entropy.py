@@ -20,6 +20,11 @@ axes. `tf.nn.softmax_cross_entropy_with_logits` is offered besides, but its grad
 along the classes (rows masked with zeros get a wrong one), and in TensorFlow 1 no gradient reaches the labels.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/nn/softmax_cross_entropy_with_logits
+
+Seen in the wild:
+https://stackoverflow.com/questions/33712178 (the question most often asked),
+https://github.com/tensorflow/models/pull/181 (an example that went NaN after 90 epochs),
+https://github.com/keras-team/keras/issues/9664 (the gradient behind the clip)
 """
 
 from dataclasses import dataclass

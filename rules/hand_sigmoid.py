@@ -14,6 +14,8 @@ The derivative of `tf.sigmoid` is computed from its result, `y * (1 - y)`, which
 to 5 bits less than that of the written form. Nothing is reported where `x` is bounded, as in `1 / (1 + exp(-abs(x)))`.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/sigmoid
+
+No public report of it is known to us: it is here for what execution shows.
 """
 
 import math

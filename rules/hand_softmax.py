@@ -15,6 +15,8 @@ where the sum runs over several axes, or drops the axis (`keepdims` missing): sa
 mask multiplies the exponentials, mask the scores instead: `tf.nn.softmax(tf.where(mask, scores, scores.dtype.min))`.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/nn/softmax
+
+No public report of it is known to us: it is here for what execution shows.
 """
 
 from tfnanlint.api import (NO_CONSTANT, Certainty, Claim, Context, Finding, Fix, Iterator, Site, argument, exponential_of, on_a_grid, rule,

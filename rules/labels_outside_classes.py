@@ -20,6 +20,9 @@ Labels are known here when the program writes them, draws them, or loads a data 
 See also: https://www.tensorflow.org/api_docs/python/tf/nn/sparse_softmax_cross_entropy_with_logits ("Labels out of range raise on
 CPU and return NaN for the corresponding loss and gradient rows on GPU"), https://github.com/tensorflow/tensorflow/issues/8484,
 https://github.com/tensorflow/tensorflow/issues/15962
+
+Seen in the wild:
+https://github.com/yyccR/yolov5_in_tf2_keras/issues/5 (a class too many)
 """
 
 from __future__ import annotations

@@ -16,6 +16,9 @@ deviation 1, or let `clipnorm=1.0` bound the steps.
 
 See also: https://github.com/keras-team/keras/issues/3040, https://github.com/tensorflow/tensorflow/issues/38796,
 https://www.tensorflow.org/api_docs/python/tf/keras/optimizers/Adam
+
+Seen in the wild:
+https://stackoverflow.com/questions/43636736 (0.5 with inputs up to 100)
 """
 
 from __future__ import annotations

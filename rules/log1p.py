@@ -16,6 +16,10 @@ metric), and of numbers that an object holds only with `certainty = "all"`. At -
 above with `tf.maximum`.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/log1p
+
+Why log(1 + x) loses the digits: https://docs.oracle.com/cd/E19957-01/806-3568/ncg_goldberg.html (theorem 4).
+
+No public report of it is known to us: it is here for what execution shows.
 """
 
 from tfnanlint.api import (NO_CONSTANT, Certainty, Claim, Context, Differentiated, Finding, Iterator, Site, Value, argument, ast,

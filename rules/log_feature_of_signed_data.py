@@ -18,6 +18,8 @@ automatic fix, for only you know which of the two it is.
 
 See also: https://numpy.org/doc/stable/reference/generated/numpy.log1p.html,
 https://www.tensorflow.org/api_docs/python/tf/math/asinh
+
+No public report of it is known to us: it is here for what execution shows.
 """
 
 from __future__ import annotations

@@ -16,6 +16,11 @@ at the masked elements, so that neither value nor gradient is touched elsewhere;
 of a likelihood, so it is for elements that do not count.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/where (inner where on the input).
+
+Seen in the wild:
+https://github.com/maxvfischer/keras-image-segmentation-loss-functions/pull/1 (a focal loss that went NaN because of log(0)),
+https://github.com/mkocabas/focal-loss-keras/issues/17 (both ends of the probability),
+https://github.com/tensorflow/docs/pull/1943 (the empty bins of a spectrogram)
 """
 
 from tfnanlint.api import (INF, Certainty, Claim, Context, Finding, Fix, Iterator, Note, Site, Value, evidence, filler, repairs,

@@ -16,6 +16,10 @@ Where the logits cannot be had again at the logarithm, return them from the func
 often do: `return probability, logit`).
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/log_sigmoid
+
+Seen in the wild:
+https://github.com/carpedm20/DCGAN-tensorflow/issues/15 (the loss of a GAN),
+https://github.com/hwalsuklee/tensorflow-mnist-VAE/issues/4 (an autoencoder)
 """
 
 from tfnanlint.api import Certainty, Changed, Claim, Context, Finding, Fix, Iterator, Site, argument, ast, logged, rule, spot

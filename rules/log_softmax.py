@@ -15,6 +15,10 @@ from the function that makes the softmax; until then a floor, `tf.math.log(tf.ma
 but its gradient is 0 below the floor.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/nn/log_softmax
+
+Seen in the wild:
+https://github.com/awjuliani/DeepRL-Agents/issues/34 (the logarithm of a policy),
+https://github.com/tensorflow/models/pull/181 (NaN after 90 epochs)
 """
 
 from tfnanlint.api import Certainty, Changed, Claim, Context, Finding, Fix, Iterator, Site, argument, rule, spot

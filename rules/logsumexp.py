@@ -13,6 +13,9 @@ An epsilon in the sum (`log(sum(exp(x)) + eps)`) helps against the small ones on
 is subtracted by hand, or where the exponents are known to be small.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/reduce_logsumexp
+
+Seen in the wild:
+https://github.com/keras-team/keras/issues/1061 (a mixture density network)
 """
 
 from tfnanlint.api import (Certainty, Claim, Context, Finding, Iterator, Site, argument, exponential_of, on_a_grid, rule,

@@ -17,6 +17,10 @@ probabilities), x = 0 remains infinite at m = 1: keep it away from 0, `m * tf.ma
 on logits. For other functions mask the input: `mask * tf.sqrt(tf.where(keep, x, tf.ones_like(x)))`.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/xlogy
+
+Seen in the wild:
+https://stackoverflow.com/questions/33712178 (0 * log(0) in a cross-entropy),
+https://stackoverflow.com/questions/39487825 (the same, on MNIST)
 """
 
 from __future__ import annotations

@@ -15,6 +15,13 @@ Good:
 
 Mask the input first and use the mask again at the end. If the NaN is made by a logarithm or a division, guard that.
 Replacing NaN in data, before anything with weights sees it, is right and is not reported.
+
+See also: https://www.tensorflow.org/api_docs/python/tf/where (inner where on the input)
+
+Seen in the wild:
+https://github.com/keras-team/keras/issues/1628 (outputs with missing values),
+https://github.com/keras-team/keras/issues/14442 (a loss over labels with NaN),
+https://github.com/mehta-lab/microDL/pull/102 (where(is_nan(...)) around a similarity)
 """
 
 from __future__ import annotations

@@ -15,6 +15,11 @@ An epsilon outside, `tf.norm(x) + eps` or `tf.maximum(tf.norm(x), eps)`, does no
 The double `tf.where` keeps the value exactly and gives a gradient of 0 at 0.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/norm
+
+Seen in the wild:
+https://github.com/tensorflow/tensorflow/issues/12071 (the gradient of tf.norm, open since 2017),
+https://github.com/tensorflow/tensorflow/issues/42889 (norm(y - f) / norm(y) as a loss),
+https://github.com/jina-ai/finetuner/pull/34 (distances of equal embeddings)
 """
 
 from tfnanlint.api import (Certainty, Claim, Context, Differentiated, Finding, Fix, INF, Iterator, Named, NO_CONSTANT, Site,

@@ -16,6 +16,9 @@ epsilon of `l2_normalize` is 0: give it `epsilon=1e-4`. Vectors shorter than 1e-
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/l2_normalize
 https://github.com/tensorflow/tensorflow/issues/56796 (what its gradient is at 0)
+
+Seen in the wild:
+https://github.com/keras-team/keras/issues/23075 (NaN gradients of a normalised vector of zeros)
 """
 
 from tfnanlint.api import (Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Site, argument, evidence,

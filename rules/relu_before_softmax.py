@@ -16,6 +16,9 @@ The fix takes the relu away, which changes what the network computes: train it a
 layer before the softmax; `slim.fully_connected` and `slim.conv2d` have a relu unless they get `activation_fn=None`.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/nn/relu
+
+Seen in the wild:
+https://stackoverflow.com/questions/43239467 (a relu on the last layer of an MNIST network)
 """
 
 from tfnanlint.api import Certainty, Claim, Context, Finding, Fix, Iterator, Site, Value, ast, made_by, rule

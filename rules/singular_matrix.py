@@ -20,6 +20,9 @@ differences of the values, which are 0 for a multiple of the identity.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/linalg/cholesky
 https://github.com/tensorflow/probability/issues/1291 and https://github.com/tnakae/DAGMM/issues/21
+
+Seen in the wild:
+https://github.com/GPflow/GPflow/issues/503 (a likelihood without noise)
 """
 
 from tfnanlint.api import Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Named, Site, Value, plain, rule

@@ -12,6 +12,10 @@ Good:
 Nothing is reported where `x` cannot be large, as in the form that is stable by hand, `log(1 + exp(-abs(x)))`.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/softplus
+
+Seen in the wild:
+https://github.com/tensorflow/tensorflow/issues/35606 (log1p(exp(x))),
+https://github.com/tensorforce/tensorforce/issues/114 (log(exp(x) + 1) in a distribution)
 """
 
 import math

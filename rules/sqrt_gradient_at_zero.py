@@ -12,6 +12,12 @@ Good:
 
 A floor of exactly 0, `tf.sqrt(tf.maximum(x, 0.))`, and an epsilon outside, `tf.sqrt(x) + eps`, do not help. The double
 `tf.where` keeps the value exactly and gives a gradient of 0 at 0.
+
+Seen in the wild:
+https://github.com/tensorflow/tensorflow/issues/4914 (sqrt(x) at 0),
+https://github.com/tensorflow/tensorflow/issues/30199 (pairwise distances in a triplet loss),
+https://github.com/keras-team/keras-io/issues/910 (the gradient penalty of a WGAN),
+https://github.com/keras-team/keras/issues/6644 (RMSE as a loss)
 """
 
 from tfnanlint.api import Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Site, made_by, repairs, rule, words

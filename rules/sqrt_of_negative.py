@@ -13,6 +13,10 @@ Good:
 
 `tf.math.reduce_variance` squares the differences to the mean and is never negative. Elsewhere a floor,
 `tf.sqrt(tf.maximum(d, 1e-12))`, keeps the root finite; a floor of exactly 0 leaves an infinite gradient.
+
+Seen in the wild:
+https://github.com/tensorflow/graphics/issues/462 (the root of trace + 1, a little below 0),
+https://github.com/tensorflow/tensorflow/issues/411 (a variance from two means)
 """
 
 from __future__ import annotations

@@ -11,6 +11,10 @@ Good:
 
 An epsilon outside, `x / (std + eps)`, keeps the quotient finite and leaves the gradient NaN. For normalisation inside a
 model use `tf.keras.layers.LayerNormalization` or `BatchNormalization`, which add their epsilon under the root.
+
+Seen in the wild:
+https://github.com/keras-team/keras/issues/2960 (K.std of a vector of zeros),
+https://github.com/tensorflow/tensorflow/issues/56830 (reduce_std of one element)
 """
 
 from tfnanlint.api import Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Named, Site, part_of, repairs, rule

@@ -16,6 +16,9 @@ the names of both arguments. In a loss of your own, the order of the parameters 
 
 See also: https://github.com/keras-team/keras/issues/5733,
 https://www.tensorflow.org/api_docs/python/tf/keras/losses/Loss#call
+
+Seen in the wild:
+https://github.com/ShannonAI/dice_loss_for_NLP/issues/6 (one of two faults there)
 """
 
 from __future__ import annotations

@@ -17,6 +17,9 @@ It is reported where nothing in the file speaks of missing values at all.
 
 See also: https://github.com/tensorflow/tensorflow/issues/46145, https://www.tensorflow.org/tutorials/keras/regression ("The dataset contains a
 few unknown values ... Drop those rows")
+
+Seen in the wild:
+https://github.com/danielegrattarola/keras-gat/issues/14 (rows divided by their sum of 0)
 """
 
 from __future__ import annotations

@@ -16,6 +16,12 @@ Mask the input, keep the outer `tf.where`: the operation then never sees a bad e
 one branch only and needs no second mask.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/where (inner where on the input).
+
+Seen in the wild:
+https://github.com/tensorflow/tensorflow/issues/38349 (the case that led to the note in the documentation),
+https://github.com/tensorflow/tensorflow/issues/27684 (log),
+https://github.com/tensorflow/tensorflow/issues/20091 (a division),
+https://github.com/qqwweee/keras-yolo3/issues/171 (K.switch around a log)
 """
 
 from tfnanlint.api import (Certainty, Changed, Claim, Context, Differentiated, Finding, Fix, Iterator, Masked, Named, Site, argument,

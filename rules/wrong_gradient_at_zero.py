@@ -15,6 +15,10 @@ A small number added to factors that are not negative is what programs that rend
 `tf.exp(tf.cumsum(log_factors))`, where the logarithms are had without the product (`-tf.math.softplus(z)` for `1 - sigmoid(z)`).
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/cumprod
+
+In TensorFlow up to 2.4 the gradient at a factor of 0 was NaN, from 2.6 on it is 0 instead (executed).
+
+No public report of it is known to us: it is here for what execution shows.
 """
 
 from tfnanlint.api import Certainty, Claim, Context, Differentiated, Finding, Iterator, Site, Value, evidence, rule, words

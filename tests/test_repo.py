@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -72,6 +73,14 @@ def test_a_rule_without_a_fix_says_why(rule):
     """What can be repaired is executed; of the rest the page says why not, and what to do by hand."""
     text = " ".join(rule.doc.split()).lower()
     assert bool(cases(rule)) != ("there is no automatic fix" in text)
+
+
+@RULES
+def test_page_links_to_real_cases(rule):
+    """A report of somebody whom it has hit, or the plain statement that none is known."""
+    case = re.search(r"https://(github\.com/[\w.-]+/[\w.-]+/(issues|pull)/\d+|stackoverflow\.com/questions/\d+|e-com-net\.com/article/\d+)", rule.doc)
+    guide = "https://github.com/tensorflow/docs/" in rule.doc  # the guide to tfdbg shows the bug itself
+    assert bool(case or guide) != ("No public report of it is known" in rule.doc)
 
 
 @RULES
