@@ -27,7 +27,7 @@ ORDER = """
 source magics cells notebook
 conditions names values findings epsilons fingerprint edits
 site ops scopes calls statements project module
-assumptions resolution following containers expressions
+assumptions resolution following containers state expressions
 gradients domains exponents moments probabilities pairings masks evidence reach
 template rewrite rules repairs api
 flow

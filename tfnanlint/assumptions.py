@@ -11,6 +11,16 @@ from typing import Any
 from tfnanlint.values import Value
 
 
+class Nesting:
+    """How many calls are being followed inside each other. Deeper ones are cut off, and what was cut off at one depth is asked
+    again at a smaller one."""
+
+    __slots__ = ("stamp",)
+
+    def __init__(self) -> None:
+        self.stamp = 0
+
+
 class Assumptions:
     """The part of the interpreter that keeps apart what is known for good and what holds under assumptions.
 
@@ -19,6 +29,7 @@ class Assumptions:
 
     def __init__(self) -> None:
         self.reads: list[Any] = []  # the assumptions read by what is being computed
+        self.nesting = Nesting()
         self._stamps = 0
         self._held: dict[Any, tuple[Value, tuple[tuple[Any, int], ...]]] = {}
 
@@ -37,8 +48,9 @@ class Assumptions:
         found = self._held.get(key)
         if found is None:
             return None
+        nesting = self.nesting
         for one, stamp in found[1]:
-            if one.stamp != stamp:
+            if one.stamp != stamp and (one is not nesting or one.stamp < stamp):
                 return None
         self.reads += [one for one, _ in found[1]]
         return found[0]

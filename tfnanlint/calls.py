@@ -6,7 +6,7 @@ import ast
 from typing import Any
 
 from tfnanlint.conditions import leaf
-from tfnanlint.scopes import Assigned, Binding, Fixed, Point, Scope
+from tfnanlint.scopes import Assigned, Binding, Fixed, Point, Scope, Stored, unrefined
 from tfnanlint.values import Value
 
 # Decorators that hand back what the function returns.
@@ -182,11 +182,59 @@ def arguments(call: ast.Call, point: Point) -> tuple[list[Binding], dict[str, Bi
             break
         positional.append(Assigned(node, point))
     for keyword in call.keywords:
-        if keyword.arg is None:
-            complete = False
-        else:
+        if keyword.arg is not None:
             keywords[keyword.arg] = Assigned(keyword.value, point)
+    if any(keyword.arg is None for keyword in call.keywords):
+        handed = hidden(call, point)
+        complete = complete and handed is not None
+        keywords |= handed or {}
     return positional, keywords, complete
+
+
+def hidden(call: ast.Call, point: Point) -> dict[str, Binding] | None:
+    """The keyword arguments that `**kwargs` in a call stands for, where it is what the call being followed collected."""
+    found: dict[str, Binding] = {}
+    for keyword in call.keywords:
+        if keyword.arg is None:
+            items = _collected(keyword.value, point)
+            if items is None:
+                return None
+            found |= items
+    return found
+
+
+def _collected(node: ast.expr, point: Point) -> dict[str, Binding] | None:
+    stored: dict[str, Binding] = {}
+    binding = unrefined(point.lookup(node.id)) if isinstance(node, ast.Name) else None
+    while isinstance(binding, Stored) and isinstance(binding.key, str):
+        stored.setdefault(binding.key, binding.item)
+        binding = unrefined(binding.base)
+    if not isinstance(binding, Handed) or not isinstance(binding.binding, Collected):
+        return None
+    taken = _taken_out(binding.function.node, node.id)
+    items = binding.binding.items
+    return None if taken is None else {k: Handed(b, binding.function) for k, b in items.items() if k not in taken} | stored
+
+
+def _taken_out(function: ast.AST, name: str) -> set[str] | None:
+    """The keys that a function takes out of a dict, `kwargs.pop("name", None)`; None where one is not a constant."""
+    found = set()
+    for node in ast.walk(function):
+        key = None
+        if isinstance(node, ast.Call) and leaf(node.func) == "pop" and _named(node.func.value, name):
+            key = node.args[0] if node.args else None
+        elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Del) and _named(node.value, name):
+            key = node.slice
+        else:
+            continue
+        if not isinstance(key, ast.Constant):
+            return None
+        found.add(key.value)
+    return found
+
+
+def _named(node: ast.AST, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
 
 
 def bind_parameters(function: Function, positional: list[Binding], keywords: dict[str, Binding],
@@ -203,7 +251,7 @@ def bind_parameters(function: Function, positional: list[Binding], keywords: dic
         if name in known:
             bound[name] = binding
     if spec.kwarg:
-        bound[spec.kwarg.arg] = Fixed(Value(kind="dict"))
+        bound[spec.kwarg.arg] = Collected({name: binding for name, binding in keywords.items() if name not in known})
     for name, node in defaults_of(spec):
         if name not in bound:
             bound[name] = Assigned(node, function.point)
@@ -248,6 +296,20 @@ class Handed(Binding):
             return self.binding.value(interpreter)
         finally:
             function.busy, function.stamp = before
+
+
+class Collected(Binding):
+    """The dict that `**kwargs` collects."""
+
+    __slots__ = ("items",)
+
+    def __init__(self, items: dict[str, Binding]):
+        self._value = None
+        self.items = items
+
+    def compute(self, interpreter: Any) -> Value:
+        items = {name: item.value(interpreter) for name, item in self.items.items()}
+        return Value(kind="dict", obj=items or None)
 
 
 class Starred(Binding):

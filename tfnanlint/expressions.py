@@ -19,9 +19,11 @@ from tfnanlint.following import MAX_ABROAD, Following
 from tfnanlint.module import Module
 from tfnanlint.names import is_tensorflow
 from tfnanlint.ops import SYNONYMS, Op, last_names, load
+from tfnanlint.ops.variables import MADE_WITH
 from tfnanlint.resolution import Resolution
 from tfnanlint.scopes import Assigned, Binding, Fixed, Loop, Parameter, Point, Refined, Scope, refinements, unrefined
 from tfnanlint.site import Site
+from tfnanlint.state import PROTOCOL, State
 from tfnanlint.values import INF, NO_CONSTANT, NOTHING, Note, Value, beside, clamp, covers, join, number, unknown, widen
 
 MAX_DEPTH = 90  # nested evaluations; about ten Python frames each
@@ -38,11 +40,12 @@ _COMPARISONS = {
 }
 _PLAIN = frozenset(("np", "operator", "math", "builtins", "method"))
 _KERAS_METHODS = frozenset(("add_weight", "add_variable", "compile", "fit"))
-_STATE_METHODS = frozenset(("get_slot", "add_slot", "_zeros_slot", "add_variable_from_reference"))  # of optimizers
+_STATE_METHODS = frozenset(("get_slot", "add_slot", "_zeros_slot", "add_variable_from_reference",
+                            "_resource_scatter_add"))  # of optimizers
 _NUMERIC_KINDS = frozenset(("tensor", "number", "array", "unknown", "shape"))
 
 
-class Interpreter(Assumptions, Resolution, Following, Containers):
+class Interpreter(Assumptions, Resolution, Following, Containers, State):
     """Answers what values arrive; one for all modules of a run."""
 
     def __init__(self, callers_abroad: bool = True) -> None:
@@ -63,6 +66,8 @@ class Interpreter(Assumptions, Resolution, Following, Containers):
         self.abroad = 0 if callers_abroad else MAX_ABROAD
         self.attributes: dict[tuple[ClassObject, str, int], Binding | None] = {}
         self.escaping: dict[ast.AST, bool] = {}
+        self.states: dict[Any, Loop | None] = {}
+        self.changes: dict[Module, list] = {}
         self._sites: dict[tuple[ast.expr, int], Site | None] = {}
         self._members: dict[tuple[int, str], tuple[Any, Value]] = {}
 
@@ -100,6 +105,8 @@ class Interpreter(Assumptions, Resolution, Following, Containers):
             found = handler(self, node, point)
         finally:
             self.depth -= 1
+        if len(self.reads) > mark and self.inlined == 0:
+            self.settled(self.nesting, mark)  # nobody asks from further outside
         if len(self.reads) == mark:
             memo[node] = found
         else:
@@ -302,7 +309,10 @@ class Interpreter(Assumptions, Resolution, Following, Containers):
         for value in node.values[:-1]:
             found.append(self.evaluate(value, self.assuming(value, first, point)))
             point = self.assuming(value, not first, point)
-        return self.joined([*found, self.evaluate(node.values[-1], point)])
+        last = self.evaluate(node.values[-1], point)
+        if first and last.kind == "dict" and last.obj and all(v.obj is None and not v.known for v in found):
+            return last  # `cache.get(key) or computed(key)`: what is kept was computed in the same way
+        return self.joined([*found, last])
 
     def conditional(self, node: ast.IfExp, point: Point) -> Value:
         return self.joined([self.evaluate(node.body, self.assuming(node.test, True, point)),
@@ -339,9 +349,14 @@ class Interpreter(Assumptions, Resolution, Following, Containers):
             return self.partial(positional, keywords)
         if name and not name.startswith("builtins."):
             return unknown()
+        if isinstance(node.func, ast.Attribute) and node.func.attr in PROTOCOL:
+            held = self.kept(node, point)
+            if held is not None:
+                return held
         site = self._method_row(node, point)
         if site is not None:
-            return self._result(site)
+            value = self._result(site)
+            return self._as_kept(site, value) if site.op.name == "method.add_weight" else value
         callee = self.callee(node.func, point)
         if callee is None or callee.obj is None:
             binding = unrefined(point.lookup(node.func.id)) if isinstance(node.func, ast.Name) else None
@@ -356,10 +371,19 @@ class Interpreter(Assumptions, Resolution, Following, Containers):
     def _apply_row(self, row: Op, name: str, node: ast.Call, point: Point) -> Value:
         site = self._call_site(row, name, node, point)
         value = self._result(site)
+        if row.name in MADE_WITH:
+            return self._as_kept(site, value)
         refines = getattr(row, "refines", ())
         if refines:
             value = self._refined_result(site, value, refines)
         return value
+
+    def _as_kept(self, site: Site, value: Value) -> Value:
+        """The value of a variable with what its file assigns to it."""
+        held = self.remembered(site, value)
+        if held is not value:
+            held.origin, site.result = site, held
+        return held
 
     def _refined_result(self, site: Site, value: Value, refines: tuple[str, ...]) -> Value:
         """tf.where(x > 0, x, 1.): each branch under its condition, when the branch is what the test speaks of."""
@@ -383,7 +407,18 @@ class Interpreter(Assumptions, Resolution, Following, Containers):
         args, complete = bind_arguments(row, name, node)
         site = Site(row, node, args, lambda n: self.evaluate(n, point), complete=complete,
                     library=name.split(".", 1)[0], point=point, source=point.module.source, name=name)
+        if not complete:
+            self._handed_on_to(site, node, point)
         return self._made(site)
+
+    def _handed_on_to(self, site: Site, node: ast.Call, point: Point) -> None:
+        """Give a site the values that `**kwargs` stands for, or say that some arguments are not seen."""
+        kept = calls.hidden(node, point)
+        for keyword, binding in (kept or {}).items():
+            param = SYNONYMS.get(keyword) if keyword not in site.op.params else keyword
+            if param in site.op.params and param not in site.args:
+                site._values[param] = binding.value(self)
+        site.hidden = kept is None
 
     def _method_row(self, node: ast.Call, point: Point) -> Site | None:
         """`x.sum(...)`: a row named method.sum whose first parameter is the receiver."""

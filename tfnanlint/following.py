@@ -7,12 +7,13 @@ import ast
 from tfnanlint import calls
 from tfnanlint.calls import Bound, ClassObject, Function, Handed, Instance
 from tfnanlint.conditions import leaf
+from tfnanlint.names import canonical
 from tfnanlint.ops import Op
 from tfnanlint.ops.python import limit
-from tfnanlint.scopes import Assigned, Binding, Fixed, Loop, Parameter, Point, Scope
+from tfnanlint.scopes import Assigned, Binding, Fixed, Loop, Parameter, Point, Refined, Scope, Shared
 from tfnanlint.site import Site
 from tfnanlint.statements import Walk
-from tfnanlint.values import NOTHING, Choice, Note, Value, covers, number, unknown, widen
+from tfnanlint.values import INF, NOTHING, Choice, Namespace, Note, Value, covers, number, unknown, widen
 
 # Methods that a base class calls with values of its own.
 HOOKS = frozenset("call __call__ build train_step test_step predict_step compute_loss forward".split())
@@ -93,6 +94,7 @@ class Following:
             self.reads.append(function)
             return function.assumed or NOTHING
         if self.inlined >= MAX_INLINE:
+            self.reads.append(self.nesting)
             return unknown()
         return self._settled(function, positional, keywords)
 
@@ -119,7 +121,7 @@ class Following:
     def _followed(self, function: Function, positional: list[Binding], keywords: dict[str, Binding]) -> Value:
         outer, function.stamp = function.stamp, self.next_stamp()
         function.busy += 1
-        self.inlined += 1
+        self.inlined = self.nesting.stamp = self.inlined + 1
         try:
             bound = calls.bind_parameters(function, positional, keywords)
             if isinstance(function.node, ast.Lambda):
@@ -134,7 +136,7 @@ class Following:
         finally:
             function.busy -= 1
             function.stamp = outer
-            self.inlined -= 1
+            self.inlined = self.nesting.stamp = self.inlined - 1
 
     def _activated(self, function: Function) -> Scope:
         scope = Scope(function.node, function.point, function.module, function)
@@ -285,6 +287,11 @@ class Following:
         """`owner.attr` for instances, classes and tensors; None when nothing is known of it."""
         if isinstance(owner.obj, Instance):
             return self.instance_member(owner, attr)
+        if isinstance(owner.obj, Namespace):
+            return self.named(canonical(f"{owner.obj.name}.{attr}"))
+        if owner.kind == "module" and isinstance(owner.obj, Choice):  # those without the name would have raised
+            found = [value for option in owner.obj.options if (value := self.member(option, attr)) is not None]
+            return self.joined(found) if found else None
         if owner.kind == "module" and owner.obj is not None:
             binding = self.top_level(owner.obj, attr)
             return binding.value(self) if binding is not None else None
@@ -303,6 +310,8 @@ class Following:
 
     def instance_member(self, owner: Value, attr: str) -> Value | None:
         cls = owner.obj.cls
+        if attr == "iterations" and self._optimizes(cls):
+            return Value(0.0, INF, dtype="int64", origin=Note("the steps that an optimizer has counted"))
         classes = [cls] if owner.obj.node is not None else [cls, *self.heirs(cls)]
         methods = [method for one in classes if (method := self.method(one, attr)) is not None]
         if methods:
@@ -330,6 +339,11 @@ class Following:
             self._members[key] = (instance, value.but(zero=value.zero, origin=Note("", parent=value.origin)))
         return self._members[key][1]
 
+    def _optimizes(self, cls: ClassObject) -> bool:
+        """Whether a class is an optimizer, by its own name or that of a base."""
+        names = {one.name for one in self.lineage(cls)} | self.foreign_bases(cls)
+        return any("optimizer" in name.lower() for name in names)
+
     def method(self, cls: ClassObject, name: str) -> Function | None:
         """The method that instances of a class have."""
         return next((one.methods[name] for one in self.lineage(cls) if name in one.methods), None)
@@ -356,6 +370,17 @@ class Following:
         if len(whole.rounds) == 1 and not _reads_itself(whole.rounds[0], attr):
             return whole.rounds[0]
         return whole if 0 < len(whole.rounds) <= MAX_BINDINGS else None if not whole.rounds else Fixed(unknown())
+
+    def shared(self, binding: Shared) -> Loop:
+        """All assignments to a global in its file: a loop, for one may read what another one wrote."""
+        module, whole = binding.scope.module, Loop(None)
+        scopes = [binding.scope, *(module.scope_of_row(row, self) for row in module.source.rows_with("global "))]
+        for scope in dict.fromkeys(scopes):
+            made = _bindings(scope, binding.path) if scope is not None else []
+            whole.rounds += [one for one in made if not isinstance(one, (Shared, Refined))]
+        if not 0 < len(whole.rounds) <= MAX_BINDINGS:
+            whole.rounds = [Fixed(unknown())]
+        return whole
 
     def lineage(self, cls: ClassObject) -> list[ClassObject]:
         """A class and its bases inside the program, nearest first."""

@@ -9,10 +9,10 @@ from functools import lru_cache
 from typing import Any
 
 from tfnanlint.names import ROOTS, canonical
-from tfnanlint.ops import Op
+from tfnanlint.ops import Op, namespaces
 from tfnanlint.ops.python import limit
 from tfnanlint.scopes import Assigned, Binding, Imported, Joined, Point, Refined
-from tfnanlint.values import NO_CONSTANT, Note, Value, unknown
+from tfnanlint.values import NO_CONSTANT, Namespace, Note, Value, unknown
 
 MAX_HOPS = 6  # re-exports followed from one name
 _BUILTINS = frozenset(dir(builtins))
@@ -24,6 +24,12 @@ SMALL = (1e-7, 0.1)  # what an epsilon of which no number is known is taken to b
 def says_epsilon(name: str) -> bool:
     """Whether a name says that it holds a small positive number (`eps`, `self._epsilon`, `jitter`)."""
     return _EPSILON.fullmatch(name) is not None
+
+
+@lru_cache(maxsize=None)
+def _namespace(name: str) -> Namespace:
+    """One object for each module, so that two values that hold it are seen to be the same."""
+    return Namespace(name)
 
 
 class Resolution:
@@ -95,7 +101,7 @@ class Resolution:
 
     def top_level(self, module: Any, name: str, hops: int = 0) -> Binding | None:
         """The binding of a name at the end of a module, star imports included."""
-        found = module.scope.at(name)
+        found = module.scope.at(name) if name not in module.scope.shared else module.scope.shared_binding(name)
         if found is None and hops < MAX_HOPS and module.project is not None:
             for base, level in module.stars:
                 other, rest = module.project.find(base, level, module.source.path)
@@ -167,4 +173,6 @@ class Resolution:
             return Value(kind="function", obj=found, const=name)
         base, _, attribute = name.rpartition(".")
         dtype = self.constants.get(base)
-        return limit(dtype.const, attribute) if dtype is not None and dtype.kind == "dtype" else None
+        if dtype is not None and dtype.kind == "dtype":
+            return limit(dtype.const, attribute)
+        return Value(kind="module", obj=_namespace(name)) if name in namespaces() else None

@@ -26,7 +26,7 @@ class Scope:
     """
 
     __slots__ = ("node", "parent", "time", "history", "memo", "statements", "returns", "function", "module",
-                 "yields", "tapes", "depth", "callees", "shared", "inner", "_later", "_here")
+                 "yields", "tapes", "depth", "callees", "shared", "inner", "_globals", "_later", "_here")
 
     def __init__(self, node: ast.AST, parent: Point | None, module: Any, function: Any = None, depth: int = 0):
         self.node = node
@@ -44,6 +44,7 @@ class Scope:
         self.depth = depth
         self.inner: list[Point] = []  # the points of inner expressions, for `close`
         self.shared: frozenset[str] = frozenset()  # names that functions inside assign through global or nonlocal
+        self._globals: dict[str, Shared] = {}
         self._later: dict[tuple[str, int], tuple[int, Any]] = {}
         self._here: Point | None = None
 
@@ -73,7 +74,7 @@ class Scope:
         if entry is None:
             return None
         if path in self.shared:
-            return Fixed(Value(kind="unknown"))
+            return self.shared_binding(path)
         times, bindings = entry
         first = max(bisect_right(times, time) - 1, 0)
         key = (path, first)
@@ -83,6 +84,14 @@ class Scope:
             known = (len(times), Joined(found) if len(found) > 1 else found[0] if found else None)
             self._later[key] = known
         return known[1]
+
+    def shared_binding(self, path: str) -> Any:
+        """A name that functions inside assign: whatever any of them does to a global; of a nonlocal nothing is known."""
+        if self.parent is not None:
+            return Fixed(Value(kind="unknown"))
+        if path not in self._globals:
+            self._globals[path] = Shared(self, path)
+        return self._globals[path]
 
     def bound_at(self, path: str, time: int = FOREVER) -> int:
         """When the binding that holds at `time` was made; 0 when there is none."""
@@ -118,6 +127,10 @@ class Scope:
         self.statements.clear()
         self.returns.clear()
         self._later.clear()
+        for shared in self._globals.values():
+            if shared.whole is not None:
+                shared.whole.rounds.clear()
+        self._globals.clear()
         self._here = None
 
     def here(self) -> Point:
@@ -158,7 +171,7 @@ class Point:
                     continue
             scope = point.scope
             if path in scope.shared:
-                return Fixed(Value(kind="unknown"))
+                return scope.shared_binding(path)
             found = scope.reaching(path, point.time) if deferred else scope.at(path, point.time)
             if found is not None:
                 return found
@@ -360,6 +373,23 @@ class Loop(Binding):
             return interpreter.settle(self)
         finally:
             self._assumed = None
+
+
+class Shared(Binding):
+    """A global that functions assign, too: what any assignment in its file may have left."""
+
+    __slots__ = ("scope", "path", "whole")
+
+    def __init__(self, scope: Scope, path: str):
+        self._value = None
+        self.scope = scope
+        self.path = path
+        self.whole: Loop | None = None
+
+    def compute(self, interpreter: Interpreter) -> Value:
+        if self.whole is None:
+            self.whole = interpreter.shared(self)
+        return self.whole.value(interpreter)
 
 
 class Parameter(Binding):

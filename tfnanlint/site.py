@@ -18,12 +18,13 @@ class Site:
     """`op` applied at `node`.
 
     `args` maps parameter names to the expressions given; `value(param)` is what arrives there, computed when asked for.
-    `complete` is False when an argument could not be bound to a parameter of the row (then no fix is made).
+    `complete` is False when an argument could not be bound to a parameter of the row (then no fix is made), `hidden` is True
+    when `**` hides some that nobody has seen.
     `library` tells which spelling family the op came in: tf, K, ops, tnp, keras, np, operator, method.
     `point` is where in the program the site stands; only the engine looks into it.
     """
 
-    __slots__ = ("op", "node", "args", "complete", "library", "point", "source", "name", "_result", "_values",
+    __slots__ = ("op", "node", "args", "complete", "hidden", "library", "point", "source", "name", "_result", "_values",
                  "_evaluate", "_apply", "_maker", "_differentiated")
 
     def __init__(self, op: Op, node: ast.expr, args: dict[str, ast.expr], evaluate: Callable[[ast.expr], Value],
@@ -33,6 +34,7 @@ class Site:
         self.node = node
         self.args = args
         self.complete = complete
+        self.hidden = False
         self.library = library
         self.point = point
         self.source = source

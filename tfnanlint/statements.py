@@ -411,9 +411,10 @@ class Walk:
                 self.bind(name.asname or name.name, Imported(dotted, node.level, self.scope.module))
 
     def global_(self, node: Any) -> None:
-        """A global or nonlocal name: whoever assigned it last, of which nothing is known; then as assigned here."""
+        """A global or nonlocal name: as anybody may have left it; then as assigned here."""
         for name in node.names:
-            self.bind(name, Fixed(Value(kind="unknown")))
+            outside = isinstance(node, ast.Global) and name in self.scope.module.scope.shared
+            self.bind(name, self.scope.module.scope.shared_binding(name) if outside else Fixed(Value(kind="unknown")))
 
 
 def _merge(options: list[Binding | None], base: Binding | None) -> Binding | None:

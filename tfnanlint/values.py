@@ -302,9 +302,16 @@ class Many:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The object of a value that is one of several functions or layers: `act = tf.tanh if flag else tf.sigmoid`."""
+    """The object of a value that is one of several functions, layers or modules: `act = tf.tanh if flag else tf.sigmoid`."""
 
     options: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Namespace:
+    """The object of a module of TensorFlow, Keras or NumPy that a name holds: `layers = tf.keras.layers`."""
+
+    name: str
 
 
 _CALLABLE = frozenset(("function", "layer", "model"))
@@ -338,7 +345,8 @@ def _joined_object(values: list[Value]) -> Any:
     first = objects[0]
     if all(obj is first for obj in objects):
         return first
-    if all(v.kind in _CALLABLE and v.obj is not None for v in values):
+    modules = all(isinstance(obj, (Namespace, Choice)) for obj in objects)
+    if modules or all(v.kind in _CALLABLE and v.obj is not None for v in values):
         options = (option for v in values for option in (v.obj.options if isinstance(v.obj, Choice) else (v,)))
         return Choice(tuple({id(option.obj): option for option in options}.values()))
     if all(isinstance(obj, tuple) and type(obj) is type(first) and len(obj) == len(first) for obj in objects):

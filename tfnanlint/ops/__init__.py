@@ -100,6 +100,16 @@ def load() -> dict[str, Op]:
 
 
 @cache
+def namespaces() -> frozenset[str]:
+    """Every module that some spelling goes through: `tf`, `tf.nn`, `keras.layers`."""
+    found: set[str] = set()
+    for alias in load():
+        while alias := alias.rpartition(".")[0]:
+            found.add(alias)
+    return frozenset(found - {"method"})
+
+
+@cache
 def last_names() -> frozenset[str]:
     """The last part of every spelling: a callee with another last name is no op, unless the file renames one."""
     return frozenset(alias.rsplit(".", 1)[-1] for alias in load())

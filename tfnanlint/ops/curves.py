@@ -188,6 +188,8 @@ def _falling(x: Value, exponent: float) -> Value:
 
 def _general_power(a: Value, b: Value) -> Value:
     """Any exponent: monotone in each operand for bases above 0, so the extremes stand at the corners."""
+    if 0 <= a.lo and a.hi <= 1 and b.lo >= 0:
+        return _decay(a, b)
     size = t.absolute(a)
     if a.inf or b.inf or INF in (size.hi, b.hi) or b.lo == -INF:
         positive = a.nonnegative
@@ -204,6 +206,14 @@ def _general_power(a: Value, b: Value) -> Value:
     nan = a.nan or b.nan or a.lo < 0
     result = t.made(lo, hi, a, b, nan=nan, up=up, down=up and a.lo < 0, zero=None, dtype=dtype)
     return result
+
+
+def _decay(a: Value, b: Value) -> Value:
+    """A number up to 1 with an exponent that is not negative: largest at the least exponent, 0 where it underflows."""
+    _, highest = t.widened(0.0, _corner(a.hi, b.lo), t.joined_dtype((a, b)), 16)
+    lowest = 0.0 if b.hi == INF or b.inf else _corner(a.lo, b.hi)
+    return t.made(t.widened(lowest, lowest, t.joined_dtype((a, b)), 16)[0], min(1.0, highest), a, b, nan=a.nan or b.nan,
+                  dtype=t.joined_dtype((a, b)))
 
 
 def _corner(base: float, exponent: float) -> float:

@@ -111,6 +111,8 @@ def activated(activation: Value, x: Value, call: Site) -> Value:
 
 
 def _activation(site: Site, x: Value, call: Site, param: str = "activation", default: str | None = None) -> Value:
+    if site.hidden and not site.given(param):
+        return unknown("tensor")
     given = site.value(param) if site.given(param) else number(default)
     return activated(given, x, _with_apply(call, site))
 

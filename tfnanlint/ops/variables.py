@@ -9,7 +9,7 @@ from tfnanlint.ops import op
 from tfnanlint.ops import transfer as t
 from tfnanlint.ops.arrays import INTEGERS, as_tensor, dtype_given, like
 from tfnanlint.site import Site
-from tfnanlint.values import INF, Value, join, number, unknown
+from tfnanlint.values import INF, NO_CONSTANT, Value, join, number, unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +25,26 @@ class CallableObject:
 
 def _trainable(site: Site) -> bool:
     return site.const("trainable", True) is not False
+
+
+# Rows that make a variable, and the parameter that says what it starts with.
+MADE_WITH = {"tf.Variable": "initial_value", "tf.get_variable": "initializer", "method.add_weight": "initializer", "K.variable": "value"}
+
+
+def moved_by_training(site: Site, of_metric: bool = False) -> bool:
+    """Whether training assigns to the variable that a site makes; Keras does not train those of metrics."""
+    return site.const("trainable", not of_metric) is not False and not (of_metric and site.op.name == "method.add_weight")
+
+
+def started(site: Site) -> Value:
+    """What a variable holds before anything is assigned to it."""
+    param = MADE_WITH[site.op.name]
+    if site.op.name == "method.add_weight" and not site.given(param):
+        return number(0.0)  # of a weight that is not trained
+    found = site.value(param)
+    if isinstance(found.const, str):
+        return {"zeros": number(0.0), "zero": number(0.0), "ones": number(1.0), "one": number(1.0)}.get(found.const.lower(), unknown())
+    return _start(site, param)
 
 
 def variable(site: Site, initial: Value, dtype: str | None) -> Value:
@@ -88,10 +108,29 @@ op("method.add_weight", "method.add_variable", "self shape initializer dtype tra
    untested="its value depends on training", pure=False)
 op("method.get_slot", "method.add_slot method._zeros_slot method.add_variable_from_reference", "self reference name initializer",
    lambda site: Value(evident=True), untested="the state of an optimizer: what its updates make of it", pure=False)
-op("method.assign", "method.assign_add method.assign_sub method.load method.set_weights method.scatter_update",
-   "self value name", lambda site: site.value("self").but(), untested="changes a variable", pure=False)
-op("tf.assign", "K.update tf.assign_add tf.assign_sub K.update_add K.update_sub K.moving_average_update K.set_value",
-   "x value name", lambda site: site.value("x").but(), untested="changes a TensorFlow 1 variable", pure=False)
+def _changed(change: Callable[[Value, Value], Value], variable: str) -> Callable[[Site], Value]:
+    """What an assignment gives: the variable, holding what it was given; of what is not known, what the variable may hold."""
+    def give(site: Site) -> Value:
+        before, given = site.value(variable), as_tensor(site.value("value"))
+        return change(before, given).but(kind="tensor", const=NO_CONSTANT) if given.known else before.but()
+
+    return give
+
+
+def _given(before: Value, given: Value) -> Value:
+    return given if given.dtype else given.but(zero=given.zero, dtype=before.dtype)
+
+
+_ASSIGNED = {"assign": _given, "assign_add": t.add, "assign_sub": t.subtract}
+for _name, _change in _ASSIGNED.items():
+    op(f"method.{_name}", "", "self value use_locking name read_value", _changed(_change, "self"), untested="changes a variable", pure=False)
+    op(f"tf.{_name}", f"K.{_name.replace('assign', 'update')}", "x value validate_shape use_locking name", _changed(_change, "x"),
+       untested="changes a TensorFlow 1 variable", pure=False)
+op("method._resource_scatter_add", "", "self x indices value", lambda site: join([site.value("x"), t.add(site.value("x"), site.value("value"))]),
+   main="x", untested="changes the slot of an optimizer", pure=False)
+op("method.load", "method.set_weights method.scatter_update", "self value name", lambda site: site.value("self").but(),
+   untested="changes a variable", pure=False)
+op("K.moving_average_update", "K.set_value", "x value name", lambda site: site.value("x").but(), untested="changes a variable", pure=False)
 op("K.get_value",
    "K.eval K.batch_get_value ops.convert_to_numpy keras.ops.convert_to_numpy tf.get_static_value tf.make_ndarray", "x",
    t.passes("x"), passes="x", untested="hands a value to Python")

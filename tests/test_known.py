@@ -1,0 +1,109 @@
+"""What the analysis knows decides findings: programs that were silent, or wrongly not, until the engine knew a value.
+
+A line with `# want: CODE` has to be found; every other line is safe.
+"""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tfnanlint import rules
+from tfnanlint.checking import check
+from tfnanlint.config import Configuration, Layer
+
+_WANT = re.compile(r"# want: (TFN\d+)")
+
+METRIC = """
+import tensorflow as tf
+
+class Rmse(tf.keras.metrics.Metric):
+    def __init__(self):
+        super().__init__()
+        self.total = self.add_weight(name="total", initializer="zeros")
+        self.count = self.add_weight(name="count", initializer="zeros")
+
+    def update_state(self, y_true, y_pred, sample_weight=None):
+        self.total.assign_add(tf.reduce_sum(tf.square(y_true - y_pred)))
+        self.count.assign_add(tf.cast(tf.size(y_true), tf.float32))
+
+    def result(self):
+        {result}
+"""
+
+OPTIMIZER = """
+import tensorflow as tf
+
+class Root(tf.keras.optimizers.Optimizer):
+    def __init__(self, rho=0.9, name="Root", **kwargs):
+        super().__init__(name, **kwargs)
+        self._set_hyper("rho", rho)
+
+    def _create_slots(self, var_list):
+        for var in var_list:
+            self.add_slot(var, "v")
+
+    def _resource_apply_dense(self, grad, var, apply_state=None):
+        rho = self._get_hyper("rho", var.dtype.base_dtype)
+        v = self.get_slot(var, "v")
+        v_t = v.assign(rho * v + (1.0 - rho) * tf.square(grad))
+        return var.assign_sub(0.1 * grad / (tf.sqrt(v_t) + 1e-7))
+"""
+
+LAYERS = """
+import tensorflow as tf
+
+_module = None
+
+def layers():
+    global _module
+    if _module is None:
+        _module = tf.keras.layers
+    return _module
+
+def dense(x, units, **kwargs):
+    return layers().Dense(units, **kwargs)(x)
+
+def loss(x):
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(tf.math.log(dense(x, 1{activation})))  {want}
+    return tape.gradient(y, x)
+"""
+
+PROGRAMS = {
+    "metric-before-its-first-batch": METRIC.format(result="return tf.math.log(self.total)  # want: TFN101"),
+    "metric-over-no-nan": METRIC.format(result="return tf.sqrt(tf.math.divide_no_nan(self.total, self.count))"),
+    "second-moment": OPTIMIZER,
+    "linear-layer-of-a-module": LAYERS.format(activation="", want="# want: TFN101"),
+    "positive-layer-of-a-module": LAYERS.format(activation=", activation=lambda t: tf.exp(t) + 1.0", want=""),
+}
+
+
+def found(text: str) -> set[tuple[int, str]]:
+    policy = Configuration(Layer(), (), True).for_directory("").policy("", rules.load())
+    return {(text.count("\n", 0, one.span.start) + 1, one.code) for one in check("model.py", text.encode(), policy).findings}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_program(name):
+    text = PROGRAMS[name]
+    wanted = {(row, match[1]) for row, line in enumerate(text.splitlines(), 1) for match in _WANT.finditer(line)}
+    assert found(text) == wanted
+
+
+def test_what_deep_calls_were_cut_off_from_is_asked_again():
+    """A value that only deep inside other calls was not followed is known where it stands."""
+    from tfnanlint.expressions import Interpreter
+    from tfnanlint.following import MAX_INLINE
+    from tfnanlint.module import Module
+    from tfnanlint.scopes import Point
+    from tfnanlint.source import Source
+
+    chain = "\n".join(f"def f{n}(x):\n    y = f{n - 1}(x)\n    return y" for n in range(1, MAX_INLINE))
+    text = (f"import tensorflow as tf\ndef f0(x):\n    return x * low\n{chain}\n"
+            f"def positive(x):\n    return tf.nn.relu(x)\nlow = positive(1.5)\nhigh = f{MAX_INLINE - 1}(1.5)\n")
+    module, interpreter = Module(Source("deep.py", text)), Interpreter()
+    calls = {name: module.scope.history[name][1][0].node for name in ("high", "low")}
+    assert not interpreter.ask(calls["high"], Point(module.scope)).known
+    assert interpreter.ask(calls["low"], Point(module.scope)).lo == 1.5

@@ -1,0 +1,255 @@
+"""State: what variables that training does not move, slots and hyperparameters of optimizers hold.
+
+A variable holds what it was made with or what some assignment in its file left. Which variable an assignment means is read
+from names and attributes; where one cannot be told, nothing is said.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from tfnanlint.calls import Function, Handed, Instance
+from tfnanlint.conditions import leaf
+from tfnanlint.ops import transfer as t
+from tfnanlint.ops.arrays import as_tensor
+from tfnanlint.ops.variables import moved_by_training, started
+from tfnanlint.scopes import Assigned, Binding, Fixed, Joined, Loop, Parameter, Point, unrefined
+from tfnanlint.site import Site
+from tfnanlint.values import NO_CONSTANT, Note, Value, number, unknown
+
+# Methods that Keras gives its optimizers, by the name of what they keep.
+PROTOCOL = frozenset("_get_hyper get_slot _get_non_slot_variable _fallback_apply_state".split())
+_SLOTS = frozenset("get_slot add_slot _zeros_slot _get_or_make_slot".split())
+_CHANGES = {
+    "assign": "", "assign_add": "+", "assign_sub": "-", "update": "", "update_add": "+", "update_sub": "-",
+    "_resource_scatter_add": "+", "_resource_scatter_update": "", "scatter_add": "+", "scatter_update": "",
+    "moving_average_update": "~", "assign_moving_average": "~",
+}
+_MODULES = frozenset("tf state_ops K backend ops moving_averages training_util".split())
+MAX_CHANGES = 24  # assignments joined at one variable
+_DEPTH = 6  # names followed from a target to the call that made the variable
+
+
+class Change(Binding):
+    """What one assignment leaves in a variable: the value given, or the sum or difference with what it held."""
+
+    __slots__ = ("state", "sign", "given")
+
+    def __init__(self, state: Loop, sign: str, given: Binding):
+        self._value = None
+        self.state = state
+        self.sign = sign
+        self.given = given
+
+    def compute(self, interpreter: Any) -> Value:
+        given = as_tensor(self.given.value(interpreter))
+        if self.sign == "":
+            return given
+        before = self.state.value(interpreter)
+        if self.sign == "~":  # between what it held and what is given
+            return interpreter.joined([before, given])
+        return t.add(before, given) if self.sign == "+" else t.subtract(before, given)
+
+
+class State:
+    """The part of the interpreter that knows what is kept from one step to the next."""
+
+    states: dict[Any, Loop | None]
+
+    def kept(self, node: ast.Call, point: Point) -> Value | None:
+        """What a method of an optimizer of the program gives that reads its state; None where nothing is known of it."""
+        name = node.func.attr
+        owner = self.evaluate(node.func.value, point).obj
+        if not isinstance(owner, Instance):
+            return None
+        if name == "_fallback_apply_state":
+            return self._prepared(owner)
+        key = next((a for a in [*node.args, *(k.value for k in node.keywords)]
+                    if isinstance(a, ast.Constant) and isinstance(a.value, str)), None)
+        if key is None:
+            return None
+        if name == "_get_hyper":
+            return self._hyperparameter(owner, key.value)
+        found = self._slot(owner, key.value, "_create_non_slot_variable" if name == "_get_non_slot_variable" else "add_slot")
+        return None if found is None else self._as_state(found, node, point)
+
+    def _as_state(self, found: Loop, node: ast.Call, point: Point) -> Value | None:
+        value = found.value(self)
+        if not value.known or value.lo > value.hi:
+            return None
+        note = Note("a variable, by what its file assigns to it", node, point.module.source, value.origin)
+        return value.but(zero=value.zero, kind="tensor", const=NO_CONSTANT, obj=None, origin=note)
+
+    # Hyperparameters
+
+    def _hyperparameter(self, owner: Instance, name: str) -> Value | None:
+        found = []
+        for call, point in self._calls_in(owner, "_set_hyper"):
+            if len(call.args) == 2 and isinstance(call.args[0], ast.Constant) and call.args[0].value == name:
+                found.append(self.evaluate(call.args[1], point))
+        value = self.joined(found) if found else None
+        return value.but(zero=value.zero, kind="tensor", const=NO_CONSTANT, dtype=None) if value is not None and value.known else None
+
+    def _calls_in(self, owner: Instance, name: str) -> list[tuple[ast.Call, Point]]:
+        """The calls of a method in the classes that an instance inherits from."""
+        classes = self.lineage(owner.cls)
+        modules = dict.fromkeys(cls.module for cls in classes)
+        found = [call for module in modules for call in module.calls_to(name, self)]
+        return [(call, point) for call, point in found if point.scope.function is not None and point.scope.function.owner in classes]
+
+    def _prepared(self, owner: Instance) -> Value | None:
+        """The numbers that `_prepare_local` of an optimizer computes for all variables of a step."""
+        items: dict[str, Value] = {}
+        for cls in reversed(self.lineage(owner.cls)):
+            method = cls.methods.get("_prepare_local")
+            if method is not None:
+                end = Point(self.activation(method))
+                items |= {key: self.evaluate(node, end) for key, node in _stored(method.node)}
+        return Value(kind="dict", obj=items) if items else None
+
+    # Variables
+
+    def remembered(self, site: Site, value: Value) -> Value:
+        """The value of a variable that training does not move: what it starts with, or any assignment leaves."""
+        node, point = site.node, site.point
+        if node not in self.states:
+            self.states[node] = None
+            start = started(site)
+            if not moved_by_training(site, self._of_metric(site)) and start.known:
+                self.states[node] = self._loop(as_tensor(start, value.dtype), self._changes(node, point.module))
+        state = self.states[node]
+        found = state.value(self) if state is not None else None
+        if found is None or not found.known or found.lo > found.hi:
+            return Value(dtype=value.dtype) if state is not None else value
+        return Value(found.lo, found.hi, found.zero, nan=found.nan, inf=found.inf, dtype=value.dtype, evident=found.evident)
+
+    def _of_metric(self, site: Site) -> bool:
+        owner = site.value("self").obj if "self" in site.args else None
+        return isinstance(owner, Instance) and any("metric" in base.lower() for base in self.foreign_bases(owner.cls))
+
+    def _loop(self, start: Value, changes: list[tuple[str, Binding]]) -> Loop | None:
+        """The state as a loop over its changes; None when there is none, or too many."""
+        if not 0 < len(changes) <= MAX_CHANGES:
+            return None
+        state = Loop(Fixed(start))
+        state.rounds = [Change(state, sign, given) for sign, given in changes]
+        return state
+
+    def _changes(self, node: ast.Call, module: Any) -> list[tuple[str, Binding]]:
+        """The assignments in a file to the variable that a call made."""
+        return [(sign, given) for target, sign, given, point in self._all_changes(module)
+                if node in self._makers(target, point, _DEPTH)]
+
+    def _slot(self, owner: Instance, name: str, maker: str) -> Loop | None:
+        """A slot of an optimizer: what it starts with, or any assignment leaves; None where it is handed to an op as it is."""
+        key = (owner.cls, name)
+        if key not in self.states:
+            self.states[key] = None
+            classes, changes = self.lineage(owner.cls), []
+            for module in dict.fromkeys(cls.module for cls in classes):
+                for target, sign, given, point in self._all_changes(module):
+                    of_class = point.scope.function is not None and point.scope.function.owner in classes
+                    if of_class and any(_slot_name(made) == name for made in self._makers(target, point, _DEPTH)):
+                        changes.append((sign, given))
+            self.states[key] = self._loop(self._slot_start(owner, name, maker), changes)
+        return self.states[key]
+
+    def _slot_start(self, owner: Instance, name: str, maker: str) -> Value:
+        for call, point in self._calls_in(owner, maker):
+            if _slot_name(call) == name:
+                keywords = {k.arg: k.value for k in call.keywords}
+                given = keywords.get("initial_value") or keywords.get("initializer") or (call.args[2] if len(call.args) > 2 else None)
+                if given is not None:
+                    start = self.evaluate(given, point)
+                    return as_tensor(start.obj.out(unknown(), start.obj.site) if hasattr(start.obj, "out") else start)
+        return number(0.0, "tensor")
+
+    def _all_changes(self, module: Any) -> list[tuple[ast.expr, str, Binding, Point]]:
+        """Every assignment to a variable in a file: its target, how it combines, and what is given."""
+        if module not in self.changes:
+            found = self.changes[module] = []
+            for name, sign in _CHANGES.items():
+                for call, point in module.calls_to(name, self):
+                    parts = _parts(call, name)
+                    if parts is not None:
+                        found.append((parts[0], sign, Assigned(parts[1], point), point))
+        return self.changes[module]
+
+    def _makers(self, target: Any, point: Point, depth: int) -> set[ast.Call]:
+        """The calls that may have made what an expression stands for, as names and attributes tell."""
+        if isinstance(target, ast.Call):
+            return {target}
+        if isinstance(target, ast.Name):
+            return self._bound_makers(point.lookup(target.id), depth)
+        if isinstance(target, ast.Attribute) and depth:
+            if target.attr in ("handle", "read_value"):
+                return self._makers(target.value, point, depth - 1)
+            owner = self._owner(target.value, point)
+            if owner is not None:
+                return self._bound_makers(self._attribute([owner, *self.heirs(owner)], target.attr), depth - 1)
+        return set()
+
+    def _owner(self, node: ast.expr, point: Point) -> Any:
+        """The class whose instance `self` is."""
+        function = point.scope.function
+        spec = function.node.args.args if function is not None and function.bound else ()
+        return function.owner if spec and isinstance(node, ast.Name) and node.id == spec[0].arg else None
+
+    def _bound_makers(self, binding: Any, depth: int) -> set[ast.Call]:
+        binding = unrefined(binding)
+        if binding is None or depth == 0:
+            return set()
+        if isinstance(binding, Assigned):
+            return self._makers(binding.node, binding.point, depth - 1)
+        if isinstance(binding, Handed):
+            return self._bound_makers(binding.binding, depth - 1)
+        if isinstance(binding, Joined):
+            return set().union(*(self._bound_makers(one, depth - 1) for one in binding.bindings))
+        if isinstance(binding, Loop):
+            return set().union(*(self._bound_makers(one, depth - 1) for one in [binding.entry, *binding.rounds]))
+        if isinstance(binding, Parameter):
+            function: Function = binding.function
+            handed = self._calls_of(function, function.name)
+            return set().union(*(self._bound_makers(bound.get(binding.name), depth - 1) for bound in handed))
+        return set()
+
+
+def _slot_name(call: ast.Call) -> str | None:
+    if leaf(call.func) not in _SLOTS and "non_slot" not in leaf(call.func):
+        return None
+    for node in [*call.args, *(keyword.value for keyword in call.keywords)]:
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            return node.value
+    return None
+
+
+def _parts(call: ast.Call, name: str) -> tuple[ast.expr, ast.expr] | None:
+    """The target of an assignment and what it is given: `v.assign(x)`, `tf.assign(v, x)`, `self._resource_scatter_add(v, i, x)`."""
+    args = call.args
+    keywords = {keyword.arg: keyword.value for keyword in call.keywords}
+    if "scatter" in name:
+        return (args[0], args[2]) if len(args) > 2 else None
+    if isinstance(call.func, ast.Attribute) and leaf(call.func.value) not in _MODULES and not name.startswith(("update", "moving")):
+        given = args[0] if args else keywords.get("value") or keywords.get("delta")
+        return (call.func.value, given) if given is not None else None
+    target = args[0] if args else keywords.get("ref") or keywords.get("variable") or keywords.get("x")
+    given = args[1] if len(args) > 1 else keywords.get("value")
+    return (target, given) if target is not None and given is not None else None
+
+
+def _stored(method: ast.FunctionDef) -> list[tuple[str, ast.expr]]:
+    """What `_prepare_local` puts into the state of a device: `apply_state[...].update(dict(a=1))`, `apply_state[...]["a"] = 1`."""
+    found: list[tuple[str, ast.expr]] = []
+    for node in ast.walk(method):
+        if isinstance(node, ast.Call) and leaf(node.func) == "update" and isinstance(node.func.value, ast.Subscript) and node.args:
+            given = node.args[0]
+            if isinstance(given, ast.Call):
+                found += [(keyword.arg, keyword.value) for keyword in given.keywords if keyword.arg]
+            elif isinstance(given, ast.Dict):
+                found += [(key.value, value) for key, value in zip(given.keys, given.values) if isinstance(key, ast.Constant)]
+        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript):
+            target = node.targets[0]
+            if isinstance(target.value, ast.Subscript) and isinstance(target.slice, ast.Constant):
+                found.append((target.slice.value, node.value))
+    return found
