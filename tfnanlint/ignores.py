@@ -35,12 +35,19 @@ def with_comments(source: Source, findings: Iterable[Finding], reason: str) -> t
     codes: dict[int, set[str]] = {}
     covered = []
     for finding in findings:
-        row = None if finding.code in _NEVER else rows.for_comment(finding)
+        row = None if finding.code in _NEVER else rows.for_comment(finding.span)
         if row is not None:
             codes.setdefault(row, set()).add(finding.code)
             covered.append(finding)
     edits = [_edit(source, row, rows.lines.codes_at(row), sorted(names), reason) for row, names in sorted(codes.items())]
     return source.edited(edits_apply(source.text, edits), edits), covered
+
+
+def comment_for(source: Source, span: Span, code: str) -> Edit | None:
+    """The edit that has a comment hide a code at a span; None where no line of its statement takes a comment."""
+    rows = _Rows(source)
+    row = rows.for_comment(span)
+    return None if row is None else _edit(source, row, rows.lines.codes_at(row), [code], "")
 
 
 def only_comments_differ(old: Source, new: Source) -> bool:
@@ -60,15 +67,18 @@ class _Rows:
         self._source = source
         self.lines = Lines(source)
         self._closed: set[int] = set()
-        for token in tokenize.generate_tokens(io.StringIO(source.text, newline=None).readline):
-            # Every row that ends by itself ends in one of these; a string or a backslash at its end leaves none.
-            if token.type in (tokenize.NL, tokenize.NEWLINE):
-                self._closed.add(token.start[0])
+        try:
+            for token in tokenize.generate_tokens(io.StringIO(source.text, newline=None).readline):
+                # Every row that ends by itself ends in one of these; a string or a backslash at its end leaves none.
+                if token.type in (tokenize.NL, tokenize.NEWLINE):
+                    self._closed.add(token.start[0])
+        except (tokenize.TokenError, SyntaxError):
+            pass  # What does not parse has no finding that a comment could hide, in a notebook beyond the broken cell.
 
-    def for_comment(self, finding: Finding) -> int | None:
-        """The row for a comment that hides a finding, the narrowest one first."""
-        first = self._source.position(finding.span.start)[0]
-        last = self._source.position(max(finding.span.start, finding.span.end - 1))[0]
+    def for_comment(self, span: Span) -> int | None:
+        """The row for a comment that hides what is found at a span, the narrowest one first."""
+        first = self._source.position(span.start)[0]
+        last = self._source.position(max(span.start, span.end - 1))[0]
         statement = self.lines.statement(first)
         return next((row for row in (first, last, *statement) if row in self._closed), None)
 
@@ -81,4 +91,5 @@ def _edit(source: Source, row: int, names_span: Span | None, codes: list[str], r
         return Edit(names_span, ", ".join([*present, *more]))
     line = source.line_text(row)
     start = source.line_starts[row - 1]
-    return Edit(Span(start + len(line.rstrip()), start + len(line)), f"  # tfn: ignore[{', '.join(codes)}] {reason}")
+    comment = f"  # tfn: ignore[{', '.join(codes)}] {reason}".rstrip()
+    return Edit(Span(start + len(line.rstrip()), start + len(line)), comment)

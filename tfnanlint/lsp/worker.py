@@ -256,9 +256,9 @@ class Desk:
             return self._check(job)
         if isinstance(job, Repair):
             return self._repair(job)
-        from tfnanlint.lsp.ignoring import ignoring
+        from tfnanlint.ignores import comment_for
 
-        return ignoring(_source("", job.texts), job.code, job.span)
+        return comment_for(_source("", job.texts), job.span, job.code)
 
     def _policy(self, place: Place, texts: Texts) -> Policy | None:
         """What applies to a text; None when nothing is to be checked. Raises ConfigError."""
