@@ -1,4 +1,4 @@
-"""Write the files on which `.ci/editors` tries the extension: samples.py FOLDER"""
+"""Write the files on which `.ci/editors` tries editors: samples.py FOLDER"""
 
 import json
 import sys
