@@ -86,6 +86,14 @@ def test_closing_lines(shell, text, argv, closing):
     assert closing not in shell.check("a.py", "--quiet", *argv).text
 
 
+def test_paths_may_stand_between_flags(tmp_path):
+    for name in ("a.py", "b.py", "c.py"):
+        (tmp_path / name).write_text(EQUAL)
+    command = [sys.executable, "-m", "tfnanlint", "check", "a.py", "--isolated", "b.py", "--select", "TFN301", "c.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 1 and "Found 3 errors" in done.stdout, done
+
+
 def test_quiet_prints_findings_only(shell):
     shell.write("a.py", NO_FIX)
     os.symlink("nowhere", shell.directory / "b.py")

@@ -338,6 +338,25 @@ CELLS = ["%matplotlib inline\nimport tensorflow as tf\n", "p = tf.nn.softmax(tf.
          "%%bash\nlog(", "s = '😀'; loss = tf.math.log(p)\n"]
 
 
+def test_what_the_baseline_knows_is_neither_shown_nor_fixed(wire, tmp_path):
+    file = tmp_path / "a.py"
+    file.write_text(BAD, "utf-8")
+    (tmp_path / "tfnanlint.toml").write_text('baseline = "known.json"\n')
+    command = [sys.executable, "-m", "tfnanlint", "baseline", "create", "--baseline", "known.json", "a.py"]
+    assert subprocess.run(command, cwd=tmp_path, capture_output=True).returncode == 0
+    new = "\n\ndef g(x):\n    return tf.math.log(1.0 + tf.exp(x))\n"
+    wire.open(file.as_uri(), "# moved down\n" + BAD + new)
+    (found,) = wire.diagnostics(file.as_uri(), 1)[1]
+    assert found["code"] == "TFN304" and found["range"]["start"]["line"] == 9
+    (action,) = actions(wire, file.as_uri(), ["source.fixAll.tfnanlint"], 9)
+    (change,) = action["edit"]["documentChanges"]
+    text = edited("# moved down\n" + BAD + new, change["edits"])
+    assert text == "# moved down\n" + BAD + new.replace("tf.math.log(1.0 + tf.exp(x))", "tf.math.softplus(x)")
+    (tmp_path / "known.json").unlink()
+    wire.notify("textDocument/didSave", {"textDocument": {"uri": file.as_uri()}})
+    wait_for(lambda: any("there is no such baseline" in text for text in complaints(wire)))
+
+
 def open_notebook(client, cells):
     uris = [f"vscode-notebook-cell:/n.ipynb#{at}" for at in range(len(cells))]
     client.notify("notebookDocument/didOpen", {

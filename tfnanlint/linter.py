@@ -18,7 +18,7 @@ from tfnanlint.source import Source, Span, Uneditable
 if TYPE_CHECKING:
     from tfnanlint.baseline import Baseline
 
-__all__ = ["Fixed", "Linter", "load_rules"]
+__all__ = ["Fixed", "Linter", "Narrowing", "load_rules"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,14 +75,14 @@ class Linter:
         """The findings in the content of a file."""
         if isinstance(data, str) and path.endswith(NOTEBOOK):
             data = data.encode("utf-8", "surrogatepass")
-        return self._analyse(path, data, _Narrowing(self, path))
+        return self._analyse(path, data, self.narrowing(path))
 
     def fix(self, path: str, data: AnyStr) -> Fixed[AnyStr]:
         """The content of a file with every fix applied that is allowed and holds, and the findings that remain."""
         if isinstance(data, str) and path.endswith(NOTEBOOK):
             fixed = self.fix(path, data.encode("utf-8", "surrogatepass"))
             return replace(fixed, before=data, after=fixed.after.decode("utf-8", "surrogatepass"))
-        narrowing = _Narrowing(self, path)
+        narrowing = self.narrowing(path)
         checked = self._analyse(path, data, narrowing)
         try:
             return self._fix(checked, data, narrowing)
@@ -103,7 +103,7 @@ class Linter:
             new, covered = ignores.with_comments(source, checked.findings, reason)
             if not covered:
                 return Fixed(checked, data, data)
-            after = _Narrowing(self, path).narrowed(check_source(new, policy))
+            after = self.narrowing(path).narrowed(check_source(new, policy))
             if len(after.findings) + len(covered) > len(checked.findings) or not ignores.only_comments_differ(source, new):
                 return Fixed(checked, data, data, problems=("no comments written: they would not hide what was found",))
             return Fixed(after, data, _encoded(source, data, new), tuple(covered))
@@ -134,6 +134,10 @@ class Linter:
             return Fixed(unread(path, str(error)), b"", b"")
         return data if relevant(data) else None
 
+    def narrowing(self, path: str) -> Narrowing:
+        """Which findings of the file at a path are asked for."""
+        return Narrowing(self, path)
+
     def baseline(self, path: str) -> Baseline | None:
         """The baseline that holds for the file at a path."""
         if not self._with_baselines:
@@ -147,7 +151,7 @@ class Linter:
             self._baselines[place] = Baseline.read(place, self.configuration.files)
         return self._baselines[place]
 
-    def _analyse(self, path: str, data: bytes | str, narrowing: _Narrowing) -> Checked:
+    def _analyse(self, path: str, data: bytes | str, narrowing: Narrowing) -> Checked:
         if not relevant(data if isinstance(data, bytes) else data.encode("utf-8", "surrogatepass")):
             return Checked(Source(path, ""))
         policy = self.policy(path)
@@ -160,7 +164,7 @@ class Linter:
         except Exception as error:
             return failure(path, error)
 
-    def _fix(self, checked: Checked, data: AnyStr, narrowing: _Narrowing) -> Fixed[AnyStr]:
+    def _fix(self, checked: Checked, data: AnyStr, narrowing: Narrowing) -> Fixed[AnyStr]:
         def allowed(fix: Fix) -> bool:
             return fix.claim.safe or checked.unsafe_fixes
 
@@ -196,7 +200,7 @@ def _encoded(source: Source, data: AnyStr, new: Source) -> AnyStr:
     return fixing.encoded(source, data, new.text)
 
 
-class _Narrowing:
+class Narrowing:
     """Which findings of a file are asked for: not those of its baseline, and not those that no changed line brings about."""
 
     def __init__(self, linter: Linter, path: str):

@@ -24,6 +24,9 @@ class _Parser(argparse.ArgumentParser):
 
     def parse_args(self, args=None, namespace=None):  # type: ignore[override]
         parsed, unknown = self.parse_known_args(args, namespace)
+        if hasattr(parsed, "paths"):  # argparse takes paths from one place only: not `a.py --fix b.py`
+            parsed.paths = [*parsed.paths, *(word for word in unknown if word == "-" or not word.startswith("-"))]
+            unknown = [word for word in unknown if word != "-" and word.startswith("-")]
         if unknown:
             used = getattr(parsed, "parser", self)
             word = unknown[0].partition("=")[0]

@@ -23,7 +23,7 @@ from typing import Any, BinaryIO
 
 from tfnanlint import checking, linter, pages, project
 from tfnanlint.cells import Cell, CellSource
-from tfnanlint.config import ConfigError, Configuration, Policy, Rule, layer
+from tfnanlint.config import ConfigError, Configuration, Rule, layer
 from tfnanlint.discover import excluded
 from tfnanlint.findings import Edit, Finding
 from tfnanlint.lsp.changes import line_edits
@@ -224,7 +224,7 @@ class Desk:
     """Does the jobs: knows the rules and, for a short while, the configuration of each folder."""
 
     def __init__(self) -> None:
-        self._configurations: dict[Any, tuple[float, Configuration]] = {}
+        self._linters: dict[Any, tuple[float, linter.Linter]] = {}
         self._rules: tuple[Rule, ...] | None = None
         # The last text that was checked: an editor asks for the fixes of its findings next, if for any.
         self._last: tuple[Place, Texts, checking.Checking] | None = None
@@ -245,7 +245,7 @@ class Desk:
 
     def forget(self) -> None:
         self._let_go()
-        self._configurations.clear()
+        self._linters.clear()
         project.forget()
 
     def do(self, job: Check | Offer | Repair | Ignore) -> Any:
@@ -260,51 +260,50 @@ class Desk:
 
         return comment_for(_source("", job.texts), job.span, job.code)
 
-    def _policy(self, place: Place, texts: Texts) -> Policy | None:
-        """What applies to a text; None when nothing is to be checked. Raises ConfigError."""
-        configuration = self._configuration(place)
-        settings = configuration.for_file(place.path)
-        if sum(map(len, texts)) > settings.max_file_size or excluded(place.path, configuration, forced=True):
-            return None
-        return settings.policy(place.path, self.rules())
-
-    def _configuration(self, place: Place) -> Configuration:
+    def _linter(self, place: Place, texts: Texts) -> linter.Linter | None:
+        """What checks a text; None when nothing is to be checked. Raises ConfigError."""
         key = place.folder, repr(place.table), place.options
-        made, configuration = self._configurations.get(key, (-CONFIGURATION_AGE, None))
-        if configuration is None or time.monotonic() - made > CONFIGURATION_AGE:
+        made, found = self._linters.get(key, (-CONFIGURATION_AGE, None))
+        if found is None or time.monotonic() - made > CONFIGURATION_AGE:
             stated = layer(dict(place.table), "the editor's settings", place.folder)
-            configuration = Configuration(stated, place.options)
-            self._configurations[key] = time.monotonic(), configuration
-        return configuration
+            found = linter.Linter(Configuration(stated, place.options), self.rules())
+            self._linters[key] = time.monotonic(), found
+        settings = found.configuration.for_file(place.path)
+        if sum(map(len, texts)) > settings.max_file_size or excluded(place.path, found.configuration, forced=True):
+            return None
+        return found
 
     def _check(self, job: Check) -> Outcome:
         if not _relevant(job.texts):
             return Outcome()
         try:
-            policy = self._policy(job.place, job.texts)
+            using = self._linter(job.place, job.texts)
+            if using is None:
+                return Outcome()
+            source, policy = _source(job.place.path, job.texts), using.policy(job.place.path)
+            findings = tuple(_bare(one) for one in self._findings(job, source, using))
         except ConfigError as error:
             return Outcome(problem=str(error))
-        if policy is None:
-            return Outcome()
-        source = _source(job.place.path, job.texts)
-        findings = tuple(_bare(one) for one in self._findings(job, source, policy))
         addresses = {one.code: pages.address(policy.known[one.code]) for one in findings}
         return Outcome(findings, "", addresses, tuple(pages.links(source, policy.known.values())), _starts(source))
 
-    def _findings(self, job: Check | Offer, source: Source, policy: Policy) -> tuple[Finding, ...]:
+    def _findings(self, job: Check | Offer, source: Source, using: linter.Linter) -> tuple[Finding, ...]:
+        """Raises ConfigError: a baseline is no longer there."""
+        path = job.place.path
+        policy, narrowing = using.policy(path), using.narrowing(path)
         try:
             last = checking.Checking(source, policy)
+            self._last = job.place, job.texts, last
+            return narrowing.narrowed(last.checked).findings
         except Exception as error:
             return linter.failure(source.path, error).findings
-        self._last = job.place, job.texts, last
-        return last.checked.findings
 
     def _offer(self, job: Offer) -> tuple[Finding, ...]:
         if self._last is None or self._last[:2] != (job.place, job.texts):
             self._let_go()
-            policy = self._policy(job.place, job.texts)
-            if policy is not None:
-                self._findings(job, _source(job.place.path, job.texts), policy)
+            using = self._linter(job.place, job.texts)
+            if using is not None:
+                self._findings(job, _source(job.place.path, job.texts), using)
         if self._last is None:
             return job.findings
         return tuple(_bare(self._last[2].repaired(one)) for one in job.findings)
@@ -317,11 +316,11 @@ class Desk:
     def _repair(self, job: Repair) -> Repaired:
         from tfnanlint import fixing
 
-        policy = self._policy(job.place, job.texts)
-        if policy is None:
+        using = self._linter(job.place, job.texts)
+        if using is None:
             return Repaired()
-        source = _source(job.place.path, job.texts)
-        result = fixing.fix_source(source, lambda changed: list(checking.check_source(changed, policy).findings),
+        source, policy, narrowing = _source(job.place.path, job.texts), using.policy(job.place.path), using.narrowing(job.place.path)
+        result = fixing.fix_source(source, lambda changed: narrowing.disarmed(checking.check_source(changed, policy)),
                                    lambda fix: fix.claim.safe)
         return Repaired(tuple(_changes(source, result.source)), len(result.applied), tuple(result.problems))
 
