@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Run tfnanlint over a folder of real code: corpus.py DIR [--fix] [--sample N --seed S] [--json FILE]
+"""Run tfnanlint over folders of real code: corpus.py DIR... [--fix] [--sample N --seed S] [--json FILE]
 
 Prints seconds and lines a second next to what `ast.parse` alone takes on the same files, findings by rule, and whether
 anything crashed. `--fix` applies the safe and the unsafe fixes to every file in memory and checks that each result parses
 and that a second run changes nothing, that no comment is lost and that nothing outside of the
-edited spans changed; with `--sample` it prints random applied fixes instead. `--sample` alone prints random findings with their source, for reading one by one.
+edited spans changed; with `--sample` it prints random applied fixes instead. `--sample` alone prints random findings with their source, for reading one by one; `--each N` random N of every rule;
+`--read FILE` leaves out of both what a list of verdicts (precision.md) names already.
 """
 
 from __future__ import annotations
@@ -152,21 +153,40 @@ def show(one: Checked, finding) -> str:
     return "\n".join(lines)
 
 
+def drawn(found: list[tuple[Checked, object]], args: argparse.Namespace) -> list[tuple[Checked, object]]:
+    """Random findings, or some of every rule, without those that a list of verdicts names."""
+    read = " ".join(args.read.read_text().split()) if args.read else ""
+    fresh = [(one, finding) for one, finding in found if place(one, finding, args.directory) not in read]
+    if not args.each:
+        return random.Random(args.seed).sample(fresh, min(args.sample, len(fresh)))
+    groups = [[pair for pair in fresh if pair[1].code == code] for code in sorted({finding.code for _, finding in fresh})]
+    return [pair for group in groups for pair in random.Random(args.seed).sample(group, min(args.each, len(group)))]
+
+
+def place(one: Checked, finding, folders: list[pathlib.Path]) -> str:
+    """How a list of verdicts names a finding: `package/file.py:12:5` TFN101."""
+    row, column = one.source.position(finding.span.start)
+    folder = next(folder for folder in folders if pathlib.Path(one.path).is_relative_to(folder))
+    return f"`{pathlib.Path(one.path).relative_to(folder)}:{row}:{column}` {finding.code}"
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("directory", type=pathlib.Path)
+    parser.add_argument("directory", type=pathlib.Path, nargs="+")
     parser.add_argument("--fix", action="store_true")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--sample", type=int, default=0)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--each", type=int, default=0)
+    parser.add_argument("--read", type=pathlib.Path)
     parser.add_argument("--select", default="")
     parser.add_argument("--certainty", default="default")
     parser.add_argument("--json", type=pathlib.Path)
     args = parser.parse_args()
     gc.disable()
-    files = [(str(path), path.read_bytes()) for path in sorted(args.directory.rglob("*.py"))]
+    files = [(str(path), path.read_bytes()) for folder in args.directory for path in sorted(folder.rglob("*.py"))]
     select = tuple(args.select.split(",")) if args.select else None
-    settings = Configuration(Layer(select=select, certainty=args.certainty), (), True).for_directory(str(args.directory))
+    settings = Configuration(Layer(select=select, certainty=args.certainty), (), True).for_directory(str(args.directory[0]))
     policy = settings.policy("", rules.load())
     check("warm.py", b"import tensorflow as tf\ntf.math.log(tf.nn.relu(1.0))\n", policy)
     timings = []
@@ -193,8 +213,8 @@ def main() -> int:
         args.json.write_text(json.dumps(report, indent=2))
     if args.sample and args.fix:
         print("\n\n".join(random.Random(args.seed).sample(kept, min(args.sample, len(kept)))))
-    elif args.sample:
-        for one, finding in random.Random(args.seed).sample(found, min(args.sample, len(found))):
+    elif args.sample or args.each:
+        for one, finding in drawn(found, args):
             print("\n" + show(one, finding))
     bad = [report["internal errors"]] + [v for k in ("safe fixes", "all fixes") if k in report
                                          for n, v in report[k].items() if n in FAULTS[1:]]

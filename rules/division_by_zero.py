@@ -47,7 +47,10 @@ def check(division: Site, here: Context) -> Iterator[Finding]:
     if why is None or here.hidden(division):
         return
     certainty = Certainty.MUST if divisor.lo == divisor.hi == 0 else Certainty.MAY
-    inner = [root.node for root in repairs.roots(divisor) if here.source.span(root.node) in here.source.span(division.node)]
+    if certainty is Certainty.MAY and here.asserted(division, param):
+        return
+    inner = [root.node for root in repairs.roots(divisor)
+             if root.source is here.source and here.source.span(root.node) in here.source.span(division.node)]
     name = WORDS.get(division.op.name, "division")
     effect = "at 0 the result is Inf" if param == "x" else "x / 0 is Inf and 0 / 0 is NaN"
     yield here.finding(division, param, f"{name} {'of' if param == 'x' else 'by'} {why}: {effect}, and so is the gradient",
@@ -74,8 +77,17 @@ def summed_mask(division: Site, here: Context) -> bool:
     if not division.given("y") or not division.given("x"):
         return False
     factors = [plain(value) for total in sums(division.value("x"), here) for value in product(total.value("x"), here)]
-    totals = sums(division.value("y"), here)
+    totals = sums(division.value("y"), here) if not raised(division.value("y"), here) else []
     return bool(totals) and any(here.same(plain(total.value("x")), factor) for total in totals for factor in factors)
+
+
+def raised(value: Value, here: Context) -> bool:
+    """Whether something positive is added to a sum before it is scaled: (sum(m) + 1e-5) * channels."""
+    scaled = here.made_by(plain(evidence.widest(plain(value))), "tf.multiply")
+    for param in ("x", "y") if scaled is not None else ():
+        if plain(scaled.value(param)).guarded or raised(scaled.value(param), here):
+            return True
+    return False
 
 
 def sums(value: Value, here: Context, depth: int = 4) -> list[Site]:

@@ -36,7 +36,7 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
     edge = -1.0 if log.op.name == "tf.math.log1p" else 0.0
     if x.lo > edge or (edge == 0 and (x.positive or zero_taken_out(x))) or x.guarded or not here.numeric(x):
         return
-    if here.hidden(log) or x.hi > edge and (counted(x, here) or quotient(x, edge, here) or step(x)):
+    if here.hidden(log) or x.hi > edge and (counted(x, here) or quotient(x, edge, here) or scaled(x, here) or step(x)):
         return
     certainty = here.grade(x, surely=x.hi < edge or x.hi == edge)
     if certainty is Certainty.MAY and magnitude(x, here):
@@ -45,6 +45,8 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
         return  # one caller shows that any number can arrive, others cannot be followed
     if certainty is Certainty.UNKNOWN and (edge != 0 or passed_on(x)):
         return  # log1p of something unknown is what log(x + 1) is: somebody has added a constant
+    if certainty is not Certainty.MUST and here.asserted(log, "x"):
+        return
     limit = "0" if edge == 0 else "-1"
     if certainty is Certainty.UNKNOWN:
         message = f"logarithm of a value about which nothing is known: at {limit} it is -inf, below it NaN"
@@ -64,7 +66,8 @@ def counted(x: Value, here: Context) -> bool:
 
 def magnitude(x: Value, here: Context) -> bool:
     """The square, magnitude or root of a value of which nothing is known: 0 only where that is."""
-    inner = here.made_by(x, "tf.square", "tf.abs", "tf.sqrt")
+    minus = here.made_by(x, "tf.negative")
+    inner = here.made_by(x if minus is None else minus.value("x"), "tf.square", "tf.abs", "tf.sqrt")
     return inner is not None and (not inner.value("x").known or magnitude(inner.value("x"), here))
 
 
@@ -74,6 +77,15 @@ def quotient(x: Value, edge: float, here: Context) -> bool:
     if site is None or x.lo < edge:
         return False
     return site.op.name == "tf.math.reciprocal" or site.value("x").positive
+
+
+def scaled(x: Value, here: Context) -> bool:
+    """A small multiple of something positive (`0.05 * deviation`): 0 only by underflow."""
+    site = here.made_by(x, "tf.multiply")
+    if site is None or x.lo < 0:
+        return False
+    return any(site.value(one).exact and site.value(one).lo >= 1e-3 and site.value(other).positive
+               for one, other in (("x", "y"), ("y", "x")))
 
 
 def passed_on(x: Value) -> bool:

@@ -24,8 +24,8 @@ https://github.com/tensorflow/tensorflow/issues/20091 (a division),
 https://github.com/qqwweee/keras-yolo3/issues/171 (K.switch around a log)
 """
 
-from tfnanlint.api import (Certainty, Changed, Claim, Context, Differentiated, Finding, Fix, Iterator, Masked, Named, Site, argument,
-                           ast, filler, repairs, rule)
+from tfnanlint.api import (Certainty, Changed, Claim, Context, Differentiated, Finding, Fix, Iterator, Masked, Named, Site, Value,
+                           argument, ast, filler, repairs, rule)
 
 TITLE = "mask the input too"
 CONDITION = frozenset(("tf.where", "K.switch", "tf.boolean_mask"))
@@ -40,10 +40,21 @@ INSIDE = {"0 or below": "{x} > 0", "-1 or below": "{x} > -1", "1 or below": "{x}
 def check(choice: Site, here: Context) -> Iterator[Finding]:
     if choice.differentiated is Differentiated.NO:
         return
+    if any(nothing(choice, param) for param in ("x", "y")):
+        return
     for masked in here.masks.behind(choice):
         if masked.cut or not here.numeric(masked.site.value(masked.param)):
             continue
         yield finding(masked, here)
+
+
+def nothing(choice: Site, param: str) -> bool:
+    """NaN, or NaN in some dtype (`dtype(np.nan)`): what is chosen instead spoils the loss itself."""
+    node = choice.args.get(param)
+    if node is None:
+        return False
+    value = choice.value(param)
+    return value.nan and value.lo > value.hi or any(isinstance(one, ast.Attribute) and one.attr == "nan" for one in ast.walk(node))
 
 
 def finding(masked: Masked, here: Context) -> Finding:

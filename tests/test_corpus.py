@@ -41,3 +41,31 @@ def test_what_changed_elsewhere_is_noticed(old, new, wanted):
     after = BEFORE.replace("log(x)", "log(w)").replace(old, new)
     start = after.index("(w)") + 1
     assert faults(after, (start, start + 1)) == wanted
+
+
+def test_what_was_read_is_not_drawn_again(tmp_path):
+    from corpus import drawn
+
+    verdicts = tmp_path / "read.md"
+    verdicts.write_text("- `a.py:1:1`\n  TFN101 MAY, right: it is 0\n")
+    source = Source(str(tmp_path / "a.py"), BEFORE)
+    one = SimpleNamespace(path=source.path, source=source)
+    found = [(one, SimpleNamespace(code=code, span=Span(0, 1))) for code in ("TFN101", "TFN102", "TFN102")]
+
+    def codes(**given) -> list[str]:
+        args = SimpleNamespace(**{"sample": 9, "each": 0, "seed": 1, "read": None, "directory": [tmp_path], **given})
+        return sorted(finding.code for _, finding in drawn(found, args))
+
+    assert codes() == ["TFN101", "TFN102", "TFN102"]
+    assert codes(read=verdicts) == ["TFN102", "TFN102"]
+    assert codes(each=1) == ["TFN101", "TFN102"] and codes(each=1, read=verdicts) == ["TFN102"]
+
+
+def test_the_second_corpus_is_pinned_by_hash(tmp_path):
+    from holdout import pins
+
+    assert len(pins()) > 40
+    bad = tmp_path / "bad.txt"
+    bad.write_text("larq==0.14.0\n")
+    with pytest.raises(SystemExit, match="larq"):
+        pins(bad)

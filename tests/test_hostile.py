@@ -234,3 +234,17 @@ def test_a_configuration_cannot_make_code_run(tmp_path):
         command = [sys.executable, "-m", "tfnanlint", "check", "a.py"]
         done = run(command, tmp_path)
         assert (done.returncode, b"unknown key" in done.stderr, b"ran" in done.stderr) == (2, True, False)
+
+
+def test_files_that_import_a_name_from_each_other(tmp_path):
+    for one, other in (("a", "b"), ("b", "a")):
+        (tmp_path / f"{one}.py").write_text(
+            f"import tensorflow as tf\ntry:\n  from {other} import x\nexcept ImportError:\n  from {other} import y as x\n"
+            f"def f(z):\n  return tf.math.log(tf.nn.relu(z)) / (x + z)\n")
+    assert {one["code"] for one in findings(tmp_path, "a.py", "b.py")} == {"TFN101"}
+
+
+def test_a_root_that_stands_in_a_longer_file(tmp_path):
+    (tmp_path / "a.py").write_text("import tensorflow as tf\n" + "\n" * 90 + "def distance(x):\n  return tf.sqrt(tf.reduce_sum(tf.square(x)))\n")
+    (tmp_path / "b.py").write_text("import tensorflow as tf\nfrom a import distance\ndef f(x):\n  return 1.0 / distance(x)\n")
+    assert {one["code"] for one in findings(tmp_path, "b.py")} == {"TFN102"}

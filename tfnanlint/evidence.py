@@ -13,6 +13,8 @@ from tfnanlint.values import INF, Note, Value
 SUMS = ("tf.reduce_sum", "tf.math.count_nonzero", "method.sum")
 _VARIABLES = ("tf.Variable", "tf.get_variable", "K.variable", "method.add_weight", "method.add_variable", "slim.variable")
 _INSIDE = ("tf.sqrt", "K.sqrt", "tf.square", "tf.pow", "tf.reduce_prod")  # 0 where what they are given is
+_POWERS = ("tf.pow", "math.pow")
+_EXTREMES = ("tf.reduce_max", "tf.reduce_min")
 _PARTS = ("tf.multiply", "tf.add", "tf.maximum")
 _UNDERFLOWING = ("tf.exp", "tf.sigmoid")
 _DRAWS = ("tf.random.", "np.random.", "K.random_", "keras.random.")
@@ -59,9 +61,14 @@ def shows_zero(divisor: Value, depth: int = 4) -> bool:
     divisor = widest(plain(divisor))
     if not divisor.known or _on_a_kernel(divisor) or _drawn(divisor) > 1:
         return False
-    site = made_by(divisor, *_INSIDE, *_PARTS, *_UNDERFLOWING) if depth else None
+    site = made_by(divisor, *_INSIDE, *_EXTREMES, *_PARTS, *_UNDERFLOWING) if depth else None
     quotient = made_by(divisor, "tf.divide")
-    if quotient is not None and divisor.nonnegative and quotient.value("x").positive:
+    if _scale(divisor):
+        return False
+    if quotient is not None and divisor.nonnegative and (quotient.value("x").positive or _scale(quotient.value("x"))):
+        return False
+    total = made_by(divisor, *SUMS)
+    if total is not None and _scale(total.value("x")):
         return False
     if site is None:
         if divisor.lo == -INF and divisor.hi == INF:
@@ -76,6 +83,16 @@ def shows_zero(divisor: Value, depth: int = 4) -> bool:
         inner = [shows_zero(part, depth - 1) for part in parts]
         return any(inner) if site.op.name == "tf.multiply" else all(inner) and bool(inner)
     return site.value("x").zero and shows_zero(site.value("x"), depth - 1)
+
+
+def _scale(value: Value) -> bool:
+    """A power of a known positive number (`10 ** (decibels / 10)`): 0 only by underflow."""
+    constant = made_by(plain(value), "tf.constant", "tf.convert_to_tensor")
+    quotient = made_by(value, "tf.divide")
+    if quotient is not None:
+        return _scale(quotient.value("x"))
+    power = made_by(plain(value) if constant is None else constant.value("x"), *_POWERS)
+    return power is not None and power.value("x").is_number and power.value("x").const > 0
 
 
 def _on_a_kernel(divisor: Value) -> bool:
@@ -94,11 +111,16 @@ def _drawn(divisor: Value, depth: int = 6) -> int:
     name = site.op.name
     if name.startswith(_DRAWS):
         return 1
-    if name in SUMS + ("tf.norm", "tf.add_n"):
+    if name in SUMS + ("tf.norm", "tf.add_n", "tf.reduce_max"):
         return 2 * _drawn(site.value(site.op.main), depth - 1)
     if name == "tf.add":
         parts = [_drawn(site.value(param), depth - 1) for param in ("x", "y")]
         return sum(parts) if all(parts) else 0
+    if name == "tf.multiply":
+        parts = [_drawn(site.value(param), depth - 1) for param in ("x", "y")]
+        return min(parts)
+    if name in ("tf.constant", "tf.convert_to_tensor", "tf.subtract"):
+        return min(_drawn(site.value(param), depth - 1) for param in ("x", "y") if site.given(param))
     return _drawn(site.value("x"), depth - 1) if name in _INSIDE + ("tf.abs",) else 0
 
 

@@ -21,10 +21,10 @@ from tfnanlint.names import is_tensorflow
 from tfnanlint.ops import SYNONYMS, Op, last_names, load
 from tfnanlint.ops.variables import MADE_WITH
 from tfnanlint.resolution import Resolution
-from tfnanlint.scopes import Assigned, Binding, Fixed, Loop, Parameter, Point, Refined, Scope, refinements, unrefined
+from tfnanlint.scopes import Assigned, Binding, Fixed, Imported, Loop, Parameter, Point, Refined, Scope, refinements, unrefined
 from tfnanlint.site import Site
 from tfnanlint.state import PROTOCOL, State
-from tfnanlint.values import INF, NO_CONSTANT, NOTHING, Note, Value, beside, clamp, covers, join, number, unknown, widen
+from tfnanlint.values import INF, LARGEST_AXIS, NO_CONSTANT, NOTHING, Note, Value, beside, clamp, covers, join, number, unknown, widen
 
 MAX_DEPTH = 90  # nested evaluations; about ten Python frames each
 MAX_STEPS = 2000  # evaluations per question
@@ -62,6 +62,7 @@ class Interpreter(Assumptions, Resolution, Following, Containers, State):
         self.steps = 0
         self.active_loops = 0
         self.inlined = 0
+        self.importing: set[Binding] = set()
         self.handed: dict[ast.AST, list[dict[str, Binding]]] = {}
         self.abroad = 0 if callers_abroad else MAX_ABROAD
         self.attributes: dict[tuple[ClassObject, str, int], Binding | None] = {}
@@ -359,6 +360,8 @@ class Interpreter(Assumptions, Resolution, Following, Containers, State):
             return self._as_kept(site, value) if site.op.name == "method.add_weight" else value
         callee = self.callee(node.func, point)
         if callee is None or callee.obj is None:
+            if self._asks_size(node.func, point):
+                return Value(1.0, LARGEST_AXIS, kind="number", dtype="int32")
             binding = unrefined(point.lookup(node.func.id)) if isinstance(node.func, ast.Name) else None
             handed = isinstance(binding, (Parameter, Handed))  # a function that the caller chose
             found = unknown(origin=Note(f"the call '{_short(node.func)}(…)'", node, point.module.source, passed=handed))
@@ -367,6 +370,13 @@ class Interpreter(Assumptions, Resolution, Following, Containers, State):
         if not complete:
             return unknown() if not isinstance(callee.obj, ClassObject) else Value(kind="instance", obj=Instance(callee.obj))
         return self.supposed(self.apply(callee, positional, keywords, node, point), leaf(node.func), node, point)
+
+    def _asks_size(self, function: ast.expr, point: Point) -> bool:
+        """Whether a function of another file, which could not be followed, says by its name that it gives sizes (`ps.shape(x)`)."""
+        if leaf(function) not in _SIZES:
+            return False
+        owner = function.value if isinstance(function, ast.Attribute) else function
+        return isinstance(owner, ast.Name) and isinstance(unrefined(point.lookup(owner.id)), Imported)
 
     def _apply_row(self, row: Op, name: str, node: ast.Call, point: Point) -> Value:
         site = self._call_site(row, name, node, point)
@@ -490,6 +500,7 @@ class Interpreter(Assumptions, Resolution, Following, Containers, State):
         return unknown() if assumed is NOTHING else assumed.but(zero=assumed.zero, origin=Note("", parent=assumed.origin))
 
 
+_SIZES = frozenset("shape size shape_list get_shape_list dimension_size".split())
 _PYTHON = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
            ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.Pow: operator.pow}
 

@@ -394,7 +394,8 @@ def _outside_tensorflow(site: Site, depth: int = 6) -> bool:
 def _numpy(value: Value, depth: int) -> bool:
     origin = value.origin
     return value.kind == "array" or isinstance(origin, Site) and (
-        origin.library in ("np", "math") or _outside_tensorflow(origin, depth - 1))
+        origin.library in ("np", "math") or _outside_tensorflow(origin, depth - 1)
+        or origin.library == "method" and origin.given("self") and _numpy(origin.value("self"), depth - 1))
 
 
 __all__ = ["analyse", "Analysis", "File", "Subscriptions", "_COMPARISONS", "_OPERATORS"]

@@ -31,12 +31,17 @@ _UNTRAINED_METHODS = frozenset({"test_step", "predict_step", "update_state", "re
                                 "get_config", "evaluate", "summary"})
 _MAX_NODES = 4000
 _MAPPED = re.compile(r"\.map\(\s*(?:self\.)?(\w+)")
+_OWN_GRADIENTS = re.compile(r"\b(?:vjp_fwd|vjp_bwd|jvp_fn)\s*=\s*(\w+)")
 _LOSSES = re.compile(r"\bloss(?:es|_fn)?\s*=\s*(?:self\.)?\[?(\w+)\s*[,)\]\n]")
 # What is measured or prepared and not trained, by the names that people give it.
 _MEASURED = re.compile(r"(?:^|_)(?:metrics?|accuracy|precision|recall|f1|fbeta|auc|summary|summaries|eval|evaluation|"
                        r"schedules?|learning_rate|(?<!weight_)decay|"
                        r"stats?|statistics|diagnostics?|monitor(?:ing)?|initializers?|preprocess(?:ing|or)?|augment(?:ation)?)(?:_|$)")
-_TESTS = re.compile(r"test_.*|.*_test|conftest")  # tests look at values
+# What works on gradients that were taken already.
+_ON_GRADIENTS = re.compile(r"(?!.*(?:penalty|loss))_*(?:clip|process|compute|apply|aggregate|accumulate|scale|transform)_"
+                           r"(?:\w+_)?grad(?:ient)?s?(?:_\w+)?")
+_METRICS = re.compile(r".*/metrics?/[^/]*")
+_TESTS = re.compile(r"test_.*|.*_test|.*_?test_?utils|conftest")  # tests look at values
 _PREPARING = re.compile(r"_*(?:init|build|reset|setup)")  # methods that run before training does
 _INITIAL = re.compile(r"(?:^|_)init(?:ialize)?(?:_|$)")  # initial values are computed once
 _INITIAL_VALUE = re.compile(r"(?:.*_)?init(?:ial)?_(?:values?|weights?|scale|bias)")
@@ -160,7 +165,7 @@ class Gradients:
             return Differentiated.UNKNOWN
         if _INITIAL.search(name) and name != "__init__":
             return Differentiated.NO
-        if name in self._mapped:
+        if name in self._mapped or name in self._own_gradients:
             return Differentiated.NO
         return Differentiated.YES if name in self._losses else Differentiated.UNKNOWN
 
@@ -170,6 +175,11 @@ class Gradients:
         return frozenset(_MAPPED.findall(self.module.source.text))
 
     @cached_property
+    def _own_gradients(self) -> frozenset[str]:
+        """Names of the functions that are handed to a decorator as the two ways of a gradient."""
+        return frozenset(_OWN_GRADIENTS.findall(self.module.source.text))
+
+    @cached_property
     def _losses(self) -> frozenset[str]:
         """Names of the functions that are handed on as a loss."""
         return frozenset(_LOSSES.findall(self.module.source.text))
@@ -177,7 +187,9 @@ class Gradients:
     def _measures(self, function: Function) -> bool:
         """Whether a function's name, or that of its file, says that something is measured or prepared, not trained."""
         stem = os.path.splitext(os.path.basename(self.module.source.path))[0]
-        if _TESTS.fullmatch(stem):
+        if _TESTS.fullmatch(stem) or _ON_GRADIENTS.fullmatch(function.name):
+            return True
+        if "loss" not in function.name and _METRICS.fullmatch(self.module.source.path.replace(os.sep, "/")):
             return True
         return "loss" not in function.name and any(_MEASURED.search(name.lower()) for name in (function.name, stem))
 
@@ -268,9 +280,10 @@ def _initial(site: Site) -> bool:
 
 
 def _own_gradient(decorator: ast.expr) -> bool:
-    """`@tf.custom_gradient`, `@Defun(python_grad_func=...)`."""
+    """`@tf.custom_gradient`, `@custom_gradient(vjp_fwd=...)`, `@Defun(python_grad_func=...)`."""
     if isinstance(decorator, ast.Call):
-        return leaf(decorator.func) == "Defun" and any("grad_func" in (k.arg or "") for k in decorator.keywords)
+        replaced = leaf(decorator.func) == "Defun" and any("grad_func" in (k.arg or "") for k in decorator.keywords)
+        return replaced or leaf(decorator.func) == "custom_gradient"
     return leaf(decorator) == "custom_gradient"
 
 

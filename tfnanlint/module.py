@@ -52,6 +52,7 @@ class Module:
         self.classes: dict[ast.AST, ClassObject] = {}
         self.discarded: set[ast.AST] = set()
         self.masks: Any = None
+        self.assertions: Any = None
         self._calls: dict[str, list[tuple[ast.Call, Point]]] = {}
         self.nonlocal_rows = self.source.rows_with("nonlocal ")
         self.scope = Scope(source.tree, None, self)

@@ -151,10 +151,21 @@ class Resolution:
                 break
             binding = target
         if isinstance(target, Binding):
-            return target.value(self) if not isinstance(target, Imported) else unknown()
+            return self._once(target) if not isinstance(target, Imported) else unknown()
         if target is not None:
             return Value(kind="module", obj=target)
         return Value(kind="module", const=NO_CONSTANT, origin=Note(f"imported from {binding.dotted}"))
+
+    def _once(self, target: Binding) -> Value:
+        """What a name of another file stands for; nothing where that waits for this import itself (`try: from b import x`
+        in both of two files)."""
+        if target in self.importing:
+            return unknown()
+        self.importing.add(target)
+        try:
+            return target.value(self)
+        finally:
+            self.importing.discard(target)
 
     def supposed(self, value: Value, name: str, node: ast.expr, point: Point) -> Value:
         """A number of which only the name is known, when that says epsilon: small and positive."""

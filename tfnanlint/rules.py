@@ -14,6 +14,7 @@ import re
 from dataclasses import dataclass
 from typing import Any, Callable, Iterable, Iterator
 
+from tfnanlint.assertions import Assertions
 from tfnanlint.edits import enclosing
 from tfnanlint.epsilons import epsilon
 from tfnanlint.evidence import widest
@@ -217,6 +218,15 @@ class Context:
         value = site.value(masked.param)
         negative = value.known and value.lo < min(masked.domain.lo, 0.0)
         return not negative and (masked.cut or site.differentiated is Differentiated.NO)
+
+    def asserted(self, site: Site, param: str) -> bool:
+        """Whether this file asserts elsewhere that there is no 0 in what arrives at a parameter (`assert_positive(self.scale)`)."""
+        if self.module.assertions is None:
+            self.module.assertions = Assertions(self.source.tree, self.source.text)
+        scope = site.point.scope if site.point is not None else None
+        owner = scope.function.owner if scope is not None and scope.function is not None else None
+        lineage = [one.node for one in self.interpreter.lineage(owner)] if owner is not None else []
+        return self.module.assertions.about(site, param, self.around(site.node), lineage)
 
     def visible(self, producer: Site, site: Site) -> bool:
         """Whether a producer stands in the same body as a site; in a draft, which cannot tell what a fix will reach, always."""

@@ -316,7 +316,8 @@ def counted(site: Site) -> Value:
         return unknown("tensor", dtype=dtype)
     last = delta if whole and delta == int(delta) else 0.0
     lo, hi = (start.lo, limit.hi - min(last, 1.0)) if delta > 0 else (limit.lo - max(last, -1.0), start.hi)
-    return Value(min(lo, hi), max(hi, lo), dtype=dtype)
+    above = delta < 0 and lo == limit.lo == 0  # the limit itself is left out
+    return Value(min(lo, hi), max(hi, lo), False if above else None, dtype=dtype)
 
 
 def _between(site: Site) -> Value:

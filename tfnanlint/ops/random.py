@@ -46,8 +46,9 @@ def _uniform(low: str, high: str, default: str | None = "float32"):
         if lo.kind == "unknown" or hi.kind == "unknown":
             return Value(lo.lo, hi.hi, dtype=dtype)
         top = hi.hi - 1 if dtype in INTEGERS else below(hi.hi, dtype) if math.isfinite(hi.hi) else hi.hi
-        # minval + u * (maxval - minval) may round up to maxval, unless minval is 0.
-        return _result(lo.lo, top if lo.lo == 0 or dtype in INTEGERS else hi.hi, dtype)
+        # minval + u * (maxval - minval) may round up to maxval, unless minval is 0 or lost beside maxval.
+        lost = 0 <= lo.lo <= abs(hi.hi) * t.limits_of(dtype).eps / 8
+        return _result(lo.lo, top if lost or dtype in INTEGERS else hi.hi, dtype)
 
     return give
 

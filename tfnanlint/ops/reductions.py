@@ -67,7 +67,8 @@ def _sum(site: Site) -> Value:
     x = t.one_of(site.value("x"))
     result = total(x)
     kept = (_simplex(site, x) or _shifted_exponentials(site, x) or _with_diagonal(site, x) or _over_a_minimum(site, x)
-            or _best_kept(site, x) or _cosine(site, x) or _one_hot_of_indices(site, x))
+            or _best_kept(site, x) or _best_taken(site, x) or _cosine(site, x)
+            or _one_hot_of_indices(site, x) or _at_the_peak(site, x))
     return kept if kept is not None else result
 
 
@@ -118,6 +119,27 @@ def _best_kept(site: Site, x: Value) -> Value | None:
     if least is None or not _one_axis(site, least):
         return None
     return Value(0.0, INF, False, nan=x.nan, dtype=x.dtype)
+
+
+def _best_taken(site: Site, x: Value) -> Value | None:
+    """sum(top_k(p).values) of a softmax p: its largest element is among them, and that is no 0."""
+    chosen = part_of(x, 0, "tf.math.top_k")
+    if chosen is None or made_by(chosen.value("x"), "tf.nn.softmax", aligned=True) is None or _axis(site) not in (-1, None):
+        return None
+    return Value(0.0, INF, False, nan=x.nan, dtype=x.dtype)
+
+
+def _at_the_peak(site: Site, x: Value) -> Value | None:
+    """sum(equal(x, max(x))) along one axis is at least 1: some element is the largest. NaN would not."""
+    if x.lo != 0 or x.hi != 1:
+        return None
+    cast = made_by(x, "tf.cast", "tf.to_float", "tf.to_double")
+    test = made_by(cast.value("x"), "tf.equal") if cast is not None and cast is x.origin else None
+    for one, other in (("x", "y"), ("y", "x")) if test is not None and test is cast.value("x").origin else ():
+        most = made_by(test.value(one), "tf.reduce_max", "tf.reduce_min", aligned=True)
+        if most is not None and same(most.value("x"), test.value(other)) and not test.value(other).nan and _one_axis(site, most):
+            return Value(1.0, INF, dtype=x.dtype)
+    return None
 
 
 def _with_diagonal(site: Site, x: Value) -> Value | None:

