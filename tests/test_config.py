@@ -179,7 +179,7 @@ def test_what_cannot_be_followed_is_exit_2_and_one_line(project, toml, complaint
     [
         (["--epsilon", "small"], "--epsilon: `small` is not a number"),
         (["--epsilon", "1e-40"], "--epsilon: `epsilon` must be a number between 1e-19 and 0.01: float32 would lose a smaller one"),
-        (["--modes", "eager,gpu"], "--modes: `modes`: unknown mode `gpu`"),
+        (["--modes", "eager,tpu"], "--modes: `modes`: unknown mode `tpu`"),
         (["--target-tensorflow", "next"], '--target-tensorflow: `target-tensorflow` must be a release such as "2.10"'),
         (["--select", "TFN11"], "command line: unknown rule `TFN11`; did you mean `TFN101`?"),
         (["--ignore", "E501"], "command line: unknown rule `E501`"),

@@ -255,6 +255,7 @@ def test_json_has_the_agreed_fields():
         "differentiated": "unknown",
         "range": "between 0 and 1",
         "modes": ["xla"],
+        "fixed_in": None,
         "fixes": [
             {
                 "title": "floor it (below 1e-7)",

@@ -15,6 +15,7 @@ from tfnanlint.dev import repository
 from tfnanlint.epsilons import USES, epsilon
 from tfnanlint.findings import Setup, release
 from tfnanlint.fixing import fix_source
+from tfnanlint.report import json
 from tfnanlint.source import Source
 from tfnanlint.values import FLOATS, SMALLEST, rounded
 
@@ -103,8 +104,9 @@ def test_releases():
             release(text)
 
 
-# What a message says where not all modes are concerned.
-_SAID = {"eager": ("eager", "line by line"), "graph": ("graph", "tf.function", "compiled", "optimi"), "xla": ("XLA", "compiled", "jit_compile")}
+# What a message says where not all modes, machines and releases are concerned.
+_SAID = {"eager": ("eager", "line by line"), "graph": ("graph", "tf.function", "compiled", "optimi"), "gpu": ("GPU",),
+         "xla": ("XLA", "compiled", "jit_compile")}
 
 
 @pytest.mark.parametrize("rule", rules.load(), ids=lambda one: one.slug)
@@ -113,6 +115,46 @@ def test_findings_in_some_modes_only_say_so(rule):
     for finding in repository.findings(Source.from_bytes(path.name, path.read_bytes()), [rule]):
         if finding.code == rule.code and set(finding.modes) < {"eager", "graph", "xla"}:
             assert any(word in finding.message + finding.help for mode in finding.modes for word in _SAID[mode]), finding.message
+
+
+MASKED = "    s = tf.nn.relu(x)\n    return tf.where(s > 0, {}, tf.zeros_like(s))\n"
+COMPILED = "    return tf.debugging.check_numerics(x, 'x')\n\n\nfast = tf.function(loss, jit_compile=True)\n"
+IN_A_GRAPH = "    p = tf.compat.v1.placeholder(tf.float32)\n    tf.debugging.check_numerics(p, 'p')\n    return p\n"
+LABELS = "    z = tf.keras.layers.Dense(3)(x)\n    return tf.nn.sparse_softmax_cross_entropy_with_logits(labels=tf.constant([1, 3]), logits=z)\n"
+FACTORED = "    with tf.GradientTape() as tape:\n        {}\n        return tf.reduce_sum(u)\n"
+
+
+@pytest.mark.parametrize("body, code, modes, fixed_in", [
+    (MASKED.format("tf.sqrt(s)"), "TFN204", ["xla"], None),
+    (MASKED.format("tf.math.rsqrt(s)"), "TFN204", ["xla"], None),
+    (MASKED.format("tf.math.reciprocal(s)"), "TFN204", ["xla"], None),
+    ("    s = tf.nn.relu(x)\n    return tf.cast(s > 0, tf.float32) * tf.sqrt(s)\n", "TFN207", ["xla"], None),
+    ("    y = tf.tanh(x)\n    return y / (tf.norm(y) + 1e-8)\n", "TFN404", ["xla"], None),
+    ("    return tf.math.log(1.0 - tf.sigmoid(x) + 1e-8)\n", "TFN402", ["graph", "xla"], None),
+    (COMPILED, "TFN902", ["xla"], None),
+    (IN_A_GRAPH, "TFN406", ["graph"], None),
+    (LABELS, "TFN505", ["xla", "gpu"], None),
+    (FACTORED.format("s, u, v = tf.linalg.svd(x)"), "TFN108", ["eager", "graph", "xla"], "2.1"),
+    (FACTORED.format("e, u = tf.linalg.eigh(x)"), "TFN108", ["eager", "graph", "xla"], "2.4"),
+])
+def test_json_and_message_say_where_a_hazard_shows(body, code, modes, fixed_in):
+    source = Source("a.py", HEAD + body)
+    found = {one.code: one for one in check_source(source, policy(Setup(tensorflow=(1, 15)))).findings}
+    shown = json.as_dict(found[code], source)
+    assert (shown["modes"], shown["fixed_in"]) == (modes, fixed_in)
+    said = shown["message"] + found[code].help
+    assert set(modes) == {"eager", "graph", "xla"} or all(any(word in said for word in _SAID[mode]) for mode in modes), said
+    assert fixed_in is None or f"before TensorFlow {fixed_in}" in said
+    left = {one.code for one in check_source(source, policy(Setup(modes=frozenset({"eager", "graph", "xla", "gpu"} - set(modes) or {"gpu"}),
+                                                                  tensorflow=(1, 15)))).findings}
+    assert code not in left
+    newest = {one.code for one in check_source(source, policy(Setup())).findings}
+    assert (code in newest) == (fixed_in is None)
+
+
+def test_what_shows_on_gpus_only_is_not_reported_elsewhere():
+    assert "TFN505" in found(LABELS, Setup(modes=frozenset(("eager", "gpu"))))
+    assert "TFN505" not in found(LABELS, Setup(modes=frozenset(("eager", "graph"))))
 
 
 # The command line

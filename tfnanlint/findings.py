@@ -19,7 +19,7 @@ class Setup:
     """
 
     epsilon: float = EPSILON
-    modes: frozenset[str] = frozenset(("eager", "graph", "xla"))
+    modes: frozenset[str] = frozenset(("eager", "graph", "xla", "gpu"))
     tensorflow: tuple[int, int] | None = None
 
     def concerns(self, finding: Finding) -> bool:
@@ -109,7 +109,7 @@ class Finding:
     """A hazard at `span`, with the evidence that leads there (newest first) and the repairs, best first.
 
     `range` is the offending value in words ("between 0 and 1"); `modes` are the execution modes in which the
-    hazard shows ("eager", "graph", "xla"); `fixed_in` is the TensorFlow release that no longer has it; `no_fix` says why a
+    hazard shows ("eager", "graph", "xla", and "gpu" where it takes one); `fixed_in` is the TensorFlow release that no longer has it; `no_fix` says why a
     repair was not offered.
     """
 

@@ -12,7 +12,7 @@ from tfnanlint.findings import EPSILON, Certainty, release
 MAX_FILE_SIZE = 2 * 1024 * 1024
 CERTAINTIES = ("default", *(level.name.lower() for level in sorted(Certainty, reverse=True)))
 
-MODES = ("eager", "graph", "xla")
+MODES = ("eager", "graph", "xla", "gpu")
 # What may be configured as epsilon: of less, float32 holds no square, and more is no small constant.
 LEAST_EPSILON, LARGEST_EPSILON = 1e-19, 1e-2
 
@@ -65,7 +65,7 @@ KEYS = {
         "epsilon", EPSILON, "the small constant that fixes write; where a dtype would lose it, the nearest that the dtype keeps"
     ),
     "modes": Key(
-        "modes", list(MODES), "how the project runs TensorFlow; what goes wrong only in other modes is not reported"
+        "modes", list(MODES), "how the project runs TensorFlow, and whether on GPUs; what goes wrong only in other modes is not reported"
     ),
     "target-tensorflow": Key(
         "release", None, 'the oldest TensorFlow in use, such as `"2.10"`: reports hazards that newer releases no longer have'

@@ -106,7 +106,7 @@ def load(plugins: Iterable[str] = ()) -> tuple[Rule, ...]:
     return _loaded
 
 
-_MODE_NAMES = {"eager": "eager mode", "graph": "tf.function", "xla": "XLA"}
+_MODE_NAMES = {"eager": "eager mode", "graph": "tf.function", "xla": "XLA", "gpu": "GPUs"}
 _SAYS_MODE = ("eager", "graph", "tf.function", "XLA", "compiled")
 
 

@@ -122,7 +122,7 @@ def _rule_choice(parser: argparse.ArgumentParser) -> None:
     add("--preview", action=argparse.BooleanOptionalAction, default=None, help="run the rules in preview, too")
     add("--certainty", choices=CERTAINTIES, help="report findings at least this sure (default: as each rule says)")
     project = parser.add_argument_group("the project").add_argument
-    project("--modes", metavar="MODES", help="how it runs TensorFlow: eager, graph, xla (default: all); other hazards are left out")
+    project("--modes", metavar="MODES", help="how it runs TensorFlow: eager, graph, xla, gpu (default: all); other hazards are left out")
     project("--target-tensorflow", metavar="VERSION", help="its oldest TensorFlow: report what newer releases have mended, too")
     project("--epsilon", metavar="NUMBER", help="the small constant that fixes write (default: 1e-7)")
 

@@ -27,7 +27,8 @@ _CLAIM = {
     Claim.EQUAL_WHERE_FINITE: "equal where finite: the same wherever the original was finite",
     Claim.SHIFTED: "shifted: values move",
 }
-_MODES = {"eager": "eager", "graph": "tf.function", "xla": "XLA (jit_compile)"}
+_MODES = {"eager": "eager", "graph": "tf.function", "xla": "XLA (jit_compile)", "gpu": "GPUs"}
+_EVERYWHERE = {"eager", "graph", "xla"}
 
 
 class Full:
@@ -69,8 +70,10 @@ class Full:
             yield "value", escape(finding.range)
         if finding.modes:  # notices on a file have none, and nothing to grade
             yield "certainty", _CERTAINTY[finding.certainty] + _DIFFERENTIATED[finding.differentiated]
-            if set(finding.modes) != set(_MODES):
+            if not _EVERYWHERE <= set(finding.modes):
                 yield "only in", ", ".join(_MODES.get(mode, mode) for mode in finding.modes)
+            if finding.fixed_in:
+                yield "only before", f"TensorFlow {finding.fixed_in}"
 
     def _trace(self, finding: Finding, source: Source, pad: str) -> Iterator[str]:
         if not finding.trace:

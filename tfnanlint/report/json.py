@@ -58,6 +58,7 @@ def as_dict(finding: Finding, source: Source) -> dict[str, Any]:
         "range": finding.range,
         "trace": [_step(step, source) for step in finding.trace],
         "modes": list(finding.modes),
+        "fixed_in": finding.fixed_in or None,
         "fixes": [_fix(fix, source) for fix in finding.fixes],
         "url": url(finding) or None,
     }

@@ -105,6 +105,7 @@ class Sarif:
                 "differentiated": finding.differentiated.value,
                 "range": escape(finding.range),
                 "modes": list(finding.modes),
+                **({"fixedIn": finding.fixed_in} if finding.fixed_in else {}),
             }
         return result
 
