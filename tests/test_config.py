@@ -152,7 +152,7 @@ def test_per_file_ignores_are_relative_to_their_file(project):
         ("epsilon = 1e-30", "between 1e-19 and 0.01: float32 would lose a smaller one"),
         ("epsilon = nan", "`epsilon` must be a number"),
         ('modes = ["eagr"]', "`modes`: unknown mode `eagr`; did you mean `eager`?"),
-        ("modes = []", "`modes` must name one of eager, graph, xla at least"),
+        ("modes = []", "`modes` must name one of eager, graph, xla, gpu at least"),
         ("target-tensorflow = 2.10", '`target-tensorflow` must be a release such as "2.10"; write it in quotes'),
         ('target-tensorflow = "two"', "`target-tensorflow` must be a release"),
         ('target-tensorfow = "2.1"', "unknown key `target-tensorfow`; did you mean `target-tensorflow`?"),
