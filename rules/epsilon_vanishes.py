@@ -129,7 +129,8 @@ def optimizer(site: Site, here: Context) -> Iterator[Finding]:
         return
     what = "is 0 in float16: where a gradient is 0 the weight becomes NaN" if gone else \
         "is too small for float16: a gradient near 0 makes a step of about 10"
-    fixes = here.with_argument(site, "epsilon", "1e-4", title="use epsilon=1e-4", claim=Claim.SHIFTED, cost="steps of small gradients get smaller")
+    fixes = here.with_argument(site, "epsilon", "1e-4", title="use epsilon=1e-4", claim=Claim.SHIFTED,
+                               cost="steps along gradients of less than about 1e-4 get smaller")
     yield here.finding(site, None, f"the optimizer's epsilon {number_text(eps)} {what}", Certainty.MAY, fixes)
 
 

@@ -260,6 +260,7 @@ def test_json_has_the_agreed_fields():
             {
                 "title": "floor it (below 1e-7)",
                 "claim": "shifted",
+                "cost": "below 1e-7",
                 "edits": [
                     {"content": "x", "cell": None, "location": {"row": 2, "column": 1}, "end_location": {"row": 2, "column": 3}},
                     {"content": "y", "cell": None, "location": {"row": 2, "column": 4}, "end_location": {"row": 2, "column": 4}},

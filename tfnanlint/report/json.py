@@ -85,6 +85,7 @@ def _fix(fix: Fix, source: Source) -> dict[str, Any]:
     return {
         "title": f"{fix.title} ({fix.cost})" if fix.cost else fix.title,
         "claim": fix.claim.value,
+        "cost": fix.cost,
         "edits": [_edit(edit, source) for edit in fix.edits],
     }
 
