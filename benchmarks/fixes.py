@@ -6,8 +6,7 @@ Each function of fixtures/claims is run as it is and as the product rewrites it.
 * Non-finite: share of the hazard inputs on which a value or a gradient is NaN or Inf, in eager mode, in tf.function and with
   jit_compile. It is never averaged into the error.
 * Error: bits lost, log2(floats between answer and truth + 1), of value and gradient apart: mean, 99th percentile and worst. The
-  truth is float64: of the original for a rewrite that moves values; for one that claims to be equal, of the rewritten form, which
-  keeps its digits, and how far the original in float64 is from it on the model-like inputs stands beside it (`agree`).
+  truth is the original function in real numbers, to a hundred digits (`exact.py`); `truth` says where it is something else.
 * Two distributions: model-like, the case's ordinary inputs drawn anew; bit-uniform, every float of a range as likely as every
   other (the range follows from the ordinary inputs: see `spread`). Op by op, without TensorFlow's optimizer, as eager code is.
 * Alive: share of the gradient's elements on hazard inputs that are finite and not 0.
@@ -34,10 +33,8 @@ import stages  # noqa: E402
 from claims import Case, cases, repaired  # noqa: E402
 
 from tfnanlint.dev import scores  # noqa: E402
-from tfnanlint.findings import Claim  # noqa: E402
 
 MANY = 24  # inputs of each distribution; each has 12 elements
-MIXED = 1e-9  # relative distance of two float64 results that count as the same
 
 
 class Program:
@@ -65,10 +62,12 @@ class Program:
     def _made(self, mode: str, dtype: str) -> Any:
         import tensorflow as tf
 
-        # What the text casts to a short float is computed in the truth's dtype as well.
-        text = self.text.replace("float16", "float64").replace("bfloat64", "float64") if dtype == "float64" else self.text
-        step = stages._step(stages.function(text, self.name))
+        step = self.step()
         return step if mode == "eager" else tf.function(step, jit_compile=mode == "xla")
+
+    def step(self) -> Any:
+        """The function with its gradient."""
+        return stages._step(stages.function(self.text, self.name))
 
     def ops(self, point: list[Any]) -> int:
         """Nodes of the graph that compute something."""
@@ -151,7 +150,7 @@ def score(case: Case) -> dict[str, Any]:
     row["alive"] = [alive(one) for one in first]
     if "xla" != case.modes[0]:
         row["ops"] = [one.ops(ordinary[0]) for one in pair] if "graph" in case.modes else None
-        row |= accuracy(case, fixed.fix.claim, pair, ordinary, uniform)
+        row |= accuracy(case, pair, {"model-like": ordinary, "bit-uniform": uniform})
     row["kept"] = all(a.shape == b.shape and a.dtype == b.dtype for before, after in zip(*first)
                       for a, b in zip(before[0] + before[1], after[0] + after[1]))
     return row
@@ -175,38 +174,30 @@ def alive(outcome: list[list[Any]]) -> float | None:
     return round(float((np.isfinite(whole) & (whole != 0)).mean()), 3)
 
 
-def accuracy(case: Case, claim: Claim, pair: list[Program], ordinary: list, uniform: list) -> dict[str, Any]:
-    """The error of both programs on both distributions; why there is none where float64 cannot be a truth."""
-    if "float64" in case.says:
-        return {"no truth": case.says["float64"].partition(";")[2].strip()}
+def accuracy(case: Case, pair: list[Program], inputs: dict[str, list]) -> dict[str, Any]:
+    """The error of both programs on each distribution."""
     mode = "plain" if "graph" in case.modes else "eager"
     row: dict[str, Any] = {}
-    for name, points in (("model-like", ordinary), ("bit-uniform", uniform)):
-        old, new = (one.run(points, mode) for one in pair)
-        try:
-            exact = pair[0].run(points, mode, "float64")
-            stable = pair[1].run(points, mode, "float64") if claim.safe else exact
-        except (TypeError, ValueError) as error:  # TensorFlow's answer to mixed dtypes
-            return {"no truth": str(error).splitlines()[0][:80]}
-        if name == "model-like" and claim.safe:
-            row["agree"] = distance(exact, stable)
+    for name, points in inputs.items():
+        row["truth"], truth = true(pair[0], points, mode)
+        answers = [one.run(points, mode) for one in pair]
         for part, key in ((0, "value"), (1, "gradient")):
-            row[f"{key}, {name}"] = [summary([bits(a, t) for point, true in zip(outcome, stable) for a, t in zip(point[part], true[part])
-                                              if a.dtype.kind == "f"]) for outcome in (old, new)]
+            row[f"{key}, {name}"] = [summary([bits(a, t) for point, right in zip(outcome, truth) for a, t in zip(point[part], right[part])
+                                              if a.dtype.kind == "f"]) for outcome in answers]
     return row
 
 
-def distance(exact: list, stable: list) -> float:
-    """The largest distance of two float64 results, relative to the largest element of each tensor."""
-    import numpy as np
+def true(original: Program, points: list, mode: str) -> tuple[str, list]:
+    """How the truth was found, and what it is at every point."""
+    import exact
 
-    worst = 0.0
-    for one, other in zip(exact, stable):
-        for a, b in zip(one[0], other[0]):
-            fine = np.isfinite(a) & np.isfinite(b)
-            size = np.abs(np.where(fine, b, 0.0)).max(initial=1e-300)
-            worst = max(worst, float(np.where(fine, np.abs(a - b), 0.0).max(initial=0.0) / size))
-    return float(f"{worst:.1e}")
+    try:
+        real = exact.Exact(original.step(), points[0])
+    except exact.Unknown as unknown:
+        return f"float64, for {unknown} is not known to exact.py", original.run(points, mode, "float64")
+    except ValueError:  # Keras, asked to make variables inside of tf.function
+        return "float64, for it makes variables", original.run(points, "eager", "float64")
+    return "mpmath", [real.run(point) for point in points]
 
 
 def scored(chosen: list[Case]) -> list[dict[str, Any]]:

@@ -124,5 +124,5 @@ def _step(one: Any) -> Any:
 
 
 def weights(np: Any, shape: Any) -> Any:
-    """Positive numbers, all different."""
-    return 1.0 + 0.5 * np.cos(np.arange(int(np.prod(shape)), dtype=float)).reshape(tuple(shape))
+    """Positive numbers, all different, that every dtype holds as they are."""
+    return 1.0 + np.round(512 * np.cos(np.arange(int(np.prod(shape)), dtype=float))).reshape(tuple(shape)) / 1024
