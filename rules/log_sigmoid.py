@@ -25,7 +25,7 @@ https://github.com/hwalsuklee/tensorflow-mnist-VAE/issues/4 (an autoencoder)
 from tfnanlint.api import Certainty, Changed, Claim, Context, Finding, Fix, Iterator, Site, argument, ast, logged, rule, spot
 
 
-@rule("TFN302", "log-sigmoid", on="tf.math.log tf.math.log1p", over="TFN101 TFN307")
+@rule("TFN302", "log-sigmoid", on="tf.math.log tf.math.log1p", over="TFN101 TFN307 TFN204 TFN206")
 def check(log: Site, here: Context) -> Iterator[Finding]:
     sigmoid, complement = producer(log, here)
     edge = -1.0 if log.op.name == "tf.math.log1p" else 0.0

@@ -24,7 +24,7 @@ https://github.com/tensorflow/models/pull/181 (NaN after 90 epochs)
 from tfnanlint.api import Certainty, Changed, Claim, Context, Finding, Fix, Iterator, Site, argument, rule, spot
 
 
-@rule("TFN301", "log-softmax", on="tf.math.log", over="TFN101 TFN307")
+@rule("TFN301", "log-softmax", on="tf.math.log", over="TFN101 TFN307 TFN204 TFN206")
 def check(log: Site, here: Context) -> Iterator[Finding]:
     softmax = here.made_by(log.value("x"), "tf.nn.softmax")
     if softmax is None or log.value("x").positive:

@@ -22,7 +22,7 @@ from tfnanlint.api import (Certainty, Claim, Context, Finding, Iterator, Site, a
                            shifted_by_maximum, tame)
 
 
-@rule("TFN305", "logsumexp", on="tf.math.log", over="TFN101 TFN106 TFN307")
+@rule("TFN305", "logsumexp", on="tf.math.log", over="TFN101 TFN106 TFN307 TFN204 TFN206")
 def check(log: Site, here: Context) -> Iterator[Finding]:
     total, guard = summed(log)
     exp = exponential_of(total.value("x")) if total is not None else None

@@ -66,6 +66,13 @@ class Shift:
         last = bisect.bisect_left(self._starts, old.end)
         return Span(old.start + self._grown[first], old.end + self._grown[max(first, last)])
 
+    def old(self, new: Span) -> Span:
+        """The old place of a span of the new text, which covers every region that it touches."""
+        touched = [index for index, region in enumerate(self.regions) if region.start <= new.end and new.start <= region.end]
+        first = touched[0] if touched else sum(region.end < new.start for region in self.regions)
+        last = touched[-1] + 1 if touched else first
+        return Span(new.start - self._grown[first], new.end - self._grown[last])
+
     def touching(self, old: Span) -> list[int]:
         """The indexes of the edits that change something inside a span."""
         first = bisect.bisect_left(self._starts, old.start)
@@ -79,6 +86,26 @@ class Shift:
             if span.end > old.start:
                 found.append(index)
         return found
+
+
+def composed(text: str, first: Iterable[Edit], second: Iterable[Edit]) -> list[Edit]:
+    """Edits of `text` that do what `first` does and then `second`, which are edits of what `first` makes of it."""
+    shift, second = Shift(first), in_order(second)
+    between = edits_apply(text, shift.edits)
+    # What both change, as stretches of the text between them that do not touch each other.
+    changed: list[tuple[int, int]] = []
+    for start, end in sorted((span.start, span.end) for span in (*shift.regions, *(edit.span for edit in second))):
+        if changed and start <= changed[-1][1]:
+            changed[-1] = changed[-1][0], max(end, changed[-1][1])
+        else:
+            changed.append((start, end))
+    found = []
+    for start, end in changed:
+        inside = [Edit(Span(edit.span.start - start, edit.span.end - start), edit.text) for edit in second
+                  if start <= edit.span.start and edit.span.end <= end]
+        new = edits_apply(between[start:end], inside)
+        found.append(Edit(shift.old(Span(start, end)), new))
+    return found
 
 
 # ---------------------------------------------------------------------------------------------------------

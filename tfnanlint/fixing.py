@@ -1,4 +1,7 @@
-"""Applying fixes until nothing is left to fix, each proved to remove its finding, add none and change nothing else."""
+"""Applying fixes until nothing is left to fix, each proved to remove its finding, add none and change nothing else.
+
+A fix that brings up another finding is made together with the fix of that one, if the two leave nothing new.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from tfnanlint.edits import Shift, edits_apply, enclosing, in_order, only_edits_changed
-from tfnanlint.findings import Edit, Finding, Fix
+from tfnanlint.edits import Shift, composed, edits_apply, enclosing, in_order, only_edits_changed
+from tfnanlint.findings import Claim, Edit, Finding, Fix
 from tfnanlint.notices import IDLE
 from tfnanlint.source import FIXABLE_ENCODINGS, Source, Span, Uneditable, Unreadable, decode, encode
 from tfnanlint.writing import Refused, encoded, write
@@ -18,6 +21,8 @@ from tfnanlint.writing import Refused, encoded, write
 __all__ = ["FixResult", "ROUNDS", "Refused", "encoded", "fix_source", "write"]
 
 ROUNDS = 10
+CHAIN = 3  # fixes of what a fix brings up, one after the other
+CHOICES = 2  # fixes that are tried for each
 
 _IMPORT = re.compile(r"(import|from)\s[^\r\n]*[\r\n]+")
 
@@ -43,7 +48,8 @@ def fix_source(
     """Apply the first allowed fix of each finding that holds, inner expressions first, and check again until settled.
 
     A round is kept only if the new text parses, nothing outside the edits changed, the findings fixed are gone
-    and no finding is new. A fix that breaks this alone is left out and named in `problems`; the others go on.
+    and no finding is new. A fix that breaks this alone is left out and named in `problems`; the others go on. One that brings
+    up findings which have allowed fixes is made together with these, as one fix.
     A finding that says a suppression comment has become idle does not count as new.
     """
     work = _Work(source, analyse, allowed)
@@ -71,6 +77,15 @@ class _Step:
     source: Source
     findings: list[Finding]
     shift: Shift
+
+
+@dataclass(slots=True)
+class _Fault:
+    """Why a batch does not hold; and, where it is a finding that it brings up or leaves, which, and what the batch led to."""
+
+    reason: str
+    finding: Finding | None = None
+    step: _Step | None = None
 
 
 class _Work:
@@ -126,8 +141,10 @@ class _Work:
         if isinstance(outcome, _Step):
             return outcome
         if len(batch) == 1:
-            self._refuse(batch[0], outcome)
-            return None
+            whole = self._completed(batch[0], outcome, CHAIN)
+            if whole is None:
+                self._refuse(batch[0], outcome.reason)
+            return whole
         middle = len(batch) // 2
         first, second = self._sieve(batch[:middle]), self._sieve(batch[middle:])
         if first is None or second is None:
@@ -135,6 +152,19 @@ class _Work:
         both = self._attempt(first.batch + second.batch)
         # Repairs that hold apart but not together: the rest gets its turn in the next round.
         return both if isinstance(both, _Step) else first
+
+    def _completed(self, repair: Repair, fault: _Fault, left: int) -> _Step | None:
+        """What a repair leads to together with those of the findings that it brings up; None when that does not settle."""
+        if fault.finding is None or fault.step is None or not left:
+            return None
+        allowed = [fix for fix in fault.finding.fixes if self._allowed(fix) and _well_formed(fix, fault.step.source)]
+        for more in allowed[:CHOICES]:
+            both = repair[0], _joined(self.source.text, repair[1], more)
+            outcome = self._attempt([both])
+            whole = outcome if isinstance(outcome, _Step) else self._completed(both, outcome, left - 1)
+            if whole is not None:
+                return whole
+        return None
 
     def _refuse(self, repair: Repair, reason: str) -> None:
         finding, fix = repair
@@ -144,22 +174,22 @@ class _Work:
     def _place(self, finding: Finding) -> str:
         return self.source.location(finding.span.start).words
 
-    def _attempt(self, batch: list[Repair]) -> _Step | str:
+    def _attempt(self, batch: list[Repair]) -> _Step | _Fault:
         """What a batch leads to, or why it does not hold."""
         shift = Shift(edit for _, fix in batch for edit in fix.edits)
         try:
             new = self.source.edited(edits_apply(self.source.text, shift.edits), shift.edits)
         except Uneditable as error:
-            return str(error)
+            return _Fault(str(error))
         reason = _damage(self.source, new, shift)
         if reason:
-            return reason
+            return _Fault(reason)
         findings = self._analyse(new)
         step = _Step(batch, new, findings, shift)
         return self._relapse(step) or step
 
-    def _relapse(self, step: _Step) -> str:
-        """The finding that is still there or new after a step, in words; empty when there is none."""
+    def _relapse(self, step: _Step) -> _Fault | None:
+        """The finding that is still there or new after a step; None when there is none."""
         fixed = {id(finding) for finding, _ in step.batch}
         places = _Places(self.source, step.shift, [fix for _, fix in step.batch])
         rest = Counter((f.code, places.old(f.span)) for f in self.findings if id(f) not in fixed)
@@ -170,18 +200,18 @@ class _Work:
             if rest[key] >= 0 or finding.code == IDLE.code or _takes_place(finding, rest, places):
                 continue
             if (*key, finding.message) in gone:
-                return "the finding is still there after its fix"
+                return _Fault("the finding is still there after its fix", finding, step)
             return self._new_finding(step, finding)
-        return ""
+        return None
 
-    def _new_finding(self, step: _Step, finding: Finding) -> str:
+    def _new_finding(self, step: _Step, finding: Finding) -> _Fault:
         codes = ", ".join(sorted({fixed.code for fixed, _ in step.batch}))
         place = step.source.location(finding.span.start).words
         back = next(filter(self._allowed, finding.fixes), None)
         undone = back is not None and _well_formed(back, step.source) and edits_apply(step.source.text, back.edits)
         if undone == self.source.text:
-            return f"the fixes of {codes} and {finding.code} undo each other"
-        return f"it would bring up {finding.code} at {place}: {finding.message}"
+            return _Fault(f"the fixes of {codes} and {finding.code} undo each other")
+        return _Fault(f"it would bring up {finding.code} at {place}: {finding.message}", finding, step)
 
     def _accept(self, step: _Step) -> None:
         self.rounds += 1
@@ -198,6 +228,13 @@ class _Work:
             if not shift.touching(span)
         }
         self.source, self.findings = step.source, step.findings
+
+
+def _joined(text: str, first: Fix, second: Fix) -> Fix:
+    """Two fixes as one: of a text, and of what the first makes of it."""
+    claim = next(one for one in (Claim.SHIFTED, Claim.EQUAL_WHERE_FINITE, Claim.EQUAL) if one in (first.claim, second.claim))
+    costs = "; ".join(dict.fromkeys(cost for cost in (first.cost, second.cost) if cost))
+    return Fix(f"{first.title}; {second.title}", claim, tuple(composed(text, first.edits, second.edits)), costs)
 
 
 def _takes_place(finding: Finding, rest: Counter, places: _Places) -> bool:
