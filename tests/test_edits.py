@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+import random
 
 import pytest
 
-from tfnanlint.edits import Shift, edits_apply, enclosing, only_edits_changed, same_tree
+from tfnanlint.edits import Shift, composed, edits_apply, enclosing, only_edits_changed, same_tree
 from tfnanlint.findings import Edit
 from tfnanlint.source import Source, Span
 
@@ -30,6 +31,25 @@ def test_shift_carries_spans():
                      ((0, 10), (0, 12))):
         assert shift.span(Span(*old)) == Span(*new)
     assert [shift.touching(Span(*old)) for old in ((0, 2), (2, 4), (1, 3), (3, 5), (5, 9), (6, 8))] == [[], [], [0], [1], [1, 2], []]
+
+
+def test_two_sets_of_edits_as_one():
+    """Of a text and of what the first makes of it; nothing that neither touches is among them."""
+    assert composed("f(a, b)", [edit(2, 3, "g(a)")], [edit(2, 2, "h("), edit(6, 6, ")")]) == [edit(2, 3, "h(g(a))")]
+    assert composed("f(a, b)", [edit(2, 3, "aa")], [edit(6, 7, "c")]) == [edit(2, 3, "aa"), edit(5, 6, "c")]
+    for seed in range(3000):
+        draw = random.Random(seed)
+        text = "abcdefghij"[:draw.randint(2, 10)]
+        first = drawn(draw, text)
+        between = edits_apply(text, first)
+        second = drawn(draw, between)
+        assert edits_apply(text, composed(text, first, second)) == edits_apply(between, second), seed
+
+
+def drawn(draw: random.Random, text: str) -> list[Edit]:
+    """A few edits of a text, insertions and deletions among them."""
+    places = sorted(draw.sample(range(len(text) + 1), min((len(text) + 1) // 2 * 2, 2 * draw.randint(1, 3))))
+    return [edit(a, draw.choice((a, b, b, b)), "".join(draw.choices("XYZ", k=draw.randint(0, 4)))) for a, b in zip(places[::2], places[1::2])]
 
 
 @pytest.mark.parametrize(

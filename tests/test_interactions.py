@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections import Counter
 from functools import lru_cache
 from pathlib import Path
 
 import pytest
+from combinations import brought_up, deeper, pairs, trial, twice
 
 from tfnanlint.dev import repository
-from tfnanlint.findings import Finding
+from tfnanlint.findings import Claim, Finding
 from tfnanlint.fixing import FixResult, fix_source
 from tfnanlint.rules import load
 from tfnanlint.source import Source
@@ -45,19 +45,6 @@ def fixed(source: Source, unsafe: bool) -> FixResult:
     return fix_source(source, repository.findings, lambda fix: unsafe or fix.claim.safe)
 
 
-def twice(source: Source, findings: list[Finding]) -> list[str]:
-    """Expressions of which more than one rule speaks."""
-    said: dict[object, set[str]] = {}
-    for one in findings:
-        said.setdefault(one.span, set()).add(one.code)
-    return [f"{source.slice(span)[:60]}: {sorted(codes)}" for span, codes in said.items() if len(codes) > 1]
-
-
-def new_rules(before: list[Finding], after: list[Finding]) -> dict[str, int]:
-    """Codes of which there are more findings after than before."""
-    return dict(Counter(one.code for one in after) - Counter(one.code for one in before))
-
-
 @FILES
 def test_one_expression_gives_one_finding(path):
     source = source_of(path)
@@ -69,7 +56,7 @@ def test_one_expression_gives_one_finding(path):
 def test_fixes_settle_and_bring_up_nothing(path, unsafe):
     source = source_of(path)
     result = fixed(source, unsafe)
-    assert new_rules(repository.findings(source), repository.findings(result.source)) == {}
+    assert brought_up(repository.findings(source), repository.findings(result.source)) == []
     assert fixed(result.source, unsafe).source.text == result.source.text
 
 
@@ -102,7 +89,52 @@ def test_two_findings_at_one_place_are_noticed():
     source = program(NESTED["a root under a root"])
     found = repository.findings(source)
     other = Finding("TFN999", "other", source.path, found[0].span, "said again", found[0].certainty)
-    assert twice(source, [*found, other]) and new_rules(found, [*found, other]) == {"TFN999": 1}
+    assert twice(source, [*found, other]) and brought_up(found, [*found, other]) == ["TFN999"]
+
+
+# All of them by command: benchmarks/interactions.py --deeper 2000
+@pytest.mark.parametrize("part", range(8))
+def test_forms_in_each_other(part):
+    """Nothing new after fixing, nothing left that could be fixed, one finding an expression, and no fix refused."""
+    tried = [trial(expression) for expression in list(pairs())[part::64]]
+    assert sum(one.found > 0 for one in tried) >= 12
+    assert [(one.expression, one.faults, one.refused) for one in tried if one.faults or one.refused] == []
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_forms_in_forms_in_forms(seed):
+    tried = [trial(expression) for expression in deeper(12, seed)]
+    assert any(one.found for one in tried)
+    assert [(one.expression, one.faults) for one in tried if one.faults] == []
+
+
+TOGETHER = [
+    # What the first fix makes known, the second repairs.
+    ("tf.sqrt(tf.math.log(z))", "tf.sqrt(tf.maximum(tf.math.log(tf.maximum(z, 1e-7)), 1e-12))"),
+    ("1.0 / (tf.reduce_mean(tf.square(z)) - tf.square(tf.reduce_mean(z)))", "1.0 / tf.maximum(tf.math.reduce_variance(z), 1e-7)"),
+    ("1.0 - tf.sqrt(tf.exp(z))", "-tf.math.expm1(0.5 * z)"),
+    ("tf.math.log1p(tf.sqrt(tf.exp(z)))", "tf.math.softplus(0.5 * z)"),
+]
+
+
+@pytest.mark.parametrize("before, after", TOGETHER, ids=[before for before, _ in TOGETHER])
+def test_a_fix_is_made_together_with_that_of_what_it_brings_up(before, after):
+    source = program(f"loss = {before}")
+    (finding,) = repository.findings(source)
+    result = fixed(source, True)
+    assert f"loss = {after}\n" in result.source.text and not result.problems
+    ((told, fix),) = result.applied
+    assert told == finding and "; " in fix.title
+    assert result.source.slice(result.regions[0]) in after
+
+
+def test_a_fix_is_not_made_where_what_it_brings_up_may_not_be_fixed():
+    source = program(f"loss = {TOGETHER[1][0]}")
+    result = fixed(source, False)
+    (problem,) = result.problems
+    assert result.source.text == source.text and "TFN102 at line 6, which takes --unsafe-fixes to repair" in problem
+    ((_, fix),) = fixed(source, True).applied
+    assert fix.claim is Claim.SHIFTED and "below 1e-7" in fix.cost
 
 
 # Found by reading fixes on the corpus

@@ -141,17 +141,27 @@ class _Work:
         if isinstance(outcome, _Step):
             return outcome
         if len(batch) == 1:
-            whole = self._completed(batch[0], outcome, CHAIN)
-            if whole is None:
-                self._refuse(batch[0], outcome.reason)
-            return whole
+            self._refuse(batch[0], outcome.reason)
+            # One fix that holds alone goes before any that needs another.
+            return self._helped(batch[0][0]) if self.offer(batch[0][0]) is None else None
         middle = len(batch) // 2
         first, second = self._sieve(batch[:middle]), self._sieve(batch[middle:])
         if first is None or second is None:
             return first or second
-        both = self._attempt(first.batch + second.batch)
+        batch = first.batch + second.batch
+        together = self._attempt(batch) if len(_compatible(batch)) == len(batch) else None
         # Repairs that hold apart but not together: the rest gets its turn in the next round.
-        return both if isinstance(both, _Step) else first
+        return together if isinstance(together, _Step) else first
+
+    def _helped(self, finding: Finding) -> _Step | None:
+        """What the first fix of a finding leads to that holds together with those of what it brings up."""
+        for fix in finding.fixes:
+            if self._allowed(fix) and _well_formed(fix, self.source):
+                outcome = self._attempt([(finding, fix)])
+                whole = outcome if isinstance(outcome, _Step) else self._completed((finding, fix), outcome, CHAIN)
+                if whole is not None:
+                    return whole
+        return None
 
     def _completed(self, repair: Repair, fault: _Fault, left: int) -> _Step | None:
         """What a repair leads to together with those of the findings that it brings up; None when that does not settle."""
@@ -211,7 +221,8 @@ class _Work:
         undone = back is not None and _well_formed(back, step.source) and edits_apply(step.source.text, back.edits)
         if undone == self.source.text:
             return _Fault(f"the fixes of {codes} and {finding.code} undo each other")
-        return _Fault(f"it would bring up {finding.code} at {place}: {finding.message}", finding, step)
+        unsafe = ", which takes --unsafe-fixes to repair" if finding.fixes and back is None else ""
+        return _Fault(f"it would bring up {finding.code} at {place}{unsafe}: {finding.message}", finding, step)
 
     def _accept(self, step: _Step) -> None:
         self.rounds += 1
