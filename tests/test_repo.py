@@ -27,7 +27,7 @@ ORDER = """
 source magics cells notebook
 conditions names values findings epsilons fingerprint edits
 site ops scopes calls statements project module
-assumptions resolution following containers state expressions
+assumptions resolution following containers state subexpressions expressions
 gradients domains exponents moments probabilities pairings masks evidence assertions reach
 template rewrite rules repairs api
 flow

@@ -171,22 +171,6 @@ class Containers:
         return Value(element.lo, element.hi, element.zero, nan=element.nan, inf=element.inf, dtype=element.dtype,
                      kind="sequence", obj=Many(element), origin=element.origin)
 
-    def inside(self, node: Any, point: Point) -> Point:
-        """The point inside a comprehension, its targets bound."""
-        for generator in node.generators:
-            over: dict[str, Binding] = {}
-            iterable = Iterated(Assigned(generator.iter, point))
-            if isinstance(generator.target, ast.Name):
-                over[generator.target.id] = iterable
-            else:
-                for inner in ast.walk(generator.target):
-                    if isinstance(inner, ast.Name):
-                        over[inner.id] = Fixed(unknown())
-            point = point.under(over)
-            for test in generator.ifs:
-                point = self.assuming(test, True, point)
-        return point
-
     def mutated(self, base: Value, call: ast.Call, point: Point) -> Value:
         """A container or model after a changing method call."""
         method = leaf(call.func)

@@ -24,6 +24,7 @@ from tfnanlint.resolution import Resolution
 from tfnanlint.scopes import Assigned, Binding, Fixed, Imported, Loop, Parameter, Point, Refined, Scope, refinements, unrefined
 from tfnanlint.site import Site
 from tfnanlint.state import PROTOCOL, State
+from tfnanlint.subexpressions import Subexpressions
 from tfnanlint.values import INF, LARGEST_AXIS, NO_CONSTANT, NOTHING, Note, Value, beside, clamp, covers, join, number, unknown, widen
 
 MAX_DEPTH = 90  # nested evaluations; about ten Python frames each
@@ -45,7 +46,7 @@ _STATE_METHODS = frozenset(("get_slot", "add_slot", "_zeros_slot", "add_variable
 _NUMERIC_KINDS = frozenset(("tensor", "number", "array", "unknown", "shape"))
 
 
-class Interpreter(Assumptions, Resolution, Following, Containers, State):
+class Interpreter(Assumptions, Resolution, Following, Containers, State, Subexpressions):
     """Answers what values arrive; one for all modules of a run."""
 
     def __init__(self, callers_abroad: bool = True) -> None:
@@ -69,6 +70,7 @@ class Interpreter(Assumptions, Resolution, Following, Containers, State):
         self.escaping: dict[ast.AST, bool] = {}
         self.states: dict[Any, Loop | None] = {}
         self.changes: dict[Module, list] = {}
+        self._compiled: dict[Module, list[tuple[Value, Value]]] = {}
         self._sites: dict[tuple[ast.expr, int], Site | None] = {}
         self._members: dict[tuple[int, str], tuple[Any, Value]] = {}
 

@@ -319,15 +319,12 @@ class File:
                     yield node, point, stopped
                 stopped = (stopped or name in _UNDIFFERENTIATED or name.startswith("assert")
                            or name in _DATA_METHODS and self._prepares(node, point))
-                if name == "cond" and len(node.args) >= 3:
-                    self._push_cond(node, point, stopped, stack)
-                    continue
             elif isinstance(node, ast.BinOp):
                 if type(node.op) in self.subscribed.signs and not _by_a_number(node):
                     yield node, point, stopped
             elif isinstance(node, ast.Compare):
                 yield node, point, stopped
-            self._push(node, point, stopped, stack)
+            stack += [(part, where, stopped) for part, where in self.interpreter.parts(node, point)]
 
     def _renamed(self, name: str, point: Point) -> bool:
         """Whether a name that is no op's own may stand for an op all the same; what the file defines or Python has does not."""
@@ -346,41 +343,6 @@ class File:
     def _prepares(self, node: ast.Call, point: Point) -> bool:
         """dataset.map(f): what is done to data is not differentiated."""
         return isinstance(node.func, ast.Attribute) and self.interpreter.resolve(node.func, point) is None
-
-    def _push(self, node: ast.AST, point: Point, stopped: bool, stack: list) -> None:
-        if isinstance(node, ast.IfExp):
-            stack.append((node.test, point, stopped))
-            stack.append((node.body, self.interpreter.assuming(node.test, True, point), stopped))
-            stack.append((node.orelse, self.interpreter.assuming(node.test, False, point), stopped))
-        elif isinstance(node, ast.BoolOp):
-            for value in node.values:
-                stack.append((value, point, stopped))
-                point = self.interpreter.assuming(value, isinstance(node.op, ast.And), point)
-        elif isinstance(node, ast.Lambda):
-            stack.append((node.body, self.within(node, point), stopped))
-        elif isinstance(node, (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)):
-            for generator in node.generators:
-                stack.append((generator.iter, point, stopped))
-            inner = self.interpreter.inside(node, point)
-            for part in ([node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]):
-                stack.append((part, inner, stopped))
-        else:
-            for child in ast.iter_child_nodes(node):
-                if not isinstance(child, (ast.expr_context, ast.operator)):
-                    stack.append((child, point, stopped))
-
-    def _push_cond(self, node: ast.Call, point: Point, stopped: bool, stack: list) -> None:
-        """tf.cond(test, then, else): each branch runs under its condition only."""
-        stack.append((node.args[0], point, stopped))
-        for branch, truth in zip(node.args[1:3], (True, False)):
-            stack.append((branch, self.interpreter.assuming(node.args[0], truth, point), stopped))
-
-    def within(self, node: ast.Lambda, point: Point) -> Point:
-        """The point inside a lambda: its parameters are unknown."""
-        over = {}
-        for arg in node.args.posonlyargs + node.args.args + node.args.kwonlyargs:
-            over[arg.arg] = Fixed(unknown(origin=Note(f"parameter '{arg.arg}' of a lambda", node, self.module.source)))
-        return point.under(over)
 
 
 def _outside_tensorflow(site: Site, depth: int = 6) -> bool:

@@ -176,7 +176,8 @@ class Following:
         names = [a.arg for a in spec.posonlyargs + spec.args]
         if function.bound and names and parameter.name == names[0] and "classmethod" not in function.decorators:
             return Value(kind="instance", obj=Instance(function.owner))
-        note = Note(f"parameter '{parameter.name}' of {function.name}()", function.node, function.module.source)
+        whose = "a lambda" if function.name == "<lambda>" else f"{function.name}()"
+        note = Note(f"parameter '{parameter.name}' of {whose}", function.node, function.module.source)
         if function.bound and function.name in _UPDATES and parameter.name in names[1:3]:
             return Value(evident=True, origin=note)  # a gradient and its variable
         if parameter.stamp:
@@ -184,7 +185,7 @@ class Following:
             return unknown(origin=note)
         mark, parameter.stamp = len(self.reads), self.next_stamp()
         try:
-            arriving = self._arriving(parameter)
+            arriving = self._of_keras(parameter, names) or self._arriving(parameter)
         finally:
             parameter.stamp = 0
         self.settled(parameter, mark)
@@ -201,7 +202,37 @@ class Following:
             return arriving
         if isinstance(arriving.origin, Site):
             return arriving.but(zero=True, origin=arriving.origin)
-        return arriving.but(zero=True, origin=Note(note.text, note.node, note.source, arriving.origin, passed=True))
+        outer = isinstance(arriving.origin, Note) and arriving.origin.outer
+        return arriving.but(zero=True, origin=Note(note.text, note.node, note.source, arriving.origin, passed=not outer, outer=outer))
+
+    def _of_keras(self, parameter: Parameter, names: list[str]) -> Value | None:
+        """What Keras hands to a loss of the program, a function or an object given to `compile`: labels and predictions."""
+        function = parameter.function
+        names = names[1:] if function.bound else names
+        if parameter.name not in names[:2] or function.bound and function.name != "call":
+            return None
+        models = [model for loss, model in self.compiled(function.module) if _is_loss(loss, function)]
+        if not models:
+            return None
+        role = ("labels", "predictions")[names.index(parameter.name)]
+        outer = Note(f"the {role} that Keras hands to {function.name}()", function.node, function.module.source, outer=True)
+        if role == "labels":
+            return unknown(origin=outer)
+        given = self.joined([self.apply(model, [Fixed(unknown("tensor"))], {}) for model in models])
+        return given if given.known and given.kind == "tensor" else unknown(origin=outer)
+
+    def compiled(self, module: Any) -> list[tuple[Value, Value]]:
+        """(loss, model) for every loss that a `compile` in a file is given, alone or in a list or dict."""
+        if module not in self._compiled:
+            self._compiled[module] = []  # while they are being found
+            for call, point in module.calls_to("compile", self) if ".compile(" in module.source.text else ():
+                node = next((k.value for k in call.keywords if k.arg == "loss"), call.args[1] if len(call.args) > 1 else None)
+                if node is None or not isinstance(call.func, ast.Attribute):
+                    continue
+                loss, model = self.evaluate(node, point), self.evaluate(call.func.value, point)
+                several = loss.obj.values() if isinstance(loss.obj, dict) else loss.obj if isinstance(loss.obj, tuple) else (loss,)
+                self._compiled[module] += [(one, model) for one in several]
+        return self._compiled[module]
 
     def _annotated(self, function: Function, name: str) -> Value | None:
         """An instance of the class of the program that a parameter is annotated with."""
@@ -416,3 +447,11 @@ def _reads_itself(binding: Binding, attr: str) -> bool:
 def _bindings(scope: Scope, path: str) -> list[Binding]:
     entry = scope.history.get(path)
     return [b for b in entry[1] if b is not None and not isinstance(b, Loop)] if entry else []
+
+
+def _is_loss(loss: Value, function: Function) -> bool:
+    """Whether a loss is a function of the program, or an object with that method."""
+    target = loss.obj.function if isinstance(loss.obj, Bound) else loss.obj
+    if isinstance(target, Instance):
+        return function.owner is target.cls
+    return isinstance(target, Function) and target.node is function.node

@@ -160,8 +160,8 @@ class Module:
                 if expression in walked:
                     continue
                 walked.add(expression)
-                for node in ast.walk(expression):
-                    if isinstance(node, ast.Call) and node not in seen and leaf(node.func) == name:
+                for node, where in interpreter.calls_in(expression, name, point):
+                    if node not in seen:
                         seen.add(node)
-                        found.append((node, point))
+                        found.append((node, where))
         return found

@@ -159,7 +159,7 @@ class Note:
     """An origin that is not an op application: `text` in words, the node and source it stands for.
 
     With an `index` it is one of the results of the op application `parent`. `passed` marks a parameter whose callers are
-    in the project, but pass values that could not be followed.
+    in the project, but pass values that could not be followed; `outer` one that Keras fills.
     """
 
     text: str
@@ -168,6 +168,7 @@ class Note:
     parent: Any = None
     index: int | None = None
     passed: bool = False
+    outer: bool = False
 
 
 def number_text(number: float) -> str:
