@@ -84,7 +84,8 @@ class Following:
         made._values[site.op.main] = given
         made._values["layer"] = callee
         made._values.setdefault("input", given)
-        return value.but(zero=value.zero, origin=made)
+        made.result = result = value.but(zero=value.zero, origin=made)
+        return result
 
     def call(self, function: Function, positional: list[Binding], keywords: dict[str, Binding]) -> Value:
         """The value a function returns for these arguments."""
@@ -218,8 +219,18 @@ class Following:
         outer = Note(f"the {role} that Keras hands to {function.name}()", function.node, function.module.source, outer=True)
         if role == "labels":
             return unknown(origin=outer)
-        given = self.joined([self.apply(model, [Fixed(unknown("tensor"))], {}) for model in models])
+        given = self.joined([self._output(model) for model in models])
         return given if given.known and given.kind == "tensor" else unknown(origin=outer)
+
+    def _output(self, model: Value) -> Value:
+        """What a model gives for any input, with the place where the model is made in its origin."""
+        made = getattr(model.obj, "site", None)
+        where = (made.node, made.point) if isinstance(made, Site) else (None, None)
+        return self.apply(model, [Fixed(unknown("tensor"))], {}, *where)
+
+    def is_compiled(self, function: Function) -> bool:
+        """Whether a function of the program is given to `compile` as a loss."""
+        return any(_is_loss(loss, function) for loss, _ in self.compiled(function.module))
 
     def compiled(self, module: Any) -> list[tuple[Value, Value]]:
         """(loss, model) for every loss that a `compile` in a file is given, alone or in a list or dict."""

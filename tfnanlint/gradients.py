@@ -6,13 +6,13 @@ import ast
 import os
 import re
 from functools import cached_property
-from typing import Any
+from typing import Any, Iterator
 
 from tfnanlint.calls import Function
 from tfnanlint.conditions import leaf
 from tfnanlint.findings import Differentiated
 from tfnanlint.following import HOOKS
-from tfnanlint.scopes import Assigned, Point, Scope
+from tfnanlint.scopes import Assigned, Parameter, Point, Scope
 from tfnanlint.site import Site
 from tfnanlint.values import Value
 
@@ -118,6 +118,8 @@ class Gradients:
         time = point.time
         if _replaced(point):
             return Differentiated.NO
+        if any(self.interpreter.is_compiled(function) for function in _lambdas(point)):
+            return Differentiated.YES
         while scope is not None:
             if any(start <= time < end for start, end in scope.tapes):
                 return Differentiated.YES
@@ -161,6 +163,8 @@ class Gradients:
             if any(b.startswith(_TRAINED_BASES) for b in bases) and not _PREPARING.match(function.name):
                 return Differentiated.YES
         name = function.name
+        if self.interpreter.is_compiled(function):
+            return Differentiated.YES
         if name == "<lambda>":
             return Differentiated.UNKNOWN
         if _INITIAL.search(name) and name != "__init__":
@@ -295,3 +299,11 @@ def _replaced(point: Point | None) -> bool:
             return True
         scope = scope.parent.scope if scope.parent is not None else None
     return False
+
+
+def _lambdas(point: Point) -> Iterator[Function]:
+    """The lambdas whose parameters a point knows."""
+    inner: Point | None = point
+    while inner is not None and inner.over is not None:
+        yield from {one.function for one in inner.over.values() if isinstance(one, Parameter)}
+        inner = inner.outer
