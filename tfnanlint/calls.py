@@ -6,6 +6,7 @@ import ast
 from typing import Any
 
 from tfnanlint.conditions import leaf
+from tfnanlint.ops import SYNONYMS, Op
 from tfnanlint.scopes import Assigned, Binding, Fixed, Point, Scope, Stored, unrefined
 from tfnanlint.values import Value
 
@@ -323,3 +324,36 @@ class Starred(Binding):
 
     def compute(self, interpreter: Any) -> Value:
         return Value(kind="sequence", obj=tuple(item.value(interpreter) for item in self.items))
+
+
+def bind_op(row: Op, name: str, call: ast.Call, leading: list[str] | None = None) -> tuple[dict[str, ast.expr], bool]:
+    """Parameter -> expression for a call of a row; False when some argument has no parameter."""
+    params = row.params_of(name)
+    if leading:
+        params = tuple(p for p in params if p not in leading)
+    args: dict[str, ast.expr] = {}
+    complete = True
+    position = 0
+    for node in call.args:
+        if isinstance(node, ast.Starred) or position >= len(params):
+            complete = False
+            break
+        param = params[position]
+        if param.startswith("*"):
+            args[param[1:]] = node if param[1:] not in args else args[param[1:]]
+            complete = complete and len(call.args) == position + 1
+            break
+        args[param] = node
+        position += 1
+    plain = {p.lstrip("*") for p in params}
+    for keyword in call.keywords:
+        param = keyword.arg
+        if param is not None and param not in plain:
+            synonym = SYNONYMS.get(param)
+            param = synonym if synonym in plain else None
+        if param is None or param in args:
+            complete = False
+        else:
+            args[param] = keyword.value
+    # Some spellings take arguments that their row does not know (np.std(ddof=1), tf.matmul(a_is_sparse=True)).
+    return args, complete and args.keys() <= {p.lstrip("*") for p in row.params}

@@ -25,7 +25,7 @@ from tfnanlint.scopes import Assigned, Binding, Fixed, Imported, Loop, Parameter
 from tfnanlint.site import Site
 from tfnanlint.state import PROTOCOL, State
 from tfnanlint.subexpressions import Subexpressions
-from tfnanlint.values import INF, LARGEST_AXIS, NO_CONSTANT, NOTHING, Note, Value, beside, clamp, covers, join, number, unknown, widen
+from tfnanlint.values import LARGEST_AXIS, NOTHING, NO_CONSTANT, NUMERIC_KINDS, Note, Value, covers, join, number, related, unknown, widen
 
 MAX_DEPTH = 90  # nested evaluations; about ten Python frames each
 MAX_STEPS = 2000  # evaluations per question
@@ -43,7 +43,6 @@ _PLAIN = frozenset(("np", "operator", "math", "builtins", "method"))
 _KERAS_METHODS = frozenset(("add_weight", "add_variable", "compile", "fit"))
 _STATE_METHODS = frozenset(("get_slot", "add_slot", "_zeros_slot", "add_variable_from_reference",
                             "_resource_scatter_add"))  # of optimizers
-_NUMERIC_KINDS = frozenset(("tensor", "number", "array", "unknown", "shape"))
 
 
 class Interpreter(Assumptions, Resolution, Following, Containers, State, Subexpressions):
@@ -416,7 +415,7 @@ class Interpreter(Assumptions, Resolution, Following, Containers, State, Subexpr
         made = self._sites.get((node, id(point.memo)))
         if made is not None and made.op is row:
             return made
-        args, complete = bind_arguments(row, name, node)
+        args, complete = calls.bind_op(row, name, node)
         site = Site(row, node, args, lambda n: self.evaluate(n, point), complete=complete,
                     library=name.split(".", 1)[0], point=point, source=point.module.source, name=name)
         if not complete:
@@ -446,7 +445,7 @@ class Interpreter(Assumptions, Resolution, Following, Containers, State, Subexpr
         made = self._sites.get((node, id(point.memo)))
         if made is not None and made.op is row:
             return made
-        args, complete = bind_arguments(row, row.name, node, ["self"])
+        args, complete = calls.bind_op(row, row.name, node, ["self"])
         args["self"] = node.func.value
         return self._made(Site(row, node, args, lambda n: self.evaluate(n, point), complete=complete, library="method",
                                point=point, source=point.module.source, name=row.name))
@@ -467,13 +466,13 @@ class Interpreter(Assumptions, Resolution, Following, Containers, State, Subexpr
         return self._clamped(binding.base.value(self), binding.path, binding.test, binding.truth, binding.point)
 
     def _clamped(self, value: Value, path: str, test: ast.expr, truth: bool, point: Point) -> Value:
-        if value.kind not in _NUMERIC_KINDS:
+        if value.kind not in NUMERIC_KINDS:
             return value
         for node, relation, other in facts(test, truth):
             if path_of(node) != path:
                 continue
             bound = number(other) if isinstance(other, float) else self.evaluate(other, point)
-            value = _related(value, relation, bound)
+            value = related(value, relation, bound)
         return value
 
     def settle(self, loop: Loop) -> Value:
@@ -519,65 +518,6 @@ def _folded(sign: ast.operator, left: Any, right: Any) -> Value | None:
     return number(found) if isinstance(found, (int, float)) else None
 
 
-def _related(value: Value, relation: str, bound: Value) -> Value:
-    """`value` where `value relation bound` holds; with "?" also where one of them is NaN."""
-    if relation.endswith("?"):
-        found = _related(value, relation[:-1], bound)
-        return found.but(nan=True, zero=found.zero, token=found.token) if value.nan and found is not value else found
-    if relation == "finite":
-        return value.but(nan=False, inf=False, zero=value.zero, token=value.token)
-    if bound.kind not in _NUMERIC_KINDS:
-        return value
-    dtype = "float64" if value.kind == "number" else value.dtype
-    match relation:
-        case ">" if bound.lo > -INF:
-            return clamp(value, lo=beside(bound.lo, dtype, True), nonzero=bound.lo >= 0)
-        case ">=" if bound.lo > -INF:
-            return clamp(value, lo=bound.lo, nonzero=bound.lo > 0 or (bound.lo == 0 and not bound.zero))
-        case "<" if bound.hi < INF:
-            return clamp(value, hi=beside(bound.hi, dtype, False), nonzero=bound.hi <= 0)
-        case "<=" if bound.hi < INF:
-            return clamp(value, hi=bound.hi, nonzero=bound.hi < 0)
-        case "==" if bound.known:
-            return clamp(value, lo=bound.lo, hi=bound.hi, nonzero=not bound.zero)
-        case "!=" if bound.lo == bound.hi == 0:
-            return clamp(value, nonzero=True)
-    return value
-
-
-def bind_arguments(row: Op, name: str, call: ast.Call, leading: list[str] | None = None) -> tuple[dict[str, ast.expr], bool]:
-    """Parameter -> expression for a call of a row; False when some argument has no parameter."""
-    params = row.params_of(name)
-    if leading:
-        params = tuple(p for p in params if p not in leading)
-    args: dict[str, ast.expr] = {}
-    complete = True
-    position = 0
-    for node in call.args:
-        if isinstance(node, ast.Starred) or position >= len(params):
-            complete = False
-            break
-        param = params[position]
-        if param.startswith("*"):
-            args[param[1:]] = node if param[1:] not in args else args[param[1:]]
-            complete = complete and len(call.args) == position + 1
-            break
-        args[param] = node
-        position += 1
-    plain = {p.lstrip("*") for p in params}
-    for keyword in call.keywords:
-        param = keyword.arg
-        if param is not None and param not in plain:
-            synonym = SYNONYMS.get(param)
-            param = synonym if synonym in plain else None
-        if param is None or param in args:
-            complete = False
-        else:
-            args[param] = keyword.value
-    # Some spellings take arguments that their row does not know (np.std(ddof=1), tf.matmul(a_is_sparse=True)).
-    return args, complete and args.keys() <= {p.lstrip("*") for p in row.params}
-
-
 def _short(node: ast.expr) -> str:
     path = path_of(node)
     return path or leaf(node) or "…"
@@ -594,4 +534,4 @@ _EXPRESSIONS = {
     ast.Await: Interpreter.await_,
 }
 
-__all__ = ["Interpreter", "Module", "bind_arguments"]
+__all__ = ["Interpreter", "Module"]

@@ -15,10 +15,9 @@ from typing import Any, Iterator
 from tfnanlint.calls import Function
 from tfnanlint.conditions import facts, leaf
 from tfnanlint.domains import Domain, domains
-from tfnanlint.expressions import _related
 from tfnanlint.scopes import Assigned, Fixed, Point, Scope, unrefined
 from tfnanlint.site import Site, made_by, same
-from tfnanlint.values import INF, Value, clamp, number
+from tfnanlint.values import INF, Value, clamp, number, related
 
 CHOICES = frozenset(("tf.where", "K.switch", "tf.boolean_mask", "ops.nan_to_num"))
 CLIPS = frozenset(("tf.clip_by_value", "tf.maximum", "tf.minimum", "tf.nn.relu", "tf.nn.relu6"))
@@ -338,7 +337,7 @@ def _maker(value: Value) -> Site | None:
 def _with_fact(value: Value, subject: Value, relation: str, bound: Value) -> Value:
     """`value` where `subject relation bound`, if the subject is the value, or its magnitude."""
     if same(plain(subject), plain(value)):
-        return _related(value, relation, bound)
+        return related(value, relation, bound)
     magnitude = made_by(subject, "tf.abs")
     if magnitude is not None and same(plain(magnitude.value("x")), plain(value)):
         sign = relation.rstrip("?")

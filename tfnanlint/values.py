@@ -315,6 +315,7 @@ class Namespace:
     name: str
 
 
+NUMERIC_KINDS = frozenset(("tensor", "number", "array", "unknown", "shape"))
 _CALLABLE = frozenset(("function", "layer", "model"))
 
 
@@ -423,3 +424,29 @@ def _covers_object(old: Value, new: Value) -> bool:
     if isinstance(old.obj, Many) and isinstance(new.obj, (tuple, Many)):
         return all(covers(old.obj.element, item) for item in (new.obj if isinstance(new.obj, tuple) else (new.obj.element,)))
     return False
+
+
+def related(value: Value, relation: str, bound: Value) -> Value:
+    """`value` where `value relation bound` holds; with "?" also where one of them is NaN."""
+    if relation.endswith("?"):
+        found = related(value, relation[:-1], bound)
+        return found.but(nan=True, zero=found.zero, token=found.token) if value.nan and found is not value else found
+    if relation == "finite":
+        return value.but(nan=False, inf=False, zero=value.zero, token=value.token)
+    if bound.kind not in NUMERIC_KINDS:
+        return value
+    dtype = "float64" if value.kind == "number" else value.dtype
+    match relation:
+        case ">" if bound.lo > -INF:
+            return clamp(value, lo=beside(bound.lo, dtype, True), nonzero=bound.lo >= 0)
+        case ">=" if bound.lo > -INF:
+            return clamp(value, lo=bound.lo, nonzero=bound.lo > 0 or (bound.lo == 0 and not bound.zero))
+        case "<" if bound.hi < INF:
+            return clamp(value, hi=beside(bound.hi, dtype, False), nonzero=bound.hi <= 0)
+        case "<=" if bound.hi < INF:
+            return clamp(value, hi=bound.hi, nonzero=bound.hi < 0)
+        case "==" if bound.known:
+            return clamp(value, lo=bound.lo, hi=bound.hi, nonzero=not bound.zero)
+        case "!=" if bound.lo == bound.hi == 0:
+            return clamp(value, nonzero=True)
+    return value
