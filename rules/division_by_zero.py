@@ -28,6 +28,7 @@ https://github.com/tensorflow/addons/issues/2447 (a triplet loss in a batch with
 from tfnanlint.api import (INF, Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Site, Value, evidence, plain,
                            repairs, rule, words)
 
+ZERO_AT_ZERO = ("tf.square", "tf.abs", "tf.nn.relu", "tf.maximum")  # a masked element stays 0 behind them
 DIVISORS = {"tf.math.reciprocal": "x", "tf.math.rsqrt": "x"}
 WORDS = {"tf.math.floormod": "remainder of a division", "tf.math.floordiv": "floor division",
          "tf.truncatemod": "remainder of a division", "tf.truncatediv": "division", "tf.math.rsqrt": "reciprocal root",
@@ -73,10 +74,11 @@ def reason(division: Site, divisor: Value, here: Context) -> str | None:
 
 
 def summed_mask(division: Site, here: Context) -> bool:
-    """sum(x * m) / sum(m): the product shows that m is a mask or a weight."""
+    """sum(x * m) / sum(m), sum(x * m / sum(m)): the product shows that m is a mask or a weight."""
     if not division.given("y") or not division.given("x"):
         return False
-    factors = [plain(value) for total in sums(division.value("x"), here) for value in product(total.value("x"), here)]
+    whole = division.value("x")
+    factors = [plain(value) for part in [whole, *(total.value("x") for total in sums(whole, here))] for value in product(part, here)]
     totals = sums(division.value("y"), here) if not raised(division.value("y"), here) else []
     return bool(totals) and any(here.same(plain(total.value("x")), factor) for total in totals for factor in factors)
 
@@ -96,17 +98,20 @@ def sums(value: Value, here: Context, depth: int = 4) -> list[Site]:
     total = here.made_by(plain(value), *evidence.SUMS)
     if total is not None:
         return [total]
-    outer = here.made_by(plain(value), "tf.add", "tf.subtract", "tf.multiply") if depth else None
+    outer = here.made_by(plain(value), "tf.add", "tf.subtract", "tf.multiply", "tf.divide") if depth else None
     if outer is None:
         return []
-    return [site for param in ("x", "y") for site in sums(outer.value(param), here, depth - 1)]
+    return [site for param in (("x",) if outer.op.name == "tf.divide" else ("x", "y")) for site in sums(outer.value(param), here, depth - 1)]
 
 
 def product(value: Value, here: Context, depth: int = 4) -> list[Value]:
     """The factors of a product; more than one, or none."""
-    site = here.made_by(plain(evidence.widest(plain(value))), "tf.multiply") if depth else None
+    site = here.made_by(plain(evidence.widest(plain(value))), "tf.multiply", *ZERO_AT_ZERO) if depth else None
     if site is None:
         return []
+    if site.op.name != "tf.multiply":
+        inner = [product(site.value(param), here, depth - 1) for param in ("x", "y", "features") if site.given(param)]
+        return next((found for found in inner if found), [])
     return [part for param in ("x", "y")
             for part in (product(site.value(param), here, depth - 1) or [site.value(param)])]
 

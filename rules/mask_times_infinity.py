@@ -26,7 +26,7 @@ https://stackoverflow.com/questions/39487825 (the same, on MNIST)
 from __future__ import annotations
 
 from tfnanlint.api import (Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Masked, Site, Value, argument,
-                           Named, domains, filler, plain, repairs, rule, words)
+                           Named, ast, domains, evidence, filler, plain, repairs, rule, words)
 
 LOGARITHMS = {"tf.math.log": "tf.math.xlogy", "tf.math.log1p": "tf.math.xlog1py", "ops.log2": "", "ops.log10": ""}
 STABLE = ("tf.nn.softmax", "tf.sigmoid")  # their logarithm has a form of its own: TFN301, TFN302
@@ -49,6 +49,8 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
                 continue
             related = next((m for m in here.masks.behind(times) if m.site.node is site.node and not m.cut), None)
             if site.op.name not in LOGARITHMS and related is not None:
+                if site.op.name == "tf.divide" and config(site):
+                    return  # a mask of something else, and a divisor of which nothing shows that it can be 0
                 yield other_op(related, site, here)
                 return
             certainty = grade(site, times.value(other), related, here)
@@ -56,6 +58,14 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
                 yield here.finding(site, site.op.main, message(site), certainty,
                                    repair(times, other, site, negated, related is not None, here))
                 return
+
+
+def config(division: Site) -> bool:
+    """Whether the divisor is computed from attributes and numbers only (`1.0 - self.rate`), of which nothing more is known."""
+    node = division.args.get("y")
+    names = [one for one in ast.walk(node) if isinstance(one, (ast.Name, ast.Attribute))] if node is not None else []
+    plain_names = [one for one in names if isinstance(one, ast.Name) and one.id != "self"]
+    return not division.value("y").known and bool(names) and not plain_names
 
 
 def factor(value: Value, site: Site, here: Context) -> bool | None:
@@ -94,7 +104,7 @@ def grade(site: Site, mask: Value, related: Masked | None, here: Context) -> Cer
         return Certainty.MAY
     if here.same(plain(mask), plain(x)):
         return Certainty.MAY if x.known else Certainty.UNKNOWN
-    if mask.kind == "number" or not mask.known or not mask.zero or mask.evident:
+    if mask.kind == "number" or evidence.counted(mask) or not mask.known or not mask.zero or mask.evident:
         return None
     return Certainty.MAY if x.known else Certainty.UNKNOWN
 

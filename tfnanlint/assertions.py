@@ -17,10 +17,13 @@ from tfnanlint.site import Site
 
 # Checks that leave no 0, by the ends of their names; what is only not negative can be 0.
 _POSITIVE = re.compile(r"_*assert_(?:all_)?(?:positive|greater|greater_equal|above|strictly_\w+|none_equal|nonzero|non_zero)")
+_ORDER = re.compile(r"_*assert_(?:less|greater)")
+_SAFE = re.compile(r"(?:^|_)safe(?:_|$)")  # what the program calls safe it has made so
 _WAITED_FOR = re.compile(r"_*(?:maybe_)?(?:assert|assertions|check|validate|ensure)(?:_\w+)?")
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _LESS = (ast.Sub, ast.USub)
 _MAX_NAMES = 12
+_TELLING = 4  # letters of a name that means the same in a function as in the class that asserts it
 
 Names = set[str]
 
@@ -30,7 +33,7 @@ class Assertions:
 
     def __init__(self, tree: ast.Module, text: str):
         self._tree = tree
-        self._possible = "assert" in text or "control_dependencies" in text or "class " in text
+        self._possible = any(word in text for word in ("assert", "control_dependencies", "class ", "safe"))
         self._found: dict[ast.AST, Names] = {}
 
     def about(self, site: Site, param: str, around: list[ast.AST], lineage: list[ast.ClassDef]) -> bool:
@@ -41,14 +44,26 @@ class Assertions:
             return False
         names = _made_of(node, site.point)
         waited = {name for one in around if isinstance(one, (ast.With, ast.AsyncWith)) for name in _waited_for(one)}
-        if waited & {name for name, _ in names}:
+        if waited & {name for name, _ in names} or any(_SAFE.search(name) for name, _ in names):
             return True
-        mine = self._asserted(lineage[0]) if lineage else set()
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub) and lineage:
+            return self._ordered(lineage, {_bare(name) for name, _ in names})
+        mine = self._asserted(lineage[0]) if lineage else {name for name in self._asserted(self._tree) if len(name) >= _TELLING}
         places = [one for one in around if isinstance(one, _FUNCTIONS)]
         plain = {name for name, taken_off in names if not taken_off}
         local = mine.union(*map(self._asserted, places))
         held = set().union(*map(self._asserted, lineage))
         return any(_bare(name) in held if "." in name else name in local for name in plain)
+
+    def _ordered(self, lineage: list[ast.ClassDef], names: Names) -> bool:
+        """Whether the class asserts that one of the names is less than another (`high - low`)."""
+        for one in lineage:
+            for call, _ in _calls(one, []):
+                if _ORDER.fullmatch(leaf(call.func)):
+                    sides = [{_bare(name) for name in _names(side)} & names for side in call.args[:2]]
+                    if len(sides) == 2 and all(sides) and sides[0] != sides[1]:
+                        return True
+        return False
 
     def _asserted(self, place: ast.AST) -> Names:
         """The names and attributes, without what they are looked up in, of which something inside a place is asserted."""
@@ -107,16 +122,16 @@ def _bare(name: str) -> str:
 def _made_of(node: ast.expr, point: Point) -> set[tuple[str, bool]]:
     """(name, whether it is subtracted somewhere) for what an expression is computed from, through local variables."""
     found: set[tuple[str, bool]] = set()
+    seen: set[int] = set()
     queue = [(node, point, False)]
-    while queue and len(found) < _MAX_NAMES:
+    while queue and len(seen) < _MAX_NAMES:
         one, place, taken_off = queue.pop()
         taken_off = taken_off or any(isinstance(inner, (ast.BinOp, ast.UnaryOp)) and isinstance(inner.op, _LESS)
                                      for inner in ast.walk(one))
         for name in _names(one):
-            if (name, taken_off) in found:
-                continue
             found.add((name, taken_off))
             binding: Any = unrefined(place.lookup(name)) if name.isidentifier() else None
-            if isinstance(binding, Assigned) and binding.point.scope is place.scope:
+            if isinstance(binding, Assigned) and binding.point.scope is place.scope and id(binding) not in seen:
+                seen.add(id(binding))
                 queue.append((binding.node, binding.point, taken_off))
     return found

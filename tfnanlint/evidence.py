@@ -63,7 +63,7 @@ def shows_zero(divisor: Value, depth: int = 4) -> bool:
         return False
     site = made_by(divisor, *_INSIDE, *_EXTREMES, *_PARTS, *_UNDERFLOWING) if depth else None
     quotient = made_by(divisor, "tf.divide")
-    if _scale(divisor):
+    if _scale(divisor) or made_by(divisor, "tf.math.rsqrt", "tf.math.reciprocal") is not None or _decayed(divisor):
         return False
     if quotient is not None and divisor.nonnegative and (quotient.value("x").positive or _scale(quotient.value("x"))):
         return False
@@ -85,8 +85,16 @@ def shows_zero(divisor: Value, depth: int = 4) -> bool:
     return site.value("x").zero and shows_zero(site.value("x"), depth - 1)
 
 
+def _decayed(value: Value) -> bool:
+    """1 - b ** n, which corrects the bias of an average."""
+    minus = made_by(value, "tf.subtract")
+    power = made_by(minus.value("y"), "tf.pow") if minus is not None else None
+    return power is not None and not power.value("y").is_number
+
+
 def _scale(value: Value) -> bool:
     """A power of a known positive number (`10 ** (decibels / 10)`): 0 only by underflow."""
+    value = widest(value)
     constant = made_by(plain(value), "tf.constant", "tf.convert_to_tensor")
     quotient = made_by(value, "tf.divide")
     if quotient is not None:

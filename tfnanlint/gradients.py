@@ -40,10 +40,10 @@ _MEASURED = re.compile(r"(?:^|_)(?:metrics?|accuracy|precision|recall|f1|fbeta|a
 # What works on gradients that were taken already.
 _ON_GRADIENTS = re.compile(r"(?!.*(?:penalty|loss))_*(?:clip|process|compute|apply|aggregate|accumulate|scale|transform)_"
                            r"(?:\w+_)?grad(?:ient)?s?(?:_\w+)?")
-_METRICS = re.compile(r".*/metrics?/[^/]*")
+_METRICS = re.compile(r".*/(?:metrics?|samplers)/[^/]*")
 _TESTS = re.compile(r"test_.*|.*_test|.*_?test_?utils|conftest")  # tests look at values
 _PREPARING = re.compile(r"_*(?:init|build|reset|setup)")  # methods that run before training does
-_INITIAL = re.compile(r"(?:^|_)init(?:ialize)?(?:_|$)")  # initial values are computed once
+_INITIAL = re.compile(r"(?:^|_)init(?:iali[sz]e)?(?:_|$)")  # initial values are computed once
 _INITIAL_VALUE = re.compile(r"(?:.*_)?init(?:ial)?_(?:values?|weights?|scale|bias)")
 # Ops whose results do not depend smoothly on anything.
 _STEPS = frozenset("tf.stop_gradient tf.one_hot K.one_hot tf.sequence_mask tf.argmax tf.shape tf.size tf.rank tf.range tf.sign "

@@ -223,8 +223,10 @@ class Context:
         """Whether this file asserts elsewhere that there is no 0 in what arrives at a parameter (`assert_positive(self.scale)`)."""
         if self.module.assertions is None:
             self.module.assertions = Assertions(self.source.tree, self.source.text)
-        scope = site.point.scope if site.point is not None else None
-        owner = scope.function.owner if scope is not None and scope.function is not None else None
+        scope, owner = site.point.scope if site.point is not None else None, None
+        while scope is not None and owner is None:  # a function inside a method is one of the class
+            owner = scope.function.owner if scope.function is not None else None
+            scope = scope.parent.scope if scope.parent is not None else None
         lineage = [one.node for one in self.interpreter.lineage(owner)] if owner is not None else []
         return self.module.assertions.about(site, param, self.around(site.node), lineage)
 

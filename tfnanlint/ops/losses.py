@@ -162,12 +162,21 @@ _TF1 = {
     "hinge_loss": _at_least(0.0), "mean_pairwise_squared_error": _at_least(0.0),
     "cosine_distance": lambda site, y, p: Value(**_bad(y, p)),
 }
+
+
+def _exchanged(name: str, params: str) -> dict[str, tuple[str, ...]]:
+    """The parameter order of the two older spellings of a loss: predictions go first there."""
+    return {f"{library}.losses.{name}": tuple(params.split()) for library in ("slim", "tf.contrib")}
+
+
 for _name, _give in _TF1.items():
     op(f"tf.losses.{_name}", f"slim.losses.{_name} tf.contrib.losses.{_name}",
        "labels predictions weights scope loss_collection reduction",
-       _weighted(_give), main="predictions", untested="TensorFlow 1 only; tests/test_layers.py executes it in a graph")
+       _weighted(_give), main="predictions", untested="TensorFlow 1 only; tests/test_layers.py executes it in a graph",
+       positions=_exchanged(_name, "predictions labels axis weights scope" if _name == "cosine_distance" else
+                            "predictions labels scope" if _name == "hinge_loss" else "predictions labels weights scope"))
 op("tf.losses.log_loss", "slim.losses.log_loss tf.contrib.losses.log_loss", "labels predictions weights epsilon scope",
-   _weighted(_anything), main="predictions",
+   _weighted(_anything), main="predictions", positions=_exchanged("log_loss", "predictions labels weights epsilon scope"),
    untested="TensorFlow 1 only: not clipped, predictions outside [0, 1] give NaN")
 _TF1_LOGITS = {
     "softmax_cross_entropy": "onehot_labels logits weights label_smoothing",
@@ -176,6 +185,7 @@ _TF1_LOGITS = {
 for _name, _params in _TF1_LOGITS.items():
     op(f"tf.losses.{_name}", f"slim.losses.{_name} tf.contrib.losses.{_name}", _params + " scope",
        lambda site: _at_least(0.0)(site, unknown(), t.one_of(site.value("logits"))), main="logits",
+       positions=_exchanged(_name, " ".join(["logits", _params.split()[0], *_params.split()[2:], "scope"])),
        untested="TensorFlow 1 only; the tf.nn op is tested")
 op("tf.losses.get_total_loss", "tf.losses.get_regularization_loss tf.losses.get_losses "
    "tf.losses.compute_weighted_loss tf.losses.add_loss slim.losses.get_total_loss "
