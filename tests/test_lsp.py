@@ -1,6 +1,7 @@
 """The language server as editors use it: with the capabilities of VS Code, Neovim and Emacs, and over a bare pipe."""
 
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -14,6 +15,7 @@ pytest.importorskip("pygls", reason=WHY)
 pytest_lsp = pytest.importorskip("pytest_lsp", reason=WHY)
 types = pytest.importorskip("lsprotocol.types", reason=WHY)
 
+import tfnanlint  # noqa: E402
 from tfnanlint.dev.wire import VERSIONED, Client  # noqa: E402
 
 BAD = "import tensorflow as tf\n\n\ndef f(x):\n    s = '😀'; return tf.math.log(tf.nn.softmax(x))\n"
@@ -204,6 +206,37 @@ def test_versions_of_a_burst_end_with_the_last(wire):
         wire.change(wire.uri, version, {"range": {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 0}}, "text": "#\n"})
     _, found = wire.diagnostics(wire.uri, 51)
     assert [(one["code"], one["range"]["start"]["line"]) for one in found] == [("TFN301", 54)]
+
+
+def test_a_change_is_confirmed_where_it_is_felt(wire):
+    """What was typed is judged at once, what depends on it a moment later."""
+    text = "import tensorflow as tf\n\nEPS = 2.0\n\n\ndef f(x):\n    return tf.math.log(tf.nn.relu(x) + EPS)\n"
+    wire.open(wire.uri, text)
+    assert wire.diagnostics(wire.uri, 1)[1] == []
+    wire.change(wire.uri, 2, {"text": text.replace("2.0", "0.0")})
+    (found,) = wire.diagnostics(wire.uri, until=bool)[1]
+    assert found["range"]["start"]["line"] == 6
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_text_at_rest_has_the_findings_of_the_command_line(wire, tmp_path, seed):
+    dice = random.Random(seed)
+    programs = sorted((Path(__file__).parents[1] / "fixtures" / "programs").glob("*.py"))
+    text, version = dice.choice(programs).read_text("utf-8") + BAD, 1
+    wire.open(wire.uri, text)
+    for _ in range(12):
+        at, version = dice.randrange(len(text)), version + 1
+        text = text[:at] + dice.choice(("", "x", "\n", "# see\n", " + 1e-7", "    y = tf.math.log(x)\n")) + text[at + dice.choice((0, 0, 1, 9)):]
+        wire.change(wire.uri, version, {"text": text})
+        time.sleep(dice.choice((0.0, 0.05, 0.6)))
+    checked = tfnanlint.check(text, str(tmp_path / "a.py"))
+    expected = sorted((one.code, checked.source.position(one.span.start)[0]) for one in checked.findings)
+    shown = None
+    while shown != expected:
+        found = wire.diagnostics(wire.uri, version, timeout=10.0)[1]
+        shown = sorted((one["code"], one["range"]["start"]["line"] + 1) for one in found)
+    time.sleep(1.0)
+    assert wire.published.empty()
 
 
 def test_pulled_diagnostics_say_when_nothing_changed(tmp_path):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -109,10 +109,14 @@ def check_source(source: Source, policy: Policy, narrowed: Narrowing = _whole) -
 class Checking:
     """The findings in a decoded source, as `checked`; their fixes are made one by one, when asked for, which costs more than
     to find them. What fixes are made from is held until `close`.
+
+    `found` are those of all rules, before anything is filtered; None where the source could not be analysed. With `within`
+    only these rows are judged, and `elsewhere` tells what was found in others before.
     """
 
-    def __init__(self, source: Source, policy: Policy):
+    def __init__(self, source: Source, policy: Policy, within: range | None = None, elsewhere: Iterable[Finding] = ()):
         self.checked = Checked(source)
+        self.found: list[Finding] | None = None
         self._analysis: Analysis | None = None
         if policy.comments and suppress.skips_file(source):
             return
@@ -120,13 +124,17 @@ class Checking:
 
         try:
             self._analysis = flow.Analysis(source, policy.rules, policy.setup,
-                                           lambda finding: finding.certainty is Certainty.UNKNOWN or policy.reports(finding))
+                                           lambda finding: finding.certainty is Certainty.UNKNOWN or policy.reports(finding),
+                                           within)
         except Unreadable as error:
             self.checked = Checked(source, (_unparsable(source, error),))
         except (RecursionError, MemoryError):
             self.checked = Checked(source, (_unparsable(source, Unreadable("nested too deeply to be analysed")),))
         else:
-            self.checked = _filtered(self._analysis.findings, source, policy)
+            here = {(one.code, one.span) for one in self._analysis.findings}
+            self.found = self._analysis.findings + [one for one in elsewhere if (one.code, one.span) not in here]
+            self.found.sort(key=lambda finding: (finding.span, finding.code))
+            self.checked = _filtered(self.found, source, policy)
 
     def __enter__(self) -> Checking:
         return self

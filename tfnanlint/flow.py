@@ -140,13 +140,15 @@ def analyse(source: Source, rules: Iterable[Rule], setup: Setup = Setup(),
 class Analysis:
     """All findings of `rules` in a source, of every certainty, in order of position; fixes are made one by one, when asked for.
 
-    A place where nothing is `wanted`, and nothing found that callers elsewhere could make surer, may be left out.
+    A place where nothing is `wanted`, and nothing found that callers elsewhere could make surer, may be left out. With
+    `within`, only these rows are judged, as always with all of the file and its project in view.
 
     Raises `Unreadable` when the source cannot be parsed. A rule that raises is reported as TFN000; the others go on. What
     fixes are made from is held until `close`.
     """
 
-    def __init__(self, source: Source, rules: Iterable[Rule], setup: Setup = Setup(), wanted: Callable[[Finding], bool] = _any):
+    def __init__(self, source: Source, rules: Iterable[Rule], setup: Setup = Setup(), wanted: Callable[[Finding], bool] = _any,
+                 within: range | None = None):
         self.findings: list[Finding] = []
         self._file: File | None = None
         found = subscriptions(rules, source.text)
@@ -156,7 +158,7 @@ class Analysis:
             source.tree  # a syntax error is reported even where no rule has work
             return
         with File(source, found, marked, draft=True, setup=setup) as draft:
-            doubtful = {node: node.lineno for node, point, stopped in draft.candidates()
+            doubtful = {node: node.lineno for node, point, stopped in draft.candidates(within=within)
                         if any(wanted(found) for found in draft.judge(node, point, stopped))}
             in_file = [] if doubtful else draft.of_file()
         if doubtful or in_file:
@@ -297,10 +299,12 @@ class File:
                        f"rule {one.code} failed here ({type(error).__name__}: {error}; {where.filename}:{where.lineno}); "
                        "please report it", Certainty.MUST)
 
-    def candidates(self, only: dict[ast.AST, int] | None = None) -> Iterator[tuple[ast.expr, Point, bool]]:
+    def candidates(self, only: dict[ast.AST, int] | None = None, within: range | None = None) -> Iterator[tuple[ast.expr, Point, bool]]:
         """Expressions on lines with a word or sign that some rule asks for, each once; or those of `only`, by their rows."""
         seen: set[ast.AST] = set()
         rows = self.subscribed.rows(self.module, self.marked) if only is None else sorted(set(only.values()))
+        if within is not None:
+            rows = [row for row in rows if row in within]
         for row in rows:
             for expression, point in self.module.expressions(row, self.interpreter):
                 if expression not in seen:

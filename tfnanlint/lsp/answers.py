@@ -167,6 +167,14 @@ def here(answer: Answer, uri: str, range_: types.Range) -> Iterator[tuple[Findin
                 yield finding, located[1]
 
 
+def about_fixes(answer: Answer, params: types.CodeActionParams) -> bool:
+    """Whether there is anything to offer: clients ask at every move of the cursor, and to make fixes takes time."""
+    only = params.context.only
+    if only is not None and (asked_for(FIX_ALL, only) or asked_for(NOTEBOOK_FIX_ALL, only)):
+        return True
+    return any(here(answer, params.text_document.uri, params.range))
+
+
 def workspace_edit(snapshot: Snapshot, edits: Iterable[Edit], versioned: bool) -> types.WorkspaceEdit | None:
     """Edits for the client to make; None when some cross the border of a document."""
     by_document = snapshot.text_edits(edits)

@@ -150,7 +150,9 @@ def _requests(server: Server) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions(code_action_kinds=kinds, resolve_provider=True))
     async def code_action(ls: Server, params: types.CodeActionParams) -> list[types.CodeAction]:
-        answer = await ls.repaired(params.text_document.uri)
+        answer = await ls.answer(params.text_document.uri)
+        if answer is not None and answers.about_fixes(answer, params):
+            answer = await ls.repaired(params.text_document.uri)
         found = list(actions(ls, answer, params)) if answer is not None else []
         if ls.resolves:
             return found

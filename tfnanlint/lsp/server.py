@@ -133,7 +133,7 @@ class Server(LanguageServer):
         path = to_fs_path(uri)
         if path is not None and path.endswith(".py"):
             self.analyst.show(path, self.documents.get_text_document(uri).source)
-        sheet.touch()
+        sheet.touch(typed=True)
         self._changed.add(uri)
         self._think_again()
 

@@ -26,11 +26,13 @@ from tfnanlint.cells import Cell, CellSource
 from tfnanlint.config import ConfigError, Configuration, Rule, layer
 from tfnanlint.discover import excluded
 from tfnanlint.findings import Edit, Finding
+from tfnanlint.lsp import difference
 from tfnanlint.lsp.changes import line_edits
 from tfnanlint.source import Source, Span
 
 CONFIGURATION_AGE = 1.0  # seconds after which configuration files are read anew
 COLLECT_AGE = 5.0
+MOST_BASES = 8  # texts whose trees are kept; a person types in one of them
 _LENGTH = struct.Struct("!I")
 
 
@@ -69,11 +71,15 @@ class Cancel:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """Asks for the findings in a text, or in the cells of a notebook: an `Outcome`."""
+    """Asks for the findings in a text, or in the cells of a notebook: an `Outcome`.
+
+    A `hasty` one may be answered with what was found before wherever the text has not changed since.
+    """
 
     number: int
     place: Place
     texts: Texts
+    hasty: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +120,7 @@ class Outcome:
     pages: dict[str, str] = dataclasses.field(default_factory=dict)
     links: tuple[tuple[Span, str], ...] = ()  # names of rules in comments, and their pages
     starts: tuple[int, ...] = ()  # of the cells, in the text in which spans are counted
+    hasty: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,6 +235,8 @@ class Desk:
         self._rules: tuple[Rule, ...] | None = None
         # The last text that was checked: an editor asks for the fixes of its findings next, if for any.
         self._last: tuple[Place, Texts, checking.Checking] | None = None
+        # The newest version of each text that could be analysed, and all that was found in it.
+        self._bases: dict[str, tuple[Source, list[Finding]]] = {}
 
     def warm_up(self) -> None:
         """Load what every check needs, so that the first does not wait for it."""
@@ -281,22 +290,50 @@ class Desk:
             if using is None:
                 return Outcome()
             source, policy = _source(job.place.path, job.texts), using.policy(job.place.path)
-            findings = tuple(_bare(one) for one in self._findings(job, source, using))
+            change = self._change(job, source)
+            findings = tuple(_bare(one) for one in self._findings(job, source, using, change))
         except ConfigError as error:
             return Outcome(problem=str(error))
         addresses = {one.code: pages.address(policy.known[one.code]) for one in findings}
-        return Outcome(findings, "", addresses, tuple(pages.links(source, policy.known.values())), _starts(source))
+        links = tuple(pages.links(source, policy.known.values()))
+        return Outcome(findings, "", addresses, links, _starts(source), change is not None)
 
-    def _findings(self, job: Check | Offer, source: Source, using: linter.Linter) -> tuple[Finding, ...]:
+    def _change(self, job: Check, source: Source) -> difference.Difference | None:
+        """What has changed since the last version of a text, where that tells which part of it to judge again."""
+        if job.place.path not in self._bases or isinstance(source, CellSource):
+            return None
+        change = difference.between(self._bases[job.place.path][0], source)
+        if change is None:
+            return None
+        difference.parse(change)
+        return change if job.hasty else None
+
+    def _findings(self, job: Check | Offer, source: Source, using: linter.Linter,
+                  change: difference.Difference | None = None) -> tuple[Finding, ...]:
         """Raises ConfigError: a baseline is no longer there."""
         path = job.place.path
         policy, narrowing = using.policy(path), using.narrowing(path)
         try:
-            last = checking.Checking(source, policy)
-            self._last = job.place, job.texts, last
+            if change is None:
+                last = checking.Checking(source, policy)
+                self._last = job.place, job.texts, last
+            else:
+                carried = [moved for one in self._bases[path][1] if (moved := change.carried(one)) is not None]
+                with checking.Checking(source, policy, change.rows, carried) as last:
+                    pass  # It has no fixes for what it carries: when one is asked for, all is checked.
+            self._keep(source, last.found)
             return narrowing.narrowed(last.checked).findings
         except Exception as error:
             return linter.failure(source.path, error).findings
+
+    def _keep(self, source: Source, found: list[Finding] | None) -> None:
+        """Take a version for the one from which the next change is counted; one that cannot be analysed is none."""
+        if found is None or isinstance(source, CellSource):
+            return
+        self._bases.pop(source.path, None)
+        self._bases[source.path] = source, [dataclasses.replace(one, data=_plain(one.data)) for one in found]
+        while len(self._bases) > MOST_BASES:
+            del self._bases[next(iter(self._bases))]
 
     def _offer(self, job: Offer) -> tuple[Finding, ...]:
         if self._last is None or self._last[:2] != (job.place, job.texts):
@@ -347,6 +384,11 @@ def _changes(old: Source, new: Source) -> Iterator[Edit]:
     for start, before, after in zip(_starts(old), old.cells, new.cells):
         for edit in line_edits(before.text, after.text):
             yield Edit(Span(edit.span.start + start, edit.span.end + start), edit.text)
+
+
+def _plain(data: dict) -> dict:
+    """Of what only rules and reports need, that which decides between findings."""
+    return {name: data[name] for name in ("covers", "over") if name in data}
 
 
 def _bare(finding: Finding) -> Finding:
