@@ -12,6 +12,12 @@ import pytest
 from tfnanlint import rules
 from tfnanlint.checking import check
 from tfnanlint.config import Configuration, Layer
+from tfnanlint.dev.reveal import reveals
+from tfnanlint.expressions import Interpreter
+from tfnanlint.following import MAX_INLINE
+from tfnanlint.module import Module
+from tfnanlint.scopes import Point
+from tfnanlint.source import Source
 
 _WANT = re.compile(r"# want: (TFN\d+)")
 
@@ -94,12 +100,6 @@ def test_program(name):
 
 def test_what_deep_calls_were_cut_off_from_is_asked_again():
     """A value that only deep inside other calls was not followed is known where it stands."""
-    from tfnanlint.expressions import Interpreter
-    from tfnanlint.following import MAX_INLINE
-    from tfnanlint.module import Module
-    from tfnanlint.scopes import Point
-    from tfnanlint.source import Source
-
     chain = "\n".join(f"def f{n}(x):\n    y = f{n - 1}(x)\n    return y" for n in range(1, MAX_INLINE))
     text = (f"import tensorflow as tf\ndef f0(x):\n    return x * low\n{chain}\n"
             f"def positive(x):\n    return tf.nn.relu(x)\nlow = positive(1.5)\nhigh = f{MAX_INLINE - 1}(1.5)\n")
@@ -107,3 +107,50 @@ def test_what_deep_calls_were_cut_off_from_is_asked_again():
     calls = {name: module.scope.history[name][1][0].node for name in ("high", "low")}
     assert not interpreter.ask(calls["high"], Point(module.scope)).known
     assert interpreter.ask(calls["low"], Point(module.scope)).lo == 1.5
+
+
+SETTINGS = {
+    "model.py": """
+def loss(hparams, config, thing, args):
+    reveal(hparams.smoothing)  # 0.1 to 0.2
+    reveal(config.label_smoothing)  # 0.1 to 0.1
+    reveal(hparams.computed)  # unknown
+    reveal(thing.label_smoothing)  # unknown
+    reveal(args.rate)  # 0.5 to 0.5
+    reveal(config["depth"])  # 8.0 to 8.0
+    reveal(config.model.share)  # 0.0 to 0.5
+    reveal(config.nothing)  # unknown
+    reveal(config.negative)  # unknown
+""",
+    "settings.py": """
+import dataclasses, argparse
+
+def base_hparams():
+    hparams = HParams(smoothing=0.1, layers=(1, 2), width=3)
+    hparams.add_hparam("unused", 3)
+    hparams.smoothing = hparams.start
+    hparams.start = 0.2
+    hparams.computed = 2 * width()
+    return hparams
+
+@dataclasses.dataclass
+class Config:
+    label_smoothing: float = 0.1
+    other: float = None
+
+parser = argparse.ArgumentParser()
+parser.add_argument("-r", "--rate", type=float, default=0.5)
+defaults = dict(lambda: None, depth=8, share=0.0)
+more = dict(share=0.5, nothing=0.0, negative=-1.0)
+""",
+}
+
+
+def test_settings_of_the_project(tmp_path):
+    """What the project sets a setting to is what arrives, where an object is named for settings and all of them are numbers."""
+    for name, text in SETTINGS.items():
+        (tmp_path / name).write_text(text)
+    text = SETTINGS["model.py"]
+    said = {one.row: one.value for one in reveals(Source.from_bytes(str(tmp_path / "model.py"), text.encode()))}
+    stated = {row: line.partition("# ")[2] for row, line in enumerate(text.splitlines(), 1) if "reveal(" in line}
+    assert {row: f"{value.lo} to {value.hi}" if value.known else "unknown" for row, value in said.items()} == stated

@@ -93,7 +93,7 @@ class Containers:
             return self._selected(node, whole, point)
         found = self._stable(path, point) or unknown(origin=whole.origin if isinstance(whole.origin, Note) else None)
         key = getattr(node.slice, "value", None)
-        return self.supposed(found, key, node, point) if isinstance(key, str) else found
+        return self.supposed(self.configured(found, key, node.value, point), key, node, point) if isinstance(key, str) else found
 
     def _key(self, index: ast.expr, point: Point) -> Any:
         """An index as a Python constant, None when it is not known."""

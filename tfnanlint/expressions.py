@@ -178,7 +178,7 @@ class Interpreter(Assumptions, Resolution, Following, Containers, State, Subexpr
         owner = self.evaluate(node.value, point)
         found = self.member(owner, node.attr)
         found = self.filled(found) if found is not None else self._stable(path, point) or unknown()
-        return self.supposed(found, node.attr, node, point)
+        return self.supposed(self.configured(found, node.attr, node.value, point), node.attr, node, point)
 
     def _stable(self, path: str | None, point: Point) -> Value | None:
         """One unknown value for all reads of one path of one object."""
@@ -365,7 +365,8 @@ class Interpreter(Assumptions, Resolution, Following, Containers, State, Subexpr
                 return Value(1.0, LARGEST_AXIS, kind="number", dtype="int32")
             binding = unrefined(point.lookup(node.func.id)) if isinstance(node.func, ast.Name) else None
             handed = isinstance(binding, (Parameter, Handed))  # a function that the caller chose
-            found = unknown(origin=Note(f"the call '{_short(node.func)}(…)'", node, point.module.source, passed=handed))
+            found = unknown(origin=Note(f"the call '{_short(node.func)}(…)'", node, point.module.source, passed=handed,
+                                         computed=True))
             return self.supposed(found, leaf(node.func), node, point)
         positional, keywords, complete = calls.arguments(node, point)
         if not complete:
@@ -489,6 +490,7 @@ class Interpreter(Assumptions, Resolution, Following, Containers, State, Subexpr
                 arriving = [b.value(self) for b in loop.rounds]
                 new = self.joined(([entry] if entry is not None else []) + arriving)
                 if covers(assumed, new):
+                    assumed.evident = assumed.evident or new.evident
                     break
                 assumed = new if attempt == 0 else widen(assumed, new)
             else:

@@ -20,6 +20,7 @@ HOOKS = frozenset("call __call__ build train_step test_step predict_step compute
 # Methods of an optimizer that Keras calls with a gradient and a variable.
 _UPDATES = frozenset("_resource_apply_dense _resource_apply_sparse _resource_apply_sparse_duplicate_indices _apply_dense "
                      "_apply_sparse update_step".split())
+_TRIED = frozenset(("parameters", "named_parameters", "parametrize"))  # decorators that call a test with values
 MAX_BINDINGS = 24  # assignments joined at one attribute
 MAX_CALLERS = 24  # calls joined at one parameter; with more, nothing is said of it
 MAX_ABROAD = 1  # files between a parameter and the callers that are looked for
@@ -181,6 +182,8 @@ class Following:
         note = Note(f"parameter '{parameter.name}' of {whose}", function.node, function.module.source)
         if function.bound and function.name in _UPDATES and parameter.name in names[1:3]:
             return Value(evident=True, origin=note)  # a gradient and its variable
+        if function.bound and function.name == "__call__" and names[1:2] == [parameter.name] and self._is_a("schedule", function.owner):
+            return Value(0.0, INF, dtype="int64", origin=note)  # a number of steps
         if parameter.stamp:
             self.reads.append(parameter)
             return unknown(origin=note)
@@ -257,6 +260,9 @@ class Following:
 
     def _arriving(self, parameter: Parameter) -> Value | None:
         function = parameter.function
+        tried = self._tried(parameter) if _TRIED.intersection(function.decorators) else None
+        if tried is not None:
+            return tried
         if function.name == "<lambda>" or function.name.startswith("__") and function.name != "__init__":
             return None
         name = function.owner.name if function.name == "__init__" and function.owner else function.name
@@ -264,6 +270,38 @@ class Following:
         if not handed or len(handed) > MAX_CALLERS or self.escapes(function):
             return None
         return self.joined([bound[parameter.name].value(self) if bound else unknown() for bound in handed])
+
+    def _tried(self, parameter: Parameter) -> Value | None:
+        """What the decorators of a test hand to a parameter: `@parameterized.parameters((1, 2), (3, 4))`."""
+        function = parameter.function
+        names = [arg.arg for arg in function.node.args.args][function.bound:]
+        found = []
+        for node, kind in zip(function.node.decorator_list, function.decorators):
+            if not isinstance(node, ast.Call) or kind not in _TRIED:
+                continue
+            given = node.args
+            if kind == "parametrize" and len(given) > 1 and isinstance(given[0], ast.Constant):
+                names, given = [name.strip() for name in str(given[0].value).split(",")], [ast.Starred(given[1])]
+            skipped = ["", *names] if kind == "named_parameters" else names
+            for case in self._cases(given, function.point):
+                if isinstance(case.obj, dict):
+                    found.append(case.obj.get(parameter.name))
+                else:
+                    items = case.obj if isinstance(case.obj, tuple) and (len(skipped) > 1) else (case,)
+                    found.append(dict(zip(skipped, items)).get(parameter.name))
+        found = [value for value in found if value is not None]
+        return self.joined(found) if found else None
+
+    def _cases(self, given: list[ast.expr], point: Point) -> list[Value]:
+        """The values of arguments, with starred lists spread out."""
+        found: list[Value] = []
+        for node in given:
+            if isinstance(node, ast.Starred):
+                whole = self.evaluate(node.value, point).obj
+                found += whole if isinstance(whole, tuple) else (unknown(),)
+            else:
+                found.append(self.evaluate(node, point))
+        return found
 
     def _calls_of(self, function: Function, name: str) -> list[dict[str, Binding]]:
         """The arguments of every call of a function, by parameter; {} for one whose arguments are hidden by `*`."""
@@ -352,7 +390,7 @@ class Following:
 
     def instance_member(self, owner: Value, attr: str) -> Value | None:
         cls = owner.obj.cls
-        if attr == "iterations" and self._optimizes(cls):
+        if attr == "iterations" and self._is_a("optimizer", cls):
             return Value(0.0, INF, dtype="int64", origin=Note("the steps that an optimizer has counted"))
         classes = [cls] if owner.obj.node is not None else [cls, *self.heirs(cls)]
         methods = [method for one in classes if (method := self.method(one, attr)) is not None]
@@ -381,10 +419,10 @@ class Following:
             self._members[key] = (instance, value.but(zero=value.zero, origin=Note("", parent=value.origin)))
         return self._members[key][1]
 
-    def _optimizes(self, cls: ClassObject) -> bool:
-        """Whether a class is an optimizer, by its own name or that of a base."""
+    def _is_a(self, kind: str, cls: ClassObject) -> bool:
+        """Whether a class is an optimizer or a schedule, by its own name or that of a base."""
         names = {one.name for one in self.lineage(cls)} | self.foreign_bases(cls)
-        return any("optimizer" in name.lower() for name in names)
+        return any(kind in name.lower() for name in names)
 
     def method(self, cls: ClassObject, name: str) -> Function | None:
         """The method that instances of a class have."""

@@ -24,6 +24,7 @@ _PREFIXES = (
     ("tensorflow.python.ops.random_ops.", "tf."),
     ("tensorflow.python.ops.linalg_ops.", "tf.linalg."),
     ("tensorflow.python.ops.variable_scope.", "tf."),
+    ("tensorflow.python.ops.state_ops.", "tf."),
     ("tensorflow.python.ops.init_ops.", "tf."),
     ("tensorflow.python.framework.ops.", "tf."),
     ("tensorflow.python.framework.dtypes.", "tf."),

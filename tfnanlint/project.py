@@ -10,7 +10,7 @@ import os
 import re
 from collections import OrderedDict
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Iterator
 
 from tfnanlint.source import Source, Unreadable
 
@@ -50,12 +50,13 @@ def show(path: str, text: str | None) -> None:
             texts[path] = _bytes(path)
     _importing.cache_clear()
     _callers.cache_clear()
+    _settings_once.cache_clear()
 
 
 def forget() -> None:
     """Look again which files there are: some were made, moved, deleted or written. One run of the command line never asks this."""
     _trees.clear()
-    for cached in (_is_file, _package_root, _importing, _callers):
+    for cached in (_is_file, _package_root, _importing, _callers, _settings_once):
         cached.cache_clear()
 
 
@@ -158,6 +159,73 @@ def _imported(data: bytes) -> frozenset[bytes]:
     return frozenset(word for line in _IMPORTS.findall(data) for word in _WORD.findall(line))
 
 
+# How a project says what a setting is: a field of a dataclass, an attribute of hyperparameters, a flag, an argument.
+_SETTINGS = r"""
+    ^[ \t]+NAME[ \t]*:[ \t]*(?:[\w.]*Optional\[)?(?:int|float)\]?[ \t]*=[ \t]*(?P<field>[^\n#]+)
+  | ^[ \t]*[\w.]*(?:hparams|params|config|cfg|hps?)\.NAME[ \t]*=[ \t]*(?P<attribute>[^\n#=]+)
+  | (?:add_hparam|DEFINE_float|DEFINE_integer)\(\s*["']NAME["']\s*,\s*(?:default[ \t]*=)?(?P<defined>[^,)\n]+)
+  | add_argument\(\s*["'][^()]*--NAME["'][^()]*\bdefault[ \t]*=[ \t]*(?P<argument>[^,)\n]+)
+"""
+# And the keywords of the calls that make an object of settings.
+_MAKERS = re.compile(rb"\b(?:HParams|ConfigDict|dict)\(")
+_PARENTHESES = re.compile(rb"[()]")
+
+
+def _settings(top: str, name: str) -> tuple[float, ...]:
+    """The numbers that files below a folder set a setting to; () where there are none, or one of them is not known."""
+    found: list[float] = []
+    for text in _set_to(top, name):
+        other = re.fullmatch(rb"(?:hparams|params|config)\.(\w+)", text)
+        if other is not None and other[1].decode() != name:
+            found += _settings_once(top, other[1].decode())
+        elif text != b"None" and not text.endswith(b"." + name.encode()) and text.count(b"(") >= text.count(b")"):
+            try:
+                found.append(float(text))
+            except ValueError:
+                return ()
+    return tuple(found)
+
+
+@lru_cache(maxsize=4096)
+def _settings_once(top: str, name: str) -> tuple[float, ...]:
+    return () if name in _asked else _guarded(top, name)
+
+
+_asked: set[str] = set()  # settings being looked for: one may be set to another
+
+
+def _guarded(top: str, name: str) -> tuple[float, ...]:
+    _asked.add(name)
+    try:
+        return _settings(top, name)
+    finally:
+        _asked.discard(name)
+
+
+def _set_to(top: str, name: str) -> Iterator[bytes]:
+    """The expressions that files below a folder set a setting to."""
+    word, quoted = name.encode(), re.escape(name)
+    pattern = re.compile(_SETTINGS.replace("NAME", quoted).encode(), re.M | re.X)
+    keyword = re.compile(rf"\b{quoted}[ \t]*=[ \t]*([^,)\n=]+)".encode())
+    for data in _texts(top).values():
+        if word not in data:
+            continue
+        for match in pattern.finditer(data):
+            yield match[match.lastgroup].strip().rstrip(b",").strip()
+        for call in _MAKERS.finditer(data):
+            yield from (match[1].strip() for match in keyword.finditer(data, call.end(), _closed(data, call.end())))
+
+
+def _closed(data: bytes, start: int) -> int:
+    """Where the parenthesis that was opened before `start` is closed."""
+    depth = 1
+    for match in _PARENTHESES.finditer(data, start):
+        depth += 1 if match[0] == b"(" else -1
+        if depth == 0:
+            return match.start()
+    return len(data)
+
+
 _trees: dict[str, dict[str, bytes]] = {}  # the last folders that were searched
 
 
@@ -221,6 +289,12 @@ def _package_root(directory: str) -> tuple[str, str]:
     return directory, ".".join(reversed(parts))
 
 
+def _tree_of(path: str) -> tuple[str, str]:
+    """The folder of the outermost package around a file, or of the file, and the dotted name of the package."""
+    root, package = _package_root(os.path.dirname(path))
+    return (os.path.join(root, package.split(".", 1)[0]) if package else os.path.dirname(path)), package
+
+
 class Project:
     """The files around one linted file; modules are made anew for every linted file, so that answers do not depend on order."""
 
@@ -275,16 +349,19 @@ class Project:
         At most `MAX_IMPORTERS` in the order of their paths; [] when there are more, for then the callers are not known.
         """
         path = os.path.abspath(importer)
-        root, package = _package_root(os.path.dirname(path))
         stem = os.path.basename(path).removesuffix(".py")
+        top, package = _tree_of(path)
         leaf = package.rsplit(".", 1)[-1] if stem == "__init__" else stem
         if not self.path or not leaf:
             return []
-        top = os.path.join(root, package.split(".", 1)[0]) if package else os.path.dirname(path)
         found = [other for other in _callers(top, leaf, name) if other != path]
         if len(found) > MAX_IMPORTERS:
             return []
         return [module for module in map(self.module_or_own, found) if module is not None]
+
+    def settings(self, importer: str, name: str) -> tuple[float, ...]:
+        """The numbers that the project around a file sets a setting to; () when it is not known."""
+        return _settings_once(_tree_of(os.path.abspath(importer))[0], name) if self.path else ()
 
     def module_or_own(self, path: str) -> Module | None:
         """The module of a file of the project, the linted file's included."""

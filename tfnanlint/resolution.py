@@ -8,15 +8,17 @@ import re
 from functools import lru_cache
 from typing import Any
 
+from tfnanlint.conditions import path_of
 from tfnanlint.names import ROOTS, canonical
 from tfnanlint.ops import Op, namespaces
 from tfnanlint.ops.python import limit
-from tfnanlint.scopes import Assigned, Binding, Imported, Joined, Point, Refined
+from tfnanlint.scopes import Assigned, Binding, Imported, Joined, Point, Refined, unrefined
 from tfnanlint.values import NO_CONSTANT, Namespace, Note, Value, unknown
 
 MAX_HOPS = 6  # re-exports followed from one name
 _BUILTINS = frozenset(dir(builtins))
 _EPSILON = re.compile(r"(?:.*_)?(?:eps|epsilon|jitter)_*\d*", re.IGNORECASE)
+_SETTINGS = re.compile(r"_*(?:\w*_)?(?:hparams|hps?|hyperparams|params|config|cfg|args|opts?|options|flags|settings)_*", re.IGNORECASE)
 SMALL = (1e-7, 0.1)  # what an epsilon of which no number is known is taken to be
 
 
@@ -30,6 +32,14 @@ def says_epsilon(name: str) -> bool:
 def _namespace(name: str) -> Namespace:
     """One object for each module, so that two values that hold it are seen to be the same."""
     return Namespace(name)
+
+
+def _holds_settings(owner: ast.expr, point: Point) -> bool:
+    """Whether an object holds settings, by its name (`self.hparams`, `params`, `FLAGS`) or that of what it was assigned from."""
+    if isinstance(owner, ast.Name) and not _SETTINGS.fullmatch(owner.id):
+        made = unrefined(point.lookup(owner.id))
+        owner = made.node if isinstance(made, Assigned) else owner
+    return any(_SETTINGS.fullmatch(name) for name in (path_of(owner) or "").split("."))
 
 
 class Resolution:
@@ -166,6 +176,20 @@ class Resolution:
             return target.value(self)
         finally:
             self.importing.discard(target)
+
+    def configured(self, value: Value, name: str, owner: ast.expr, point: Point) -> Value:
+        """A setting read from an object of which nothing is known: what the project itself sets it to, where those are numbers
+        that are not negative and not only 0."""
+        project = point.module.project
+        if value.known or value.kind != "unknown" or value.obj is not None or project is None or self.abroad:
+            return value
+        if not _holds_settings(owner, point):
+            return value
+        found = project.settings(point.module.source.path, name)
+        if not found or min(found) < 0 or max(found) <= 0:
+            return value
+        note = Note(f"'{name}' is taken for what the project sets it to", owner, point.module.source)
+        return Value(min(found), max(found), kind="number", origin=note, token=value.token)
 
     def supposed(self, value: Value, name: str, node: ast.expr, point: Point) -> Value:
         """A number of which only the name is known, when that says epsilon: small and positive."""

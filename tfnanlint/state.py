@@ -27,6 +27,8 @@ _CHANGES = {
     "moving_average_update": "~", "assign_moving_average": "~",
 }
 _MODULES = frozenset("tf state_ops K backend ops moving_averages training_util".split())
+_KERAS_OPTIMIZERS = ("keras.optimizers.", "tf.optimizers.")
+_DEFAULTS = {"learning_rate": 0.001, "beta_1": 0.9, "beta_2": 0.999, "rho": 0.9}  # of the optimizers of Keras
 MAX_CHANGES = 24  # assignments joined at one variable
 _DEPTH = 6  # names followed from a target to the call that made the variable
 
@@ -88,6 +90,8 @@ class State:
         for call, point in self._calls_in(owner, "_set_hyper"):
             if len(call.args) == 2 and isinstance(call.args[0], ast.Constant) and call.args[0].value == name:
                 found.append(self.evaluate(call.args[1], point))
+        if not found and any(base.startswith(_KERAS_OPTIMIZERS) for base in self.foreign_bases(owner.cls)):
+            found = [number(_DEFAULTS[name])] if name in _DEFAULTS else []
         value = self.joined(found) if found else None
         return value.but(zero=value.zero, kind="tensor", const=NO_CONSTANT, dtype=None) if value is not None and value.known else None
 
@@ -252,4 +256,6 @@ def _stored(method: ast.FunctionDef) -> list[tuple[str, ast.expr]]:
             target = node.targets[0]
             if isinstance(target.value, ast.Subscript) and isinstance(target.slice, ast.Constant):
                 found.append((target.slice.value, node.value))
+            elif isinstance(node.value, ast.Call) and leaf(node.value.func) == "dict":
+                found += [(keyword.arg, keyword.value) for keyword in node.value.keywords if keyword.arg]
     return found

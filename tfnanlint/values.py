@@ -159,7 +159,8 @@ class Note:
     """An origin that is not an op application: `text` in words, the node and source it stands for.
 
     With an `index` it is one of the results of the op application `parent`. `passed` marks a parameter whose callers are
-    in the project, but pass values that could not be followed; `outer` one that Keras fills.
+    in the project, but pass values that could not be followed; `outer` one that Keras fills; `computed` what a call gives
+    that was not followed.
     """
 
     text: str
@@ -169,6 +170,12 @@ class Note:
     index: int | None = None
     passed: bool = False
     outer: bool = False
+    computed: bool = False
+
+    @property
+    def given(self) -> bool:
+        """Whether it stands for what came from outside: a parameter, an attribute, an element of a dict."""
+        return bool(self.text) and self.parent is None and not self.passed and not self.computed
 
 
 def number_text(number: float) -> str:

@@ -124,7 +124,7 @@ def _cast_to(default: str | None = None):
     return give
 
 
-op("tf.cast", "K.cast ops.cast tf.dtypes.cast raw.Cast", "x dtype name", _cast_to(), reference="tf.cast(x, x.dtype)")
+op("tf.cast", "K.cast ops.cast tf.dtypes.cast tf.math.cast raw.Cast", "x dtype name", _cast_to(), reference="tf.cast(x, x.dtype)")
 op("tf.saturate_cast", "tf.dtypes.saturate_cast ops.saturate_cast", "x dtype name",
    lambda site: _saturated(cast(site.value("x"), dtype_given(site, site.value("x").dtype)), site.value("x")),
    reference="tf.saturate_cast(x, x.dtype)")

@@ -471,7 +471,7 @@ def _einsum(site: Site) -> Value:
     return total(result)
 
 
-op("tf.einsum", "tf.linalg.einsum ops.einsum tnp.einsum np.einsum", "equation *inputs", _einsum, main="inputs",
+op("tf.einsum", "tf.math.einsum tf.linalg.einsum ops.einsum tnp.einsum np.einsum", "equation *inputs", _einsum, main="inputs",
    untested="takes an equation; tf.matmul is tested")
 
 # Logic, counts, indices

@@ -11,7 +11,7 @@ import math
 from typing import Callable
 
 from tfnanlint.site import Site, made_by, same
-from tfnanlint.values import (FLOATS, INF, NO_CONSTANT, SMALLEST, Many, Value, clamp, join, joined_dtype, number, outward,
+from tfnanlint.values import (FLOATS, INF, NO_CONSTANT, SMALLEST, Many, Note, Value, clamp, join, joined_dtype, number, outward,
                               rounded, unknown)
 
 Function = Callable[[Value], Value]
@@ -110,10 +110,20 @@ def add(a: Value, b: Value) -> Value:
     result = made(-INF if -INF in (a.lo, b.lo) else a.lo + b.lo, INF if INF in (a.hi, b.hi) else a.hi + b.hi, a, b,
                   nan=nan, up=up, down=down, zero=False if strict else None, dtype=dtype)
     result.guarded = _guarded_sum(a, b) or _guarded_sum(b, a)
-    result.evident = result.evident or (a.evident and b.known) or (b.evident and a.known)
+    result.evident = result.evident or a.evident and (b.known or _apart(a, b)) or b.evident and (a.known or _apart(b, a))
     if result.zero and b.lo >= 0 <= a.lo and (_where_zero(a, b) or _where_zero(b, a)):
         result.zero = False
     return with_kind(result, a, b)
+
+
+_MADE = ("tf.Variable", "tf.get_variable", "method.add_weight", "K.variable")
+
+
+def _apart(a: Value, b: Value) -> bool:
+    """Whether what is not known of `b` cannot hang on `a`: a trained weight, or what a caller, an object or a dict hands in."""
+    if a.lo != -INF or a.hi != INF:
+        return False
+    return made_by(a, *_MADE) is not None or isinstance(b.origin, Note) and b.origin.given
 
 
 def _where_zero(a: Value, b: Value) -> bool:

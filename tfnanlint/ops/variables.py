@@ -86,7 +86,7 @@ def _start(site: Site, param: str) -> Value:
     return site.apply(found) if found.kind == "function" else found
 
 
-op("tf.Variable", "keras.Variable ops.Variable", "initial_value trainable validate_shape caching_device name "
+op("tf.Variable", "keras.Variable ops.Variable tf.variable", "initial_value trainable validate_shape caching_device name "
    "variable_def dtype import_scope constraint synchronization aggregation shape",
    lambda site: variable(site, _start(site, "initial_value"), dtype_given(site)),
    untested="its value depends on training", pure=False,
@@ -277,13 +277,18 @@ op("tf.train.Optimizer", "tf.train.experimental.enable_mixed_precision_graph_rew
 op("tf.train.exponential_decay", "tf.train.polynomial_decay tf.train.cosine_decay tf.train.piecewise_constant "
    "tf.train.natural_exp_decay tf.train.inverse_time_decay", "learning_rate",
    lambda site: Value(0.0, INF, dtype="float32"), untested="TensorFlow 1 only")
+def _gradient(site: Site) -> Value:
+    """Any number, of either sign; so are the variables that stand beside gradients."""
+    return Value(evident=True)
+
+
 op("tf.GradientTape", "", "persistent watch_accessed_variables", _object("tape"), untested="not a number", pure=False)
-op("tf.gradients", "K.gradients tf.hessians tf.hessian_vector_product", "ys xs grad_ys name", t.anything,
-   untested="of a gradient nothing is claimed")
-op("method.gradient", "method.jacobian method.batch_jacobian", "self target sources output_gradients", t.anything,
-   main="target", untested="of a gradient nothing is claimed")
-op("method.compute_gradients", "method.get_gradients", "self loss var_list", t.anything, main="loss",
-   untested="of a gradient nothing is claimed")
+op("tf.gradients", "K.gradients tf.hessians tf.hessian_vector_product", "ys xs grad_ys name", _gradient,
+   untested="a gradient: any number")
+op("method.gradient", "method.jacobian method.batch_jacobian", "self target sources output_gradients", _gradient,
+   main="target", untested="a gradient: any number")
+op("method.compute_gradients", "method.get_gradients", "self loss var_list", _gradient, main="loss",
+   untested="gradients with their variables: any numbers")
 op("method.minimize", "method.apply_gradients method.watch method.reset_states method.reset_state method.update_state",
    "self loss *rest", lambda site: number(None), untested="gives no value", pure=False)
 op("tf.IndexedSlices", "tf.sparse.SparseTensor tf.SparseTensor tf.SparseTensorValue", "values *rest",
