@@ -32,7 +32,7 @@ USES = {"tf.math.log": "x", "tf.divide": "y", "tf.sqrt": "x", "tf.math.rsqrt": "
 
 
 @rule("TFN402", "epsilon-absorbed", on="tf.clip_by_value tf.minimum tf.math.log tf.divide tf.sqrt tf.math.rsqrt tf.math.reciprocal",
-      over="TFN101 TFN102 TFN202 TFN307")
+      over="TFN101 TFN102 TFN202 TFN307 TFN403")
 def check(site: Site, here: Context) -> Iterator[Finding]:
     if site.op.name in ("tf.clip_by_value", "tf.minimum"):
         yield from bounds(site, here)

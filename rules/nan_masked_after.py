@@ -176,6 +176,15 @@ def mask_first(choice: Site, kept: Value, how: str, here: Context) -> list[Fix]:
             continue
         parts = [(test, f"tf.logical_or({{test}}, {outside})", {"test": test, "x": again}),
                  (x, f"tf.where({outside}, {filler(producer, param)}, {{x}})", {"x": x})]
+        cost = seen_elsewhere(producer, choice, here)
         return here.rewrite_all(choice, parts, title="mask the input first and use the mask again",
-                                claim=Claim.EQUAL_WHERE_FINITE)
+                                claim=Claim.SHIFTED if cost else Claim.EQUAL_WHERE_FINITE, cost=cost)
     return []
+
+
+def seen_elsewhere(producer: Site, choice: Site, here: Context) -> str:
+    """What other callers of the helper in which the NaN is made would notice; empty where there are none."""
+    name = "" if here.visible(producer, choice) else getattr(producer.point.scope.node, "name", "")
+    if not name or len(here.calls(name)) == 1:
+        return ""
+    return f"{name}() gives every caller a number in the place of the NaN or Inf"

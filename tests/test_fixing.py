@@ -276,6 +276,8 @@ def only(fix: Fix):
         ("y = 2 * bad\n", raw(8, 11, "a + b"), "code outside of the replaced expressions would change"),
         ("y = bad\nz = 1\n", raw(4, 9, "a\nq"), "code outside of the replaced expressions would change"),
         ("def g(bad):\n  return bad\n", raw(4, 5, "h"), "code outside of the replaced expressions would change"),
+        ("def g(a):\n  return a\ny = bad\n", raw(25, 28, "a"), "nothing is called 'a' where it would be written"),
+        ("def g(a): a\ndef h(x):\n  return bad\n", raw(31, 34, "a"), "nothing is called 'a' where it would be written"),
         ("y = bad\n", raw(4, 70, "a"), "its edits do not fit the file"),
         ("y = bad\n", Fix("f", Claim.EQUAL, (Edit(Span(0, 5), "a"), Edit(Span(4, 7), "b"))), "its edits do not fit the file"),
         ("y = bad\n", Fix("f", Claim.EQUAL, ()), "its edits do not fit the file"),

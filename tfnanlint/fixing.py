@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from tfnanlint.edits import Shift, composed, edits_apply, enclosing, in_order, only_edits_changed
+from tfnanlint.edits import Shift, composed, edits_apply, enclosing, in_order, only_edits_changed, strays
 from tfnanlint.findings import Claim, Edit, Finding, Fix
 from tfnanlint.notices import IDLE
 from tfnanlint.source import FIXABLE_ENCODINGS, Source, Span, Uneditable, Unreadable, decode, encode
@@ -333,7 +333,8 @@ def _damage(old: Source, new: Source, shift: Shift) -> str:
         return f"the new text does not parse: {error} ({place.words})"
     if not only_edits_changed(old.tree.body, old, body, new.span, shift):
         return "code outside of the replaced expressions would change"
-    return ""
+    unknown = sorted({name for _, name in strays(new.text) - strays(old.text)})
+    return f"nothing is called {unknown[0]!r} where it would be written" if unknown else ""
 
 
 def _read_back(source: Source) -> tuple[str, str] | None:

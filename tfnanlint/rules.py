@@ -483,7 +483,7 @@ class Context:
         if isinstance(hole, Site):
             raise TypeError("a hole is an expression, not a site")
         if isinstance(hole, Outside):
-            return self.reach.again(hole, site, flagged, namings)
+            return self.reach.again(hole, site, [target], namings)
         if isinstance(hole, Changed):
             return self._changed(hole, site, namings, extra)
         if isinstance(hole, Named):
