@@ -137,6 +137,45 @@ def test_a_fix_is_not_made_where_what_it_brings_up_may_not_be_fixed():
     assert fix.claim is Claim.SHIFTED and "below 1e-7" in fix.cost
 
 
+LOSS = "loss = tf.reduce_sum(labels * tf.math.log(p))"
+IDLE = {
+    "nothing else reads it": (f"p = tf.nn.softmax(z)\n{LOSS}", ["loss = tf.reduce_sum(labels * tf.nn.log_softmax(z))"]),
+    "one after the other": (f"q = tf.nn.softmax(z)\np = tf.identity(q)\n{LOSS}", ["loss = tf.reduce_sum(labels * tf.nn.log_softmax(z))"]),
+    "logits get a name": (f"p = tf.nn.softmax(tf.matmul(z, w))\n{LOSS}",
+                          ["logits = tf.matmul(z, w)", "loss = tf.reduce_sum(labels * tf.nn.log_softmax(logits))"]),
+}
+KEPT = {
+    "read later": f"p = tf.nn.softmax(z)\n{LOSS}\nloss += tf.reduce_sum(p)",
+    "read in a function inside": f"p = tf.nn.softmax(z)\nshow = lambda: p\n{LOSS}",
+    "a comment beside it": f"p = tf.nn.softmax(z)  # class probabilities\n{LOSS}",
+    "a comment above it": f"# class probabilities\np = tf.nn.softmax(z)\n{LOSS}",
+    "a name in the graph": f"p = tf.nn.softmax(z, name='probabilities')\n{LOSS}",
+    "assigned to more than a name": f"p = self.p = tf.nn.softmax(z)\n{LOSS}",
+    "read by inspection": f"p = tf.nn.softmax(z)\n{LOSS}\nprint(locals())",
+    "alone in its block": f"if w is not None:\n    p = tf.nn.softmax(z)\n{LOSS}",
+    "beside another statement": f"p = tf.nn.softmax(z); q = 1\n{LOSS}",
+    "a name of the module": f"global p\np = tf.nn.softmax(z)\n{LOSS}",
+}
+
+
+def body(lines: str) -> Source:
+    return program(lines.replace("\n", "\n        "))
+
+
+@pytest.mark.parametrize("before, after", IDLE.values(), ids=IDLE)
+def test_what_nothing_reads_any_more_goes_with_the_fix(before, after):
+    text = fixed(body(before), True).source.text
+    assert [line.strip() for line in text.splitlines()[5:-1]] == after
+
+
+@pytest.mark.parametrize("before", KEPT.values(), ids=KEPT)
+def test_what_may_be_read_stays(before):
+    text = fixed(body(before), True).source.text
+    assert "log_softmax(" in text, "the loss is fixed all the same"
+    (kept,) = [line.strip() for line in before.splitlines() if "tf.nn.softmax(" in line]
+    assert kept in text
+
+
 # Found by reading fixes on the corpus
 
 

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import ast
 import builtins
+import re
 from dataclasses import dataclass
 from typing import Any, Iterator
 
 from tfnanlint.calls import Instance, assigned_attributes
 from tfnanlint.conditions import path_of, root_of
 from tfnanlint.edits import NoFix, enclosing
+from tfnanlint.findings import Edit
 from tfnanlint.scopes import Assigned, Binding, Element, Imported, Loop, Parameter, Point, Scope, unrefined
 from tfnanlint.site import Site
 from tfnanlint.values import Value
@@ -21,6 +23,8 @@ MAX_NAMES = 200  # names that are evaluated to find one for a value
 _CHEAP = (ast.Name, ast.Attribute, ast.Constant, ast.BinOp, ast.UnaryOp, ast.Subscript, ast.operator, ast.unaryop,
           ast.expr_context, ast.Slice, ast.Tuple)
 _PLAIN = (ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.expr_context)
+# A function that calls one of these may read any of its names.
+_INSPECTING = frozenset(("locals", "vars", "eval", "exec", "globals"))
 _CONDITIONAL = (ast.IfExp, ast.BoolOp, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp,
                 ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
 
@@ -146,6 +150,47 @@ class Reach:
         if not first and any(self._acts(node, site.point) for node in holes if isinstance(node, ast.expr)):
             raise NoFix("its input would be computed before something else; give it a name first")
         return path[at]
+
+    # What a fix leaves behind
+
+    def idle(self, site: Site, edits: list[Edit]) -> list[ast.stmt]:
+        """The assignments in the function of a site whose names only what `edits` replace has read, and that compute a tensor
+        and do nothing else. What has a comment is left to its reader, what has a name in the graph to the graph's.
+        """
+        function = site.point.scope.node if site.point is not None else None
+        if site.source is not self.source or not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            return []
+        names = [node for node in ast.walk(function) if isinstance(node, ast.Name)]
+        outward = {name for node in ast.walk(function) if isinstance(node, (ast.Global, ast.Nonlocal)) for name in node.names}
+        if not _INSPECTING.isdisjoint(name.id for name in names):
+            return []
+        replaced = [edit.span for edit in edits if edit.span.start < edit.span.end]
+        waiting = [name for name in names if any(self.source.span(name) in span for span in replaced)]
+        found: list[ast.stmt] = []
+        while waiting:
+            name = waiting.pop().id
+            statement = next((node for node in ast.walk(function) if isinstance(node, ast.Assign) and len(node.targets) == 1
+                              and isinstance(node.targets[0], ast.Name) and node.targets[0].id == name), None)
+            uses = [one for one in names if one.id == name and not any(self.source.span(one) in span for span in replaced)]
+            written = any(re.search(rf"\b{name}\b", edit.text) for edit in edits)
+            if statement is None or statement in found or uses != [statement.targets[0]] or written or name in outward:
+                continue
+            if not self._only_computes(statement, site):
+                continue
+            found.append(statement)
+            replaced.append(self.source.span(statement))
+            waiting += [node for node in ast.walk(statement.value) if isinstance(node, ast.Name)]
+        return found
+
+    def _only_computes(self, statement: ast.Assign, site: Site) -> bool:
+        start = self.source.line_starts[statement.lineno - 1]
+        above = self.source.line_text(statement.lineno - 1) if statement.lineno > 1 else ""
+        if "#" in self.source.text[start:self.source.span(statement).end] or above.lstrip().startswith("#"):
+            return False
+        inside = list(ast.walk(statement.value))
+        named = any(isinstance(node, ast.keyword) and node.arg in ("name", None) for node in inside)
+        computed = any(isinstance(node, ast.Call) for node in inside) and not any(isinstance(node, _CONDITIONAL) for node in inside)
+        return computed and not named and not self._acts(statement.value, site.point)
 
     def _acts(self, node: ast.expr, point: Point) -> bool:
         """Whether an expression calls anything but ops that give the same result whenever they run."""

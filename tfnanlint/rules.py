@@ -462,7 +462,19 @@ class Context:
         except rewrite.NoFix as reason:
             self.no_fix = str(reason)
             return []
-        return [Fix(title, claim, tuple(dict.fromkeys([*extra, *edits])), cost)]
+        return [Fix(title, claim, tuple(self._without_idle(site, list(dict.fromkeys([*extra, *edits])))), cost)]
+
+    def _without_idle(self, site: Site, edits: list[Edit]) -> list[Edit]:
+        """Edits that also take out the assignments which the fix leaves without a reader: the softmax of a hand-written loss."""
+        from tfnanlint import rewrite
+
+        for statement in self.reach.idle(site, edits):
+            try:
+                gone = rewrite.delete_statement(self.source, statement)
+            except rewrite.NoFix:
+                continue
+            edits = [edit for edit in edits if edit.span.start == edit.span.end or edit.span not in gone.span] + [gone]
+        return edits
 
     def _prepared(self, parts: list[Part], site: Site, namings: list[Naming], extra: list[Edit]) -> list[Part]:
         """Parts whose holes are expressions and texts that are safe where they land."""
