@@ -18,7 +18,7 @@ See also: https://www.tensorflow.org/api_docs/python/tf/math/acos
 https://github.com/davidsandberg/facenet/issues/692 (arccos of 1.0000001)
 """
 
-from tfnanlint.api import Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Site, domain, repairs, rule, words
+from tfnanlint.api import Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Site, Value, domain, repairs, rule, words
 
 FINITE_AT_THE_EDGE = ("tf.acos", "tf.asin", "tf.acosh")
 CUT = ("tf.acos", "tf.asin")
@@ -34,12 +34,18 @@ def check(inverse: Site, here: Context) -> Iterator[Finding]:
     stopped = inverse.differentiated is Differentiated.NO or here.made_by(x, "tf.stop_gradient") is not None
     if not outside and inverse.op.name in FINITE_AT_THE_EDGE and stopped:
         return
-    certainty = here.grade(x, surely=where.fails(x))
+    certainty = Certainty.UNKNOWN if magnitude_of_unknown(x, here) else here.grade(x, surely=where.fails(x))
     name = NAMES.get(inverse.op.name, inverse.op.name.rpartition(".")[2])
     edge = "the gradient is Inf" if inverse.op.name in FINITE_AT_THE_EDGE else "the result is Inf"
     what = f"a value that is {words(x)}" if x.known else "a value about which nothing is known"
     yield here.finding(inverse, "x", f"{name} of {what}: at {limits(where.lo, where.hi)} {edge}" + (", beyond it NaN" if outside else ""),
                        certainty, fixes(inverse, where.lo, where.hi, here))
+
+
+def magnitude_of_unknown(x: Value, here: Context) -> bool:
+    """abs(x) of a value of which nothing is known: that it is not negative says nothing about the edge at 1."""
+    inner = here.made_by(x, "tf.abs")
+    return inner is not None and not inner.value("x").known
 
 
 def limits(lo: float, hi: float) -> str:

@@ -61,11 +61,12 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
 
 
 def config(division: Site) -> bool:
-    """Whether the divisor is computed from attributes and numbers only (`1.0 - self.rate`), of which nothing more is known."""
+    """Whether the divisor is computed from attributes and numbers only (`1.0 - self.rate`): settings, unless they are tensors."""
     node = division.args.get("y")
     names = [one for one in ast.walk(node) if isinstance(one, (ast.Name, ast.Attribute))] if node is not None else []
     plain_names = [one for one in names if isinstance(one, ast.Name) and one.id != "self"]
-    return not division.value("y").known and bool(names) and not plain_names
+    divisor = division.value("y")
+    return (not divisor.known or divisor.kind in ("number", "array")) and bool(names) and not plain_names
 
 
 def factor(value: Value, site: Site, here: Context) -> bool | None:
