@@ -34,6 +34,7 @@ class Assertions:
     def __init__(self, tree: ast.Module, text: str):
         self._tree = tree
         self._possible = any(word in text for word in ("assert", "control_dependencies", "class ", "safe"))
+        self._in_file = "assert_" in text  # without it no walk of this file finds a check
         self._found: dict[ast.AST, Names] = {}
 
     def about(self, site: Site, param: str, around: list[ast.AST], lineage: list[ast.ClassDef]) -> bool:
@@ -48,11 +49,13 @@ class Assertions:
             return True
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub) and lineage:
             return self._ordered(lineage, {_bare(name) for name, _ in names})
+        held = set().union(*map(self._asserted, lineage))
+        if not held and not self._in_file:
+            return False
         mine = self._asserted(lineage[0]) if lineage else {name for name in self._asserted(self._tree) if len(name) >= _TELLING}
         places = [one for one in around if isinstance(one, _FUNCTIONS)]
         plain = {name for name, taken_off in names if not taken_off}
         local = mine.union(*map(self._asserted, places))
-        held = set().union(*map(self._asserted, lineage))
         return any(_bare(name) in held if "." in name else name in local for name in plain)
 
     def _ordered(self, lineage: list[ast.ClassDef], names: Names) -> bool:
