@@ -136,3 +136,18 @@ def test_a_missing_baseline_is_exit_2(shell):
     assert done.code == 2 and "tfnanlint baseline create" in done.err
     assert shell.run("baseline", "update").code == 2
     assert check(shell, "--no-baseline").code == 2
+
+
+def test_names_on_windows(monkeypatch):
+    """The same file has the same name in the baseline on every system; on another drive, its whole path."""
+    import ntpath
+
+    from tfnanlint import baseline
+
+    monkeypatch.setattr(baseline.os, "path", ntpath)
+    monkeypatch.setattr(baseline.os, "sep", "\\")
+    known = baseline.Baseline("C:\\work\\known.json")
+    assert known.name_of("C:\\work\\sub\\a.py") == "sub/a.py"
+    assert known.name_of("c:\\Work\\sub\\a.py") == "sub/a.py"
+    assert known.name_of("C:\\other\\a.py") == "../other/a.py"
+    assert known.name_of("D:\\work\\a.py") == "D:/work/a.py"

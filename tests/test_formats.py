@@ -411,3 +411,18 @@ def test_a_notebook_in_every_format(shell, monkeypatch):
     (case,) = junit(said["junit"]).findall("testsuite/testcase")
     assert case.get("name") == "TFN301 log-softmax, line 2 of cell 3, column 15" and "n.ipynb:cell 3:2:15" in case.find("failure").text
     assert ["warning", "n.ipynb:cell 3:2:15"] in [row[:2] for row in rows(said["markdown"])]
+
+
+def test_paths_of_windows_in_reports(monkeypatch):
+    import ntpath
+
+    from tfnanlint.report import place
+
+    paths = place.Paths()
+    monkeypatch.setattr(place.os, "path", ntpath)
+    monkeypatch.setattr(place.os, "sep", "\\")
+    paths._top = "C:\\work"
+    assert paths.of("C:\\work\\sub\\a b.py") == "sub/a b.py"
+    assert paths.uri("C:\\work\\sub\\a b.py") == "sub/a%20b.py"
+    assert paths.of("D:\\x\\a.py") == "D:/x/a.py"
+    assert paths.uri("D:\\x\\a.py") == "file:///D%3A/x/a.py"

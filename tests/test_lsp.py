@@ -555,3 +555,13 @@ def test_without_the_extra_it_says_what_to_install(tmp_path):
     done = subprocess.run([sys.executable, "-m", "tfnanlint", "lsp"], capture_output=True, text=True, timeout=60,
                           env={**os.environ, "PYTHONPATH": path})
     assert (done.returncode, done.stdout) == (2, "") and "pip install 'tfnanlint[lsp]'" in done.stderr
+
+
+def test_jupyter_finds_the_server():
+    """jupyter-lsp asks every package for its `spec`; what it names is what `Client` and with it all tests here start."""
+    from tfnanlint.lsp.jupyter import spec
+
+    text = (Path(__file__).parents[1] / "pyproject.toml").read_text()
+    assert '[project.entry-points.jupyter_lsp_spec_v1]\ntfnanlint = "tfnanlint.lsp.jupyter:spec"\n' in text
+    (found,) = spec(None).values()
+    assert found["argv"] == [sys.executable, "-m", "tfnanlint", "lsp"] and "text/x-ipython" in found["mime_types"]
