@@ -15,6 +15,8 @@ Good:
     scaled = (x - mean) / tf.sqrt(tf.math.reduce_variance(x, axis=0) + 1e-12)
 
 `divide_no_nan(x, norm(x))`, `x / maximum(norm(x), eps)` and `maximum(sqrt(s), eps)` have the same problem under XLA.
+Keras 3 guards in this way itself (`ops.normalize`, `UnitNormalization`, the cosine similarity), and so does
+`tf.image.per_image_standardization`: these are reported with `certainty = "all"` only.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/l2_normalize
 
@@ -29,6 +31,10 @@ from tfnanlint.api import (NO_CONSTANT, Certainty, Claim, Context, Differentiate
 
 ROOTS = ("tf.sqrt", "K.sqrt", "tf.norm", "tf.math.reduce_std", "tf.math.reduce_euclidean_norm")
 ALWAYS = ("eager", "graph", "xla")
+# Functions of TensorFlow and Keras 3 that guard in this way themselves: what they normalise, and where its gradient is lost.
+LIBRARY = {"ops.normalize": ("x", "a zero vector"), "keras.layers.UnitNormalization": ("input", "a zero vector"),
+           "keras.losses.cosine_similarity": ("y_pred", "a zero vector"), "keras.losses.CosineSimilarity": ("input", "a zero vector"),
+           "tf.image.per_image_standardization": ("x", "an image of one colour")}
 
 
 @dataclass
@@ -40,9 +46,12 @@ class Guard:
     only_xla: bool
 
 
-@rule("TFN404", "guard-after-op", on=" ".join((*ROOTS, "tf.divide", "tf.math.divide_no_nan", "tf.maximum")),
+@rule("TFN404", "guard-after-op", on=" ".join((*ROOTS, "tf.divide", "tf.math.divide_no_nan", "tf.maximum", *LIBRARY)),
       default="MUST MAY", over="TFN201 TFN202 TFN203")
 def check(site: Site, here: Context) -> Iterator[Finding]:
+    if site.op.name in LIBRARY:
+        yield from ready_made(site, here)
+        return
     found = guard(site, here)
     if found is None or site.differentiated is Differentiated.NO:
         return
@@ -58,6 +67,19 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
     yield here.finding(site, None, f"the guard comes after the {what}: at 0 the gradient inside is already Inf, and becomes NaN {where}",
                        max(grades), fixes(site, found, here), modes=modes, node=found.node,
                        covers=[root.node for root in found.roots if only_here(root, site, here)])
+
+
+def ready_made(site: Site, here: Context) -> Iterator[Finding]:
+    """Not reported by default: it shows under XLA only, and only where nothing keeps the input away from 0."""
+    param, where = LIBRARY[site.op.name]
+    if not site.given(param) or site.differentiated is not Differentiated.YES:
+        return
+    x = site.value(param)
+    if where == "a zero vector" and (not x.zero or x.guarded) or not here.numeric(x):
+        return
+    yield here.finding(site, param, f"{site.op.name.rpartition('.')[2]} guards after its root: at {where} the gradient is NaN under XLA "
+                       "(jit_compile, Keras fit on a GPU); other modes keep it finite", Certainty.UNKNOWN, modes=("xla",),
+                       help="tf.math.l2_normalize guards under the root" if where == "a zero vector" else "")
 
 
 # What guards

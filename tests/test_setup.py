@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -13,7 +14,7 @@ from tfnanlint.config import Policy
 from tfnanlint.checking import check_source
 from tfnanlint.dev import repository
 from tfnanlint.epsilons import USES, epsilon
-from tfnanlint.findings import Setup, release
+from tfnanlint.findings import Certainty, Setup, release
 from tfnanlint.fixing import fix_source
 from tfnanlint.report import json
 from tfnanlint.source import Source
@@ -155,6 +156,40 @@ def test_json_and_message_say_where_a_hazard_shows(body, code, modes, fixed_in):
 def test_what_shows_on_gpus_only_is_not_reported_elsewhere():
     assert "TFN505" in found(LABELS, Setup(modes=frozenset(("eager", "gpu"))))
     assert "TFN505" not in found(LABELS, Setup(modes=frozenset(("eager", "graph"))))
+
+
+@pytest.mark.parametrize("line", [
+    "keras.ops.normalize(x)", "keras.layers.UnitNormalization()(x)", "keras.losses.cosine_similarity(y, x)",
+    "keras.losses.CosineSimilarity()(y, x)", "tf.image.per_image_standardization(x)"])
+def test_what_keras_guards_too_late_is_reported_on_demand(line):
+    """Finite in eager mode and graphs, NaN under XLA: keras.ops.normalize of zeros and its like (executed below)."""
+    text = HEAD.replace("loss(x)", "loss(x, y)") + "    with tf.GradientTape() as tape:\n        tape.watch(x)\n" \
+        f"        x = tf.nn.relu(x)\n        z = {line}\n    return tape.gradient(z, x)\n"
+    source = Source("a.py", "import keras\n" + text)
+    everything = replace(policy(Setup()), certainty=Certainty.UNKNOWN)
+    found = [one for one in check_source(source, everything).findings if one.code == "TFN404"]
+    assert [(one.modes, "XLA" in one.message) for one in found] == [(("xla",), True)]
+    assert not check_source(source, policy(Setup())).findings
+
+
+@pytest.mark.tensorflow
+def test_keras_guards_fail_under_xla_only():
+    tf = pytest.importorskip("tensorflow")
+    import keras
+
+    zeros, ones = tf.zeros([2, 3]), tf.ones([2, 3])
+    for function, x in ((keras.ops.normalize, zeros), (keras.layers.UnitNormalization(), zeros),
+                        (lambda x: keras.losses.cosine_similarity(ones, x), zeros),
+                        (tf.image.per_image_standardization, tf.ones([2, 2, 2, 3]))):
+        def gradient(x, function=function):
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                y = function(x)
+            return tape.gradient(y, x)
+
+        modes = {"eager": gradient, "graph": tf.function(gradient), "xla": tf.function(gradient, jit_compile=True)}
+        bad = {mode for mode, run in modes.items() if not bool(tf.reduce_all(tf.math.is_finite(run(x))))}
+        assert bad == {"xla"}, (function, bad)
 
 
 # The command line

@@ -68,6 +68,7 @@ class Masks:
         self.interpreter = interpreter
         self._by_node: dict[ast.AST, Masked] = {}
         self._searched: set[ast.AST | None] = set()
+        self._positive: set[ast.AST] | None = None
         self._rows: dict[re.Pattern[str], list[int]] = {}
         self._products: dict[Scope, list[Site]] = {}
         self._handed: dict[Scope, list[tuple[ast.Call, Function]]] = {}  # calls of functions that multiply
@@ -122,6 +123,17 @@ class Masks:
                 for masked in clipped(choice):
                     self._by_node.setdefault(masked.site.node, masked)
         return self._by_node.get(site.node)
+
+    def keeps_positive(self, root: Site) -> bool:
+        """Whether a later choice takes a root, norm or deviation itself, only where it is above 0 (`tf.where(n > 0, n, 0)`)."""
+        if self._positive is None:
+            self._positive = set()
+            for choice in self._choices(self._rows_of(_CHOICE_WORDS), _BRANCHES):
+                for param, test in branches(choice):
+                    made = made_by(choice.value(param), *_ROOTS)
+                    if made is not None and _asks_positive(choice.value("condition"), made, test.truth) and _nowhere_else(made, choice):
+                        self._positive.add(made.node)
+        return root.node in self._positive
 
     def _rows_of(self, words: re.Pattern[str], place: ast.AST | None = None) -> list[int]:
         """The rows that hold words, in the whole file or in one function."""
@@ -200,6 +212,12 @@ _LOGARITHMS = frozenset(("tf.math.log", "tf.math.log1p", "ops.log2", "ops.log10"
 _QUOTIENTS = {"tf.divide": "y", "tf.math.reciprocal": "x", "tf.math.rsqrt": "x"}
 
 
+_ROOTS = ("tf.sqrt", "K.sqrt", "tf.norm", "tf.math.reduce_std")
+_TESTS = ("greater", "less", "equal", "not_equal", "greater_equal", "less_equal")
+_BRANCHES = frozenset(("tf.where", "K.switch"))
+# Comparisons that say of one side that it is not 0, by truth: (that side, whether the other may also be above 0).
+_POSITIVE = {True: {"tf.greater": [("x", True)], "tf.less": [("y", True)], "tf.not_equal": [("x", False), ("y", False)]},
+             False: {"tf.less_equal": [("x", True)], "tf.greater_equal": [("y", True)], "tf.equal": [("x", False), ("y", False)]}}
 _INFINITE = frozenset((*_LOGARITHMS, "tf.divide", "tf.math.reciprocal", "tf.sqrt", "tf.negative"))
 _POLAR = frozenset((*_LOGARITHMS, *_QUOTIENTS, *_CASTS, "tf.negative", "tf.multiply", "tf.add", "tf.subtract"))
 
@@ -324,6 +342,28 @@ def _multiplies(function: Any) -> bool:
         return False
     return any(isinstance(node, ast.Mult) or isinstance(node, ast.Call) and leaf(node.func) in ("multiply", "mul")
                for node in ast.walk(function.node))
+
+
+def _nowhere_else(root: Site, choice: Site) -> bool:
+    """Whether what a root gives is read only by a choice, and by comparisons."""
+    body = root.point.scope.node if root.point is not None and root.point.scope is choice.point.scope else None
+    if body is None:
+        return False
+    names = {target.id for node in ast.walk(body) if isinstance(node, ast.Assign) and node.value is root.node
+             for target in node.targets if isinstance(target, ast.Name)}
+    there = {inner for node in (choice.node, *(one for one in ast.walk(body) if isinstance(one, ast.Compare))) for inner in ast.walk(node)}
+    tests = {inner for one in ast.walk(body) if isinstance(one, ast.Call) and leaf(one.func) in _TESTS for inner in ast.walk(one)}
+    read = [node for node in ast.walk(body) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in names]
+    return all(node in there or node in tests for node in read) and (bool(names) or root.node in there)
+
+
+def _asks_positive(condition: Value, root: Site, truth: bool) -> bool:
+    """Whether a condition, where it has this truth, says that what a root gives is not 0."""
+    test = made_by(condition, *_POSITIVE[truth])
+    if test is None or root.result is None:
+        return False
+    return any(same(test.value(side), root.result) and zero.is_number and (zero.lo == 0 or bounds and zero.lo > 0)
+               for side, bounds in _POSITIVE[truth][test.op.name] for zero in [test.value("y" if side == "x" else "x")])
 
 
 def _maker(value: Value) -> Site | None:

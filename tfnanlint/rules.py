@@ -208,6 +208,10 @@ class Context:
         """The later choice (`tf.where`) that throws away what a site gives outside its domain, if there is one."""
         return self.masks.of(site)
 
+    def keeps_positive(self, root: Site) -> bool:
+        """Whether a later `tf.where` takes what a root gives only where that is above 0: then its gradient is NaN under XLA only."""
+        return self.masks.keeps_positive(root)
+
     def hidden(self, site: Site) -> bool:
         """Whether a later choice replaces what a site gives outside its domain and no gradient flows back from it."""
         masked = self.masked(site)

@@ -536,6 +536,14 @@ op("tf.math.unsorted_segment_sqrt_n", "tf.unsorted_segment_sqrt_n", "x segment_i
 
 # Images
 
+def _standardized(x: Value) -> Value:
+    """(x - mean) / max(std, 1 / sqrt(pixels)); the square of what is very large overflows."""
+    return Value(nan=x.nan or x.inf or any(1e18 < abs(end) < INF for end in (x.lo, x.hi)), kind="tensor")
+
+
+op("tf.image.per_image_standardization", "tf.image.per_image_whitening", "x name",
+   lambda site: _standardized(t.one_of(site.value("x"))),
+   gradient="NaN under XLA where all pixels are equal", reference="tf.image.per_image_standardization(x[None, :, None])")
 op("tf.image.psnr", "ops.psnr", "x y max_val name", lambda site: Value(inf=True, evident=True),
    needs={"y": "different from x"}, untested="Inf for equal images; unbounded")
 op("tf.image.ssim", "tf.image.ssim_multiscale", "x y max_val filter_size filter_sigma k1 k2", t.ranged(-1.0, 1.0),
