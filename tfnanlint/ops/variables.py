@@ -278,8 +278,9 @@ op("tf.train.exponential_decay", "tf.train.polynomial_decay tf.train.cosine_deca
    "tf.train.natural_exp_decay tf.train.inverse_time_decay", "learning_rate",
    lambda site: Value(0.0, INF, dtype="float32"), untested="TensorFlow 1 only")
 def _gradient(site: Site) -> Value:
-    """Any number, of either sign; so are the variables that stand beside gradients."""
-    return Value(evident=True)
+    """Any number, of either sign, in the dtype of what it is taken by; so are the variables that stand beside gradients."""
+    by = next((site.value(param) for param in ("sources", "xs") if param in site.args), None)
+    return Value(evident=True, dtype=by.dtype if by is not None and by.kind in ("tensor", "unknown") else None)
 
 
 op("tf.GradientTape", "", "persistent watch_accessed_variables", _object("tape"), untested="not a number", pure=False)
