@@ -89,6 +89,15 @@ class ClassObject:
         self.scope  # walks the body
         return self._methods
 
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The annotated names of its body, in order: what a named tuple or dataclass is made with."""
+        found = getattr(self.node, "fields", None)
+        if found is None:  # kept with the tree, which outlives the module
+            found = self.node.fields = tuple(one.target.id for one in self.node.body
+                                             if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name))
+        return found
+
     def close(self) -> None:
         """Forget everything; see `Module.close`."""
         self._methods.clear()

@@ -10,7 +10,7 @@ from tfnanlint.conditions import leaf
 from tfnanlint.names import canonical
 from tfnanlint.ops import Op
 from tfnanlint.ops.python import limit
-from tfnanlint.scopes import Assigned, Binding, Fixed, Loop, Parameter, Point, Refined, Scope, Shared
+from tfnanlint.scopes import Assigned, Binding, Fixed, Joined, Loop, Parameter, Point, Refined, Scope, Shared, unrefined
 from tfnanlint.site import Site
 from tfnanlint.statements import Walk
 from tfnanlint.values import INF, NOTHING, Choice, Namespace, Note, Value, covers, number, unknown, widen
@@ -202,6 +202,10 @@ class Following:
                 return Value(default.lo, default.hi, default.zero, kind="number", const=default.const,
                              origin=Note(f"default of parameter '{parameter.name}'", function.node, function.module.source))
             return unknown("number" if calls.says_number(spec, parameter.name) else "unknown", note)
+        vague = not arriving.known and arriving.obj is None and arriving.kind in ("unknown", "none")
+        annotated = self._annotated(function, parameter.name) if vague else None
+        if annotated is not None:
+            return annotated
         if arriving.known or arriving.kind not in ("unknown", "tensor") or arriving.guarded:
             return arriving
         if isinstance(arriving.origin, Site):
@@ -252,8 +256,8 @@ class Following:
         """An instance of the class of the program that a parameter is annotated with."""
         spec = function.node.args
         for arg in spec.posonlyargs + spec.args + spec.kwonlyargs:
-            if arg.arg == name and isinstance(arg.annotation, (ast.Name, ast.Attribute)):
-                found = self.callee(arg.annotation, function.point)
+            if arg.arg == name and isinstance(note := _without_none(arg.annotation), (ast.Name, ast.Attribute)):
+                found = self.callee(note, function.point)
                 if found is not None and isinstance(found.obj, ClassObject):
                     return Value(kind="instance", obj=Instance(found.obj))
         return None
@@ -398,6 +402,9 @@ class Following:
             bound = [self.call(m, [Fixed(owner)], {}) if m.is_property else
                      Value(kind="function", obj=Bound(m, [Fixed(owner)] if m.bound else [])) for m in dict.fromkeys(methods)]
             return self.joined(bound)
+        field = self._field(owner.obj, attr) if attr in cls.fields else None
+        if field is not None:
+            return field.value(self)
         key = (cls, attr, len(classes))
         if key not in self.attributes:
             self.attributes[key] = self._attribute(classes, attr)
@@ -407,6 +414,17 @@ class Following:
         mark = len(self.reads)
         value = found.value(self)
         return self._of_one(owner.obj, attr, value) if len(self.reads) == mark else value
+
+    def _field(self, instance: Instance, attr: str) -> Binding | None:
+        """What a named tuple or dataclass was made with under a name; None where that is not seen."""
+        cls, node, point = instance.cls, instance.node, instance.point
+        if node is None or point is None or "__init__" in cls.methods:
+            return None
+        made = {leaf(one) for one in [*cls.node.bases, *(getattr(d, "func", d) for d in cls.node.decorator_list)]}
+        if not made & {"NamedTuple", "dataclass"}:
+            return None
+        positional, keywords, complete = calls.arguments(node, point)
+        return {**dict(zip(cls.fields, positional)), **keywords}.get(attr) if complete else None
 
     def _of_one(self, instance: Instance, attr: str, value: Value) -> Value:
         """An attribute of one of several objects of a class: each holds a number of its own."""
@@ -482,9 +500,19 @@ class Following:
         for one in self.lineage(cls):
             for base in one.node.bases:
                 name = self.resolve(base, one.point)
-                if name:
-                    names.add(name)
+                made = unrefined(one.point.lookup(base.id)) if name is None and isinstance(base, ast.Name) else None
+                found = made.bindings if isinstance(made, Joined) else ()  # another one for another version of Keras
+                names.update(filter(None, [name, *(self._resolve_binding(option, 0) for option in found)]))
         return names
+
+
+def _without_none(note: ast.expr | None) -> ast.expr | None:
+    """The class in an annotation: `C` of `Optional[C]` and of `C | None`."""
+    if isinstance(note, ast.Subscript) and leaf(note.value) == "Optional":
+        return note.slice
+    if isinstance(note, ast.BinOp) and isinstance(note.op, ast.BitOr) and isinstance(note.right, ast.Constant):
+        return note.left if note.right.value is None else None
+    return note
 
 
 def _reads_itself(binding: Binding, attr: str) -> bool:

@@ -178,6 +178,7 @@ def passed(x: Value) -> Value:
 _pass("tf.identity", "raw.Identity ops.copy np.copy tnp.copy K.identity", reference="tf.identity(x)")
 _pass("tf.stop_gradient", "K.stop_gradient ops.stop_gradient raw.StopGradient", reference="tf.stop_gradient(x)")
 _pass("tf.ensure_shape", "raw.EnsureShape tf.set_shape", "x shape name", reference="tf.ensure_shape(x, x.shape)")
+_pass("check_shapes.check_shape", "", "x spec", untested="another library's assertion: it hands on what it is given")
 _pass("tf.reshape", "K.reshape ops.reshape tnp.reshape np.reshape raw.Reshape K.flatten K.batch_flatten tnp.ravel "
       "np.ravel ops.ravel", "x shape name", reference="tf.reshape(x, [-1, 1])")
 _pass("tf.squeeze", "K.squeeze ops.squeeze tnp.squeeze np.squeeze raw.Squeeze", "x axis name squeeze_dims",

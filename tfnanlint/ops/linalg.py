@@ -92,7 +92,7 @@ op("tf.linalg.lstsq", "tf.matrix_solve_ls np.linalg.lstsq ops.lstsq", "x rhs l2_
    gradient=SINGULAR, untested="tf.linalg.inv is tested")
 op("tf.linalg.lu", "ops.lu_factor", "x name", lambda site: t.several(_matrix(site), Value(0.0, INF, dtype="int32")),
    untested="returns a pair")
-op("tf.linalg.svd", "tf.svd ops.svd ops.linalg.svd np.linalg.svd", "x full_matrices compute_uv name", _svd,
+op("tf.linalg.svd", "tf.svd tf.batch_svd ops.svd ops.linalg.svd np.linalg.svd", "x full_matrices compute_uv name", _svd,
    untested="returns a triple", gradient="")
 op("tf.linalg.eigh", "tf.self_adjoint_eig ops.eigh ops.linalg.eigh np.linalg.eigh", "x name", _values_and_vectors,
    untested="returns a pair")

@@ -40,7 +40,7 @@ def started(site: Site) -> Value:
     """What a variable holds before anything is assigned to it."""
     param = MADE_WITH[site.op.name]
     if site.op.name == "method.add_weight" and not site.given(param):
-        return number(0.0)  # of a weight that is not trained
+        return number(0.0) if dtype_given(site) in INTEGERS else unknown()  # floats get random numbers
     found = site.value(param)
     if isinstance(found.const, str):
         return {"zeros": number(0.0), "zero": number(0.0), "ones": number(1.0), "one": number(1.0)}.get(found.const.lower(), unknown())
