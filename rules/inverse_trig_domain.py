@@ -18,7 +18,8 @@ See also: https://www.tensorflow.org/api_docs/python/tf/math/acos
 https://github.com/davidsandberg/facenet/issues/692 (arccos of 1.0000001)
 """
 
-from tfnanlint.api import Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Site, Value, domain, repairs, rule, words
+from tfnanlint.api import (Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Site, Value, domain,
+                           looks_for_nan, named_safe, repairs, rule, words)
 
 FINITE_AT_THE_EDGE = ("tf.acos", "tf.asin", "tf.acosh")
 CUT = ("tf.acos", "tf.asin")
@@ -35,6 +36,8 @@ def check(inverse: Site, here: Context) -> Iterator[Finding]:
     if not outside and inverse.op.name in FINITE_AT_THE_EDGE and stopped:
         return
     certainty = Certainty.UNKNOWN if magnitude_of_unknown(x, here) else here.grade(x, surely=where.fails(x))
+    if certainty is not Certainty.MUST and (looks_for_nan(here.around(inverse.node)) or named_safe(inverse, "x")):
+        return
     name = NAMES.get(inverse.op.name, inverse.op.name.rpartition(".")[2])
     edge = "the gradient is Inf" if inverse.op.name in FINITE_AT_THE_EDGE else "the result is Inf"
     what = f"a value that is {words(x)}" if x.known else "a value about which nothing is known"

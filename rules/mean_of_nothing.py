@@ -19,7 +19,7 @@ https://github.com/qq456cvb/VoteNet/issues/9 and https://github.com/tryolabs/lum
 
 import re
 
-from tfnanlint.api import Certainty, Claim, Context, Finding, Fix, Iterator, Named, Site, Value, ast, rule
+from tfnanlint.api import Certainty, Claim, Context, Finding, Fix, Iterator, Named, Site, Value, ast, looks_for_nan, rule
 
 FILTERS = ("tf.boolean_mask", "tf.dynamic_partition")
 PICKS = ("tf.gather", "tf.gather_nd")
@@ -76,10 +76,11 @@ def found_by_test(indices: Value, depth: int = 4) -> bool:
 
 def asked(reduction: Site, here: Context) -> bool:
     """Whether the reduction stands in a branch that is taken only if there are elements."""
-    if chosen_later(reduction, here):
+    around = here.around(reduction.node)
+    if chosen_later(reduction, here) or looks_for_nan(around) or any(isinstance(node, ast.For) and by_class(node) for node in around):
         return True
     inner: ast.AST = reduction.node
-    for node in here.around(reduction.node):
+    for node in around:
         if isinstance(node, (ast.If, ast.IfExp, ast.While)) and inner is not node.test and ASKS.search(here.text(node.test)):
             return True
         if isinstance(node, ast.Call) and leaf(node.func) in CONDITIONALS:
@@ -88,6 +89,13 @@ def asked(reduction: Site, here: Context) -> bool:
             return True
         inner = node
     return False
+
+
+def by_class(loop: ast.For) -> bool:
+    """Whether the elements are those that equal the loop's variable: a class or label, of which there are some."""
+    names = {one.id for one in ast.walk(loop.target) if isinstance(one, ast.Name)}
+    return any(isinstance(one, ast.Compare) and isinstance(one.ops[0], ast.Eq) and any(
+        isinstance(side, ast.Name) and side.id in names for side in (one.left, *one.comparators)) for one in ast.walk(loop))
 
 
 def chosen_later(reduction: Site, here: Context) -> bool:

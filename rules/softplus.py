@@ -20,13 +20,15 @@ https://github.com/tensorforce/tensorforce/issues/114 (log(exp(x) + 1) in a dist
 
 import math
 
-from tfnanlint.api import Certainty, Claim, Context, Finding, Iterator, Site, argument, exponential_of, rule
+from tfnanlint.api import Certainty, Claim, Context, Differentiated, Finding, Iterator, Site, argument, exponential_of, rule
 
 
 @rule("TFN304", "softplus", on="tf.math.log tf.math.log1p", over="TFN101 TFN106 TFN307 TFN204 TFN206")
 def check(log: Site, here: Context) -> Iterator[Finding]:
     exp = exponential(log)
     if exp is None or exp.value("x").hi < math.log(exp.value("x").limits.max):
+        return
+    if log.differentiated is Differentiated.NO and here.masked(exp) is not None:
         return
     fixes = here.rewrite(log, "tf.math.softplus({x})", title="use softplus", claim=Claim.EQUAL,
                          x=argument(exp, "x", "exponent")) if exp.complete else []

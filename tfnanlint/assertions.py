@@ -19,6 +19,7 @@ from tfnanlint.site import Site
 _POSITIVE = re.compile(r"_*assert_(?:all_)?(?:positive|greater|greater_equal|above|strictly_\w+|none_equal|nonzero|non_zero)")
 _ORDER = re.compile(r"_*assert_(?:less|greater)")
 _SAFE = re.compile(r"(?:^|_)safe(?:_|$)")  # what the program calls safe it has made so
+_NAN_TESTS = frozenset("is_nan is_inf is_finite isnan isinf isfinite".split())
 _WAITED_FOR = re.compile(r"_*(?:maybe_)?(?:assert|assertions|check|validate|ensure)(?:_\w+)?")
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _LESS = (ast.Sub, ast.USub)
@@ -74,6 +75,18 @@ class Assertions:
             self._found[place] = {name for call, loops in _calls(place, []) if _POSITIVE.fullmatch(leaf(call.func))
                                   for name in _subjects(call, loops)}
         return self._found[place]
+
+
+def looks_for_nan(around: list[ast.AST]) -> bool:
+    """Whether the function around a site tests something for NaN or Inf: who does so has met them, and leaves them out."""
+    function = next((one for one in around if isinstance(one, _FUNCTIONS)), None)
+    return function is not None and any(leaf(call.func) in _NAN_TESTS for call, _ in _calls(function, []))
+
+
+def named_safe(site: Site, param: str) -> bool:
+    """Whether what arrives at a parameter has a name, or comes from a function with a name, that says safe."""
+    node = site.args.get(param)
+    return node is not None and site.point is not None and any(_SAFE.search(name) for name, _ in _made_of(node, site.point))
 
 
 def _calls(node: ast.AST, loops: list[ast.For]) -> Iterator[tuple[ast.Call, list[ast.For]]]:
@@ -136,5 +149,7 @@ def _made_of(node: ast.expr, point: Point) -> set[tuple[str, bool]]:
             binding: Any = unrefined(place.lookup(name)) if name.isidentifier() else None
             if isinstance(binding, Assigned) and binding.point.scope is place.scope and id(binding) not in seen:
                 seen.add(id(binding))
+                if isinstance(binding.node, ast.Call) and _SAFE.search(leaf(binding.node.func)):
+                    found.add((leaf(binding.node.func), taken_off))
                 queue.append((binding.node, binding.point, taken_off))
     return found

@@ -112,8 +112,9 @@ def _on_a_kernel(divisor: Value) -> bool:
 
 def _drawn(divisor: Value, depth: int = 6) -> int:
     """How many random draws are added up in a divisor; 0 where something else is in it."""
-    value = plain(divisor)
-    site = value.origin
+    site = widest(plain(divisor)).origin
+    if isinstance(site, Note):
+        site = widest(plain(Value(origin=site.parent))).origin if isinstance(site.parent, Site) else None
     if not isinstance(site, Site) or depth == 0:
         return 0
     name = site.op.name

@@ -36,11 +36,13 @@ _LOSSES = re.compile(r"\bloss(?:es|_fn)?\s*=\s*(?:self\.)?\[?(\w+)\s*[,)\]\n]")
 # What is measured or prepared and not trained, by the names that people give it.
 _MEASURED = re.compile(r"(?:^|_)(?:metrics?|accuracy|precision|recall|f1|fbeta|auc|summary|summaries|eval|evaluation|"
                        r"schedules?|learning_rate|(?<!weight_)decay|"
+                       r"configure|"
                        r"stats?|statistics|diagnostics?|monitor(?:ing)?|initializers?|preprocess(?:ing|or)?|augment(?:ation)?)(?:_|$)")
 # What works on gradients that were taken already.
 _ON_GRADIENTS = re.compile(r"(?!.*(?:penalty|loss))_*(?:clip|process|compute|apply|aggregate|accumulate|scale|transform)_"
                            r"(?:\w+_)?grad(?:ient)?s?(?:_\w+)?")
-_METRICS = re.compile(r".*/(?:metrics?|samplers)/[^/]*")
+_GRADIENT = re.compile(r"grads?|gradients?|grads_\w+|gradients?_list")
+_METRICS = re.compile(r".*/(?:metrics?|samplers|mcmc|data_preparation|preprocessing)/[^/]*")
 _TESTS = re.compile(r"test_.*|.*_test|.*_?test_?utils|conftest")  # tests look at values
 _PREPARING = re.compile(r"_*(?:init|build|reset|setup)")  # methods that run before training does
 _INITIAL = re.compile(r"(?:^|_)init(?:iali[sz]e)?(?:_|$)")  # initial values are computed once
@@ -71,7 +73,8 @@ class Gradients:
             return Differentiated.NO
         if site.node in self.upstream:
             return Differentiated.YES
-        return self.at(site.point)
+        found = self.at(site.point)
+        return Differentiated.NO if found is Differentiated.UNKNOWN and _of_gradients(site) else found
 
     def _drawn(self, site: Site) -> bool:
         """Whether all that arrives at a site was drawn at random: no weight can be reached through it."""
@@ -183,6 +186,19 @@ class Gradients:
         """Names of the functions that are handed to a decorator as the two ways of a gradient."""
         return frozenset(_OWN_GRADIENTS.findall(self.module.source.text))
 
+    def handed(self, function: Function | None, depth: int = 5) -> bool:
+        """Whether a function is handed to a decorator as one way of a gradient, or called by such functions only: what it
+        gives at the edges is chosen by those who call it."""
+        if function is None or not self._own_gradients or depth == 0:
+            return False
+        if function.name in self._own_gradients or any(map(_own_gradient, getattr(function.node, "decorator_list", ()))):
+            return True
+        if function.point.scope.function is not None:
+            return self.handed(function.point.scope.function, depth)
+        calls = self.module.calls_to(function.name, self.interpreter)[:16]
+        callers = [point.scope.function for _, point in calls]
+        return bool(callers) and all(one is not None and one.node is not function.node and self.handed(one, depth - 1) for one in callers)
+
     @cached_property
     def _losses(self) -> frozenset[str]:
         """Names of the functions that are handed on as a loss."""
@@ -242,6 +258,15 @@ class Gradients:
             self._upstream.add(origin.node)
             self.interpreter.steps = 0
             queue += [origin.value(param) for param in (origin.args or origin._values)]
+
+
+def _of_gradients(site: Site) -> bool:
+    """Whether a site works on gradients that its function was given: only a penalty takes gradients of those."""
+    function = site.point.scope.function if site.point is not None else None
+    if function is None or not isinstance(function.node, ast.FunctionDef) or re.search("penalty|loss", function.name):
+        return False
+    given = {arg.arg for arg in function.node.args.args if _GRADIENT.fullmatch(arg.arg)}
+    return bool(given) and any(isinstance(node, ast.Name) and node.id in given for node in ast.walk(site.node))
 
 
 def _rigid(value: Value, limit: int = 60) -> bool:

@@ -216,7 +216,11 @@ def _shifted_exponentials(site: Site, x: Value) -> Value | None:
 
 
 def _mean(site: Site) -> Value:
-    return mean(t.one_of(site.value("x")))
+    x = t.one_of(site.value("x"))
+    result = mean(x)
+    if x.dtype not in ("float16", "bfloat16") and _shifted_exponentials(site, x) is not None:  # 1 among as many as an axis holds
+        return Value(2.0**-31, max(result.hi, 1.0), nan=x.nan, dtype=x.dtype)
+    return result
 
 
 def _extreme(site: Site) -> Value:
