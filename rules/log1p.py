@@ -28,7 +28,7 @@ from tfnanlint.api import (NO_CONSTANT, Certainty, Claim, Context, Differentiate
 KEPT = 5e-7  # who keeps x above this wants no digits below it: what is lost of log(1 - x) is 6e-8, next to losses of 1
 
 
-@rule("TFN307", "log1p", on="tf.math.log")
+@rule("TFN307", "log1p", on="tf.math.log", preview=True)
 def check(log: Site, here: Context) -> Iterator[Finding]:
     total = here.made_by(log.value("x"), "tf.add", "tf.subtract", aligned=True)
     param = summand(total) if total is not None else None
@@ -39,6 +39,10 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
         return
     if log.differentiated is Differentiated.NO or number_of_python(total, log):
         return
+    clip = here.made_by(x, "tf.clip_by_value")
+    floor = clip.value("clip_value_min") if clip is not None else None
+    if floor is not None and not floor.exact and (floor.lo > 0 or not floor.known):
+        return  # kept away from 0 by an epsilon of which only the name is known
     minus = total.op.name == "tf.subtract"
     fixes = here.rewrite(log, "tf.math.log1p(-{x})" if minus else "tf.math.log1p({x})", title="use log1p", claim=Claim.EQUAL,
                          x=argument(total, param, "offset"))

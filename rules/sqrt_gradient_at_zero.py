@@ -33,6 +33,9 @@ def check(root: Site, here: Context) -> Iterator[Finding]:
     reached = x.zero or x.lo < 0 and root.op.name == CLIPPED
     if not reached or x.guarded or x.lo < 0 and root.op.name == "tf.sqrt":
         return
+    quotient = here.made_by(x, "tf.divide")
+    if quotient is not None and x.lo >= 0 and quotient.value("x").positive:
+        return  # 0 only where the divisor is infinite
     certainty = Certainty.MUST if x.hi <= 0 else Certainty.MAY
     name = "cube root" if root.op.name == "ops.cbrt" else "square root"
     late = root.op.name != "ops.cbrt" and here.keeps_positive(root)

@@ -41,7 +41,7 @@ class Key:
 KEYS = {
     "select": Key("rules", ["ALL"], "the rules that run, by code, prefix (`TFN1`), name, or `ALL`"),
     "extend-select": Key("rules", [], "rules that run as well, such as those in preview"),
-    "preview": Key("boolean", False, "run the rules in preview (TFN8: training set-up and data), which else run only when selected"),
+    "preview": Key("boolean", False, "run the rules in preview (TFN307, TFN8: training set-up and data), which else run only when selected"),
     "ignore": Key("rules", [], "rules that do not run"),
     "per-file-ignores": Key(
         "rules-by-pattern", {}, 'a table from patterns to rules that do not run there: `"tests/*" = ["TFN1"]`'
