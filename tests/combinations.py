@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import itertools
 import random
+import sys
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import Iterator
@@ -14,6 +15,10 @@ from tfnanlint.findings import Finding
 from tfnanlint.fixing import fix_source
 from tfnanlint.rules import load
 from tfnanlint.source import Source
+
+sys.path.insert(0, str(repository.ROOT / "benchmarks"))
+
+from corpus import broken  # noqa: E402
 
 # Each is a form of its own; `{}` and `{0}` are what it is put around.
 FORMS = """
@@ -116,6 +121,7 @@ def trial(expression: str) -> Trial:
         after, how = repository.findings(result.source), "all fixes" if unsafe else "safe fixes"
         ast.parse(result.source.text)
         faults += [f"{how} bring up {code}" for code in brought_up(before, after)]
+        faults += [f"{how}: {name}: {what}" for name, what in broken(source.text, result).items()]
         again = fix_source(result.source, repository.findings, lambda fix: unsafe or fix.claim.safe)
         faults += [f"{how} go on in a second run"] if again.source.text != result.source.text else []
         refused += [one for one in result.problems if unsafe or "takes --unsafe-fixes" not in one]

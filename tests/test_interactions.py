@@ -128,6 +128,14 @@ def test_a_fix_is_made_together_with_that_of_what_it_brings_up(before, after):
     assert result.source.slice(result.regions[0]) in after
 
 
+def test_what_a_fix_wrote_is_known_after_a_later_one_moved_it_into_its_own_line():
+    expression = "-tf.norm(tf.sqrt(z * z + w * w), axis=-1)"
+    assert trial(expression).faults == ()
+    result = fixed(program(f"loss = {expression}"), False)
+    assert [told.code for told, _ in result.applied] == ["TFN202", "TFN201"]
+    assert [result.source.slice(region) for region in result.regions][0].strip() == "inner = z * z + w * w"
+
+
 def test_a_fix_is_not_made_where_what_it_brings_up_may_not_be_fixed():
     source = program(f"loss = {TOGETHER[1][0]}")
     result = fixed(source, False)

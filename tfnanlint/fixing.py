@@ -59,7 +59,7 @@ def fix_source(
     left = work.settle()
     return FixResult(work.source, [(one.finding, one.fix) for one in work.applied], work.rounds,
                      [*(problem for problem, _ in work.refused.values()), *left],
-                     sorted({region for one in work.applied for region in one.regions}))
+                     sorted({*work.written, *(region for one in work.applied for region in one.regions)}))
 
 
 @dataclass(slots=True)
@@ -93,6 +93,7 @@ class _Work:
         self.source = source
         self.findings: list[Finding] = analyse(source)
         self.applied: list[_Applied] = []
+        self.written: list[Span] = []  # what is left of fixes that later ones replaced in part
         self.rounds = 0
         # Why a fix did not hold and in which round, by code, title and place of the finding; told at the end.
         self.refused: dict[tuple[str, str, Span], tuple[str, int]] = {}
@@ -227,9 +228,16 @@ class _Work:
     def _accept(self, step: _Step) -> None:
         self.rounds += 1
         shift = step.shift
-        self.applied = [one for one in self.applied if not _superseded(one, self.source, shift)]
+        self.written = [place for region in self.written if (place := _carried(region, self.source, shift))]
+        still = []
         for one in self.applied:
-            one.regions = [shift.span(region) for region in one.regions]
+            carried = [place for region in one.regions if (place := _carried(region, self.source, shift))]
+            if len(carried) == len(one.regions):
+                one.regions = carried
+                still.append(one)
+            else:
+                self.written += carried
+        self.applied = still
         place = dict(zip(shift.edits, shift.regions))
         for finding, fix in step.batch:
             self.applied.append(_Applied(finding, fix, [place[edit] for edit in fix.edits]))
@@ -302,13 +310,12 @@ def _conflict(one: Edit, other: Edit) -> bool:
     return a.start < b.end and b.start < a.end
 
 
-def _superseded(one: _Applied, source: Source, shift: Shift) -> bool:
-    """Whether a later edit replaced all that an earlier fix wrote."""
-    for region in one.regions:
-        cover = [shift.edits[index] for index in shift.touching(region)]
-        if any(region in edit.span and source.slice(region) not in edit.text for edit in cover):
-            return True
-    return False
+def _carried(region: Span, source: Source, shift: Shift) -> Span | None:
+    """Where what an earlier fix wrote is after a later one: also in a line that this one added. None when it is gone."""
+    if not any(region in edit.span for edit in shift.edits if _replaces(edit)):
+        return shift.span(region)
+    text = source.slice(region)
+    return next((place for edit, place in zip(shift.edits, shift.regions) if text in edit.text), None)
 
 
 # ---------------------------------------------------------------------------------------------------------
