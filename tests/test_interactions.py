@@ -196,6 +196,13 @@ def test_what_may_be_numpy_is_not_made_a_tensor():
     assert all(one.fixes for one in repository.findings(Source("a.py", tensors)))
 
 
+def test_the_backend_inside_of_keras_has_no_functions_of_its_own():
+    text = ("from keras.src import backend\nfrom keras.src import ops\n\n\ndef f(y):\n"
+            "    return y / ops.std(y, axis=-1, keepdims=True)\n")
+    assert "ops.maximum(ops.std(" in fixed(Source("a.py", text), True).source.text or "ops.sqrt(" in fixed(Source("a.py", text), True).source.text
+    assert "backend." not in fixed(Source("a.py", text), True).source.text
+
+
 def test_two_signs_are_drawn_together():
     source = program("loss = -tf.math.log(1 - tf.nn.sigmoid(z) + 1e-8)")
     (finding,) = [one for one in repository.findings(source, [rule for rule in load() if rule.code == "TFN402"])]

@@ -584,7 +584,7 @@ class Changed:
 
 
 def _imported(binding: Any) -> str | None:
-    if isinstance(binding, Imported) and binding.level == 0:
+    if isinstance(binding, Imported) and binding.level == 0 and binding.dotted != "keras.src.backend":  # has not the functions of K
         return canonical(binding.dotted)
     if isinstance(binding, Joined):
         return next((t for t in map(_imported, binding.bindings) if t), None)
