@@ -31,7 +31,7 @@ assumptions resolution following containers state subexpressions expressions
 gradients domains exponents moments probabilities pairings masks evidence assertions reach
 template rewrite rules repairs api
 flow
-notices keys patterns revision config suppress checking baseline changes pages
+notices keys patterns revision config suppress checking store cache baseline changes pages
 writing fixing ignores discover linter workers report lsp cli __main__
 prove dev
 """.split()

@@ -42,7 +42,7 @@ def load():
     return RULES
 
 
-def analyse(source, rules, setup=None, wanted=None, within=None):
+def analyse(source, rules, *others):
     codes = {rule.code: rule for rule in rules}
     findings = [finding for node in ast.walk(source.tree) for finding in _judge(source, node)]
     return sorted((f for f in findings if f.code in codes), key=lambda f: (f.span, f.code))

@@ -13,6 +13,7 @@ from tfnanlint.source import Source, Span, Unreadable
 
 if TYPE_CHECKING:
     from tfnanlint.flow import Analysis
+    from tfnanlint.project import Facts
 
 
 def relevant(data: bytes) -> bool:
@@ -49,25 +50,40 @@ class Checked:
         return self.source.path
 
 
+@dataclass(frozen=True, slots=True)
+class Account:
+    """All that was found in a file, before any of it was set aside; which of it has its fixes; and what it depends on outside
+    of the file.
+    """
+
+    checked: Checked
+    repaired: tuple[bool, ...]
+    facts: Facts
+
+
 Narrowing = Callable[[Checked], Checked]
+Teller = Callable[[Account], None]
 
 
 def _whole(checked: Checked) -> Checked:
     return checked
 
 
-def check(path: str, data: bytes, policy: Policy, narrowed: Narrowing = _whole) -> Checked:
-    """The findings in the bytes of a file, those that `narrowed` leaves. What cannot be decoded or parsed is a finding itself."""
+def check(path: str, data: bytes, policy: Policy, narrowed: Narrowing = _whole, told: Teller | None = None) -> Checked:
+    """The findings in the bytes of a file, those that `narrowed` leaves. What cannot be decoded or parsed is a finding itself.
+
+    `told` gets the whole account of a file that could be analysed.
+    """
     if not relevant(data):
         return Checked(Source(path, ""))
     if path.endswith(NOTEBOOK):
-        return _check_notebook(path, data, policy, narrowed)
+        return _check_notebook(path, data, policy, narrowed, told)
     try:
         source = Source.from_bytes(path, data)
     except Unreadable as error:
         nothing = Source(path, "")
         return narrowed(Checked(nothing, (notices.INVALID_SYNTAX.finding(nothing, Span(0, 0), str(error)),)))
-    return check_source(source, policy, narrowed)
+    return check_source(source, policy, narrowed, told)
 
 
 def opened(path: str, data: bytes) -> Source:
@@ -79,7 +95,7 @@ def opened(path: str, data: bytes) -> Source:
     return Notebook(path, data).source
 
 
-def _check_notebook(path: str, data: bytes, policy: Policy, narrowed: Narrowing) -> Checked:
+def _check_notebook(path: str, data: bytes, policy: Policy, narrowed: Narrowing, told: Teller | None) -> Checked:
     """The findings in a notebook's Python cells; none when they do not name TensorFlow, whatever else in it does."""
     from tfnanlint.notebook import Notebook
 
@@ -90,7 +106,7 @@ def _check_notebook(path: str, data: bytes, policy: Policy, narrowed: Narrowing)
         return narrowed(Checked(shown, (_unparsable(shown, error),)))
     if not notebook.mentions(("tensorflow", "keras")):
         return Checked(Source(path, ""))
-    return check_source(notebook.source, policy, narrowed)
+    return check_source(notebook.source, policy, narrowed, told)
 
 
 def unread(path: str, reason: str) -> Checked:
@@ -99,23 +115,33 @@ def unread(path: str, reason: str) -> Checked:
     return Checked(nothing, (notices.UNREAD.finding(nothing, Span(0, 0), reason),))
 
 
-def check_source(source: Source, policy: Policy, narrowed: Narrowing = _whole) -> Checked:
-    """The findings in a decoded source, those that `narrowed` leaves, with their fixes."""
-    with Checking(source, policy) as checking:
+def check_source(source: Source, policy: Policy, narrowed: Narrowing = _whole, told: Teller | None = None) -> Checked:
+    """The findings in a decoded source, those that `narrowed` leaves, with their fixes. Arguments are those of `check`."""
+    with Checking(source, policy, facts=None if told is None else {}) as checking:
         kept = narrowed(checking.checked)
-        return replace(kept, findings=tuple(map(checking.repaired, kept.findings)))
+        repaired = {finding: checking.repaired(finding) for finding in kept.findings}
+        if told is not None and checking.complete:
+            found = tuple(repaired.get(finding, finding) for finding in checking.checked.findings)
+            if not any(finding.code == notices.INTERNAL.code for finding in found):
+                flags = tuple(finding in repaired for finding in checking.checked.findings)
+                told(Account(replace(checking.checked, findings=found), flags, checking.facts or {}))
+        return replace(kept, findings=tuple(repaired[finding] for finding in kept.findings))
 
 
 class Checking:
     """The findings in a decoded source, as `checked`; their fixes are made one by one, when asked for, which costs more than
-    to find them. What fixes are made from is held until `close`.
+    to find them. What fixes are made from is held until `close`. `complete` says whether the source could be analysed; what
+    that depends on outside of it is noted in `facts`, if it is given.
 
     `found` are those of all rules, before anything is filtered; None where the source could not be analysed. With `within`
     only these rows are judged, and `elsewhere` tells what was found in others before.
     """
 
-    def __init__(self, source: Source, policy: Policy, within: range | None = None, elsewhere: Iterable[Finding] = ()):
+    def __init__(self, source: Source, policy: Policy, within: range | None = None, elsewhere: Iterable[Finding] = (),
+                 facts: Facts | None = None):
         self.checked = Checked(source)
+        self.complete = True
+        self.facts = facts
         self.found: list[Finding] | None = None
         self._analysis: Analysis | None = None
         if policy.comments and suppress.skips_file(source):
@@ -125,10 +151,12 @@ class Checking:
         try:
             self._analysis = flow.Analysis(source, policy.rules, policy.setup,
                                            lambda finding: finding.certainty is Certainty.UNKNOWN or policy.reports(finding),
-                                           within)
+                                           within, facts)
         except Unreadable as error:
+            self.complete = False
             self.checked = Checked(source, (_unparsable(source, error),))
         except (RecursionError, MemoryError):
+            self.complete = False
             self.checked = Checked(source, (_unparsable(source, Unreadable("nested too deeply to be analysed")),))
         else:
             here = {(one.code, one.span) for one in self._analysis.findings}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Protocol
 
 from tfnanlint import notices
@@ -249,12 +249,24 @@ def _patterns(stated: Layer, lines: Sequence[str]) -> Patterns:
 # Settings of a directory
 
 
+# What says which files are checked and which findings are shown, but not what is found in a file.
+_ABOUT_FILES = frozenset("origin root exclude extend_exclude force_exclude respect_gitignore max_file_size baseline".split())
+
+
+def _effects(stated: Layer) -> list[tuple[str, Any]]:
+    """Those values of a layer on which it depends what is found in a file."""
+    patterns = [("root", stated.root)] if stated.per_file_ignores else []
+    return patterns + [(one.name, value) for one in fields(stated)
+                       if one.name not in _ABOUT_FILES and (value := getattr(stated, one.name)) != one.default]
+
+
 class Settings:
     """The layers that hold for a directory, weakest first."""
 
     def __init__(self, layers: Sequence[Layer]):
         self.layers = tuple(layers)
         self._policies: dict[frozenset[str], Policy] = {}
+        self._identity: str | None = None
         self._selected: set[str] | None = None
         self._exclusions: list[Patterns] | None = None
         self._ignores: list[tuple[Patterns, bool, frozenset[str]]] | None = None
@@ -279,6 +291,13 @@ class Settings:
         first = getattr(said[0], name)
         value = [item for one in said for item in getattr(one, name)] if isinstance(first, tuple) else first
         return value, ", ".join(one.origin for one in said)
+
+    @property
+    def identity(self) -> str:
+        """What two directories have in common in whose files the same is found and repaired; patterns tell files apart."""
+        if self._identity is None:
+            self._identity = repr([said for said in map(_effects, self.layers) if said])
+        return self._identity
 
     @property
     def origin(self) -> str:

@@ -14,7 +14,7 @@ from tfnanlint.findings import Certainty, Finding, Setup
 from tfnanlint.gradients import Gradients
 from tfnanlint.module import Module
 from tfnanlint.ops import Op, load
-from tfnanlint.project import Project, adopt, remember
+from tfnanlint.project import Facts, Project, adopt, remember
 from tfnanlint.rules import EVENTS, Context, Rule
 from tfnanlint.scopes import Assigned, Fixed, Imported, Point
 from tfnanlint.source import Source
@@ -141,14 +141,15 @@ class Analysis:
     """All findings of `rules` in a source, of every certainty, in order of position; fixes are made one by one, when asked for.
 
     A place where nothing is `wanted`, and nothing found that callers elsewhere could make surer, may be left out. With
-    `within`, only these rows are judged, as always with all of the file and its project in view.
+    `within`, only these rows are judged, as always with all of the file and its project in view. What all of it depends on
+    outside of the source is noted in `facts`, if that is given.
 
     Raises `Unreadable` when the source cannot be parsed. A rule that raises is reported as TFN000; the others go on. What
     fixes are made from is held until `close`.
     """
 
     def __init__(self, source: Source, rules: Iterable[Rule], setup: Setup = Setup(), wanted: Callable[[Finding], bool] = _any,
-                 within: range | None = None):
+                 within: range | None = None, facts: Facts | None = None):
         self.findings: list[Finding] = []
         self._file: File | None = None
         found = subscriptions(rules, source.text)
@@ -157,12 +158,12 @@ class Analysis:
         if not marked and not _BARE.search(source.text):
             source.tree  # a syntax error is reported even where no rule has work
             return
-        with File(source, found, marked, draft=True, setup=setup) as draft:
+        with File(source, found, marked, True, setup, facts) as draft:
             doubtful = {node: node.lineno for node, point, stopped in draft.candidates(within=within)
                         if any(wanted(found) for found in draft.judge(node, point, stopped))}
             in_file = [] if doubtful else draft.of_file()
         if doubtful or in_file:
-            self._file = File(source, found, marked, draft=False, setup=setup)
+            self._file = File(source, found, marked, False, setup, facts)
             try:
                 self.findings = [f for candidate in self._file.candidates(doubtful) for f in self._file.judge(*candidate)]
                 self.findings += self._file.of_file()
@@ -204,8 +205,9 @@ class File:
     found once more, with the callers in other files too. Most files never need the second.
     """
 
-    def __init__(self, source: Source, subscribed: Subscriptions, marked: set[int], draft: bool, setup: Setup = Setup()):
-        self.project = Project(source.path)
+    def __init__(self, source: Source, subscribed: Subscriptions, marked: set[int], draft: bool, setup: Setup = Setup(),
+                 facts: Facts | None = None):
+        self.project = Project(source.path, facts)
         self.module = self.project.modules[self.project.path] = Module(source, self.project)
         self.interpreter = Interpreter(callers_abroad=not draft)
         self.subscribed = subscribed

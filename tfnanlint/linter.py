@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, AnyStr, Generic
 
 from tfnanlint import notices
-from tfnanlint.checking import NOTEBOOK, Checked, check, check_source, relevant, unread
+from tfnanlint.checking import NOTEBOOK, Checked, check, check_source, relevant, size_limit, unread
 from tfnanlint.config import ConfigError, Configuration, Policy, Rule
 from tfnanlint.discover import Unread, read
 from tfnanlint.findings import Finding, Fix
@@ -17,6 +17,7 @@ from tfnanlint.source import Source, Span, Uneditable
 
 if TYPE_CHECKING:
     from tfnanlint.baseline import Baseline
+    from tfnanlint.cache import Cache, Entry
 
 __all__ = ["Fixed", "Linter", "Narrowing", "load_rules"]
 
@@ -53,16 +54,45 @@ class Linter:
 
     Content is bytes, as they are in a file, or text, which has an encoding already. A path decides which settings hold,
     and where imports lead; nothing is written. With `since`, only what lines changed
-    since that revision bring about is reported. `baselines` says whether configured ones hold. Raises `ConfigError`.
+    since that revision bring about is reported. `baselines` says whether configured ones hold. `cache` makes what remembers
+    the findings of files, when the first file needs it; it can only be used with the installed rules. Raises `ConfigError`.
     """
 
     def __init__(self, configuration: Configuration, rules: Sequence[Rule] | None = None, since: Revision | None = None,
-                 baselines: bool = True):
+                 baselines: bool = True, cache: Callable[[], Cache] | None = None):
         self.configuration = configuration
         self._rules = None if rules is None else tuple(rules)
         self._since = since
         self._with_baselines = baselines
         self._baselines: dict[str, Baseline] = {}
+        self._make_cache = cache
+        self._cache: Cache | None = None
+
+    @property
+    def cache(self) -> Cache | None:
+        """What remembers the findings of files; None without one."""
+        if self._cache is None and self._make_cache is not None:
+            self._cache = self._make_cache()
+        return self._cache
+
+    def close(self) -> None:
+        """Write what is remembered for the next run."""
+        if self._cache is not None:
+            self._cache.close()
+
+    @property
+    def unkept(self) -> str:
+        """Why a cache that was asked for could not be used; empty when all is well."""
+        return self._cache.problem if self._cache is not None else ""
+
+    def verify(self, directory: str) -> None:
+        """Raise `ConfigError` when the settings of an absolute directory name a rule that does not exist."""
+        settings = self.configuration.for_directory(directory)
+        if not settings.selects or self.cache is not None and self.cache.knows_rules(settings.identity):
+            return
+        self.policy(os.path.join(directory, "-"))
+        if self.cache is not None:
+            self.cache.keep_rules(settings.identity)
 
     def policy(self, path: str) -> Policy:
         """What applies to the file at a path; also the place where names of unknown rules come to light."""
@@ -138,6 +168,21 @@ class Linter:
         """Which findings of the file at a path are asked for."""
         return Narrowing(self, path)
 
+    def recalled(self, path: str, data: bytes, fixing: bool = False) -> Fixed[bytes] | None:
+        """The outcome for a file on disk with this content as far as it is remembered; what is to be fixed is not."""
+        limit = size_limit(path, self.configuration.for_file(os.path.abspath(path)).max_file_size)
+        entry = self._entry(path, data) if 0 < len(data) <= limit else None
+        checked = entry.checked(self.narrowing(path).narrowed) if entry is not None else None
+        if checked is None or fixing and any(finding.fixes for finding in checked.findings):
+            return None
+        return Fixed(checked, b"", b"")
+
+    def _entry(self, path: str, data: bytes | str) -> Entry | None:
+        """The place of a file's findings in the cache."""
+        if self.cache is None or not isinstance(data, bytes):
+            return None
+        return self.cache.entry(path, data, self.configuration.for_file(os.path.abspath(path)).identity)
+
     def baseline(self, path: str) -> Baseline | None:
         """The baseline that holds for the file at a path."""
         if not self._with_baselines:
@@ -154,10 +199,14 @@ class Linter:
     def _analyse(self, path: str, data: bytes | str, narrowing: Narrowing) -> Checked:
         if not relevant(data if isinstance(data, bytes) else data.encode("utf-8", "surrogatepass")):
             return Checked(Source(path, ""))
-        policy = self.policy(path)
+        entry = self._entry(path, data)
         try:
+            recalled = entry.checked(narrowing.narrowed) if entry is not None else None
+            if recalled is not None:
+                return recalled
+            policy = self.policy(path)
             if isinstance(data, bytes):
-                return check(path, data, policy, narrowing.narrowed)
+                return check(path, data, policy, narrowing.narrowed, None if entry is None else entry.keep)
             return check_source(Source(path, data), policy, narrowing.narrowed)
         except ConfigError:
             raise

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -12,6 +11,7 @@ from pathlib import Path
 from tfnanlint import __version__
 from tfnanlint.config import Rule
 from tfnanlint.source import Source, Span
+from tfnanlint.store import user_folder
 
 _CHECKOUT = Path(__file__).resolve().parent.parent / "docs" / "rules"
 _COMMENT = re.compile(r"#[^\r\n]*(?:tfn:|noqa)[^\r\n]*", re.I)
@@ -32,7 +32,7 @@ def address(rule: Rule) -> str:
 
 
 def _write(rule: Rule) -> Path:
-    path = _cache() / f"{rule.slug}.md"
+    path = Path(user_folder()) / __version__ / "rules" / f"{rule.slug}.md"
     text = f"# {rule.code} {rule.slug}\n\n{rule.doc.strip()}\n"
     if not path.is_file() or path.read_text("utf-8") != text:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -41,17 +41,6 @@ def _write(rule: Rule) -> Path:
             file.write(text)
         os.replace(name, path)
     return path
-
-
-def _cache() -> Path:
-    """The folder for what can be made again, as each system has it."""
-    if sys.platform == "win32":
-        base = os.environ.get("LOCALAPPDATA") or "~/AppData/Local"
-    elif sys.platform == "darwin":
-        base = "~/Library/Caches"
-    else:
-        base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(base).expanduser() / "tfnanlint" / __version__ / "rules"
 
 
 def links(source: Source, rules: Iterable[Rule]) -> Iterator[tuple[Span, str]]:

@@ -2,6 +2,9 @@
 
 Files are read and parsed when a value is asked for, never imported. What is found depends on the files alone, not on
 which of them are linted together.
+
+What a linted file's findings depend on outside of that file are answers to four kinds of question (`ANSWERS`). Each answer
+that was used can be noted, and whether all would be the same today says whether the findings would.
 """
 
 from __future__ import annotations
@@ -9,8 +12,14 @@ from __future__ import annotations
 import os
 import re
 from collections import OrderedDict
+from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Iterator
+
+try:
+    from _blake2 import blake2b  # hashlib loads OpenSSL as well
+except ImportError:
+    from hashlib import blake2b
 
 from tfnanlint.source import Source, Unreadable
 
@@ -28,7 +37,11 @@ MAX_HOPS = 6  # re-exports followed from one import
 _FOREIGN = frozenset("tensorflow keras numpy scipy math os sys typing abc collections functools absl gin six tf_keras "
                      "tensorflow_probability tensorflow_datasets torch jax pandas matplotlib sklearn".split())
 
-_sources: OrderedDict[str, tuple[tuple, Source | None]] = OrderedDict()
+# A question about files other than the linted one: its kind, and what it is about.
+Question = tuple[str, ...]
+Facts = dict[Question, Any]
+
+_sources: OrderedDict[str, tuple[tuple, Source | None, str]] = OrderedDict()  # stamp, source, digest of what was read
 _kept = 0  # characters in _sources
 _shown: dict[str, Source] = {}  # what an editor holds, in place of the file on disk
 _parsed: dict[str, Source] = {}  # the last text of each of these that could be parsed
@@ -48,15 +61,23 @@ def show(path: str, text: str | None) -> None:
     for top, texts in _trees.items():
         if texts and _below(path, top):
             texts[path] = _bytes(path)
-    _importing.cache_clear()
-    _callers.cache_clear()
-    _settings_once.cache_clear()
+    for cached in _OF_TEXTS:
+        cached.cache_clear()
+
+
+def written(path: str) -> None:
+    """Look again at the file at an absolute path: this process has written it."""
+    for texts in _trees.values():
+        if path in texts:
+            texts[path] = _bytes(path)
+    for cached in _OF_TEXTS:
+        cached.cache_clear()
 
 
 def forget() -> None:
     """Look again which files there are: some were made, moved, deleted or written. One run of the command line never asks this."""
     _trees.clear()
-    for cached in (_is_file, _package_root, _importing, _callers, _settings_once):
+    for cached in (_is_file, _package_root, *_OF_TEXTS):
         cached.cache_clear()
 
 
@@ -67,14 +88,18 @@ def source_of(path: str) -> Source | None:
     try:
         status = os.stat(path)
     except OSError:
+        _keep(path, (), None, ABSENT)
         return None
     stamp = (status.st_mtime_ns, status.st_size, status.st_ino)
     kept = _sources.get(path)
     if kept is not None and kept[0] == stamp:
         _sources.move_to_end(path)
         return kept[1]
-    source = _read(path, kept[1] if kept is not None else None) if status.st_size <= MAX_FILE_BYTES else None
-    _keep(path, stamp, source)
+    if status.st_size > MAX_FILE_BYTES:
+        source, digest = None, TOO_LARGE
+    else:
+        source, digest = _read(path, kept[1] if kept is not None else None)
+    _keep(path, stamp, source, digest)
     return source
 
 
@@ -92,7 +117,7 @@ def _shown_source(path: str) -> Source | None:
 
 def adopt(source: Source) -> None:
     """Take over the tree of the same text, if another file's question has had it parsed already."""
-    _, known = _sources.get(os.path.abspath(source.path), ((), None))
+    _, known, _ = _sources.get(os.path.abspath(source.path), ((), None, ""))
     if known is not None and known.text == source.text and "tree" in known.__dict__:
         source.__dict__["tree"] = known.tree
 
@@ -101,18 +126,18 @@ def remember(source: Source) -> None:
     """Keep a linted source: its tree serves the next file that asks, if the file on disk says the same."""
     path = os.path.abspath(source.path)
     asked = path in _sources
-    _keep(path, (), source)
+    _keep(path, (), source, "")
     if not asked:
         _sources.move_to_end(path, last=False)  # the first to go: most linted files are never asked for
 
 
-def _keep(path: str, stamp: tuple, source: Source | None) -> None:
+def _keep(path: str, stamp: tuple, source: Source | None, digest: str) -> None:
     global _kept
-    _, former = _sources.pop(path, ((), None))
-    _sources[path] = (stamp, source)
+    _, former, _ = _sources.pop(path, ((), None, ""))
+    _sources[path] = (stamp, source, digest)
     _kept += _size(source) - _size(former)
     while _kept > MAX_KEPT and len(_sources) > 1:
-        _, (_, dropped) = _sources.popitem(last=False)
+        _, (_, dropped, _) = _sources.popitem(last=False)
         _kept -= _size(dropped)
 
 
@@ -120,16 +145,20 @@ def _size(source: Source | None) -> int:
     return len(source.text) if source is not None else 0
 
 
-def _read(path: str, known: Source | None) -> Source | None:
+def _read(path: str, known: Source | None) -> tuple[Source | None, str]:
+    """The parsed source of a file, if it can be parsed, and the digest of its bytes."""
+    digest = ABSENT
     try:
         with open(path, "rb") as file:
-            source = Source.from_bytes(path, file.read())
+            data = file.read()
+        digest = hashed(data)
+        source = Source.from_bytes(path, data)
         if known is not None and known.text == source.text:
-            return known
+            return known, digest
         source.tree  # parsed now, so that a broken file is simply not known
     except (OSError, Unreadable):
-        return None
-    return source
+        return None, digest
+    return source, digest
 
 
 _IMPORTS = re.compile(rb"^[ \t]*(?:from[ \t]+[\w.]+[ \t]+import[ \t]*\([^)]*\)|(?:from|import)[ \t][^\n]*)", re.M)
@@ -260,6 +289,38 @@ def _searched(top: str) -> dict[str, bytes]:
     return found
 
 
+ABSENT, TOO_LARGE = "absent", "large"  # in place of the digest of a file that is not read
+
+
+def hashed(*parts: bytes) -> str:
+    """A digest of some bytes, in which it counts where a part ends."""
+    state = blake2b(digest_size=16)
+    for part in parts:
+        state.update(b"%d:" % len(part))
+        state.update(part)
+    return state.hexdigest()
+
+
+@lru_cache(maxsize=None)
+def _digest(path: str) -> str:
+    """The digest of what `source_of` reads in a file."""
+    try:
+        if not os.path.isfile(path):
+            return ABSENT
+        if os.path.getsize(path) > MAX_FILE_BYTES:
+            return TOO_LARGE
+        with open(path, "rb") as file:
+            return hashed(file.read())
+    except OSError:
+        return ABSENT
+
+
+@lru_cache(maxsize=None)
+def _tree_digest(top: str) -> str:
+    """The digest of all files below a folder among which callers are searched."""
+    return hashed(*(part for path, data in _texts(top).items() for part in (os.fsencode(path), data)))
+
+
 def _bytes(path: str) -> bytes:
     if path in _shown:
         return _shown[path].text.encode("utf-8", "replace")
@@ -295,10 +356,30 @@ def _tree_of(path: str) -> tuple[str, str]:
     return (os.path.join(root, package.split(".", 1)[0]) if package else os.path.dirname(path)), package
 
 
-class Project:
-    """The files around one linted file; modules are made anew for every linted file, so that answers do not depend on order."""
+# What remembers the bytes of files.
+_OF_TEXTS = (_importing, _callers, _settings_once, _digest, _tree_digest)
 
-    def __init__(self, path: str):
+# By the kind of a question, what answers it. `tree` goes before those `OF_TREE`, which begin with the same folder: as long as
+# no file below it changes, their answers are the same.
+ANSWERS: dict[str, Callable[..., Any]] = {
+    "file": _is_file,
+    "root": _package_root,
+    "text": _digest,
+    "tree": _tree_digest,
+    "callers": _callers,
+    "settings": _settings_once,
+}
+OF_TREE = ("callers", "settings")
+
+
+class Project:
+    """The files around one linted file; modules are made anew for every linted file, so that answers do not depend on order.
+
+    The answers to questions about other files are noted in `facts`, if it is given.
+    """
+
+    def __init__(self, path: str, facts: Facts | None = None):
+        self.facts = facts
         self.path = os.path.abspath(path) if path and path != "-" else ""
         self.modules: dict[str, Any] = {}
         self.busy: set[str] = set()
@@ -310,6 +391,19 @@ class Project:
                 module.close()
         self.modules.clear()
 
+    def _ask(self, *question: str) -> Any:
+        answer = ANSWERS[question[0]](*question[1:])
+        if self.facts is not None:
+            self.facts[question] = answer
+            if question[0] in OF_TREE:
+                self.facts["tree", question[1]] = _tree_digest(question[1])
+        return answer
+
+    def _tree_of(self, path: str) -> tuple[str, str]:
+        """`_tree_of` a file, noted."""
+        self._ask("root", os.path.dirname(path))
+        return _tree_of(path)
+
     def module(self, path: str) -> Module | None:
         """The module of a file, walked at its top level."""
         if path == self.path or path in self.busy:
@@ -318,6 +412,8 @@ class Project:
             from tfnanlint.module import Module
 
             source = source_of(path)
+            if self.facts is not None:
+                self.facts["text", path] = _sources[path][2]
             self.busy.add(path)
             try:
                 self.modules[path] = Module(source, self) if source is not None else None
@@ -336,7 +432,7 @@ class Project:
             for _ in range(level - 1):
                 directory = os.path.dirname(directory)
             return self._descend(directory, dotted)
-        root, package = _package_root(directory)
+        root, package = self._ask("root", directory)
         first = dotted.split(".", 1)[0]
         if first in _FOREIGN and package.split(".", 1)[0] != first:
             return None, ""
@@ -350,18 +446,18 @@ class Project:
         """
         path = os.path.abspath(importer)
         stem = os.path.basename(path).removesuffix(".py")
-        top, package = _tree_of(path)
+        top, package = self._tree_of(path)
         leaf = package.rsplit(".", 1)[-1] if stem == "__init__" else stem
         if not self.path or not leaf:
             return []
-        found = [other for other in _callers(top, leaf, name) if other != path]
+        found = [other for other in self._ask("callers", top, leaf, name) if other != path]
         if len(found) > MAX_IMPORTERS:
             return []
         return [module for module in map(self.module_or_own, found) if module is not None]
 
     def settings(self, importer: str, name: str) -> tuple[float, ...]:
         """The numbers that the project around a file sets a setting to; () when it is not known."""
-        return _settings_once(_tree_of(os.path.abspath(importer))[0], name) if self.path else ()
+        return self._ask("settings", self._tree_of(os.path.abspath(importer))[0], name) if self.path else ()
 
     def module_or_own(self, path: str) -> Module | None:
         """The module of a file of the project, the linted file's included."""
@@ -372,7 +468,7 @@ class Project:
         for count in range(len(parts), -1, -1):
             base = os.path.join(directory, *parts[:count])
             for path in ((base + ".py", os.path.join(base, "__init__.py")) if count else (os.path.join(base, "__init__.py"),)):
-                if _is_file(path):
+                if self._ask("file", path):
                     module = self.module(path)
                     if module is not None:
                         return module, ".".join(parts[count:])

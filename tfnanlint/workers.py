@@ -20,6 +20,7 @@ _CHUNKS = 8  # for each process, so that none waits long for the last
 _LIMIT = 8 << 20  # a larger file is passed on unseen
 
 Maker = Callable[[Any], Linter]
+Work = tuple["list[Fixed | None]", "dict[str, bytes]"]  # the outcomes of a chunk of files, and what is to be remembered
 _linter: Linter | None = None
 
 
@@ -30,25 +31,25 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
-def sizes(paths: Sequence[str]) -> list[tuple[str, int]]:
-    """The files that are worth a look, with their sizes: what mentions TensorFlow, and what cannot be read."""
-    found = []
+def contents(paths: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+    """The files that are worth a look, with their bytes: what mentions TensorFlow, and, without any, what cannot be read."""
     for path in paths:
         try:
             data = read(path, _LIMIT)
         except Unread:
-            found.append((path, 0))
+            yield path, b""
             continue
         if relevant(data):
-            found.append((path, len(data)))
-    return found
+            yield path, data
 
 
 class Crew:
-    """Processes that check files. `make` builds a `Linter` from `orders` in each of them; both can be pickled."""
+    """Processes that check files. `make` builds a `Linter` from `orders` in each of them; both can be pickled. `keep` gets what
+    the linters' caches are to keep.
+    """
 
-    def __init__(self, make: Maker, orders: Any, fixing: bool, count: int):
-        self._make, self._orders, self._fixing, self._count = make, orders, fixing, count
+    def __init__(self, make: Maker, orders: Any, fixing: bool, count: int, keep: Callable[[dict[str, bytes]], None] | None = None):
+        self._make, self._orders, self._fixing, self._count, self._keep = make, orders, fixing, count, keep
 
     def outcomes(self, files: Sequence[tuple[str, int]]) -> Iterator[Fixed | None]:
         """The outcome of each file, in order. A file at which a process dies is a finding, TFN000."""
@@ -61,11 +62,11 @@ class Crew:
                 waiting = [pool.submit(_work, chunk, self._fixing) for chunk in left]
                 for future in waiting:
                     try:
-                        outcomes = future.result()
+                        work = future.result()
                     except BrokenProcessPool:
                         break
                     left.pop(0)
-                    yield from outcomes
+                    yield from self._delivered(work)
             finally:
                 pool.shutdown(wait=True, cancel_futures=True)
             if left:
@@ -78,11 +79,17 @@ class Crew:
         for path in chunk:
             pool = self._pool(1)
             try:
-                yield from pool.submit(_work, [path], self._fixing).result()
+                yield from self._delivered(pool.submit(_work, [path], self._fixing).result())
             except BrokenProcessPool:
                 yield Fixed(failure(path, ChildProcessError("the process that checked it died")), b"", b"")
             finally:
                 pool.shutdown(wait=True)
+
+    def _delivered(self, work: Work) -> list[Fixed | None]:
+        outcomes, entries = work
+        if self._keep is not None:
+            self._keep(entries)
+        return outcomes
 
     def _pool(self, count: int) -> ProcessPoolExecutor:
         import multiprocessing
@@ -116,6 +123,7 @@ def _begin(make: Maker, orders: Any) -> None:
     _linter = make(orders)
 
 
-def _work(paths: list[str], fixing: bool) -> list[Fixed | None]:
+def _work(paths: list[str], fixing: bool) -> Work:
     assert _linter is not None
-    return [_linter.file(path, fixing) for path in paths]
+    outcomes = [_linter.file(path, fixing) for path in paths]
+    return outcomes, _linter.cache.taken() if _linter.cache is not None else {}

@@ -62,13 +62,14 @@ class _Run:
             yield outcome
 
     def _write(self, path: str, outcome: Fixed) -> Fixed:
-        from tfnanlint import fixing
+        from tfnanlint import fixing, project
 
         try:
             fixing.write(path, outcome.before, outcome.after, project_root(path))
         except fixing.Refused as refusal:
             self.say(f"error: {escape(path)}: not written: {escape(str(refusal))}")
             return Fixed(self.linter.check(path, outcome.before), outcome.before, outcome.before)
+        project.written(os.path.abspath(path))
         return outcome
 
 
@@ -79,26 +80,36 @@ def run(arguments: argparse.Namespace) -> int:
         from tfnanlint.cli.watch import watch
 
         return watch(arguments)
+    stdin = _reads_stdin(arguments)
+    arguments.no_cache |= stdin  # it is most often what an editor holds, and seldom the same twice
     linter = linter_of(arguments)
     run = _Run(arguments, linter, _wanted(arguments))
-    if linter.configuration.for_directory(os.getcwd()).selects:
-        linter.policy("-")  # A rule that does not exist is said even when no file needs the rules.
-    if arguments.paths == ["-"] or (arguments.stdin_filename and not arguments.paths):
+    linter.verify(os.getcwd())  # A rule that does not exist is said even when no file needs the rules.
+    if stdin:
         return _check_stdin(run)
     found = discover(arguments.paths or ["."], linter.configuration)
     for note in found.notes:
         run.warn(note)
     if not found.files and not found.failures:
         run.warn("no Python files or notebooks found under the given paths")
-    _report(run, _checked_files(run, found), sys.stdout)
+    try:
+        _report(run, _checked_files(run, found), sys.stdout)
+    finally:
+        linter.close()
+    if linter.unkept:
+        run.warn(f"what was found is not remembered: {linter.unkept} (--no-cache does without)")
     return _exit_code(run)
+
+
+def _reads_stdin(arguments: argparse.Namespace) -> bool:
+    return arguments.paths == ["-"] or bool(arguments.stdin_filename and not arguments.paths)
 
 
 def _refuse_contradictions(arguments: argparse.Namespace) -> None:
     refuse = arguments.parser.error
     if "-" in arguments.paths and len(arguments.paths) > 1:
         refuse("- is standard input and cannot be checked together with files (a file of that name is ./-)")
-    stdin = arguments.paths == ["-"] or (arguments.stdin_filename and not arguments.paths)
+    stdin = _reads_stdin(arguments)
     if arguments.add_ignore is not None:
         from tfnanlint.ignores import checked_reason
 

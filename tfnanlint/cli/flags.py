@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from tfnanlint import __version__
+from tfnanlint.cli.caching import cache_of
 from tfnanlint.config import CERTAINTIES, ConfigError, Configuration, Layer, hint
 from tfnanlint.keys import checked_value
 from tfnanlint.linter import Linter
@@ -56,6 +57,7 @@ def parser(only: str | None = None) -> argparse.ArgumentParser:
         ("baseline", "keep a list of known findings, which are not reported", _baseline_flags),
         ("rule", "explain a rule, or all of them", _rule_flags),
         ("config", "list the settings, or show those that hold for a file", _config_flags),
+        ("clean", "forget what earlier runs have found", _clean_flags),
         ("lsp", "serve an editor (language server protocol)", _lsp_flags),
         ("completion", "print a script that completes commands, flags and rules in a shell", _completion_flags),
     ):
@@ -104,7 +106,13 @@ def _check_flags(parser: argparse.ArgumentParser) -> None:
     running = parser.add_argument_group("running").add_argument
     running("--watch", action="store_true", help="check again whenever a file changes")
     running("--jobs", type=_count, metavar="N", help="processes (default: as many as cores when there is much to check)")
+    running("-n", "--no-cache", action="store_true", help="do not remember what was found in files that do not change")
+    _cache_dir(running)
     _settings(parser)
+
+
+def _cache_dir(add: Callable) -> None:
+    add("--cache-dir", metavar="DIR", help="where it is remembered (default: the user's cache folder, and in CI nowhere)")
 
 
 def _count(text: str) -> int:
@@ -169,6 +177,11 @@ def _config_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--schema", action="store_true", help="print the JSON schema of the configuration")
     parser.add_argument("--output-format", choices=("text", "json"), default="text", help="(default: %(default)s)")
     _settings(parser)
+
+
+def _clean_flags(parser: argparse.ArgumentParser) -> None:
+    _cache_dir(parser.add_argument)
+    parser.add_argument("-q", "--quiet", action="store_true", help="say nothing")
 
 
 def _completion_flags(parser: argparse.ArgumentParser) -> None:
@@ -257,4 +270,4 @@ def linter_of(arguments: argparse.Namespace) -> Linter:
 
         since = Revision(arguments.diff_base, os.getcwd(), "--diff-base")
     baselines = arguments.command != "baseline"  # what is known is what is to be found
-    return Linter(configuration_of(arguments), since=since, baselines=baselines)
+    return Linter(configuration_of(arguments), since=since, baselines=baselines, cache=cache_of(arguments))

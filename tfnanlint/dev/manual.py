@@ -12,11 +12,15 @@ _EXIT = (("0", "nothing was found, or everything found was fixed"),
          ("1", "findings remain, or --diff has something to show"),
          ("2", "a wrong flag or configuration, or a failure of tfnanlint"))
 _FILES = (("tfnanlint.toml", "settings; the nearest one above a checked file holds for it"),
-          ("pyproject.toml", "the same under [tool.tfnanlint], where there is no tfnanlint.toml"))
+          ("pyproject.toml", "the same under [tool.tfnanlint], where there is no tfnanlint.toml"),
+          ("~/.cache/tfnanlint", "what was found in files that do not change; $XDG_CACHE_HOME/tfnanlint where that is set"))
 _ENVIRONMENT = (("NO_COLOR", "no colour, whatever the terminal can show"),
                 ("FORCE_COLOR, CLICOLOR_FORCE", "colour also where there is no terminal"),
                 ("FORCE_HYPERLINK", "0 shows no links, 1 shows them whatever the terminal is"),
-                ("CI", "say on standard error how many findings were not shown, in every format"))
+                ("TFNANLINT_NO_CACHE", "1 remembers nothing of what was found, as --no-cache"),
+                ("TFNANLINT_CACHE_DIR", "the folder for what is remembered, as --cache-dir"),
+                ("CI", "remember nothing, unless a folder for it is named; say on standard error how many findings "
+                       "were not shown, in every format"))
 
 
 def page() -> str:

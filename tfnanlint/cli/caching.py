@@ -1,0 +1,72 @@
+"""Where the command line keeps what it has found: the user's cache folder, or the one that is named."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from tfnanlint.keys import ConfigError
+
+if TYPE_CHECKING:
+    from tfnanlint.cache import Cache
+
+
+def cache_of(arguments: argparse.Namespace) -> Callable[[], Cache] | None:
+    """What makes the cache that the flags of a command and the environment ask for; None for none. Raises `ConfigError`."""
+    if not hasattr(arguments, "no_cache"):
+        return None
+    if hasattr(arguments, "engine"):  # this is one of several processes: what it finds is kept by the first
+        return lambda: _cache("", False, arguments.engine)
+    named = _named(arguments, os.environ)
+    if arguments.no_cache or _says_yes(os.environ.get("TFNANLINT_NO_CACHE")):
+        return None
+    # What runs once and is thrown away has nothing to remember, and what it is handed may come from anybody.
+    if not named and os.environ.get("CI"):
+        return None
+    return lambda: _cache(folder(arguments), bool(named), "")
+
+
+def folder(arguments: argparse.Namespace) -> str:
+    """The cache folder of a command. Raises `ConfigError` for one that could come with the code that is checked."""
+    from tfnanlint.store import user_folder
+
+    return _named(arguments, os.environ) or user_folder()
+
+
+def _named(arguments: argparse.Namespace, environ: Mapping[str, str]) -> str:
+    """The folder that somebody has named; "" when nobody has."""
+    flag = arguments.cache_dir is not None
+    stated = arguments.cache_dir if flag else environ.get("TFNANLINT_CACHE_DIR", "")
+    source = "--cache-dir" if flag else "TFNANLINT_CACHE_DIR"
+    if flag and not stated:
+        raise ConfigError("--cache-dir: name a folder")
+    if not stated:
+        return ""
+    directory = os.path.abspath(os.path.expanduser(stated))
+    top = _repository(os.path.realpath(directory))
+    if top:
+        raise ConfigError(f"{source}: {directory} lies in the git repository {top}, and whoever commits to that could have "
+                          "findings left out; name a folder outside of it")
+    return directory
+
+
+def _repository(path: str) -> str:
+    """The git repository that a path lies in; "" when in none."""
+    while not os.path.lexists(os.path.join(path, ".git")):
+        path, last = os.path.split(path)
+        if not last:
+            return ""
+    return path
+
+
+def _says_yes(value: str | None) -> bool:
+    return (value or "").lower() not in ("", "0", "false", "no", "off")
+
+
+def _cache(directory: str, named: bool, engine: str) -> Cache:
+    from tfnanlint.cache import Cache
+    from tfnanlint.store import Store
+
+    return Cache(Store(directory, named) if directory else None, engine)

@@ -1,0 +1,19 @@
+"""`tfnanlint clean`: forget what earlier runs have found."""
+
+from __future__ import annotations
+
+import argparse
+
+from tfnanlint.cli.caching import folder
+from tfnanlint.cli.outcome import CLEAN
+from tfnanlint.report import escape
+from tfnanlint.store import clear
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Carry out `tfnanlint clean`."""
+    directory = folder(arguments)
+    removed = clear(directory)
+    if not arguments.quiet:
+        print(f"{escape(directory)}: {'the remembered results are removed' if removed else 'nothing is remembered there'}.")
+    return CLEAN
