@@ -9,7 +9,7 @@ from typing import Any
 from random_programs import PARAMETERS
 from tfnanlint.dev.reveal import NUMERIC, Reveal, reveals
 from tfnanlint.source import Source
-from tfnanlint.values import INF, Value, rounded
+from tfnanlint.values import INF, SMALLEST, Value, rounded
 
 MAX_KEPT = 12  # values recorded of one row
 
@@ -89,12 +89,14 @@ class Run:
     """One run of a program, in its order.
 
     NaN and Inf are said where the program shows them. An input of which nothing is known, and a number without a bound that
-    overflows, are said to be neither: what comes after such a number in the same run may be NaN or Inf too (`open`).
+    overflows, are said to be neither: what comes after such a number in the same run may be NaN or Inf too (`open`), and so
+    may, and may be 0, what is computed of a tensor without elements, which the analysis leaves to the rules.
     """
 
     def __init__(self) -> None:
         self.numbers = 0
         self.open = False
+        self.emptied = False
 
     def problem(self, one: Reveal | None, values: tuple) -> str:
         """What is wrong with what is said of values that arrive; empty when nothing is."""
@@ -111,15 +113,22 @@ class Run:
         if value.kind not in NUMERIC:
             return f"{values[0]} is no {value.kind}"
         name = getattr(dtype, "name", str(dtype)) if dtype is not None else None
+        if value.dtype is None and name in ("float16", "bfloat16"):
+            return ""  # an unknown dtype is taken for float32
         if name and value.dtype and value.kind == "tensor" and hasattr(dtype, "as_numpy_dtype") and value.dtype != name:
             return f"dtype is {name}, not {value.dtype}"
         self.numbers += arrays[0].size
+        self.emptied |= arrays[0].size == 0
+        self.open |= self.emptied
         wrong = [number for number in arrays[0].tolist() if not self._admits(value, number)]
         return f"{wrong[0]!r} is not in {value!r}" if wrong else ""
 
     def _admits(self, value: Value, number: float) -> bool:
-        """Whether a number is in a value; with an unknown dtype both are rounded to float32, as the bounds of the value are."""
-        if value.admits(number):
+        """Whether a number is in a value; with an unknown dtype both are rounded to float32, as the bounds of the value are.
+
+        A subnormal number counts as the 0 that most operations make of it.
+        """
+        if value.admits(number) or abs(number) < SMALLEST["float32"] and value.admits(0.0) or self.emptied and number == 0:
             return True
         if number != number or number in (INF, -INF):
             self.open |= not value.known or number == number and (value.hi if number > 0 else value.lo) == number

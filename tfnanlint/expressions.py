@@ -12,7 +12,7 @@ from typing import Any
 
 from tfnanlint import calls
 from tfnanlint.assumptions import Assumptions
-from tfnanlint.calls import Bound, ClassObject, Function, Handed, Instance
+from tfnanlint.calls import Bound, ClassObject, Function, Handed, Instance, Parent
 from tfnanlint.conditions import facts, leaf, path_of, root_of
 from tfnanlint.containers import Containers
 from tfnanlint.following import MAX_ABROAD, Following
@@ -25,7 +25,8 @@ from tfnanlint.scopes import Assigned, Binding, Fixed, Imported, Loop, Parameter
 from tfnanlint.site import Site
 from tfnanlint.state import PROTOCOL, State
 from tfnanlint.subexpressions import Subexpressions
-from tfnanlint.values import LARGEST_AXIS, NOTHING, NO_CONSTANT, NUMERIC_KINDS, Note, Value, covers, join, number, related, unknown, widen
+from tfnanlint.values import (FLOATS, LARGEST_AXIS, NO_CONSTANT, NOTHING, NUMERIC_KINDS, Note, Value, covers, join, number,
+                              related, rounded, unknown, widen)
 
 MAX_DEPTH = 90  # nested evaluations; about ten Python frames each
 MAX_STEPS = 2000  # evaluations per question
@@ -355,6 +356,8 @@ class Interpreter(Assumptions, Resolution, Following, Containers, State, Subexpr
             held = self.kept(node, point)
             if held is not None:
                 return held
+        if name == "builtins.super":
+            return self.parent(point)
         site = self._method_row(node, point)
         if site is not None:
             value = self._result(site)
@@ -409,6 +412,9 @@ class Interpreter(Assumptions, Resolution, Following, Containers, State, Subexpr
         for branch, truth in zip(branches, (True, False)):
             under = self.assuming(test, truth, site.point)
             found.append(self.evaluate(site.args[branch], under) if under is not site.point else site.value(branch))
+        if value.dtype in FLOATS:
+            found = [one.but(lo=rounded(one.lo, value.dtype), hi=rounded(one.hi, value.dtype), dtype=value.dtype, origin=one.origin)
+                     if one.kind == "number" else one for one in found]
         result = self.joined(found) if len(found) > 1 else found[0]
         return result.but(zero=result.zero, origin=site, kind="tensor", const=NO_CONSTANT, obj=None)
 
@@ -441,6 +447,7 @@ class Interpreter(Assumptions, Resolution, Following, Containers, State, Subexpr
             return None
         receiver = self.evaluate(node.func.value, point)
         plain = receiver.kind in ("tensor", "array", "number", "unknown", "shape", "instance") and receiver.obj is None
+        plain = plain or isinstance(receiver.obj, Parent) and self.member(receiver, node.func.attr) is None
         if not plain and receiver.kind not in ("model", "layer", "tape") and not self._inherited(receiver, node.func.attr):
             return None
         made = self._sites.get((node, id(point.memo)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from tfnanlint import calls
-from tfnanlint.calls import Bound, ClassObject, Function, Handed, Instance
+from tfnanlint.calls import Bound, ClassObject, Function, Handed, Instance, Parent
 from tfnanlint.conditions import leaf
 from tfnanlint.names import canonical
 from tfnanlint.ops import Op
@@ -21,6 +21,7 @@ HOOKS = frozenset("call __call__ build train_step test_step predict_step compute
 _UPDATES = frozenset("_resource_apply_dense _resource_apply_sparse _resource_apply_sparse_duplicate_indices _apply_dense "
                      "_apply_sparse update_step".split())
 _TRIED = frozenset(("parameters", "named_parameters", "parametrize"))  # decorators that call a test with values
+_CAST = frozenset(("float16", "bfloat16", "float64"))
 MAX_BINDINGS = 24  # assignments joined at one attribute
 MAX_CALLERS = 24  # calls joined at one parameter; with more, nothing is said of it
 MAX_ABROAD = 1  # files between a parameter and the callers that are looked for
@@ -78,6 +79,8 @@ class Following:
         layer = callee.obj
         site = layer.site
         value = layer.out(given, site)
+        if value.dtype in _CAST and site.op.name.startswith("keras."):
+            value = value.but(dtype=None)  # a layer of Keras computes in the dtype of its policy, whatever it is given
         if node is None or point is None:
             return value
         made = Site(site.op, node, {}, lambda n: unknown(), complete=False, library="layer", point=point,
@@ -269,8 +272,7 @@ class Following:
             return tried
         if function.name == "<lambda>" or function.name.startswith("__") and function.name != "__init__":
             return None
-        name = function.owner.name if function.name == "__init__" and function.owner else function.name
-        handed = self._calls_of(function, name)
+        handed = self._calls_of(function)
         if not handed or len(handed) > MAX_CALLERS or self.escapes(function):
             return None
         return self.joined([bound[parameter.name].value(self) if bound else unknown() for bound in handed])
@@ -307,11 +309,15 @@ class Following:
                 found.append(self.evaluate(node, point))
         return found
 
-    def _calls_of(self, function: Function, name: str) -> list[dict[str, Binding]]:
+    def _calls_of(self, function: Function) -> list[dict[str, Binding]]:
         """The arguments of every call of a function, by parameter; {} for one whose arguments are hidden by `*`."""
         if function.node not in self.handed:
             self.handed[function.node] = []  # while they are being found
-            found = (self._arguments(function, call, point) for call, point in self.callers(function, name))
+            names = [function.name]
+            if function.name == "__init__" and function.owner is not None:
+                heirs = self.heirs(function.owner)
+                names = [*dict.fromkeys(one.name for one in (function.owner, *heirs)), *(["__init__"] if heirs else [])]
+            found = (self._arguments(function, call, point) for name in names for call, point in self.callers(function, name))
             self.handed[function.node] = [bound for bound in found if bound is not None]
         return self.handed[function.node]
 
@@ -338,14 +344,17 @@ class Following:
 
     def callers(self, function: Function, name: str) -> list[tuple[ast.Call, Point]]:
         """Calls that may be of `function`: in its own file, and in files of the project that import it."""
-        found = list(function.module.calls_to(name, self))
-        nested = isinstance(function.point.scope.node, (ast.FunctionDef, ast.AsyncFunctionDef))
-        project = function.module.project
+        return self._calls_in_project(function, name)
+
+    def _calls_in_project(self, called: Function | ClassObject, name: str) -> list[tuple[ast.Call, Point]]:
+        found = list(called.module.calls_to(name, self))
+        nested = isinstance(called.point.scope.node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        project = called.module.project
         if project is None or nested or self.abroad >= MAX_ABROAD:
             return found
         self.abroad += 1
         try:
-            for module in project.importers(function.module.source.path, name):
+            for module in project.importers(called.module.source.path, name):
                 found += module.calls_to(name, self)
         finally:
             self.abroad -= 1
@@ -355,17 +364,19 @@ class Following:
         """The arguments of a call by parameter; None when it is not a call of this function."""
         callee = self.callee(call.func, point)
         target = callee.obj if callee is not None else None
-        positional, keywords, complete = calls.arguments(call, point)
-        if isinstance(target, Bound):
-            positional = target.args + positional
-            target = target.function
-        if isinstance(target, ClassObject) and function.name == "__init__":
-            init = next((c.methods["__init__"] for c in self.lineage(target) if "__init__" in c.methods), None)
-            positional = [Fixed(unknown()), *positional]
-            target = init
-        if not isinstance(target, Function) or target.node is not function.node:
-            return None
-        return calls.bind_parameters(function, positional, keywords) if complete else {}
+        for option in target.options if isinstance(target, Choice) else (callee,) if callee is not None else ():
+            positional, keywords, complete = calls.arguments(call, point)
+            target = option.obj
+            if isinstance(target, Bound):
+                positional = target.args + positional
+                target = target.function
+            if isinstance(target, ClassObject) and function.name == "__init__":
+                init = self.method(target, "__init__")
+                positional = [Fixed(unknown()), *positional]
+                target = init
+            if isinstance(target, Function) and target.node is function.node:
+                return calls.bind_parameters(function, positional, keywords) if complete else {}
+        return None
 
     def member(self, owner: Value, attr: str) -> Value | None:
         """`owner.attr` for instances, classes and tensors; None when nothing is known of it."""
@@ -376,6 +387,8 @@ class Following:
         if owner.kind == "module" and isinstance(owner.obj, Choice):  # those without the name would have raised
             found = [value for option in owner.obj.options if (value := self.member(option, attr)) is not None]
             return self.joined(found) if found else None
+        if isinstance(owner.obj, Parent):
+            return self._parents_method(owner.obj, attr)
         if owner.kind == "module" and owner.obj is not None:
             binding = self.top_level(owner.obj, attr)
             return binding.value(self) if binding is not None else None
@@ -391,6 +404,22 @@ class Following:
         if attr in ("T", "real") or owner.kind == "array" and attr in ("values", "iloc", "loc"):
             return owner.but()
         return None
+
+    def parent(self, point: Point) -> Value:
+        """`super()` where it stands: in a method of a class that has bases in the program."""
+        function = point.scope.function
+        if function is None or function.owner is None or not function.node.args.args or len(self.lineage(function.owner)) < 2:
+            return unknown()
+        instance = point.lookup(function.node.args.args[0].arg)
+        return Value(kind="instance", obj=Parent(function.owner, instance)) if instance is not None else unknown()
+
+    def _parents_method(self, parent: Parent, attr: str) -> Value | None:
+        method = next((one.methods[attr] for one in self.lineage(parent.cls)[1:] if attr in one.methods), None)
+        if method is None:
+            return None
+        if method.is_property:
+            return self.call(method, [parent.instance], {})
+        return Value(kind="function", obj=Bound(method, [parent.instance] if method.bound else []))
 
     def instance_member(self, owner: Value, attr: str) -> Value | None:
         cls = owner.obj.cls
@@ -463,6 +492,7 @@ class Following:
                     owner_name = method.node.args.args[0].arg
                     whole.rounds += _bindings(self.activation(method), f"{owner_name}.{attr}")
                 nearest = nearest or one.scope.at(attr)
+                whole.rounds += self._field(one, attr)
             whole.rounds += [nearest] if nearest is not None else []
         whole.rounds = list(dict.fromkeys(whole.rounds))
         if len(whole.rounds) == 1 and not _reads_itself(whole.rounds[0], attr):
@@ -479,6 +509,19 @@ class Following:
         if not 0 < len(whole.rounds) <= MAX_BINDINGS:
             whole.rounds = [Fixed(unknown())]
         return whole
+
+    def _field(self, cls: ClassObject, attr: str) -> list[Binding]:
+        """What the calls of a dataclass of the program hand to one of its fields."""
+        if attr not in cls.fields:
+            return []
+        found: list[Binding] = []
+        for name in dict.fromkeys(one.name for one in (cls, *self.heirs(cls))):
+            for call, point in self._calls_in_project(cls, name)[:MAX_BINDINGS + 1]:
+                positional, keywords, complete = calls.arguments(call, point)
+                given = keywords.get(attr) or dict(zip(cls.fields, positional)).get(attr)
+                if given is not None or not complete:
+                    found.append(given or Fixed(unknown()))
+        return found
 
     def lineage(self, cls: ClassObject) -> list[ClassObject]:
         """A class and its bases inside the program, nearest first."""

@@ -47,12 +47,14 @@ class Held(Binding):
 
 
 class _LoopFrame:
-    """The names that a loop changes, and what they are at each `break`."""
+    """The names that a loop changes, and what they are at each `break`; the time and the end of the log when it began."""
 
-    __slots__ = ("names", "exits")
+    __slots__ = ("names", "begun", "mark", "exits")
 
-    def __init__(self, names: dict[str, Loop]):
+    def __init__(self, names: dict[str, Loop], begun: int, mark: int):
         self.names = names
+        self.begun = begun
+        self.mark = mark
         self.exits: list[dict[str, Binding | None]] = []
 
     def capture(self, scope: Scope) -> None:
@@ -210,7 +212,7 @@ class Walk:
             loop = Loop(self._held(path))
             names[path] = loop
             self.bind(path, loop)
-        frame = _LoopFrame(names)
+        frame = _LoopFrame(names, self.scope.time, len(self.log))
         self.loops.append(frame)
         return frame
 
@@ -218,6 +220,10 @@ class Walk:
         self.loops.pop()
         if live:
             frame.capture(self.scope)
+        for path in sorted(set(self.log[frame.mark:]) - frame.names.keys()):
+            before = self.scope.at(path, frame.begun)
+            if isinstance(self.scope.at(path), Refined) and unrefined(self.scope.at(path)) is unrefined(before):
+                self.bind(path, before)  # the body, and what was tested in it, may be passed over
         for path, loop in frame.names.items():
             self.bind(path, loop)
 

@@ -416,7 +416,8 @@ def covers(old: Value, new: Value) -> bool:
     if new.kind == "nothing":
         return True
     return (old.lo <= new.lo and new.hi <= old.hi and (old.zero or not new.zero) and (old.nan or not new.nan)
-            and (old.inf or not new.inf) and old.kind == new.kind and _covers_object(old, new))
+            and (old.inf or not new.inf) and old.kind == new.kind and (old.dtype is None or old.dtype == new.dtype)
+            and _covers_object(old, new))
 
 
 def _covers_object(old: Value, new: Value) -> bool:
@@ -437,12 +438,16 @@ def related(value: Value, relation: str, bound: Value) -> Value:
     """`value` where `value relation bound` holds; with "?" also where one of them is NaN."""
     if relation.endswith("?"):
         found = related(value, relation[:-1], bound)
+        if bound.nan and found is not value:
+            return value  # a comparison with NaN says nothing
         return found.but(nan=True, zero=found.zero, token=found.token) if value.nan and found is not value else found
     if relation == "finite":
         return value.but(nan=False, inf=False, zero=value.zero, token=value.token)
     if bound.kind not in NUMERIC_KINDS:
         return value
     dtype = "float64" if value.kind == "number" else value.dtype
+    if bound.kind == "number" and dtype in FLOATS:  # TensorFlow compares in the dtype of the tensor
+        bound = bound.but(lo=rounded(bound.lo, dtype), hi=rounded(bound.hi, dtype))
     match relation:
         case ">" if bound.lo > -INF:
             return clamp(value, lo=beside(bound.lo, dtype, True), nonzero=bound.lo >= 0)

