@@ -1,0 +1,607 @@
+"""Random small TensorFlow programs: functions, classes, branches, loops, containers, layers, dtypes; `reveal(x)` after every step.
+
+A program is grown statement by statement. Each is run at once on sample values, and kept when TensorFlow takes it: what is
+left are programs whose shapes and dtypes fit. What their values are on other inputs is for tests/soundness.py.
+"""
+
+from __future__ import annotations
+
+import ast
+import random
+from typing import Any
+
+from tfnanlint.ops import ROWS, load
+
+PRELUDE = """import dataclasses
+import functools
+import math
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+EPS = 1e-6
+SCALE = 0.5
+LIMITS = (0.1, 0.9)
+TABLE = {"floor": 1e-3, "rate": 2.0}
+
+
+@dataclasses.dataclass
+class Config:
+    eps: float = 1e-5
+    gain: float = 3.0
+
+
+"""
+PARAMETERS = ("a", "b", "m", "flag", "n", "k")
+# References that TensorFlow runs on one vector alone and that give a vector or a number of floats.
+_SKIPPED = frozenset({"tf.math.lbeta", "tf.linspace", "tf.math.polygamma"})
+_LIBRARIES = {"tf", "np", "keras"}
+
+CONSTANTS = ("0.5", "1.0", "2.0", "-1.0", "1e-7", "EPS", "0.0", "3", "1e-3", "10.0", "SCALE", "LIMITS[0]", "TABLE['floor']",
+             "Config.gain", "math.pi", "1 - EPS", "0.25", "-0.5", "np.log(2.0)", "k")
+# Holes: x, y, z floats of one dtype; v a vector or more; m a matrix; s a scalar; i integers; b booleans; l a Python number; c, d constants.
+EXPRESSIONS = {
+    "arithmetic": ("{x} + {y}", "{x} - {y}", "{x} * {y}", "{x} / {y}", "{x} ** 2", "-{x}", "{x} + {c}", "{c} - {x}", "{x} * {c}",
+                   "{x} / {c}", "{c} / {x}", "1.0 - {x}", "{x} * {x}", "{x} - {x}", "{x} ** 0.5", "{x} ** 3", "2.0 ** {x}", "{x} % {c}",
+                   "{x} // {c}", "abs({x})", "{x} ** {c}", "{x} / ({y} + {c})", "{x} * {y} + {z}", "({x} - {y}) * ({x} - {y})",
+                   "({x} + {y}) / 2.0", "{x} / {x}", "({x} - {y}) ** 2", "{x} * (1.0 - {x})", "{c} + 1.0 - {x}", "1.0 - {x} + {c}"),
+    "bounds": ("tf.maximum({x}, {c})", "tf.minimum({x}, {c})", "tf.clip_by_value({x}, {c}, {d})", "tf.maximum({x}, {y})",
+               "tf.nn.relu({x}) + {c}", "tf.abs({x}) + {c}", "tf.square({x}) + {c}", "tf.minimum({x}, 80.0)", "tf.sigmoid({x})",
+               "tf.tanh({x})", "tf.nn.softmax({v})", "tf.nn.softplus({x})", "keras.ops.clip({x}, {c}, {d})",
+               "tf.clip_by_value({x}, EPS, 1 - EPS)", "tf.clip_by_norm({x}, 1.0)"),
+    "guards": ("tf.where({x} > {c}, {x}, {y})", "tf.where({x} > 0, {x}, 1.0)", "tf.where({x} <= {c}, {c}, {x})",
+               "tf.where(tf.equal({x}, 0.0), {c}, {x})", "tf.where({x} != 0, {y} / {x}, 0.0)", "tf.where({x} > 0, tf.math.log({x}), 0.0)",
+               "tf.where(tf.math.is_finite({x}), {x}, tf.zeros_like({x}))", "tf.where(tf.abs({x}) < {c}, {x}, {y})",
+               "tf.boolean_mask({v}, {v} > {c})", "{v}[{v} > 0]", "tf.where(~({x} > {c}), {c}, {x})", "{x} if {s} > {c} else {y}",
+               "tf.math.divide_no_nan({x}, {y})", "tf.where(tf.math.is_nan({x}), 0.0, {x})", "tf.where({b}, {x}, {y})",
+               "tf.where(({x} > {c}) & ({x} < {d}), {x}, {c})", "{x} * tf.cast({x} > {c}, {x}.dtype)", "{x} + tf.cast(tf.equal({x}, 0), {x}.dtype)"),
+    "relations": ("{v} - tf.reduce_max({v})", "tf.exp({v} - tf.reduce_max({v}, axis=-1, keepdims=True))",
+                  "tf.reduce_sum(tf.exp({v} - tf.reduce_max({v}, -1, keepdims=True)), -1)", "{v} / tf.reduce_sum({v})",
+                  "{v} / tf.reduce_sum({v}, axis=-1, keepdims=True)", "tf.reduce_mean(tf.square({v})) - tf.square(tf.reduce_mean({v}))",
+                  "tf.nn.moments({v}, axes=[0])[1]", "tf.nn.moments({v}, axes=[-1])[0]", "tf.nn.l2_normalize({v}, -1)",
+                  "tf.reduce_sum({v} * {v}, -1)", "tf.sqrt(tf.reduce_sum(tf.square({v}), -1) + {c})", "tf.reduce_max({v}) - {v}",
+                  "{v} - tf.reduce_min({v})", "({v} - tf.reduce_min({v})) / (tf.reduce_max({v}) - tf.reduce_min({v}))",
+                  "({v} - tf.reduce_mean({v})) / tf.math.reduce_std({v})", "tf.cumsum({v})", "tf.math.cumprod({v}, -1)",
+                  "tf.cumsum({v}, reverse=True, exclusive=True)", "tf.math.top_k({v}, 2)[0]", "tf.sort({v})[0]",
+                  "tf.reduce_sum(tf.nn.l2_normalize({v}, -1) * tf.nn.l2_normalize({v}, -1), -1)",
+                  "tf.reduce_sum(tf.nn.l2_normalize({v}, 0) * tf.nn.l2_normalize({y}, 0))",
+                  "tf.reduce_sum(tf.one_hot(tf.argmax({v}, -1), 4), -1)", "tf.norm({v}, axis=-1)", "{v} / tf.norm({v})",
+                  "tf.reduce_sum(tf.nn.softmax({v}) * {y})", "-tf.reduce_sum(tf.nn.softmax({v}) * tf.math.log(tf.nn.softmax({v})))",
+                  "tf.reduce_mean({v} * {y})", "tf.math.reduce_variance({v})", "tf.math.reduce_std({v}, axis=-1)",
+                  "tf.math.squared_difference({x}, {y})", "tf.math.log(tf.reduce_sum(tf.exp({v})))", "tf.reduce_logsumexp({v})",
+                  "{x} - tf.stop_gradient({x})", "tf.exp({x}) / (1.0 + tf.exp({x}))", "1.0 / (1.0 + tf.exp(-{x}))",
+                  "tf.math.log(1.0 + tf.exp({x}))", "tf.reduce_max({v}) / tf.reduce_sum({v})", "tf.reduce_prod({v})",
+                  "tf.reduce_min({v}, -1)", "tf.reduce_mean({v}, keepdims=True)"),
+    "arrays": ("{v}[:2]", "{v}[0]", "{v}[..., -1]", "{m}[:, 0]", "tf.stack([{x}, {y}])", "tf.concat([{v}, {v}], 0)", "tf.reshape({x}, [-1])",
+               "tf.split({v}, 2)[1]", "tf.unstack({v})[0]", "tf.expand_dims({x}, -1)", "tf.matmul({m}, {m}, transpose_b=True)",
+               "tf.linalg.diag_part({m})", "tf.transpose({m})", "tf.pad({v}, [[1, 1]])", "tf.linalg.band_part({m}, 0, -1)",
+               "tf.gather({v}, [1, 0])", "tf.add_n([{x}, {x}])", "tf.zeros_like({x})", "tf.ones_like({x}) * {c}", "tf.fill([3], {c})",
+               "tf.tensordot({v}, {v}, 1)", "tf.einsum('i,i->', {v}, {v})", "tf.einsum('ij,kj->ik', {m}, {m})", "tf.meshgrid({v}, {v})[0]",
+               "tf.math.segment_sum({v}, tf.zeros([tf.shape({v})[0]], tf.int32))", "tf.linspace({c}, 10.0, 4)", "tf.squeeze({x})", "tf.eye(3)",
+               "tf.reduce_sum({m}, 0)", "tf.reduce_max({m}, axis=[0, 1])", "tf.constant([0.5, {c}])", "tf.tile({v}, [2])", "tf.roll({v}, 1, 0)"),
+    "dtypes": ("tf.cast({x}, tf.float16)", "tf.cast({x}, tf.float64)", "tf.cast({x}, tf.float32)", "tf.cast({i}, tf.float32)",
+               "tf.cast({x}, 'float64')", "tf.cast({x} > {c}, tf.float32)", "tf.constant({c}, tf.float64)", "tf.cast({b}, {x}.dtype)",
+               "tf.cast({x}, tf.bfloat16)", "tf.cast(tf.cast({x}, tf.float16), tf.float32)", "tf.saturate_cast({x}, tf.float16)",
+               "tf.constant([1.0, {c}], dtype=tf.float16)", "tf.cast(tf.shape({v})[0], tf.float32)", "tf.cast(tf.size({v}), {v}.dtype)",
+               "tf.zeros([2], tf.float64)", "tf.ones([], tf.float16)", "tf.cast({x}, {y}.dtype)", "tf.bitcast({x}, {x}.dtype)"),
+    "integers": ("tf.range(4)", "tf.cast({x}, tf.int32)", "tf.argmax({v})", "tf.shape({v})[0]", "{i} + 1", "{i} * {i}", "{i} // 2", "{i} % 3",
+                 "tf.size({v})", "tf.rank({x})", "tf.reduce_sum(tf.cast({x} > {c}, tf.int32))", "tf.math.count_nonzero({x})", "{i} - 2",
+                 "tf.argsort({v})", "tf.one_hot({i}, 4)", "tf.maximum({i}, 1)", "tf.cast({i}, tf.float32) / 2.0", "{i} / 2", "tf.bincount(tf.range(3))",
+                 "tf.reduce_max({i})", "tf.sequence_mask(tf.range(3), 3)", "tf.constant([1, 2, 3])", "tf.abs({i})", "-{i}", "tf.math.bincount([0, 1, 1])"),
+    "booleans": ("{x} > {c}", "{x} <= {y}", "tf.equal({x}, {y})", "tf.reduce_all({x} > {c})", "tf.reduce_any({x} < {c})", "tf.logical_not({b})",
+                 "{b} & {b}", "~{b}", "tf.math.is_nan({x})", "{x} == 0", "tf.logical_or({b}, {x} > 0)"),
+    "numbers": ("n + 1", "n * 2", "{c} * 2", "{c} ** 2", "max({c}, EPS)", "min({c}, {d})", "1.0 / (n + 1)", "float(n)", "int({c})", "math.sqrt(abs({c}))",
+                "math.exp(-{c})", "len([{x}, {y}])", "{v}.shape[0]", "float({s})", "round({c}, 2)", "{l} + {c}", "{l} * {l}", "-{l}", "abs({l})", "{l} if flag else {c}",
+                "n or 2", "n // 2", "np.sqrt(abs({l}))", "np.maximum({l}, EPS)", "sum([{l}, {c}])", "{l} / 3", "math.floor({c})", "Config().eps"),
+    "losses": ("tf.nn.softmax_cross_entropy_with_logits(labels=tf.nn.softmax({v}), logits={v})", "tf.reduce_mean(tf.square({x} - {y}))",
+               "tf.nn.sigmoid_cross_entropy_with_logits(labels=tf.sigmoid({x}), logits={y})", "-tf.reduce_mean(tf.math.log(tf.sigmoid({x}) + EPS))",
+               "keras.losses.binary_crossentropy(tf.sigmoid({v}), tf.sigmoid({v}))", "keras.losses.MeanSquaredError()({v}, {v})",
+               "keras.losses.huber({v}, {v})", "tf.nn.l2_loss({x})", "tf.nn.log_softmax({v})", "tf.math.xlogy({x}, {y})",
+               "keras.losses.mean_absolute_error({v}, {v})", "keras.losses.cosine_similarity({v}, {v})", "keras.losses.kl_divergence(tf.nn.softmax({v}), tf.nn.softmax({v}))",
+               "keras.losses.poisson({v}, tf.nn.relu({v}))", "keras.losses.hinge({v}, {v})", "keras.losses.log_cosh({v}, {v})"),
+    "layers": ("keras.layers.Dense(3, activation='relu')({m})", "keras.layers.Dense(2, activation=tf.nn.softmax)({m})", "keras.layers.Dense(2)({m})",
+               "keras.layers.Activation('sigmoid')({x})", "keras.layers.Softmax()({m})", "keras.layers.ReLU(max_value=6.0)({x})",
+               "keras.layers.LeakyReLU()({x})", "keras.layers.Lambda(lambda t: tf.nn.relu(t) + 1.0)({x})", "keras.layers.LayerNormalization()({m})",
+               "keras.Sequential([keras.layers.Dense(2, activation='tanh'), keras.layers.ReLU()])({m})", "keras.layers.Dropout(0.5)({x})",
+               "keras.activations.get('softplus')({x})", "keras.layers.Flatten()({m})", "keras.layers.Concatenate()([{m}, {m}])", "keras.layers.Add()([{x}, {x}])",
+               "keras.layers.Multiply()([{x}, {x}])", "keras.layers.BatchNormalization()({m})", "keras.layers.UnitNormalization()({m})", "keras.layers.Rescaling(0.5, 1.0)({x})",
+               "keras.activations.relu({x}, max_value=2.0)", "keras.layers.Dense(2, activation='sigmoid', use_bias=False)({m})", "keras.layers.ELU()({x})",
+               "keras.layers.Maximum()([{x}, {x}])", "keras.layers.Average()([{x}, {x}])", "keras.layers.Dot(axes=1)([{m}, {m}])"),
+    "functional": ("tf.map_fn(lambda t: tf.nn.relu(t) + {c}, {v})", "tf.map_fn(tf.sigmoid, {v})", "functools.partial(tf.maximum, {c})({x})",
+                   "(lambda t, u=2.0: t * u)({x})", "tf.cond(tf.reduce_sum({v}) > {c}, lambda: {x}, lambda: {y})", "tf.scan(lambda s, t: s + t, {v})",
+                   "tf.foldl(lambda s, t: s + tf.abs(t), {v})", "functools.reduce(lambda s, t: s * t, [{x}, {x}])", "[{x}, {y}][0]", "({x}, {y})[1]",
+                   "{{'k': {x}}}['k']", "dict(p={x})['p']", "[t * {c} for t in [{x}, {y}]][1]", "sum(t for t in [{x}, {y}])", "max([{s}, {s}])",
+                   "sum(t * t for t in tf.unstack({v}))", "tf.stack([tf.abs(t) for t in tf.unstack({v})])", "list(map(tf.sigmoid, [{x}, {y}]))[0]",
+                   "{{t: {x} * t for t in (1, 2)}}[1]", "[{x}] [0] + [{y}, {z}][-1]", "tf.add_n([t for t in ({x}, {x})])", "next(iter([{x}]))",
+                   "tf.case([(tf.reduce_sum({v}) > {c}, lambda: {x})], default=lambda: {y})", "tf.switch_case(n % 2, [lambda: {x}, lambda: {y}])",
+                   "tf.while_loop(lambda j, t: j < n, lambda j, t: (j + 1, tf.abs(t) * {c}), [tf.constant(0), {x}])[1]",
+                   "tf.while_loop(lambda j, t: j < n, lambda j, t: (j + 1, t + {c}), (0, {x}))[1]"),
+}
+CONDITIONS = ("tf.reduce_all({x} > {c})", "tf.reduce_any({x} <= {c})", "tf.reduce_min({x}) > {c}", "{s} > {c}", "flag", "not flag", "{s} >= {c} and flag",
+              "{s} > {c} or flag", "{l} > {c}", "n > 1", "tf.reduce_sum({v}) > {c}", "0 < {s} <= 1", "not tf.reduce_any({x} < 0)", "{s} == 0", "{s} != {c}",
+              "not {s} > {c}", "tf.reduce_max({x}) < {c}", "tf.reduce_all(tf.math.is_finite({x}))", "{s}", "n", "tf.greater({s}, {c})", "tf.math.equal({s}, 0.0)",
+              "not tf.reduce_all({x} <= {c})", "tf.reduce_any(tf.math.is_nan({x}))", "abs({l}) < {c}", "{l} > 0 and {s} < {c}", "{s} < {y}[0]")
+ASSERTIONS = ("assert tf.reduce_all({x} > {c})", "assert {s} >= {c}", "tf.debugging.assert_positive({x})", "tf.debugging.assert_non_negative({x})",
+              "tf.debugging.assert_less({x}, tf.cast({c}, {x}.dtype))", "tf.debugging.assert_greater_equal({x}, tf.cast({c}, {x}.dtype))",
+              "assert {l} > 0", "tf.debugging.Assert(tf.reduce_all({x} > 0), [{x}])", "tf.debugging.assert_none_equal({x}, tf.zeros_like({x}))",
+              "assert {s} > {c} and {s} < {d}", "assert n > 0")
+INPUTS = ("tf.clip_by_value({v}, -2.0, 3.0)", "tf.nn.softmax({v})", "tf.nn.relu({v})", "tf.sigmoid({v})", "tf.square({v})", "tf.abs({v}) + 0.5",
+          "tf.minimum({v}, 80.0)", "{v} * 1.0", "tf.tanh({v})", "tf.cast({v} > 0, tf.float32)", "tf.cast({v}, tf.float64)", "tf.cast(tf.tanh({v}), tf.float16)",
+          "tf.cast(tf.sigmoid({v}), tf.float64)")
+SIMPLE = ("arithmetic", "bounds", "guards", "relations")  # what inner bodies are mostly made of
+
+
+def references() -> list[str]:
+    """References of the elementwise and reduction rows with at most two tensors."""
+    load()
+    return [row.reference for row in ROWS
+            if row.reference and row.pure and row.name not in _SKIPPED and _free(row.reference) <= {"x", "y"}]
+
+
+def _free(text: str) -> set[str]:
+    return {n.id for n in ast.walk(ast.parse(text, mode="eval")) if isinstance(n, ast.Name)} - _LIBRARIES
+
+
+class Misfit(Exception):
+    """No value of the kind that a hole needs, or TensorFlow does not take the statement."""
+
+
+class Scope:
+    """Names of one function while it is grown, with sample values; `names` are those that expressions may use."""
+
+    def __init__(self, space: dict[str, Any], names: list[str], function: bool = False, loop: bool = False):
+        self.space, self.names, self.function, self.loop = space, names, function, loop
+
+    def inner(self, loop: bool = False) -> Scope:
+        return Scope(dict(self.space), list(self.names), self.function, loop or self.loop)
+
+    def run(self, lines: list[str]) -> None:
+        """Runs lines in a copy, which is kept if it works. Raises `Misfit`."""
+        space = dict(self.space)
+        try:
+            exec("\n".join(lines), space)
+        except Exception as error:  # whatever TensorFlow says of shapes, dtypes or ranks that do not fit
+            raise Misfit from error
+        self.space = space
+
+    def bind(self, name: str) -> None:
+        if not usable(self.space.get(name)):
+            raise Misfit
+        if name not in self.names:
+            self.names.append(name)
+
+
+def usable(value: Any) -> bool:
+    """A small tensor, array or number."""
+    if isinstance(value, (bool, int, float)):
+        return not isinstance(value, int) or abs(value) < 1 << 31
+    shape = getattr(value, "shape", None)
+    if shape is None or getattr(value, "dtype", None) is None or not hasattr(value, "numpy") and not hasattr(value, "ndim"):
+        return False
+    size = 1
+    for width in shape:
+        size *= width
+    return len(shape) <= 3 and size <= 64 and getattr(value.dtype, "name", str(value.dtype)) in _DTYPES
+
+
+_FLOATS = ("float32", "float64", "float16", "bfloat16")
+_DTYPES = frozenset((*_FLOATS, "int32", "int64", "bool"))
+
+
+def dtype_of(value: Any) -> str:
+    if isinstance(value, (bool, int, float)):
+        return "number"
+    return getattr(value.dtype, "name", str(value.dtype))
+
+
+_HOLES = {
+    "x": lambda v: dtype_of(v) in _FLOATS, "v": lambda v: dtype_of(v) in _FLOATS and len(v.shape) > 0,
+    "m": lambda v: dtype_of(v) in _FLOATS and len(v.shape) == 2, "s": lambda v: dtype_of(v) in _FLOATS and len(v.shape) == 0,
+    "i": lambda v: dtype_of(v) in ("int32", "int64"), "b": lambda v: dtype_of(v) == "bool",
+    "l": lambda v: dtype_of(v) == "number" and not isinstance(v, bool),
+}
+
+
+class Generator:
+    """Programs from one seed."""
+
+    def __init__(self, seed: int, rows: list[str], samples: dict[str, Any]):
+        """`samples`: a value for each of `PARAMETERS`, on which the statements are tried."""
+        self.random = random.Random(seed)
+        self.rows = rows
+        self.samples = samples
+        self.count = 0
+        self.module: list[str] = []
+        self.functions: list[str] = []  # of the module: text of a call with holes
+        self.space: dict[str, Any] = {"reveal": lambda value, *others: value}
+        exec(PRELUDE, self.space)
+
+    def program(self) -> str:
+        """Source text with a function `program` of `PARAMETERS`, or a script that reads them from `inputs()`."""
+        for _ in range(self.random.choice((0, 1, 1, 2, 3))):
+            self._attempt(self.random.choice(self._DEFINITIONS), Scope(self.space, []))
+        script = self.random.random() < 0.15
+        scope = Scope({**self.space, **self.samples}, list(PARAMETERS), function=not script)
+        lines: list[str] = []
+        for name in ("a", "b"):
+            lines += self._assign(scope, self.random.choice(INPUTS).format(v=name))
+        lines += self._block(scope, self.random.randint(4, 12), self._STATEMENTS)
+        head = f"{', '.join(PARAMETERS)} = inputs()" if script else f"def program({', '.join(PARAMETERS)}):"
+        return PRELUDE + "\n".join([*self.module, head, *(lines if script else _indented(lines))]) + "\n"
+
+    def _new(self, prefix: str = "v") -> str:
+        self.count += 1
+        return f"{prefix}{self.count}"
+
+    def _attempt(self, make: Any, scope: Scope) -> list[str]:
+        try:
+            return make(self, scope)
+        except Misfit:
+            return []
+
+    def _block(self, scope: Scope, length: int, makers: Any) -> list[str]:
+        lines: list[str] = []
+        for _ in range(length):
+            lines += self._attempt(self.random.choice(makers), scope)
+        return lines
+
+    # Expressions
+
+    def fill(self, scope: Scope, template: str, prefer: list[str] | None = None) -> str:
+        """A template with names of the scope in its holes; `prefer` is taken every other time. Raises `Misfit`."""
+        chosen: dict[str, str] = {}
+        for hole in "xvmsyzilbcd":
+            if f"{{{hole}}}" in template or hole == "x" and ("{y}" in template or "{z}" in template):
+                chosen[hole] = self._hole(scope, hole, chosen, prefer)
+        return template.format(**chosen)
+
+    def _hole(self, scope: Scope, hole: str, chosen: dict[str, str], prefer: list[str] | None) -> str:
+        if hole in "cd":
+            return self.random.choice(CONSTANTS if "k" in scope.names else CONSTANTS[:-1])
+        fits = _HOLES["x" if hole in "yz" else hole]
+        names = [name for name in scope.names if fits(scope.space[name])]
+        first = next((chosen[one] for one in "xvms" if one in chosen), None)
+        if hole in "vmsyz" and first is not None:
+            wanted = dtype_of(scope.space[first])
+            names = [name for name in names if dtype_of(scope.space[name]) == wanted]
+        if prefer and self.random.random() < 0.5:
+            names = [name for name in names if name in prefer] or names
+        if not names:
+            raise Misfit
+        return self.random.choice(names if self.random.random() < 0.6 else names[-3:])
+
+    def expression(self, scope: Scope, prefer: list[str] | None = None, simple: bool = False) -> str:
+        roll = self.random.random()
+        if roll < 0.3:
+            return self._row(scope, prefer)
+        if roll < 0.38 and self.functions and not simple:
+            return self.fill(scope, self.random.choice(self.functions), prefer)
+        group = self.random.choice(SIMPLE if simple or roll < 0.6 else list(EXPRESSIONS))
+        return self.fill(scope, self.random.choice(EXPRESSIONS[group]), prefer)
+
+    def _row(self, scope: Scope, prefer: list[str] | None) -> str:
+        tree = ast.parse(self.random.choice(self.rows), mode="eval")
+        names = self.fill(scope, "{x},{y}", prefer).split(",")
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Name) and node.id in ("x", "y"):
+                node.id = names["xy".index(node.id)]
+        return ast.unparse(tree)
+
+    def _assign(self, scope: Scope, expression: str, name: str = "") -> list[str]:
+        name = name or self._new()
+        lines = [f"{name} = {expression}", f"reveal({name})"]
+        scope.run(lines)
+        scope.bind(name)
+        return lines
+
+    # Statements
+
+    def assignment(self, scope: Scope) -> list[str]:
+        return self._assign(scope, self.expression(scope))
+
+    def rebinding(self, scope: Scope) -> list[str]:
+        name = self.random.choice([n for n in scope.names if n not in PARAMETERS] or ["a"])
+        return self._assign(scope, self.expression(scope, [name]), name)
+
+    def augmented(self, scope: Scope) -> list[str]:
+        name = self.random.choice([n for n in scope.names if n != "n"])
+        line = f"{name} {self.random.choice('+-*/')}= {self.expression(scope)}"
+        scope.run([line])
+        scope.bind(name)
+        return [line, f"reveal({name})"]
+
+    def swap(self, scope: Scope) -> list[str]:
+        one, two = self.fill(scope, "{x},{y}").split(",")
+        lines = [f"{one}, {two} = {two}, {one}", f"reveal({one})", f"reveal({two})"]
+        scope.run(lines)
+        return lines
+
+    def starred(self, scope: Scope) -> list[str]:
+        name, rest = self._new(), self._new("rest")
+        line = f"{name}, *{rest} = {self.fill(scope, '[{x}, {y}, {z}]')}"
+        scope.run([line])
+        scope.bind(name)
+        return [line, f"reveal({name})", f"reveal({rest}[0])"]
+
+    def chained(self, scope: Scope) -> list[str]:
+        """Two or three statements about one value, as a loss is computed."""
+        lines = self.assignment(scope)
+        for _ in range(self.random.randint(1, 3)):
+            lines += self._assign(scope, self.expression(scope, scope.names[-1:], simple=True))
+        return lines
+
+    def compared(self, scope: Scope) -> list[str]:
+        """What is said to be the same number has to be."""
+        one, two = self.fill(scope, "{x},{y}").split(",")
+        return [f"reveal({one}, {two})"]
+
+    def asserted(self, scope: Scope) -> list[str]:
+        line = self.fill(scope, self.random.choice(ASSERTIONS))
+        compile(line, "program.py", "exec")
+        tested = [name for name in scope.names if name in line]
+        return [line, *(f"reveal({name})" for name in tested)]
+
+    def branch(self, scope: Scope) -> list[str]:
+        test = self.fill(scope, self.random.choice(CONDITIONS))
+        tested = [name for name in scope.names if name in test]
+        target = self.random.choice([self._new(), *scope.names[-2:]])
+        lines = [f"if {test}:", *_indented([f"reveal({name})" for name in tested])]
+        leaving = self.random.random()
+        if leaving < 0.12 and scope.function or leaving < 0.2 and scope.loop:
+            word = ("continue" if leaving < 0.1 else "break") if scope.loop and leaving >= 0.06 else "return 0.0" if scope.function else "break"
+            return [*lines, f"    {word}", *(f"reveal({name})" for name in tested)]
+        bodies = []
+        for _ in range(2):
+            inner = scope.inner()
+            body = self._inner(inner, tested)
+            body += self._assign(inner, self.expression(inner, tested, simple=True), target)
+            bodies.append((body, inner))
+        lines += _indented(bodies[0][0])
+        if leaving < 0.75 or target not in scope.names:
+            lines += ["else:", *_indented([*(f"reveal({name})" for name in tested), *bodies[1][0]])]
+        scope.space = {**scope.space, target: bodies[0][1].space[target]}
+        scope.bind(target)
+        return [*lines, f"reveal({target})", *(f"reveal({name})" for name in tested if name != target)]
+
+    def _inner(self, scope: Scope, prefer: list[str]) -> list[str]:
+        lines: list[str] = []
+        for _ in range(self.random.choice((0, 0, 1, 2))):
+            if self.random.random() < 0.25:
+                lines += self._attempt(self.random.choice(self._NESTED), scope)
+            else:
+                try:
+                    lines += self._assign(scope, self.expression(scope, prefer, simple=True))
+                except Misfit:
+                    continue
+        return lines
+
+    def loop(self, scope: Scope) -> list[str]:
+        kind = self.random.randrange(6)
+        j, t, u = self._new("j"), self._new("t"), self._new("t")
+        head, bound = [
+            (f"for {j} in range({self.random.choice(['n', '0', '1', '2', '3'])}):", {j: 1}),
+            (self.fill(scope, f"for {t} in [{{x}}, {{y}}]:"), {t: "x"}),
+            (self.fill(scope, f"for {j}, {t} in enumerate(({{x}}, {{y}}, {{z}})):"), {j: 1, t: "x"}),
+            (self.fill(scope, f"for {t}, {u} in zip([{{x}}, {{y}}], [{{y}}, {{z}}]):"), {t: "x", u: "y"}),
+            (self.fill(scope, f"for {t} in tf.unstack({{v}}):"), {t: "v"}),
+            (f"for {j} in range(1, 4):", {j: 1}),
+        ][kind]
+        inner = scope.inner(loop=True)
+        inner.run([head, "    break"])
+        for name in bound:
+            if name not in inner.space:
+                raise Misfit
+            inner.bind(name)
+        carried = self.random.choice([name for name in scope.names if _HOLES["x"](scope.space[name])])
+        body = [f"reveal({name})" for name in bound] + self._inner(inner, [carried, *bound])
+        body += self._assign(inner, self.expression(inner, [carried, *bound], simple=True), carried)
+        if self.random.random() < 0.25:
+            body += self._attempt(Generator.branch, inner)
+        lines = [head, *_indented(body)]
+        if self.random.random() < 0.15:
+            lines += ["else:", *_indented(self._attempt(Generator.rebinding, scope.inner()) or ["pass"])]
+        scope.run(lines)
+        return [*lines, f"reveal({carried})"]
+
+    def while_loop(self, scope: Scope) -> list[str]:
+        j = self._new("j")
+        inner = scope.inner(loop=True)
+        inner.run([f"{j} = 0"])
+        inner.bind(j)
+        carried = self.random.choice([name for name in scope.names if _HOLES["x"](scope.space[name])])
+        body = [f"{j} += 1", f"reveal({j})", *self._assign(inner, self.expression(inner, [carried], simple=True), carried)]
+        body += self._attempt(Generator.branch, inner) if self.random.random() < 0.3 else []
+        lines = [f"{j} = 0", f"while {j} < {self.random.choice(['n', '2', '3'])}:", *_indented(body)]
+        scope.run(lines)
+        scope.bind(j)
+        return [*lines, f"reveal({j})", f"reveal({carried})"]
+
+    def tried(self, scope: Scope) -> list[str]:
+        name = self.random.choice([n for n in scope.names if n not in PARAMETERS] or ["a"])
+        inner, other = scope.inner(), scope.inner()
+        body = self._assign(inner, self.expression(inner, [name], simple=True), name)
+        body += self.fill(inner, f"if {self.random.choice(CONDITIONS)}:\n    raise ValueError").splitlines()
+        body += self._attempt(Generator.rebinding, inner)
+        caught = self._assign(other, self.expression(other, [name], simple=True), name)
+        lines = ["try:", *_indented(body), "except ValueError:", *_indented([f"reveal({name})", *caught])]
+        if self.random.random() < 0.3:
+            lines += ["finally:", f"    reveal({name})"]
+        scope.run(lines)
+        return [*lines, f"reveal({name})"]
+
+    def block(self, scope: Scope) -> list[str]:
+        head = self.random.choice(("with tf.name_scope('part'):", "with tf.GradientTape() as tape:", "with tf.device('/cpu:0'):"))
+        inner = scope.inner()
+        body = self._assign(inner, self.expression(inner)) + self._inner(inner, inner.names[-1:])
+        lines = [head, *_indented(body)]
+        scope.space, scope.names = inner.space, inner.names
+        return lines
+
+    def match(self, scope: Scope) -> list[str]:
+        name = self._new()
+        inner = scope.inner()
+        first, second = (self._assign(inner, self.expression(inner, simple=True), name) for _ in range(2))
+        lines = ["match n:", "    case 0:", *_indented(first, 2), "    case 1 | 2 if flag:", *_indented(second, 2), "    case _:", *_indented(first, 2)]
+        scope.run(lines)
+        scope.bind(name)
+        return [*lines, f"reveal({name})"]
+
+    def walrus(self, scope: Scope) -> list[str]:
+        name = self._new()
+        line = f"if ({name} := {self.fill(scope, 'tf.reduce_sum({x})')}) > {self.random.choice(CONSTANTS)}:"
+        scope.run([line, "    pass"])
+        scope.bind(name)
+        inner = scope.inner()
+        body = self._assign(inner, self.expression(inner, [name], simple=True))
+        return [line, *_indented([f"reveal({name})", *body]), f"reveal({name})"]
+
+    def collected(self, scope: Scope) -> list[str]:
+        """A list that is filled in a loop."""
+        parts, name, j = self._new("parts"), self._new(), self._new("j")
+        inner = scope.inner()
+        inner.run([f"{j} = 1"])
+        inner.bind(j)
+        first, again = self.expression(inner, simple=True), self.expression(inner, [j], simple=True)
+        lines = [f"{parts} = {self.random.choice(['[]', f'[{first}]'])}", f"for {j} in range(1, 4):", f"    {parts}.append({again})"]
+        if self.random.random() < 0.3:
+            lines += ["if flag:", f"    {parts}.append({first})"]
+        use = self.random.choice(("tf.stack({p})", "tf.add_n({p})", "sum({p})", "{p}[0]", "{p}[-1]", "{p}.pop()", "tf.reduce_max({p})", "sum(t * t for t in {p})",
+                                  "[t for t in reversed({p})][0]", "tf.concat([tf.reshape(t, [-1]) for t in {p}], 0)", "max([tf.reduce_sum(t) for t in {p}])"))
+        lines += [f"{name} = {use.format(p=parts)}", f"reveal({name})"]
+        scope.run(lines)
+        scope.bind(name)
+        return lines
+
+    def keyed(self, scope: Scope) -> list[str]:
+        d, name = self._new("d"), self._new()
+        e = [self.expression(scope, simple=True) for _ in range(4)]
+        lines = [f"{d} = {{'p': {e[0]}, 'q': {e[1]}}}"]
+        lines += self.random.choice(([], [f"{d}['p'] = {e[2]}"], ["if flag:", f"    {d}['p'] = {e[2]}"], [f"{d}.update(p={e[2]})"],
+                                     [f"{d} |= {{'r': {e[2]}}}"], [f"for j in range(n):", f"    {d}['p'] = {d}['p'] * 0.5"]))
+        lines += [f"{name} = {d}['{self.random.choice('pq')}']", f"reveal({name})", f"for t in {d}.values():", "    reveal(t)"]
+        scope.run(lines)
+        scope.bind(name)
+        return lines
+
+    def closure(self, scope: Scope) -> list[str]:
+        """A nested function that reads, and perhaps changes, names around it."""
+        f, t, name = self._new("f"), self._new("t"), self._new()
+        inner = Scope({**scope.space, t: scope.space[argument]}, [*scope.names, t], True) if (argument := self.fill(scope, "{x}")) else scope
+        held = self.random.choice([n for n in scope.names if _HOLES["x"](scope.space[n])])
+        change = self.random.random() < 0.3 and scope.function
+        body = ([f"nonlocal {held}"] if change else []) + [f"reveal({t})", f"reveal({held})"]
+        written = self._assign(inner, self.expression(inner, [t, held], simple=True), held if change else "")
+        body += written + [f"return {self.expression(inner, [t, inner.names[-1]], simple=True)}"]
+        lines = [f"def {f}({t}):", *_indented(body), f"{name} = {f}({argument})", f"reveal({name})", f"reveal({held})"]
+        scope.run(["def outer():", *_indented([f"{held} = globals()['{held}']", *lines, f"return {name}"]), f"{name} = outer()"] if change else lines)
+        scope.bind(name)
+        return lines
+
+    def function_value(self, scope: Scope) -> list[str]:
+        f, name = self._new("f"), self._new()
+        inner = Scope({**scope.space, "t": scope.space[argument]}, [*scope.names, "t"]) if (argument := self.fill(scope, "{x}")) else scope
+        made = self.random.choice((f"lambda t: {self.expression(inner, ['t'], simple=True)}", "tf.nn.relu if flag else tf.sigmoid", "functools.partial(tf.pow, y=2.0)",
+                                   "tf.tanh", "{'r': tf.nn.relu, 's': tf.sigmoid}['s']", f"lambda t, u={self.random.choice(CONSTANTS[:-1])}: tf.abs(t) + u"))
+        lines = [f"{f} = {made}", f"{name} = {f}({argument})", f"reveal({name})"]
+        scope.run(lines)
+        scope.bind(name)
+        return lines
+
+    def instance(self, scope: Scope) -> list[str]:
+        """An object of the file's own, or a namespace, whose attributes are read and written."""
+        made = self._new("o")
+        name = self._new()
+        kind = self.random.choice(("Config()", "Config(eps=1e-3)"))
+        e = self.expression(scope, simple=True)
+        lines = [f"{made} = {kind}", *self.random.choice(([], [f"{made}.gain = {e}"], ["if flag:", f"    {made}.gain = {e}"])),
+                 f"{name} = {self.random.choice([f'{made}.gain', f'{made}.eps', f'{made}.gain * 2.0'])}", f"reveal({name})"]
+        scope.run(lines)
+        scope.bind(name)
+        return lines
+
+    # Definitions of the module
+
+    def _define(self, lines: list[str], *calls: str) -> None:
+        try:
+            exec("\n".join(lines), self.space)
+        except Exception as error:
+            raise Misfit from error
+        self.module += [*lines, "", ""]
+        self.functions += [call for call in calls for _ in range(2)]
+
+    def _function_scope(self, parameters: list[str]) -> Scope:
+        values = {name: self.samples[self.random.choice("ab")] for name in parameters}
+        return Scope({**self.space, **values}, list(parameters), function=True)
+
+    def helper(self, scope: Scope) -> list[str]:
+        name = self._new(self.random.choice(("helper", "_helper")))
+        inner = self._function_scope(["t", "u"])
+        body = ["reveal(t)", "reveal(u)", *self._block(inner, self.random.randint(1, 4), self._NESTED)]
+        body += [f"return {self.random.choice(inner.names[-2:])}"]
+        head = self.random.choice((f"def {name}(t, u=1.0):", f"def {name}(t, u):", f"def {name}(t, *, u=0.5):"))
+        decorator = [["@tf.function"], [], [], []][self.random.randrange(4)]
+        calls = [f"{name}({{x}}, u={{y}})", f"{name}(u={{y}}, t={{x}})"]
+        calls += [f"{name}({{x}})"] if "=" in head else []
+        calls += [f"{name}({{x}}, {{y}})", f"{name}(*[{{x}}, {{y}}])", f"{name}(**{{{{'t': {{x}}, 'u': {{y}}}}}})"] if "*" not in head else []
+        self._define([*decorator, head, *_indented(body)], *calls)
+        return []
+
+    def recursive(self, scope: Scope) -> list[str]:
+        name, inner = self._new("_again"), self._function_scope(["t"])
+        last, step = self.expression(inner, simple=True), self.fill(inner, self.random.choice(("{x} * 0.5", "{x} + 1.0", "tf.abs({x})", "-{x}", "1.0 - {x}", "{x} * {x}")))
+        call = step.replace("t", f"{name}(t, n - 1)") if step.count("t") == 1 else f"{name}({step}, n - 1)"
+        self._define([f"def {name}(t, n=2):", "    reveal(t)", "    if n <= 0:", f"        return {last}", f"    return {call}"],
+                     f"{name}({{x}})", f"{name}({{x}}, 1)")
+        return []
+
+    def various(self, scope: Scope) -> list[str]:
+        """*args and **kwargs, generators, pairs, decorated functions."""
+        name, inner = self._new("take"), self._function_scope(["t"])
+        e = [self.expression(inner, simple=True) for _ in range(3)]
+        kind = self.random.randrange(5)
+        if kind == 0:
+            self._define([f"def {name}(t, *rest, scale=2.0, **options):", "    for one in rest:", "        reveal(one)", "        t = t + one", "    reveal(scale)",
+                          f"    return ({e[0]}) * scale"], f"{name}({{x}}, {{x}}, {{y}})", f"{name}({{x}}, scale={{c}})", f"{name}({{x}}, other=1)")
+        elif kind == 1:
+            self._define([f"def {name}(t):", f"    yield {e[0]}", f"    yield {e[1]}"], f"sum({name}({{x}}))", f"[u for u in {name}({{x}})][0]", f"next({name}({{x}}))")
+        elif kind == 2:
+            self._define([f"def {name}(t):", f"    return {e[0]}, {e[1]}"], f"{name}({{x}})[0]", f"{name}({{x}})[-1]", f"(lambda p: p[1])({name}({{x}}))")
+        elif kind == 3:
+            self._define([f"def _twice{name}(f):", "    @functools.wraps(f)", "    def inner(*args, **kwargs):", "        return f(*args, **kwargs) * 2.0", "    return inner", "",
+                          f"@_twice{name}", f"def {name}(t):", f"    return {e[0]}"], f"{name}({{x}})")
+        else:
+            self._define(["@tf.custom_gradient", f"def {name}(t):", "    def grad(upstream):", "        return upstream", f"    return {e[0]}, grad"], f"{name}({{x}})")
+        return []
+
+    def klass(self, scope: Scope) -> list[str]:
+        name, inner = self._new("Part"), self._function_scope(["t"])
+        values = {"held": self.samples["a"], "level": 0.5}
+        space = {**inner.space, **{f"self_{n}": v for n, v in values.items()}}
+        inner = Scope(space, ["t", "self_held", "self_level"], True)
+        e = [self.expression(inner, simple=True).replace("self_", "self.") for _ in range(5)]
+        base = self.random.choice(("", "", "(tf.Module)", "(keras.layers.Layer)"))
+        layer = "Layer" in base
+        lines = [f"class {name}{base}:", "    shared = 0.25", "", "    def __init__(self, held, level=0.5):", *(["        super().__init__()"] if base else []),
+                 "        self.held = held", "        self.level = level", "        self.total = 0.0", "        self.act = tf.nn.relu", "",
+                 "    def use(self, t):", "        reveal(t)", "        reveal(self.held)", "        reveal(self.level)", "        reveal(self.total)", f"        return {e[0]}", "",
+                 f"    def {'call' if layer else '__call__'}(self, t):", f"        return self.act({e[1]}) + self.shared", "",
+                 "    def add(self, t):", f"        self.total += {e[2]}", "        reveal(self.total)", "        return self.total", "",
+                 "    def change(self, t):", f"        self.held = {e[3]}", "        reveal(self.held)", "        return self.use(t)", "",
+                 "    @property", "    def twice(self):", "        return self.held * 2.0", "", "    @staticmethod", "    def fixed(t):", "        return tf.abs(t) + 1.0", "",
+                 "    @classmethod", "    def made(cls, t):", "        return cls(tf.sigmoid(t))"]
+        child = self._new("Child")
+        lines += ["", "", f"class {child}({name}):", "    shared = 0.75", "", "    def use(self, t):", "        reveal(super().use(t))", f"        return {e[4]}"]
+        self._define(lines, f"{name}({{x}}).use({{y}})", f"{name}({{x}})({{y}})", f"{name}({{x}}).add({{y}})", f"{name}({{x}}, {{c}}).change({{y}})", f"{name}({{x}}).twice",
+                     f"{name}.fixed({{x}})", f"{name}.made({{x}}).held", f"{child}({{x}}).use({{y}})", f"{child}({{x}})({{y}})", f"{child}({{x}}).change({{y}})",
+                     f"{child}.shared * {{x}}", f"[{name}({{x}}), {child}({{y}})][0].use({{x}})")
+        return []
+
+    _NESTED = (assignment, assignment, assignment, rebinding, augmented, branch, chained)
+    _STATEMENTS = (*[assignment] * 8, *[chained] * 4, rebinding, rebinding, augmented, augmented, swap, starred, compared, asserted, *[branch] * 4, *[loop] * 3,
+                   while_loop, tried, block, match, walrus, collected, keyed, closure, function_value, instance)
+    _DEFINITIONS = (helper, helper, helper, recursive, various, various, klass, klass)
+
+
+def _indented(lines: list[str], levels: int = 1) -> list[str]:
+    return ["    " * levels + line for line in lines]
