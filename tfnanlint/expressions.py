@@ -55,7 +55,6 @@ class Interpreter(Assumptions, Resolution, Following, Containers, State, Subexpr
         self.leaves = last_names()
         from tfnanlint.ops import python
 
-
         self.constants = python.CONSTANTS
         super().__init__()
         self.scopes: list[Scope] = []  # every activation made

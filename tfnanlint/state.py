@@ -214,7 +214,7 @@ class State:
             return set().union(*(self._bound_makers(one, depth - 1) for one in [binding.entry, *binding.rounds]))
         if isinstance(binding, Parameter):
             function: Function = binding.function
-            handed = self._calls_of(function, function.name)
+            handed = self._calls_of(function)
             return set().union(*(self._bound_makers(bound.get(binding.name), depth - 1) for bound in handed))
         return set()
 
