@@ -52,7 +52,7 @@ class Containers:
             return _extent(whole)
         if whole.kind == "sequence":
             if isinstance(whole.obj, tuple) and index is not None:
-                return whole.obj[index] if index < len(whole.obj) else unknown()
+                return whole.obj[index] if -len(whole.obj) <= index < len(whole.obj) else unknown()
             return self.iterated(whole)
         if whole.kind == "tensor" and whole.known:
             return whole.but(kind="tensor")

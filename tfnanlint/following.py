@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+from typing import Any
 
 from tfnanlint import calls
 from tfnanlint.calls import Bound, ClassObject, Function, Handed, Instance, Parent
 from tfnanlint.conditions import leaf
-from tfnanlint.names import canonical
+from tfnanlint.names import canonical, is_tensorflow
 from tfnanlint.ops import Op
 from tfnanlint.ops.python import limit
 from tfnanlint.scopes import Assigned, Binding, Fixed, Joined, Loop, Parameter, Point, Refined, Scope, Shared, unrefined
@@ -179,7 +180,9 @@ class Following:
         function = parameter.function
         spec = function.node.args
         names = [a.arg for a in spec.posonlyargs + spec.args]
-        if function.bound and names and parameter.name == names[0] and "classmethod" not in function.decorators:
+        if function.bound and names and parameter.name == names[0]:
+            if "classmethod" in function.decorators:
+                return Value(kind="class", obj=function.owner)
             return Value(kind="instance", obj=Instance(function.owner))
         whose = "a lambda" if function.name == "<lambda>" else f"{function.name}()"
         note = Note(f"parameter '{parameter.name}' of {whose}", function.node, function.module.source)
@@ -321,6 +324,15 @@ class Following:
             self.handed[function.node] = [bound for bound in found if bound is not None]
         return self.handed[function.node]
 
+    def may_call(self, function: Function, call: ast.Call, point: Point) -> bool:
+        """Whether a call of that name can be one of `function`: not one of TensorFlow, nor of another function of the program."""
+        if is_tensorflow(self.resolve(call.func, point) or ""):
+            return False
+        callee = self.callee(call.func, point)
+        target = callee.obj if callee is not None else None
+        target = target.function if isinstance(target, Bound) else target
+        return target.node is function.node if isinstance(target, Function) else True
+
     def escapes(self, function: Function) -> bool:
         """Whether a function is called by somebody else too: by Keras, by a decorator, by whoever it is handed to."""
         if not function.transparent or function.registered or function.owner is not None and function.name in HOOKS:
@@ -391,10 +403,13 @@ class Following:
             return self._parents_method(owner.obj, attr)
         if owner.kind == "module" and owner.obj is not None:
             binding = self.top_level(owner.obj, attr)
-            return binding.value(self) if binding is not None else None
+            return binding.value(self) if binding is not None else self._submodule(owner.obj, attr)
         if isinstance(owner.obj, ClassObject):
             binding = owner.obj.scope.at(attr)
-            return binding.value(self) if binding is not None else None
+            found = binding.value(self) if binding is not None else None
+            if found is not None and isinstance(found.obj, Function) and "classmethod" in found.obj.decorators:
+                return Value(kind="function", obj=Bound(found.obj, [Fixed(owner)]))
+            return found
         if attr == "shape" and owner.kind in ("tensor", "array", "unknown", "number"):
             return Value(kind="shape")
         if attr == "dtype" and owner.dtype:
@@ -404,6 +419,13 @@ class Following:
         if attr in ("T", "real") or owner.kind == "array" and attr in ("values", "iloc", "loc"):
             return owner.but()
         return None
+
+    def _submodule(self, module: Any, name: str) -> Value | None:
+        """`package.part` after `import package.part`."""
+        if module.project is None or not module.source.path.endswith("__init__.py"):
+            return None
+        found, rest = module.project.find(name, 1, module.source.path)
+        return Value(kind="module", obj=found) if found is not None and not rest else None
 
     def parent(self, point: Point) -> Value:
         """`super()` where it stands: in a method of a class that has bases in the program."""

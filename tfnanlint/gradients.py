@@ -33,6 +33,9 @@ _MAX_NODES = 4000
 _MAPPED = re.compile(r"\.map\(\s*(?:self\.)?(\w+)")
 _OWN_GRADIENTS = re.compile(r"\b(?:vjp_fwd|vjp_bwd|jvp_fn)\s*=\s*(\w+)")
 _LOSSES = re.compile(r"\bloss(?:es|_fn)?\s*=\s*(?:self\.)?\[?(\w+)\s*[,)\]\n]")
+_SEVERAL_LOSSES = re.compile(r"\bloss(?:es)?\s*=\s*(\[[^\]]*\]|\{[^}]*\})")
+_WORD = re.compile(r"\b[a-zA-Z_]\w*")
+_METRIC_ARGUMENT = re.compile(r"\bmetrics\s*=\s*(\[[^\]]*\]|\{[^}]*\})")
 # What is measured or prepared and not trained, by the names that people give it.
 _MEASURED = re.compile(r"(?:^|_)(?:metrics?|accuracy|precision|recall|f1|fbeta|auc|summary|summaries|eval|evaluation|"
                        r"schedules?|learning_rate|(?<!weight_)decay|"
@@ -124,6 +127,8 @@ class Gradients:
         if any(self.interpreter.is_compiled(function) for function in _lambdas(point)):
             return Differentiated.YES
         while scope is not None:
+            if any(start <= time < end for start, end in scope.stopped):
+                return Differentiated.NO
             if any(start <= time < end for start, end in scope.tapes):
                 return Differentiated.YES
             if scope.function is not None and scope.function.name == "train_step" and scope.tapes:
@@ -172,7 +177,7 @@ class Gradients:
             return Differentiated.UNKNOWN
         if _INITIAL.search(name) and name != "__init__":
             return Differentiated.NO
-        if name in self._mapped or name in self._own_gradients:
+        if name in self._mapped or name in self._own_gradients or name in self._metrics:
             return Differentiated.NO
         return Differentiated.YES if name in self._losses else Differentiated.UNKNOWN
 
@@ -202,7 +207,15 @@ class Gradients:
     @cached_property
     def _losses(self) -> frozenset[str]:
         """Names of the functions that are handed on as a loss."""
-        return frozenset(_LOSSES.findall(self.module.source.text))
+        text = self.module.source.text
+        several = (name for listed in _SEVERAL_LOSSES.findall(text) for name in _WORD.findall(listed))
+        return frozenset((*_LOSSES.findall(text), *several))
+
+    @cached_property
+    def _metrics(self) -> frozenset[str]:
+        """Names of the functions that `compile` is given as metrics."""
+        listed = _METRIC_ARGUMENT.findall(self.module.source.text)
+        return frozenset(name for one in listed for name in _WORD.findall(one)) - self._losses
 
     def _measures(self, function: Function) -> bool:
         """Whether a function's name, or that of its file, says that something is measured or prepared, not trained."""
@@ -219,6 +232,8 @@ class Gradients:
         answers = set()
         for call, point in self.module.calls_to(function.name, self.interpreter)[:16]:
             if point.scope.function is not None and point.scope.function.node is function.node:
+                continue
+            if not self.interpreter.may_call(function, call, point):
                 continue
             answers.add(Differentiated.YES if call in self.upstream else self.at(point))
         if Differentiated.YES in answers:

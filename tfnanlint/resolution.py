@@ -145,7 +145,7 @@ class Resolution:
     def callee(self, function: ast.expr, point: Point) -> Value | None:
         """The value of a callee expression when it can be something of the program."""
         if isinstance(function, ast.Name):
-            binding = point.lookup(function.id)
+            binding = point.lookup(function.id) or self.starred(function.id, point)
             return binding.value(self) if binding is not None else None
         return self.evaluate(function, point)
 

@@ -26,7 +26,7 @@ class Scope:
     """
 
     __slots__ = ("node", "parent", "time", "history", "memo", "statements", "returns", "function", "module",
-                 "yields", "tapes", "depth", "callees", "shared", "inner", "_globals", "_later", "_here")
+                 "yields", "tapes", "stopped", "depth", "callees", "shared", "inner", "_globals", "_later", "_here")
 
     def __init__(self, node: ast.AST, parent: Point | None, module: Any, function: Any = None, depth: int = 0):
         self.node = node
@@ -41,6 +41,7 @@ class Scope:
         self.returns: list[tuple[ast.expr | None, int]] = []
         self.yields = False
         self.tapes: list[tuple[int, int]] = []
+        self.stopped: list[tuple[int, int]] = []  # `with tape.stop_recording()`
         self.depth = depth
         self.inner: list[Point] = []  # the points of inner expressions, for `close`
         self.shared: frozenset[str] = frozenset()  # names that functions inside assign through global or nonlocal

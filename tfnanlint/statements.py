@@ -264,20 +264,21 @@ class Walk:
     # Blocks and definitions
 
     def with_(self, node: Any) -> bool:
-        tape = False
+        tape = stopped = False
         for item in node.items:
             self.note(item.context_expr)
             call = item.context_expr
             tape |= isinstance(call, ast.Call) and leaf(call.func) == "GradientTape"
+            stopped |= isinstance(call, ast.Call) and leaf(call.func) == "stop_recording"
             if isinstance(call, ast.Call) and leaf(call.func) == "control_dependencies" and call.args:
                 self._depending(call.args[0])
             if item.optional_vars is not None:
                 self.target(item.optional_vars, Assigned(call, self.scope.here()))
         start = self.scope.time
         live = self.block(node.body)
-        if tape:
+        if tape or stopped:
             self.scope.time += 1
-            self.scope.tapes.append((start, self.scope.time))
+            (self.scope.tapes if tape else self.scope.stopped).append((start, self.scope.time))
         return live
 
     def _depending(self, checks: ast.expr) -> None:
@@ -381,14 +382,15 @@ class Walk:
 
     def _unpack(self, node: Any, binding: Binding) -> None:
         values = binding.node.elts if isinstance(binding, Assigned) and isinstance(binding.node, (ast.Tuple, ast.List)) else None
-        starred = any(isinstance(e, ast.Starred) for e in node.elts)
-        if values is not None and (starred or len(values) != len(node.elts) or any(isinstance(v, ast.Starred) for v in values)):
+        starred = next((i for i, e in enumerate(node.elts) if isinstance(e, ast.Starred)), None)
+        if values is not None and (starred is not None or len(values) != len(node.elts) or any(isinstance(v, ast.Starred) for v in values)):
             values = None
         for index, element in enumerate(node.elts):
             if values is not None:
                 self.target(element, Assigned(values[index], binding.point))
             else:
-                self.target(element, Element(binding, None if starred else index))
+                place = index if starred is None or index < starred else None if index == starred else index - len(node.elts)
+                self.target(element, Element(binding, place))
 
     def assertion(self, node: ast.Assert) -> None:
         self.note(node.test)

@@ -4,14 +4,28 @@ from __future__ import annotations
 
 from tfnanlint.ops import op
 from tfnanlint.ops import transfer as t
+from tfnanlint.site import Site
+from tfnanlint.values import Value
 
 op("tf.add", "tf.math.add ops.add tnp.add np.add raw.AddV2 raw.Add", "x y name", t.binary(t.add), reference="tf.add(x, y)")
 op("tf.subtract", "tf.math.subtract tf.sub ops.subtract tnp.subtract np.subtract raw.Sub", "x y name",
    t.binary(t.subtract), reference="tf.subtract(x, y)")
 op("tf.multiply", "tf.math.multiply tf.mul ops.multiply tnp.multiply np.multiply raw.Mul", "x y name",
    t.binary(t.multiply), reference="tf.multiply(x, y)")
+# What `/` makes of integers; tf.div of TensorFlow 1 leaves them integers.
+_QUOTIENTS = {"int8": "float32", "uint8": "float32", "int16": "float32", "uint16": "float32", "int32": "float64", "int64": "float64"}
+_divided = t.binary(t.divide)
+
+
+def _divide(site: Site) -> Value:
+    result = _divided(site)
+    if result.dtype in _QUOTIENTS and site.name not in ("tf.div", "raw.Div"):
+        result.dtype = _QUOTIENTS[result.dtype]
+    return result
+
+
 op("tf.divide", "tf.math.divide tf.truediv tf.math.truediv tf.div tf.realdiv tf.RealDiv ops.divide ops.true_divide "
    "tnp.divide tnp.true_divide np.divide np.true_divide raw.RealDiv raw.Div",
-   "x y name", t.binary(t.divide), needs={"y": "nonzero"}, masked="all", reference="tf.divide(x, y)")
+   "x y name", _divide, needs={"y": "nonzero"}, masked="all", reference="tf.divide(x, y)")
 op("tf.negative", "tf.math.negative tf.neg ops.negative tnp.negative np.negative raw.Neg", "x name",
    t.unary(t.negative), reference="tf.negative(x)")
