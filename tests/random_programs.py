@@ -33,6 +33,7 @@ class Config:
 
 
 """
+MAX_REVEALED = 20_000  # while a program is grown; the longest need a few hundred
 PARAMETERS = ("a", "b", "m", "flag", "n", "k")
 # References that TensorFlow runs on one vector alone and that give a vector or a number of floats.
 _SKIPPED = frozenset({"tf.math.lbeta", "tf.linspace", "tf.math.polygamma"})
@@ -214,8 +215,15 @@ class Generator:
         self.count = 0
         self.module: list[str] = []
         self.functions: list[str] = []  # of the module: text of a call with holes
-        self.space: dict[str, Any] = {"reveal": lambda value, *others: value}
+        self.space: dict[str, Any] = {"reveal": self._reveal}
+        self.revealed = 0
         exec(PRELUDE, self.space)
+
+    def _reveal(self, value: Any, *others: Any) -> Any:
+        self.revealed += 1
+        if self.revealed > MAX_REVEALED:
+            raise Misfit  # a loop that does not end
+        return value
 
     def program(self) -> str:
         """Source text with a function `program` of `PARAMETERS`, or a script that reads them from `inputs()`."""
