@@ -66,7 +66,7 @@ class Interpreter(Assumptions, Resolution, Following, Containers, State, Subexpr
         self.handed: dict[ast.AST, list[dict[str, Binding]]] = {}
         self.abroad = 0 if callers_abroad else MAX_ABROAD
         self.attributes: dict[tuple[ClassObject, str, int], Binding | None] = {}
-        self.escaping: dict[ast.AST, bool] = {}
+        self.escaping: dict[tuple[Any, str], set[ast.AST]] = {}
         self.states: dict[Any, Loop | None] = {}
         self.changes: dict[Module, list] = {}
         self._compiled: dict[Module, list[tuple[Value, Value]]] = {}

@@ -337,22 +337,26 @@ class Following:
         """Whether a function is called by somebody else too: by Keras, by a decorator, by whoever it is handed to."""
         if not function.transparent or function.registered or function.owner is not None and function.name in HOOKS:
             return True
-        if function.node not in self.escaping:
-            self.escaping[function.node] = any(
-                self._handed_on(function, expression, point) for row in function.module.source.rows_with(function.name)
-                for expression, point in function.module.expressions(row, self))
-        return self.escaping[function.node]
+        key = (function.module, function.name)
+        if key not in self.escaping:  # once for all functions of that name: there may be one in each of many classes
+            handed = self.escaping[key] = set()
+            for row in function.module.source.rows_with(function.name):
+                for expression, point in function.module.expressions(row, self):
+                    handed |= self._handed_on(function.name, expression, point)
+        return function.node in self.escaping[key]
 
-    def _handed_on(self, function: Function, expression: ast.AST, point: Point) -> bool:
-        """Whether an expression uses a function as a value."""
-        called = {id(node.func) for node in ast.walk(expression) if isinstance(node, ast.Call)}
-        for node in ast.walk(expression):
-            if isinstance(node, (ast.Name, ast.Attribute)) and id(node) not in called and leaf(node) == function.name:
-                target = self.evaluate(node, point).obj
-                target = target.function if isinstance(target, Bound) else target
-                if isinstance(target, Function) and target.node is function.node:
-                    return True
-        return False
+    def _handed_on(self, name: str, expression: ast.AST, point: Point) -> set[ast.AST]:
+        """The functions of a name that an expression uses as values."""
+        nodes = list(ast.walk(expression))
+        called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
+        found = set()
+        for node in nodes:
+            if isinstance(node, (ast.Name, ast.Attribute)) and id(node) not in called and leaf(node) == name:
+                value = self.evaluate(node, point)
+                for option in value.obj.options if isinstance(value.obj, Choice) else (value,):
+                    target = option.obj.function if isinstance(option.obj, Bound) else option.obj
+                    found |= {target.node} if isinstance(target, Function) else set()
+        return found
 
     def callers(self, function: Function, name: str) -> list[tuple[ast.Call, Point]]:
         """Calls that may be of `function`: in its own file, and in files of the project that import it."""

@@ -1,0 +1,208 @@
+#!/usr/bin/env python3
+"""How the cost grows: growth.py [--lines N ...] [--files N ...] [--only KIND]
+
+CPU seconds and peak memory of one check of generated TensorFlow code, next to `ast.parse` of the same bytes: over the length of
+a file, of four kinds, and over the number of files of a project that import one another. Each row is a process of its own. The
+exponent of a kind is the slope fitted through log(size) and log(CPU): 1 is linear growth.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import json
+import math
+import os
+import pathlib
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+
+HEAD = "import tensorflow as tf\nfrom tensorflow import keras\n\nEPS = 1e-6\n\n\n"
+MODEL = '''class Model{i}(keras.Model):
+    def __init__(self, width=8, eps=EPS):
+        super().__init__()
+        self.eps = eps
+        self.hidden = keras.layers.Dense(width, activation="relu")
+        self.head = keras.layers.Dense(3, activation="softmax")
+        self.scale = tf.Variable(1.0)
+
+    def call(self, x, training=False):
+        h = self.hidden(x)
+        if training:
+            h = tf.nn.dropout(h, 0.5)
+        return self.head(h / (self.scale + self.eps))
+
+    def entropy(self, x):
+        p = self.call(x)
+        return -tf.reduce_sum(p * tf.math.log(p + self.eps), axis=-1)
+
+
+def loss{i}(labels, p, weight=1.0):
+    p = guarded{i}(p)
+    return -weight * tf.reduce_mean(labels * tf.math.log(p))
+
+
+def guarded{i}(p, floor=1e-7):
+    if floor <= 0:
+        raise ValueError(floor)
+    p = tf.where(p > 0, p, tf.ones_like(p) * floor)
+    return tf.clip_by_value(p, floor, 1.0)
+
+
+def distance{i}(a, b):
+    return tf.sqrt(tf.reduce_sum(tf.square(a - b), axis=-1) + 1e-12)
+
+
+def train{i}(x, y, optimizer):
+    model = Model{i}()
+    for step in range(10):
+        with tf.GradientTape() as tape:
+            p = model(x, training=True)
+            total = loss{i}(y, p) + 0.1 * tf.reduce_mean(distance{j}(p, y))
+        grads = tape.gradient(total, model.trainable_variables)
+        optimizer.apply_gradients(zip(grads, model.trainable_variables))
+    return total
+
+
+'''
+STEPS = ("    v{i} = tf.nn.relu(v{a}) + v{b}", "    v{i} = tf.math.log(tf.abs(v{a}) + EPS)", "    v{i} = v{a} / (tf.reduce_sum(v{b}) + 1.0)",
+         "    v{i} = tf.sigmoid(v{a}) * v{b}", "    v{i} = tf.where(v{a} > 0, v{a}, 1.0)", "    v{i} = tf.sqrt(tf.square(v{a}) + 1e-9)")
+SMALL = '''def part{i}(x, y):
+    p = helper(x, 1e-3)
+    return tf.math.log(p) + tf.reduce_mean(y)
+
+
+'''
+HELPER = "def helper(x, eps):\n    return tf.nn.softmax(x) + eps\n\n\n"
+CHAIN = '''def level{i}(x, n=2):
+    y = tf.nn.relu(level{j}(x)) + 1.0
+    return tf.math.log(y) / (tf.norm(y) + EPS)
+
+
+'''
+
+
+def classes(lines: int) -> str:
+    """Models, losses, guards and training loops that call one another."""
+    rows = MODEL.count("\n")
+    return HEAD + "".join(MODEL.format(i=i, j=max(0, i - 1)) for i in range(lines // rows))
+
+
+def one_function(lines: int) -> str:
+    body = (STEPS[i % len(STEPS)].format(i=i, a=i - 1, b=max(0, i - 1 - i % 7)) for i in range(1, lines))
+    return HEAD + "def program(v0):\n" + "\n".join(body) + f"\n    return v{lines - 1}\n"
+
+
+def one_helper(lines: int) -> str:
+    return HEAD + HELPER + "".join(SMALL.format(i=i) for i in range(lines // SMALL.count("\n")))
+
+
+def chain(lines: int) -> str:
+    """Each function calls the one before."""
+    first = "def level0(x, n=2):\n    return tf.sigmoid(x)\n\n\n"
+    return HEAD + first + "".join(CHAIN.format(i=i, j=i - 1) for i in range(1, lines // CHAIN.count("\n")))
+
+
+KINDS = {"classes": classes, "one function": one_function, "one helper": one_helper, "chain of calls": chain}
+
+
+def project(folder: pathlib.Path, files: int) -> list[pathlib.Path]:
+    """A package whose modules import a shared one, the one before and one far away."""
+    package = folder / "package"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "shared.py").write_text(HEAD + HELPER)
+    paths = []
+    for index in range(files):
+        before, far = max(0, index - 1), index // 2
+        text = HEAD + "from package.shared import helper\n"
+        if index:
+            text += f"from package.module{before} import loss{before} as other\nfrom package import module{far}\n"
+        text += "\n\n" + MODEL.format(i=index, j=index)
+        if index:
+            text += (f"def both{index}(x, y):\n    p = helper(x, 1e-3)\n    q = module{far}.guarded{far}(tf.sigmoid(x))\n"
+                     f"    return other(y, p) + tf.math.log(q)\n")
+        paths.append(package / f"module{index}.py")
+        paths[-1].write_text(text)
+    return paths
+
+
+def measure(paths: list[str]) -> dict[str, float]:
+    """CPU of parsing and of checking the files, in this process, and its peak memory in MiB."""
+    from tfnanlint import rules
+    from tfnanlint.checking import check
+    from tfnanlint.config import Configuration, Layer
+
+    files = [(path, pathlib.Path(path).read_bytes()) for path in paths]
+    policy = Configuration(Layer(), (), True).for_directory(os.path.dirname(paths[0])).policy("", rules.load())
+    check("warm.py", b"import tensorflow as tf\ntf.math.log(tf.nn.relu(1.0))\n", policy)
+    start = time.process_time()
+    for _, data in files:
+        ast.parse(data)
+    parsed = time.process_time() - start
+    start = time.process_time()
+    found = sum(len(check(path, data, policy).findings) for path, data in files)
+    return {"lines": sum(data.count(b"\n") for _, data in files), "parse": parsed, "check": time.process_time() - start,
+            "findings": found, "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
+
+
+def apart(paths: list[pathlib.Path]) -> dict[str, float]:
+    """`measure` in a process of its own."""
+    done = subprocess.run([sys.executable, __file__, "--measure"], input="\n".join(map(str, paths)), capture_output=True, text=True)
+    if done.returncode:
+        raise SystemExit(done.stderr)
+    return json.loads(done.stdout)
+
+
+def exponent(points: list[tuple[float, float]]) -> float:
+    """The slope of the line through the points on logarithmic axes, by least squares."""
+    xs, ys = [math.log(x) for x, _ in points], [math.log(y) for _, y in points]
+    x, y = sum(xs) / len(xs), sum(ys) / len(ys)
+    return sum((a - x) * (b - y) for a, b in zip(xs, ys)) / sum((a - x) ** 2 for a in xs)
+
+
+def table(kind: str, sizes: list[int], make) -> None:
+    points = []
+    for size in sizes:
+        with tempfile.TemporaryDirectory() as folder:
+            found = apart(make(pathlib.Path(folder), size))
+        points.append((size, found["check"]))
+        print(f"{kind:16} {size:8} {found['lines']:8.0f} {found['check']:8.2f} {found['check'] / found['parse']:7.2f} "
+              f"{1e6 * found['check'] / found['lines']:8.1f} {found['memory']:7.0f} {found['findings']:9.0f}", flush=True)
+    if len(points) > 1:
+        print(f"{kind:16} exponent {exponent(points):.2f}", flush=True)
+
+
+def single(text_of):
+    def make(folder: pathlib.Path, size: int) -> list[pathlib.Path]:
+        path = folder / "generated.py"
+        path.write_text(text_of(size))
+        return [path]
+
+    return make
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--lines", type=int, nargs="+", default=[10_000, 30_000, 100_000])
+    parser.add_argument("--files", type=int, nargs="+", default=[100, 300, 1000])
+    parser.add_argument("--only", choices=[*KINDS, "files"], help="one kind")
+    parser.add_argument("--measure", action="store_true", help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.measure:
+        print(json.dumps(measure(sys.stdin.read().split("\n"))))
+        return 0
+    print(f"{'kind':16} {'size':>8} {'lines':>8} {'CPU s':>8} {'x parse':>7} {'us/line':>8} {'MiB':>7} {'findings':>9}")
+    for kind, text_of in KINDS.items():
+        if args.only in (None, kind):
+            table(kind, args.lines, single(text_of))
+    if args.only in (None, "files"):
+        table("files", args.files, project)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
