@@ -20,10 +20,6 @@ TRANSPARENT = frozenset("function staticmethod classmethod property cached_prope
                         "allow_initializer_layout dispatch_for_types deprecated_endpoints deprecated_args default".split())
 
 
-# Decorators that write `__init__` for the annotated names of a class.
-_DATACLASSES = frozenset(("dataclass", "attrs", "define", "frozen"))
-
-
 class Function:
     """A function or lambda of the program, defined at `point`; `owner` is the class it is a method of."""
 
@@ -110,14 +106,6 @@ class ClassObject:
     @property
     def name(self) -> str:
         return self.node.name
-
-    @property
-    def fields(self) -> tuple[str, ...]:
-        """The annotated names of a body whose `__init__` is written by a decorator or a base: dataclass, attrs, NamedTuple."""
-        made = {_decorator_leaf(one) for one in self.node.decorator_list} & _DATACLASSES
-        if not made and not any(leaf(base) == "NamedTuple" for base in self.node.bases) or "__init__" in self.methods:
-            return ()
-        return tuple(one.target.id for one in self.node.body if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name))
 
     def assigners(self, attribute: str) -> list[str]:
         """Names of the methods that assign `self.attribute`."""

@@ -518,7 +518,7 @@ class Following:
                     owner_name = method.node.args.args[0].arg
                     whole.rounds += _bindings(self.activation(method), f"{owner_name}.{attr}")
                 nearest = nearest or one.scope.at(attr)
-                whole.rounds += self._field(one, attr)
+                whole.rounds += self._made_with(one, attr)
             whole.rounds += [nearest] if nearest is not None else []
         whole.rounds = list(dict.fromkeys(whole.rounds))
         if len(whole.rounds) == 1 and not _reads_itself(whole.rounds[0], attr):
@@ -536,18 +536,13 @@ class Following:
             whole.rounds = [Fixed(unknown())]
         return whole
 
-    def _field(self, cls: ClassObject, attr: str) -> list[Binding]:
-        """What the calls of a dataclass of the program hand to one of its fields."""
-        if attr not in cls.fields:
+    def _made_with(self, cls: ClassObject, attr: str) -> list[Binding]:
+        """What the calls of a dataclass or named tuple hand to one of its fields."""
+        if attr not in cls.fields or self.method(cls, "__init__"):
             return []
-        found: list[Binding] = []
-        for name in dict.fromkeys(one.name for one in (cls, *self.heirs(cls))):
-            for call, point in self._calls_in_project(cls, name)[:MAX_BINDINGS + 1]:
-                positional, keywords, complete = calls.arguments(call, point)
-                given = keywords.get(attr) or dict(zip(cls.fields, positional)).get(attr)
-                if given is not None or not complete:
-                    found.append(given or Fixed(unknown()))
-        return found
+        made = [(call, point) for one in (cls, *self.heirs(cls)) for call, point in self._calls_in_project(cls, one.name)]
+        found = [self._field(Instance(cls, call, point), attr) for call, point in made[:MAX_BINDINGS + 1]]
+        return [one for one in found if one is not None]
 
     def lineage(self, cls: ClassObject) -> list[ClassObject]:
         """A class and its bases inside the program, nearest first."""
