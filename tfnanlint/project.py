@@ -195,6 +195,7 @@ _SETTINGS = r"""
   | (?:add_hparam|DEFINE_float|DEFINE_integer)\(\s*["']NAME["']\s*,\s*(?:default[ \t]*=)?(?P<defined>[^,)\n]+)
   | add_argument\(\s*["'][^()]*--NAME["'][^()]*\bdefault[ \t]*=[ \t]*(?P<argument>[^,)\n]+)
 """
+_REACH = 200  # characters around a name in which it is said what it is set to
 # And the keywords of the calls that make an object of settings.
 _MAKERS = re.compile(rb"\b(?:HParams|ConfigDict|dict)\(")
 _PARENTHESES = re.compile(rb"[()]")
@@ -239,8 +240,10 @@ def _set_to(top: str, name: str) -> Iterator[bytes]:
     for data in _texts(top).values():
         if word not in data:
             continue
-        for match in pattern.finditer(data):
-            yield match[match.lastgroup].strip().rstrip(b",").strip()
+        for place in re.finditer(word, data):  # a window each: the pattern would try every line of the file
+            begun = data.rfind(b"\n", 0, max(place.start() - _REACH, 0)) + 1
+            for match in pattern.finditer(data, begun, place.end() + _REACH):
+                yield match[match.lastgroup].strip().rstrip(b",").strip()
         for call in _MAKERS.finditer(data):
             yield from (match[1].strip() for match in keyword.finditer(data, call.end(), _closed(data, call.end())))
 
