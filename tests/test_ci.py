@@ -139,6 +139,6 @@ def test_the_commands_of_the_page_are_understood():
 
 def test_the_yaml_of_the_page_is_yaml():
     blocks = re.findall(r"```yaml\n(.*?)```", PAGE, re.S)
-    assert len(blocks) == 4 and all(yaml.safe_load(block) for block in blocks)
+    assert len(blocks) == 5 and all(yaml.safe_load(block) for block in blocks)
     used = yaml.safe_load(blocks[0])["steps"][1]["with"]
     assert set(used) <= set(action()["inputs"])

@@ -250,7 +250,8 @@ OLDER = {
     "tf.layers.": "TensorFlow 1, compat.v1 until Keras 3", "tf.nn.rnn_cell.": "TensorFlow 1",
     "tf.compat.": "TensorFlow 1 with compat inside", "tf.metrics.MeanTensor": "Keras 2", "tf.metrics.MeanRelativeError": "Keras 2",
     **dict.fromkeys(("tf.sub", "tf.mul", "tf.neg", "tf.pack", "tf.unpack", "tf.select", "tf.concat_v2", "tf.split_v", "tf.nn.rnn",
-                     "tf.scalar_summary", "tf.histogram_summary", "tf.image_summary", "tf.merge_all_summaries"), "TensorFlow 0.x"),
+                     "tf.scalar_summary", "tf.histogram_summary", "tf.image_summary", "tf.merge_all_summaries", "tf.batch_svd",
+                     "tf.image.per_image_whitening"), "TensorFlow 0.x"),
     **dict.fromkeys(("K.eye_variable", "K.identity", "K.in_test_phase", "K.in_train_phase", "K.learning_phase", "K.placeholder",
                      "K.random_binomial", "K.slice", "K.split"), "Keras 2 and before"),
     **dict.fromkeys(("tf.he_normal_initializer", "tf.he_uniform_initializer", "tf.lecun_normal_initializer",
@@ -259,7 +260,7 @@ OLDER = {
 # Spellings written in other families that no version has; they cost nothing.
 NEVER = {"ops.Variable", "raw.Ones", "raw.Zeros", "tf.RealDiv", "tf.assert_shapes", "tf.convert_to_shape", "tf.set_shape",
          "tf.data_flow_ops.dynamic_stitch", "tf.embedding_lookup", "tf.hessian_vector_product", "tf.mirror_pad",
-         "tf.parallel_dynamic_stitch",
+         "tf.math.cast", "tf.math.einsum", "tf.parallel_dynamic_stitch", "tf.variable",
          "tnp.array_split", "tnp.bool"}
 
 
