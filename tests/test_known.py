@@ -154,3 +154,19 @@ def test_settings_of_the_project(tmp_path):
     said = {one.row: one.value for one in reveals(Source.from_bytes(str(tmp_path / "model.py"), text.encode()))}
     stated = {row: line.partition("# ")[2] for row, line in enumerate(text.splitlines(), 1) if "reveal(" in line}
     assert {row: f"{value.lo} to {value.hi}" if value.known else "unknown" for row, value in said.items()} == stated
+
+
+def test_settings_that_are_set_to_each_other_give_one_answer_whoever_asks_first(tmp_path):
+    from tfnanlint.project import Project, forget
+
+    (tmp_path / "train.py").write_text("hparams.first = hparams.second\nhparams.second = 0.5\n"
+                                       "params.second = params.first\nparams.first = 2.0\n"
+                                       "config.third = config.open\nconfig.open = load()\n")
+    answers = set()
+    for order in (("first", "second"), ("second", "first"), ("first", "second", "first", "second")):
+        forget()
+        project = Project(str(tmp_path / "train.py"))
+        given = [(name, tuple(sorted(project.settings(project.path, name)))) for name in order]
+        answers.update(given)
+    assert answers == {("first", (0.5, 2.0)), ("second", (0.5, 2.0))}
+    assert project.settings(project.path, "third") == (), "one of the settings behind it is not known"

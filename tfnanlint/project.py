@@ -201,35 +201,25 @@ _MAKERS = re.compile(rb"\b(?:HParams|ConfigDict|dict)\(")
 _PARENTHESES = re.compile(rb"[()]")
 
 
-def _settings(top: str, name: str) -> tuple[float, ...]:
-    """The numbers that files below a folder set a setting to; () where there are none, or one of them is not known."""
-    found: list[float] = []
-    for text in _set_to(top, name):
-        other = re.fullmatch(rb"(?:hparams|params|config)\.(\w+)", text)
-        if other is not None and other[1].decode() != name:
-            found += _settings_once(top, other[1].decode())
-        elif text != b"None" and not text.endswith(b"." + name.encode()) and text.count(b"(") >= text.count(b")"):
-            try:
-                found.append(float(text))
-            except ValueError:
-                return ()
-    return tuple(found)
-
-
 @lru_cache(maxsize=4096)
 def _settings_once(top: str, name: str) -> tuple[float, ...]:
-    return () if name in _asked else _guarded(top, name)
-
-
-_asked: set[str] = set()  # settings being looked for: one may be set to another
-
-
-def _guarded(top: str, name: str) -> tuple[float, ...]:
-    _asked.add(name)
-    try:
-        return _settings(top, name)
-    finally:
-        _asked.discard(name)
+    """The numbers that files below a folder set a setting to, other settings that it is set to included; () where there are
+    none, or one of them is not known."""
+    found: list[float] = []
+    queue, seen = [name], {name}
+    while queue:
+        asked = queue.pop()
+        for text in _set_to(top, asked):
+            other = re.fullmatch(rb"(?:hparams|params|config)\.(\w+)", text)
+            if other is not None:
+                queue += {other[1].decode()} - seen
+                seen.add(other[1].decode())
+            elif text != b"None" and not text.endswith(b"." + asked.encode()) and text.count(b"(") >= text.count(b")"):
+                try:
+                    found.append(float(text))
+                except ValueError:
+                    return ()
+    return tuple(dict.fromkeys(found))
 
 
 def _set_to(top: str, name: str) -> Iterator[bytes]:
