@@ -18,7 +18,7 @@ import zipfile
 
 PINS = pathlib.Path(__file__).with_name("holdout.txt")
 # pip asks whether a wheel says that it runs: old ones name the interpreters of their time.
-PYTHONS = {"default": "3.11", "stellargraph": "3.8"}
+PYTHONS = {"default": "3.11", "rasa": "3.10", "stellargraph": "3.8"}
 
 
 def pins(path: pathlib.Path = PINS) -> dict[str, str]:
