@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Download the second corpus, that no rule was tuned on: holdout.py DIR
+"""Download a corpus that no rule was tuned on: holdout.py DIR [--pins FILE]
 
-Fetches the wheels that `holdout.txt` pins by version and SHA-256 with pip (no dependencies; nothing is installed or imported)
+Fetches the wheels that a list beside this script (`holdout.txt`; `fresh_a.txt` and `fresh_b.txt` came later) pins by version
+and SHA-256 with pip (no dependencies; nothing is installed or imported)
 and unpacks their .py files to DIR/<package>/. Third-party code: read it, lint it, never commit it. A package that
 already stands in DIR is left alone.
 """
@@ -18,10 +19,10 @@ import zipfile
 
 PINS = pathlib.Path(__file__).with_name("holdout.txt")
 # pip asks whether a wheel says that it runs: old ones name the interpreters of their time.
-PYTHONS = {"default": "3.11", "rasa": "3.10", "stellargraph": "3.8"}
+PYTHONS = {"default": "3.11", "rasa": "3.10", "stellargraph": "3.8", "tensorBNN": "3.7"}
 
 
-def pins(path: pathlib.Path = PINS) -> dict[str, str]:
+def pins(path: pathlib.Path) -> dict[str, str]:
     """Package -> its line of the list; an entry without a hash is an error."""
     found: dict[str, str] = {}
     for line in path.read_text().splitlines():
@@ -49,8 +50,9 @@ def fetch(package: str, pin: str, target: pathlib.Path) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("directory", type=pathlib.Path)
+    parser.add_argument("--pins", type=pathlib.Path, default=PINS, help="the list of wheels (default: holdout.txt)")
     args = parser.parse_args()
-    for package, pin in pins().items():
+    for package, pin in pins(args.pins).items():
         if not (args.directory / package).exists():
             fetch(package, pin, args.directory / package)
     files = sorted(args.directory.rglob("*.py"))
