@@ -341,16 +341,18 @@ def test_rule_explains(shell):
         assert outcome.text.startswith("# log-of-nonpositive (TFN101)\n\nThe log of a value that can be 0.\n\nIt is")
     assert "Reported instead of: TFN101." in shell.run("rule", "TFN301").text
     assert "In preview" in shell.run("rule", "TFN801").text
+    assert "Reported with `--certainty` only: may where no gradient is taken." in shell.run("rule", "TFN203").text
 
 
 def test_rule_all(shell):
     text = shell.run("rule", "--all").text
     assert re.findall(r"^# .*\((TFN\d+)\)$", text, re.M) == [
-        *("TFN000", "TFN001", "TFN002", "TFN003", "TFN101", "TFN202", "TFN301", "TFN801"),
+        *("TFN000", "TFN001", "TFN002", "TFN003", "TFN101", "TFN202", "TFN203", "TFN301", "TFN801"),
     ]
     described = json.loads(shell.run("rule", "--all", "--output-format", "json").text)
     assert {"code": "TFN301", "name": "log-softmax", "over": ["TFN101"]}.items() <= described[-2].items()
     assert json.loads(shell.run("rule", "TFN101", "--output-format", "json").text)["default"] == ["must", "may"]
+    assert json.loads(shell.run("rule", "TFN203", "--output-format", "json").text)["silent"] == ["may/no"]
 
 
 @pytest.mark.parametrize(

@@ -70,6 +70,17 @@ def test_files_choose_the_same_in_both_places(project, toml, expected):
     assert project.check().places == expected
 
 
+@pytest.mark.parametrize("argv, expected", [
+    ([], ["2 TFN203"]),
+    (["--certainty", "may"], ["2 TFN203", "3 TFN203"]),
+    (["--config", 'certainty = "unknown"'], ["2 TFN203", "3 TFN203"]),
+    (["--certainty", "must"], []),
+])
+def test_a_rule_withholds_a_grade_where_no_gradient_is_taken_unless_asked(shell, argv, expected):
+    shell.write("a.py", "import tensorflow as tf\na = tf.norm(x)\nb = tf.norm(data)\n")
+    assert shell.check(*argv).places == expected
+
+
 def test_the_nearest_file_wins_without_merging(project):
     project.write("sub/b.py", CODE)
     project.write("sub/deep/c.py", CODE)

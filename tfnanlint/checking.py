@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tfnanlint import notices, suppress
 from tfnanlint.config import Policy
-from tfnanlint.findings import Certainty, Finding
+from tfnanlint.findings import Finding
 from tfnanlint.source import Source, Span, Unreadable
 
 if TYPE_CHECKING:
@@ -149,9 +149,7 @@ class Checking:
         from tfnanlint import flow  # The op table is loaded only when some file needs it.
 
         try:
-            self._analysis = flow.Analysis(source, policy.rules, policy.setup,
-                                           lambda finding: finding.certainty is Certainty.UNKNOWN or policy.reports(finding),
-                                           within, facts)
+            self._analysis = flow.Analysis(source, policy.rules, policy.setup, policy.drafted, within, facts)
         except Unreadable as error:
             self.complete = False
             self.checked = Checked(source, (_unparsable(source, error),))

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Protocol
 
 from tfnanlint import notices
-from tfnanlint.findings import Certainty, Finding, Setup, release
+from tfnanlint.findings import Certainty, Differentiated, Finding, Setup, release
 from tfnanlint.keys import CERTAINTIES, DEFAULT_EXCLUDE, KEYS, MAX_FILE_SIZE, ConfigError, checked_value, hint
 from tfnanlint.patterns import Patterns, bounded
 from tfnanlint.revision import WorkTree
 
-__all__ = ["CERTAINTIES", "ConfigError", "Configuration", "Layer", "Policy", "Rule", "Settings", "hint"]
+__all__ = ["CERTAINTIES", "ConfigError", "Configuration", "Layer", "Policy", "Rule", "Settings", "hint", "withheld"]
 
 _MAX_CONFIG_SIZE = 1024 * 1024
 
@@ -35,6 +35,12 @@ class Rule(Protocol):
     default: frozenset[Certainty]
     preview: bool
     over: tuple[str, ...]
+    silent: frozenset[tuple[Certainty, Differentiated]]
+
+
+def withheld(rule: Rule) -> str:
+    """What a rule reports only when asked for (`--certainty`), in words; "" when that is nothing."""
+    return ", ".join(f"{grade.name.lower()} where {taken.words}" for grade, taken in sorted(rule.silent, key=lambda one: (-one[0], one[1].value)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,11 +230,21 @@ class Policy:
         return self.setup.concerns(finding) and self.sure(finding)
 
     def sure(self, finding: Finding) -> bool:
-        """Whether a finding is sure enough to be shown."""
+        """Whether a finding is sure enough to be shown, with what is known of the gradient there."""
+        rule = self.known.get(finding.code)
+        return self.graded(finding) and (
+            self.certainty is not None or rule is None or (finding.certainty, finding.differentiated) not in rule.silent)
+
+    def graded(self, finding: Finding) -> bool:
+        """Whether a finding is sure enough to be shown wherever no gradient counts: of a draft nothing else is known."""
         if self.certainty is not None:
             return finding.certainty >= self.certainty
         rule = self.known.get(finding.code)
         return rule is None or finding.certainty in rule.default
+
+    def drafted(self, finding: Finding) -> bool:
+        """Whether the finding of a draft is worth a second look: callers elsewhere may make an unknown value known."""
+        return finding.certainty is Certainty.UNKNOWN or self.setup.concerns(finding) and self.graded(finding)
 
 
 # ---------------------------------------------------------------------------------------------------------

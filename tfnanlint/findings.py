@@ -70,6 +70,10 @@ class Differentiated(enum.Enum):
     NO = "no"
     UNKNOWN = "unknown"
 
+    @property
+    def words(self) -> str:
+        return {"yes": "a gradient is taken", "no": "no gradient is taken"}.get(self.value, "nothing says whether a gradient is taken")
+
 
 @dataclass(frozen=True, slots=True)
 class Edit:

@@ -18,6 +18,7 @@ class Notice:
     default: frozenset[Certainty] = frozenset(Certainty)
     preview: bool = False
     over: tuple[str, ...] = ()
+    silent: frozenset[tuple[Certainty, Differentiated]] = frozenset()
 
     @property
     def summary(self) -> str:

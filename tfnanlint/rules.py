@@ -19,11 +19,11 @@ from tfnanlint.edits import enclosing
 from tfnanlint.epsilons import epsilon
 from tfnanlint.evidence import widest
 from tfnanlint.findings import Certainty, Claim, Differentiated, Edit, Finding, Fix, Setup, Step
-from tfnanlint.names import IMPORTS, canonical, local_spelling
+from tfnanlint.names import IMPORTS, local_spelling
 from tfnanlint.masks import CLIPS, Masked, Masks
 from tfnanlint.pairings import Pairing, output_layers, pairings
 from tfnanlint.reach import Named, Naming, Outside, Reach, argument, fresh, steady
-from tfnanlint.scopes import Imported, Joined, Point
+from tfnanlint.scopes import Point, import_of
 from tfnanlint.site import Site, made_by, same
 from tfnanlint.source import Span
 from tfnanlint.values import FLOATS, Note, Value, number_text, words
@@ -40,7 +40,8 @@ class Rule:
     """One rule: `on` are canonical op names or events; `words` must stand in a file for an event rule to run;
     `over` are codes that a finding of this rule replaces at the same place; of `needs` one piece of text must stand in a
     file for the rule to have work there ("exp" for what is said of exponentials), and after `tf.multiply:` what must for
-    that op to be looked at: it spares all other files the search. `arrays`: it looks at NumPy's functions, too."""
+    that op to be looked at: it spares all other files the search. `arrays`: it looks at NumPy's functions, too. Of the
+    certainties that it reports by default, `silent` are those that it does not report where a gradient is (not) taken."""
 
     code: str
     slug: str
@@ -53,6 +54,7 @@ class Rule:
     preview: bool = False
     needs: tuple[str, ...] = ()
     arrays: bool = False
+    silent: frozenset[tuple[Certainty, Differentiated]] = frozenset()
 
     def targets(self, text: str) -> tuple[str, ...]:
         """Those of `on` for which a file with this text may hold something."""
@@ -72,17 +74,19 @@ _FOUND: list[Rule] = []
 
 
 def rule(code: str, slug: str, on: str, *, default: str = "MUST MAY", over: str = "", words: str = "",
-         preview: bool = False, needs: str = "", arrays: bool = False) -> Callable[[Callable], Callable]:
+         preview: bool = False, needs: str = "", arrays: bool = False, silent: str = "") -> Callable[[Callable], Callable]:
     """Announce the decorated function as the rule of its file; the module's docstring is its page.
 
-    The parts of `on`, `default`, `over`, `words` and `needs` are separated by blanks.
+    The parts of `on`, `default`, `over`, `words`, `needs` and `silent` (`MAY/NO`: MAY where no gradient is taken) are
+    separated by blanks.
     """
 
     def announce(check: Callable) -> Callable:
         doc = inspect.getdoc(inspect.getmodule(check)) or ""
         grades = frozenset(Certainty[name] for name in default.split())
+        unsaid = frozenset((Certainty[grade], Differentiated[taken]) for grade, _, taken in (one.partition("/") for one in silent.split()))
         _FOUND.append(Rule(code, slug, tuple(on.split()), check, doc, grades, tuple(over.split()), tuple(words.split()),
-                           preview, tuple(needs.split()), arrays))
+                           preview, tuple(needs.split()), arrays, unsaid))
         return check
 
     return announce
@@ -563,7 +567,7 @@ class Context:
         while scope is not None:
             for local in scope.history:
                 binding = site.point.lookup(local) if "." not in local and "[" not in local else None
-                target = _imported(binding)
+                target = import_of(binding)
                 if target is not None:
                     found.append((local, target))
             scope = scope.parent.scope if scope.parent is not None else None
@@ -581,14 +585,6 @@ class Changed:
 
     node: ast.expr
     parts: list[Part]
-
-
-def _imported(binding: Any) -> str | None:
-    if isinstance(binding, Imported) and binding.level == 0 and binding.dotted != "keras.src.backend":  # has not the functions of K
-        return canonical(binding.dotted)
-    if isinstance(binding, Joined):
-        return next((t for t in map(_imported, binding.bindings) if t), None)
-    return None
 
 
 def _one_line(text: str) -> str:

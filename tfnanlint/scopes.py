@@ -11,6 +11,7 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING, Any, Iterator
 
 from tfnanlint.conditions import root_of, spoken_of
+from tfnanlint.names import canonical
 from tfnanlint.values import Value
 
 if TYPE_CHECKING:
@@ -414,6 +415,15 @@ def unrefined(binding: Binding | None) -> Binding | None:
     while isinstance(binding, Refined):
         binding = binding.base
     return binding
+
+
+def import_of(binding: Any) -> str | None:
+    """The canonical name that a binding imports, in one of its branches at least."""
+    if isinstance(binding, Imported) and binding.level == 0 and binding.dotted != "keras.src.backend":  # has not the functions of K
+        return canonical(binding.dotted)
+    if isinstance(binding, Joined):
+        return next((t for t in map(import_of, binding.bindings) if t), None)
+    return None
 
 
 def refinements(test: ast.expr, truth: bool, point: Point) -> Iterator[tuple[ast.expr, str, ast.expr, Point]]:

@@ -8,7 +8,7 @@ import sys
 from tfnanlint import notices
 from tfnanlint.cli.outcome import CLEAN, fail
 from tfnanlint.cli.terminal import paint
-from tfnanlint.config import Rule, hint
+from tfnanlint.config import Rule, hint, withheld
 from tfnanlint.linter import load_rules
 
 
@@ -47,6 +47,8 @@ def _rule_text(rule: Rule) -> str:
 
     grades = ", ".join(grade.name.lower() for grade in sorted(rule.default, reverse=True))
     lines = [f"# {rule.slug} ({rule.code})", "", inspect.cleandoc(rule.doc), "", f"Reported by default when: {grades}."]
+    if rule.silent:
+        lines.append(f"Reported with `--certainty` only: {withheld(rule)}.")
     if rule.over:
         lines.append(f"Reported instead of: {', '.join(rule.over)}.")
     if rule.preview:
@@ -61,6 +63,7 @@ def _rule_dict(rule: Rule) -> dict[str, object]:
         "summary": rule.summary,
         "explanation": rule.doc,
         "default": [grade.name.lower() for grade in sorted(rule.default, reverse=True)],
+        "silent": sorted(f"{grade.name.lower()}/{taken.value}" for grade, taken in rule.silent),
         "preview": rule.preview,
         "over": list(rule.over),
     }

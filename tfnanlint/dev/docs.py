@@ -11,6 +11,7 @@ from pathlib import Path
 from tfnanlint.dev import manual, scores
 from tfnanlint.dev.catalogue import StatedFix, stated_fixes
 from tfnanlint.dev.repository import ROOT, claims, rule_file
+from tfnanlint.config import withheld
 from tfnanlint.findings import Certainty
 from tfnanlint.keys import KEYS, schema
 from tfnanlint.rules import Rule, load
@@ -56,6 +57,8 @@ def page(rule: Rule) -> str:
 
 def facts(rule: Rule) -> str:
     said = [f"Reported by default: {grades(rule)}."]
+    if rule.silent:
+        said.append(f"With `--certainty` only: {withheld(rule)}.")
     if rule.preview:
         said.append("In preview: off unless selected.")
     if rule.over:
