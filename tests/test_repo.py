@@ -26,7 +26,7 @@ RULES = pytest.mark.parametrize("rule", load(), ids=lambda rule: rule.slug)
 ORDER = """
 source magics cells notebook
 conditions names values findings epsilons fingerprint edits
-site ops scopes calls statements project module
+site ops scopes calls statements settings project module
 assumptions resolution following containers state subexpressions expressions
 gradients domains exponents moments probabilities pairings masks evidence assertions reach
 template rewrite rules repairs api

@@ -3,7 +3,7 @@
 Files are read and parsed when a value is asked for, never imported. What is found depends on the files alone, not on
 which of them are linted together.
 
-What a linted file's findings depend on outside of that file are answers to four kinds of question (`ANSWERS`). Each answer
+What a linted file's findings depend on outside of that file are answers to a few kinds of question (`ANSWERS`). Each answer
 that was used can be noted, and whether all would be the same today says whether the findings would.
 """
 
@@ -14,13 +14,14 @@ import re
 from collections import OrderedDict
 from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Iterator
+from typing import TYPE_CHECKING, Any
 
 try:
     from _blake2 import blake2b  # hashlib loads OpenSSL as well
 except ImportError:
     from hashlib import blake2b
 
+from tfnanlint.settings import set_in
 from tfnanlint.source import Source, Unreadable
 
 if TYPE_CHECKING:
@@ -161,7 +162,7 @@ def _read(path: str, known: Source | None) -> tuple[Source | None, str]:
     return source, digest
 
 
-_IMPORTS = re.compile(rb"^[ \t]*(?:from[ \t]+[\w.]+[ \t]+import[ \t]*\([^)]*\)|(?:from|import)[ \t][^\n]*)", re.M)
+_IMPORTS = re.compile(rb"[ \t]*(?:from[ \t]+[\w.]+[ \t]+import[ \t]*\([^)]*\)|(?:from|import)[ \t][^\n]*)")
 _WORD = re.compile(rb"\w+")
 
 
@@ -185,20 +186,17 @@ def _importing(top: str) -> dict[bytes, list[tuple[str, bytes]]]:
 @lru_cache(maxsize=MAX_TREE_FILES)
 def _imported(data: bytes) -> frozenset[bytes]:
     """Every word in the import statements of a file."""
-    return frozenset(word for line in _IMPORTS.findall(data) for word in _WORD.findall(line))
+    found: set[bytes] = set()
+    place = data.find(b"import")
+    while place >= 0:
+        statement = _IMPORTS.match(data, data.rfind(b"\n", 0, place) + 1)
+        if statement is not None:
+            found.update(_WORD.findall(statement[0]))
+        place = data.find(b"import", max(place + 6, statement.end() if statement is not None else 0))
+    return frozenset(found)
 
 
-# How a project says what a setting is: a field of a dataclass, an attribute of hyperparameters, a flag, an argument.
-_SETTINGS = r"""
-    ^[ \t]+NAME[ \t]*:[ \t]*(?:[\w.]*Optional\[)?(?:int|float)\]?[ \t]*=[ \t]*(?P<field>[^\n#]+)
-  | ^[ \t]*[\w.]*(?:hparams|params|config|cfg|hps?)\.NAME[ \t]*=[ \t]*(?P<attribute>[^\n#=]+)
-  | (?:add_hparam|DEFINE_float|DEFINE_integer)\(\s*["']NAME["']\s*,\s*(?:default[ \t]*=)?(?P<defined>[^,)\n]+)
-  | add_argument\(\s*["'][^()]*--NAME["'][^()]*\bdefault[ \t]*=[ \t]*(?P<argument>[^,)\n]+)
-"""
-_REACH = 200  # characters around a name in which it is said what it is set to
-# And the keywords of the calls that make an object of settings.
-_MAKERS = re.compile(rb"\b(?:HParams|ConfigDict|dict)\(")
-_PARENTHESES = re.compile(rb"[()]")
+_OTHER = re.compile(rb"(?:hparams|params|config)\.(\w+)")
 
 
 @lru_cache(maxsize=4096)
@@ -206,15 +204,15 @@ def _settings_once(top: str, name: str) -> tuple[float, ...]:
     """The numbers that files below a folder set a setting to, other settings that it is set to included; () where there are
     none, or one of them is not known."""
     found: list[float] = []
-    queue, seen = [name], {name}
+    queue, seen = [name.encode()], {name.encode()}
     while queue:
         asked = queue.pop()
-        for text in _set_to(top, asked):
-            other = re.fullmatch(rb"(?:hparams|params|config)\.(\w+)", text)
+        for text in _set_to(top).get(asked, ()):
+            other = _OTHER.fullmatch(text)
             if other is not None:
-                queue += {other[1].decode()} - seen
-                seen.add(other[1].decode())
-            elif text != b"None" and not text.endswith(b"." + asked.encode()) and text.count(b"(") >= text.count(b")"):
+                queue += {other[1]} - seen
+                seen.add(other[1])
+            elif text != b"None" and not text.endswith(b"." + asked) and text.count(b"(") >= text.count(b")"):
                 try:
                     found.append(float(text))
                 except ValueError:
@@ -222,30 +220,17 @@ def _settings_once(top: str, name: str) -> tuple[float, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _set_to(top: str, name: str) -> Iterator[bytes]:
-    """The expressions that files below a folder set a setting to."""
-    word, quoted = name.encode(), re.escape(name)
-    pattern = re.compile(_SETTINGS.replace("NAME", quoted).encode(), re.M | re.X)
-    keyword = re.compile(rf"\b{quoted}[ \t]*=[ \t]*([^,)\n=]+)".encode())
+@lru_cache(maxsize=2)
+def _set_to(top: str) -> dict[bytes, list[bytes]]:
+    """The settings of the files below a folder, each with the expressions that it is set to."""
+    found: dict[bytes, list[bytes]] = {}
     for data in _texts(top).values():
-        if word not in data:
-            continue
-        for place in re.finditer(word, data):  # a window each: the pattern would try every line of the file
-            begun = data.rfind(b"\n", 0, max(place.start() - _REACH, 0)) + 1
-            for match in pattern.finditer(data, begun, place.end() + _REACH):
-                yield match[match.lastgroup].strip().rstrip(b",").strip()
-        for call in _MAKERS.finditer(data):
-            yield from (match[1].strip() for match in keyword.finditer(data, call.end(), _closed(data, call.end())))
+        for name, texts in _set_in(data).items():
+            found[name] = found.get(name, []) + texts
+    return found
 
 
-def _closed(data: bytes, start: int) -> int:
-    """Where the parenthesis that was opened before `start` is closed."""
-    depth = 1
-    for match in _PARENTHESES.finditer(data, start):
-        depth += 1 if match[0] == b"(" else -1
-        if depth == 0:
-            return match.start()
-    return len(data)
+_set_in = lru_cache(maxsize=MAX_TREE_FILES)(set_in)
 
 
 _trees: dict[str, dict[str, bytes]] = {}  # the last folders that were searched
@@ -350,7 +335,7 @@ def _tree_of(path: str) -> tuple[str, str]:
 
 
 # What remembers the bytes of files.
-_OF_TEXTS = (_importing, _callers, _settings_once, _digest, _tree_digest)
+_OF_TEXTS = (_importing, _callers, _set_to, _settings_once, _digest, _tree_digest)
 
 # By the kind of a question, what answers it. `tree` goes before those `OF_TREE`, which begin with the same folder: as long as
 # no file below it changes, their answers are the same.

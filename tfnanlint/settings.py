@@ -1,0 +1,59 @@
+"""What the files of a project set their settings to: `hparams.rate = 0.1`, `DEFINE_float("rate", 0.1)`, a field of a dataclass.
+
+A file is read once, for all names: a project is asked for many settings, and nearly all of its text sets none.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Iterator
+
+# By a pattern that begins with letters, which is found fast, and one for the whole line: the setting, and what it is set to.
+_LINES = tuple((re.compile(end), re.compile(rb"[ \t]*" + line + rb"[ \t]*=[ \t]*([^\n#=]+)")) for end, line in (
+    (rb"float\]?[ \t]*=", rb"(?<=[ \t])(\w+)[ \t]*:[ \t]*(?:[\w.]*Optional\[)?float\]?"),
+    (rb"int\]?[ \t]*=", rb"(?<=[ \t])(\w+)[ \t]*:[ \t]*(?:[\w.]*Optional\[)?int\]?"),
+    *((owner + rb"\.\w+[ \t]*=", rb"[\w.]*" + owner + rb"\.(\w+)") for owner in (b"params", b"config", b"cfg", b"hp", b"hps"))))
+_DEFINITIONS = tuple(re.compile(maker + rb"\(\s*[\"'](\w+)[\"']\s*,\s*(?:default[ \t]*=)?([^,)\n]+)")
+                     for maker in (b"add_hparam", b"DEFINE_float", b"DEFINE_integer"))
+_ARGUMENT = re.compile(rb"add_argument\(\s*[\"']([^()]*)\bdefault[ \t]*=[ \t]*([^,)\n]+)")
+_OPTION = re.compile(rb"--(\w+)[\"']")
+# And the keywords of the calls that make an object of settings.
+_MAKERS = tuple(re.compile(maker + rb"(?<!\w" + maker + rb")\(") for maker in (b"HParams", b"ConfigDict", b"dict"))
+_KEYWORD = re.compile(rb"\b(\w+)[ \t]*=[ \t]*(?=([^,)\n=]+))")
+_PARENTHESES = re.compile(rb"[()]")
+
+
+def set_in(data: bytes) -> dict[bytes, list[bytes]]:
+    """The settings of a file, each with the expressions that it is set to."""
+    found: dict[bytes, list[bytes]] = {}
+    for name, text in _set(data):
+        found.setdefault(name, []).append(text.strip().rstrip(b",").strip())
+    return found
+
+
+def _set(data: bytes) -> Iterator[tuple[bytes, bytes]]:
+    for end, line in _LINES:
+        begun = -1
+        for place in end.finditer(data):
+            start = data.rfind(b"\n", 0, place.start()) + 1
+            match = line.match(data, start) if start != begun else None
+            begun = start
+            if match is not None:
+                yield match[1], match[2]
+    for pattern in _DEFINITIONS:
+        yield from pattern.findall(data)
+    for match in _ARGUMENT.finditer(data):
+        yield from ((name, match[2]) for name in _OPTION.findall(match[1]))
+    for maker in _MAKERS:
+        for call in maker.finditer(data):
+            yield from _KEYWORD.findall(data, call.end(), _closed(data, call.end()))
+
+
+def _closed(data: bytes, start: int) -> int:
+    """Where the parenthesis that was opened before `start` is closed."""
+    depth = 1
+    for match in _PARENTHESES.finditer(data, start):
+        depth += 1 if match[0] == b"(" else -1
+        if depth == 0:
+            return match.start()
+    return len(data)
