@@ -47,6 +47,8 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
         return  # log1p of something unknown is what log(x + 1) is: somebody has added a constant
     if certainty is not Certainty.MUST and here.asserted(log, "x"):
         return
+    if certainty is not Certainty.MUST and here.only_compared(log):
+        return  # a draw is accepted where `log(u) < ratio`: -inf is
     limit = "0" if edge == 0 else "-1"
     if certainty is Certainty.UNKNOWN:
         message = f"logarithm of a value about which nothing is known: at {limit} it is -inf, below it NaN"

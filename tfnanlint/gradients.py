@@ -10,9 +10,10 @@ from typing import Any, Iterator
 
 from tfnanlint.calls import Function
 from tfnanlint.conditions import leaf
+from tfnanlint.endings import CUTS, endings_of, goes_into
 from tfnanlint.findings import Differentiated
 from tfnanlint.following import HOOKS
-from tfnanlint.scopes import Assigned, Parameter, Point, Scope
+from tfnanlint.scopes import Parameter, Point, Scope
 from tfnanlint.site import Site
 from tfnanlint.values import Value
 
@@ -65,7 +66,6 @@ class Gradients:
         self.interpreter = interpreter
         self._upstream: set[ast.AST] | None = None
         self._functions: dict[ast.AST, Differentiated] = {}
-        self._statements: dict[Scope, _Statements] = {}
 
     def of(self, site: Site, stopped: bool) -> Differentiated:
         """`stopped`: the site stands inside a call of stop_gradient."""
@@ -77,6 +77,8 @@ class Gradients:
             return Differentiated.NO
         if site.node in self.upstream:
             return Differentiated.YES
+        if goes_into(site, self.module, CUTS):
+            return Differentiated.NO
         found = self.at(site.point)
         return Differentiated.NO if found is Differentiated.UNKNOWN and _of_gradients(site) else found
 
@@ -90,23 +92,18 @@ class Gradients:
         """Whether a site makes what the program calls an initial value: computed once, before anything is trained."""
         if site.point is None or not hasattr(site.node, "lineno"):
             return False
-        return any(_INITIAL_VALUE.fullmatch(path) for path in self._statements_of(site.point.scope).paths(site.node))
+        return any(_INITIAL_VALUE.fullmatch(path) for path in endings_of(site.point.scope, self.module).paths(site.node))
 
     def _only_shown(self, site: Site) -> bool:
         """Whether what a site gives goes into names of its function that end in summaries, or into an attribute that is
         only fetched (`session.run(self.distance)`)."""
         if site.point is None or site.point.over is not None or site.point.scope.function is None:
             return False
-        statements = self._statements_of(site.point.scope)
+        statements = endings_of(site.point.scope, self.module)
         target = statements.assigned(site.node)
         if target is not None and "." in target:
             return self._only_fetched(target)
         return target is not None and target.isidentifier() and statements.only_shown(site.node)
-
-    def _statements_of(self, scope: Scope) -> _Statements:
-        if scope not in self._statements:
-            self._statements[scope] = _Statements(scope, self.module)
-        return self._statements[scope]
 
     def _only_fetched(self, path: str) -> bool:
         """Whether every read of an attribute in this file stands inside a call of `run`."""
@@ -304,52 +301,6 @@ def _rigid(value: Value, limit: int = 60) -> bool:
             return False
         queue += [origin.value(param) for param in origin.args if param != "name"]
     return True
-
-
-class _Statements:
-    """What the statements of a scope assign, and where that goes: found once, for the questions of every site in it."""
-
-    def __init__(self, scope: Scope, module: Any):
-        self._scope = scope
-        self._module = module
-        self._rows: dict[int, list[tuple[str, ast.AST]]] = {}
-        for path, (_, bindings) in scope.history.items():
-            for binding in bindings:
-                if isinstance(binding, Assigned) and binding.point.scope is scope and hasattr(binding.node, "lineno"):
-                    for row in range(binding.node.lineno, (binding.node.end_lineno or binding.node.lineno) + 1):
-                        self._rows.setdefault(row, []).append((path, binding.node))
-
-    @cached_property
-    def _shown(self) -> dict[ast.AST, bool]:
-        """For each expression that is assigned to a name: whether every way from there ends in a summary. Last statement first,
-        so that what reads a name is known before what writes it."""
-        found: dict[ast.AST, bool] = {}
-        ways: dict[str, set[bool]] = {}  # by name: how what the later statements make of it ends
-        for _, _, node, _ in sorted(self._scope.statements, key=lambda one: -one[0]):
-            into = self.assigned(node)
-            shown = into if into is not None else self._module.source.segment(node) if node in self._module.discarded else ""
-            if "summar" in shown.lower():
-                ends = {True}
-            else:
-                ends = set(ways.get(into, ())) if into is not None and into.isidentifier() else {False}
-            found[node] = ends == {True}
-            for name in {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}:
-                ways.setdefault(name, set()).update(ends)
-        return found
-
-    def only_shown(self, node: ast.AST) -> bool:
-        """Whether the name that an expression is assigned to goes into summaries only."""
-        return any(self._shown.get(whole, False) for _, whole in self._rows.get(node.lineno, ())
-                   if any(one is node for one in ast.walk(whole)))
-
-    def paths(self, node: ast.AST) -> set[str]:
-        """The names and attributes that are assigned an expression with `node` in it."""
-        return {path for path, whole in self._rows.get(node.lineno, ()) if any(one is node for one in ast.walk(whole))}
-
-    def assigned(self, node: ast.AST) -> str | None:
-        """The one path that the statement around an expression assigns; None for several or none."""
-        found = self.paths(node)  # a branch and what follows it may hold one binding both
-        return found.pop() if len(found) == 1 else None
 
 
 def _own_gradient(decorator: ast.expr) -> bool:

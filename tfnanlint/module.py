@@ -53,6 +53,7 @@ class Module:
         self.discarded: set[ast.AST] = set()
         self.masks: Any = None
         self.assertions: Any = None
+        self.endings: dict[Scope, Any] = {}
         self._calls: dict[str, list[tuple[ast.Call, Point]]] = {}
         self.nonlocal_rows = self.source.rows_with("nonlocal ")
         self.scope = Scope(source.tree, None, self)
@@ -71,6 +72,7 @@ class Module:
         for cls in self.classes.values():
             cls.close()
         self.scope.close()
+        self.endings.clear()
         self.functions.clear()
         self.classes.clear()
         self.__dict__.clear()

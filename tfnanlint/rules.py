@@ -16,6 +16,7 @@ from typing import Any, Callable, Iterable, Iterator
 
 from tfnanlint.assertions import Assertions
 from tfnanlint.edits import enclosing
+from tfnanlint.endings import COMPARISONS, goes_into
 from tfnanlint.epsilons import epsilon
 from tfnanlint.evidence import widest
 from tfnanlint.findings import Certainty, Claim, Differentiated, Edit, Finding, Fix, Setup, Step
@@ -77,8 +78,7 @@ def rule(code: str, slug: str, on: str, *, default: str = "MUST MAY", over: str 
          preview: bool = False, needs: str = "", arrays: bool = False, silent: str = "") -> Callable[[Callable], Callable]:
     """Announce the decorated function as the rule of its file; the module's docstring is its page.
 
-    The parts of `on`, `default`, `over`, `words`, `needs` and `silent` (`MAY/NO`: MAY where no gradient is taken) are
-    separated by blanks.
+    The parts of each text are separated by blanks; one of `silent` is `MAY/NO`: MAY where no gradient is taken.
     """
 
     def announce(check: Callable) -> Callable:
@@ -226,6 +226,10 @@ class Context:
         value = site.value(masked.param)
         negative = value.known and value.lo < min(masked.domain.lo, 0.0)
         return not negative and (masked.cut or site.differentiated is Differentiated.NO)
+
+    def only_compared(self, site: Site) -> bool:
+        """Whether what a site gives only decides something: -Inf is a right answer there, and NaN is "no"."""
+        return goes_into(site, self.module, COMPARISONS)
 
     def asserted(self, site: Site, param: str) -> bool:
         """Whether this file asserts elsewhere that there is no 0 in what arrives at a parameter (`assert_positive(self.scale)`)."""
