@@ -1,7 +1,7 @@
 """Initial weights with which a network cannot begin to learn.
 
-Weights that are all 0 in a hidden layer give all its units the same value and the same gradient; behind a relu that gradient is 0, and
-nothing below the last bias ever moves. Weights drawn with standard deviation 1 multiply the size of the signal by the square
+Weights that are all 0 in front of a relu make its argument 0, where the gradient of relu is 0: neither these weights nor anything
+below them ever moves (behind tanh, elu or gelu they do, unless the next weights begin at 0 as well). Weights drawn with standard deviation 1 multiply the size of the signal by the square
 root of the number of inputs in every layer: with 256 inputs and five layers that is a million, and the first loss overflows.
 
 Bad:
@@ -28,7 +28,9 @@ VARIABLES = {"tf.Variable": "initial_value", "tf.get_variable": "initializer", "
 NORMAL = ("tf.random.normal", "tf.random.truncated_normal", "tf.random_normal", "tf.truncated_normal", "K.random_normal", "np.random.randn",
           "np.random.normal")
 ZEROS = ("tf.zeros", "np.zeros", "tf.zeros_like", "ops.zeros")
-HIDDEN = ("relu", "elu", "selu", "tanh", "gelu", "swish", "leaky_relu", "relu6")
+RELU = ("relu", "relu6")  # the gradient at 0 is 0; that of tanh, elu, selu, gelu, swish and leaky_relu is not
+NOTHING = "a hidden layer whose weights all begin at 0, {}: no gradient ever reaches them, nor anything below"
+ADVICE = "draw them at random; only the last layer may begin at 0"
 LAYERS = "keras.layers.Dense keras.layers.Conv2D keras.layers.Conv1D tf.layers.dense tf.layers.conv2d"
 WIDE = 32
 
@@ -42,11 +44,10 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
     if of_this_file(weights, here) and wide(weights):
         yield here.finding(weights, None, "weights drawn with standard deviation 1 for many inputs: the signal grows by the root of their "
                            "number in every layer, until it overflows", Certainty.MAY, help="use a deviation of (2 / inputs) ** 0.5")
-    inner = hidden(site.value("x"))
+    inner, dead = hidden(site.value("x"))
     below = inner.value("y").origin if inner is not None else None
-    if of_this_file(below, here) and start(below) is not None and start(below).op.name in ZEROS:
-        yield here.finding(below, None, "a hidden layer whose weights all begin at 0: its units stay equal, and behind a relu they get no "
-                           "gradient at all", Certainty.MAY, help="draw them at random; only the last layer may begin at 0")
+    if of_this_file(below, here) and zero(below) and (dead or zero(weights)):
+        yield here.finding(below, None, NOTHING.format("behind a relu" if dead else "below others that do"), Certainty.MAY, help=ADVICE)
 
 
 def layer(site: Site, here: Context) -> Iterator[Finding]:
@@ -56,9 +57,8 @@ def layer(site: Site, here: Context) -> Iterator[Finding]:
     given, activation = site.value("kernel_initializer"), site.value("activation")
     zeros = given.const == "zeros" or getattr(given.obj, "name", "") == "Zeros"
     name = activation.const if activation.kind == "string" else getattr(activation.obj, "name", "").rsplit(".", 1)[-1]
-    if zeros and name in HIDDEN:
-        yield here.finding(site, None, "a hidden layer whose weights all begin at 0: its units stay equal, and behind a relu they get no "
-                           "gradient at all", Certainty.MAY, help="leave the initializer out; only the last layer may begin at 0")
+    if zeros and name in RELU and (not site.given("bias_initializer") or site.const("bias_initializer") == "zeros"):
+        yield here.finding(site, None, NOTHING.format("behind a relu"), Certainty.MAY, help=ADVICE)
 
 
 def of_this_file(weights: object, here: Context) -> bool:
@@ -69,6 +69,12 @@ def start(weights: Site) -> Site | None:
     """What makes the initial value of a variable."""
     made = weights.value(VARIABLES[weights.op.name]).origin
     return made if isinstance(made, Site) else None
+
+
+def zero(weights: object) -> bool:
+    """Whether a variable begins with nothing but 0."""
+    made = start(weights) if isinstance(weights, Site) and weights.op.name in VARIABLES else None
+    return made is not None and made.op.name in ZEROS
 
 
 def wide(weights: Site) -> bool:
@@ -82,19 +88,22 @@ def wide(weights: Site) -> bool:
     return deviation in (1, 1.0) and isinstance(rows, Value) and WIDE <= rows.lo < 1e6
 
 
-def hidden(value: Value) -> Site | None:
-    """The product with weights that a value comes from, through a sum and an activation."""
+def hidden(value: Value) -> tuple[Site | None, bool]:
+    """The product with weights that a value comes from, through a bias and an activation, and whether that is a relu on 0."""
+    relu = bias = False
     for _ in range(8):
         origin = value.origin
         if not isinstance(origin, Site):
-            return None
+            break
         if origin.op.name == "tf.matmul":
-            return origin
+            return origin, relu and not bias
         if origin.op.name == "tf.add":
             first = origin.value("x").origin
-            value = origin.value("x") if isinstance(first, Site) and first.op.name == "tf.matmul" else origin.value("y")
+            value, other = (origin.value(p) for p in ("xy" if isinstance(first, Site) and first.op.name == "tf.matmul" else "yx"))
+            bias = not zero(other.origin)
         elif origin.op.main and origin.given(origin.op.main):
+            relu = relu or origin.op.name in ("tf.nn.relu", "tf.nn.relu6")
             value = origin.value(origin.op.main)
         else:
-            return None
-    return None
+            break
+    return None, False

@@ -6,12 +6,14 @@ default. Plain gradient descent at 1.0 or more only bears inputs and targets of 
 `1 / (1 - m)` times as long.
 
 Bad:
-    optimizer = keras.optimizers.Adam(learning_rate=0.5)
+    model = keras.Sequential([keras.layers.Dense(1)])
+    model.compile(optimizer=keras.optimizers.Adam(learning_rate=0.5), loss="mse")
 
 Good:
-    optimizer = keras.optimizers.Adam(learning_rate=1e-3)
+    model = keras.Sequential([keras.layers.Dense(1)])
+    model.compile(optimizer=keras.optimizers.Adam(learning_rate=1e-3), loss="mse")
 
-There is no automatic fix: divide the rate by 10 until the loss falls from the first steps on, scale inputs and targets to mean 0 and
+It is reported in files that build or train a network, tests aside. There is no automatic fix: divide the rate by 10 until the loss falls from the first steps on, scale inputs and targets to mean 0 and
 deviation 1, or let `clipnorm=1.0` bound the steps.
 
 See also: https://github.com/keras-team/keras/issues/3040, https://github.com/tensorflow/tensorflow/issues/38796,
@@ -31,14 +33,16 @@ ADAPTIVE = ("Adam", "AdamW", "Adamax", "Nadam", "RMSprop")
 LIMITS = {f"keras.optimizers.{name}": 0.1 for name in ADAPTIVE} | {
     "tf.train.AdamOptimizer": 0.1, "tf.train.RMSPropOptimizer": 0.1, "keras.optimizers.SGD": 1.0,
     "tf.train.GradientDescentOptimizer": 1.0, "tf.train.MomentumOptimizer": 1.0}
-TEST = re.compile(r"(?:^|[/\\])test_[^/\\]*$|_test\.py$")  # nothing there is trained for long
+TEST = re.compile(r"(?:^|[/\\_])tests?(?:[/\\_.]|$)")  # nothing there is trained for long
+# What the limits are made for: the weights of a network. A patch of pixels, an angle or a posterior bears longer steps.
+NETWORK = re.compile(r"\b(?:Sequential|Model|Dense|Conv\dD\w*|LSTM|GRU|Embedding|dense|conv\dd|fully_connected|matmul|fit)\(")
 NORMALIZED = ("BatchNormalization", "batch_norm", "LayerNormalization", "layer_norm")
 
 
 @rule("TFN801", "learning-rate-too-high", on=" ".join(LIMITS), preview=True)
 def check(site: Site, here: Context) -> Iterator[Finding]:
     rate, limit = literal(site), LIMITS[site.op.name]
-    if rate is None or TEST.search(here.source.path):
+    if rate is None or TEST.search(here.source.path) or not NETWORK.search(here.source.text):
         return
     momentum = site.const("momentum", 0.0)
     if isinstance(momentum, float) and 0 < momentum < 1:

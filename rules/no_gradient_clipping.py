@@ -21,15 +21,15 @@ https://www.tensorflow.org/api_docs/python/tf/keras/optimizers/Optimizer
 
 from __future__ import annotations
 
-from tfnanlint.api import COMPILE, Certainty, Context, Finding, Iterator, Site, Value, rule
+from tfnanlint.api import COMPILE, Certainty, Context, Finding, Iterator, Site, Value, layer_names, rule
 
-RECURRENT = ("LSTM", "GRU", "SimpleRNN", "RNN", "CuDNNLSTM", "CuDNNGRU", "ConvLSTM2D", "Bidirectional")
+RECURRENT = frozenset(("LSTM", "GRU", "SimpleRNN", "RNN", "CuDNNLSTM", "CuDNNGRU", "ConvLSTM2D", "Bidirectional"))
 CLIPPED = ("clipnorm", "clipvalue", "global_clipnorm")
 
 
 @rule("TFN806", "no-gradient-clipping", on=COMPILE, preview=True)
 def check(site: Site, here: Context) -> Iterator[Finding]:
-    layer = recurrent(site.value("self"))
+    layer = next(iter(sorted(layer_names(site.value("self")) & RECURRENT)), None)
     if layer is None or not site.given("optimizer") or clipped(site.value("optimizer")):
         return
     yield here.finding(site, None, f"the {layer} is trained without bounds on its gradients, which are products over all time steps: one "
@@ -45,26 +45,3 @@ def clipped(optimizer: Value) -> bool:
     if not isinstance(made, Site) or not made.op.name.startswith("keras.optimizers."):
         return True
     return not made.complete or any(made.given(param) for param in CLIPPED)
-
-
-def recurrent(model: Value) -> str | None:
-    """The name of a recurrent layer in a model."""
-    layers = getattr(model.obj, "layers", None)
-    if layers is not None:
-        names = (getattr(layer.obj, "name", "").rsplit(".", 1)[-1] for layer in layers)
-        return next((name for name in names if name in RECURRENT), None)
-    made = getattr(model.obj, "site", None)
-    queue, seen = [made.value("outputs")] if isinstance(made, Site) and made.given("outputs") else [], 0
-    while queue and seen < 60:
-        value = queue.pop()
-        seen += 1
-        queue += value.obj if isinstance(value.obj, tuple) else ()
-        origin = value.origin
-        if isinstance(origin, Site) and origin.library == "layer":
-            name = getattr(origin.value("layer").obj, "name", "").rsplit(".", 1)[-1]
-            if name in RECURRENT:
-                return name
-            queue.append(origin.value("input"))
-        elif isinstance(origin, Site):
-            queue += [origin.value(param) for param in origin.args]
-    return None

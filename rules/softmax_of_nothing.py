@@ -35,7 +35,6 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
     if masked is None:
         return
     choice, product = masked
-    what = {"tf.reduce_logsumexp": "gradient of logsumexp"}.get(site.op.name, site.op.name.rsplit(".", 1)[-1])
     inside = choice.source is here.source and choice.node is not None
     if product:
         yield here.finding(site, param, "a mask times infinity is NaN wherever the mask is 0: 0 * inf", Certainty.MUST,
@@ -44,8 +43,18 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
         return
     if always_open(choice, here):
         return
-    yield here.finding(site, param, f"masked with -inf: where a whole row is masked the {what} is NaN", Certainty.MAY,
+    yield here.finding(site, param, f"masked with -inf: where a whole row is masked {outcome(site, site.value(param))}", Certainty.MAY,
                        finite(choice, site, param, here))
+
+
+def outcome(site: Site, x: Value) -> str:
+    """What becomes of a row of -inf. A choice lets no gradient through where it takes -inf, so that of logsumexp ends there."""
+    if site.op.name != "tf.reduce_logsumexp":
+        return f"the {site.op.name.rsplit('.', 1)[-1]} is NaN"
+    while isinstance(x.origin, Site) and x.origin.op.passes and x.origin.op.name not in HANDED:
+        x = x.origin.value(x.origin.op.passes)
+    chosen = isinstance(x.origin, Site) and x.origin.op.name == "tf.where"
+    return "logsumexp is -inf, and a loss made of it inf" if chosen else "the gradient of logsumexp is NaN"
 
 
 def mask_of(value: Value) -> tuple[Site, bool] | None:

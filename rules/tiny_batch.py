@@ -22,24 +22,17 @@ https://www.tensorflow.org/api_docs/python/tf/keras/layers/BatchNormalization
 
 from __future__ import annotations
 
-from tfnanlint.api import Certainty, Context, Finding, Iterator, Site, rule
+from tfnanlint.api import Certainty, Context, Finding, Iterator, Site, layer_names, rule
 
-SINGLE = ("Conv1D", "Conv2D", "Conv3D", "Conv2DTranspose", "LSTM", "GRU")  # many positions a sample
+MANY = frozenset(("Conv1D", "Conv2D", "Conv3D", "Conv2DTranspose", "LSTM", "GRU"))  # many positions a sample
 
 
 @rule("TFN805", "tiny-batch", on="method.fit", preview=True)
 def check(site: Site, here: Context) -> Iterator[Finding]:
-    if site.const("batch_size") != 1 or not normalized(site, here):
+    if site.const("batch_size") != 1:
+        return
+    names = layer_names(site.value("self"))
+    if "BatchNormalization" not in names or names & MANY:
         return
     yield here.finding(site, None, "batch normalisation with batches of one: a sample minus its own mean is 0, and the layers below learn "
                        "nothing", Certainty.MAY, help="take larger batches, or LayerNormalization")
-
-
-def normalized(site: Site, here: Context) -> bool:
-    """Whether the model normalises over batches of flat samples."""
-    layers = getattr(site.value("self").obj, "layers", None)
-    if layers is not None:
-        names = [getattr(layer.obj, "name", "").rsplit(".", 1)[-1] for layer in layers]
-        return "BatchNormalization" in names and not any(name in SINGLE for name in names)
-    text = here.source.text
-    return "BatchNormalization(" in text and not any(f"{name}(" in text for name in SINGLE)

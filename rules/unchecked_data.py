@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import re
 
-from tfnanlint.api import Certainty, Context, Finding, Iterator, Site, rule
+from tfnanlint.api import Certainty, Context, Finding, Iterator, Site, Value, rule
 
 CHECKED = re.compile(r"dropna|fillna|is_?na|is_?null|not_?na|not_?null|nan_to_num|interpolate|Imputer|isfinite|is_finite|nanmean|na_filter")
 
@@ -36,8 +36,32 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
     if CHECKED.search(here.source.text) or site.value("self").obj is None:
         return
     for param in ("x", "y"):
-        if site.given(param) and site.value(param).nan:
+        if site.given(param) and site.value(param).nan and suspect(site.value(param)):
             yield here.finding(site, param, "data that was read or computed may hold NaN here, and nothing in this file looks for it: one "
                                "NaN makes every weight NaN", Certainty.MAY, node=site.args.get(param),
                                help="drop or fill the rows with missing values first")
             return
+
+
+def suspect(data: Value) -> bool:
+    """Whether some element may be NaN: by more than a number made of all the data, as in `(x - np.mean(x)) / np.std(x)`.
+
+    That is NaN where there are no data at all, or where all of them are equal.
+    """
+    queue, seen = [data], 0
+    while queue and seen < 40:
+        origin, seen = queue.pop().origin, seen + 1
+        if not isinstance(origin, Site):
+            return True
+        given = [origin.value(param) for param in origin.args]
+        below = [one for one in given if one.nan and not total(one)]
+        queue += below
+        if not below and not any(map(total, given)):
+            return True
+    return False
+
+
+def total(value: Value) -> bool:
+    """Whether a value is one number made of all elements of an array."""
+    made = value.origin
+    return isinstance(made, Site) and made.op.name.startswith(("tf.reduce_", "tf.math.reduce_")) and not made.given("axis")

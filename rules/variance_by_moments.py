@@ -17,13 +17,13 @@ See also: https://www.tensorflow.org/api_docs/python/tf/math/reduce_variance
 https://github.com/tensorflow/tensorflow/issues/411 (per_image_whitening returned NaN for this reason)
 """
 
-from tfnanlint.api import Certainty, Claim, Context, Finding, Iterator, Site, argument, moments, rule
+from tfnanlint.api import Certainty, Claim, Context, Finding, Iterator, Site, Value, argument, moments, rule
 
 
 @rule("TFN310", "variance-by-moments", on="tf.subtract", needs="mean moments")
 def check(minus: Site, here: Context) -> Iterator[Finding]:
     found = moments.variance_of(minus)
-    if found is None or not here.numeric(found.x) or found.mean.library == "np":
+    if found is None or not here.numeric(found.x) or found.mean.library == "np" or drawn(found.x):
         return
     fixes = []
     if found.mean.complete and found.square.complete:
@@ -33,3 +33,8 @@ def check(minus: Site, here: Context) -> Iterator[Finding]:
             keepdims=argument(found.mean, "keepdims"))
     yield here.finding(minus, None, "variance as mean(x^2) - mean(x)^2: where the mean is large it has no correct digit and can be "
                        "negative", Certainty.MAY, fixes)
+
+
+def drawn(x: Value) -> bool:
+    """Whether these are random numbers as they were drawn: their mean is no larger than a few of their deviations."""
+    return isinstance(x.origin, Site) and x.origin.op.name == "tf.random.uniform" and not x.origin.given("minval")

@@ -9,6 +9,7 @@ import ast
 from dataclasses import dataclass
 from typing import Any, Iterator
 
+from tfnanlint.calls import Instance
 from tfnanlint.ops import TABLE, Op
 from tfnanlint.ops.layers import Layer, Stack, called, ending
 from tfnanlint.ops.variables import CallableObject
@@ -301,3 +302,32 @@ def units(value: Value) -> int | None:
         else:
             return None
     return None
+
+
+def layer_names(model: Value) -> set[str]:
+    """Names of the layers that a model is seen to be made of, without their module (`LSTM`).
+
+    Of a Sequential model they are listed, a functional one is followed from its outputs, and a class of the program makes
+    them somewhere in its body.
+    """
+    if isinstance(model.obj, Stack):
+        return {_bare(layer) for layer in model.obj.layers}
+    if isinstance(model.obj, Instance):
+        made = (inner.func for inner in ast.walk(model.obj.cls.node) if isinstance(inner, ast.Call))
+        return {func.attr if isinstance(func, ast.Attribute) else func.id for func in made if isinstance(func, (ast.Attribute, ast.Name))}
+    site, found, seen = getattr(model.obj, "site", None), set(), 0
+    queue = [site.value("outputs")] if isinstance(site, Site) and site.given("outputs") else []
+    while queue and seen < 60:
+        value, seen = queue.pop(), seen + 1
+        queue += value.obj if isinstance(value.obj, tuple) else ()
+        origin = value.origin
+        if isinstance(origin, Site) and origin.library == "layer":
+            found.add(_bare(origin.value("layer")))
+            queue.append(origin.value("input"))
+        elif isinstance(origin, Site):
+            queue += [origin.value(param) for param in origin.args]
+    return found
+
+
+def _bare(layer: Value) -> str:
+    return getattr(layer.obj, "name", "").rsplit(".", 1)[-1]
