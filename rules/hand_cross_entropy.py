@@ -210,6 +210,8 @@ def why(*found: Probability) -> str:
 def binary(log: Site, pair: Pair, outer: Outer, here: Context) -> Iterator[Finding]:
     sigmoid = pair.found[0].producer
     claim, cost = cost_of(*pair.found)
+    if claim is Claim.SHIFTED and own(pair, log, here):
+        return  # the entropy of p: its gradient is 0 at the ends in truth, and no answer is wrong
 
     def fixes() -> list[Fix]:
         return [*with_logits(log, pair, outer, here, claim, cost), *stable_halves(log, pair, here, claim, cost)]
@@ -219,6 +221,12 @@ def binary(log: Site, pair: Pair, outer: Outer, here: Context) -> Iterator[Findi
     covers = [pair.first.node, pair.second.node, *(node for node in ast.walk(pair.whole) if isinstance(node, (ast.BinOp, ast.Call)))]
     yield here.finding(log, "x", f"binary cross-entropy written by hand on a sigmoid: {why(*pair.found)}", Certainty.MAY, fixes(),
                        node=pair.whole, covers=covers)
+
+
+def own(pair: Pair, log: Site, here: Context) -> bool:
+    """Whether the labels are the probability itself."""
+    labels = probability(here.value(pair.labels, log.point)) if pair.labels is not None else None
+    return labels is not None and labels.producer is pair.found[0].producer
 
 
 def with_logits(log: Site, pair: Pair, outer: Outer, here: Context, claim: Claim, cost: str) -> list[Fix]:
