@@ -290,9 +290,20 @@ def substitute(tree: ast.AST, old: ast.AST, new: ast.AST) -> None:
     raise LookupError
 
 
-def test_f_strings_are_left_alone():
-    assert refusal("print(f'{f(a)}')", "tf.g({x})") == "the expression stands inside an f-string"
-    assert refusal("print(f'''\n{a}\n{f(b):{f(a)}}''')", "tf.g({x})")
+@pytest.mark.parametrize(("text", "template", "expected"), [
+    ("print(f'{f(a)}')", "tf.g({x})", "print(f'{tf.g(a)}')"),
+    ("print(f'é {a} {{}} { f(a) !r:>4} {f(a)}')", "tf.g({x})", "print(f'é {a} {{}} { tf.g(a) !r:>4} {f(a)}')"),
+    ("print(f\"\"\"\n{a}\n  {f(d['k'])} {a}\"\"\")", "tf.g({x})", "print(f\"\"\"\n{a}\n  {tf.g(d['k'])} {a}\"\"\")"),
+    ("x = ('abc' f'{a}'\n     f'{f(b)}')", "tf.g({x})", "x = ('abc' f'{a}'\n     f'{tf.g(b)}')"),
+    ("print(f'{a:{f(b)}}')", "{x} + 1", "print(f'{a:{b + 1}}')"),
+])
+def test_expressions_in_f_strings(text, template, expected):
+    assert rewritten(text, template) == expected
+
+
+def test_f_strings_that_would_say_something_else():
+    assert refusal("print(f'{f(a)=}')", "tf.g({x})") == "the replacement does not fit there without changing what stands around it"
+    assert refusal("print(f'{f(a)}')", "tf.g({x}, 'y')") == "before Python 3.12 the replacement cannot stand in an f-string"
 
 
 def test_a_node_of_another_tree_is_refused():

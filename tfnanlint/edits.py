@@ -7,7 +7,7 @@ import bisect
 import builtins
 import re
 import symtable
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from tfnanlint.findings import Edit
 from tfnanlint.source import Source, Span, Unreadable
@@ -293,20 +293,29 @@ def whole_span(stmt: ast.stmt, span_of: Callable[[ast.AST], Span]) -> Span:
 
 
 def enclosing(body: list[ast.stmt], place: Span, span_of: Callable[[ast.AST], Span]) -> list[ast.AST]:
-    """The statements and expressions around a place, outermost first.
-
-    Does not look into f-strings: before Python 3.12 positions in them cannot be trusted.
-    """
+    """The statements and expressions around a place, outermost first."""
     path: list[ast.AST] = []
     found = _holding(body, place, span_of)
     while found is not None:
         path.append(found)
-        below = [] if isinstance(found, (ast.JoinedStr, TEMPLATE_STRING)) else _placed_children(found)
+        if isinstance(found, ast.JoinedStr):
+            below = [sorted(_formatted(found), key=lambda node: span_of(node).start)]
+        else:
+            below = [] if isinstance(found, TEMPLATE_STRING) else _placed_children(found)
         found = next(filter(None, (_holding(nodes, place, span_of) for nodes in below)), None)
     return path
 
 
-TEMPLATE_STRING = getattr(ast, "TemplateStr", ast.JoinedStr)
+TEMPLATE_STRING = getattr(ast, "TemplateStr", ())  # keeps the text of its expressions, which no edit may change
+
+
+def _formatted(string: ast.JoinedStr) -> Iterator[ast.expr]:
+    """The expressions in an f-string; before Python 3.12 all else in it claims to be as long as the string."""
+    for part in string.values:
+        if isinstance(part, ast.FormattedValue):
+            yield part.value
+            if isinstance(part.format_spec, ast.JoinedStr):
+                yield from _formatted(part.format_spec)
 
 
 def _holding(nodes: list[ast.AST], place: Span, span_of: Callable[[ast.AST], Span]) -> ast.AST | None:

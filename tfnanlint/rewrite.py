@@ -72,6 +72,8 @@ def rewrite_many(
     for node, template, holes in changes:
         path = _path(source, node)
         text = _filled(source, source.span(node), template, holes, speller)
+        if any(isinstance(outer, ast.JoinedStr) for outer in path) and set("'\"\\\n\r#") & set(text) - set(source.segment(node)):
+            raise NoFix("before Python 3.12 the replacement cannot stand in an f-string")
         edits.append(_placed(source, path, source.span(node), text))
         paths.append(path)
     if len(edits) > 1:
@@ -335,8 +337,8 @@ def _path(source: Source, node: ast.expr | ast.stmt) -> list[ast.AST]:
     for at, outer in enumerate(path):
         if outer is node:
             return path[: at + 1]
-        if isinstance(outer, (ast.JoinedStr, TEMPLATE_STRING)):
-            raise NoFix("the expression stands inside an f-string")
+        if isinstance(outer, TEMPLATE_STRING):
+            raise NoFix("the expression stands inside a template string")
     raise NoFix("the expression could not be found in the file")
 
 
