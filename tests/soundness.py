@@ -9,7 +9,7 @@ from typing import Any
 from random_programs import PARAMETERS
 from tfnanlint.dev.reveal import NUMERIC, Reveal, reveals
 from tfnanlint.source import Source
-from tfnanlint.values import INF, SMALLEST, Value, rounded
+from tfnanlint.values import INF, MIXED, SMALLEST, Value, rounded
 
 MAX_ROUNDS = 2000  # of one row in one run
 MAX_KEPT = 12  # values recorded of one row
@@ -116,9 +116,9 @@ class Run:
         if value.kind not in NUMERIC:
             return f"{values[0]} is no {value.kind}"
         name = getattr(dtype, "name", str(dtype)) if dtype is not None else None
-        if value.dtype is None and name in ("float16", "bfloat16"):
+        if value.dtype in (None, MIXED) and name in ("float16", "bfloat16"):
             return ""  # an unknown dtype is taken for float32
-        if name and value.dtype and value.kind == "tensor" and hasattr(dtype, "as_numpy_dtype") and value.dtype != name:
+        if name and value.dtype not in (None, MIXED) and value.kind == "tensor" and hasattr(dtype, "as_numpy_dtype") and value.dtype != name:
             return f"dtype is {name}, not {value.dtype}"
         self.numbers += arrays[0].size
         self.emptied |= arrays[0].size == 0
@@ -136,7 +136,7 @@ class Run:
         if number != number or number in (INF, -INF):
             self.open |= not value.known or number == number and (value.hi if number > 0 else value.lo) == number
             return self.open
-        return value.dtype is None and value.kind != "number" and (
+        return value.dtype in (None, MIXED) and value.kind != "number" and (
             value.admits(rounded(number, None)) or min(value.lo, rounded(value.lo, None)) <= number <= max(value.hi, rounded(value.hi, None)))
 
 

@@ -23,7 +23,7 @@ TRANSPARENT = frozenset("function staticmethod classmethod property cached_prope
 class Function:
     """A function or lambda of the program, defined at `point`; `owner` is the class it is a method of."""
 
-    __slots__ = ("node", "point", "module", "owner", "activation", "decorators", "busy", "stamp", "assumed")
+    __slots__ = ("node", "point", "module", "owner", "activation", "decorators", "busy", "stamp", "assumed", "arguments")
 
     def __init__(self, node: Any, point: Point, module: Any, owner: ClassObject | None = None):
         self.node = node
@@ -36,6 +36,7 @@ class Function:
         self.busy = 0
         self.stamp = 0  # of the assumption about what it returns inside itself; see `assumptions`
         self.assumed: Value | None = None
+        self.arguments: list[dict[str, Value]] = []  # of its calls inside itself, while that is assumed
 
     @property
     def name(self) -> str:

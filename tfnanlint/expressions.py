@@ -11,7 +11,6 @@ import operator
 from typing import Any
 
 from tfnanlint import calls
-from tfnanlint.assumptions import Assumptions
 from tfnanlint.calls import Bound, ClassObject, Function, Handed, Instance, Parent
 from tfnanlint.conditions import facts, leaf, path_of, root_of
 from tfnanlint.containers import Containers
@@ -19,6 +18,7 @@ from tfnanlint.following import MAX_ABROAD, Following
 from tfnanlint.module import Module
 from tfnanlint.names import is_tensorflow
 from tfnanlint.ops import SYNONYMS, Op, last_names, load
+from tfnanlint.ops import transfer as t
 from tfnanlint.ops.variables import MADE_WITH
 from tfnanlint.resolution import Resolution
 from tfnanlint.scopes import Assigned, Binding, Fixed, Imported, Loop, Parameter, Point, Refined, Scope, refinements, unrefined
@@ -41,12 +41,13 @@ _COMPARISONS = {
     ast.NotEq: "tf.not_equal",
 }
 _PLAIN = frozenset(("np", "operator", "math", "builtins", "method"))
+_OF_TENSORS = frozenset(("tf", "K", "ops", "raw"))  # they make tensors of numbers, too
 _KERAS_METHODS = frozenset(("add_weight", "add_variable", "compile", "fit"))
 _STATE_METHODS = frozenset(("get_slot", "add_slot", "_zeros_slot", "add_variable_from_reference",
                             "_resource_scatter_add"))  # of optimizers
 
 
-class Interpreter(Assumptions, Resolution, Following, Containers, State, Subexpressions):
+class Interpreter(Resolution, Following, Containers, State, Subexpressions):
     """Answers what values arrive; one for all modules of a run."""
 
     def __init__(self, callers_abroad: bool = True) -> None:
@@ -210,7 +211,7 @@ class Interpreter(Assumptions, Resolution, Following, Containers, State, Subexpr
         right = self.evaluate(node.right, point)
         if right.kind == "sequence":
             return unknown("tensor") if left.kind != "number" else Value(kind="sequence")
-        if left.is_number and right.is_number:
+        if left.is_number and right.is_number and left.kind == right.kind == "number":
             folded = _folded(node.op, left.const, right.const)
             if folded is not None:
                 folded.origin, site.result = site, folded
@@ -272,6 +273,8 @@ class Interpreter(Assumptions, Resolution, Following, Containers, State, Subexpr
             # Nothing here says that TensorFlow computes it; NumPy's functions and methods give arrays.
             array = site.library == "np" or site.library == "method" and any(v.kind == "array" for v in site._values.values())
             value.kind = "array" if array else "unknown"
+        if value.kind == "number" and site.library in _OF_TENSORS and site.args and all(v.kind == "number" for v in site._values.values()):
+            value = t.of_numbers(value)
         value.origin = site
         site.result = value
         if value.kind == "sequence" and isinstance(value.obj, tuple):
@@ -282,7 +285,7 @@ class Interpreter(Assumptions, Resolution, Following, Containers, State, Subexpr
     def unary(self, node: ast.UnaryOp, point: Point) -> Value:
         operand = self.evaluate(node.operand, point)
         if isinstance(node.op, ast.USub):
-            if operand.is_number:
+            if operand.is_number and operand.kind == "number":
                 return number(-operand.const)
             site = self._operator_site("tf.negative", node, {"x": node.operand}, point)
             return self._result(site)
@@ -411,7 +414,7 @@ class Interpreter(Assumptions, Resolution, Following, Containers, State, Subexpr
         for branch, truth in zip(branches, (True, False)):
             under = self.assuming(test, truth, site.point)
             found.append(self.evaluate(site.args[branch], under) if under is not site.point else site.value(branch))
-        if value.dtype in FLOATS:
+        if value.dtype in FLOATS or value.dtype is None:
             found = [one.but(lo=rounded(one.lo, value.dtype), hi=rounded(one.hi, value.dtype), dtype=value.dtype, origin=one.origin)
                      if one.kind == "number" else one for one in found]
         result = self.joined(found) if len(found) > 1 else found[0]

@@ -11,10 +11,11 @@ from tfnanlint.conditions import leaf
 from tfnanlint.names import canonical, is_tensorflow
 from tfnanlint.ops import Op
 from tfnanlint.ops.python import limit
+from tfnanlint.recursion import Recursion
 from tfnanlint.scopes import Assigned, Binding, Fixed, Joined, Loop, Parameter, Point, Refined, Scope, Shared, unrefined
 from tfnanlint.site import Site
 from tfnanlint.statements import Walk
-from tfnanlint.values import INF, NOTHING, Choice, Namespace, Note, Value, covers, number, unknown, widen
+from tfnanlint.values import INF, Choice, Namespace, Note, Value, number, unknown
 
 # Methods that a base class calls with values of its own.
 HOOKS = frozenset("call __call__ build train_step test_step predict_step compute_loss forward".split())
@@ -29,7 +30,7 @@ MAX_ABROAD = 1  # files between a parameter and the callers that are looked for
 MAX_INLINE = 6  # calls inside calls
 
 
-class Following:
+class Following(Recursion):
     """The part of the interpreter that goes into callees and out to callers."""
 
     def apply(self, callee: Value, positional: list[Binding], keywords: dict[str, Binding], node: ast.Call | None = None,
@@ -97,52 +98,11 @@ class Following:
         if not function.transparent:
             return unknown()
         if function.busy > 0:
-            self.reads.append(function)
-            return function.assumed or NOTHING
+            return self.again(function, positional, keywords)
         if self.inlined >= MAX_INLINE:
             self.reads.append(self.nesting)
             return unknown()
-        return self._settled(function, positional, keywords)
-
-    def _settled(self, function: Function, positional: list[Binding], keywords: dict[str, Binding]) -> Value:
-        """The result of a call; for a recursive function what the other branches give, if that covers the recursion too."""
-        mark, outer = len(self.reads), function.assumed
-        function.assumed = None
-        found = self._followed(function, positional, keywords)
-        if function not in self.reads[mark:]:
-            function.assumed = outer
-            return found
-        for _ in range(2):
-            function.assumed = found
-            again = self._followed(function, positional, keywords)
-            if covers(found, again):
-                break
-            found = widen(found, self.joined([found, again]))
-        else:
-            found = unknown()
-        function.assumed = outer
-        self.settled(function, mark)
-        return unknown() if found is NOTHING else found.but(zero=found.zero, origin=Note("", parent=found.origin))
-
-    def _followed(self, function: Function, positional: list[Binding], keywords: dict[str, Binding]) -> Value:
-        outer, function.stamp = function.stamp, self.next_stamp()
-        function.busy += 1
-        self.inlined = self.nesting.stamp = self.inlined + 1
-        try:
-            bound = calls.bind_parameters(function, positional, keywords)
-            if isinstance(function.node, ast.Lambda):
-                handed = {name: Handed(binding, function) for name, binding in bound.items()}
-                return self.evaluate(function.node.body, function.point.under(handed))
-            scope = self._activated(function)
-            for name, binding in bound.items():
-                scope.bind(name, Handed(binding, function))
-            self.steps += len(function.node.body)
-            live = Walk(scope).block(function.node.body)
-            return self.returned(scope, live)
-        finally:
-            function.busy -= 1
-            function.stamp = outer
-            self.inlined = self.nesting.stamp = self.inlined - 1
+        return self.settled_call(function, positional, keywords)
 
     def _activated(self, function: Function) -> Scope:
         scope = Scope(function.node, function.point, function.module, function)

@@ -35,6 +35,9 @@ FLOATS = {
 SMALLEST = {"float16": 2.0**-24, "bfloat16": 1.1754943508222875e-38, "float32": 1.1754943508222875e-38,
             "float64": 2.2250738585072014e-308}
 
+WHOLE = frozenset(("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"))
+MIXED = "mixed"  # integers or floats, as the program runs; judged as float32, but a fraction that meets it may be cut off
+
 _SINGLE = struct.Struct("f")
 _HALF = struct.Struct("e")
 
@@ -232,7 +235,7 @@ def rounded(number: float, dtype: str | None) -> float:
     try:
         if dtype == "float16":
             return _HALF.unpack(_HALF.pack(number))[0]
-        if dtype is None or dtype in ("float32", "bool"):
+        if dtype is None or dtype in ("float32", "bool", MIXED):
             return _SINGLE.unpack(_SINGLE.pack(number))[0]
     except OverflowError:
         return math.copysign(INF, number)
@@ -340,12 +343,19 @@ def join(values: list[Value]) -> Value:
     const = first.const if all(type(v.const) is type(first.const) and v.const == first.const for v in values) else NO_CONSTANT
     return Value(
         lo, hi, any(v.zero for v in values), nan=any(v.nan for v in values), inf=any(v.inf for v in values),
-        dtype=first.dtype if all(v.dtype == first.dtype for v in values) else None,
+        dtype=first.dtype if all(v.dtype == first.dtype for v in values) else _either_dtype(values),
         kind=first.kind if all(v.kind == first.kind for v in values) else _mixed_kind(values),
         const=const, obj=_joined_object(values),
         origin=_joined_origin(values), guarded=any(v.guarded for v in values) and all(v.guarded or v.positive for v in values),
         evident=any(v.evident for v in values), token=first.token if same_token else None,
     )
+
+
+def _either_dtype(values: list[Value]) -> str | None:
+    """`MIXED` for integers and floats, None for what else is not one dtype."""
+    dtypes = {v.dtype for v in values if v.kind != "number"}
+    mixed = None not in dtypes and (MIXED in dtypes or not WHOLE.isdisjoint(dtypes) and not FLOATS.keys().isdisjoint(dtypes))
+    return MIXED if mixed else None
 
 
 def _joined_object(values: list[Value]) -> Any:

@@ -126,7 +126,9 @@ def _where(site: Site) -> Value:
     condition, x, y = (site.value(param) for param in ("condition", "x", "y"))
     if condition.dtype == "bool" and condition.known and condition.lo == condition.hi:
         return _as_tensor(x if condition.lo == 1 else y, x, y)
-    return _as_tensor(t.join([_tested_branch(site, x, True), _tested_branch(site, y, False)]), x, y)
+    dtype = t.joined_dtype((x, y))
+    branches = [t.in_dtype(one, dtype) for one in (_tested_branch(site, x, True), _tested_branch(site, y, False))]
+    return _as_tensor(t.join(branches), x, y)
 
 
 def _as_tensor(value: Value, x: Value, y: Value) -> Value:

@@ -1,4 +1,4 @@
-"""Reductions: sums, means, extremes, norms, spreads, counts, scans, products of matrices.
+"""Reductions: sums, means, extremes, norms, spreads, counts, scans.
 
 The number of elements is not known: a sum is bounded on the side that its sign bounds. Empty tensors are left to the
 rules, but for the sum of elements that were picked by a mask: where none fits it is 0. A sum of up to `COUNT` elements beyond the largest number of the dtype marks Inf.
@@ -85,8 +85,13 @@ def _sum(site: Site) -> Value:
             or _best_kept(site, x) or _best_taken(site, x) or _cosine(site, x)
             or _one_hot_of_indices(site, x) or _at_the_peak(site, x))
     result = kept if kept is not None else result
-    if not result.zero and result.known and _picked(x):
-        return result.but(lo=min(result.lo, 0.0), hi=max(result.hi, 0.0), zero=True)
+    return or_of_none(result, x, 0.0)
+
+
+def or_of_none(result: Value, x: Value, neutral: float) -> Value:
+    """What is reduced from `x`, or the number that no element gives where a mask may have picked none."""
+    if result.known and not result.admits(neutral) and _picked(x):
+        return _joined_with(result, neutral)
     return result
 
 
@@ -142,7 +147,7 @@ def _best_kept(site: Site, x: Value) -> Value | None:
 def _best_taken(site: Site, x: Value) -> Value | None:
     """sum(top_k(p).values) of a softmax p: its largest element is among them, and that is no 0."""
     chosen = part_of(x, 0, "tf.math.top_k")
-    if chosen is None or made_by(chosen.value("x"), "tf.nn.softmax", aligned=True) is None or _axis(site) not in (-1, None):
+    if chosen is None or made_by(chosen.value("x"), "tf.nn.softmax", aligned=True) is None or axis_of(site) not in (-1, None):
         return None
     return Value(0.0, INF, False, nan=x.nan, dtype=x.dtype)
 
@@ -162,7 +167,7 @@ def _at_the_peak(site: Site, x: Value) -> Value | None:
 
 def _with_diagonal(site: Site, x: Value) -> Value | None:
     """sum(equal(x, transpose(x))) along one axis is at least 1: everything equals itself. NaN would not."""
-    if x.lo < 0 or x.hi < 1 or _axis(site) not in (0, 1, -1, -2):
+    if x.lo < 0 or x.hi < 1 or axis_of(site) not in (0, 1, -1, -2):
         return None
     cast = made_by(x, "tf.cast", "tf.to_float", "tf.to_double")
     test = made_by(cast.value("x"), "tf.equal") if cast is not None and cast is x.origin else None
@@ -176,7 +181,7 @@ def _with_diagonal(site: Site, x: Value) -> Value | None:
     return Value(1.0, INF, nan=x.nan, dtype=x.dtype)
 
 
-def _axis(site: Site, default=None):
+def axis_of(site: Site, default=None):
     """The axis as a Python constant; NO_CONSTANT when it cannot be read."""
     if not site.given("axis"):
         return default
@@ -190,7 +195,7 @@ def _one_axis(a: Site, b: Site) -> bool:
     """Whether two reductions surely run along the same axis, written as a number or held by one name."""
     if a.given("axis") and b.given("axis") and same(a.value("axis"), b.value("axis")):
         return True
-    return NO_CONSTANT not in (_axis(a), _axis(b)) and _axis(a) == _axis(b)
+    return NO_CONSTANT not in (axis_of(a), axis_of(b)) and axis_of(a) == axis_of(b)
 
 
 def _simplex(site: Site, x: Value) -> Value | None:
@@ -198,7 +203,7 @@ def _simplex(site: Site, x: Value) -> Value | None:
     source = made_by(x, "tf.nn.softmax", aligned=True)
     if source is None or source is not x.origin:
         return None
-    axes = (_axis(site, "all"), _axis(source, -1))
+    axes = (axis_of(site, "all"), axis_of(source, -1))
     if NO_CONSTANT in axes or axes[0] != axes[1]:
         return None
     slack = 1024 * t.limits_of(x.dtype).eps
@@ -213,10 +218,10 @@ def _cosine(site: Site, x: Value) -> Value | None:
     units = [made_by(product.value(param), "tf.math.l2_normalize", aligned=True) for param in ("x", "y")]
     if None in units or not all(_one_axis(site, unit) for unit in units):
         return None
-    return _within_one(x)
+    return within_one(x)
 
 
-def _within_one(x: Value) -> Value:
+def within_one(x: Value) -> Value:
     slack = 1024 * t.limits_of(x.dtype).eps
     return Value(0.0 if x.lo >= 0 else -1.0 - slack, 1.0 + slack, nan=x.nan, dtype=x.dtype)
 
@@ -248,7 +253,8 @@ def _extreme(site: Site) -> Value:
 
 
 def _product(site: Site) -> Value:
-    return product(t.one_of(site.value("x")))
+    x = t.one_of(site.value("x"))
+    return product(x, none=_picked(x))
 
 
 def product(x: Value, none: bool = False) -> Value:
@@ -257,9 +263,8 @@ def product(x: Value, none: bool = False) -> Value:
     hi = INF if reach > 1 or x.inf else max(x.hi, 0.0) if x.lo >= 0 else reach
     lo = (x.lo if x.lo >= 1 else 0.0) if x.lo >= 0 else (-INF if reach > 1 or x.inf else -reach)
     overflows = x.inf or 1 < reach < INF and t.safely(lambda v: v**16, reach) > t.limits_of(x.dtype).max
-    result = _like(x, lo, max(hi, 1.0) if none else hi, x.zero or x.lo < 1, nan=x.inf and x.zero or overflows and x.lo < 1,
-                   inf=overflows)
-    return result
+    result = _like(x, lo, hi, x.zero or x.lo < 1, nan=x.inf and x.zero or overflows and x.lo < 1, inf=overflows)
+    return _joined_with(result, 1.0) if none else result
 
 
 def _variance(site: Site) -> Value:
@@ -270,14 +275,16 @@ def variance(x: Value) -> Value:
     """At most a quarter of the squared width, and 0 for equal elements."""
     if x.lo == -INF or x.hi == INF or x.inf:
         return _like(x, 0.0, INF, True, nan=x.inf, inf=x.inf)
-    return _spread(x, ((x.hi - x.lo) / 2) ** 2)
+    half = (x.hi - x.lo) / 2
+    return _spread(x, half * half)
 
 
 def _spread(x: Value, hi: float) -> Value:
     """[0, hi] and what rounding adds; Inf where the squares overflow."""
     _, hi = t.outward(0.0, hi, x.dtype, 64)
     # The mean itself is rounded: equal elements of size m vary by (m * eps)^2.
-    hi += (max(abs(x.lo), abs(x.hi)) * t.limits_of(x.dtype).eps * 8) ** 2
+    slack = max(abs(x.lo), abs(x.hi)) * t.limits_of(x.dtype).eps * 8
+    hi += slack * slack
     largest = t.limits_of(x.dtype).max
     overflows = hi * COUNT > largest or max(abs(x.lo), abs(x.hi)) * COUNT > largest
     return Value(0.0, INF if overflows else hi, True, nan=x.nan or overflows, inf=overflows, dtype=x.dtype)
@@ -300,11 +307,16 @@ def euclidean(x: Value) -> Value:
 
 
 def _euclidean(site: Site) -> Value:
-    return euclidean(t.one_of(site.value("x")))
+    x = t.one_of(site.value("x"))
+    return or_of_none(euclidean(x), x, 0.0)
 
 
 def _norm(site: Site) -> Value:
     x = t.one_of(site.value("x"))
+    return or_of_none(_norm_of(site, x), x, 0.0)
+
+
+def _norm_of(site: Site, x: Value) -> Value:
     order = site.const("ord", "euclidean")
     if order in (1, 1.0):
         return total(t.absolute(x))
@@ -315,6 +327,10 @@ def _norm(site: Site) -> Value:
         return result if order == "euclidean" or order == 2 else result.but(lo=0.0, zero=True)
     result = total(t.absolute(x))
     return Value(0.0, INF, True, nan=x.nan or x.inf, inf=x.inf or x.known, dtype=x.dtype)
+
+
+def _half_squares(x: Value) -> Value:
+    return or_of_none(t.multiply(total(t.square(x)), t.number(0.5)), x, 0.0)
 
 
 def _l2_normalized(site: Site) -> Value:
@@ -403,7 +419,7 @@ op("tf.linalg.normalize", "", "x ord axis name", _normalized, gradient="NaN wher
 op("tf.linalg.global_norm", "tf.global_norm", "t_list name", lambda site: euclidean(t.one_of(site.value("t_list"))),
    gradient="NaN where all elements are 0", masked="xla", reference="tf.linalg.global_norm([t_list])",
    untested="")
-op("tf.nn.l2_loss", "raw.L2Loss", "x name", lambda site: t.multiply(total(t.square(site.value("x"))), t.number(0.5)),
+op("tf.nn.l2_loss", "raw.L2Loss", "x name", lambda site: _half_squares(site.value("x")),
    untested="reduces all axes; reduce_sum is tested")
 
 # Scans
@@ -438,76 +454,6 @@ def _running_logsumexp(site: Site) -> Value:
 
 op("tf.math.cumulative_logsumexp", "", "x axis exclusive reverse name", _running_logsumexp,
    reference="tf.math.cumulative_logsumexp(x, -1)")
-
-# Sums over lists, products of matrices
-
-
-def _add_n(site: Site) -> Value:
-    inputs = site.value("inputs")
-    found = t.elements(inputs)
-    if inputs.kind != "sequence" or not isinstance(inputs.obj, tuple):
-        return total(inputs)
-    result = found[0]
-    for value in found[1:]:
-        result = t.add(result, value)
-    return result if len(found) > 1 else t.one_of(inputs)
-
-
-op("tf.add_n", "tf.math.add_n tf.math.accumulate_n tf.accumulate_n raw.AddN", "inputs name", _add_n,
-   untested="takes a list; tf.add is tested")
-
-
-def _another(value: Value) -> Value:
-    """Other elements of a value: a number of their own."""
-    return value.but(zero=value.zero, origin=None)
-
-
-def _contraction(left: str, right: str):
-    """Sums of products of elements in other places: those of a tensor with itself are no squares."""
-    return lambda site: total(t.multiply(t.one_of(site.value(left)), _another(t.one_of(site.value(right)))))
-
-
-def _matmul(site: Site) -> Value:
-    """Sums of products of rows and columns; of unit rows, with the second factor transposed, cosines."""
-    result = _contraction("x", "y")(site)
-    units = [made_by(site.value(param), "tf.math.l2_normalize", aligned=True) for param in ("x", "y")]
-    turned = site.given("transpose_b") and site.const("transpose_b") is True and not site.given("transpose_a")
-    if turned and None not in units and all(_axis(unit) in (-1, 1) for unit in units):
-        return _within_one(result)
-    return result
-
-
-op("tf.matmul", "tf.linalg.matmul K.dot K.batch_dot ops.matmul ops.dot tnp.matmul tnp.dot np.matmul np.dot "
-   "raw.MatMul raw.BatchMatMul raw.BatchMatMulV2 tf.sparse.sparse_dense_matmul tf.sparse_tensor_dense_matmul tf.sparse_matmul",
-   "x y transpose_a transpose_b adjoint_a adjoint_b name", _matmul,
-   reference="tf.matmul(x[..., None, :], y[..., None])")
-op("tf.linalg.matvec", "", "x y transpose_a adjoint_a name", _contraction("x", "y"), untested="tf.matmul is tested")
-op("tf.tensordot", "tf.linalg.tensordot ops.tensordot tnp.tensordot np.tensordot", "x y axes name", _contraction("x", "y"),
-   reference="tf.tensordot(x, y, [[0, 1], [0, 1]])")
-op("ops.inner", "np.inner tnp.inner", "x y", _contraction("x", "y"), untested="tf.matmul is tested")
-op("ops.vdot", "np.vdot tnp.vdot", "x y", lambda site: total(t.multiply(t.one_of(site.value("x")), t.one_of(site.value("y")))),
-   untested="tf.matmul is tested")
-op("ops.outer", "np.outer tnp.outer ops.kron np.kron tnp.kron", "x y",
-   lambda site: t.multiply(site.value("x"), _another(site.value("y"))), untested="tf.multiply is tested")
-
-
-def _einsum(site: Site) -> Value:
-    """A sum of products of all operands; those of a tensor with itself are squares where its axes have the same letters."""
-    operands = [t.one_of(value) for value in t.elements(site.value("inputs"))]
-    if not operands:
-        return t.anything(site)
-    equation = site.const("equation")
-    letters = equation.replace(" ", "").split("->")[0].split(",") if isinstance(equation, str) else []
-    if len(set(letters)) != 1:
-        operands = [operands[0], *map(_another, operands[1:])]
-    result = operands[0]
-    for value in operands[1:]:
-        result = t.multiply(result, value)
-    return total(result)
-
-
-op("tf.einsum", "tf.math.einsum tf.linalg.einsum ops.einsum tnp.einsum np.einsum", "equation *inputs", _einsum, main="inputs",
-   untested="takes an equation; tf.matmul is tested")
 
 # Logic, counts, indices
 

@@ -11,8 +11,8 @@ import math
 from typing import Callable
 
 from tfnanlint.site import Site, made_by, same
-from tfnanlint.values import (FLOATS, INF, NO_CONSTANT, SMALLEST, Many, Note, Value, clamp, join, joined_dtype, number, outward,
-                              rounded, unknown)
+from tfnanlint.values import (FLOATS, INF, MIXED, NO_CONSTANT, SMALLEST, WHOLE, Many, Note, Value, clamp, join, joined_dtype, number,
+                              outward, rounded, unknown)
 
 Function = Callable[[Value], Value]
 Gives = Callable[[Site], Value]
@@ -80,21 +80,44 @@ def _dtype(a: Value, b: Value) -> str | None:
     return joined_dtype((a, b))
 
 
-def _in_dtype(value: Value, dtype: str | None) -> Value:
+def in_dtype(value: Value, dtype: str | None) -> Value:
     """A Python number meets a tensor: it is rounded to the tensor's dtype first (1 - 1e-8 is computed in Python)."""
-    if value.kind == "number" and dtype != "float64" and value.lo == value.hi:
-        bound = rounded(value.lo, dtype)
-        if 0 < abs(bound) < smallest(dtype):
-            return Value(min(bound, 0.0), max(bound, 0.0), True, kind="number", const=value.const, origin=value.origin)
-        if bound != value.lo:
-            return Value(bound, bound, kind="number", inf=bound in (INF, -INF), const=value.const, origin=value.origin)
-    return value
+    if dtype in WHOLE or dtype == MIXED:
+        return _cut_off(value, dtype)
+    if value.kind != "number" or dtype == "float64" or value.lo > value.hi:
+        return value
+    lo, hi, least = rounded(value.lo, dtype), rounded(value.hi, dtype), smallest(dtype)
+    if 0 < lo < least or -least < hi < 0:
+        lo, hi = min(lo, 0.0), max(hi, 0.0)
+    if (lo, hi) == (value.lo, value.hi):
+        return value
+    inf = value.inf or INF in (-lo, hi) and INF not in (-value.lo, value.hi)
+    zero = value.zero or lo == 0 != value.lo or hi == 0 != value.hi
+    return Value(lo, hi, zero, nan=value.nan, inf=inf, kind="number", const=value.const, origin=value.origin)
+
+
+def _cut_off(value: Value, dtype: str) -> Value:
+    """A fraction of NumPy's that meets integers: what stands after the point is lost. TensorFlow refuses those of Python."""
+    whole = [float(math.trunc(end)) if math.isfinite(end) else end for end in (value.lo, value.hi)]
+    if value.kind not in ("number", "array") or whole == [value.lo, value.hi] or value.lo > value.hi:
+        return value
+    ends = whole if dtype in WHOLE else [*whole, rounded(value.lo, None), rounded(value.hi, None)]
+    return Value(min(ends), max(ends), kind=value.kind, origin=value.origin)
+
+
+def of_numbers(value: Value) -> Value:
+    """What an op of TensorFlow makes of Python numbers alone: a tensor, in float32 unless they are NumPy's or integers."""
+    lo, hi = rounded(value.lo, None), rounded(value.hi, None)
+    flushed = 0 < lo < smallest(None) or -smallest(None) < hi < 0
+    return value.but(lo=min(lo, 0.0) if flushed else lo, hi=max(hi, 0.0) if flushed else hi, kind="tensor", dtype=None)
 
 
 def _meeting(a: Value, b: Value) -> tuple[Value, Value, str | None]:
     """Two operands and the dtype they are computed in."""
     dtype = _dtype(a, b)
-    return _in_dtype(a, dtype), _in_dtype(b, dtype), dtype
+    if (dtype in WHOLE or dtype == MIXED) and a.kind != "tensor" != b.kind:
+        return a, b, dtype  # NumPy and Python do not cut off
+    return in_dtype(a, dtype), in_dtype(b, dtype), dtype
 
 
 # Sums and differences
@@ -219,10 +242,10 @@ def _infinite_product(a: Value, b: Value) -> tuple[bool, bool]:
 
 
 def square(x: Value) -> Value:
-    bounds = (x.lo * x.lo, x.hi * x.hi)
+    bounds, least = (x.lo * x.lo, x.hi * x.hi), least_magnitude(x, x.dtype)
     low = 0.0 if x.lo <= 0 <= x.hi else min(bounds)
     result = made(low, max(bounds), x, nan=x.nan, up=x.inf, dtype=x.dtype,
-                  zero=x.zero or least_magnitude(x, x.dtype) ** 2 < smallest(x.dtype))
+                  zero=x.zero or least * least < smallest(x.dtype))
     result.guarded = x.guarded
     return result
 

@@ -1,0 +1,76 @@
+"""Recursion: what a function that calls itself gives, for whatever arrives at its parameters on the way."""
+
+from __future__ import annotations
+
+import ast
+
+from tfnanlint import calls
+from tfnanlint.assumptions import Assumptions
+from tfnanlint.calls import Function, Handed
+from tfnanlint.scopes import Binding, Fixed
+from tfnanlint.statements import Walk
+from tfnanlint.values import NOTHING, Note, Value, covers, unknown, widen
+
+_TRIES = 6  # assumptions about one function that are tried before nothing is said of it
+
+
+class Recursion(Assumptions):
+    """The part of the interpreter that follows the calls of one function, inside itself too."""
+
+    def again(self, function: Function, positional: list[Binding], keywords: dict[str, Binding]) -> Value:
+        """What a call of a function gives that is being followed: what is assumed of it. The arguments are noted."""
+        self.reads.append(function)
+        if function.assumed is not None:
+            bound = calls.bind_parameters(function, positional, keywords)
+            function.arguments.append({name: binding.value(self) for name, binding in bound.items()})
+        return function.assumed or NOTHING
+
+    def settled_call(self, function: Function, positional: list[Binding], keywords: dict[str, Binding]) -> Value:
+        """The result of a call; of a recursive function one that covers its inner calls, with what arrives there."""
+        mark, outer = len(self.reads), (function.assumed, function.arguments)
+        function.assumed = None
+        bound = calls.bind_parameters(function, positional, keywords)
+        found = self._followed(function, bound)
+        if function not in self.reads[mark:]:
+            function.assumed, function.arguments = outer
+            return found
+        try:
+            found = self._covering(function, bound, found)
+        finally:
+            function.assumed, function.arguments = outer
+        self.settled(function, mark)
+        return unknown() if found is NOTHING else found.but(zero=found.zero, origin=Note("", parent=found.origin))
+
+    def _covering(self, function: Function, bound: dict[str, Binding], found: Value) -> Value:
+        """The result and the arguments are assumed together, wider with every try, until the inner calls show nothing new."""
+        arriving = {name: binding.value(self) for name, binding in bound.items()}
+        for attempt in range(_TRIES):
+            function.assumed, function.arguments = found, []
+            again = self._followed(function, {name: Fixed(value) for name, value in arriving.items()})
+            handed = {name: self.joined([value, *(one[name] for one in function.arguments if name in one)])
+                      for name, value in arriving.items()}
+            if covers(found, again) and all(covers(value, handed[name]) for name, value in arriving.items()):
+                return found
+            found = self.joined([found, again]) if attempt == 0 else widen(found, self.joined([found, again]))
+            arriving = {name: value if covers(value, handed[name]) else widen(value, handed[name]) for name, value in arriving.items()}
+        return unknown()
+
+    def _followed(self, function: Function, bound: dict[str, Binding]) -> Value:
+        """What the body gives with these bindings of its parameters."""
+        outer, function.stamp = function.stamp, self.next_stamp()
+        function.busy += 1
+        self.inlined = self.nesting.stamp = self.inlined + 1
+        try:
+            handed = {name: Handed(binding, function) for name, binding in bound.items()}
+            if isinstance(function.node, ast.Lambda):
+                return self.evaluate(function.node.body, function.point.under(handed))
+            scope = self._activated(function)
+            for name, binding in handed.items():
+                scope.bind(name, binding)
+            self.steps += len(function.node.body)
+            live = Walk(scope).block(function.node.body)
+            return self.returned(scope, live)
+        finally:
+            function.busy -= 1
+            function.stamp = outer
+            self.inlined = self.nesting.stamp = self.inlined - 1
