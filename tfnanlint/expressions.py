@@ -273,7 +273,8 @@ class Interpreter(Resolution, Following, Containers, State, Subexpressions):
             # Nothing here says that TensorFlow computes it; NumPy's functions and methods give arrays.
             array = site.library == "np" or site.library == "method" and any(v.kind == "array" for v in site._values.values())
             value.kind = "array" if array else "unknown"
-        if value.kind == "number" and site.library in _OF_TENSORS and site.args and all(v.kind == "number" for v in site._values.values()):
+        arrived = site._values.values()
+        if value.kind == "number" and arrived and site.library in _OF_TENSORS and all(v.kind == "number" for v in arrived):
             value = t.of_numbers(value)
         value.origin = site
         site.result = value
