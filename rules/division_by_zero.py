@@ -45,7 +45,7 @@ def check(division: Site, here: Context) -> Iterator[Finding]:
     param = DIVISORS.get(division.op.name, "y")
     divisor = division.value(param)
     why = reason(division, divisor, here)
-    if why is None or here.hidden(division):
+    if why is None or here.hidden(division) or here.tested(division, param):
         return
     certainty = Certainty.MUST if divisor.lo == divisor.hi == 0 else Certainty.MAY
     if certainty is Certainty.MAY and here.asserted(division, param):

@@ -28,7 +28,7 @@ source magics cells notebook
 conditions names values findings epsilons fingerprint edits
 site ops scopes calls statements settings project module
 assumptions resolution recursion following containers state subexpressions expressions
-endings gradients domains exponents moments probabilities pairings masks evidence assertions reach
+endings gradients domains exponents moments probabilities pairings masks branches evidence assertions reach
 template rewrite rules repairs api
 flow
 notices keys patterns revision config suppress checking store cache baseline changes pages

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from tfnanlint.exponents import on_a_grid
 from tfnanlint.masks import plain
-from tfnanlint.site import Site, made_by
+from tfnanlint.site import Site, made_by, same
 from tfnanlint.values import INF, Note, Value
 
 SUMS = ("tf.reduce_sum", "tf.math.count_nonzero", "method.sum")
@@ -18,6 +18,7 @@ _EXTREMES = ("tf.reduce_max", "tf.reduce_min")
 _PARTS = ("tf.multiply", "tf.add", "tf.maximum")
 _UNDERFLOWING = ("tf.exp", "tf.sigmoid")
 _DRAWS = ("tf.random.", "np.random.", "K.random_", "keras.random.")
+_CONSTANTS = ("tf.constant", "tf.convert_to_tensor")
 _LONG = 2.0**31  # the length of an axis is below it
 
 
@@ -35,7 +36,7 @@ def widest(value: Value) -> Value:
 def counted(divisor: Value) -> bool:
     """A Python number or a size made a tensor (Python itself would have complained about 0), or what lies within lengths
     of at least 1."""
-    bare = plain(divisor)
+    bare = _unscaled(plain(divisor))
     minus = made_by(bare, "tf.subtract")
     size = plain(minus.value("x")) if minus is not None else bare
     whole = size.kind == "number" and not size.is_number or bare.dtype in ("int32", "int64")
@@ -49,6 +50,15 @@ def counted(divisor: Value) -> bool:
     return within is not None and within.value("x").lo >= 1
 
 
+def _unscaled(value: Value) -> Value:
+    """A value without a number that it is multiplied by (`2 * n`)."""
+    product = made_by(value, "tf.multiply")
+    for param, other in (("x", "y"), ("y", "x")) if product is not None else ():
+        if product.value(param).is_number and product.value(param).const:
+            return plain(product.value(other))
+    return value
+
+
 def _extent(value: Value) -> bool:
     """The length of an axis, halved or cast: no other values have such bounds."""
     return value.lo >= 0 and _LONG / 8 <= value.hi <= _LONG
@@ -56,10 +66,13 @@ def _extent(value: Value) -> bool:
 
 def shows_zero(divisor: Value, depth: int = 4) -> bool:
     """Whether the program shows that 0 occurs: not where only the shape of an op leaves it open (`1 - b ** n`, the square
-    of an unknown number, an exponential or a sigmoid that must underflow, a floor of which nothing is known), and not where
-    two random draws would have to be 0 at once."""
+    of an unknown number, an exponential or a sigmoid that must underflow, a floor of which nothing is known, the spread
+    of a whole NumPy array), and not where two random draws would have to be 0 at once."""
     divisor = widest(plain(divisor))
-    if not divisor.known or _on_a_kernel(divisor) or _drawn(divisor) > 1:
+    constant = made_by(divisor, *_CONSTANTS)
+    if constant is not None and divisor.known and depth:
+        return shows_zero(constant.value("x"), depth - 1)
+    if _spread(divisor) or not divisor.known or _on_a_kernel(divisor) or _drawn(divisor) > 1:
         return False
     site = made_by(divisor, *_INSIDE, *_EXTREMES, *_PARTS, *_UNDERFLOWING) if depth else None
     quotient = made_by(divisor, "tf.divide")
@@ -85,6 +98,12 @@ def shows_zero(divisor: Value, depth: int = 4) -> bool:
     return site.value("x").zero and shows_zero(site.value("x"), depth - 1)
 
 
+def _spread(value: Value) -> bool:
+    """The standard deviation or variance that NumPy computes over a whole array: a constant, not that of each feature."""
+    spread = made_by(value, "tf.math.reduce_std", "tf.math.reduce_variance")
+    return spread is not None and spread.library == "np" and not spread.given("axis")
+
+
 def _decayed(value: Value) -> bool:
     """1 - b ** n, which corrects the bias of an average."""
     minus = made_by(value, "tf.subtract")
@@ -94,12 +113,14 @@ def _decayed(value: Value) -> bool:
 
 def _scale(value: Value) -> bool:
     """A power of a known positive number (`10 ** (decibels / 10)`): 0 only by underflow."""
-    value = widest(value)
-    constant = made_by(plain(value), "tf.constant", "tf.convert_to_tensor")
+    value = plain(widest(plain(value)))
+    constant = made_by(value, *_CONSTANTS)
+    if constant is not None:
+        return _scale(constant.value("x"))
     quotient = made_by(value, "tf.divide")
     if quotient is not None:
         return _scale(quotient.value("x"))
-    power = made_by(plain(value) if constant is None else constant.value("x"), *_POWERS)
+    power = made_by(value, *_POWERS)
     return power is not None and power.value("x").is_number and power.value("x").const > 0
 
 
@@ -122,14 +143,14 @@ def _drawn(divisor: Value, depth: int = 6) -> int:
         return 1
     if name in SUMS + ("tf.norm", "tf.add_n", "tf.reduce_max"):
         return 2 * _drawn(site.value(site.op.main), depth - 1)
-    if name == "tf.add":
-        parts = [_drawn(site.value(param), depth - 1) for param in ("x", "y")]
-        return sum(parts) if all(parts) else 0
+    if name in ("tf.add", "tf.subtract"):  # something else that is added to a draw leaves it one
+        x, y = site.value("x"), site.value("y")
+        return 0 if name == "tf.subtract" and same(x, y) else _drawn(x, depth - 1) + _drawn(y, depth - 1)
     if name == "tf.multiply":
         parts = [_drawn(site.value(param), depth - 1) for param in ("x", "y")]
         return min(parts)
-    if name in ("tf.constant", "tf.convert_to_tensor", "tf.subtract"):
-        return min(_drawn(site.value(param), depth - 1) for param in ("x", "y") if site.given(param))
+    if name in _CONSTANTS:
+        return _drawn(site.value("x"), depth - 1)
     return _drawn(site.value("x"), depth - 1) if name in _INSIDE + ("tf.abs",) else 0
 
 

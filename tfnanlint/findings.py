@@ -132,3 +132,15 @@ class Finding:
     help: str = ""
     fixed_in: str = ""
     data: dict = field(default_factory=dict, compare=False, hash=False)
+
+
+MODES = ("eager", "graph", "xla")
+_MODE_NAMES = {"eager": "eager mode", "graph": "tf.function", "xla": "XLA", "gpu": "GPUs"}
+_SAYS_MODE = ("eager", "graph", "tf.function", "XLA", "compiled")
+
+
+def where_it_shows(message: str, modes: tuple[str, ...]) -> str:
+    """The modes in which a hazard shows, where these are not all and the message does not name any."""
+    if len(modes) in (0, len(MODES)) or any(word in message for word in _SAYS_MODE):
+        return ""
+    return f" (in {' and '.join(_MODE_NAMES[mode] for mode in modes)} only)"

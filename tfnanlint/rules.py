@@ -15,11 +15,12 @@ from dataclasses import dataclass
 from typing import Any, Callable, Iterable, Iterator
 
 from tfnanlint.assertions import Assertions
+from tfnanlint.branches import leaves_no_zero
 from tfnanlint.edits import enclosing
 from tfnanlint.endings import COMPARISONS, goes_into
 from tfnanlint.epsilons import epsilon
 from tfnanlint.evidence import widest
-from tfnanlint.findings import Certainty, Claim, Differentiated, Edit, Finding, Fix, Setup, Step
+from tfnanlint.findings import MODES, Certainty, Claim, Differentiated, Edit, Finding, Fix, Setup, Step, where_it_shows
 from tfnanlint.names import IMPORTS, local_spelling
 from tfnanlint.masks import CLIPS, Masked, Masks
 from tfnanlint.pairings import Pairing, output_layers, pairings
@@ -31,7 +32,6 @@ from tfnanlint.values import FLOATS, Note, Value, number_text, words
 
 EVENTS = frozenset({"compare", "call", "file"})
 DEFAULT = frozenset({Certainty.MUST, Certainty.MAY})
-MODES = ("eager", "graph", "xla")
 # A replacement: the expression, the template for it, and what the template's holes stand for.
 Part = tuple[ast.expr, str, dict[str, Any]]
 
@@ -108,17 +108,6 @@ def load(plugins: Iterable[str] = ()) -> tuple[Rule, ...]:
             _load_plugins(wanted)
         _loaded = tuple(sorted(_FOUND, key=lambda r: r.code))
     return _loaded
-
-
-_MODE_NAMES = {"eager": "eager mode", "graph": "tf.function", "xla": "XLA", "gpu": "GPUs"}
-_SAYS_MODE = ("eager", "graph", "tf.function", "XLA", "compiled")
-
-
-def _where(message: str, modes: tuple[str, ...]) -> str:
-    """The modes in which a hazard shows, where these are not all and the message does not name any."""
-    if len(modes) in (0, len(MODES)) or any(word in message for word in _SAYS_MODE):
-        return ""
-    return f" (in {' and '.join(_MODE_NAMES[mode] for mode in modes)} only)"
 
 
 # What arrays have as methods and tensors do not.
@@ -242,6 +231,10 @@ class Context:
         lineage = [one.node for one in self.interpreter.lineage(owner)] if owner is not None else []
         return self.module.assertions.about(site, param, self.around(site.node), lineage)
 
+    def tested(self, site: Site, param: str) -> bool:
+        """Whether a test that holds where a site stands leaves no 0 in what arrives at a parameter."""
+        return leaves_no_zero(site, param, self.around(site.node), self.module, self.interpreter)
+
     def visible(self, producer: Site, site: Site) -> bool:
         """Whether a producer stands in the same body as a site; in a draft, which cannot tell what a fix will reach, always."""
         return self.draft or producer.point is not None and producer.point.scope is site.point.scope
@@ -329,7 +322,7 @@ class Context:
         if self.draft:
             return Finding(self.rule.code, self.rule.slug, self.source.path, self.source.span(node or site.node), message, certainty)
         value = site.value(param) if param else None
-        message += _where(message, modes) + (f" (before TensorFlow {fixed_in})" if fixed_in else "")
+        message += where_it_shows(message, modes) + (f" (before TensorFlow {fixed_in})" if fixed_in else "")
         fixes = tuple(fixes)
         no_fix, self.no_fix = ("" if fixes or not self.repairing else self.no_fix), ""
         return Finding(
@@ -596,5 +589,4 @@ def _one_line(text: str) -> str:
     return text if len(text) <= 72 else text[:69] + "..."
 
 
-__all__ = ["Changed", "Claim", "Certainty", "Context", "FLOATS", "Finding", "Fix", "Iterator", "Outside", "Rule", "argument", "load",
-           "rule"]
+__all__ = ["Changed", "Claim", "Certainty", "Context", "FLOATS", "Finding", "Fix", "Iterator", "Outside", "Rule", "argument", "load", "rule"]

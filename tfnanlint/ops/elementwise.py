@@ -95,7 +95,7 @@ op("tf.truncatemod", "raw.TruncateMod raw.Mod np.fmod ops.fmod", "x y name", t.b
 # Trigonometry
 
 row("sin", t.unary(c.wave), more="K.sin")
-row("cos", t.unary(c.wave), more="K.cos")
+row("cos", t.unary(c.cosine), more="K.cos")
 row("tan", t.unary(c.tan))
 row("asin", t.unary(c.asin), ops="arcsin", np="arcsin", needs={"x": "inside (-1, 1)"}, masked="all",
     gradient="infinite at -1 and 1")

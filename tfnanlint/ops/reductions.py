@@ -226,23 +226,35 @@ def within_one(x: Value) -> Value:
     return Value(0.0 if x.lo >= 0 else -1.0 - slack, 1.0 + slack, nan=x.nan, dtype=x.dtype)
 
 
+_MULTIPLES = {"tf.multiply": ("xy", "yx"), "tf.divide": ("xy",), "tf.negative": ("xx",)}
+
+
 def _shifted_exponentials(site: Site, x: Value) -> Value | None:
-    """sum(exp(x - max(x))) is at least 1: the largest element contributes exp(0)."""
+    """sum(exp(x - max(x))) is at least 1: the largest element contributes exp(0). So does the smallest of c * (x - min(x))."""
     exponential = made_by(x, "tf.exp", aligned=True)
-    difference = made_by(exponential.value("x"), "tf.subtract", aligned=True) if exponential is not None else None
-    peak = made_by(difference.value("y"), "tf.reduce_max", aligned=True) if difference is not None else None
+    difference = made_by(_unscaled(exponential.value("x")), "tf.subtract", aligned=True) if exponential is not None else None
+    peak = made_by(difference.value("y"), "tf.reduce_max", "tf.reduce_min", aligned=True) if difference is not None else None
     if peak is None or not same(peak.value("x"), difference.value("x")):
         return None
-    if not _one_axis(site, peak):
-        return None
-    return Value(1.0, INF, nan=x.nan, dtype=x.dtype)
+    return Value(1.0, INF, nan=x.nan, inf=x.inf, dtype=x.dtype) if _one_axis(site, peak) else None
+
+
+def _unscaled(x: Value, depth: int = 4) -> Value:
+    """The difference of which a value is a finite multiple, else the value: both are 0 at the same places."""
+    product = made_by(x, *_MULTIPLES, aligned=True) if depth else None
+    for param, other in _MULTIPLES[product.op.name] if product is not None else ():
+        inner, factor = _unscaled(product.value(param), depth - 1), product.value(other)
+        if made_by(inner, "tf.subtract", aligned=True) is not None and (param == other or not (
+                factor.inf or factor.nan or product.op.name == "tf.divide" and factor.zero)):
+            return inner
+    return x
 
 
 def _mean(site: Site) -> Value:
     x = t.one_of(site.value("x"))
     result = mean(x)
     if x.dtype not in ("float16", "bfloat16") and _shifted_exponentials(site, x) is not None:  # 1 among as many as an axis holds
-        return Value(2.0**-31, max(result.hi, 1.0), nan=x.nan, dtype=x.dtype)
+        return Value(2.0**-31, max(result.hi, 1.0), nan=x.nan, inf=result.inf, dtype=x.dtype)
     return result
 
 
