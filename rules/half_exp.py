@@ -18,7 +18,7 @@ No public report of it is known to us: it is here for what execution shows.
 from tfnanlint.api import Certainty, Claim, Context, Finding, Iterator, Site, argument, exponential_of, rule, tame
 
 
-@rule("TFN309", "half-exp", on="tf.sqrt K.sqrt tf.pow", needs="exp", over="TFN104 TFN106 TFN202 TFN204 TFN206")
+@rule("TFN309", "half-exp", on="tf.sqrt K.sqrt tf.pow", needs="exp( exp) exp, exponential", over="TFN104 TFN106 TFN202 TFN204 TFN206")
 def check(root: Site, here: Context) -> Iterator[Finding]:
     exp = exponential_of(root.value(root.op.main))
     if exp is None or tame(exp.value("x")):

@@ -24,7 +24,7 @@ from tfnanlint.api import (Certainty, Changed, Claim, Context, Differentiated, F
                            ast, exponential_of, opposite, rule)
 
 
-@rule("TFN311", "hand-sigmoid", on="tf.divide tf.math.reciprocal", needs="exp", over="TFN102 TFN106")
+@rule("TFN311", "hand-sigmoid", on="tf.divide tf.math.reciprocal", needs="exp( exp) exp, exponential", over="TFN102 TFN106")
 def check(quotient: Site, here: Context) -> Iterator[Finding]:
     if quotient.op.name == "tf.divide":
         tangent = hand_tanh(quotient, here)

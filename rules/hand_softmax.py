@@ -23,7 +23,7 @@ from tfnanlint.api import (NO_CONSTANT, Certainty, Claim, Context, Finding, Fix,
                            shifted_by_maximum, tame)
 
 
-@rule("TFN306", "hand-softmax", on="tf.divide tf.math.divide_no_nan", needs="exp", over="TFN102 TFN106")
+@rule("TFN306", "hand-softmax", on="tf.divide tf.math.divide_no_nan", needs="exp( exp) exp, exponential", over="TFN102 TFN106")
 def check(quotient: Site, here: Context) -> Iterator[Finding]:
     exp = exponential_of(quotient.value("x"))
     if exp is None:

@@ -33,12 +33,18 @@ POLICIES = ("mixed_float16", "float16")
 
 @rule("TFN601", "mask-overflows-float16", on="file", words="float16", over="TFN506")
 def check(module: object, here: Context) -> Iterator[Finding]:
-    names = "".join(rf"|\b{name}\b" for name in sorted(set(NAMED.findall(here.source.text))))
+    names = "".join(rf"|\b{name}\b" for name in sorted(named(here.source.text)))
     for site in here.applications(re.compile(BIG + names)):
         if site.op.name == "tf.where":
             yield from chosen(site, here)
         elif site.op.name in ARITHMETIC:
             yield from computed(site, here)
+
+
+def named(text: str) -> set[str]:
+    """The names that are given such a number, looked for on the lines that hold one."""
+    lines = ((text.rfind("\n", 0, number.start()) + 1, number.end()) for number in re.finditer(BIG, text))
+    return {match[1] for start, end in lines for match in NAMED.finditer(text, start, end)}
 
 
 def computed(site: Site, here: Context) -> Iterator[Finding]:

@@ -6,6 +6,7 @@ import ast
 from typing import Any
 
 from tfnanlint.conditions import leaf
+from tfnanlint.nodes import nodes_in
 from tfnanlint.ops import SYNONYMS, Op
 from tfnanlint.scopes import Assigned, Binding, Fixed, Point, Scope, Stored, unrefined
 from tfnanlint.values import Value
@@ -239,8 +240,17 @@ def _collected(node: ast.expr, point: Point) -> dict[str, Binding] | None:
 
 def _taken_out(function: ast.AST, name: str) -> set[str] | None:
     """The keys that a function takes out of a dict, `kwargs.pop("name", None)`; None where one is not a constant."""
+    known = getattr(function, "taken_out", None)
+    if known is None:  # kept with the tree, for a call is followed often
+        known = function.taken_out = {}
+    if name not in known:
+        known[name] = _popped(function, name)
+    return known[name]
+
+
+def _popped(function: ast.AST, name: str) -> set[str] | None:
     found = set()
-    for node in ast.walk(function):
+    for node in nodes_in(function):
         key = None
         if isinstance(node, ast.Call) and leaf(node.func) == "pop" and _named(node.func.value, name):
             key = node.args[0] if node.args else None

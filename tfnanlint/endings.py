@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from tfnanlint.conditions import leaf
+from tfnanlint.nodes import nodes_in
 from tfnanlint.scopes import Assigned, Scope
 
 # What asks how a value stands to others, and gives no part of it on: -Inf is a right answer to these, NaN is "no".
@@ -48,18 +49,18 @@ class Endings:
             else:
                 ends = set(ways.get(into, ())) if into is not None and into.isidentifier() else {False}
             found[node] = ends == {True}
-            for name in {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}:
+            for name in {inner.id for inner in nodes_in(node) if isinstance(inner, ast.Name)}:
                 ways.setdefault(name, set()).update(ends)
         return found
 
     def only_shown(self, node: ast.AST) -> bool:
         """Whether the name that an expression is assigned to goes into summaries only."""
         return any(self._shown.get(whole, False) for _, whole in self._rows.get(node.lineno, ())
-                   if any(one is node for one in ast.walk(whole)))
+                   if any(one is node for one in nodes_in(whole)))
 
     def paths(self, node: ast.AST) -> set[str]:
         """The names and attributes that are assigned an expression with `node` in it."""
-        return {path for path, whole in self._rows.get(node.lineno, ()) if any(one is node for one in ast.walk(whole))}
+        return {path for path, whole in self._rows.get(node.lineno, ()) if any(one is node for one in nodes_in(whole))}
 
     def assigned(self, node: ast.AST) -> str | None:
         """The one path that the statement around an expression assigns; None for several or none."""
@@ -69,7 +70,7 @@ class Endings:
     def only_into(self, node: ast.AST, calls: frozenset[str]) -> bool:
         """Whether every way from an expression ends in a comparison, or in a call of one of `calls`."""
         whole = next((one for first, last, one, _ in self._scope.statements if first <= node.lineno <= last
-                      and any(inner is node for inner in ast.walk(one))), None)
+                      and any(inner is node for inner in nodes_in(one))), None)
         if whole is None:
             return False
         if _ends(whole, node, calls):
@@ -90,12 +91,12 @@ class Endings:
             if whole not in seen:  # a loop is walked more than once
                 seen.add(whole)
                 into = self.assigned(whole)
-                for name in ast.walk(whole):
+                for name in nodes_in(whole):
                     if isinstance(name, ast.Name):
                         found.setdefault(name.id, []).append((whole, name, into))
-        for inner in ast.walk(self._scope.node):
+        for inner in nodes_in(self._scope.node):
             if isinstance(inner, _BODIES) and inner is not self._scope.node:
-                for name in ast.walk(inner):
+                for name in nodes_in(inner):
                     if isinstance(name, ast.Name):
                         found.setdefault(name.id, []).append((inner, name, None))
         return found
@@ -156,7 +157,7 @@ def _above(whole: ast.AST, node: ast.AST) -> list[tuple[ast.AST, ast.AST]]:
     """(expression, the part of it that holds `node`) from `whole` inwards."""
     path: list[tuple[ast.AST, ast.AST]] = []
     while whole is not node:
-        inner = next((child for child in ast.iter_child_nodes(whole) if any(one is node for one in ast.walk(child))), None)
+        inner = next((child for child in ast.iter_child_nodes(whole) if any(one is node for one in nodes_in(child))), None)
         if inner is None:
             return path
         path.append((whole, inner))

@@ -99,18 +99,22 @@ class Interpreter(Resolution, Following, Containers, State, Subexpressions):
         self.steps += 1
         if self.depth >= MAX_DEPTH or self.steps > MAX_STEPS:
             return unknown()  # and so for good: asking again would cost as much again
+        reads = self.reads
+        if handler in _LEAVES:  # it assumes nothing
+            found = memo[node] = handler(self, node, point)
+            return found
         tentative = self.tentatively((node, id(memo)))
         if tentative is not None:
             return tentative
-        mark = len(self.reads)
+        mark = len(reads)
         self.depth += 1
         try:
             found = handler(self, node, point)
         finally:
             self.depth -= 1
-        if len(self.reads) > mark and self.inlined == 0:
+        if len(reads) > mark and self.inlined == 0:
             self.settled(self.nesting, mark)  # nobody asks from further outside
-        if len(self.reads) == mark:
+        if len(reads) == mark:
             memo[node] = found
         else:
             self.hold((node, id(memo)), found, mark)
@@ -267,8 +271,9 @@ class Interpreter(Resolution, Following, Containers, State, Subexpressions):
     def _result(self, site: Site) -> Value:
         """The value that a site gives, with the site as its origin."""
         value = site.give()
-        if any(given is NOTHING for given in site._values.values()):
-            return NOTHING
+        for given in site._values.values():
+            if given is NOTHING:
+                return NOTHING
         if value.kind == "tensor" and site.library in _PLAIN and all(v.kind != "tensor" for v in site._values.values()):
             # Nothing here says that TensorFlow computes it; NumPy's functions and methods give arrays.
             array = site.library == "np" or site.library == "method" and any(v.kind == "array" for v in site._values.values())
@@ -513,6 +518,7 @@ class Interpreter(Resolution, Following, Containers, State, Subexpressions):
         return unknown() if assumed is NOTHING else assumed.but(zero=assumed.zero, origin=Note("", parent=assumed.origin))
 
 
+_LEAVES = frozenset((Interpreter.literal, Interpreter.lambda_, Interpreter.text))
 _SIZES = frozenset("shape size shape_list get_shape_list dimension_size".split())
 _PYTHON = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
            ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.Pow: operator.pow}

@@ -9,6 +9,7 @@ from tfnanlint import calls
 from tfnanlint.calls import Bound, ClassObject, Function, Handed, Instance, Parent
 from tfnanlint.conditions import leaf
 from tfnanlint.names import canonical, is_tensorflow
+from tfnanlint.nodes import nodes_in
 from tfnanlint.ops import Op
 from tfnanlint.ops.python import limit
 from tfnanlint.recursion import Recursion
@@ -307,7 +308,7 @@ class Following(Recursion):
 
     def _handed_on(self, name: str, expression: ast.AST, point: Point) -> set[ast.AST]:
         """The functions of a name that an expression uses as values."""
-        nodes = list(ast.walk(expression))
+        nodes = nodes_in(expression)
         called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
         found = set()
         for node in nodes:

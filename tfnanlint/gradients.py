@@ -13,6 +13,7 @@ from tfnanlint.conditions import leaf
 from tfnanlint.endings import CUTS, endings_of, goes_into
 from tfnanlint.findings import Differentiated
 from tfnanlint.following import HOOKS
+from tfnanlint.nodes import nodes_in
 from tfnanlint.scopes import Parameter, Point, Scope
 from tfnanlint.site import Site
 from tfnanlint.values import Value
@@ -33,10 +34,11 @@ _UNTRAINED_METHODS = frozenset({"test_step", "predict_step", "update_state", "re
 _MAX_NODES = 4000
 _MAPPED = re.compile(r"\.map\(\s*(?:self\.)?(\w+)")
 _OWN_GRADIENTS = re.compile(r"\b(?:vjp_fwd|vjp_bwd|jvp_fn)\s*=\s*(\w+)")
-_LOSSES = re.compile(r"\bloss(?:es|_fn)?\s*=\s*(?:self\.)?\[?(\w+)\s*[,)\]\n]")
-_SEVERAL_LOSSES = re.compile(r"\bloss(?:es)?\s*=\s*(\[[^\]]*\]|\{[^}]*\})")
+# That nothing stands before them is asked behind the word: a pattern that begins with letters is found fast.
+_LOSSES = re.compile(r"loss(?<!\wloss)(?:es|_fn)?\s*=\s*(?:self\.)?\[?(\w+)\s*[,)\]\n]")
+_SEVERAL_LOSSES = re.compile(r"loss(?<!\wloss)(?:es)?\s*=\s*(\[[^\]]*\]|\{[^}]*\})")
 _WORD = re.compile(r"\b[a-zA-Z_]\w*")
-_METRIC_ARGUMENT = re.compile(r"\bmetrics\s*=\s*(\[[^\]]*\]|\{[^}]*\})")
+_METRIC_ARGUMENT = re.compile(r"metrics(?<!\wmetrics)\s*=\s*(\[[^\]]*\]|\{[^}]*\})")
 # What is measured or prepared and not trained, by the names that people give it.
 _MEASURED = re.compile(r"(?:^|_)(?:metrics?|accuracy|precision|recall|f1|fbeta|auc|summary|summaries|eval|evaluation|"
                        r"schedules?|learning_rate|(?<!weight_)decay|"
@@ -182,12 +184,14 @@ class Gradients:
     @cached_property
     def _mapped(self) -> frozenset[str]:
         """Names of the functions that are handed to `map`."""
-        return frozenset(_MAPPED.findall(self.module.source.text))
+        text = self.module.source.text
+        return frozenset(_MAPPED.findall(text) if ".map(" in text else ())
 
     @cached_property
     def _own_gradients(self) -> frozenset[str]:
         """Names of the functions that are handed to a decorator as the two ways of a gradient."""
-        return frozenset(_OWN_GRADIENTS.findall(self.module.source.text))
+        text = self.module.source.text
+        return frozenset(_OWN_GRADIENTS.findall(text) if any(word in text for word in ("vjp_", "jvp_fn")) else ())
 
     def handed(self, function: Function | None, depth: int = 5) -> bool:
         """Whether a function is handed to a decorator as one way of a gradient, or called by such functions only: what it
@@ -212,7 +216,8 @@ class Gradients:
     @cached_property
     def _metrics(self) -> frozenset[str]:
         """Names of the functions that `compile` is given as metrics."""
-        listed = _METRIC_ARGUMENT.findall(self.module.source.text)
+        text = self.module.source.text
+        listed = _METRIC_ARGUMENT.findall(text) if "metrics" in text else ()
         return frozenset(name for one in listed for name in _WORD.findall(one)) - self._losses
 
     def _measures(self, function: Function) -> bool:
@@ -245,7 +250,7 @@ class Gradients:
             self._upstream = set()
             for row in self.module.source.rows(_SINK_WORDS):
                 for expression, point in self.module.expressions(row, self.interpreter):
-                    for node in ast.walk(expression):
+                    for node in nodes_in(expression):
                         if isinstance(node, ast.Call) and leaf(node.func) in _SINKS:
                             self._mark(node, point)
         return self._upstream

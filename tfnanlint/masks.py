@@ -15,6 +15,7 @@ from typing import Any, Iterator
 from tfnanlint.calls import Function
 from tfnanlint.conditions import facts, leaf
 from tfnanlint.domains import Domain, domains
+from tfnanlint.nodes import nodes_in
 from tfnanlint.scopes import Assigned, Fixed, Point, Scope, unrefined
 from tfnanlint.site import Site, made_by, same
 from tfnanlint.values import INF, Value, clamp, number, related
@@ -78,13 +79,14 @@ class Masks:
         functions that get the result as an argument."""
         found = list(self._products_of(site.point.scope))
         for call, function in self._handed[site.point.scope]:
-            if any(site.node is node for argument in call.args for node in ast.walk(argument)):
+            if any(site.node is node for argument in call.args for node in nodes_in(argument)):
                 found += self._products_of(self.interpreter.activation(function))
         return found + [one for scope in self._callers(site) for one in self._products_of(scope)]
 
     def _products_of(self, scope: Scope) -> list[Site]:
         if scope not in self._products:
-            nodes = [(node, Point(scope, time)) for _, _, expression, time in scope.statements for node in ast.walk(expression)]
+            nodes = [(node, Point(scope, time)) for _, _, expression, time in scope.statements for node in nodes_in(expression)
+                     if isinstance(node, (ast.BinOp, ast.Call))]
             found = [self.interpreter.site(node, point) for node, point in nodes
                      if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult) and self._may_matter(node, point)
                      or isinstance(node, ast.Call) and leaf(node.func) in ("multiply", "mul")]
@@ -144,7 +146,7 @@ class Masks:
     def _choices(self, rows: list[int], names: frozenset[str]) -> Iterator[Site]:
         for row in rows:
             for expression, point in self.module.expressions(row, self.interpreter):
-                for node in ast.walk(expression):
+                for node in nodes_in(expression):
                     if isinstance(node, ast.Call):
                         found, _ = self.interpreter.row(node.func, point)
                         if found is not None and found.name in names:

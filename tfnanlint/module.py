@@ -12,14 +12,14 @@ from tfnanlint.calls import ClassObject, Function
 from tfnanlint.conditions import leaf
 from tfnanlint.scopes import Point, Scope
 from tfnanlint.source import Source
-from tfnanlint.statements import Walk, declared
+from tfnanlint.statements import Walk
 
 
 def _first_row(statement: tuple) -> int:
     return statement[0]
 
 
-_GLOBAL = re.compile(r"^[ \t]*global ", re.M)
+_GLOBAL = re.compile(r"global [ \t]*\w")
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
@@ -57,11 +57,23 @@ class Module:
         self._calls: dict[str, list[tuple[ast.Call, Point]]] = {}
         self.nonlocal_rows = self.source.rows_with("nonlocal ")
         self.scope = Scope(source.tree, None, self)
-        if "global " in source.text and _GLOBAL.search(source.text):
-            self.scope.shared = declared(source.tree, ast.Global)
+        if "global " in source.text:
+            self.scope.shared = self._declared(source.rows(_GLOBAL))
         walk = Walk(self.scope)
         for block in source.blocks:
             walk.block(block)
+
+    def _declared(self, rows: list[int]) -> frozenset[str]:
+        """The names in the `global` statements that stand in some rows."""
+        found: set[str] = set()
+        for row in rows:
+            body = self.source.tree.body
+            while body:
+                node = body[max(bisect_right(body, row, key=_line) - 1, 0)]
+                if isinstance(node, ast.Global):
+                    found.update(node.names)
+                body = _block(node, row)
+        return frozenset(found)
 
     def close(self) -> None:
         """Take apart what refers to itself, so that memory is given back without the cyclic collector (it is off)."""

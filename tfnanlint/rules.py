@@ -23,6 +23,7 @@ from tfnanlint.evidence import widest
 from tfnanlint.findings import MODES, Certainty, Claim, Differentiated, Edit, Finding, Fix, Setup, Step, where_it_shows
 from tfnanlint.names import IMPORTS, local_spelling
 from tfnanlint.masks import CLIPS, Masked, Masks
+from tfnanlint.nodes import nodes_in
 from tfnanlint.pairings import Pairing, output_layers, pairings
 from tfnanlint.reach import Named, Naming, Outside, Reach, argument, fresh, steady
 from tfnanlint.scopes import Point, import_of
@@ -59,12 +60,13 @@ class Rule:
 
     def targets(self, text: str) -> tuple[str, ...]:
         """Those of `on` for which a file with this text may hold something."""
-        if not self.needs:
-            return self.on
-        if not any(piece in text for piece in self.needs if ":" not in piece):
-            return ()
-        absent = {op for op, _, piece in (need.partition(":") for need in self.needs) if piece and piece not in text}
-        return tuple(target for target in self.on if target not in absent)
+        for piece in self.needs:
+            if ":" not in piece and piece in text:
+                break
+        else:
+            return () if self.needs else self.on
+        absent = [op for op, _, piece in (need.partition(":") for need in self.needs) if piece and piece not in text]
+        return tuple(target for target in self.on if target not in absent) if absent else self.on
 
     @property
     def summary(self) -> str:
@@ -263,7 +265,7 @@ class Context:
         seen: set[ast.AST] = set()
         for row in self.module.source.rows(pattern):
             for expression, point in self.module.expressions(row, self.interpreter):
-                for node in ast.walk(expression):
+                for node in nodes_in(expression):
                     if isinstance(node, (ast.Call, ast.BinOp)) and node not in seen and node.lineno <= row <= node.end_lineno:
                         seen.add(node)
                         site = self.interpreter.site(node, point)

@@ -27,7 +27,7 @@ class Scope:
     """
 
     __slots__ = ("node", "parent", "time", "history", "memo", "statements", "returns", "function", "module",
-                 "yields", "tapes", "stopped", "depth", "callees", "shared", "inner", "_globals", "_later", "_here")
+                 "yields", "tapes", "stopped", "depth", "callees", "shared", "inner", "loops", "_globals", "_later", "_here")
 
     def __init__(self, node: ast.AST, parent: Point | None, module: Any, function: Any = None, depth: int = 0):
         self.node = node
@@ -45,6 +45,7 @@ class Scope:
         self.stopped: list[tuple[int, int]] = []  # `with tape.stop_recording()`
         self.depth = depth
         self.inner: list[Point] = []  # the points of inner expressions, for `close`
+        self.loops: list[Loop] = []
         self.shared: frozenset[str] = frozenset()  # names that functions inside assign through global or nonlocal
         self._globals: dict[str, Shared] = {}
         self._later: dict[tuple[str, int], tuple[int, Any]] = {}
@@ -119,10 +120,9 @@ class Scope:
             point.memo.clear()
             point.over.clear()
         self.inner.clear()
-        for _, bindings in self.history.values():
-            for binding in bindings:
-                if isinstance(binding, Loop):
-                    binding.rounds.clear()
+        for loop in self.loops:
+            loop.rounds.clear()
+        self.loops.clear()
         self.history.clear()
         self.memo.clear()
         self.callees.clear()

@@ -212,6 +212,7 @@ class Walk:
             loop = Loop(self._held(path))
             names[path] = loop
             self.bind(path, loop)
+        self.scope.loops += names.values()
         frame = _LoopFrame(names, self.scope.time, len(self.log))
         self.loops.append(frame)
         return frame

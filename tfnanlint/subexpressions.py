@@ -11,41 +11,46 @@ from typing import Any, Iterator
 
 from tfnanlint.calls import Function, defaults_of
 from tfnanlint.conditions import leaf
+from tfnanlint.nodes import parts_of
 from tfnanlint.scopes import Assigned, Binding, Fixed, Iterated, Parameter, Point
 from tfnanlint.values import unknown
-
-_NO_VALUE = (ast.expr_context, ast.operator, ast.cmpop, ast.unaryop, ast.boolop)
 
 
 class Subexpressions:
     """The part of the interpreter that goes from an expression to its parts."""
 
-    def parts(self, node: ast.AST, point: Point) -> Iterator[tuple[ast.AST, Point]]:
+    def parts(self, node: ast.AST, point: Point) -> list[tuple[ast.AST, Point]]:
         """The direct parts of an expression at a point, in the order of the text."""
-        if isinstance(node, ast.IfExp):
-            yield node.test, point
-            yield node.body, self.assuming(node.test, True, point)
-            yield node.orelse, self.assuming(node.test, False, point)
-        elif isinstance(node, ast.BoolOp):
-            for value in node.values:
-                yield value, point
-                point = self.assuming(value, isinstance(node.op, ast.And), point)
-        elif isinstance(node, ast.Lambda):
-            yield node.body, self.within(node, point)
-        elif isinstance(node, (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)):
-            for generator in node.generators:
-                yield generator.iter, point
-            inner = self.inside(node, point)
-            for part in ([node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]):
-                yield part, inner
-        elif isinstance(node, ast.Call) and len(node.args) >= 3 and leaf(node.func) == "cond":
-            yield node.args[0], point
-            for branch, truth in zip(node.args[1:3], (True, False)):
-                yield branch, self.assuming(node.args[0], truth, point)
-        else:
-            for child in ast.iter_child_nodes(node):
-                if not isinstance(child, _NO_VALUE):
-                    yield child, point
+        special = _SPECIAL.get(type(node))
+        if special is not None and (type(node) is not ast.Call or len(node.args) >= 3 and leaf(node.func) == "cond"):
+            return list(special(self, node, point))
+        return [(part, point) for part in parts_of(node)]
+
+    def _chosen(self, node: ast.IfExp, point: Point) -> Iterator[tuple[ast.AST, Point]]:
+        yield node.test, point
+        yield node.body, self.assuming(node.test, True, point)
+        yield node.orelse, self.assuming(node.test, False, point)
+
+    def _tested(self, node: ast.BoolOp, point: Point) -> Iterator[tuple[ast.AST, Point]]:
+        for value in node.values:
+            yield value, point
+            point = self.assuming(value, isinstance(node.op, ast.And), point)
+
+    def _of_lambda(self, node: ast.Lambda, point: Point) -> Iterator[tuple[ast.AST, Point]]:
+        yield node.body, self.within(node, point)
+
+    def _comprehended(self, node: Any, point: Point) -> Iterator[tuple[ast.AST, Point]]:
+        for generator in node.generators:
+            yield generator.iter, point
+        inner = self.inside(node, point)
+        for part in ([node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]):
+            yield part, inner
+
+    def _of_cond(self, node: ast.Call, point: Point) -> Iterator[tuple[ast.AST, Point]]:
+        """`tf.cond(test, f, g)`."""
+        yield node.args[0], point
+        for branch, truth in zip(node.args[1:3], (True, False)):
+            yield branch, self.assuming(node.args[0], truth, point)
 
     def calls_in(self, expression: ast.AST, name: str, point: Point) -> Iterator[tuple[ast.Call, Point]]:
         """The calls inside an expression whose callee ends in `name`, each with the point where it stands."""
@@ -54,7 +59,7 @@ class Subexpressions:
             node, here = stack.pop()
             if isinstance(node, ast.Call) and leaf(node.func) == name:
                 yield node, here
-            stack += reversed(list(self.parts(node, here)))
+            stack += reversed(self.parts(node, here))
 
     def within(self, node: ast.Lambda, point: Point) -> Point:
         """The point inside a lambda, its parameters as whoever calls it fills them."""
@@ -81,3 +86,10 @@ class Subexpressions:
             for test in generator.ifs:
                 point = self.assuming(test, True, point)
         return point
+
+
+_SPECIAL: dict[type, Any] = {
+    ast.IfExp: Subexpressions._chosen, ast.BoolOp: Subexpressions._tested, ast.Lambda: Subexpressions._of_lambda,
+    ast.Call: Subexpressions._of_cond, ast.ListComp: Subexpressions._comprehended, ast.SetComp: Subexpressions._comprehended,
+    ast.GeneratorExp: Subexpressions._comprehended, ast.DictComp: Subexpressions._comprehended,
+}

@@ -332,23 +332,35 @@ _CALLABLE = frozenset(("function", "layer", "model"))
 def join(values: list[Value]) -> Value:
     """What holds whichever of the values arrives. The origin is that of the widest known one."""
     first = values[0]
-    if all(v is first for v in values[1:]):
+    if len(values) == 1:
         return first
     values = [v for v in values if v.kind not in ("none", "nothing")] or values
-    if len(values) == 1:
-        return values[0]
-    lo = min(v.lo for v in values)
-    hi = max(v.hi for v in values)
-    same_token = all(v.token is first.token for v in values)
-    const = first.const if all(type(v.const) is type(first.const) and v.const == first.const for v in values) else NO_CONSTANT
-    return Value(
-        lo, hi, any(v.zero for v in values), nan=any(v.nan for v in values), inf=any(v.inf for v in values),
-        dtype=first.dtype if all(v.dtype == first.dtype for v in values) else _either_dtype(values),
-        kind=first.kind if all(v.kind == first.kind for v in values) else _mixed_kind(values),
-        const=const, obj=_joined_object(values),
-        origin=_joined_origin(values), guarded=any(v.guarded for v in values) and all(v.guarded or v.positive for v in values),
-        evident=any(v.evident for v in values), token=first.token if same_token else None,
-    )
+    one = values[0]
+    lo, hi, kind, const, token = one.lo, one.hi, first.kind, first.const, first.token
+    zero = nan = inf = guarded = evident = False
+    safe = same = one_dtype = True
+    for v in values:  # one walk: this is where the analysis is most of the time
+        if v is not first:
+            same = False
+        if v.lo < lo:
+            lo = v.lo
+        if v.hi > hi:
+            hi = v.hi
+        zero, nan, inf, evident = zero or v.zero, nan or v.nan, inf or v.inf, evident or v.evident
+        guarded, safe = guarded or v.guarded, safe and (v.guarded or v.positive)
+        if v.token is not token:
+            token = None
+        if v.dtype != first.dtype:
+            one_dtype = False
+        if v.kind != kind:
+            kind = ""
+        if const is not NO_CONSTANT and (type(v.const) is not type(const) or v.const != const):
+            const = NO_CONSTANT
+    if len(values) == 1 or same:
+        return one
+    return Value(lo, hi, zero, nan=nan, inf=inf, dtype=first.dtype if one_dtype else _either_dtype(values),
+                 kind=kind or _mixed_kind(values), const=const, obj=_joined_object(values), origin=_joined_origin(values),
+                 guarded=guarded and safe, evident=evident, token=token)
 
 
 def _either_dtype(values: list[Value]) -> str | None:
@@ -362,7 +374,10 @@ def _joined_object(values: list[Value]) -> Any:
     """The object they share; of several functions the choice, of tuples and dicts what each place may hold."""
     objects = [v.obj for v in values]
     first = objects[0]
-    if all(obj is first for obj in objects):
+    for obj in objects:
+        if obj is not first:
+            break
+    else:
         return first
     modules = all(isinstance(obj, (Namespace, Choice)) for obj in objects)
     if modules or all(v.kind in _CALLABLE and v.obj is not None for v in values):
@@ -387,8 +402,12 @@ def _mixed_kind(values: list[Value]) -> str:
 
 def _joined_origin(values: list[Value]):
     """The origin of the value that admits most: it is the one a hazard comes from, but not what surely arrives."""
-    if all(v.origin is values[0].origin for v in values):
-        return values[0].origin
+    first = values[0].origin
+    for v in values:
+        if v.origin is not first:
+            break
+    else:
+        return first
     widest = max(values, key=lambda v: (v.origin is not None, v.zero, v.nan or v.inf, -v.lo, v.hi))
     return Note("", parent=widest.origin)
 

@@ -92,6 +92,7 @@ FAMILIES = ("arithmetic", "elementwise", "comparison", "reductions", "products",
             "variables", "layers", "training", "python")
 
 
+@cache
 def load() -> dict[str, Op]:
     """The table, with every family imported."""
     for family in FAMILIES:  # also when something has imported one family before

@@ -1,0 +1,60 @@
+"""Nodes of a syntax tree: the expressions inside another one, several times as fast as `ast.walk`.
+
+Operators and contexts (`ast.Add`, `ast.Load`) are left out: they hold nothing.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import Any, Callable
+
+_MARKS = (ast.expr_context, ast.operator, ast.cmpop, ast.unaryop, ast.boolop)
+
+
+def _none(node: Any) -> Sequence[ast.AST]:
+    return ()
+
+
+def _value(node: Any) -> Sequence[ast.AST]:
+    return (node.value,)
+
+
+def _elements(node: Any) -> Sequence[ast.AST]:
+    return node.elts
+
+
+def _any(node: ast.AST) -> Sequence[ast.AST]:
+    found: list[ast.AST] = []
+    for name in node._fields:
+        part = getattr(node, name, None)
+        if isinstance(part, list):
+            found += [one for one in part if isinstance(one, ast.AST) and not isinstance(one, _MARKS)]
+        elif isinstance(part, ast.AST) and not isinstance(part, _MARKS):
+            found.append(part)
+    return found
+
+
+_PARTS: dict[type, Callable[[Any], Sequence[ast.AST]]] = {
+    ast.Name: _none, ast.Constant: _none, ast.Attribute: _value, ast.keyword: _value, ast.Starred: _value, ast.Expr: _value,
+    ast.Tuple: _elements, ast.List: _elements,
+    ast.BinOp: lambda node: (node.left, node.right),
+    ast.UnaryOp: lambda node: (node.operand,),
+    ast.Subscript: lambda node: (node.value, node.slice),
+    ast.Call: lambda node: [node.func, *node.args, *node.keywords],
+    ast.Compare: lambda node: [node.left, *node.comparators],
+}
+
+
+def parts_of(node: ast.AST) -> Sequence[ast.AST]:
+    """The nodes directly inside a node, in the order of the text."""
+    return _PARTS.get(type(node), _any)(node)
+
+
+def nodes_in(node: ast.AST) -> list[ast.AST]:
+    """A node and all nodes inside of it, in the order of `ast.walk`."""
+    found = [node]
+    known = _PARTS
+    for one in found:  # it grows on the way
+        found += known.get(type(one), _any)(one)
+    return found
