@@ -6,6 +6,7 @@ import ast
 import re
 import traceback
 from dataclasses import replace
+from functools import cache
 from typing import Any, Callable, Iterable, Iterator
 
 from tfnanlint.conditions import leaf
@@ -120,7 +121,8 @@ _cache: dict[tuple, Subscriptions] = {}
 
 def subscriptions(rules: Iterable[Rule], text: str) -> Subscriptions:
     """What `rules` look at in a file with this text."""
-    key = tuple((one, targets) for one in rules if (targets := one.targets(text)))
+    holds = cache(text.__contains__)  # rules ask for the same pieces
+    key = tuple((one, targets) for one in rules if (targets := one.targets(holds)))
     if key not in _cache:
         _cache[key] = Subscriptions(key)
     return _cache[key]

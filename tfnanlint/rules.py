@@ -58,14 +58,13 @@ class Rule:
     arrays: bool = False
     silent: frozenset[tuple[Certainty, Differentiated]] = frozenset()
 
-    def targets(self, text: str) -> tuple[str, ...]:
-        """Those of `on` for which a file with this text may hold something."""
-        for piece in self.needs:
-            if ":" not in piece and piece in text:
-                break
-        else:
-            return () if self.needs else self.on
-        absent = [op for op, _, piece in (need.partition(":") for need in self.needs) if piece and piece not in text]
+    def targets(self, holds: Callable[[str], bool]) -> tuple[str, ...]:
+        """Those of `on` for which a file may have something; `holds` tells of a piece of text whether it stands there."""
+        if not self.needs:
+            return self.on
+        if not any(holds(piece) for piece in self.needs if ":" not in piece):
+            return ()
+        absent = {op for op, _, piece in (need.partition(":") for need in self.needs) if piece and not holds(piece)}
         return tuple(target for target in self.on if target not in absent) if absent else self.on
 
     @property
