@@ -68,9 +68,10 @@ def guarded(site: Site, param: str, here: Context) -> Iterator[Finding]:
         return
     for eps_param, x in epsilons(guard):
         eps = guard.value(eps_param)
-        if not eps.exact or not vanishes(eps.lo, x.dtype) or x.positive or x.kind == "number" or not here.numeric(x):
+        dtype = x.dtype or (eps.dtype if eps.kind in ("tensor", "array") else None) or "float32"  # a tensor brings its dtype along
+        if not eps.exact or not vanishes(eps.lo, dtype) or x.positive or x.kind == "number" or not here.numeric(x):
             continue
-        dtype, inside = x.dtype or "float32", any(node is guard.node for node in ast.walk(site.node))
+        inside = any(node is guard.node for node in ast.walk(site.node))
         text = number_text(eps.lo).replace("e-0", "e-")
         yield here.finding(site, param, f"{text} is 0 in {dtype}: the guard does nothing, and where the value is 0 this is not finite",
                            Certainty.MAY, larger(site, guard, eps_param, x, here), node=guard.node if inside else None,

@@ -8,8 +8,8 @@ import re
 from functools import lru_cache
 from typing import Any
 
-from tfnanlint.conditions import path_of
-from tfnanlint.names import ROOTS, canonical
+from tfnanlint.conditions import leaf, path_of
+from tfnanlint.names import ROOTS, canonical, is_tensorflow
 from tfnanlint.ops import Op, namespaces
 from tfnanlint.ops.python import limit
 from tfnanlint.scopes import Assigned, Binding, Imported, Joined, Point, Refined, unrefined
@@ -61,13 +61,37 @@ class Resolution:
     def _resolve(self, node: ast.expr, point: Point, depth: int) -> str | None:
         if isinstance(node, ast.Attribute):
             base = self.resolve(node.value, point) if depth == 0 else self._resolve(node.value, point, depth + 1)
-            return canonical(f"{base}.{node.attr}") if base else None
+            return canonical(f"{base}.{node.attr}") if base else self._through_module(node, point, depth)
         if isinstance(node, ast.Name) and depth < 12:
             binding = point.lookup(node.id)
             if binding is None:
                 return self._unbound(node.id, point)
             return self._resolve_binding(binding, depth)
         return None
+
+    def _through_module(self, node: ast.Attribute, point: Point, depth: int) -> str | None:
+        """`compat.cast` of a file of the project that stands for TensorFlow: `from tensorflow import *` and some names more."""
+        held = point.lookup(node.value.id) if isinstance(node.value, ast.Name) else None
+        module = self.exported(held) if isinstance(held, Imported) and depth < MAX_HOPS else None
+        if module is None or isinstance(module, Binding) or not module.stars:
+            return None
+        binding = self.top_level(module, node.attr)
+        if binding is None:
+            return self._star_import(node.attr, module)
+        return self._resolve_binding(binding, depth + 1) or self._copy_of(node.attr, binding, module)
+
+    def _star_import(self, name: str, module: Any) -> str | None:
+        """The canonical name that a star import of TensorFlow gives a name."""
+        names = (canonical(f"{base}.{name}") for base, level in module.stars if level == 0)
+        return next((found for found in names if is_tensorflow(found)), None)
+
+    def _copy_of(self, name: str, binding: Binding, module: Any) -> str | None:
+        """`nn = copy_of(nn)` below a star import: the part of TensorFlow with that name, whatever copies it."""
+        node = binding.node if isinstance(binding, Assigned) else None
+        if not isinstance(node, ast.Call) or len(node.args) != 1 or leaf(node.args[0]) != name:
+            return None
+        found = self._star_import(name, module)
+        return found if found in namespaces() else None
 
     def _resolve_binding(self, binding: Binding, depth: int) -> str | None:
         if isinstance(binding, Imported):
