@@ -68,8 +68,12 @@ def reason(division: Site, divisor: Value, here: Context) -> str | None:
         return None
     if divisor.known and evidence.shows_zero(divisor):
         return f"a value that is {words(divisor)}" if not divisor.exact else "0"
+    if not divisor.known and evidence.zero_factor(divisor):
+        return "a multiple of a sum that can be 0"
     if summed_mask(division, here):
         return "a sum over a mask that can be all 0"
+    if not divisor.known and harmonic(division, here):
+        return "the sum of two values of which it is the harmonic mean: both can be 0"
     return None
 
 
@@ -80,7 +84,27 @@ def summed_mask(division: Site, here: Context) -> bool:
     whole = division.value("x")
     factors = [plain(value) for part in [whole, *(total.value("x") for total in sums(whole, here))] for value in product(part, here)]
     totals = sums(division.value("y"), here) if not raised(division.value("y"), here) else []
-    return bool(totals) and any(here.same(plain(total.value("x")), factor) for total in totals for factor in factors)
+    return any(here.same(summed, factor) for total in totals for summed in summands(total, here) for factor in factors)
+
+
+def summands(total: Site, here: Context) -> Iterator[Value]:
+    """What is summed up, at once or axis by axis."""
+    for _ in range(3):
+        summed = plain(total.value("x"))
+        yield summed
+        inner = here.made_by(summed, *evidence.SUMS)
+        if inner is None:
+            return
+        total = inner
+
+
+def harmonic(division: Site, here: Context) -> bool:
+    """2 * a * b / (a + b): precision and recall are both 0 where nothing is right."""
+    total = here.made_by(plain(division.value("y")), "tf.add")
+    if total is None or not division.given("x"):
+        return False
+    factors = [plain(factor) for factor in product(division.value("x"), here)]
+    return all(any(here.same(plain(total.value(param)), factor) for factor in factors) for param in ("x", "y"))
 
 
 def raised(value: Value, here: Context) -> bool:
@@ -105,15 +129,14 @@ def sums(value: Value, here: Context, depth: int = 4) -> list[Site]:
 
 
 def product(value: Value, here: Context, depth: int = 4) -> list[Value]:
-    """The factors of a product; more than one, or none."""
+    """The factors of a product, and products that are factors of it; more than one, or none."""
     site = here.made_by(plain(evidence.widest(plain(value))), "tf.multiply", *ZERO_AT_ZERO) if depth else None
     if site is None:
         return []
     if site.op.name != "tf.multiply":
         inner = [product(site.value(param), here, depth - 1) for param in ("x", "y", "features") if site.given(param)]
         return next((found for found in inner if found), [])
-    return [part for param in ("x", "y")
-            for part in (product(site.value(param), here, depth - 1) or [site.value(param)])]
+    return [part for param in ("x", "y") for part in (site.value(param), *product(site.value(param), here, depth - 1))]
 
 
 def fixes(division: Site, param: str, here: Context) -> list[Fix]:

@@ -37,6 +37,8 @@ def counted(divisor: Value) -> bool:
     """A Python number or a size made a tensor (Python itself would have complained about 0), or what lies within lengths
     of at least 1."""
     bare = _unscaled(plain(divisor))
+    if bare.lo == 0 and made_by(bare, "tf.size", "tf.shape") is not None:
+        return False  # how many are left of those that a test chose
     minus = made_by(bare, "tf.subtract")
     size = plain(minus.value("x")) if minus is not None else bare
     whole = size.kind == "number" and not size.is_number or bare.dtype in ("int32", "int64")
@@ -102,6 +104,15 @@ def _spread(value: Value) -> bool:
     """The standard deviation or variance that NumPy computes over a whole array: a constant, not that of each feature."""
     spread = made_by(value, "tf.math.reduce_std", "tf.math.reduce_variance")
     return spread is not None and spread.library == "np" and not spread.given("axis")
+
+
+def zero_factor(divisor: Value, depth: int = 4) -> bool:
+    """Whether a product of which nothing else is known has a sum in it that can be 0: `tf.reduce_sum(mask) * channels`."""
+    divisor = widest(plain(divisor))
+    site = made_by(divisor, "tf.multiply") if depth else None
+    if site is None:
+        return made_by(divisor, *SUMS) is not None and shows_zero(divisor)
+    return any(zero_factor(site.value(param), depth - 1) for param in ("x", "y"))
 
 
 def _decayed(value: Value) -> bool:

@@ -388,7 +388,19 @@ def dimensions(site: Site) -> Value:
 
 
 def _filtered(site: Site) -> bool:
-    return made_by(site.value("x"), "tf.boolean_mask", "tf.where", "tf.unique") is not None
+    """Whether a test chose the elements: as they are, or handed on."""
+    value = site.value("x")
+    for _ in range(6):
+        origin = value.origin
+        if not isinstance(origin, Site):
+            return False
+        if origin.op.name in ("tf.boolean_mask", "tf.unique") or origin.op.name == "tf.where" and not origin.given("x"):
+            return True
+        param = origin.op.passes or ("x" if origin.op.name in ("tf.cast", "tf.convert_to_tensor") else "")
+        if not param or not origin.given(param):
+            return False
+        value = origin.value(param)
+    return False
 
 
 op("tf.shape", "K.shape ops.shape raw.Shape tf.shape_n tf.convert_to_shape np.shape tf.compat.dimension_value "
