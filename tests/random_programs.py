@@ -7,9 +7,11 @@ left are programs whose shapes and dtypes fit. What their values are on other in
 from __future__ import annotations
 
 import ast
+import math
 import random
 from typing import Any
 
+from random_expressions import ASSERTIONS, CONDITIONS, CONSTANTS, EXPRESSIONS, INPUTS, SIMPLE
 from tfnanlint.ops import ROWS, load
 
 PRELUDE = """import dataclasses
@@ -34,103 +36,15 @@ class Config:
 
 """
 MAX_REVEALED = 20_000  # while a program is grown; the longest need a few hundred
+MAX_SIZE = 10_000  # elements; a loop over tf.one_hot adds an axis in every round until the memory is full
+# They hold for the process: `settled` takes them back.
+SETTINGS = ("keras.mixed_precision.set_global_policy('mixed_float16')", "keras.mixed_precision.set_global_policy('mixed_bfloat16')",
+            "keras.backend.set_floatx('float64')", "keras.config.set_dtype_policy('float16')")
 PARAMETERS = ("a", "b", "m", "flag", "n", "k")
 # References that TensorFlow runs on one vector alone and that give a vector or a number of floats.
 _SKIPPED = frozenset({"tf.math.lbeta", "tf.linspace", "tf.math.polygamma"})
 _LIBRARIES = {"tf", "np", "keras"}
 
-CONSTANTS = ("0.5", "1.0", "2.0", "-1.0", "1e-7", "EPS", "0.0", "3", "1e-3", "10.0", "SCALE", "LIMITS[0]", "TABLE['floor']",
-             "Config.gain", "math.pi", "1 - EPS", "0.25", "-0.5", "np.log(2.0)", "k")
-# Holes: x, y, z floats of one dtype; v a vector or more; m a matrix; s a scalar; i integers; b booleans; l a Python number; c, d constants.
-EXPRESSIONS = {
-    "arithmetic": ("{x} + {y}", "{x} - {y}", "{x} * {y}", "{x} / {y}", "{x} ** 2", "-{x}", "{x} + {c}", "{c} - {x}", "{x} * {c}",
-                   "{x} / {c}", "{c} / {x}", "1.0 - {x}", "{x} * {x}", "{x} - {x}", "{x} ** 0.5", "{x} ** 3", "2.0 ** {x}", "{x} % {c}",
-                   "{x} // {c}", "abs({x})", "{x} ** {c}", "{x} / ({y} + {c})", "{x} * {y} + {z}", "({x} - {y}) * ({x} - {y})",
-                   "({x} + {y}) / 2.0", "{x} / {x}", "({x} - {y}) ** 2", "{x} * (1.0 - {x})", "{c} + 1.0 - {x}", "1.0 - {x} + {c}"),
-    "bounds": ("tf.maximum({x}, {c})", "tf.minimum({x}, {c})", "tf.clip_by_value({x}, {c}, {d})", "tf.maximum({x}, {y})",
-               "tf.nn.relu({x}) + {c}", "tf.abs({x}) + {c}", "tf.square({x}) + {c}", "tf.minimum({x}, 80.0)", "tf.sigmoid({x})",
-               "tf.tanh({x})", "tf.nn.softmax({v})", "tf.nn.softplus({x})", "keras.ops.clip({x}, {c}, {d})",
-               "tf.clip_by_value({x}, EPS, 1 - EPS)", "tf.clip_by_norm({x}, 1.0)"),
-    "guards": ("tf.where({x} > {c}, {x}, {y})", "tf.where({x} > 0, {x}, 1.0)", "tf.where({x} <= {c}, {c}, {x})",
-               "tf.where(tf.equal({x}, 0.0), {c}, {x})", "tf.where({x} != 0, {y} / {x}, 0.0)", "tf.where({x} > 0, tf.math.log({x}), 0.0)",
-               "tf.where(tf.math.is_finite({x}), {x}, tf.zeros_like({x}))", "tf.where(tf.abs({x}) < {c}, {x}, {y})",
-               "tf.boolean_mask({v}, {v} > {c})", "{v}[{v} > 0]", "tf.where(~({x} > {c}), {c}, {x})", "{x} if {s} > {c} else {y}",
-               "tf.math.divide_no_nan({x}, {y})", "tf.where(tf.math.is_nan({x}), 0.0, {x})", "tf.where({b}, {x}, {y})",
-               "tf.where(({x} > {c}) & ({x} < {d}), {x}, {c})", "{x} * tf.cast({x} > {c}, {x}.dtype)", "{x} + tf.cast(tf.equal({x}, 0), {x}.dtype)"),
-    "relations": ("{v} - tf.reduce_max({v})", "tf.exp({v} - tf.reduce_max({v}, axis=-1, keepdims=True))",
-                  "tf.reduce_sum(tf.exp({v} - tf.reduce_max({v}, -1, keepdims=True)), -1)", "{v} / tf.reduce_sum({v})",
-                  "{v} / tf.reduce_sum({v}, axis=-1, keepdims=True)", "tf.reduce_mean(tf.square({v})) - tf.square(tf.reduce_mean({v}))",
-                  "tf.nn.moments({v}, axes=[0])[1]", "tf.nn.moments({v}, axes=[-1])[0]", "tf.nn.l2_normalize({v}, -1)",
-                  "tf.reduce_sum({v} * {v}, -1)", "tf.sqrt(tf.reduce_sum(tf.square({v}), -1) + {c})", "tf.reduce_max({v}) - {v}",
-                  "{v} - tf.reduce_min({v})", "({v} - tf.reduce_min({v})) / (tf.reduce_max({v}) - tf.reduce_min({v}))",
-                  "({v} - tf.reduce_mean({v})) / tf.math.reduce_std({v})", "tf.cumsum({v})", "tf.math.cumprod({v}, -1)",
-                  "tf.cumsum({v}, reverse=True, exclusive=True)", "tf.math.top_k({v}, 2)[0]", "tf.sort({v})[0]",
-                  "tf.reduce_sum(tf.nn.l2_normalize({v}, -1) * tf.nn.l2_normalize({v}, -1), -1)",
-                  "tf.reduce_sum(tf.nn.l2_normalize({v}, 0) * tf.nn.l2_normalize({y}, 0))",
-                  "tf.reduce_sum(tf.one_hot(tf.argmax({v}, -1), 4), -1)", "tf.norm({v}, axis=-1)", "{v} / tf.norm({v})",
-                  "tf.reduce_sum(tf.nn.softmax({v}) * {y})", "-tf.reduce_sum(tf.nn.softmax({v}) * tf.math.log(tf.nn.softmax({v})))",
-                  "tf.reduce_mean({v} * {y})", "tf.math.reduce_variance({v})", "tf.math.reduce_std({v}, axis=-1)",
-                  "tf.math.squared_difference({x}, {y})", "tf.math.log(tf.reduce_sum(tf.exp({v})))", "tf.reduce_logsumexp({v})",
-                  "{x} - tf.stop_gradient({x})", "tf.exp({x}) / (1.0 + tf.exp({x}))", "1.0 / (1.0 + tf.exp(-{x}))",
-                  "tf.math.log(1.0 + tf.exp({x}))", "tf.reduce_max({v}) / tf.reduce_sum({v})", "tf.reduce_prod({v})",
-                  "tf.reduce_min({v}, -1)", "tf.reduce_mean({v}, keepdims=True)"),
-    "arrays": ("{v}[:2]", "{v}[0]", "{v}[..., -1]", "{m}[:, 0]", "tf.stack([{x}, {y}])", "tf.concat([{v}, {v}], 0)", "tf.reshape({x}, [-1])",
-               "tf.split({v}, 2)[1]", "tf.unstack({v})[0]", "tf.expand_dims({x}, -1)", "tf.matmul({m}, {m}, transpose_b=True)",
-               "tf.linalg.diag_part({m})", "tf.transpose({m})", "tf.pad({v}, [[1, 1]])", "tf.linalg.band_part({m}, 0, -1)",
-               "tf.gather({v}, [1, 0])", "tf.add_n([{x}, {x}])", "tf.zeros_like({x})", "tf.ones_like({x}) * {c}", "tf.fill([3], {c})",
-               "tf.tensordot({v}, {v}, 1)", "tf.einsum('i,i->', {v}, {v})", "tf.einsum('ij,kj->ik', {m}, {m})", "tf.meshgrid({v}, {v})[0]",
-               "tf.math.segment_sum({v}, tf.zeros([tf.shape({v})[0]], tf.int32))", "tf.linspace({c}, 10.0, 4)", "tf.squeeze({x})", "tf.eye(3)",
-               "tf.reduce_sum({m}, 0)", "tf.reduce_max({m}, axis=[0, 1])", "tf.constant([0.5, {c}])", "tf.tile({v}, [2])", "tf.roll({v}, 1, 0)"),
-    "dtypes": ("tf.cast({x}, tf.float16)", "tf.cast({x}, tf.float64)", "tf.cast({x}, tf.float32)", "tf.cast({i}, tf.float32)",
-               "tf.cast({x}, 'float64')", "tf.cast({x} > {c}, tf.float32)", "tf.constant({c}, tf.float64)", "tf.cast({b}, {x}.dtype)",
-               "tf.cast({x}, tf.bfloat16)", "tf.cast(tf.cast({x}, tf.float16), tf.float32)", "tf.saturate_cast({x}, tf.float16)",
-               "tf.constant([1.0, {c}], dtype=tf.float16)", "tf.cast(tf.shape({v})[0], tf.float32)", "tf.cast(tf.size({v}), {v}.dtype)",
-               "tf.zeros([2], tf.float64)", "tf.ones([], tf.float16)", "tf.cast({x}, {y}.dtype)", "tf.bitcast({x}, {x}.dtype)"),
-    "integers": ("tf.range(4)", "tf.cast({x}, tf.int32)", "tf.argmax({v})", "tf.shape({v})[0]", "{i} + 1", "{i} * {i}", "{i} // 2", "{i} % 3",
-                 "tf.size({v})", "tf.rank({x})", "tf.reduce_sum(tf.cast({x} > {c}, tf.int32))", "tf.math.count_nonzero({x})", "{i} - 2",
-                 "tf.argsort({v})", "tf.one_hot({i}, 4)", "tf.maximum({i}, 1)", "tf.cast({i}, tf.float32) / 2.0", "{i} / 2", "tf.bincount(tf.range(3))",
-                 "tf.reduce_max({i})", "tf.sequence_mask(tf.range(3), 3)", "tf.constant([1, 2, 3])", "tf.abs({i})", "-{i}", "tf.math.bincount([0, 1, 1])"),
-    "booleans": ("{x} > {c}", "{x} <= {y}", "tf.equal({x}, {y})", "tf.reduce_all({x} > {c})", "tf.reduce_any({x} < {c})", "tf.logical_not({b})",
-                 "{b} & {b}", "~{b}", "tf.math.is_nan({x})", "{x} == 0", "tf.logical_or({b}, {x} > 0)"),
-    "numbers": ("n + 1", "n * 2", "{c} * 2", "{c} ** 2", "max({c}, EPS)", "min({c}, {d})", "1.0 / (n + 1)", "float(n)", "int({c})", "math.sqrt(abs({c}))",
-                "math.exp(-{c})", "len([{x}, {y}])", "{v}.shape[0]", "float({s})", "round({c}, 2)", "{l} + {c}", "{l} * {l}", "-{l}", "abs({l})", "{l} if flag else {c}",
-                "n or 2", "n // 2", "np.sqrt(abs({l}))", "np.maximum({l}, EPS)", "sum([{l}, {c}])", "{l} / 3", "math.floor({c})", "Config().eps"),
-    "losses": ("tf.nn.softmax_cross_entropy_with_logits(labels=tf.nn.softmax({v}), logits={v})", "tf.reduce_mean(tf.square({x} - {y}))",
-               "tf.nn.sigmoid_cross_entropy_with_logits(labels=tf.sigmoid({x}), logits={y})", "-tf.reduce_mean(tf.math.log(tf.sigmoid({x}) + EPS))",
-               "keras.losses.binary_crossentropy(tf.sigmoid({v}), tf.sigmoid({v}))", "keras.losses.MeanSquaredError()({v}, {v})",
-               "keras.losses.huber({v}, {v})", "tf.nn.l2_loss({x})", "tf.nn.log_softmax({v})", "tf.math.xlogy({x}, {y})",
-               "keras.losses.mean_absolute_error({v}, {v})", "keras.losses.cosine_similarity({v}, {v})", "keras.losses.kl_divergence(tf.nn.softmax({v}), tf.nn.softmax({v}))",
-               "keras.losses.poisson({v}, tf.nn.relu({v}))", "keras.losses.hinge({v}, {v})", "keras.losses.log_cosh({v}, {v})"),
-    "layers": ("keras.layers.Dense(3, activation='relu')({m})", "keras.layers.Dense(2, activation=tf.nn.softmax)({m})", "keras.layers.Dense(2)({m})",
-               "keras.layers.Activation('sigmoid')({x})", "keras.layers.Softmax()({m})", "keras.layers.ReLU(max_value=6.0)({x})",
-               "keras.layers.LeakyReLU()({x})", "keras.layers.Lambda(lambda t: tf.nn.relu(t) + 1.0)({x})", "keras.layers.LayerNormalization()({m})",
-               "keras.Sequential([keras.layers.Dense(2, activation='tanh'), keras.layers.ReLU()])({m})", "keras.layers.Dropout(0.5)({x})",
-               "keras.activations.get('softplus')({x})", "keras.layers.Flatten()({m})", "keras.layers.Concatenate()([{m}, {m}])", "keras.layers.Add()([{x}, {x}])",
-               "keras.layers.Multiply()([{x}, {x}])", "keras.layers.BatchNormalization()({m})", "keras.layers.UnitNormalization()({m})", "keras.layers.Rescaling(0.5, 1.0)({x})",
-               "keras.activations.relu({x}, max_value=2.0)", "keras.layers.Dense(2, activation='sigmoid', use_bias=False)({m})", "keras.layers.ELU()({x})",
-               "keras.layers.Maximum()([{x}, {x}])", "keras.layers.Average()([{x}, {x}])", "keras.layers.Dot(axes=1)([{m}, {m}])"),
-    "functional": ("tf.map_fn(lambda t: tf.nn.relu(t) + {c}, {v})", "tf.map_fn(tf.sigmoid, {v})", "functools.partial(tf.maximum, {c})({x})",
-                   "(lambda t, u=2.0: t * u)({x})", "tf.cond(tf.reduce_sum({v}) > {c}, lambda: {x}, lambda: {y})", "tf.scan(lambda s, t: s + t, {v})",
-                   "tf.foldl(lambda s, t: s + tf.abs(t), {v})", "functools.reduce(lambda s, t: s * t, [{x}, {x}])", "[{x}, {y}][0]", "({x}, {y})[1]",
-                   "{{'k': {x}}}['k']", "dict(p={x})['p']", "[t * {c} for t in [{x}, {y}]][1]", "sum(t for t in [{x}, {y}])", "max([{s}, {s}])",
-                   "sum(t * t for t in tf.unstack({v}))", "tf.stack([tf.abs(t) for t in tf.unstack({v})])", "list(map(tf.sigmoid, [{x}, {y}]))[0]",
-                   "{{t: {x} * t for t in (1, 2)}}[1]", "[{x}] [0] + [{y}, {z}][-1]", "tf.add_n([t for t in ({x}, {x})])", "next(iter([{x}]))",
-                   "tf.case([(tf.reduce_sum({v}) > {c}, lambda: {x})], default=lambda: {y})", "tf.switch_case(n % 2, [lambda: {x}, lambda: {y}])",
-                   "tf.while_loop(lambda j, t: j < n, lambda j, t: (j + 1, tf.abs(t) * {c}), [tf.constant(0), {x}])[1]",
-                   "tf.while_loop(lambda j, t: j < n, lambda j, t: (j + 1, t + {c}), (0, {x}))[1]"),
-}
-CONDITIONS = ("tf.reduce_all({x} > {c})", "tf.reduce_any({x} <= {c})", "tf.reduce_min({x}) > {c}", "{s} > {c}", "flag", "not flag", "{s} >= {c} and flag",
-              "{s} > {c} or flag", "{l} > {c}", "n > 1", "tf.reduce_sum({v}) > {c}", "0 < {s} <= 1", "not tf.reduce_any({x} < 0)", "{s} == 0", "{s} != {c}",
-              "not {s} > {c}", "tf.reduce_max({x}) < {c}", "tf.reduce_all(tf.math.is_finite({x}))", "{s}", "n", "tf.greater({s}, {c})", "tf.math.equal({s}, 0.0)",
-              "not tf.reduce_all({x} <= {c})", "tf.reduce_any(tf.math.is_nan({x}))", "abs({l}) < {c}", "{l} > 0 and {s} < {c}", "{s} < {y}[0]")
-ASSERTIONS = ("assert tf.reduce_all({x} > {c})", "assert {s} >= {c}", "tf.debugging.assert_positive({x})", "tf.debugging.assert_non_negative({x})",
-              "tf.debugging.assert_less({x}, tf.cast({c}, {x}.dtype))", "tf.debugging.assert_greater_equal({x}, tf.cast({c}, {x}.dtype))",
-              "assert {l} > 0", "tf.debugging.Assert(tf.reduce_all({x} > 0), [{x}])", "tf.debugging.assert_none_equal({x}, tf.zeros_like({x}))",
-              "assert {s} > {c} and {s} < {d}", "assert n > 0")
-INPUTS = ("tf.clip_by_value({v}, -2.0, 3.0)", "tf.nn.softmax({v})", "tf.nn.relu({v})", "tf.sigmoid({v})", "tf.square({v})", "tf.abs({v}) + 0.5",
-          "tf.minimum({v}, 80.0)", "{v} * 1.0", "tf.tanh({v})", "tf.cast({v} > 0, tf.float32)", "tf.cast({v}, tf.float64)", "tf.cast(tf.tanh({v}), tf.float16)",
-          "tf.cast(tf.sigmoid({v}), tf.float64)")
-SIMPLE = ("arithmetic", "bounds", "guards", "relations")  # what inner bodies are mostly made of
 
 
 def references() -> list[str]:
@@ -173,6 +87,14 @@ class Scope:
             self.names.append(name)
 
 
+def settle() -> None:
+    """Takes back what a program has set for its process."""
+    import keras
+
+    keras.backend.set_floatx("float32")
+    keras.config.set_dtype_policy("float32")
+
+
 def usable(value: Any) -> bool:
     """A small tensor, array or number."""
     if isinstance(value, (bool, int, float)):
@@ -180,10 +102,12 @@ def usable(value: Any) -> bool:
     shape = getattr(value, "shape", None)
     if shape is None or getattr(value, "dtype", None) is None or not hasattr(value, "numpy") and not hasattr(value, "ndim"):
         return False
-    size = 1
-    for width in shape:
-        size *= width
-    return len(shape) <= 3 and size <= 64 and getattr(value.dtype, "name", str(value.dtype)) in _DTYPES
+    return len(shape) <= 3 and size_of(value) <= 64 and getattr(value.dtype, "name", str(value.dtype)) in _DTYPES
+
+
+def size_of(value: Any) -> int:
+    """The number of elements; 1 for what has no shape."""
+    return math.prod(getattr(value, "shape", None) or ())
 
 
 _FLOATS = ("float32", "float64", "float16", "bfloat16")
@@ -221,12 +145,20 @@ class Generator:
 
     def _reveal(self, value: Any, *others: Any) -> Any:
         self.revealed += 1
-        if self.revealed > MAX_REVEALED:
+        if self.revealed > MAX_REVEALED or size_of(value) > MAX_SIZE:
             raise Misfit  # a loop that does not end
         return value
 
     def program(self) -> str:
         """Source text with a function `program` of `PARAMETERS`, or a script that reads them from `inputs()`."""
+        try:
+            return self._program()
+        finally:
+            settle()
+
+    def _program(self) -> str:
+        if self.random.random() < 0.08:
+            self._define([self.random.choice(SETTINGS)])
         for _ in range(self.random.choice((0, 1, 1, 2, 3))):
             self._attempt(self.random.choice(self._DEFINITIONS), Scope(self.space, []))
         script = self.random.random() < 0.15
@@ -605,10 +537,44 @@ class Generator:
                      f"{child}.shared * {{x}}", f"[{name}({{x}}), {child}({{y}})][0].use({{x}})")
         return []
 
+    def model(self, scope: Scope) -> list[str]:
+        """A model or layer of Keras with layers in its attributes, and a branch for training."""
+        name, inner = self._new("Net"), self._function_scope(["t"])
+        inner.space["t"] = self.samples["m"]
+        act, head = (self.random.choice(("'relu'", "'softmax'", "'tanh'", "'softplus'", "tf.nn.sigmoid", "None", "'elu'")) for _ in range(2))
+        e = [self.expression(inner, simple=True) for _ in range(2)]
+        base, last = self.random.choice(("keras.Model", "keras.layers.Layer")), self.random.choice(("LayerNormalization()", "Dropout(0.5)", "ReLU()", "Softmax()"))
+        lines = [f"class {name}({base}):", "    limit = 0.75", "", "    def __init__(self):", "        super().__init__()", f"        self.first = keras.layers.Dense(4, activation={act})",
+                 f"        self.head = keras.layers.Dense(3, activation={head})", f"        self.last = keras.layers.{last}", "        self.gain = 2.0", "",
+                 "    def call(self, t, training=False):", "        reveal(t)", "        h = self.first(t)", "        reveal(h)", "        reveal(self.limit)",
+                 "        if training:", "            h = h * self.gain", "        if not training:", "            h = h + self.limit", "        reveal(h)",
+                 "        reveal(self.last(h))", "        return self.head(h)", "", "    def loss_of(self, t):", f"        reveal({e[0]})", f"        return {e[1]}"]
+        self._define(lines, f"{name}()({{m}})", f"{name}()({{m}}, training=True)", f"{name}().loss_of({{m}})", f"keras.Sequential([{name}(), keras.layers.ReLU()])({{m}})")
+        return []
+
+    def guarded(self, scope: Scope) -> list[str]:
+        """A function that leaves early where its argument does not suit."""
+        name, inner = self._new("guarded"), self._function_scope(["t"])
+        test = self.fill(inner, self.random.choice(("tf.reduce_any({x} <= 0)", "tf.reduce_min({x}) < {c}", "not tf.reduce_all({x} > {c})", "{x} is None",
+                                                    "tf.reduce_any(tf.math.is_nan({x}))", "tf.reduce_max({x}) >= {c} or tf.reduce_any({x} == 0)")))
+        leaving = self.random.choice((f"return {self.expression(inner, simple=True)}", "raise ValueError", "return 0.0"))
+        lines = [f"def {name}(t):", f"    if {test}:", f"        {leaving}", "    reveal(t)", f"    u = {self.expression(inner, ['t'], simple=True)}", "    reveal(u)", "    return u"]
+        self._define(lines, f"{name}({{x}})", f"{name}(tf.abs({{x}}) + {{c}})")
+        return []
+
+    def generator(self, scope: Scope) -> list[str]:
+        name, inner = self._new("pieces"), self._function_scope(["t"])
+        e = [self.expression(inner, ["t"], simple=True) for _ in range(3)]
+        body = self.random.choice(([f"for j in range(3):", f"    t = {e[0]}", "    yield t"], [f"yield from [{e[0]}, {e[1]}]", f"yield {e[2]}"],
+                                   [f"got = yield {e[0]}", f"yield {e[1]}"], [f"if tf.reduce_any(t > 0):", f"    yield {e[0]}", f"yield {e[1]}", "return"],
+                                   [f"while True:", f"    yield {e[0]}"]))
+        self._define([f"def {name}(t):", *_indented(body)], f"next({name}({{x}}))", f"next(iter({name}({{x}})))", f"[u for u, _ in zip({name}({{x}}), range(2))][-1]")
+        return []
+
     _NESTED = (assignment, assignment, assignment, rebinding, augmented, branch, chained)
     _STATEMENTS = (*[assignment] * 8, *[chained] * 4, rebinding, rebinding, augmented, augmented, swap, starred, compared, asserted, *[branch] * 4, *[loop] * 3,
                    while_loop, tried, block, match, walrus, collected, keyed, closure, function_value, instance)
-    _DEFINITIONS = (helper, helper, helper, recursive, various, various, klass, klass)
+    _DEFINITIONS = (helper, helper, helper, recursive, various, various, klass, klass, model, guarded, guarded, generator)
 
 
 def _indented(lines: list[str], levels: int = 1) -> list[str]:

@@ -6,7 +6,7 @@ import sys
 from collections import Counter
 from typing import Any
 
-from random_programs import PARAMETERS
+from random_programs import MAX_SIZE, PARAMETERS, settle, size_of
 from tfnanlint.dev.reveal import NUMERIC, Reveal, reveals
 from tfnanlint.source import Source
 from tfnanlint.values import INF, MIXED, SMALLEST, Value, rounded
@@ -42,7 +42,7 @@ def seen(text: str, inputs: tuple) -> list[tuple[int, tuple]]:
     def reveal(*values: Any) -> Any:
         row = sys._getframe(1).f_lineno
         counts[row] += 1
-        if counts[row] > MAX_ROUNDS:
+        if counts[row] > MAX_ROUNDS or size_of(values[0]) > MAX_SIZE:
             raise RuntimeError("a loop that does not end")
         if counts[row] <= MAX_KEPT:
             events.append((row, values))
@@ -55,6 +55,8 @@ def seen(text: str, inputs: tuple) -> list[tuple[int, tuple]]:
             space["program"](*inputs)
     except Exception:  # a branch whose shapes do not fit, an assertion: what came before was computed
         pass
+    finally:
+        settle()
     return events
 
 

@@ -21,10 +21,28 @@ class Containers:
     active_loops: int
 
     def sequence(self, node: Any, point: Point) -> Value:
-        if len(node.elts) > 64 or any(isinstance(e, ast.Starred) for e in node.elts):
+        if len(node.elts) > 64:
             return Value(kind="sequence")
+        if any(isinstance(e, ast.Starred) for e in node.elts):
+            return self._spread(node.elts, point)
         items = tuple(self.evaluate(e, point) for e in node.elts)
         return self._sequence(items)
+
+    def _spread(self, nodes: list[ast.expr], point: Point) -> Value:
+        """`[a, *b]`: in order where the starred lists are written out, else whatever any element may be."""
+        items: list[Value] = []
+        counted = True
+        for node in nodes:
+            if not isinstance(node, ast.Starred):
+                items.append(self.evaluate(node, point))
+                continue
+            whole = self.filled(self.evaluate(node.value, point))
+            if whole.kind == "sequence" and isinstance(whole.obj, tuple):
+                items += whole.obj
+            else:
+                counted = False
+                items.append(self.iterated(whole))
+        return self._sequence(tuple(items)) if counted and len(items) <= 64 else self.many(self.joined(items))
 
     def _sequence(self, items: tuple[Value, ...]) -> Value:
         if not items:

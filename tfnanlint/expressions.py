@@ -419,11 +419,15 @@ class Interpreter(Resolution, Following, Containers, State, Subexpressions):
         found = []
         for branch, truth in zip(branches, (True, False)):
             under = self.assuming(test, truth, site.point)
-            found.append(self.evaluate(site.args[branch], under) if under is not site.point else site.value(branch))
+            given = self.evaluate(site.args[branch], under) if under is not site.point else site.value(branch)
+            called = given.kind == "function" and given.obj is not None  # a branch of tf.cond
+            found.append(self.apply(given, [], {}) if called else given)
         if value.dtype in FLOATS or value.dtype is None:
             found = [one.but(lo=rounded(one.lo, value.dtype), hi=rounded(one.hi, value.dtype), dtype=value.dtype, origin=one.origin)
                      if one.kind == "number" else one for one in found]
         result = self.joined(found) if len(found) > 1 else found[0]
+        if result.kind not in NUMERIC_KINDS:
+            return value
         return result.but(zero=result.zero, origin=site, kind="tensor", const=NO_CONSTANT, obj=None)
 
     def _call_site(self, row: Op, name: str, node: ast.Call, point: Point) -> Site:

@@ -40,7 +40,7 @@ class Scope:
         self.callees: dict[ast.AST, Any] = {}
         self.statements: list[tuple[int, int, ast.AST, int]] = []
         self.returns: list[tuple[ast.expr | None, int]] = []
-        self.yields = False
+        self.yields: list[tuple[ast.expr, int]] = []  # `yield x` and `yield from xs`, with their times
         self.tapes: list[tuple[int, int]] = []
         self.stopped: list[tuple[int, int]] = []  # `with tape.stop_recording()`
         self.depth = depth

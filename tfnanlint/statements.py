@@ -319,7 +319,7 @@ class Walk:
         self.note(value)
         self.scope.module.discarded.add(value)
         if isinstance(value, (ast.Yield, ast.YieldFrom)):
-            self.scope.yields = True
+            self.scope.yields.append((value, self.scope.time))
         if not isinstance(value, ast.Call):
             return
         name = leaf(value.func)

@@ -134,9 +134,20 @@ def add(a: Value, b: Value) -> Value:
                   nan=nan, up=up, down=down, zero=False if strict else None, dtype=dtype)
     result.guarded = _guarded_sum(a, b) or _guarded_sum(b, a)
     result.evident = result.evident or a.evident and (b.known or _apart(a, b)) or b.evident and (a.known or _apart(b, a))
+    if _complements(a, b) or _complements(b, a):
+        return with_kind(Value(1.0, 1.0, nan=nan, dtype=dtype), a, b)
     if result.zero and b.lo >= 0 <= a.lo and (_where_zero(a, b) or _where_zero(b, a)):
         result.zero = False
     return with_kind(result, a, b)
+
+
+def _complements(p: Value, rest: Value) -> bool:
+    """p and 1 - p of a share: 1 - p is off by a quarter of the spacing below 1 at most, so that the sum is rounded to 1."""
+    origin = rest.origin
+    if not isinstance(origin, Site) or origin.op.name != "tf.subtract" or p.lo < 0 or p.hi > 1 or p.inf:
+        return False
+    whole = origin.value("x")
+    return whole.lo == whole.hi == 1 and whole.exact and same(origin.value("y"), p)
 
 
 _MADE = ("tf.Variable", "tf.get_variable", "method.add_weight", "K.variable")
