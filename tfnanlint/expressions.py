@@ -426,8 +426,8 @@ class Interpreter(Resolution, Following, Containers, State, Subexpressions):
             found = [one.but(lo=rounded(one.lo, value.dtype), hi=rounded(one.hi, value.dtype), dtype=value.dtype, origin=one.origin)
                      if one.kind == "number" else one for one in found]
         result = self.joined(found) if len(found) > 1 else found[0]
-        if result.kind not in NUMERIC_KINDS:
-            return value
+        if result.kind not in NUMERIC_KINDS:  # a branch of tf.cond that gives several
+            return result.but(zero=result.zero, origin=site)
         return result.but(zero=result.zero, origin=site, kind="tensor", const=NO_CONSTANT, obj=None)
 
     def _call_site(self, row: Op, name: str, node: ast.Call, point: Point) -> Site:
