@@ -12,6 +12,7 @@ import re
 from typing import Any, Iterator
 
 from tfnanlint.conditions import leaf, path_of
+from tfnanlint.nodes import parts_of
 from tfnanlint.scopes import Assigned, Point, unrefined
 from tfnanlint.site import Site
 
@@ -62,7 +63,7 @@ class Assertions:
     def _ordered(self, lineage: list[ast.ClassDef], names: Names) -> bool:
         """Whether the class asserts that one of the names is less than another (`high - low`)."""
         for one in lineage:
-            for call, _ in _calls(one, []):
+            for call, _ in _calls(one):
                 if _ORDER.fullmatch(leaf(call.func)):
                     sides = [{_bare(name) for name in _names(side)} & names for side in call.args[:2]]
                     if len(sides) == 2 and all(sides) and sides[0] != sides[1]:
@@ -72,7 +73,7 @@ class Assertions:
     def _asserted(self, place: ast.AST) -> Names:
         """The names and attributes, without what they are looked up in, of which something inside a place is asserted."""
         if place not in self._found:
-            self._found[place] = {name for call, loops in _calls(place, []) if _POSITIVE.fullmatch(leaf(call.func))
+            self._found[place] = {name for call, loops in _calls(place) if _POSITIVE.fullmatch(leaf(call.func))
                                   for name in _subjects(call, loops)}
         return self._found[place]
 
@@ -80,7 +81,7 @@ class Assertions:
 def looks_for_nan(around: list[ast.AST]) -> bool:
     """Whether the function around a site tests something for NaN or Inf: who does so has met them, and leaves them out."""
     function = next((one for one in around if isinstance(one, _FUNCTIONS)), None)
-    return function is not None and any(leaf(call.func) in _NAN_TESTS for call, _ in _calls(function, []))
+    return function is not None and any(leaf(call.func) in _NAN_TESTS for call, _ in _calls(function))
 
 
 def named_safe(site: Site, param: str) -> bool:
@@ -89,12 +90,16 @@ def named_safe(site: Site, param: str) -> bool:
     return node is not None and site.point is not None and any(_SAFE.search(name) for name, _ in _made_of(node, site.point))
 
 
-def _calls(node: ast.AST, loops: list[ast.For]) -> Iterator[tuple[ast.Call, list[ast.For]]]:
-    for child in ast.iter_child_nodes(node):
-        inner = [*loops, child] if isinstance(child, ast.For) else loops
-        if isinstance(child, ast.Call):
-            yield child, inner
-        yield from _calls(child, inner)
+def _calls(node: ast.AST) -> Iterator[tuple[ast.Call, list[ast.For]]]:
+    """The calls inside a node, each with the loops around it."""
+    stack: list[tuple[ast.AST, list[ast.For]]] = [(node, [])]
+    while stack:
+        node, loops = stack.pop()
+        if isinstance(node, ast.Call):
+            yield node, loops
+        elif isinstance(node, ast.For):
+            loops = [*loops, node]
+        stack += [(part, loops) for part in parts_of(node)]
 
 
 def _subjects(call: ast.Call, loops: list[ast.For]) -> Iterator[str]:

@@ -70,6 +70,7 @@ class Interpreter(Resolution, Following, Containers, State, Subexpressions):
         self.escaping: dict[tuple[Any, str], set[ast.AST]] = {}
         self.states: dict[Any, Loop | None] = {}
         self.changes: dict[Module, list] = {}
+        self.lineages: dict[ClassObject, list[ClassObject]] = {}
         self._compiled: dict[Module, list[tuple[Value, Value]]] = {}
         self._sites: dict[tuple[ast.expr, int], Site | None] = {}
         self._members: dict[tuple[int, str], tuple[Any, Value]] = {}
@@ -103,9 +104,10 @@ class Interpreter(Resolution, Following, Containers, State, Subexpressions):
         if handler in _LEAVES:  # it assumes nothing
             found = memo[node] = handler(self, node, point)
             return found
-        tentative = self.tentatively((node, id(memo)))
-        if tentative is not None:
-            return tentative
+        if (node, id(memo)) in self._held:
+            tentative = self.tentatively((node, id(memo)))
+            if tentative is not None:
+                return tentative
         mark = len(reads)
         self.depth += 1
         try:

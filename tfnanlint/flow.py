@@ -68,23 +68,23 @@ class Subscriptions:
         self.makers = sorted(makers)
         self._maker = re.compile(rf"(?:{'|'.join(self.makers)})\(")
         self._made = re.compile(rf"(\w+)[ \t]*=[ \t]*[\w.]*\b(?:{'|'.join(self.makers)})\(") if makers else None
-        # One pattern each: a literal first character lets the search skip through the text (20 times as fast as one
-        # pattern with alternatives).
-        self.patterns = [re.compile(re.escape(symbol)) for symbol in sorted(symbols)]
-        if words:
-            self.patterns.append(re.compile(rf"\.(?:{'|'.join(sorted(map(re.escape, words)))})\b"))
-        self.patterns += [re.compile(re.escape(word)) for one in self.rules for word in one.words]
+        # Each by itself: that is 20 times as fast as one pattern with alternatives.
+        self.pieces = tuple(dict.fromkeys([*sorted(symbols), *(word for one in self.rules for word in one.words)]))
+        self.pattern = re.compile(rf"\.(?:{'|'.join(sorted(map(re.escape, words)))})\b") if words else None
 
     def marked(self, source: Source) -> set[int]:
         """Rows that hold a word or sign of a rule outside of a comment."""
-        return {row for pattern in self.patterns for row in source.rows(pattern) if not source.is_comment(row)}
+        found = {row for piece in self.pieces for row in source.rows_with(piece)}
+        if self.pattern is not None:
+            found.update(source.rows(self.pattern))
+        return {row for row in found if not source.is_comment(row)}
 
-    def rows(self, module: Module, marked: set[int]) -> list[int]:
+    def rows(self, module: Module, marked: set[int], objects: set[str]) -> list[int]:
         """The rows `marked`, and those with a name of the file's own for something that a rule looks at, ascending."""
         found = set(marked)
         for name in self._own_names(module):
             found.update(module.source.rows_with(name))
-        for name in self.objects(module):
+        for name in objects:
             found.update(module.source.rows_with(f"{name}("))
         return sorted(found)
 
@@ -306,7 +306,7 @@ class File:
     def candidates(self, only: dict[ast.AST, int] | None = None, within: range | None = None) -> Iterator[tuple[ast.expr, Point, bool]]:
         """Expressions on lines with a word or sign that some rule asks for, each once; or those of `only`, by their rows."""
         seen: set[ast.AST] = set()
-        rows = self.subscribed.rows(self.module, self.marked) if only is None else sorted(set(only.values()))
+        rows = self.subscribed.rows(self.module, self.marked, self.objects) if only is None else sorted(set(only.values()))
         if within is not None:
             rows = [row for row in rows if row in within]
         for row in rows:

@@ -525,7 +525,9 @@ class Following(Recursion):
 
     def lineage(self, cls: ClassObject) -> list[ClassObject]:
         """A class and its bases inside the program, nearest first."""
-        found, queue = [], [cls]
+        if cls in self.lineages:
+            return self.lineages[cls]
+        found, queue, mark = [], [cls], len(self.reads)
         while queue and len(found) < 12:
             one = queue.pop(0)
             if one in found:
@@ -535,6 +537,8 @@ class Following(Recursion):
                 value = self.callee(base, one.point) if isinstance(base, (ast.Name, ast.Attribute)) else None
                 if value is not None and isinstance(value.obj, ClassObject):
                     queue.append(value.obj)
+        if len(self.reads) == mark:
+            self.lineages[cls] = found
         return found
 
     def foreign_bases(self, cls: ClassObject) -> set[str]:

@@ -60,9 +60,7 @@ class Rule:
 
     def targets(self, holds: Callable[[str], bool]) -> tuple[str, ...]:
         """Those of `on` for which a file may have something; `holds` tells of a piece of text whether it stands there."""
-        if not self.needs:
-            return self.on
-        if not any(holds(piece) for piece in self.needs if ":" not in piece):
+        if self.needs and not any(holds(piece) for piece in self.needs if ":" not in piece):
             return ()
         absent = {op for op, _, piece in (need.partition(":") for need in self.needs) if piece and not holds(piece)}
         return tuple(target for target in self.on if target not in absent) if absent else self.on

@@ -230,9 +230,10 @@ class Binding:
 
     def value(self, interpreter: Interpreter) -> Value:
         if self._value is None:
-            tentative = interpreter.tentatively(self)
-            if tentative is not None:
-                return tentative
+            if self in interpreter._held:
+                tentative = interpreter.tentatively(self)
+                if tentative is not None:
+                    return tentative
             mark = len(interpreter.reads)
             found = self.compute(interpreter)
             if len(interpreter.reads) != mark:

@@ -155,9 +155,11 @@ class Source:
         """1-based rows in which `pattern` is found, ascending."""
         starts = self.line_starts
         found: list[int] = []
+        begun = row = 0  # where the next row begins
         for match in pattern.finditer(self.text):
-            row = bisect.bisect_right(starts, match.start())
-            if not found or found[-1] != row:
+            if match.start() >= begun:
+                row = bisect.bisect_right(starts, match.start(), row)
+                begun = starts[row] if row < len(starts) else len(self.text) + 1
                 found.append(row)
         return found
 
@@ -166,9 +168,11 @@ class Source:
         text, starts = self.text, self.line_starts
         found: list[int] = []
         position = text.find(words)
+        row = 0
         while position >= 0:
-            found.append(bisect.bisect_right(starts, position))
-            position = text.find(words, starts[found[-1]] if found[-1] < len(starts) else len(text))
+            row = bisect.bisect_right(starts, position, row)
+            found.append(row)
+            position = text.find(words, starts[row]) if row < len(starts) else -1
         return found
 
     def is_comment(self, row: int) -> bool:

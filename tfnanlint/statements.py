@@ -83,7 +83,14 @@ class Walk:
         return True
 
     def bind(self, path: str, binding: Binding | None) -> None:
-        self.scope.bind(path, binding)
+        scope = self.scope  # `Scope.bind` written out: it is called for nearly every statement
+        time = scope.time = scope.time + 1
+        entry = scope.history.get(path)
+        if entry is None:
+            scope.history[path] = ([time], [binding])
+        else:
+            entry[0].append(time)
+            entry[1].append(binding)
         self.log.append(path)
 
     def note(self, node: ast.expr | None) -> None:
@@ -100,23 +107,29 @@ class Walk:
 
     def branches(self, alternatives: list[Callable[[], bool]]) -> bool:
         """Walk alternatives from the same state and join the states that reach the end."""
-        scope, start = self.scope, self.scope.time
+        scope, start, log = self.scope, self.scope.time, self.log
+        history, bind = scope.history, self.bind
         states: list[dict[str, Binding | None]] = []
-        changed: set[str] = set()
+        before: dict[str, Binding | None] = {}  # of each name that some alternative changes
         for alternative in alternatives:
-            mark = len(self.log)
+            mark = len(log)
             live = alternative()
-            touched = set(self.log[mark:])
+            if len(log) == mark:
+                if live:
+                    states.append({})
+                continue
+            touched = set(log[mark:])
             if live:
-                states.append({path: scope.at(path) for path in touched})
-            changed |= touched
+                states.append({path: history[path][1][-1] for path in touched})
             for path in touched:
-                self.bind(path, scope.at(path, start))
+                if path not in before:
+                    before[path] = scope.at(path, start)
+                bind(path, before[path])
         if not states:
             return False
-        for path in sorted(changed):
-            base = scope.at(path, start) or self._before(path, start)
-            self.bind(path, _merge([state.get(path, base) for state in states], base))
+        for path in sorted(before):
+            base = before[path] or self._before(path, start)
+            bind(path, _merge([state.get(path, base) for state in states], base))
         return True
 
     def _held(self, path: str) -> Binding | None:
