@@ -40,24 +40,19 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
         return
     if all(where.holds(site.value(param)) for param, where in domains(site)) or not here.numeric(site.value(site.op.main)):
         return
-    for times in here.masks.products(site):
-        for param, other in (("x", "y"), ("y", "x")):
-            if not times.may_be_made_by(param, site.op.name, "tf.negative"):
-                continue
-            negated = factor(times.value(param), site, here)
-            if negated is None:
-                continue
-            related = next((m for m in here.masks.behind(times) if m.site.node is site.node and not m.cut), None)
-            if site.op.name not in LOGARITHMS and related is not None:
-                if site.op.name == "tf.divide" and config(site):
-                    return  # a mask of something else, and a divisor of which nothing shows that it can be 0
-                yield other_op(related, site, here)
-                return
-            certainty = grade(site, times.value(other), related, here)
-            if certainty is not None:
-                yield here.finding(site, site.op.main, message(site), certainty,
-                                   repair(times, other, site, negated, related is not None, here))
-                return
+    for times, param, negated in here.masks.factors(site):
+        other = "y" if param == "x" else "x"
+        related = next((m for m in here.masks.behind(times) if m.site.node is site.node and not m.cut), None)
+        if site.op.name not in LOGARITHMS and related is not None:
+            if site.op.name == "tf.divide" and config(site):
+                return  # a mask of something else, and a divisor of which nothing shows that it can be 0
+            yield other_op(related, site, here)
+            return
+        certainty = grade(site, times.value(other), related, here)
+        if certainty is not None:
+            yield here.finding(site, site.op.main, message(site), certainty,
+                               repair(times, other, site, negated, related is not None, here))
+            return
 
 
 def config(division: Site) -> bool:
@@ -67,19 +62,6 @@ def config(division: Site) -> bool:
     plain_names = [one for one in names if isinstance(one, ast.Name) and one.id != "self"]
     divisor = division.value("y")
     return (not divisor.known or divisor.kind in ("number", "array")) and bool(names) and not plain_names
-
-
-def factor(value: Value, site: Site, here: Context) -> bool | None:
-    """Whether a factor is the negative of what a site gives; None where it is neither that nor the result itself."""
-    for negated in (False, True):
-        made = here.made_by(value, site.op.name)
-        if made is not None and made.node is site.node:
-            return negated
-        minus = here.made_by(value, "tf.negative")
-        if minus is None:
-            return None
-        value = minus.value("x")
-    return None
 
 
 def silenced(times: Site, here: Context) -> Iterator[Finding]:

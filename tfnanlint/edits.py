@@ -333,6 +333,9 @@ def _placed_children(node: ast.AST) -> Iterable[list[ast.AST]]:
     waiting = [node]
     while waiting:
         for _, value in ast.iter_fields(waiting.pop()):
+            if isinstance(value, list) and value and isinstance(value[0], ast.stmt):
+                yield value  # a block, which may be long, is handed on as it is
+                continue
             children = value if isinstance(value, list) else [value]
             placed = [child for child in children if isinstance(child, (ast.stmt, ast.expr))]
             if placed:

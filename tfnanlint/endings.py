@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from tfnanlint.conditions import leaf
-from tfnanlint.nodes import nodes_in
+from tfnanlint.nodes import nodes_in, parts_of
 from tfnanlint.scopes import Assigned, Scope
 
 # What asks how a value stands to others, and gives no part of it on: -Inf is a right answer to these, NaN is "no".
@@ -69,14 +69,22 @@ class Endings:
 
     def only_into(self, node: ast.AST, calls: frozenset[str]) -> bool:
         """Whether every way from an expression ends in a comparison, or in a call of one of `calls`."""
-        whole = next((one for first, last, one, _ in self._scope.statements if first <= node.lineno <= last
-                      and any(inner is node for inner in nodes_in(one))), None)
+        whole = next((one for one in self._on_row.get(node.lineno, ()) if any(inner is node for inner in nodes_in(one))), None)
         if whole is None:
             return False
         if _ends(whole, node, calls):
             return True
         into = self.assigned(whole)
         return into is not None and self._later(into, whole) and into not in self._going_on(calls)
+
+    @cached_property
+    def _on_row(self) -> dict[int, list[ast.AST]]:
+        """The expressions that touch each row."""
+        found: dict[int, list[ast.AST]] = {}
+        for first, last, one, _ in self._scope.statements:
+            for row in range(first, last + 1):
+                found.setdefault(row, []).append(one)
+        return found
 
     def _later(self, name: str, whole: ast.AST) -> bool:
         """Whether a name is read further down: what ends here goes on where nobody sees it."""
@@ -157,7 +165,7 @@ def _above(whole: ast.AST, node: ast.AST) -> list[tuple[ast.AST, ast.AST]]:
     """(expression, the part of it that holds `node`) from `whole` inwards."""
     path: list[tuple[ast.AST, ast.AST]] = []
     while whole is not node:
-        inner = next((child for child in ast.iter_child_nodes(whole) if any(one is node for one in nodes_in(child))), None)
+        inner = next((child for child in parts_of(whole) if any(one is node for one in nodes_in(child))), None)
         if inner is None:
             return path
         path.append((whole, inner))

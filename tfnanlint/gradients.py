@@ -67,11 +67,12 @@ class Gradients:
         self.module = module
         self.interpreter = interpreter
         self._upstream: set[ast.AST] | None = None
+        self._smooth: set[Site] = set()  # what is known not to be rigid
         self._functions: dict[ast.AST, Differentiated] = {}
 
     def of(self, site: Site, stopped: bool) -> Differentiated:
         """`stopped`: the site stands inside a call of stop_gradient."""
-        if self._drawn(site) or self._initial(site) or all(_rigid(site.value(param)) for param in site.args) and site.args:
+        if self._drawn(site) or self._initial(site) or all(_rigid(site.value(param), self._smooth) for param in site.args) and site.args:
             return Differentiated.NO
         if self._only_shown(site):
             return Differentiated.NO
@@ -287,9 +288,11 @@ def _of_gradients(site: Site) -> bool:
     return bool(given) and any(isinstance(node, ast.Name) and node.id in given for node in ast.walk(site.node))
 
 
-def _rigid(value: Value, limit: int = 60) -> bool:
-    """Whether a value is made of booleans, integers, constants and the like only: no gradient flows through it."""
-    queue, seen = [value], set()
+def _rigid(value: Value, smooth: set[Site], limit: int = 60) -> bool:
+    """Whether a value is made of booleans, integers, constants and the like only: no gradient flows through it. If not, the op
+    that made it is added to those `smooth`: what is made of it is not rigid either.
+    """
+    queue, seen = [value], {}
     while queue:
         one = queue.pop()
         if one.kind == "number" or one.dtype in _INTEGRAL:
@@ -297,13 +300,12 @@ def _rigid(value: Value, limit: int = 60) -> bool:
         origin = one.origin
         while origin is not None and not isinstance(origin, Site):
             origin = getattr(origin, "parent", None)
-        if origin is None or len(seen) > limit:
-            return False
-        if id(origin) in seen or origin.op.name in _STEPS or origin.op.name.startswith("tf.random."):
+        if origin is not None and (origin in seen or origin.op.name in _STEPS or origin.op.name.startswith("tf.random.")):
             continue
-        seen.add(id(origin))
-        if not origin.args or not origin.op.pure:
+        if origin is None or len(seen) > limit or origin in smooth or not origin.args or not origin.op.pure:
+            smooth.update(list(seen)[:1])  # others may stand beside what is smooth
             return False
+        seen[origin] = True
         queue += [origin.value(param) for param in origin.args if param != "name"]
     return True
 

@@ -72,16 +72,32 @@ class Masks:
         self._positive: set[ast.AST] | None = None
         self._rows: dict[re.Pattern[str], list[int]] = {}
         self._products: dict[Scope, list[Site]] = {}
+        # By the body and the name of an op: what is a factor there, by the node that makes it.
+        self._factors: dict[tuple[Scope, str], dict[ast.AST, list[tuple[Site, str, bool]]]] = {}
         self._handed: dict[Scope, list[tuple[ast.Call, Function]]] = {}  # calls of functions that multiply
 
-    def products(self, site: Site) -> list[Site]:
-        """The products in the function body in which a site stands, in the one that returns its result to, and in the
-        functions that get the result as an argument."""
-        found = list(self._products_of(site.point.scope))
-        for call, function in self._handed[site.point.scope]:
+    def factors(self, site: Site) -> Iterator[tuple[Site, str, bool]]:
+        """The products with what a site gives as a factor: (product, its parameter, whether it is the negative), in the body in
+        which the site stands, in the functions that get its result as an argument, and in the body that it is returned to."""
+        scope = site.point.scope
+        yield from self._factors_of(scope, site)
+        for call, function in self._handed[scope]:
             if any(site.node is node for argument in call.args for node in nodes_in(argument)):
-                found += self._products_of(self.interpreter.activation(function))
-        return found + [one for scope in self._callers(site) for one in self._products_of(scope)]
+                yield from self._factors_of(self.interpreter.activation(function), site)
+        for caller in self._callers(site):
+            yield from self._factors_of(caller, site)
+
+    def _factors_of(self, scope: Scope, site: Site) -> list[tuple[Site, str, bool]]:
+        name = site.op.name
+        if (scope, name) not in self._factors:
+            found = self._factors[scope, name] = {}
+            for times in self._products_of(scope):
+                self.interpreter.steps = 0
+                for param in ("x", "y"):
+                    if times.may_be_made_by(param, name, "tf.negative"):
+                        for made, negated in _made(times.value(param), name):
+                            found.setdefault(made.node, []).append((times, param, negated))
+        return self._factors[scope, name].get(site.node, [])
 
     def _products_of(self, scope: Scope) -> list[Site]:
         if scope not in self._products:
@@ -162,6 +178,18 @@ class Masks:
                 search.facts.append((choice.value(param), "finite", number(0.0)))
             search.visit(choice.value(param), False, True)
         return found
+
+
+def _made(value: Value, name: str) -> Iterator[tuple[Site, bool]]:
+    """The application of an op that a value is, or the negative of which it is."""
+    for negated in (False, True):
+        made = made_by(value, name)
+        if made is not None:
+            yield made, negated
+        minus = made_by(value, "tf.negative")
+        if minus is None:
+            return
+        value = minus.value("x")
 
 
 def branches(choice: Site) -> Iterator[tuple[str, Test]]:
