@@ -70,6 +70,7 @@ class Interpreter(Resolution, Following, Containers, State, Subexpressions):
         self.escaping: dict[tuple[Any, str], set[ast.AST]] = {}
         self.states: dict[Any, Loop | None] = {}
         self.changes: dict[Module, list] = {}
+        self.aims: dict[ast.Call, frozenset[ast.AST]] = {}
         self.lineages: dict[ClassObject, list[ClassObject]] = {}
         self._compiled: dict[Module, list[tuple[Value, Value]]] = {}
         self._sites: dict[tuple[ast.expr, int], Site | None] = {}

@@ -319,7 +319,7 @@ class Following(Recursion):
         key = (function.module, function.name)
         if key not in self.escaping:  # once for all functions of that name: there may be one in each of many classes
             handed = self.escaping[key] = set()
-            for row in function.module.source.rows_with(function.name):
+            for row in function.module.source.rows_naming(function.name):
                 for expression, point in function.module.expressions(row, self):
                     handed |= self._handed_on(function.name, expression, point)
         return function.node in self.escaping[key]
@@ -357,21 +357,29 @@ class Following(Recursion):
 
     def _arguments(self, function: Function, call: ast.Call, point: Point) -> dict[str, Binding] | None:
         """The arguments of a call by parameter; None when it is not a call of this function."""
+        if function.node not in self.aims.get(call, (function.node,)):
+            return None
+        mark = len(self.reads)
         callee = self.callee(call.func, point)
         target = callee.obj if callee is not None else None
-        for option in target.options if isinstance(target, Choice) else (callee,) if callee is not None else ():
-            positional, keywords, complete = calls.arguments(call, point)
-            target = option.obj
-            if isinstance(target, Bound):
-                positional = target.args + positional
-                target = target.function
-            if isinstance(target, ClassObject) and function.name == "__init__":
-                init = self.method(target, "__init__")
-                positional = [Fixed(unknown()), *positional]
-                target = init
-            if isinstance(target, Function) and target.node is function.node:
-                return calls.bind_parameters(function, positional, keywords) if complete else {}
+        options = target.options if isinstance(target, Choice) else (callee,) if callee is not None else ()
+        aims = [self._aim(option) for option in options]
+        if len(self.reads) == mark:  # many functions may have one name, and all ask
+            self.aims[call] = frozenset(aim.node for aim, _ in aims if aim is not None)
+        for aim, leading in aims:
+            if aim is not None and aim.node is function.node:
+                positional, keywords, complete = calls.arguments(call, point)
+                return calls.bind_parameters(function, leading + positional, keywords) if complete else {}
         return None
+
+    def _aim(self, callee: Value) -> tuple[Function | None, list[Binding]]:
+        """The function of the program that is run when a value is called, and the arguments that go before those given."""
+        target = callee.obj
+        if isinstance(target, Bound):
+            return (target.function, target.args) if isinstance(target.function, Function) else (None, [])
+        if isinstance(target, ClassObject):
+            return self.method(target, "__init__"), [Fixed(unknown())]
+        return (target, []) if isinstance(target, Function) else (None, [])
 
     def member(self, owner: Value, attr: str) -> Value | None:
         """`owner.attr` for instances, classes and tensors; None when nothing is known of it."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from typing import Any, Iterator
 
@@ -157,7 +158,8 @@ class Masks:
         """The rows that hold words, in the whole file or in one function."""
         if words not in self._rows:
             self._rows[words] = self.module.source.rows(words)
-        return [row for row in self._rows[words] if place is None or place.lineno <= row <= place.end_lineno]
+        rows = self._rows[words]
+        return rows if place is None else rows[bisect_left(rows, place.lineno):bisect_right(rows, place.end_lineno)]
 
     def _choices(self, rows: list[int], names: frozenset[str]) -> Iterator[Site]:
         for row in rows:

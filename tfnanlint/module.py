@@ -169,7 +169,7 @@ class Module:
         self._calls[name] = found
         seen: set[ast.AST] = set()
         walked: set[ast.AST] = set()
-        for row in self.source.rows_with(f"{name}("):
+        for row in self.source.rows_naming(name, "("):
             for expression, point in self.expressions(row, interpreter):
                 if expression in walked:
                     continue

@@ -72,6 +72,8 @@ class Location(NamedTuple):
 # `unicode_escape` decode to code that the bytes do not show, so files in them are read but not fixed.
 FIXABLE_ENCODINGS = re.compile(r"utf-8(-sig)?|ascii|us-ascii|latin-1|iso-?8859-\d+|cp125\d|cp437|koi8-[ru]", re.I)
 
+_MANY = 64  # searches after which an index pays
+_NAME = re.compile(r"[^\W\d]\w*\(?")
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
@@ -109,6 +111,7 @@ class Source:
         self.text = text
         self.encoding = encoding
         self._ascii = text.isascii()
+        self._asked = 0
 
     @classmethod
     def from_bytes(cls, path: str, data: bytes) -> Source:
@@ -116,7 +119,7 @@ class Source:
         return cls(path, text, encoding)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "tree"}  # it is large, and soon made anew
+        return {name: value for name, value in self.__dict__.items() if name not in ("tree", "_names")}  # large, and soon made anew
 
     @cached_property
     def tree(self) -> ast.Module:
@@ -173,6 +176,26 @@ class Source:
             row = bisect.bisect_right(starts, position, row)
             found.append(row)
             position = text.find(words, starts[row]) if row < len(starts) else -1
+        return found
+
+    def rows_naming(self, name: str, before: str = "") -> list[int]:
+        """1-based rows in which a name stands, directly before `before`, ascending; maybe some with a name that it is part of."""
+        self._asked += 1
+        return self.rows_with(name + before) if self._asked < _MANY else self._names.get(name + before, [])
+
+    @cached_property
+    def _names(self) -> dict[str, list[int]]:
+        """The rows of every name, and of every name before a parenthesis: to search the text for each of the thousands of
+        functions in a long file would take time that grows with the square of its length."""
+        found: dict[str, list[int]] = {}
+        for row, start in enumerate(self.line_starts, 1):
+            end = self.line_starts[row] if row < len(self.line_starts) else len(self.text)
+            for name in set(_NAME.findall(self.text, start, end)):
+                found.setdefault(name, []).append(row)
+                if name[-1] == "(":
+                    rows = found.setdefault(name[:-1], [])
+                    if not rows or rows[-1] != row:
+                        rows.append(row)
         return found
 
     def is_comment(self, row: int) -> bool:
