@@ -78,7 +78,9 @@ def test_files_choose_the_same_in_both_places(project, toml, expected):
 ])
 def test_a_rule_withholds_a_grade_where_no_gradient_is_taken_unless_asked(shell, argv, expected):
     shell.write("a.py", "import tensorflow as tf\na = tf.norm(x)\nb = tf.norm(data)\n")
-    assert shell.check(*argv).places == expected
+    done = shell.check(*argv)
+    assert done.places == expected
+    assert done.text.endswith("Not shown: 1 less sure (`--certainty unknown` shows them).\n") == (not argv)
 
 
 def test_the_nearest_file_wins_without_merging(project):

@@ -34,7 +34,8 @@ def size_limit(path: str, limit: int) -> int:
 @dataclass(frozen=True, slots=True)
 class Checked:
     """One file after the pipeline. `source` is empty text where there was nothing to decode; `hidden` counts what
-    comments suppressed, `known` what the baseline holds, `unchanged` what stands on lines that did not change;
+    comments suppressed, `unsure` what is left out by default because its rule is wrong there too often, `known` what the baseline
+    holds, `unchanged` what stands on lines that did not change;
     `unsafe_fixes` says whether fixes that move values are applied in this file.
     """
 
@@ -44,6 +45,7 @@ class Checked:
     unsafe_fixes: bool = False
     known: int = 0
     unchanged: int = 0
+    unsure: int = 0
 
     @property
     def path(self) -> str:
@@ -186,7 +188,8 @@ def _filtered(found: list[Finding], source: Source, policy: Policy) -> Checked:
     shown = [finding for finding in outcome.kept if policy.reports(finding)] + outcome.idle
     shown += [_unparsable(source, fault) for fault in source.faults]
     shown.sort(key=lambda finding: (finding.span, finding.code))
-    return Checked(source, tuple(shown), len(outcome.hidden), policy.unsafe_fixes)
+    unsure = sum(map(policy.withholds, outcome.kept))
+    return Checked(source, tuple(shown), len(outcome.hidden), policy.unsafe_fixes, unsure=unsure)
 
 
 def _most_specific(found: list[Finding], policy: Policy) -> list[Finding]:

@@ -231,9 +231,15 @@ class Policy:
 
     def sure(self, finding: Finding) -> bool:
         """Whether a finding is sure enough to be shown, with what is known of the gradient there."""
+        return self.graded(finding) and not self._silent(finding)
+
+    def withholds(self, finding: Finding) -> bool:
+        """Whether a finding is left out by default only because of what is known of the gradient there."""
+        return self.setup.concerns(finding) and self.graded(finding) and self._silent(finding)
+
+    def _silent(self, finding: Finding) -> bool:
         rule = self.known.get(finding.code)
-        return self.graded(finding) and (
-            self.certainty is not None or rule is None or (finding.certainty, finding.differentiated) not in rule.silent)
+        return self.certainty is None and rule is not None and (finding.certainty, finding.differentiated) in rule.silent
 
     def graded(self, finding: Finding) -> bool:
         """Whether a finding is sure enough to be shown wherever no gradient counts: of a draft nothing else is known."""

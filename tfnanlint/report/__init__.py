@@ -126,11 +126,13 @@ class Tally:
     by_comments: int = 0
     known: int = 0
     unchanged: int = 0
+    unsure: int = 0
 
     def add(self, checked: Checked) -> None:
         self.by_comments += checked.hidden
         self.known += checked.known
         self.unchanged += checked.unchanged
+        self.unsure += checked.unsure
         for finding in checked.findings:
             self.codes[finding.code, finding.slug] += 1
             if applicable(finding, checked.unsafe_fixes):
@@ -178,7 +180,8 @@ def summary(tally: Tally, paint: Paint, fixing: bool) -> str:
 
 def set_aside(tally: Tally) -> str:
     """The line that says how many findings were not shown, and why; empty when all were."""
-    parts = [f"{tally.by_comments} hidden by comments", f"{tally.known} in the baseline", f"{tally.unchanged} on unchanged lines"]
+    parts = [f"{tally.by_comments} hidden by comments", f"{tally.known} in the baseline", f"{tally.unchanged} on unchanged lines",
+             f"{tally.unsure} less sure (`--certainty unknown` shows them)"]
     said = [part for part in parts if not part.startswith("0 ")]
     return f"Not shown: {', '.join(said)}.\n" if said else ""
 
