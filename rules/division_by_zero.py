@@ -101,7 +101,7 @@ def summands(total: Site, here: Context) -> Iterator[Value]:
 def harmonic(division: Site, here: Context) -> bool:
     """2 * a * b / (a + b): precision and recall are both 0 where nothing is right."""
     total = here.made_by(plain(division.value("y")), "tf.add")
-    if total is None or not division.given("x"):
+    if total is None or not division.given("x") or here.same(plain(total.value("x")), plain(total.value("y"))):
         return False
     factors = [plain(factor) for factor in product(division.value("x"), here)]
     return all(any(here.same(plain(total.value(param)), factor) for factor in factors) for param in ("x", "y"))
