@@ -53,9 +53,8 @@ EXPRESSIONS = {
                "tf.cast({x}, tf.bfloat16)", "tf.cast(tf.cast({x}, tf.float16), tf.float32)", "tf.saturate_cast({x}, tf.float16)",
                "tf.constant([1.0, {c}], dtype=tf.float16)", "tf.cast(tf.shape({v})[0], tf.float32)", "tf.cast(tf.size({v}), {v}.dtype)",
                "tf.zeros([2], tf.float64)", "tf.ones([], tf.float16)", "tf.cast({x}, {y}.dtype)", "tf.bitcast({x}, {x}.dtype)",
-               "tf.nn.softmax(tf.cast({v}, tf.float16))", "tf.cast({x}, tf.bfloat16) * {c}", "tf.math.log(tf.cast(tf.sigmoid({x}), tf.float16) + 1e-8)",
-               "tf.exp(tf.cast({x}, tf.bfloat16))", "1.0 - tf.cast({x}, tf.float16)", "tf.reduce_sum(tf.cast({v}, tf.float16))",
-               "tf.reduce_mean(tf.square(tf.cast({v}, tf.bfloat16)))", "1.0 / tf.cast({x}, tf.float16)", "tf.sigmoid(tf.cast({x}, tf.bfloat16))"),
+               "tf.cast({x}, tf.bfloat16) * {c}", "tf.math.log(tf.cast(tf.sigmoid({x}), tf.float16) + 1e-8)", "1.0 / tf.cast(tf.tanh({x}), tf.float16)",
+               "tf.exp(tf.cast({x}, tf.bfloat16))", "1.0 - tf.cast({x}, tf.float16)", "tf.sigmoid(tf.cast({x}, tf.bfloat16))"),
     "integers": ("tf.range(4)", "tf.cast({x}, tf.int32)", "tf.argmax({v})", "tf.shape({v})[0]", "{i} + 1", "{i} * {i}", "{i} // 2", "{i} % 3",
                  "tf.size({v})", "tf.rank({x})", "tf.reduce_sum(tf.cast({x} > {c}, tf.int32))", "tf.math.count_nonzero({x})", "{i} - 2",
                  "tf.argsort({v})", "tf.one_hot({i}, 4)", "tf.maximum({i}, 1)", "tf.cast({i}, tf.float32) / 2.0", "{i} / 2", "tf.bincount(tf.range(3))",
@@ -107,5 +106,5 @@ ASSERTIONS = ("assert tf.reduce_all({x} > {c})", "assert {s} >= {c}", "tf.debugg
               "assert {s} > {c} and {s} < {d}", "assert n > 0")
 INPUTS = ("tf.clip_by_value({v}, -2.0, 3.0)", "tf.nn.softmax({v})", "tf.nn.relu({v})", "tf.sigmoid({v})", "tf.square({v})", "tf.abs({v}) + 0.5",
           "tf.minimum({v}, 80.0)", "{v} * 1.0", "tf.tanh({v})", "tf.cast({v} > 0, tf.float32)", "tf.cast({v}, tf.float64)", "tf.cast(tf.tanh({v}), tf.float16)",
-          "tf.cast(tf.sigmoid({v}), tf.float64)")
+          "tf.cast(tf.sigmoid({v}), tf.float64)", "tf.cast({v}, tf.float16)", "tf.cast({v}, tf.bfloat16)", "tf.nn.softmax(tf.cast(tf.tanh({v}), tf.bfloat16))")
 SIMPLE = ("arithmetic", "bounds", "guards", "relations")  # what inner bodies are mostly made of

@@ -8,8 +8,9 @@ from typing import Any
 from tfnanlint.conditions import leaf
 from tfnanlint.nodes import nodes_in
 from tfnanlint.ops import SYNONYMS, Op
+from tfnanlint.ops.arrays import cast
 from tfnanlint.scopes import Assigned, Binding, Fixed, Point, Scope, Stored, unrefined
-from tfnanlint.values import Value
+from tfnanlint.values import FLOATS, Value
 
 # Decorators that hand back what the function returns.
 TRANSPARENT = frozenset("function staticmethod classmethod property cached_property custom_gradient abstractmethod override "
@@ -327,6 +328,22 @@ class Handed(Binding):
             return self.binding.value(interpreter)
         finally:
             function.busy, function.stamp = before
+
+
+class Recast(Binding):
+    """What a layer of the program is called with: Keras casts floats to the dtype of its policy."""
+
+    __slots__ = ("binding",)
+
+    def __init__(self, binding: Binding):
+        self._value = None
+        self.binding = binding
+
+    def compute(self, interpreter: Any) -> Value:
+        value = self.binding.value(interpreter)
+        if value.kind != "tensor" or value.dtype not in FLOATS or value.dtype == "float32":
+            return value
+        return cast(value, "float32").but(zero=value.zero, dtype=None, origin=value.origin)
 
 
 class Collected(Binding):

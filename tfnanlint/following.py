@@ -6,7 +6,7 @@ import ast
 from typing import Any
 
 from tfnanlint import calls
-from tfnanlint.calls import Bound, ClassObject, Function, Handed, Instance, Parent
+from tfnanlint.calls import Bound, ClassObject, Function, Handed, Instance, Parent, Recast
 from tfnanlint.conditions import leaf
 from tfnanlint.names import canonical, is_tensorflow
 from tfnanlint.nodes import nodes_in
@@ -54,7 +54,8 @@ class Following(Recursion):
             for name in ("call", "__call__"):
                 method = self.member(callee, name)
                 if method is not None:
-                    return self.apply(method, positional, keywords, node, point)
+                    handed = [Recast(binding) for binding in positional] if name == "call" else positional
+                    return self.apply(method, handed, keywords, node, point)
             return unknown("tensor")
         if isinstance(target, Op):
             return self._op(target, positional, keywords, node, point)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Callable
+
 from tfnanlint.ops import TABLE, op
 from tfnanlint.ops import transfer as t
-from tfnanlint.ops.arrays import count, dimensions, each_passed
+from tfnanlint.ops.arrays import as_tensor, count, dimensions, each_passed
 from tfnanlint.site import Site
-from tfnanlint.values import Value, join, number, unknown
+from tfnanlint.values import NO_CONSTANT, Note, Value, covers, join, number, unknown, widen
 
 # Control flow
 
@@ -37,8 +39,76 @@ op("tf.cond", "ops.cond tf.contrib.framework.smart_cond slim.smart_cond tf.compa
 op("K.switch", "", "condition then_expression else_expression", _either("then_expression", "else_expression"),
    main="then_expression", untested="Keras 2 only", pure=False)
 op("K.in_train_phase", "K.in_test_phase", "x alt training", _either("x", "alt"), untested="Keras 2 only", pure=False)
-op("tf.while_loop", "ops.while_loop tf.case ops.switch tf.switch_case ops.fori_loop ops.scan tf.scan tf.foldl "
-   "tf.foldr K.foldl K.foldr K.rnn ops.associative_scan", "cond body loop_vars", t.anything,
+
+
+# Loops: what is carried from round to round is tried, wider each time, until a round adds nothing
+
+_ROUNDS = 5
+
+
+def _carried(value: Value) -> Value:
+    """A number of its own for each round, as a tensor; tuples item by item."""
+    if isinstance(value.obj, tuple):
+        return t.several(*map(_carried, value.obj)) if value.obj else value
+    whole = as_tensor(value) if value.kind in ("number", "sequence") else value
+    return whole.but(zero=whole.zero, const=NO_CONSTANT, origin=Note("", parent=whole.origin))
+
+
+def _settled(start: Value, step: Callable[[Value], Value]) -> Value:
+    """The start and what any number of rounds makes of it; unknown where that does not settle."""
+    assumed = start = _carried(start)
+    for attempt in range(_ROUNDS):
+        after = _carried(step(assumed))
+        if isinstance(start.obj, tuple) != isinstance(after.obj, tuple):
+            return unknown()
+        both = join([start, after])
+        if covers(assumed, both):
+            return both
+        assumed = _carried(both if attempt == 0 else widen(assumed, both))
+    return unknown()
+
+
+def _while(site: Site) -> Value:
+    start = site.value("loop_vars")
+    if not (site.given("body") and start.kind == "sequence" and isinstance(start.obj, tuple) and start.obj):
+        return unknown()
+
+    def step(carried: Value) -> Value:
+        after = site.apply(site.value("body"), *carried.obj)
+        return t.several(after) if len(carried.obj) == 1 and not isinstance(after.obj, tuple) else after
+
+    return _settled(start, step)
+
+
+def _folded(site: Site) -> Value:
+    """foldl, foldr, scan: fn(carried, element), from the initializer or the first element."""
+    element = each_passed(site.value("elems"))
+    given = site.given("initializer") and site.value("initializer").kind != "none"
+    return _settled(site.value("initializer") if given else element, lambda carried: site.apply(site.value("fn"), carried, _carried(element)))
+
+
+def _branches(site: Site) -> Value:
+    """case, switch_case: whichever function is called."""
+    listed = site.value(site.op.main)
+    pairs = site.op.main == "pred_fn_pairs"
+    made = [pair.obj[1] if pairs and isinstance(pair.obj, tuple) and len(pair.obj) == 2 else pair for pair in listed.obj or ()
+            ] if isinstance(listed.obj, tuple) else []
+    if site.given("default") and site.value("default").kind != "none":
+        made.append(site.value("default"))
+    if not isinstance(listed.obj, tuple) or any(one.obj is None for one in made):
+        return unknown()
+    return join([site.apply(one) for one in made])
+
+
+op("tf.while_loop", "ops.while_loop", "cond body loop_vars *rest", _while, main="loop_vars",
+   untested="takes functions; tests/test_soundness.py", pure=False)
+op("tf.scan", "tf.foldl tf.foldr K.foldl K.foldr", "fn elems initializer *rest", _folded, main="elems",
+   untested="takes a function; tests/test_soundness.py", pure=False)
+op("tf.case", "", "pred_fn_pairs default *rest", _branches, main="pred_fn_pairs", untested="takes functions; tests/test_soundness.py",
+   pure=False)
+op("tf.switch_case", "", "branch_index branch_fns default name", _branches, main="branch_fns",
+   untested="takes functions; tests/test_soundness.py", pure=False)
+op("ops.fori_loop", "ops.switch ops.scan K.rnn ops.associative_scan", "cond body loop_vars", t.anything,
    untested="takes functions and loops: nothing is claimed", pure=False)
 op("tf.py_function", "tf.py_func tf.numpy_function tf.contrib.eager.py_func", "func inp Tout name", t.anything,
    untested="runs Python: nothing is claimed", pure=False)

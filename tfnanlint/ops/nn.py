@@ -82,7 +82,8 @@ def dipping(function: Callable[[float], float], lowest: float, where: float, sla
     def give(x: Value) -> Value:
         ends = [0.0 if v == -INF else INF if v == INF else t.safely(function, v) for v in (x.lo, x.hi)]
         lo = lowest - slack if x.lo <= where <= x.hi else min(ends)
-        lo, hi = t.outward(lo, max(max(ends), 0.0 if x.lo < -1 else -INF), x.dtype, 256)
+        kernel = None if x.dtype == "float64" else x.dtype  # its constants are float32: tf.nn.gelu divides by 1.41421354
+        lo, hi = t.outward(lo, max(max(ends), 0.0 if x.lo < -1 else -INF), kernel, 256)
         zero = x.zero or x.lo <= flat or x.inf or t.least_magnitude(x, x.dtype) < 4 * t.smallest(x.dtype)
         if x.hi < 0:
             hi = min(hi, 0.0)

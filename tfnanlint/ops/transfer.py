@@ -402,7 +402,7 @@ def logarithm(function: Callable[[float], float]) -> Function:
         hi = INF if x.hi == INF or reaches_inf(x) else function(x.hi) if x.hi > 0 else -INF
         lo, hi = outward(lo, hi, x.dtype)
         if x.lo <= 0 and not x.zero:
-            lo = function(smallest(x.dtype)) * 1.2  # subnormals: log(1e-45) is -103.3
+            lo = function(smallest(x.dtype or "float64")) * 1.2  # subnormals: log(1e-45) is -103.3, and it may be float64
         # A value that cannot be 0 and is not positive either has no logarithm at all.
         result = made(min(lo, hi), max(lo, hi), x, nan=x.nan or x.lo < 0 or reaches_minus_inf(x), up=reaches_inf(x),
                       down=x.zero, dtype=x.dtype)
