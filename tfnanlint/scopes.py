@@ -42,7 +42,7 @@ class Scope:
         self.returns: list[tuple[ast.expr | None, int]] = []
         self.yields: list[tuple[ast.expr, int]] = []  # `yield x` and `yield from xs`, with their times
         self.tapes: list[tuple[int, int]] = []
-        self.stopped: list[tuple[int, int]] = []  # `with tape.stop_recording()`
+        self.stopped: list[tuple[int, int]] = []  # `with tape.stop_recording()`, and what `if not training` holds
         self.depth = depth
         self.inner: list[Point] = []  # the points of inner expressions, for `close`
         self.loops: list[Loop] = []

@@ -64,6 +64,14 @@ class _LoopFrame:
                 loop.rounds.append(found)
 
 
+def _says_training(test: ast.expr) -> bool | None:
+    """What `training`, `not self.is_training` say where they hold; None for other tests."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        said = _says_training(test.operand)
+        return None if said is None else not said
+    return True if isinstance(test, (ast.Name, ast.Attribute)) and leaf(test) in ("training", "is_training") else None
+
+
 class Walk:
     """Walks the body of one scope."""
 
@@ -165,7 +173,14 @@ class Walk:
         if isinstance(test, ast.Constant) and bool(test.value) != truth:
             return False
         self.assume(test, truth)
-        return self.block(body)
+        if _says_training(test) is not (not truth):
+            return self.block(body)
+        self.scope.time += 1  # an evaluation branch
+        start = self.scope.time
+        live = self.block(body)
+        self.scope.time += 1
+        self.scope.stopped.append((start, self.scope.time))
+        return live
 
     def try_(self, node: Any) -> bool:
         broken_off: list[tuple[str, Binding | None]] = []
