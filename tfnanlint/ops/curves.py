@@ -85,7 +85,8 @@ def cosh(x: Value) -> Value:
 def rsqrt(x: Value) -> Value:
     result = t.reciprocal(t.sqrt(t.clamp(x, 0.0) if x.lo < 0 else x))
     lo, hi = t.outward(result.lo, result.hi, x.dtype)
-    return t.made(max(lo, 0.0), hi, x, nan=x.nan or x.lo < 0 or reaches_minus_inf(x), up=x.zero or result.inf,
+    below = x.known and x.zero and x.lo < 0  # what underflows from below is -0.0, and that gives -Inf
+    return t.made(max(lo, 0.0), hi, x, nan=x.nan or x.lo < 0 or reaches_minus_inf(x), up=x.zero or result.inf, down=below,
                   zero=result.zero, dtype=x.dtype)
 
 
