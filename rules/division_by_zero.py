@@ -3,7 +3,8 @@
 Counts, sums over a mask, norms, standard deviations, absolute values and relu outputs are 0 for some batch: a sample
 without positive labels, a constant feature, an empty mask. `x / 0` is Inf, `0 / 0` is NaN, and the gradient is NaN either
 way. `%`, `//`, `tf.math.rsqrt` and `tf.math.reciprocal` fail in the same way. Only divisors of which the program itself
-shows that they can be 0 are reported.
+shows that they can be 0 are reported; a norm, a distance or an exponential, which are 0 for odd data only, where a
+gradient is taken (elsewhere with `--certainty unknown`).
 
 Bad:
     dice = 2.0 * tf.reduce_sum(y * p) / (tf.reduce_sum(y) + tf.reduce_sum(p))
@@ -50,12 +51,20 @@ def check(division: Site, here: Context) -> Iterator[Finding]:
     certainty = Certainty.MUST if divisor.lo == divisor.hi == 0 else Certainty.MAY
     if certainty is Certainty.MAY and here.asserted(division, param):
         return
+    if certainty is Certainty.MAY and not here.draft and rare(division, divisor, here):
+        certainty = Certainty.UNKNOWN
     inner = [root.node for root in repairs.roots(divisor)
              if root.source is here.source and here.source.span(root.node) in here.source.span(division.node)]
     name = WORDS.get(division.op.name, "division")
     effect = "at 0 the result is Inf" if param == "x" else "x / 0 is Inf and 0 / 0 is NaN"
     yield here.finding(division, param, f"{name} {'of' if param == 'x' else 'by'} {why}: {effect}, and so is the gradient",
                        certainty, fixes(division, param, here), covers=inner, help=advice(divisor, here))
+
+
+def rare(division: Site, divisor: Value, here: Context) -> bool:
+    """Whether 0 takes a vector of zeros, two points that are one or an exponential that underflows, and nothing says that a
+    gradient is taken: of 60 such findings in fresh code 22 were right."""
+    return division.differentiated is not Differentiated.YES and not evidence.ordinary(divisor) and not summed_mask(division, here)
 
 
 def reason(division: Site, divisor: Value, here: Context) -> str | None:

@@ -19,6 +19,10 @@ _PARTS = ("tf.multiply", "tf.add", "tf.maximum")
 _UNDERFLOWING = ("tf.exp", "tf.sigmoid")
 _DRAWS = ("tf.random.", "np.random.", "K.random_", "keras.random.")
 _CONSTANTS = ("tf.constant", "tf.convert_to_tensor")
+_SPREADS = ("tf.math.reduce_std", "tf.math.reduce_variance", "tf.nn.moments")
+_ORDINARY = ("tf.nn.relu", "tf.one_hot", "tf.sequence_mask", "tf.equal", "tf.not_equal", "tf.greater", "tf.less", "tf.sign")
+_SATURATING = ("tf.tanh", "tf.sigmoid", "tf.nn.softmax")
+_SQUARES = ("tf.square", "tf.abs", "tf.pow")
 _LONG = 2.0**31  # the length of an axis is below it
 
 
@@ -98,6 +102,37 @@ def shows_zero(divisor: Value, depth: int = 4) -> bool:
         inner = [shows_zero(part, depth - 1) for part in parts]
         return any(inner) if site.op.name == "tf.multiply" else all(inner) and bool(inner)
     return site.value("x").zero and shows_zero(site.value("x"), depth - 1)
+
+
+def ordinary(divisor: Value, depth: int = 5) -> bool:
+    """Whether 0 is what ordinary data give: nothing was counted, elements are equal or cut off, a state has not moved yet; and not
+    only where a whole vector is 0, two points are one, or an exponential underflows."""
+    divisor = widest(plain(divisor))
+    if made_by(divisor, *_VARIABLES) is not None:
+        return True
+    origin = divisor.origin
+    if isinstance(origin, Note) and isinstance(origin.parent, Site) and origin.index is not None:
+        return origin.parent.op.name in _SPREADS
+    if not isinstance(origin, Site) or depth == 0:
+        return False
+    total = made_by(divisor, *SUMS, "tf.reduce_mean")
+    if total is not None:
+        part = plain(total.value(total.op.main))
+        return total.op.name == "tf.reduce_mean" or made_by(part, *_SQUARES, "tf.exp") is None and not _squared(part)
+    site = made_by(divisor, *_ORDINARY, *_SPREADS, *_PARTS, *_EXTREMES, *_CONSTANTS, "tf.sqrt", "tf.divide", "tf.minimum", "tf.subtract", "method.numpy")
+    if site is None:
+        return False
+    if site.op.name == "tf.subtract":
+        return made_by(site.value("y"), *_SATURATING) is not None
+    if site.op.name in _ORDINARY + _SPREADS:
+        return True
+    parts = [ordinary(site.value(param), depth - 1) for param in ("x", "y") if site.given(param) and (site.op.name != "tf.divide" or param == "x")]
+    return (all if site.op.name == "tf.add" else any)(parts)
+
+
+def _squared(value: Value) -> bool:
+    product = made_by(value, "tf.multiply")
+    return product is not None and same(product.value("x"), product.value("y"))
 
 
 def _spread(value: Value) -> bool:
