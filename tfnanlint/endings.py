@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import ast
+import os
+import re
 from functools import cached_property
 from typing import Any
 
+from tfnanlint.calls import Function
 from tfnanlint.conditions import leaf
 from tfnanlint.nodes import nodes_in, parts_of
-from tfnanlint.scopes import Assigned, Scope
+from tfnanlint.scopes import Assigned, Point, Scope
 
 # What asks how a value stands to others, and gives no part of it on: -Inf is a right answer to these, NaN is "no".
 COMPARISONS = frozenset("less less_equal greater greater_equal equal not_equal isclose "
                         "is_nan is_inf is_finite isnan isinf isfinite categorical shape size rank zeros_like ones_like".split())
 # What lets no gradient back, too.
-CUTS = COMPARISONS | frozenset("argmax argmin argsort searchsorted sorted sign round floor ceil int bool "
-                               "stop_gradient assign assign_add assign_sub".split())
-_SINKS = frozenset("gradient gradients jacobian batch_jacobian minimize compute_gradients get_gradients".split())
+CUTS = COMPARISONS | frozenset("argmax argmin argsort searchsorted sorted sign round floor ceil int bool in_top_k "
+                               "non_max_suppression to_int32 to_int64 numpy stop_gradient assign assign_add assign_sub".split())
+# What takes a gradient of a value, or may: a function of the program that makes the step of training.
+_SINKS = re.compile(r"gradients?|jacobian|batch_jacobian|(?:\w*_)?(?:grad|gradients|train|training|optimi[sz]e|minimi[sz]e|updates?)(?:_\w+)?")
 _ASKED = frozenset("shape dtype name ndim".split())
+_CASTS = frozenset("cast saturate_cast astype".split())
+_WHOLE = re.compile(r"u?int\d*|bool")
+_TESTS = re.compile(r"test_.*|.*_tests?|.*_?test_?utils|conftest")
+_MAX_RETURNS = 4  # functions that hand a value back to each other
 _BODIES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
@@ -28,7 +36,7 @@ class Endings:
         self._scope = scope
         self._module = module
         self._rows: dict[int, list[tuple[str, ast.AST]]] = {}
-        self._onward: dict[frozenset[str], set[str]] = {}
+        self._onward: dict[tuple[frozenset[str], bool], set[str]] = {}
         for path, (_, bindings) in scope.history.items():
             for binding in bindings:
                 if isinstance(binding, Assigned) and binding.point.scope is scope and hasattr(binding.node, "lineno"):
@@ -67,15 +75,45 @@ class Endings:
         found = self.paths(node)  # a branch and what follows it may hold one binding both
         return found.pop() if len(found) == 1 else None
 
-    def only_into(self, node: ast.AST, calls: frozenset[str]) -> bool:
-        """Whether every way from an expression ends in a comparison, or in a call of one of `calls`."""
+    def only_into(self, node: ast.AST, calls: frozenset[str], returned: bool = False) -> bool:
+        """Whether every way from an expression ends in a comparison, or in a call of one of `calls`, or is `returned`."""
         whole = next((one for one in self._on_row.get(node.lineno, ()) if any(inner is node for inner in nodes_in(one))), None)
-        if whole is None:
+        if whole is None or _taken(whole, node):
             return False
-        if _ends(whole, node, calls):
+        if self._ends(whole, node, calls, returned):
             return True
-        into = self.assigned(whole)
-        return into is not None and self._later(into, whole) and into not in self._going_on(calls)
+        into = self._targets(whole)
+        return self._followed(into, whole) and into.isdisjoint(self._going_on(calls, returned))
+
+    def _ends(self, whole: ast.AST, node: ast.AST, calls: frozenset[str], returned: bool) -> bool:
+        return (returned and whole in self._returned or _ends(whole, node, calls)
+                or calls is CUTS and self._ranked(whole, node))
+
+    def _ranked(self, whole: ast.AST, node: ast.AST) -> bool:
+        """Whether of the greatest values only the indices are read: `_, indices = tf.math.top_k(x)`."""
+        pair = self._unpacked.get(whole, ())
+        return (isinstance(whole, ast.Call) and leaf(whole.func) == "top_k" and node is not whole
+                and len(pair) == 2 and not self._later(pair[0], whole))
+
+    @cached_property
+    def _returned(self) -> set[ast.AST | None]:
+        return {node for node, _ in self._scope.returns}
+
+    @cached_property
+    def _unpacked(self) -> dict[ast.AST, list[str]]:
+        """For each expression whose parts are assigned to plain names at once: those."""
+        return {inner.value: [one.id for one in inner.targets[0].elts] for inner in nodes_in(self._scope.node)
+                if isinstance(inner, ast.Assign) and len(inner.targets) == 1 and isinstance(inner.targets[0], (ast.Tuple, ast.List))
+                and all(isinstance(one, ast.Name) for one in inner.targets[0].elts)}
+
+    def _targets(self, whole: ast.AST) -> frozenset[str]:
+        """The names that the statement around an expression assigns, if these are all that it does with it."""
+        one = self.assigned(whole)
+        return frozenset(self._unpacked.get(whole, ()) if one is None else (one,))
+
+    def _followed(self, into: frozenset[str], whole: ast.AST) -> bool:
+        """Whether somebody reads what is assigned, in this scope."""
+        return any(self._later(name, whole) for name in into)
 
     @cached_property
     def _on_row(self) -> dict[int, list[ast.AST]]:
@@ -91,14 +129,14 @@ class Endings:
         return any(read.lineno > whole.end_lineno for _, read, _ in self._read.get(name, ()))
 
     @cached_property
-    def _read(self) -> dict[str, list[tuple[ast.AST, ast.Name, str | None]]]:
+    def _read(self) -> dict[str, list[tuple[ast.AST, ast.Name, frozenset[str]]]]:
         """For each name: where it is read, and what is assigned there. What a function inside reads is read by nobody knows whom."""
-        found: dict[str, list[tuple[ast.AST, ast.Name, str | None]]] = {}
+        found: dict[str, list[tuple[ast.AST, ast.Name, frozenset[str]]]] = {}
         seen: set[ast.AST] = set()
         for _, _, whole, _ in self._scope.statements:
             if whole not in seen:  # a loop is walked more than once
                 seen.add(whole)
-                into = self.assigned(whole)
+                into = self._targets(whole)
                 for name in nodes_in(whole):
                     if isinstance(name, ast.Name):
                         found.setdefault(name.id, []).append((whole, name, into))
@@ -106,20 +144,20 @@ class Endings:
             if isinstance(inner, _BODIES) and inner is not self._scope.node:
                 for name in nodes_in(inner):
                     if isinstance(name, ast.Name):
-                        found.setdefault(name.id, []).append((inner, name, None))
+                        found.setdefault(name.id, []).append((inner, name, frozenset()))
         return found
 
-    def _going_on(self, calls: frozenset[str]) -> set[str]:
-        """The names from which some way leads on: out of the function, into an object, or where nobody follows it."""
-        if calls not in self._onward:
+    def _going_on(self, calls: frozenset[str], returned: bool) -> set[str]:
+        """The names from which some way leads on: into an object, where nobody follows it, or out of the function."""
+        if (calls, returned) not in self._onward:
             into: dict[str, set[str]] = {}  # by name: the names that lead into it
             queue: list[str] = []
             for name, reads in self._read.items():
-                for whole, node, target in reads:
-                    if isinstance(whole, _BODIES) or not _ends(whole, node, calls):
-                        if target is None or not self._later(target, whole) or _within(whole, node, _SINKS):
+                for whole, node, targets in reads:
+                    if isinstance(whole, _BODIES) or not self._ends(whole, node, calls, returned):
+                        if not self._followed(targets, whole) or _taken(whole, node):
                             queue.append(name)
-                        else:
+                        for target in targets:
                             into.setdefault(target, set()).add(name)
             found: set[str] = set()
             while queue:
@@ -127,8 +165,8 @@ class Endings:
                 if name not in found:
                     found.add(name)
                     queue += into.get(name, ())
-            self._onward[calls] = found
-        return self._onward[calls]
+            self._onward[calls, returned] = found
+        return self._onward[calls, returned]
 
 
 def endings_of(scope: Scope, module: Any) -> Endings:
@@ -138,27 +176,79 @@ def endings_of(scope: Scope, module: Any) -> Endings:
     return module.endings[scope]
 
 
-def goes_into(site: Any, module: Any, calls: frozenset[str]) -> bool:
-    """Whether what a site gives only ends in comparisons and in `calls`, all inside of its own function."""
+def goes_into(site: Any, interpreter: Any, calls: frozenset[str]) -> bool:
+    """Whether what a site gives only ends in comparisons and in `calls`, in its own function or in all that call this."""
     point = site.point
-    if point is None or point.over is not None or point.scope.function is None or not hasattr(site.node, "lineno"):
+    return point is not None and hasattr(site.node, "lineno") and _leads_into(site.node, point, interpreter, calls, _MAX_RETURNS)
+
+
+def _leads_into(node: ast.AST, point: Point, interpreter: Any, calls: frozenset[str], depth: int) -> bool:
+    scope = point.scope
+    if point.over is not None or scope.function is None:
         return False
-    return endings_of(point.scope, module).only_into(site.node, calls)
+    endings = endings_of(scope, scope.module)
+    if endings.only_into(node, calls):
+        return True
+    if depth == 0 or not interpreter.sees_callers or not endings.only_into(node, calls, returned=True):
+        return False
+    if interpreter.escapes(scope.function):
+        return False
+    found = calls_of(scope.function, interpreter)
+    return bool(found) and all(_leads_into(call, where, interpreter, calls, depth - 1) for call, where in found)
+
+
+def calls_of(function: Function, interpreter: Any) -> list[tuple[ast.Call, Point]]:
+    """The calls in the project that may be of a function, those of tests left out: they look at values."""
+    found = list(interpreter.callers(function, function.name))
+    for base in interpreter.lineage(function.owner)[1:] if function.owner is not None else ():
+        if base.module is not function.module:
+            found += base.module.calls_to(function.name, interpreter)
+    return [(call, point) for call, point in found if not tests(point.scope.module) and interpreter.may_call(function, call, point)]
+
+
+def tests(module: Any) -> bool:
+    """Whether a file holds tests, by its name."""
+    return _TESTS.fullmatch(os.path.splitext(os.path.basename(module.source.path))[0]) is not None
 
 
 def _ends(whole: ast.AST, node: ast.AST, calls: frozenset[str]) -> bool:
     """Whether inside of an expression a part of it ends in a comparison or as an argument of one of `calls`, or is asked for its
     shape or dtype only."""
     for outer, inner in _above(whole, node):
-        if isinstance(outer, ast.Compare) or isinstance(outer, ast.Attribute) and outer.attr in _ASKED:
+        if isinstance(outer, ast.Compare) or isinstance(outer, ast.Attribute) and (outer.attr in _ASKED or outer.attr in calls):
             return True
         if isinstance(outer, ast.Call) and inner is not outer.func and leaf(outer.func) in calls:
+            return True
+        if calls is CUTS and (isinstance(outer, ast.Call) and (_rounded(outer) or _fetched(outer)) or _of_ranks(outer)):
             return True
     return False
 
 
-def _within(whole: ast.AST, node: ast.AST, calls: frozenset[str]) -> bool:
-    return any(isinstance(outer, ast.Call) and leaf(outer.func) in calls for outer, _ in _above(whole, node))
+def _rounded(call: ast.Call) -> bool:
+    """Whether a call makes whole numbers: `tf.cast(x, tf.int32)`, `x.astype("int64")`."""
+    if leaf(call.func) not in _CASTS:
+        return False
+    given = call.args[-1:] + [keyword.value for keyword in call.keywords if keyword.arg == "dtype"]
+    return any(_WHOLE.fullmatch(str(one.value) if isinstance(one, ast.Constant) else leaf(one)) is not None for one in given)
+
+
+def _fetched(call: ast.Call) -> bool:
+    """`session.run(x)`: out of the graph, and back only as a number."""
+    return isinstance(call.func, ast.Attribute) and call.func.attr == "run" and "sess" in leaf(call.func.value).lower()
+
+
+def _of_ranks(node: ast.AST) -> bool:
+    """`tf.math.top_k(x).indices`, `tf.math.top_k(x)[1]`."""
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and node.slice.value == 1 or (
+            isinstance(node, ast.Attribute) and node.attr == "indices"):
+        return isinstance(node.value, ast.Call) and leaf(node.value.func) == "top_k"
+    return False
+
+
+def _taken(whole: ast.AST, node: ast.AST) -> bool:
+    """Whether a part of an expression is given to what takes a gradient of it, or may."""
+    return any(isinstance(outer, ast.Call) and inner is not outer.func and _SINKS.fullmatch(leaf(outer.func)) is not None
+               for outer, inner in _above(whole, node))
 
 
 def _above(whole: ast.AST, node: ast.AST) -> list[tuple[ast.AST, ast.AST]]:

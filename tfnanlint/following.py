@@ -311,7 +311,10 @@ class Following(Recursion):
         callee = self.callee(call.func, point)
         target = callee.obj if callee is not None else None
         target = target.function if isinstance(target, Bound) else target
-        return target.node is function.node if isinstance(target, Function) else True
+        if not isinstance(target, Function) or target.node is function.node:
+            return True
+        # a call of a method of the base may be one of what overrides it
+        return target.owner is not None and function.owner is not None and target.owner in self.lineage(function.owner)
 
     def escapes(self, function: Function) -> bool:
         """Whether a function is called by somebody else too: by Keras, by a decorator, by whoever it is handed to."""
@@ -337,6 +340,11 @@ class Following(Recursion):
                     target = option.obj.function if isinstance(option.obj, Bound) else option.obj
                     found |= {target.node} if isinstance(target, Function) else set()
         return found
+
+    @property
+    def sees_callers(self) -> bool:
+        """Whether calls in other files are looked for now: not for a draft."""
+        return self.abroad < MAX_ABROAD
 
     def callers(self, function: Function, name: str) -> list[tuple[ast.Call, Point]]:
         """Calls that may be of `function`: in its own file, and in files of the project that import it."""

@@ -80,7 +80,7 @@ class Gradients:
             return Differentiated.NO
         if site.node in self.upstream:
             return Differentiated.YES
-        if goes_into(site, self.module, CUTS):
+        if goes_into(site, self.interpreter, CUTS):
             return Differentiated.NO
         found = self.at(site.point)
         return Differentiated.NO if found is Differentiated.UNKNOWN and _of_gradients(site) else found

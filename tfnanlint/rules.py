@@ -217,7 +217,7 @@ class Context:
 
     def only_compared(self, site: Site) -> bool:
         """Whether what a site gives only decides something: -Inf is a right answer there, and NaN is "no"."""
-        return goes_into(site, self.module, COMPARISONS)
+        return goes_into(site, self.interpreter, COMPARISONS)
 
     def asserted(self, site: Site, param: str) -> bool:
         """Whether this file asserts elsewhere that there is no 0 in what arrives at a parameter (`assert_positive(self.scale)`)."""
