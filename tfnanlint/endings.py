@@ -246,8 +246,9 @@ def _of_ranks(node: ast.AST) -> bool:
 
 
 def _taken(whole: ast.AST, node: ast.AST) -> bool:
-    """Whether a part of an expression is given to what takes a gradient of it, or may."""
-    return any(isinstance(outer, ast.Call) and inner is not outer.func and _SINKS.fullmatch(leaf(outer.func)) is not None
+    """Whether a part of an expression is given to what takes a gradient of it, or may, or to an object that is made of it."""
+    return any(isinstance(outer, ast.Call) and inner is not outer.func
+               and (leaf(outer.func)[:1].isupper() or _SINKS.fullmatch(leaf(outer.func)) is not None)
                for outer, inner in _above(whole, node))
 
 
