@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Score every rewrite of every rule on TensorFlow, before and after: fixes.py [--only WORD] [--processes N]
+"""Score every rewrite of every rule on TensorFlow, before and after: fixes.py [--only WORD] [--processes N] [--time]
 
 Each function of fixtures/claims is run as it is and as the product rewrites it.
 
@@ -12,7 +12,9 @@ Each function of fixtures/claims is run as it is and as the product rewrites it.
 * Alive: share of the gradient's elements on hazard inputs that are finite and not 0.
 * Ops: nodes of the function's graph that compute something. Shape and dtype: whether they are kept.
 
-Writes docs/fixes.json, from which docs/fixes.md and the figures on the rule pages are made.
+Writes docs/fixes.json, from which docs/fixes.md and the figures on the rule pages are made. With `--time` it writes nothing and
+prints how long a step (value and gradient, in tf.function) takes after the rewrite, as a ratio to before, on inputs of a few
+thousand rows: that differs from machine to machine, so that no committed table could be checked against it.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from __future__ import annotations
 import argparse
 import json
 import pathlib
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -54,8 +57,7 @@ class Program:
             self._steps[mode, dtype] = self._made(mode, dtype)
         found = []
         for point in points:
-            tensors = [tf.constant(x, dtype if x.dtype.kind == "f" else "int32" if x.dtype.kind == "i" else x.dtype) for x in point]
-            values, gradients = self._steps[mode, dtype](*tensors)
+            values, gradients = self._steps[mode, dtype](*tensors(point, dtype))
             found.append([[np.asarray(one) for one in values], [np.asarray(one) for one in gradients]])
         return found
 
@@ -69,6 +71,15 @@ class Program:
         """The function with its gradient."""
         return stages._step(stages.function(self.text, self.name))
 
+    def seconds(self, point: list[Any], mode: str, times: int) -> float:
+        """How long one of some runs takes, after one that is not counted."""
+        self.run([point], mode)
+        step, given = self._steps[mode, "float32"], tensors(point, "float32")
+        start = time.perf_counter()
+        for _ in range(times):
+            step(*given)
+        return (time.perf_counter() - start) / times
+
     def ops(self, point: list[Any]) -> int:
         """Nodes of the graph that compute something."""
         import tensorflow as tf
@@ -78,6 +89,13 @@ class Program:
         specs = [tf.TensorSpec(x.shape, kinds.get(x.dtype.kind, x.dtype)) for x in point]
         idle = ("Const", "Placeholder", "Identity", "NoOp", "StopGradient", "ReadVariableOp")
         return sum(op.type not in idle for op in tf.function(one).get_concrete_function(*specs).graph.get_operations())
+
+
+def tensors(point: list[Any], dtype: str) -> list[Any]:
+    """An input as a program is given it: fractions in a dtype."""
+    import tensorflow as tf
+
+    return [tf.constant(x, dtype if x.dtype.kind == "f" else "int32" if x.dtype.kind == "i" else x.dtype) for x in point]
 
 
 def bits(answer: Any, truth: Any) -> Any:
@@ -217,6 +235,26 @@ def scored(chosen: list[Case]) -> list[dict[str, Any]]:
     return rows
 
 
+def timed(case: Case, rows: int = 4096, rounds: int = 7, times: int = 20) -> str:
+    """A row of words: the time of a step after the rewrite as a ratio to before, the median of rounds that take turns."""
+    import numpy as np
+    import tensorflow as tf
+
+    pair = [Program(case.source.text, case.function), Program(repaired(case).text, case.function)]
+    mode = "graph" if "graph" in case.modes else case.modes[0]
+    point = stages.inputs(case.says["ordinary"], case.names, 1)[0]
+    large = [np.concatenate([one] * rows) if one.ndim else one for one in point]
+    try:
+        pair[0].run([large], mode)
+    except (ValueError, tf.errors.OpError):  # shapes that belong together, as those of matrices: then as they are
+        large, rows = point, 1
+    ratios = []
+    for _ in range(rounds):
+        before, after = (one.seconds(large, mode, times) for one in pair)
+        ratios.append(after / before)
+    return f"{statistics.median(ratios):6.2f}  ({min(ratios):.2f} to {max(ratios):.2f})  {case.id}, {mode}, {rows} times the rows"
+
+
 def in_processes(count: int, only: str) -> list[dict[str, Any]]:
     """The rows of all cases, each process taking every `count`-th."""
     with tempfile.TemporaryDirectory() as folder:
@@ -232,6 +270,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default="", help="score only the cases whose name holds this word, and keep the other rows")
     parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--time", action="store_true", help="print how long a step takes after each rewrite, as a ratio to before")
     parser.add_argument("--part", help=argparse.SUPPRESS)
     parser.add_argument("--json", type=pathlib.Path, help=argparse.SUPPRESS)
     args = parser.parse_args()
@@ -239,6 +278,11 @@ def main() -> int:
         part, _, count = args.part.partition("/")
         chosen = [case for case in cases() if args.only in case.id][int(part)::int(count)]
         args.json.write_text(json.dumps(scored(chosen)))
+        return 0
+    if args.time:
+        for case in cases():
+            if args.only in case.id:
+                print(timed(case), flush=True)
         return 0
     rows = in_processes(args.processes, args.only)
     if args.only:

@@ -3,6 +3,7 @@
 `sqrt(exp(x))` overflows for `x` above 88.7 in float32, where `exp(x / 2)` is an ordinary number, and below -87 the
 exponential underflows to 0, where the derivative of the square root is infinite: the gradient is NaN. Written as
 `exp(0.5 * x)` it is the same function with neither problem. Typical for a standard deviation from a log-variance.
+One over that root, `rsqrt(exp(x))`, is infinite below -87, and `exp(-0.5 * x)` is not.
 
 Bad:
     stddev = tf.sqrt(tf.exp(log_var))
@@ -18,16 +19,19 @@ No public report of it is known to us: it is here for what execution shows.
 from tfnanlint.api import Certainty, Claim, Context, Finding, Iterator, Site, argument, exponential_of, rule, tame
 
 
-@rule("TFN309", "half-exp", on="tf.sqrt K.sqrt tf.pow", needs="exp( exp) exp, exponential", over="TFN104 TFN106 TFN202 TFN204 TFN206")
+@rule("TFN309", "half-exp", on="tf.sqrt K.sqrt tf.math.rsqrt tf.pow", needs="exp( exp) exp, exponential",
+      over="TFN102 TFN104 TFN106 TFN202 TFN204 TFN206")
 def check(root: Site, here: Context) -> Iterator[Finding]:
     exp = exponential_of(root.value(root.op.main))
     if exp is None or tame(exp.value("x")):
         return
-    if root.op.name == "tf.pow" and root.const("y") != 0.5:
+    power = {"tf.pow": root.const("y"), "tf.math.rsqrt": -0.5}.get(root.op.name, 0.5)
+    if power not in (0.5, -0.5):
         return
     fixes = []
     if exp.complete and exp.value("x").kind != "number":
-        fixes = here.rewrite(root, "tf.exp(0.5 * {x})", title="take half of the exponent", claim=Claim.EQUAL,
+        fixes = here.rewrite(root, "tf.exp({half} * {x})", title="take half of the exponent", claim=Claim.EQUAL, half=str(power),
                              x=argument(exp, "x", "exponent"))
-    yield here.finding(root, root.op.main, "square root of an exponential: below -87 (float32) the exponential is 0 and the gradient "
-                       "NaN, above 88 it is inf", Certainty.MAY, fixes)
+    what, end = ("square root", "the gradient NaN, above 88 it is inf") if power > 0 else ("one over the square root", "this inf")
+    yield here.finding(root, root.op.main, f"{what} of an exponential: below -87 (float32) the exponential is 0 and {end}",
+                       Certainty.MAY, fixes)

@@ -19,49 +19,75 @@ See also: https://www.tensorflow.org/api_docs/python/tf/nn/softmax
 No public report of it is known to us: it is here for what execution shows.
 """
 
-from tfnanlint.api import (NO_CONSTANT, Certainty, Claim, Context, Finding, Fix, Iterator, Site, argument, exponential_of, on_a_grid, rule,
-                           shifted_by_maximum, tame)
+from tfnanlint.api import (NO_CONSTANT, Certainty, Claim, Context, Finding, Fix, Iterator, Site, argument, ast, exponential_of, on_a_grid,
+                           rule, shifted_by_maximum, tame)
 
 
-@rule("TFN306", "hand-softmax", on="tf.divide tf.math.divide_no_nan", needs="exp( exp) exp, exponential", over="TFN102 TFN106")
+@rule("TFN306", "hand-softmax", on="tf.divide tf.math.divide_no_nan", needs="exp( exp) exp, exponential", over="TFN101 TFN102 TFN106")
 def check(quotient: Site, here: Context) -> Iterator[Finding]:
     exp = exponential_of(quotient.value("x"))
     if exp is None:
         return
-    total, guard = denominator(quotient)
+    total, guard, axis = denominator(quotient)
     if total is None or not here.same(total.value("x"), quotient.value("x")):
         return
     x = exp.value("x")
     if shifted_by_maximum(x) or tame(x) or on_a_grid(x):
         return
-    fixes = softmax(quotient, exp, total, guard, here) if along_one_axis(total) and exp.complete else []
+    fixes = softmax(quotient, exp, total, guard, here) if along_one_axis(total, axis) and exp.complete else []
     yield here.finding(quotient, "x", "softmax written as exp(x) / sum(exp(x)): NaN as soon as one exponential overflows"
-                       + ("" if guard else ", or all of them underflow"), Certainty.MAY, fixes)
+                       + ("" if guard else ", or all of them underflow"), Certainty.MAY, fixes, covers=logarithm(quotient, here))
 
 
-def denominator(quotient: Site):
-    """(the sum that is divided by, whether an epsilon is added to it)."""
-    site = quotient.value("y").origin
-    while isinstance(site, Site) and site.op.name == "tf.cast":  # Keras code casts it to floatx
-        site = site.value("x").origin
+def denominator(quotient: Site) -> tuple[Site | None, bool, int | None]:
+    """(the sum that is divided by, whether an epsilon is added to it, the axis that is put in behind the sum)."""
+    site, axis = quotient.value("y").origin, None
+    while isinstance(site, Site) and site.op.name in ("tf.cast", "tf.expand_dims", "tf.strided_slice"):  # Keras code casts it to floatx
+        if site.op.name != "tf.cast":
+            axis = inserted(site)
+            if axis is None:
+                return None, False, None
+        site = site.value(site.op.main).origin
     if not isinstance(site, Site):
-        return None, False
+        return None, False, None
     if site.op.name == "tf.reduce_sum":
-        return site, False
+        return site, False, axis
     if site.op.name in ("tf.add", "tf.maximum"):
         for param, other in (("x", "y"), ("y", "x")):
             inner, eps = site.value(param).origin, site.value(other)
             if isinstance(inner, Site) and inner.op.name == "tf.reduce_sum" and eps.exact and 0 < eps.lo < 0.01:
-                return inner, True
-    return None, False
+                return inner, True, axis
+    return None, False, None
 
 
-def along_one_axis(total: Site) -> bool:
+def inserted(site: Site) -> int | None:
+    """The axis of length 1 that `tf.expand_dims(s, axis)`, `s[:, None]` or `s[..., tf.newaxis]` puts in, if that is all they do."""
+    if site.op.name == "tf.expand_dims":
+        axis = site.const("axis")
+        return axis if type(axis) is int else None
+    index = getattr(site.node, "slice", None)
+    parts = index.elts if isinstance(index, ast.Tuple) else [index]
+    new = [at for at, part in enumerate(parts) if ast.unparse(part).rsplit(".", 1)[-1] in ("None", "newaxis")] if index is not None else []
+    rest = [ast.unparse(part) for at, part in enumerate(parts) if at not in new] if len(new) == 1 else ["?"]
+    if any(one not in (":", "...") for one in rest):
+        return None
+    return new[0] - len(parts) if "..." in map(ast.unparse, parts[: new[0]]) else new[0]
+
+
+def along_one_axis(total: Site, inserted: int | None) -> bool:
     """Whether dividing by the sum divides every element by the sum along one axis."""
     axis = total.const("axis", None)
     if not total.complete or total.library == "method" or isinstance(axis, bool) or not isinstance(axis, int):
         return False
-    return axis == 0 or total.const("keepdims", NO_CONSTANT) is True
+    kept = total.const("keepdims", NO_CONSTANT) is True
+    return inserted is None and (axis == 0 or kept) or inserted == axis and not kept
+
+
+def logarithm(quotient: Site, here: Context) -> list[ast.AST]:
+    """The logarithm right around a quotient: with a softmax in its argument it is TFN301."""
+    outer = next(iter(here.around(quotient.node)), None)
+    log = here.site(outer, quotient.point) if isinstance(outer, ast.Call) else None
+    return [quotient.node, outer] if log is not None and log.op.name == "tf.math.log" else [quotient.node]
 
 
 def softmax(quotient: Site, exp: Site, total: Site, guard: bool, here: Context) -> list[Fix]:

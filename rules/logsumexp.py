@@ -9,6 +9,7 @@ Bad:
 Good:
     log_z = tf.reduce_logsumexp(energy, axis=-1)
 
+Of a mean of exponentials it is the same, less the logarithm of how many there are.
 An epsilon in the sum (`log(sum(exp(x)) + eps)`) helps against the small ones only. Nothing is reported where the maximum
 is subtracted by hand, or where the exponents are known to be small.
 
@@ -18,7 +19,7 @@ Seen in the wild:
 https://github.com/keras-team/keras/issues/1061 (a mixture density network)
 """
 
-from tfnanlint.api import (Certainty, Claim, Context, Finding, Iterator, Site, argument, exponential_of, on_a_grid, rule,
+from tfnanlint.api import (Certainty, Claim, Context, Finding, Fix, Iterator, Site, argument, ast, exponential_of, on_a_grid, rule,
                            shifted_by_maximum, tame)
 
 
@@ -33,21 +34,36 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
         return
     fixes = []
     if total.complete and exp.complete and total.library != "method":
-        fixes = here.rewrite(
-            log, "tf.reduce_logsumexp({x}, axis={axis}, keepdims={keepdims})", title="use reduce_logsumexp",
-            claim=Claim.SHIFTED if guard else Claim.EQUAL,
-            cost=f"sums below {here.text(guard)} are no longer raised to it" if guard else "",
-            x=argument(exp, "x", "exponents"), axis=argument(total, "axis", "axis"), keepdims=argument(total, "keepdims", "keepdims"))
+        fixes = stable(log, total, exp, guard, here)
     yield here.finding(log, "x", "logarithm of a sum of exponentials: it is inf as soon as one exponential overflows, -inf when all "
                        "underflow, and its gradient NaN", Certainty.MAY, fixes)
 
 
+def stable(log: Site, total: Site, exp: Site, guard: ast.expr | None, here: Context) -> list[Fix]:
+    """reduce_logsumexp, for a mean less the logarithm of how many there are."""
+    x, axis = argument(exp, "x", "exponents"), argument(total, "axis", "axis")
+    keep = dict(title="use reduce_logsumexp", claim=Claim.SHIFTED if guard else Claim.EQUAL, x=x, axis=axis,
+                cost=f"sums below {here.text(guard)} are no longer raised to it" if guard else "",
+                keepdims=argument(total, "keepdims", "keepdims"))
+    template = "tf.reduce_logsumexp({x}, axis={axis}, keepdims={keepdims})"
+    if total.op.name == "tf.reduce_sum":
+        return here.rewrite(log, template, **keep)
+    if guard is not None or total.given("keepdims") or log.library not in ("tf", "K") or not here.repeatable(exp.args["x"]):
+        return []
+    keep["title"] = "use reduce_logsumexp, less the logarithm of how many there are"
+    if not total.given("axis"):
+        return here.rewrite(log, f"{template} - tf.math.log(tf.cast(tf.size({{x}}), {{x}}.dtype))", **keep)
+    if type(total.const("axis")) is not int:
+        return []
+    return here.rewrite(log, f"{template} - tf.math.log(tf.cast(tf.shape({{x}})[{{axis}}], {{x}}.dtype))", **keep)
+
+
 def summed(log: Site):
-    """(the sum that is logged, the expression of an epsilon added to it)."""
+    """(the sum or mean that is logged, the expression of an epsilon added to it)."""
     site = log.value("x").origin
     if not isinstance(site, Site):
         return None, None
-    if site.op.name == "tf.reduce_sum":
+    if site.op.name in ("tf.reduce_sum", "tf.reduce_mean"):
         return site, None
     if site.op.name == "tf.add":
         for param, other in (("x", "y"), ("y", "x")):

@@ -125,7 +125,10 @@ class _Work:
         return None
 
     def _candidates(self) -> list[Repair]:
-        """What to try: shortest first, then by position, code and title."""
+        """What to try: shortest first, then by position, code and title.
+
+        What moves values waits until nothing else is left: behind a floor of 1e-7 nobody sees the logarithm of a softmax any more.
+        """
         found = []
         for finding in self.findings:
             fix = self.offer(finding)
@@ -134,7 +137,8 @@ class _Work:
                 fix = self.offer(finding)
             if fix is not None:
                 found.append((finding, fix))
-        return sorted(found, key=_order)
+        exact = [repair for repair in found if repair[1].claim.safe]
+        return sorted(exact or found, key=_order)
 
     def _sieve(self, batch: list[Repair]) -> _Step | None:
         """The largest part of a batch that holds, found by halving; a repair that fails alone is refused."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import dataclass
 
 from tfnanlint.site import Site, made_by, same
@@ -24,8 +25,8 @@ def variance_of(minus: Site) -> Variance | None:
     """The variance that a difference is, mean(x^2) - mean(x)^2 of the same elements; None for anything else."""
     if not (minus.may_be_made_by("x", "tf.reduce_mean") and minus.may_be_made_by("y", *_SQUARES)):
         return None
-    if minus.maker("x") is None and minus.maker("y") is None:
-        return None  # two names of which the text says nothing are too many to ask
+    if minus.maker("x") is None and minus.maker("y") is None and not all(isinstance(one, ast.Name) for one in minus.args.values()):
+        return None  # two expressions of which the text says nothing are too many to ask
     of_squares, squared_mean = made_by(minus.value("x"), "tf.reduce_mean"), squared(minus.value("y"))
     if of_squares is None or squared_mean is None:
         return None

@@ -80,7 +80,8 @@ stand as *before → after*.
   are left out. The truth is the original function in real numbers, computed by mpmath to a hundred digits; what a rewrite
   moves is in the figures.{other}
 * **alive**: share of the gradient's elements on hazard inputs that are finite and not 0.
-* **ops**: nodes of the graph that compute something.
+* **ops**: nodes of the graph that compute something. The time they take differs from machine to machine and is not kept here:
+  `benchmarks/fixes.py --time` measures it, after as a ratio to before.
 
 Shape and dtype are kept by all of them. `benchmarks/fixes.py` computes it again.
 """
