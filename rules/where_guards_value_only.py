@@ -25,7 +25,7 @@ https://github.com/qqwweee/keras-yolo3/issues/171 (K.switch around a log)
 """
 
 from tfnanlint.api import (Certainty, Changed, Claim, Context, Differentiated, Finding, Fix, Iterator, Masked, Named, Site, Value,
-                           argument, ast, filler, repairs, rule)
+                           argument, ast, filler, read_by_choice_only, repairs, rule)
 
 TITLE = "mask the input too"
 CONDITION = frozenset(("tf.where", "K.switch", "tf.boolean_mask"))
@@ -89,7 +89,8 @@ def mask_input(masked: Masked, here: Context) -> list[Fix]:
         return mask_first(masked, here, x)
     if masked.by_result:
         return with_both(masked, here, x, hole)
-    fixes = with_test(masked, here, x, hole, claim)
+    # What something else reads, too, may be another only where it is not finite anyway.
+    fixes = with_test(masked, here, x, hole, claim) if read_by_choice_only(masked, here.around(site.node)) else []
     if not fixes and site.op.name != "tf.divide" and masked.domain.outside in INSIDE:
         fixes = here.rewrite(site, f"tf.where({INSIDE[masked.domain.outside]}, {{x}}, {filler(site, masked.param)})", node=x,
                              title=TITLE, claim=claim, x=hole)

@@ -171,15 +171,16 @@ class Masks:
                             yield self.interpreter.site(node, point)
 
     def behind(self, choice: Site) -> list[Masked]:
-        """What a choice hides."""
-        found: list[Masked] = []
+        """What a choice hides: not what both of its branches are made of, for there it takes the result in any case."""
+        searches = []
         for param, test in branches(choice):
             self.interpreter.steps = 0
-            search = _Search(self.interpreter, choice, test, found)
+            searches.append(_Search(self.interpreter, choice, test, []))
             if test.node is None:
-                search.facts.append((choice.value(param), "finite", number(0.0)))
-            search.visit(choice.value(param), False, True)
-        return found
+                searches[-1].facts.append((choice.value(param), "finite", number(0.0)))
+            searches[-1].visit(choice.value(param), False, True)
+        common = set.intersection(*(one.seen for one in searches)) if len(searches) > 1 and choice.op.name in CHOICES else ()
+        return [masked for one in searches for masked in one.found if id(masked.site) not in common]
 
 
 def _made(value: Value, name: str) -> Iterator[tuple[Site, bool]]:
@@ -210,6 +211,47 @@ def branches(choice: Site) -> Iterator[tuple[str, Test]]:
             test = mask_test(choice.value(other))
             if test is not None:
                 yield param, test
+
+
+def read_by_choice_only(masked: Masked, around: list[ast.AST]) -> bool:
+    """Whether nothing but the branch of a choice reads what a site gives, so that its input may be another wherever the choice
+    drops the result. `around` is what stands around the site, innermost first."""
+    kept = [node for param, _ in branches(masked.choice) for node in [masked.choice.args.get(param)] if node is not None]
+    chosen = {inner for node in kept for inner in ast.walk(node)}
+    if masked.site.node in chosen:
+        return True
+    statement = next((node for node in around if isinstance(node, ast.stmt)), None)
+    body = next((node for node in around if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))), None)
+    if body is None or isinstance(body, ast.Lambda):
+        return False
+    waiting, seen = [statement], set()
+    while waiting:
+        one = waiting.pop()
+        if not (isinstance(one, ast.Assign) and len(one.targets) == 1 and isinstance(one.targets[0], ast.Name)):
+            return False
+        if one in seen:
+            continue
+        seen.add(one)
+        for name in _readers(one, body):
+            if name not in chosen:
+                waiting.append(next((other for other in ast.walk(body) if isinstance(other, ast.Assign)
+                                     and any(inner is name for inner in ast.walk(other.value))), None))
+    return True
+
+
+def _readers(assignment: ast.Assign, body: ast.AST) -> list[ast.Name]:
+    """The places in a function that read the name which a statement assigns, up to the next statement beside it that does."""
+    name = assignment.targets[0].id
+    beside = next(block for node in ast.walk(body) for block in (getattr(node, part, None) for part in ("body", "orelse", "finalbody"))
+                  if isinstance(block, list) and assignment in block)
+    later = beside[beside.index(assignment) + 1:]
+    again = next((other for other in later if isinstance(other, ast.Assign) and any(
+        isinstance(target, ast.Name) and target.id == name for target in other.targets)), None)
+    first, last = assignment.end_lineno, again.end_lineno if again is not None else INF
+    looped = again is None and any(isinstance(node, (ast.For, ast.AsyncFor, ast.While)) for node in ast.walk(body))
+    read = [node for node in ast.walk(body) if isinstance(node, ast.Name) and node.id == name and node is not assignment.targets[0]
+            and (looped or first < node.lineno <= last)]
+    return [node for node in read if again is None or node not in again.targets]
 
 
 def clipped(clip: Site) -> list[Masked]:
@@ -313,7 +355,7 @@ class _Search:
 
     def visit(self, value: Value, cut: bool, direct: bool) -> None:
         origin = _maker(value)
-        if origin is None or id(origin) in self.seen or self.left <= 0:
+        if origin is None or id(origin) in self.seen or self.left <= 0 or value.exact:  # `tf.zeros_like(y)` is not made of y
             return
         self.seen.add(id(origin))
         self.left -= 1

@@ -13,6 +13,7 @@ from tfnanlint.values import Value
 
 COMPLEX = frozenset(("complex64", "complex128"))
 _NORMS = ("tf.norm", "tf.math.reduce_euclidean_norm")
+_EUCLIDEAN = (None, 2, "euclidean", "fro")
 _DEVIATIONS = ("tf.math.reduce_std",)
 
 
@@ -58,6 +59,9 @@ def squared(site: Site) -> tuple[str, dict[str, ast.expr | None]] | None:
         return None
     holes = {"x": site.args["x"], "axis": site.args.get("axis"), "keepdims": site.args.get("keepdims")}
     if site.op.name in _NORMS:
+        order = site.const("ord", "euclidean")
+        if order not in _EUCLIDEAN or order == 2 and site.value("axis").kind == "sequence":
+            return None  # a sum of magnitudes, the largest of them, the spectral norm of a matrix
         return "tf.reduce_sum(tf.square({x}), axis={axis}, keepdims={keepdims})", holes
     if site.op.name in _DEVIATIONS:
         return "tf.math.reduce_variance({x}, axis={axis}, keepdims={keepdims})", holes
