@@ -20,7 +20,8 @@ https://github.com/keras-team/keras-io/issues/910 (the gradient penalty of a WGA
 https://github.com/keras-team/keras/issues/6644 (RMSE as a loss)
 """
 
-from tfnanlint.api import Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Site, made_by, repairs, rule, words
+from tfnanlint.api import (Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Site, made_by, repairs, rule,
+                           words, zero_put_in)
 
 CLIPPED = "K.sqrt"  # takes the root of 0 where its input is negative
 
@@ -36,6 +37,8 @@ def check(root: Site, here: Context) -> Iterator[Finding]:
     quotient = here.made_by(x, "tf.divide")
     if quotient is not None and x.lo >= 0 and quotient.value("x").positive:
         return  # 0 only where the divisor is infinite
+    if not x.exact and zero_put_in(x, here.interpreter):
+        return
     certainty = Certainty.MUST if x.hi <= 0 else Certainty.MAY
     name = "cube root" if root.op.name == "ops.cbrt" else "square root"
     late = root.op.name != "ops.cbrt" and here.keeps_positive(root)

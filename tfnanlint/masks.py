@@ -496,6 +496,24 @@ def established(interpreter: Any, test: Test, depth: int = 4) -> Iterator[Fact]:
         yield interpreter.evaluate(node, test.point), relation, bound
 
 
+def zero_put_in(value: Value, interpreter: Any) -> bool:
+    """Whether each 0 in a value is a constant that a choice, or the filling of a matrix, has put there: the gradient of what is
+    made of it ends at that constant."""
+    filled = made_by(value, "tf.linalg.diag", "tf.linalg.band_part")
+    if filled is not None:
+        return not filled.value("x").zero
+    choice = made_by(value, "tf.where")
+    if choice is None or not (choice.given("x") and choice.given("y")):
+        return False
+    for param, test in branches(choice):
+        inner = choice.value(param)
+        for subject, relation, bound in () if inner.exact or not inner.zero else established(interpreter, test):
+            inner = _with_fact(inner, subject, relation, bound)
+        if inner.zero and not inner.exact:
+            return False
+    return True
+
+
 def _definition(node: ast.expr, point: Point) -> Assigned | None:
     """The assignment of a name that stands for a condition."""
     binding = unrefined(point.lookup(node.id)) if isinstance(node, ast.Name) else None
