@@ -23,7 +23,7 @@ https://github.com/mkocabas/focal-loss-keras/issues/17 (both ends of the probabi
 https://github.com/tensorflow/docs/pull/1943 (the empty bins of a spectrogram)
 """
 
-from tfnanlint.api import (INF, Certainty, Claim, Context, Finding, Fix, Iterator, Note, Site, Value, evidence, filler, repairs,
+from tfnanlint.api import (INF, Certainty, Claim, Context, Finding, Fix, Iterator, Note, Site, Value, evidence, filler, named_count, repairs,
                            rule, step, words)
 
 SETTINGS = frozenset("name dtype axis axes shape keepdims perm seed equation depth".split())  # no numbers come from these
@@ -36,14 +36,14 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
     edge = -1.0 if log.op.name == "tf.math.log1p" else 0.0
     if x.lo > edge or (edge == 0 and (x.positive or zero_taken_out(x))) or x.guarded or not here.numeric(x):
         return
-    if here.hidden(log) or x.hi > edge and (counted(x, here) or quotient(x, edge, here) or scaled(x, here) or step(x)):
+    if here.hidden(log) or x.hi > edge and (counted(x, here) or quotient(x, edge, here) or scaled(x, here) or step(x) or factor_diagonal(x, here)):
         return
     certainty = here.grade(x, surely=x.hi < edge or x.hi == edge)
     if certainty is Certainty.MAY and magnitude(x, here):
         certainty = Certainty.UNKNOWN
     if x.lo == -INF and x.hi == INF and certainty is Certainty.MAY and passed_on(x):
         return  # one caller shows that any number can arrive, others cannot be followed
-    if certainty is Certainty.UNKNOWN and (edge != 0 or passed_on(x)):
+    if certainty is Certainty.UNKNOWN and (edge != 0 or passed_on(x) or named_count(log, "x")):
         return  # log1p of something unknown is what log(x + 1) is: somebody has added a constant
     if certainty is not Certainty.MUST and here.asserted(log, "x"):
         return
@@ -79,6 +79,12 @@ def quotient(x: Value, edge: float, here: Context) -> bool:
     if site is None or x.lo < edge:
         return False
     return site.op.name == "tf.math.reciprocal" or site.value("x").positive
+
+
+def factor_diagonal(x: Value, here: Context) -> bool:
+    """The diagonal of a Cholesky factor: above 0 where there is a factor at all, of which TFN108 speaks."""
+    diagonal = here.made_by(x, "tf.linalg.diag_part")
+    return diagonal is not None and here.made_by(diagonal.value("x"), "tf.linalg.cholesky") is not None
 
 
 def scaled(x: Value, here: Context) -> bool:

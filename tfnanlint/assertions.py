@@ -13,14 +13,18 @@ from typing import Any, Iterator
 
 from tfnanlint.conditions import leaf, path_of
 from tfnanlint.nodes import parts_of
-from tfnanlint.scopes import Assigned, Point, unrefined
-from tfnanlint.site import Site
+from tfnanlint.scopes import Assigned, Point, Scope, unrefined
+from tfnanlint.site import Site, made_by
+from tfnanlint.values import Value
 
 # Checks that leave no 0, by the ends of their names; what is only not negative can be 0.
 _POSITIVE = re.compile(r"_*assert_(?:all_)?(?:positive|greater|greater_equal|above|strictly_\w+|none_equal|nonzero|non_zero)")
+_ABOVE = re.compile(r"_*assert_greater(_equal)?")
 _ORDER = re.compile(r"_*assert_(?:less|greater)")
 _SAFE = re.compile(r"(?:^|_)safe(?:_|$)")  # what the program calls safe it has made so
 _NAN_TESTS = frozenset("is_nan is_inf is_finite isnan isinf isfinite".split())
+_COUNT = re.compile(r"_*(?:num|n|number)_(?:of_)?[a-z]\w*|\w*[a-z]_(?:size|dims?)")
+_CASTS = frozenset("cast to_float to_double convert_to_tensor constant float".split())
 _WAITED_FOR = re.compile(r"_*(?:maybe_)?(?:assert|assertions|check|validate|ensure)(?:_\w+)?")
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _LESS = (ast.Sub, ast.USub)
@@ -47,14 +51,20 @@ class Assertions:
             return False
         names = _made_of(node, site.point)
         waited = {name for one in around if isinstance(one, (ast.With, ast.AsyncWith)) for name in _waited_for(one)}
-        if waited & {name for name, _ in names} or any(_SAFE.search(name) for name, _ in names):
+        if waited & ({name for name, _ in names} | set(_on_the_way(site.value(param), site.point.scope) if waited else ())):
             return True
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub) and lineage:
-            return self._ordered(lineage, {_bare(name) for name, _ in names})
+        if any(_SAFE.search(name) for name, _ in names):
+            return True
+        minus = made_by(site.value(param), "tf.subtract")
+        if minus is not None and lineage and minus.point is not None and {"x", "y"} <= minus.args.keys():
+            left, right = ({_bare(name) for name, _ in _made_of(minus.args[side], minus.point)} for side in ("x", "y"))
+            taken = minus.value("y")
+            return self._above(lineage, left, taken.const) if taken.is_number else self._ordered(lineage, left | right)
         held = set().union(*map(self._asserted, lineage))
         if not held and not self._in_file:
             return False
         mine = self._asserted(lineage[0]) if lineage else {name for name in self._asserted(self._tree) if len(name) >= _TELLING}
+        held = held if lineage else mine  # a function beside the class is given one of its objects
         places = [one for one in around if isinstance(one, _FUNCTIONS)]
         plain = {name for name, taken_off in names if not taken_off}
         local = mine.union(*map(self._asserted, places))
@@ -67,6 +77,17 @@ class Assertions:
                 if _ORDER.fullmatch(leaf(call.func)):
                     sides = [{_bare(name) for name in _names(side)} & names for side in call.args[:2]]
                     if len(sides) == 2 and all(sides) and sides[0] != sides[1]:
+                        return True
+        return False
+
+    def _above(self, lineage: list[ast.ClassDef], names: Names, limit: float) -> bool:
+        """Whether the class asserts that one of the names is above a number (`log(power - 1)`)."""
+        for one in lineage:
+            for call, _ in _calls(one, []):
+                check = _ABOVE.fullmatch(leaf(call.func))
+                if check and len(call.args) > 1 and names & {_bare(name) for name in _names(call.args[0])}:
+                    bound = _number(call.args[1])
+                    if bound is not None and (bound > limit or bound == limit and not check[1]):
                         return True
         return False
 
@@ -88,6 +109,32 @@ def named_safe(site: Site, param: str) -> bool:
     """Whether what arrives at a parameter has a name, or comes from a function with a name, that says safe."""
     node = site.args.get(param)
     return node is not None and site.point is not None and any(_SAFE.search(name) for name, _ in _made_of(node, site.point))
+
+
+def named_count(site: Site, param: str) -> bool:
+    """Whether what arrives at a parameter is made of nothing but what its names call numbers of things (`num_samples`,
+    `self.batch_size`), made floating: whoever has none of them has no use for the rest either."""
+    node = site.args.get(param)
+    if node is None or site.point is None:
+        return False
+    queue, seen = [(node, site.point)], 0
+    while queue:
+        one, place = queue.pop()
+        seen += 1
+        binding: Any = unrefined(place.lookup(one.id)) if isinstance(one, ast.Name) else None
+        if isinstance(one, (ast.Name, ast.Attribute)) and _COUNT.fullmatch(leaf(one)):
+            continue
+        if isinstance(binding, Assigned) and binding.point.scope is place.scope:
+            queue.append((binding.node, binding.point))
+        elif isinstance(one, ast.Call) and leaf(one.func) in _CASTS and one.args:
+            queue.append((one.args[0], place))
+        elif isinstance(one, ast.BinOp) and isinstance(one.op, (ast.Mult, ast.Add)):
+            queue += [(one.left, place), (one.right, place)]
+        elif not isinstance(one, ast.Constant) or not isinstance(one.value, (int, float)) or one.value <= 0:
+            return False
+        if seen > _MAX_NAMES:
+            return False
+    return True
 
 
 def _calls(node: ast.AST) -> Iterator[tuple[ast.Call, list[ast.For]]]:
@@ -140,6 +187,31 @@ def _bare(name: str) -> str:
     return name.lstrip("._")
 
 
+def _number(node: ast.expr) -> float | None:
+    """The one number in an expression that only gives it a dtype: `np_dtype(2.)`, `np.ones([], dtype)`."""
+    found = [float(one.value) for one in ast.walk(node) if isinstance(one, ast.Constant) and type(one.value) in (int, float)]
+    ones = any(isinstance(one, ast.Call) and leaf(one.func) in ("ones", "ones_like") for one in ast.walk(node))
+    return found[0] if len(found) == 1 and not ones else 1.0 if ones and not found else None
+
+
+def _takes_off(node: ast.AST) -> bool:
+    """A difference, or a sign that is no number's own."""
+    sign = isinstance(node, ast.UnaryOp) and not isinstance(node.operand, ast.Constant)
+    return (sign or isinstance(node, ast.BinOp)) and isinstance(node.op, _LESS)
+
+
+def _on_the_way(value: Value, scope: Scope) -> Iterator[str]:
+    """The names in a function from which a value comes, also through methods that it is handed to."""
+    origin: Any = value.origin
+    for _ in range(_MAX_NAMES):
+        if isinstance(origin, Site):
+            if origin.point is not None and origin.point.scope is scope:
+                yield from (name for node in origin.args.values() for name in _names(node))
+            origin = origin.value(origin.op.main).origin if origin.op.main else None
+        elif origin is not None:
+            origin = getattr(origin, "parent", None)
+
+
 def _made_of(node: ast.expr, point: Point) -> set[tuple[str, bool]]:
     """(name, whether it is subtracted somewhere) for what an expression is computed from, through local variables."""
     found: set[tuple[str, bool]] = set()
@@ -147,8 +219,7 @@ def _made_of(node: ast.expr, point: Point) -> set[tuple[str, bool]]:
     queue = [(node, point, False)]
     while queue and len(seen) < _MAX_NAMES:
         one, place, taken_off = queue.pop()
-        taken_off = taken_off or any(isinstance(inner, (ast.BinOp, ast.UnaryOp)) and isinstance(inner.op, _LESS)
-                                     for inner in ast.walk(one))
+        taken_off = taken_off or any(map(_takes_off, ast.walk(one)))
         for name in _names(one):
             found.add((name, taken_off))
             binding: Any = unrefined(place.lookup(name)) if name.isidentifier() else None

@@ -423,12 +423,22 @@ def _nowhere_else(root: Site, choice: Site) -> bool:
     body = root.point.scope.node if root.point is not None and root.point.scope is choice.point.scope else None
     if body is None:
         return False
-    names = {target.id for node in ast.walk(body) if isinstance(node, ast.Assign) and node.value is root.node
-             for target in node.targets if isinstance(target, ast.Name)}
+    statements = {node.value: node for node in ast.walk(body) if isinstance(node, ast.Assign)}
+    names = {target.id for target in getattr(statements.get(root.node), "targets", ()) if isinstance(target, ast.Name)}
     there = {inner for node in (choice.node, *(one for one in ast.walk(body) if isinstance(one, ast.Compare))) for inner in ast.walk(node)}
     tests = {inner for one in ast.walk(body) if isinstance(one, ast.Call) and leaf(one.func) in _TESTS for inner in ast.walk(one)}
-    read = [node for node in ast.walk(body) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in names]
+    taken = _replaced(body, statements.get(root.node), statements.get(choice.node))
+    read = [node for node in ast.walk(body) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in names
+            and not (node.id in taken and node.lineno > choice.node.end_lineno)]
     return all(node in there or node in tests for node in read) and (bool(names) or root.node in there)
+
+
+def _replaced(body: ast.AST, made: ast.Assign | None, chosen: ast.Assign | None) -> set[str]:
+    """The names that a choice takes over from what it chooses from, in one block: `n = tf.where(n > 0, n, 0)`."""
+    blocks = [block for node in ast.walk(body) if isinstance(block := getattr(node, "body", None), list) and made in block]
+    if made is None or chosen is None or not any(chosen in block for block in blocks):
+        return set()
+    return {target.id for target in chosen.targets if isinstance(target, ast.Name)}
 
 
 def _asks_positive(condition: Value, root: Site, truth: bool) -> bool:
