@@ -45,10 +45,10 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
         return  # one caller shows that any number can arrive, others cannot be followed
     if certainty is Certainty.UNKNOWN and (edge != 0 or passed_on(x) or named_count(log, "x")):
         return  # log1p of something unknown is what log(x + 1) is: somebody has added a constant
-    if certainty is not Certainty.MUST and here.asserted(log, "x"):
+    if certainty is not Certainty.MUST and (here.asserted(log, "x") or here.tests or replaced(x, here)):
         return
     if certainty is not Certainty.MUST and here.only_compared(log):
-        return  # a draw is accepted where `log(u) < ratio`: -inf is
+        return  # a draw is accepted where `log(u) < ratio`: -inf is right there
     limit = "0" if edge == 0 else "-1"
     if certainty is Certainty.UNKNOWN:
         message = f"logarithm of a value about which nothing is known: at {limit} it is -inf, below it NaN"
@@ -67,9 +67,14 @@ def counted(x: Value, here: Context) -> bool:
 
 
 def magnitude(x: Value, here: Context) -> bool:
-    """The square, magnitude or root of a value of which nothing is known: 0 only where that is."""
+    """The square, magnitude, root or `exp(x) - 1` of a value of which nothing is known: 0, or below, only where that is."""
     minus = here.made_by(x, "tf.negative")
-    inner = here.made_by(x if minus is None else minus.value("x"), "tf.square", "tf.abs", "tf.sqrt")
+    x = x if minus is None else minus.value("x")
+    less = here.made_by(x, "tf.subtract")
+    if less is not None and less.value("y").exact and less.value("y").lo == 1:
+        inner = here.made_by(less.value("x"), "tf.exp")
+    else:
+        inner = here.made_by(x, "tf.square", "tf.abs", "tf.sqrt", "tf.math.expm1")
     return inner is not None and (not inner.value("x").known or magnitude(inner.value("x"), here))
 
 
@@ -123,6 +128,34 @@ def elsewhere(origin: Note) -> bool:
 def zero_taken_out(x: Value) -> bool:
     """Nothing bounds it from below, but somebody has replaced its zeros."""
     return x.lo == -INF and not x.zero and x.hi > 0
+
+
+def replaced(x: Value, here: Context, depth: int = 4) -> bool:
+    """Whether a choice has put a positive number where a value is beyond a limit that nobody can tell but that is not below 0
+    (`tf.where(x > limit, x, 1)`, with a limit of the dtype), perhaps under functions that keep the sign."""
+    choice = here.made_by(x, "tf.where")
+    if choice is None:
+        inner = here.made_by(x, "tf.negative", "tf.math.expm1", "tf.abs", "tf.square") if depth else None
+        return inner is not None and replaced(inner.value("x"), here, depth - 1)
+    for param, other in (("x", "y"), ("y", "x")):
+        put, kept = choice.value(param), choice.value(other)
+        if put.exact and put.positive and kept.zero and beyond(choice.value("condition"), kept, other == "x", here):
+            return True
+    return False
+
+
+def beyond(condition: Value, kept: Value, truth: bool, here: Context) -> bool:
+    """Whether a condition with this truth says that a value is above a limit of which nothing is known, or that is not below 0."""
+    both = here.made_by(condition, "tf.logical_and" if truth else "tf.logical_or")
+    if both is not None:
+        return any(beyond(both.value(param), kept, truth, here) for param in ("x", "y"))
+    above, below = ("tf.greater", "tf.greater_equal"), ("tf.less", "tf.less_equal")
+    for names, one, other in ((above if truth else below, "x", "y"), (below if truth else above, "y", "x")):
+        test = here.made_by(condition, *names)
+        limit = test.value(other) if test is not None else None
+        if limit is not None and here.same(test.value(one), kept) and (not limit.known or limit.lo >= 0 and limit.hi > 0):
+            return True
+    return False
 
 
 def double_where(log: Site, here: Context, limit: str) -> list[Fix]:

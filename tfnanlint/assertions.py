@@ -29,7 +29,7 @@ _WAITED_FOR = re.compile(r"_*(?:maybe_)?(?:assert|assertions|check|validate|ensu
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _LESS = (ast.Sub, ast.USub)
 _MAX_NAMES = 12
-_TELLING = 4  # letters of a name that means the same in a function as in the class that asserts it
+_TELLING = 2  # letters of a name that means the same in a function as in the class that asserts it
 
 Names = set[str]
 
@@ -64,7 +64,12 @@ class Assertions:
         if not held and not self._in_file:
             return False
         mine = self._asserted(lineage[0]) if lineage else {name for name in self._asserted(self._tree) if len(name) >= _TELLING}
-        held = held if lineage else mine  # a function beside the class is given one of its objects
+        if lineage:
+            called = {leaf(call.func) for one in lineage for call, _ in _calls(one, [])}
+            checks = [one for one in self._tree.body if isinstance(one, _FUNCTIONS) and one.name in called]
+            mine, held = (one.union(*map(self._asserted, checks)) for one in (mine, held))
+        else:
+            held = mine  # a function beside the class is given one of its objects
         places = [one for one in around if isinstance(one, _FUNCTIONS)]
         plain = {name for name, taken_off in names if not taken_off}
         local = mine.union(*map(self._asserted, places))

@@ -86,8 +86,8 @@ def shows_zero(divisor: Value, depth: int = 4) -> bool:
         return False
     if quotient is not None and divisor.nonnegative and (quotient.value("x").positive or _scale(quotient.value("x"))):
         return False
-    total = made_by(divisor, *SUMS)
-    if total is not None and _scale(total.value("x")):
+    total = made_by(divisor, *SUMS, "tf.norm")
+    if total is not None and (_scale(total.value("x")) or made_by(total.value("x"), "tf.eye") is not None):
         return False
     if site is None:
         if divisor.lo == -INF and divisor.hi == INF:

@@ -28,7 +28,8 @@ _UNTRAINED_BASES = ("keras.metrics.", "keras.callbacks.", "keras.utils.", "tf.da
                     "keras.optimizers.", "tf.train.", "tf.optimizers.", "keras.initializers.", "keras.constraints.",
                     "tf.python.training.")
 # Classes that Keras and its relatives define themselves, by the ends of their names.
-_UNTRAINED_NAMES = ("Optimizer", "OptimizerV1", "OptimizerV2", "Constraint", "Initializer", "Callback", "Metric", "Schedule")
+_UNTRAINED_NAMES = ("Optimizer", "OptimizerV1", "OptimizerV2", "Constraint", "Initializer", "Callback", "Metric", "Schedule",
+                    "PreprocessingLayer", "AugmentationLayer", "Preprocessor", "Tokenizer", "Converter")
 _UNTRAINED_METHODS = frozenset({"test_step", "predict_step", "update_state", "result", "on_epoch_end", "on_batch_end",
                                 "get_config", "evaluate", "summary"})
 _MAX_NODES = 4000
@@ -224,7 +225,7 @@ class Gradients:
     def _measures(self, function: Function) -> bool:
         """Whether a function's name, or that of its file, says that something is measured or prepared, not trained."""
         stem = os.path.splitext(os.path.basename(self.module.source.path))[0]
-        if _TESTS.fullmatch(stem) or _ON_GRADIENTS.fullmatch(function.name):
+        if holds_tests(self.module.source.path) or _ON_GRADIENTS.fullmatch(function.name):
             return True
         if "loss" not in function.name and _METRICS.fullmatch(self.module.source.path.replace(os.sep, "/")):
             return True
@@ -277,6 +278,11 @@ class Gradients:
             self._upstream.add(origin.node)
             self.interpreter.steps = 0
             queue += [origin.value(param) for param in (origin.args or origin._values)]
+
+
+def holds_tests(path: str) -> bool:
+    """Whether a file has the name of one with tests."""
+    return bool(_TESTS.fullmatch(os.path.splitext(os.path.basename(path))[0]))
 
 
 def _of_gradients(site: Site) -> bool:

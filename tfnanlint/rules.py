@@ -22,6 +22,7 @@ from tfnanlint.epsilons import epsilon
 from tfnanlint.evidence import widest
 from tfnanlint.findings import MODES, Certainty, Claim, Differentiated, Edit, Finding, Fix, Setup, Step, where_it_shows
 from tfnanlint.names import IMPORTS, local_spelling
+from tfnanlint.gradients import holds_tests
 from tfnanlint.masks import CLIPS, Masked, Masks
 from tfnanlint.nodes import nodes_in
 from tfnanlint.pairings import Pairing, output_layers, pairings
@@ -218,6 +219,11 @@ class Context:
     def only_compared(self, site: Site) -> bool:
         """Whether what a site gives only decides something: -Inf is a right answer there, and NaN is "no"."""
         return goes_into(site, self.interpreter, COMPARISONS)
+
+    @property
+    def tests(self) -> bool:
+        """Whether the file holds tests: they run on numbers that are written in them."""
+        return holds_tests(self.source.path)
 
     def asserted(self, site: Site, param: str) -> bool:
         """Whether this file asserts elsewhere that there is no 0 in what arrives at a parameter (`assert_positive(self.scale)`)."""
