@@ -65,7 +65,7 @@ class Assertions:
             return False
         mine = self._asserted(lineage[0]) if lineage else {name for name in self._asserted(self._tree) if len(name) >= _TELLING}
         if lineage:
-            called = {leaf(call.func) for one in lineage for call, _ in _calls(one, [])}
+            called = {leaf(call.func) for one in lineage for call, _ in _calls(one)}
             checks = [one for one in self._tree.body if isinstance(one, _FUNCTIONS) and one.name in called]
             mine, held = (one.union(*map(self._asserted, checks)) for one in (mine, held))
         else:
@@ -88,7 +88,7 @@ class Assertions:
     def _above(self, lineage: list[ast.ClassDef], names: Names, limit: float) -> bool:
         """Whether the class asserts that one of the names is above a number (`log(power - 1)`)."""
         for one in lineage:
-            for call, _ in _calls(one, []):
+            for call, _ in _calls(one):
                 check = _ABOVE.fullmatch(leaf(call.func))
                 if check and len(call.args) > 1 and names & {_bare(name) for name in _names(call.args[0])}:
                     bound = _number(call.args[1])
