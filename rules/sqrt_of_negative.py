@@ -31,7 +31,7 @@ def check(root: Site, here: Context) -> Iterator[Finding]:
     variance = variance_of(root, here)
     if not here.numeric(x) or x.kind == "number" or x.lo >= 0 or here.hidden(root) or state(root, x, here):
         return
-    if variance is None and (powers(root, here) or (not x.known or lifted(x, here)) and not difference(root, here)):
+    if variance is None and (powers(root, here) or complement(root, here) or (not x.known or lifted(x, here)) and not difference(root, here)):
         return
     if root.op.name == "K.sqrt" and (variance is None or root.differentiated is Differentiated.NO):
         return
@@ -65,6 +65,15 @@ def powers(root: Site, here: Context) -> bool:
     minus = subtraction(root, here)
     power = here.made_by(minus.value("y"), "tf.pow") if minus is not None else None
     return power is not None and not (power.value("x").known and power.value("y").is_number)
+
+
+def complement(root: Site, here: Context) -> bool:
+    """1 - c ** 2, where nothing is known of c: a cosine, a correlation or a share, as whoever wrote it knows."""
+    minus = subtraction(root, here)
+    if minus is None or not minus.value("x").exact:
+        return False
+    square = here.made_by(plain(minus.value("y")), "tf.square", "tf.pow", "tf.multiply")
+    return square is not None and not square.value("x").known and not square.value("y" if square.op.name == "tf.multiply" else "x").known
 
 
 def difference(root: Site, here: Context) -> bool:
