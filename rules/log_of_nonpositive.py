@@ -23,7 +23,7 @@ https://github.com/mkocabas/focal-loss-keras/issues/17 (both ends of the probabi
 https://github.com/tensorflow/docs/pull/1943 (the empty bins of a spectrogram)
 """
 
-from tfnanlint.api import (INF, Certainty, Claim, Context, Finding, Fix, Iterator, Note, Site, Value, evidence, filler, named_count, repairs,
+from tfnanlint.api import (INF, Certainty, Claim, Context, Finding, Fix, Iterator, Note, Site, Value, evidence, filler, named_count, plain, repairs,
                            rule, step, words)
 
 SETTINGS = frozenset("name dtype axis axes shape keepdims perm seed equation depth".split())  # no numbers come from these
@@ -67,15 +67,22 @@ def counted(x: Value, here: Context) -> bool:
 
 
 def magnitude(x: Value, here: Context) -> bool:
-    """The square, magnitude, root or `exp(x) - 1` of a value of which nothing is known: 0, or below, only where that is."""
+    """The square, magnitude, root, direction or `exp(x) - 1` of a value of which nothing is known, or a sum of such: 0, or below,
+    only where that is."""
+    x = evidence.widest(plain(x))
     minus = here.made_by(x, "tf.negative")
     x = x if minus is None else minus.value("x")
     less = here.made_by(x, "tf.subtract")
     if less is not None and less.value("y").exact and less.value("y").lo == 1:
         inner = here.made_by(less.value("x"), "tf.exp")
     else:
-        inner = here.made_by(x, "tf.square", "tf.abs", "tf.sqrt", "tf.math.expm1")
-    return inner is not None and (not inner.value("x").known or magnitude(inner.value("x"), here))
+        inner = here.made_by(x, "tf.square", "tf.abs", "tf.sqrt", "tf.pow", "tf.math.expm1", "tf.math.l2_normalize",
+                             "tf.math.squared_difference", "tf.add")
+    if inner is None or inner.op.name == "tf.pow" and not inner.value("y").is_number:
+        return False
+    parts = [inner.value(param) for param in (("x", "y") if inner.op.name == "tf.add" else ("x",))]
+    own = inner.op.name != "tf.add"  # a sum of what is not known has no bounds
+    return all(own and not part.known or magnitude(part, here) for part in parts)
 
 
 def quotient(x: Value, edge: float, here: Context) -> bool:

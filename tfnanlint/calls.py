@@ -189,6 +189,40 @@ def assigned_attributes(method: Any) -> set[str]:
     return found
 
 
+def replaced(method: Any, attribute: str) -> set[ast.expr]:
+    """The values that a method assigns to an attribute only until a later statement of the same block assigns another one, while
+    nobody else can see the object."""
+    owner, found = method.args.args[0].arg, set()
+    blocks = [block for node in ast.walk(method) for name in ("body", "orelse", "finalbody")
+              if isinstance(block := getattr(node, name, None), list)]
+    for block in blocks:
+        held: ast.expr | None = None
+        for statement in block:
+            if held is not None and _lent(statement, owner):
+                held = None
+            for target in statement.targets if isinstance(statement, ast.Assign) else ():
+                if isinstance(target, ast.Attribute) and target.attr == attribute and isinstance(target.value, ast.Name) and target.value.id == owner:
+                    found |= {held} if held is not None else set()
+                    held = statement.value
+    return found
+
+
+def _lent(statement: ast.stmt, owner: str) -> bool:
+    """Whether a statement leaves its block, or hands the object on: `self.build()`, `f(self)`, a function with `self` in it."""
+    seen: set[ast.AST] = set()
+    for node in ast.walk(statement):
+        if isinstance(node, (ast.Return, ast.Break, ast.Continue, ast.Raise, ast.Yield, ast.YieldFrom, ast.Await, ast.FunctionDef, ast.Lambda)):
+            return True
+        if isinstance(node, ast.Call):
+            if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name) and node.func.value.id == owner:
+                return True
+        elif isinstance(node, ast.Attribute):
+            seen.add(node.value)
+        elif isinstance(node, ast.Name) and node.id in (owner, "super") and node not in seen:
+            return True
+    return False
+
+
 def _own(target: ast.Attribute, owner: str, found: set[str]) -> None:
     if isinstance(target.value, ast.Name) and target.value.id == owner:
         found.add(target.attr)

@@ -12,7 +12,7 @@ from tfnanlint.values import INF, Note, Value
 
 SUMS = ("tf.reduce_sum", "tf.math.count_nonzero", "method.sum")
 _VARIABLES = ("tf.Variable", "tf.get_variable", "K.variable", "method.add_weight", "method.add_variable", "slim.variable")
-_INSIDE = ("tf.sqrt", "K.sqrt", "tf.square", "tf.pow", "tf.reduce_prod")  # 0 where what they are given is
+_INSIDE = ("tf.sqrt", "K.sqrt", "tf.square", "tf.pow", "tf.reduce_prod", "tf.math.l2_normalize")  # 0 where what they are given is
 _POWERS = ("tf.pow", "math.pow")
 _EXTREMES = ("tf.reduce_max", "tf.reduce_min")
 _PARTS = ("tf.multiply", "tf.add", "tf.maximum")

@@ -512,7 +512,9 @@ class Following(Recursion):
                 for method_name in one.assigners(attr):
                     method = one.methods[method_name]
                     owner_name = method.node.args.args[0].arg
-                    whole.rounds += _bindings(self.activation(method), f"{owner_name}.{attr}")
+                    made = _bindings(self.activation(method), f"{owner_name}.{attr}")
+                    passing = calls.replaced(method.node, attr) if len(made) > 1 else ()
+                    whole.rounds += [one for one in made if getattr(one, "node", None) not in passing]
                 nearest = nearest or one.scope.at(attr)
                 whole.rounds += self._made_with(one, attr)
             whole.rounds += [nearest] if nearest is not None else []
