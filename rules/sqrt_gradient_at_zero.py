@@ -44,8 +44,8 @@ def check(root: Site, here: Context) -> Iterator[Finding]:
         return
     certainty = Certainty.MUST if x.hi <= 0 else Certainty.MAY
     name = "cube root" if root.op.name == "ops.cbrt" else "square root"
-    late = root.op.name != "ops.cbrt" and here.keeps_positive(root)
-    where = "under XLA its gradient is NaN; elsewhere the choice that follows keeps it 0" if late else (
+    late = root.op.name != "ops.cbrt" and here.flat_behind(root)
+    where = "under XLA its gradient is NaN; elsewhere what follows keeps it 0" if late else (
         "its gradient is Inf, or NaN behind a square")
     found = sorted(fixes(root, here), key=lambda fix: late and not fix.claim.safe)  # a choice asks for exactly 0
     yield here.finding(root, "x", f"{name} of {origin(x)}: at 0 {where}", certainty, found,

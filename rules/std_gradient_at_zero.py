@@ -31,8 +31,8 @@ def check(std: Site, here: Context) -> Iterator[Finding]:
         fixes = root(std, here)
     else:
         return
-    late = here.keeps_positive(std)
-    where = " under XLA; elsewhere the choice that follows keeps it 0" if late else ""
+    late = here.flat_behind(std)
+    where = " under XLA; elsewhere what follows keeps it 0" if late else ""
     fixes = sorted(fixes, key=lambda fix: not fix.claim.safe) if late else fixes  # the choice asks for exactly 0
     yield here.finding(std, "x", "the standard deviation of equal values is 0, but its gradient is NaN (the derivative of "
                        f"the root is infinite at 0){where}", Certainty.MAY, fixes, modes=("xla",) if late else ("eager", "graph", "xla"))

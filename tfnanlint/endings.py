@@ -21,6 +21,8 @@ CUTS = COMPARISONS | frozenset("argmax argmin argsort searchsorted sorted sign r
                                "non_max_suppression to_int32 to_int64 numpy stop_gradient assign assign_add assign_sub".split())
 # What takes a gradient of a value, or may: a function of the program that makes the step of training.
 _SINKS = re.compile(r"gradients?|jacobian|batch_jacobian|(?:\w*_)?(?:grad|gradients|train|training|optimi[sz]e|minimi[sz]e|updates?)(?:_\w+)?")
+# What hands no gradient back where it is given 0: 2 * 0 and sign(0) are 0, and so is 0 / norm.
+_FLAT_AT_ZERO = frozenset("abs square norm l2_loss".split())
 _ASKED = frozenset("shape dtype name ndim".split())
 _CASTS = frozenset("cast saturate_cast astype".split())
 _WHOLE = re.compile(r"u?int\d*|bool")
@@ -124,6 +126,18 @@ class Endings:
                 found.setdefault(row, []).append(one)
         return found
 
+    def only_flattened(self, node: ast.AST) -> bool:
+        """Whether every way from an expression goes straight into a square, a magnitude or a norm, which are flat at 0."""
+        whole = next((one for one in self._on_row.get(node.lineno, ()) if any(inner is node for inner in nodes_in(one))), None)
+        if whole is None:
+            return False
+        if whole is not node:
+            return _flattens(*_above(whole, node)[-1])
+        into = self.assigned(whole)
+        reads = self._read.get(into, ()) if into is not None else ()
+        return bool(reads) and all(name is not one and name.lineno > whole.end_lineno and not isinstance(one, _BODIES)
+                                   and _flattens(*_above(one, name)[-1]) for one, name, _ in reads)
+
     def _later(self, name: str, whole: ast.AST) -> bool:
         """Whether a name is read further down: what ends here goes on where nobody sees it."""
         return any(read.lineno > whole.end_lineno for _, read, _ in self._read.get(name, ()))
@@ -209,6 +223,25 @@ def calls_of(function: Function, interpreter: Any) -> list[tuple[ast.Call, Point
 def tests(module: Any) -> bool:
     """Whether a file holds tests, by its name."""
     return _TESTS.fullmatch(os.path.splitext(os.path.basename(module.source.path))[0]) is not None
+
+
+def flattened(site: Any, module: Any) -> bool:
+    """Whether the gradient that comes back to what a site gives is 0 wherever that is 0: all that it goes into is flat there."""
+    point = site.point
+    if point is None or point.over is not None or not hasattr(site.node, "lineno"):
+        return False
+    return endings_of(point.scope, module).only_flattened(site.node)
+
+
+def _flattens(outer: ast.AST, inner: ast.AST) -> bool:
+    if isinstance(outer, ast.Call):
+        return leaf(outer.func) in _FLAT_AT_ZERO and bool(outer.args) and outer.args[0] is inner
+    if not isinstance(outer, ast.BinOp):
+        return False
+    if isinstance(outer.op, ast.Mult):
+        return ast.dump(outer.left) == ast.dump(outer.right)
+    power = outer.right.value if isinstance(outer.right, ast.Constant) else None
+    return isinstance(outer.op, ast.Pow) and outer.left is inner and isinstance(power, (int, float)) and power > 1
 
 
 def _ends(whole: ast.AST, node: ast.AST, calls: frozenset[str]) -> bool:

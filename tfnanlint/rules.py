@@ -17,7 +17,7 @@ from typing import Any, Callable, Iterable, Iterator
 from tfnanlint.assertions import Assertions
 from tfnanlint.branches import leaves_no_zero
 from tfnanlint.edits import enclosing
-from tfnanlint.endings import COMPARISONS, goes_into
+from tfnanlint.endings import COMPARISONS, flattened, goes_into
 from tfnanlint.epsilons import epsilon
 from tfnanlint.evidence import widest
 from tfnanlint.findings import MODES, Certainty, Claim, Differentiated, Edit, Finding, Fix, Setup, Step, where_it_shows
@@ -201,9 +201,10 @@ class Context:
         """The later choice (`tf.where`) that throws away what a site gives outside its domain, if there is one."""
         return self.masks.of(site)
 
-    def keeps_positive(self, root: Site) -> bool:
-        """Whether a later `tf.where` takes what a root gives only where that is above 0: then its gradient is NaN under XLA only."""
-        return self.masks.keeps_positive(root)
+    def flat_behind(self, root: Site) -> bool:
+        """Whether no gradient comes back to a root, norm or deviation where it is 0: a later `tf.where` takes it only above 0, or
+        it is squared. Then what it hands on is NaN under XLA only."""
+        return self.masks.keeps_positive(root) or flattened(root, self.module)
 
     def hidden(self, site: Site) -> bool:
         """Whether a later choice replaces what a site gives outside its domain and no gradient flows back from it."""
