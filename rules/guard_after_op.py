@@ -142,9 +142,23 @@ def summand(root: Site, here: Context) -> Guard | None:
     if not any(positive(total.value(p)) for p in ("x", "y")):
         return None
     above = here.site(outer[1], root.point) if len(outer) > 1 and isinstance(outer[1], (ast.BinOp, ast.Call)) else None
+    if _only_divided_by(outer[1] if len(outer) > 1 else None, root):
+        return None  # the division says it, and knows what becomes of the gradient
     if above is not None and above.op.name in ("tf.divide", "tf.math.divide_no_nan") and above.args.get("y") is total.node:
         return None
     return Guard([root], total.node, False)
+
+
+def _only_divided_by(statement: ast.AST | None, root: Site) -> bool:
+    """Whether a statement gives the sum a name that is a divisor wherever it is read."""
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1 or not isinstance(statement.targets[0], ast.Name):
+        return False
+    name, nodes = statement.targets[0].id, list(ast.walk(root.point.scope.node))
+    divisors = {node.right for node in nodes if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)}
+    divisors |= {node.args[1] for node in nodes if isinstance(node, ast.Call) and len(node.args) > 1
+                 and getattr(node.func, "attr", "") in ("divide", "truediv", "div", "divide_no_nan", "div_no_nan")}
+    reads = [node for node in nodes if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)]
+    return bool(reads) and all(node in divisors for node in reads)
 
 
 def only_here(root: Site, site: Site, here: Context) -> bool:

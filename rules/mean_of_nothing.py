@@ -39,6 +39,9 @@ RESULTS = {"tf.reduce_mean": "of nothing the mean is 0 / 0, NaN", "tf.reduce_max
       needs="boolean_mask dynamic_partition gather")
 def check(reduction: Site, here: Context) -> Iterator[Finding]:
     x = reduction.value("x")
+    axis = reduction.const("axis")
+    if isinstance(axis, int) and axis != 0:
+        return  # a filter may leave nothing of its own axis, which is the first
     if not here.numeric(x) or x.dtype in ("uint8", "int16", "int8") or not filtered(x) or asked(reduction, here):
         return
     yield here.finding(reduction, None, f"{RESULTS[reduction.op.name]}: no element may be left of those that were filtered",
