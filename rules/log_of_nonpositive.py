@@ -78,11 +78,11 @@ def magnitude(x: Value, here: Context) -> bool:
     else:
         inner = here.made_by(x, "tf.square", "tf.abs", "tf.sqrt", "tf.pow", "tf.math.expm1", "tf.math.l2_normalize",
                              "tf.math.squared_difference", "tf.add")
-    if inner is None or inner.op.name == "tf.pow" and not inner.value("y").is_number:
+    if inner is None or inner.op.name == "tf.pow" and (minus is not None or not inner.value("y").is_number):
         return False
     parts = [inner.value(param) for param in (("x", "y") if inner.op.name == "tf.add" else ("x",))]
     own = inner.op.name != "tf.add"  # a sum of what is not known has no bounds
-    return all(own and not part.known or magnitude(part, here) for part in parts)
+    return all(own and (not part.known or evidence.handed_in(part)) or magnitude(part, here) for part in parts)
 
 
 def quotient(x: Value, edge: float, here: Context) -> bool:

@@ -22,7 +22,7 @@ https://github.com/tensorflow/tensorflow/issues/411 (a variance from two means)
 from __future__ import annotations
 
 from tfnanlint.api import (INF, Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Site, Value, argument,
-                           moments, plain, repairs, rule, words)
+                           evidence, moments, plain, repairs, rule, words)
 
 
 @rule("TFN103", "sqrt-of-negative", on="tf.sqrt K.sqrt tf.math.rsqrt", over="TFN102 TFN202 TFN203 TFN310")
@@ -31,7 +31,7 @@ def check(root: Site, here: Context) -> Iterator[Finding]:
     variance = variance_of(root, here)
     if not here.numeric(x) or x.kind == "number" or x.lo >= 0 or here.hidden(root) or state(root, x, here):
         return
-    if variance is None and (powers(root, here) or complement(root, here) or (not x.known or lifted(x, here)) and not difference(root, here)):
+    if variance is None and (powers(root, here) or complement(root, here) or evidence.handed_in(x) or (not x.known or lifted(x, here)) and not difference(root, here)):
         return
     if root.op.name == "K.sqrt" and (variance is None or root.differentiated is Differentiated.NO):
         return

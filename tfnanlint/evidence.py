@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from tfnanlint.exponents import on_a_grid
 from tfnanlint.masks import plain
+from tfnanlint.ops.variables import MADE_WITH
 from tfnanlint.site import Site, made_by, same
-from tfnanlint.values import INF, Note, Value
+from tfnanlint.values import INF, NUMERIC_KINDS, Note, Value
 
 SUMS = ("tf.reduce_sum", "tf.math.count_nonzero", "method.sum")
 _VARIABLES = ("tf.Variable", "tf.get_variable", "K.variable", "method.add_weight", "method.add_variable", "slim.variable")
@@ -97,6 +98,8 @@ def shows_zero(divisor: Value, depth: int = 4) -> bool:
         return False
     if site.op.name == "tf.add" and any(site.value(p).lo > 0 for p in ("x", "y")) and any(site.value(p).lo < 0 for p in ("x", "y")):
         return False  # an epsilon and something that would have to be just as negative
+    if site.op.name == "tf.add" and handed_in(divisor):
+        return False  # a variance of noise and another one: both would have to be 0
     if site.op.name in _PARTS:
         parts = [site.value(param) for param in ("x", "y") if site.value(param).zero or not site.value(param).known]
         inner = [shows_zero(part, depth - 1) for part in parts]
@@ -198,6 +201,21 @@ def _drawn(divisor: Value, depth: int = 6) -> int:
     if name in _CONSTANTS:
         return _drawn(site.value("x"), depth - 1)
     return _drawn(site.value("x"), depth - 1) if name in _INSIDE + ("tf.abs",) else 0
+
+
+def handed_in(value: Value, depth: int = 4) -> bool:
+    """A variable that starts with a value of which nothing is known, or what it is added to: whoever hands a variance in knows
+    that it is positive, and has it trained so."""
+    made = made_by(widest(plain(value)), *_VARIABLES, "tf.add")
+    if made is None or depth == 0:
+        return False
+    if made.op.name == "tf.add":
+        parts = [made.value("x"), made.value("y")]
+        inside = [handed_in(part, depth - 1) for part in parts]
+        return any(inside) and all(one or part.lo >= 0 or not part.known for one, part in zip(inside, parts))
+    param = MADE_WITH.get(made.op.name, "")
+    start = made.value(param) if made.given(param) else None
+    return start is not None and start.obj is None and not start.known and start.kind in NUMERIC_KINDS
 
 
 def _exponent(power: Site) -> bool:

@@ -50,24 +50,16 @@ def started(site: Site) -> Value:
 def variable(site: Site, initial: Value, dtype: str | None) -> Value:
     """Evidently any number when training moves it, unless a constraint holds it.
 
-    What an untrained one gets is not known, nor what one stands for that starts with a number from elsewhere: the object
-    that hands in a variance may well keep it positive.
+    What an untrained one gets is not known.
     """
     initial = as_tensor(initial, dtype) if initial.known else initial
     dtype = dtype or initial.dtype
-    moves = _trainable(site) and dtype not in INTEGERS and dtype not in ("bool", "string") and not _handed(site, initial)
+    moves = _trainable(site) and dtype not in INTEGERS and dtype not in ("bool", "string")
     limits = constrained(site.value("constraint"), site) if site.given("constraint") else None
     if moves and limits is not None and limits.known:
         held = join([initial, limits]) if initial.known else limits
         return Value(held.lo, held.hi, held.zero, dtype=dtype, evident=held.evident)
     return Value(dtype=dtype, evident=moves)
-
-
-def _handed(site: Site, initial: Value) -> bool:
-    """Whether a variable starts with a value of which nothing is known: no initializer, no name of one."""
-    param = MADE_WITH[site.op.name]
-    given = site.value(param) if site.given(param) else None
-    return given is not None and not initial.known and given.obj is None and given.kind not in ("string", "function", "none")
 
 
 def constrained(constraint: Value, site: Site) -> Value | None:
