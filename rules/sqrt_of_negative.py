@@ -25,6 +25,9 @@ from tfnanlint.api import (INF, Certainty, Claim, Context, Differentiated, Findi
                            evidence, moments, plain, repairs, rule, words)
 
 
+PRODUCTS = ("tf.reduce_sum", "tf.matmul", "tf.tensordot", "tf.einsum", "tf.linalg.matvec")
+
+
 @rule("TFN103", "sqrt-of-negative", on="tf.sqrt K.sqrt tf.math.rsqrt", over="TFN102 TFN202 TFN203 TFN310")
 def check(root: Site, here: Context) -> Iterator[Finding]:
     x = root.value("x")
@@ -36,6 +39,8 @@ def check(root: Site, here: Context) -> Iterator[Finding]:
     if root.op.name == "K.sqrt" and (variance is None or root.differentiated is Differentiated.NO):
         return
     certainty = Certainty.MUST if x.hi < 0 else Certainty.MAY
+    if variance is None and -x.lo == x.hi == INF and not difference(root, here) and not trained(root, here):
+        certainty = Certainty.UNKNOWN
     if root.op.name == "K.sqrt":
         message = ("square root of mean(x^2) - mean(x)^2, which rounding makes 0 or negative where x hardly varies: "
                    "K.sqrt gives 0 there, with a NaN gradient")
@@ -46,6 +51,13 @@ def check(root: Site, here: Context) -> Iterator[Finding]:
         message = f"square root of a value that is {words(x)}: below 0 the root and its gradient are NaN"
     yield here.finding(root, "x", message, certainty, fixes(root, variance, here),
                        covers=[variance[0].node] if variance is not None else ())
+
+
+def trained(root: Site, here: Context) -> bool:
+    """Whether a root is that of a weight or of the output of a layer, perhaps times a number. Of products of tensors that can be
+    any number, as far as they were followed, 1 of 4 in fresh code was negative."""
+    product = here.made_by(root.value("x"), "tf.multiply", "tf.divide")
+    return product is None or any(product.value(param).is_number for param in ("x", "y"))
 
 
 def lifted(x: Value, here: Context) -> bool:
@@ -61,10 +73,14 @@ def state(root: Site, x: Value, here: Context) -> bool:
 
 
 def powers(root: Site, here: Context) -> bool:
-    """1 - b ** n: nothing shows that b is above 1."""
+    """1 - b ** n, or 1 - b^2 of a b that is no product of vectors: nothing shows that b is above 1."""
     minus = subtraction(root, here)
-    power = here.made_by(minus.value("y"), "tf.pow") if minus is not None else None
-    return power is not None and not (power.value("x").known and power.value("y").is_number)
+    power = here.made_by(minus.value("y"), "tf.pow", "tf.square") if minus is not None else None
+    if power is None or power.op.name == "tf.pow" and not power.value("y").is_number:
+        return power is not None
+    base = power.value("x")
+    exact = minus.value("x").exact and here.made_by(plain(base), *PRODUCTS) is None
+    return not base.known and (exact or power.op.name == "tf.pow")
 
 
 def complement(root: Site, here: Context) -> bool:

@@ -17,8 +17,8 @@ from tfnanlint.scopes import Assigned, Point, Scope
 COMPARISONS = frozenset("less less_equal greater greater_equal equal not_equal isclose "
                         "is_nan is_inf is_finite isnan isinf isfinite categorical shape size rank zeros_like ones_like".split())
 # What lets no gradient back, too.
-CUTS = COMPARISONS | frozenset("argmax argmin argsort searchsorted sorted sign round floor ceil int bool in_top_k "
-                               "non_max_suppression to_int32 to_int64 numpy stop_gradient assign assign_add assign_sub".split())
+CUTS = COMPARISONS | frozenset("argmax argmin argsort searchsorted sorted sign round floor ceil int bool in_top_k add_metric "
+                               "bernoulli sample_bernoulli non_max_suppression to_int32 to_int64 numpy stop_gradient assign assign_add assign_sub".split())
 # What takes a gradient of a value, or may: a function of the program that makes the step of training.
 _SINKS = re.compile(r"gradients?|jacobian|batch_jacobian|(?:\w*_)?(?:grad|gradients|train|training|optimi[sz]e|minimi[sz]e|updates?)(?:_\w+)?")
 # What hands no gradient back where it is given 0: 2 * 0 and sign(0) are 0, and so is 0 / norm.

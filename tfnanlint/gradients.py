@@ -52,12 +52,13 @@ _GRADIENT = re.compile(r"grads?|gradients?|grads_\w+|gradients?_list")
 _METRICS = re.compile(r".*/(?:metrics?|samplers|mcmc|data_preparation|preprocessing)/[^/]*")
 _TESTS = re.compile(r"test_.*|.*_test|.*_?test_?utils|conftest")  # tests look at values
 _PREPARING = re.compile(r"_*(?:init|build|reset|setup)")  # methods that run before training does
-_INITIAL = re.compile(r"(?:^|_)init(?:iali[sz]e)?(?:_|$)")  # initial values are computed once
+_INITIAL = re.compile(r"(?:^|_)init(?:i?ali[sz]e)?(?:_|$)")  # initial values are computed once
 _INITIAL_VALUE = re.compile(r"(?:.*_)?init(?:ial)?_(?:values?|weights?|scale|bias)")
 # Ops whose results do not depend smoothly on anything.
 _STEPS = frozenset("tf.stop_gradient tf.one_hot K.one_hot tf.sequence_mask tf.argmax tf.shape tf.size tf.rank tf.range tf.sign "
                    "tf.round tf.floor tf.math.ceil tf.zeros tf.ones tf.zeros_like tf.ones_like tf.eye tf.constant "
                    "tf.math.count_nonzero".split())
+_IN_NUMPY = frozenset(("numpy_function", "py_func"))  # what runs there has no gradient
 _INTEGRAL = frozenset("bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 string".split())
 
 
@@ -205,8 +206,14 @@ class Gradients:
         if function.point.scope.function is not None:
             return self.handed(function.point.scope.function, depth)
         calls = self.module.calls_to(function.name, self.interpreter)[:16]
-        callers = [point.scope.function for _, point in calls]
-        return bool(callers) and all(one is not None and one.node is not function.node and self.handed(one, depth - 1) for one in callers)
+        callers = [point.scope.function for call, point in calls if call not in self._in_own_gradients]
+        return bool(calls) and all(one is not None and one.node is not function.node and self.handed(one, depth - 1) for one in callers)
+
+    @cached_property
+    def _in_own_gradients(self) -> set[ast.AST]:
+        """What stands in a decorator that gives a function a gradient of its own (`vjp_fwd=lambda x: (f(x), x)`)."""
+        return {node for one in ast.walk(self.module.source.tree) for decorator in getattr(one, "decorator_list", ())
+                if _own_gradient(decorator) for node in ast.walk(decorator)}
 
     @cached_property
     def _losses(self) -> frozenset[str]:
@@ -234,6 +241,8 @@ class Gradients:
     def _from_callers(self, function: Function) -> Differentiated:
         if function.name == "<lambda>":
             return Differentiated.UNKNOWN
+        if function.is_property:
+            return Differentiated.NO if self._only_decides(function) else Differentiated.UNKNOWN
         answers = set()
         for call, point in self.module.calls_to(function.name, self.interpreter)[:16]:
             if point.scope.function is not None and point.scope.function.node is function.node:
@@ -244,6 +253,16 @@ class Gradients:
         if Differentiated.YES in answers:
             return Differentiated.YES
         return Differentiated.NO if answers == {Differentiated.NO} else Differentiated.UNKNOWN
+
+    def _only_decides(self, function: Function) -> bool:
+        """Whether every read of a property in the files of its class and of that class's bases ends in a comparison or a draw."""
+        reads = []
+        for module in dict.fromkeys(cls.module for cls in self.interpreter.lineage(function.owner)):
+            for row in module.source.rows_with(f".{function.name}"):
+                for expression, point in module.expressions(row, self.interpreter):
+                    reads += [endings_of(point.scope, module).only_into(node, CUTS) for node in ast.walk(expression)
+                              if isinstance(node, ast.Attribute) and node.attr == function.name and isinstance(node.ctx, ast.Load)]
+        return bool(reads) and all(reads)
 
     @property
     def upstream(self) -> set[ast.AST]:
@@ -307,6 +326,8 @@ def _rigid(value: Value, smooth: set[Site], limit: int = 60) -> bool:
         while origin is not None and not isinstance(origin, Site):
             origin = getattr(origin, "parent", None)
         if origin is not None and (origin in seen or origin.op.name in _STEPS or origin.op.name.startswith("tf.random.")):
+            continue
+        if origin is not None and origin.op.name == "tf.py_function" and leaf(getattr(origin.node, "func", origin.node)) in _IN_NUMPY:
             continue
         if origin is None or len(seen) > limit or origin in smooth or not origin.args or not origin.op.pure:
             smooth.update(list(seen)[:1])  # others may stand beside what is smooth
