@@ -30,6 +30,7 @@ from tfnanlint.api import (INF, Certainty, Claim, Context, Differentiated, Findi
                            repairs, rule, words)
 
 ZERO_AT_ZERO = ("tf.square", "tf.abs", "tf.nn.relu", "tf.maximum")  # a masked element stays 0 behind them
+BOUNDED = "a value that is"  # the reason where nothing but bounds shows 0
 DIVISORS = {"tf.math.reciprocal": "x", "tf.math.rsqrt": "x"}
 WORDS = {"tf.math.floormod": "remainder of a division", "tf.math.floordiv": "floor division",
          "tf.truncatemod": "remainder of a division", "tf.truncatediv": "division", "tf.math.rsqrt": "reciprocal root",
@@ -51,7 +52,7 @@ def check(division: Site, here: Context) -> Iterator[Finding]:
     certainty = Certainty.MUST if divisor.lo == divisor.hi == 0 else Certainty.MAY
     if certainty is Certainty.MAY and here.asserted(division, param):
         return
-    if certainty is Certainty.MAY and not here.draft and rare(division, divisor, here):
+    if certainty is Certainty.MAY and not here.draft and why.startswith(BOUNDED) and rare(division, divisor, here):
         certainty = Certainty.UNKNOWN
     inner = [root.node for root in repairs.roots(divisor)
              if root.source is here.source and here.source.span(root.node) in here.source.span(division.node)]
@@ -76,7 +77,7 @@ def reason(division: Site, divisor: Value, here: Context) -> str | None:
     if not here.numeric(divisor) or divisor.nonzero or divisor.guarded:
         return None
     if divisor.known and evidence.shows_zero(divisor):
-        return f"a value that is {words(divisor)}" if not divisor.exact else "0"
+        return f"{BOUNDED} {words(divisor)}" if not divisor.exact else "0"
     if not divisor.known and evidence.zero_factor(divisor):
         return "a multiple of a sum that can be 0"
     if summed_mask(division, here):
