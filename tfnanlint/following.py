@@ -12,6 +12,7 @@ from tfnanlint.names import canonical, is_tensorflow
 from tfnanlint.nodes import nodes_in
 from tfnanlint.ops import Op
 from tfnanlint.ops.python import limit
+from tfnanlint.ops.transfer import several
 from tfnanlint.recursion import Recursion
 from tfnanlint.scopes import Assigned, Binding, Fixed, Joined, Loop, Parameter, Point, Refined, Scope, Shared, unrefined
 from tfnanlint.site import Site
@@ -60,7 +61,8 @@ class Following(Recursion):
         if isinstance(target, Op):
             return self._op(target, positional, keywords, node, point)
         if hasattr(target, "out") and positional:
-            return self._layer(callee, positional[0].value(self), node, point)
+            given = [binding.value(self) for binding in positional[:2 if callee.kind == "loss" else 1]]
+            return self._layer(callee, several(*given) if len(given) == 2 else given[0], node, point)
         return unknown("tensor" if callee.kind in ("layer", "model") else "unknown")
 
     def _op(self, row: Op, positional: list[Binding], keywords: dict[str, Binding], node: ast.Call | None,
