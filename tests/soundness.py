@@ -118,8 +118,9 @@ class Run:
         if value.kind not in NUMERIC:
             return f"{values[0]} is no {value.kind}"
         name = getattr(dtype, "name", str(dtype)) if dtype is not None else None
-        if value.dtype in (None, MIXED) and name in ("float16", "bfloat16"):
-            return ""  # an unknown dtype is taken for float32
+        if value.dtype in (None, MIXED) and name in ("float16", "bfloat16"):  # an unknown dtype is taken for float32
+            self.open |= not value.known and not np.isfinite(arrays[0]).all()
+            return ""
         if name and value.dtype not in (None, MIXED) and value.kind == "tensor" and hasattr(dtype, "as_numpy_dtype") and value.dtype != name:
             return f"dtype is {name}, not {value.dtype}"
         self.numbers += arrays[0].size
