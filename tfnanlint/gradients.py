@@ -45,6 +45,10 @@ _MEASURED = re.compile(r"(?:^|_)(?:metrics?|accuracy|precision|recall|f1|fbeta|a
                        r"schedules?|learning_rate|(?<!weight_)decay|"
                        r"configure|"
                        r"stats?|statistics|diagnostics?|monitor(?:ing)?|initializers?|preprocess(?:ing|or)?|augment(?:ation)?)(?:_|$)")
+# What is trained by, by the names that people give it. What a penalty mixes its points from, before its
+# tape, takes no part in that.
+_LOSS = re.compile(r"(?!_*(?:save|print|plot|report|record|write|show|track|get|check)_)(?:\w*_)?(?:loss(?:es)?|elbo)(?:_\w+)?")
+_PENALTY = re.compile(r"(?:^|_)penalty(?:_|$)")
 # What works on gradients that were taken already.
 _ON_GRADIENTS = re.compile(r"(?!.*(?:penalty|loss))_*(?:clip|process|compute|apply|aggregate|accumulate|scale|transform)_"
                            r"(?:\w+_)?grad(?:ient)?s?(?:_\w+)?")
@@ -134,12 +138,18 @@ class Gradients:
                 return Differentiated.NO
             if any(start <= time < end for start, end in scope.tapes):
                 return Differentiated.YES
-            if scope.function is not None and scope.function.name == "train_step" and scope.tapes:
+            if scope.tapes and scope.function is not None and (
+                    scope.function.name == "train_step" or scope is point.scope and _steps(scope)):
                 return Differentiated.NO  # what comes before the tape or after it
             if scope.function is not None:
                 found = self.function(scope.function)
                 if found is not Differentiated.UNKNOWN:
                     return found
+                if _LOSS.fullmatch(scope.function.name):
+                    return Differentiated.YES
+                if _PENALTY.search(scope.function.name):
+                    before = bool(scope.tapes) and time < scope.tapes[0][0]
+                    return Differentiated.UNKNOWN if before else Differentiated.YES
             parent = scope.parent
             scope, time = (parent.scope, parent.time) if parent is not None else (None, 0)
         return Differentiated.UNKNOWN
@@ -302,6 +312,12 @@ class Gradients:
 def holds_tests(path: str) -> bool:
     """Whether a file has the name of one with tests."""
     return bool(_TESTS.fullmatch(os.path.splitext(os.path.basename(path))[0]))
+
+
+def _steps(scope: Scope) -> bool:
+    """Whether a function makes a step of training itself: what it computes outside of its tapes is for the log."""
+    return "apply_gradients(" in scope.module.source.text and any(
+        isinstance(node, ast.Call) and leaf(node.func) == "apply_gradients" for _, _, whole, _ in scope.statements for node in nodes_in(whole))
 
 
 def _of_gradients(site: Site) -> bool:
