@@ -43,9 +43,16 @@ def check(choice: Site, here: Context) -> Iterator[Finding]:
     if any(nothing(choice, param) for param in ("x", "y")):
         return
     for masked in here.masks.behind(choice):
-        if masked.cut or not here.numeric(masked.site.value(masked.param)):
+        if masked.cut or not here.numeric(masked.site.value(masked.param)) or promised(masked, here):
             continue
         yield finding(masked, here)
+
+
+def promised(masked: Masked, here: Context) -> bool:
+    """Whether the file asserts that a name is positive of which the logarithm or root is taken: another one is hidden there."""
+    node = masked.site.args.get(masked.param)
+    return (masked.site.source is here.source and isinstance(node, (ast.Name, ast.Attribute)) and masked.domain.outside == "0 or below"
+            and here.asserted(masked.site, masked.param))
 
 
 def nothing(choice: Site, param: str) -> bool:
