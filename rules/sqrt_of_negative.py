@@ -57,7 +57,7 @@ def trained(root: Site, here: Context) -> bool:
     """Whether a root is that of a weight or of the output of a layer, perhaps times a number. Of products of tensors that can be
     any number, as far as they were followed, 1 of 4 in fresh code was negative."""
     product = here.made_by(root.value("x"), "tf.multiply", "tf.divide")
-    return product is None or any(product.value(param).is_number for param in ("x", "y"))
+    return product is None or any(product.value(param).kind == "number" for param in ("x", "y"))
 
 
 def lifted(x: Value, here: Context) -> bool:
