@@ -559,6 +559,8 @@ class Context:
                 return Spelling(text)
         root = name.split(".", 1)[0]
         line = IMPORTS.get(root)
+        if root == "tf" and "tensorflow" not in self.source.text:
+            raise NoFix(f"'{name}' has no spelling in Keras alone, and TensorFlow would tie this file to one backend")
         if line is None or site.point.lookup(root) is not None:
             raise NoFix(f"'{name}' cannot be spelled here: add an import of TensorFlow first")
         return Spelling(name, line)
