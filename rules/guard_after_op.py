@@ -15,7 +15,7 @@ Good:
     scaled = (x - mean) / tf.sqrt(tf.math.reduce_variance(x, axis=0) + 1e-12)
 
 `divide_no_nan(x, norm(x))`, `x / maximum(norm(x), eps)` and `maximum(sqrt(s), eps)` have the same problem under XLA.
-Keras 3 guards in this way itself (`ops.normalize`, `UnitNormalization`, the cosine similarity), and so does
+Keras 3 guards in this way itself (`ops.normalize`, `UnitNormalization`, `Dot(normalize=True)`, the cosine similarity), and so does
 `tf.image.per_image_standardization`: these are reported with `certainty = "all"` only.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/l2_normalize
@@ -34,6 +34,7 @@ ALWAYS = ("eager", "graph", "xla")
 # Functions of TensorFlow and Keras 3 that guard in this way themselves: what they normalise, and where its gradient is lost.
 LIBRARY = {"ops.normalize": ("x", "a zero vector"), "keras.layers.UnitNormalization": ("input", "a zero vector"),
            "keras.losses.cosine_similarity": ("y_pred", "a zero vector"), "keras.losses.CosineSimilarity": ("input", "a zero vector"),
+           "keras.layers.Dot": ("input", "a zero vector"), "keras.layers.dot": ("inputs", "a zero vector"),
            "tf.image.per_image_standardization": ("x", "an image of one colour")}
 
 
@@ -74,8 +75,13 @@ def ready_made(site: Site, here: Context) -> Iterator[Finding]:
     param, where = LIBRARY[site.op.name]
     if not site.given(param) or site.differentiated is not Differentiated.YES:
         return
-    x = site.value(param)
-    if where == "a zero vector" and (not x.zero or x.guarded) or not here.numeric(x):
+    parts: tuple[Value, ...] = (site.value(param),)
+    if site.op.name.lower() == "keras.layers.dot":
+        made = getattr(site.value("layer").obj, "site", None) or site
+        if made.const("normalize", False) is not True or not isinstance(parts[0].obj, tuple):
+            return
+        parts = parts[0].obj
+    if not any(here.numeric(x) and (where != "a zero vector" or x.zero and not x.guarded) for x in parts):
         return
     yield here.finding(site, param, f"{site.op.name.rpartition('.')[2]} guards after its root: at {where} the gradient is NaN under XLA "
                        "(jit_compile, Keras fit on a GPU); other modes keep it finite", Certainty.UNKNOWN, modes=("xla",),

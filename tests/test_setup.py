@@ -160,7 +160,8 @@ def test_what_shows_on_gpus_only_is_not_reported_elsewhere():
 
 @pytest.mark.parametrize("line", [
     "keras.ops.normalize(x)", "keras.layers.UnitNormalization()(x)", "keras.losses.cosine_similarity(y, x)",
-    "keras.losses.CosineSimilarity()(y, x)", "tf.image.per_image_standardization(x)"])
+    "keras.losses.CosineSimilarity()(y, x)", "tf.image.per_image_standardization(x)",
+    "keras.layers.Dot(axes=1, normalize=True)([x, y])", "keras.layers.dot([x, y], axes=1, normalize=True)"])
 def test_what_keras_guards_too_late_is_reported_on_demand(line):
     """Finite in eager mode and graphs, NaN under XLA: keras.ops.normalize of zeros and its like (executed below)."""
     text = HEAD.replace("loss(x)", "loss(x, y)") + "    with tf.GradientTape() as tape:\n        tape.watch(x)\n" \
@@ -180,6 +181,7 @@ def test_keras_guards_fail_under_xla_only():
     zeros, ones = tf.zeros([2, 3]), tf.ones([2, 3])
     for function, x in ((keras.ops.normalize, zeros), (keras.layers.UnitNormalization(), zeros),
                         (lambda x: keras.losses.cosine_similarity(ones, x), zeros),
+                        (lambda x: keras.layers.Dot(axes=1, normalize=True)([x, ones]), zeros),
                         (tf.image.per_image_standardization, tf.ones([2, 2, 2, 3]))):
         def gradient(x, function=function):
             with tf.GradientTape() as tape:
