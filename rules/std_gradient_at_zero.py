@@ -21,7 +21,7 @@ from tfnanlint.api import Certainty, Claim, Context, Differentiated, Finding, Fi
 
 
 
-@rule("TFN203", "std-gradient-at-zero", on="tf.math.reduce_std tf.sqrt K.sqrt", over="TFN202")
+@rule("TFN203", "std-gradient-at-zero", on="tf.math.reduce_std tf.sqrt K.sqrt", over="TFN202", silent="MAY/UNKNOWN")
 def check(std: Site, here: Context) -> Iterator[Finding]:
     if std.differentiated is Differentiated.NO or not here.numeric(std.value("x")):
         return

@@ -36,7 +36,7 @@ INSIDE = {"0 or below": "{x} > 0", "-1 or below": "{x} > -1", "1 or below": "{x}
 
 
 @rule("TFN204", "where-guards-value-only", on="tf.where K.switch tf.boolean_mask ops.nan_to_num",
-      over="TFN101 TFN102 TFN103 TFN104 TFN105 TFN201 TFN202 TFN203 TFN206 TFN405")
+      over="TFN101 TFN102 TFN103 TFN104 TFN105 TFN201 TFN202 TFN203 TFN206 TFN405", silent="MAY/UNKNOWN")
 def check(choice: Site, here: Context) -> Iterator[Finding]:
     if choice.differentiated is Differentiated.NO:
         return

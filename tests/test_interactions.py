@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from combinations import brought_up, deeper, pairs, trial, twice
 
+from tfnanlint.checking import check_source
+from tfnanlint.config import Policy
 from tfnanlint.dev import repository
 from tfnanlint.findings import Claim, Finding
 from tfnanlint.fixing import FixResult, fix_source
@@ -207,3 +209,15 @@ def test_two_signs_are_drawn_together():
     (finding,) = [one for one in repository.findings(source, [rule for rule in load() if rule.code == "TFN402"])]
     text = repository.fixed(source, [rule for rule in load() if rule.code == "TFN402"], finding.fixes[0].title).source.text
     assert "loss = tf.math.softplus(z)\n" in text
+
+
+def test_what_is_withheld_uncovers_nothing():
+    """A choice after a division is withheld where nothing says that a gradient is taken, and the division with it."""
+    source = Source("guarded.py", "import tensorflow as tf\n\n\ndef shares(x, total):\n    total = tf.nn.relu(total)\n"
+                                  "    return tf.where(total > 0, x / total, 0.0)\n")
+    known = {one.code: one for one in load()}
+    shown = Policy(rules=tuple(known.values()), certainty=None, idle=False, unsafe_fixes=False, known=known)
+    assert [found.code for found in repository.findings(source)] == ["TFN204"]
+    assert check_source(source, shown).findings == ()
+    trained = Source("trained.py", source.text.replace("shares(", "share_loss("))
+    assert [found.code for found in check_source(trained, shown).findings] == ["TFN204"]

@@ -194,12 +194,12 @@ def _filtered(found: list[Finding], source: Source, policy: Policy) -> Checked:
 
 def _most_specific(found: list[Finding], policy: Policy) -> list[Finding]:
     """Drop each finding in whose place one of a rule stands that replaces its rule there, also if that one shows only in modes
-    that are not used.
+    that are not used, or is withheld where nothing says that a gradient is taken.
     """
     replaced = {
         (code, span)
         for finding in found
-        if policy.sure(finding) and finding.code in policy.known
+        if policy.graded(finding) and finding.code in policy.known
         for code in policy.known[finding.code].over
         for span in (finding.span, *finding.data.get("covers", ()))
     }

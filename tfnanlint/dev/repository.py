@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Iterable
 
@@ -40,9 +41,15 @@ def claims(rule: Rule, root: Path = ROOT) -> Path:
 
 
 def policy(rules: Iterable[Rule] | None = None) -> Policy:
-    """`rules` (all of them when not given) at their default grades, with fixes that move values."""
-    chosen = tuple(load() if rules is None else rules)
-    return Policy(rules=chosen, certainty=None, idle=False, unsafe_fixes=True, known={one.code: one for one in load()})
+    """`rules` (all of them when not given) at their default grades, also where they are silent (`--certainty` shows that), with
+    fixes that move values."""
+    chosen = tuple(map(outspoken, load() if rules is None else rules))
+    return Policy(rules=chosen, certainty=None, idle=False, unsafe_fixes=True, known={one.code: outspoken(one) for one in load()})
+
+
+def outspoken(rule: Rule) -> Rule:
+    """A rule that withholds nothing of what it reports by default elsewhere: what fixtures show."""
+    return replace(rule, silent=frozenset())
 
 
 def findings(source: Source, rules: Iterable[Rule] | None = None) -> list[Finding]:
