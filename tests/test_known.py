@@ -17,6 +17,7 @@ from tfnanlint.expressions import Interpreter
 from tfnanlint.following import MAX_INLINE
 from tfnanlint.module import Module
 from tfnanlint.scopes import Point
+from tfnanlint.settings import set_in
 from tfnanlint.source import Source
 
 _WANT = re.compile(r"# want: (TFN\d+)")
@@ -170,3 +171,11 @@ def test_settings_that_are_set_to_each_other_give_one_answer_whoever_asks_first(
         answers.update(given)
     assert answers == {("first", (0.5, 2.0)), ("second", (0.5, 2.0))}
     assert project.settings(project.path, "third") == (), "one of the settings behind it is not known"
+
+
+def test_a_default_far_from_its_name_is_read_as_it_is_written():
+    """A search around the name cut such a line off: `0.25` became `0`, or was not seen."""
+    text = b'parser.add_argument("--far_rate", type=float, help="' + b"x" * 300 + b'", default=0.25)\n'
+    assert set_in(text)[b"far_rate"] == [b"0.25"]
+    assert set_in(b"hparams.rate = 0.5\nclass C:\n    steps: int = 3  # of them\nHParams(a=1, b=f(c=2))\n") == {
+        b"rate": [b"0.5"], b"steps": [b"3"], b"a": [b"1"], b"b": [b"f(c"], b"c": [b"2"]}
