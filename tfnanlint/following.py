@@ -124,22 +124,6 @@ class Following(Recursion):
         result = self.joined(found)
         return self.element(result, 0) if scope.function is not None and "custom_gradient" in scope.function.decorators else result
 
-    def _yielded(self, scope: Scope) -> Value:
-        """What a generator hands out, one after the other; nothing is said where a `yield` stands in another expression."""
-        seen = {id(node) for node, _ in scope.yields}
-        stack: list[ast.AST] = list(scope.node.body)
-        while stack:
-            node = stack.pop()
-            if isinstance(node, (ast.Yield, ast.YieldFrom)) and id(node) not in seen:
-                return unknown()
-            if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
-                stack += ast.iter_child_nodes(node)
-        found = []
-        for node, time in scope.yields:
-            value = self.evaluate(node.value, Point(scope, time)) if node.value is not None else number(None)
-            found.append(self.iterated(value) if isinstance(node, ast.YieldFrom) else value)
-        return self.many(self.joined(found))
-
     def activation(self, function: Function) -> Scope:
         """The walked body of a function with its parameters as its callers leave them."""
         if function.activation is None:

@@ -1,4 +1,4 @@
-"""Recursion: what a function that calls itself gives, for whatever arrives at its parameters on the way."""
+"""What the body of a function gives: one that calls itself, for whatever arrives at its parameters on the way; a generator."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import ast
 from tfnanlint import calls
 from tfnanlint.assumptions import Assumptions
 from tfnanlint.calls import Function, Handed
-from tfnanlint.scopes import Binding, Fixed
+from tfnanlint.scopes import Binding, Fixed, Point, Scope
 from tfnanlint.statements import Walk
-from tfnanlint.values import NOTHING, Note, Value, covers, unknown, widen
+from tfnanlint.values import NOTHING, Note, Value, covers, number, unknown, widen
 
 _TRIES = 6  # assumptions about one function that are tried before nothing is said of it
 
@@ -74,3 +74,19 @@ class Recursion(Assumptions):
             function.busy -= 1
             function.stamp = outer
             self.inlined = self.nesting.stamp = self.inlined - 1
+
+    def _yielded(self, scope: Scope) -> Value:
+        """What a generator hands out, one after the other; nothing is said where a `yield` stands in another expression."""
+        seen = {id(node) for node, _ in scope.yields}
+        stack: list[ast.AST] = list(scope.node.body)
+        while stack:
+            node = stack.pop()
+            if isinstance(node, (ast.Yield, ast.YieldFrom)) and id(node) not in seen:
+                return unknown()
+            if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
+                stack += ast.iter_child_nodes(node)
+        found = []
+        for node, time in scope.yields:
+            value = self.evaluate(node.value, Point(scope, time)) if node.value is not None else number(None)
+            found.append(self.iterated(value) if isinstance(node, ast.YieldFrom) else value)
+        return self.many(self.joined(found))
