@@ -26,7 +26,7 @@ from tfnanlint.api import (Certainty, Claim, Context, Differentiated, Finding, F
                            repairs, rule, words)
 
 
-@rule("TFN104", "fractional-power", on="tf.pow", over="TFN201 TFN202 TFN203")
+@rule("TFN104", "fractional-power", on="tf.pow", over="TFN201 TFN202 TFN203", silent="MAY/NO MAY/UNKNOWN")
 def check(power: Site, here: Context) -> Iterator[Finding]:
     where = domain(power, "x")
     if where is None:

@@ -48,7 +48,7 @@ class Guard:
 
 
 @rule("TFN404", "guard-after-op", on=" ".join((*ROOTS, "tf.divide", "tf.math.divide_no_nan", "tf.maximum", *LIBRARY)),
-      default="MUST MAY", over="TFN201 TFN202 TFN203")
+      default="MUST MAY", over="TFN201 TFN202 TFN203", silent="MAY/UNKNOWN")
 def check(site: Site, here: Context) -> Iterator[Finding]:
     if site.op.name in LIBRARY:
         yield from ready_made(site, here)
