@@ -63,6 +63,8 @@ _STEPS = frozenset("tf.stop_gradient tf.one_hot K.one_hot tf.sequence_mask tf.ar
                    "tf.round tf.floor tf.math.ceil tf.zeros tf.ones tf.zeros_like tf.ones_like tf.eye tf.constant "
                    "tf.math.count_nonzero".split())
 _IN_NUMPY = frozenset(("numpy_function", "py_func"))  # what runs there has no gradient
+# Parameters that take no numbers.
+_SETTINGS = frozenset("name dtype axis axes shape keepdims perm seed equation depth".split())
 _INTEGRAL = frozenset("bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 string".split())
 
 
@@ -349,7 +351,7 @@ def _rigid(value: Value, smooth: set[Site], limit: int = 60) -> bool:
             smooth.update(list(seen)[:1])  # others may stand beside what is smooth
             return False
         seen[origin] = True
-        queue += [origin.value(param) for param in origin.args if param != "name"]
+        queue += [origin.value(param) for param in origin.args if param not in _SETTINGS]
     return True
 
 
