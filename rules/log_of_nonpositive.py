@@ -30,7 +30,7 @@ SETTINGS = frozenset("name dtype axis axes shape keepdims perm seed equation dep
 
 
 @rule("TFN101", "log-of-nonpositive", on="tf.math.log tf.math.log1p ops.log2 ops.log10", default="MUST MAY UNKNOWN",
-      over="TFN307", silent="UNKNOWN/NO")
+      over="TFN307", silent="MAY/NO UNKNOWN/NO")
 def check(log: Site, here: Context) -> Iterator[Finding]:
     x = log.value("x")
     edge = -1.0 if log.op.name == "tf.math.log1p" else 0.0
