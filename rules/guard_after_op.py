@@ -81,6 +81,8 @@ def ready_made(site: Site, here: Context) -> Iterator[Finding]:
         if made.const("normalize", False) is not True or not isinstance(parts[0].obj, tuple):
             return
         parts = parts[0].obj
+    elif isinstance(parts[0].obj, tuple):
+        parts = parts[0].obj[-1:]  # labels come first
     if not any(here.numeric(x) and (where != "a zero vector" or x.zero and not x.guarded) for x in parts):
         return
     yield here.finding(site, param, f"{site.op.name.rpartition('.')[2]} guards after its root: at {where} the gradient is NaN under XLA "

@@ -246,5 +246,5 @@ def test_files_that_import_a_name_from_each_other(tmp_path):
 
 def test_a_root_that_stands_in_a_longer_file(tmp_path):
     (tmp_path / "a.py").write_text("import tensorflow as tf\n" + "\n" * 90 + "def distance(x):\n  return tf.sqrt(tf.reduce_sum(tf.square(x)))\n")
-    (tmp_path / "b.py").write_text("import tensorflow as tf\nfrom a import distance\ndef f(x):\n  return 1.0 / distance(x)\n")
+    (tmp_path / "b.py").write_text("import tensorflow as tf\nfrom a import distance\ndef loss(x):\n  return 1.0 / distance(x)\n")
     assert {one["code"] for one in findings(tmp_path, "b.py")} == {"TFN102"}

@@ -95,7 +95,7 @@ def _branches(site: Site) -> Value:
             ] if isinstance(listed.obj, tuple) else []
     if site.given("default") and site.value("default").kind != "none":
         made.append(site.value("default"))
-    if not isinstance(listed.obj, tuple) or any(one.obj is None for one in made):
+    if not made or not isinstance(listed.obj, tuple) or any(one.obj is None for one in made):
         return unknown()
     return join([site.apply(one) for one in made])
 
