@@ -27,7 +27,8 @@ from tfnanlint.api import (Certainty, Claim, Context, Differentiated, Finding, F
 EUCLIDEAN = ("euclidean", "fro", 2, None)
 
 
-@rule("TFN314", "normalize-by-norm", on="tf.divide tf.multiply", needs="norm sqrt tf.multiply:rsqrt", over="TFN102 TFN201 TFN202 TFN204 TFN206 TFN404")
+@rule("TFN314", "normalize-by-norm", on="tf.divide tf.multiply", needs="norm sqrt tf.multiply:rsqrt", over="TFN102 TFN201 TFN202 TFN204 TFN206 TFN404",
+      silent="MAY/UNKNOWN")
 def check(quotient: Site, here: Context) -> Iterator[Finding]:
     for param, other in (("x", "y"),) if quotient.op.name == "tf.divide" else (("x", "y"), ("y", "x")):
         norm = norm_of(quotient, param, other, here)

@@ -28,7 +28,7 @@ from tfnanlint.api import (INF, Certainty, Claim, Context, Differentiated, Findi
 PRODUCTS = ("tf.reduce_sum", "tf.matmul", "tf.tensordot", "tf.einsum", "tf.linalg.matvec")
 
 
-@rule("TFN103", "sqrt-of-negative", on="tf.sqrt K.sqrt tf.math.rsqrt", over="TFN102 TFN202 TFN203 TFN310", silent="MAY/NO")
+@rule("TFN103", "sqrt-of-negative", on="tf.sqrt K.sqrt tf.math.rsqrt", over="TFN102 TFN202 TFN203 TFN310", silent="MAY/NO MAY/UNKNOWN")
 def check(root: Site, here: Context) -> Iterator[Finding]:
     x = root.value("x")
     variance = variance_of(root, here)

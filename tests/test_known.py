@@ -5,6 +5,7 @@ A line with `# want: CODE` has to be found; every other line is safe.
 
 from __future__ import annotations
 
+from dataclasses import replace
 import re
 
 import pytest
@@ -88,7 +89,8 @@ PROGRAMS = {
 
 
 def found(text: str) -> set[tuple[int, str]]:
-    policy = Configuration(Layer(), (), True).for_directory("").policy("", rules.load())
+    loaded = [replace(rule, silent=frozenset()) for rule in rules.load()]  # what is known, not what is shown by default
+    policy = Configuration(Layer(), (), True).for_directory("").policy("", loaded)
     return {(text.count("\n", 0, one.span.start) + 1, one.code) for one in check("model.py", text.encode(), policy).findings}
 
 

@@ -30,7 +30,7 @@ _UNTRAINED_BASES = ("keras.metrics.", "keras.callbacks.", "keras.utils.", "tf.da
 # Classes that Keras and its relatives define themselves, by the ends of their names.
 _UNTRAINED_NAMES = ("Optimizer", "OptimizerV1", "OptimizerV2", "Constraint", "Initializer", "Callback", "Metric", "Schedule",
                     "PreprocessingLayer", "AugmentationLayer", "Preprocessor", "Tokenizer", "Converter")
-_UNTRAINED_METHODS = frozenset({"test_step", "predict_step", "update_state", "result", "on_epoch_end", "on_batch_end",
+_UNTRAINED_METHODS = frozenset({"inference", "infer", "test_step", "predict_step", "update_state", "result", "on_epoch_end", "on_batch_end",
                                 "get_config", "evaluate", "summary"})
 _MAX_NODES = 4000
 _MAPPED = re.compile(r"\.map\(\s*(?:self\.)?(\w+)")
@@ -162,7 +162,7 @@ class Gradients:
         if known is None:
             self._functions[function.node] = Differentiated.UNKNOWN  # while it is being found out
             known = self._role(function)
-            if known is Differentiated.UNKNOWN or known is Differentiated.YES and self._own_helper(function):
+            if known is Differentiated.UNKNOWN or known is Differentiated.YES and self._own_method(function):
                 called = self._from_callers(function)
                 known = called if called is not Differentiated.UNKNOWN else known
             if known is Differentiated.UNKNOWN and self._measures(function):
@@ -170,9 +170,9 @@ class Gradients:
             self._functions[function.node] = known
         return known
 
-    def _own_helper(self, function: Function) -> bool:
+    def _own_method(self, function: Function) -> bool:
         """Whether a method of a model or layer is one of its own: not called by Keras, so that its callers tell."""
-        return function.owner is not None and function.name not in HOOKS and function.name.startswith("_")
+        return function.owner is not None and function.name not in HOOKS
 
     def _role(self, function: Function) -> Differentiated:
         if function.owner is not None:
