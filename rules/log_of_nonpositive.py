@@ -23,10 +23,8 @@ https://github.com/mkocabas/focal-loss-keras/issues/17 (both ends of the probabi
 https://github.com/tensorflow/docs/pull/1943 (the empty bins of a spectrogram)
 """
 
-from tfnanlint.api import (INF, Certainty, Claim, Context, Finding, Fix, Iterator, Note, Site, Value, evidence, filler, named_count, plain, repairs,
-                           rule, step, words)
-
-SETTINGS = frozenset("name dtype axis axes shape keepdims perm seed equation depth".split())  # no numbers come from these
+from tfnanlint.api import (INF, SETTINGS, Certainty, Claim, Context, Finding, Fix, Iterator, Note, Site, Value, evidence, filler, named_count, plain,
+                           repairs, rule, step, words)
 
 
 @rule("TFN101", "log-of-nonpositive", on="tf.math.log tf.math.log1p ops.log2 ops.log10", default="MUST MAY UNKNOWN",

@@ -40,8 +40,6 @@ def check(norm: Site, here: Context) -> Iterator[Finding]:
     what = "the direction of a zero vector is 0 / 0" if norm.op.name == "tf.linalg.normalize" else "the norm of a zero vector is 0"
     help = "tf.math.l2_normalize(x, axis) gives 0 there, with a finite gradient" if norm.op.name == "tf.linalg.normalize" else ""
     late = norm.op.name == "tf.norm" and here.flat_behind(norm)
-    if late and certainty is Certainty.UNKNOWN:
-        return
     where = " under XLA; elsewhere what follows keeps it 0" if late else ""
     yield here.finding(norm, "x", f"{what}, but its gradient is NaN (x / norm(x) is 0 / 0){where}", certainty, fixes(norm, here),
                        help=help, modes=("xla",) if late else ("eager", "graph", "xla"))

@@ -12,6 +12,7 @@ from tfnanlint.domains import Domain, domain, domains, filler
 from tfnanlint.exponents import exponential_of, on_a_grid, opposite, shifted_by_maximum, tame
 from tfnanlint.findings import Certainty, Claim, Differentiated, Finding, Fix
 from tfnanlint.masks import Masked, branches, clipped, mask_test, plain, read_by_choice_only, zero_put_in
+from tfnanlint.ops import SETTINGS
 from tfnanlint.pairings import COMPILE, FAMILIES, Pairing, last_layer, layer_names, linear, maker, rescued, units
 from tfnanlint.probabilities import Probability, logged, probability, spot, step
 from tfnanlint.reach import Named, Outside, argument
@@ -23,5 +24,5 @@ __all__ = ["argument", "ast", "branches", "Certainty", "Changed", "Claim", "clip
            "Differentiated", "Domain", "domain", "domains", "evidence", "exponential_of", "FAMILIES", "filler", "Finding", "Fix",
            "FLOATS", "INF", "Iterator", "last_layer", "layer_names", "linear", "logged", "looks_for_nan", "made_by", "maker", "mask_test", "Masked",
            "moments", "Named", "named_count", "named_safe", "NEAREST", "NO_CONSTANT", "Note", "number_text", "on_a_grid", "opposite", "Outside", "Pairing",
-           "part_of", "plain", "Probability", "probability", "read_by_choice_only", "repairs", "rescued", "rounded", "rule", "same",
+           "part_of", "plain", "Probability", "probability", "read_by_choice_only", "repairs", "rescued", "rounded", "rule", "same", "SETTINGS",
            "shifted_by_maximum", "Site", "SMALLEST", "spot", "step", "tame", "units", "Value", "words", "zero_put_in"]

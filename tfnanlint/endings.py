@@ -217,12 +217,12 @@ def calls_of(function: Function, interpreter: Any) -> list[tuple[ast.Call, Point
     for base in interpreter.lineage(function.owner)[1:] if function.owner is not None else ():
         if base.module is not function.module:
             found += base.module.calls_to(function.name, interpreter)
-    return [(call, point) for call, point in found if not tests(point.scope.module) and interpreter.may_call(function, call, point)]
+    return [(call, point) for call, point in found if not holds_tests(point.scope.module.source.path) and interpreter.may_call(function, call, point)]
 
 
-def tests(module: Any) -> bool:
-    """Whether a file holds tests, by its name."""
-    return _TESTS.fullmatch(os.path.splitext(os.path.basename(module.source.path))[0]) is not None
+def holds_tests(path: str) -> bool:
+    """Whether a file has the name of one with tests: they look at values."""
+    return _TESTS.fullmatch(os.path.splitext(os.path.basename(path))[0]) is not None
 
 
 def flattened(site: Any, module: Any) -> bool:

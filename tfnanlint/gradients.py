@@ -10,10 +10,11 @@ from typing import Any, Iterator
 
 from tfnanlint.calls import Function
 from tfnanlint.conditions import leaf
-from tfnanlint.endings import CUTS, endings_of, goes_into
+from tfnanlint.endings import CUTS, endings_of, goes_into, holds_tests
 from tfnanlint.findings import Differentiated
 from tfnanlint.following import HOOKS
 from tfnanlint.nodes import nodes_in
+from tfnanlint.ops import SETTINGS
 from tfnanlint.scopes import Parameter, Point, Scope
 from tfnanlint.site import Site
 from tfnanlint.values import Value
@@ -54,7 +55,6 @@ _ON_GRADIENTS = re.compile(r"(?!.*(?:penalty|loss))_*(?:clip|process|compute|app
                            r"(?:\w+_)?grad(?:ient)?s?(?:_\w+)?")
 _GRADIENT = re.compile(r"grads?|gradients?|grads_\w+|gradients?_list")
 _METRICS = re.compile(r".*/(?:metrics?|samplers|mcmc|data_preparation|preprocessing)/[^/]*")
-_TESTS = re.compile(r"test_.*|.*_test|.*_?test_?utils|conftest")  # tests look at values
 _PREPARING = re.compile(r"_*(?:init|build|reset|setup)")  # methods that run before training does
 _INITIAL = re.compile(r"(?:^|_)init(?:i?ali[sz]e)?(?:_|$)")  # initial values are computed once
 _INITIAL_VALUE = re.compile(r"(?:.*_)?init(?:ial)?_(?:values?|weights?|scale|bias)")
@@ -63,8 +63,6 @@ _STEPS = frozenset("tf.stop_gradient tf.one_hot K.one_hot tf.sequence_mask tf.ar
                    "tf.round tf.floor tf.math.ceil tf.zeros tf.ones tf.zeros_like tf.ones_like tf.eye tf.constant "
                    "tf.math.count_nonzero".split())
 _IN_NUMPY = frozenset(("numpy_function", "py_func"))  # what runs there has no gradient
-# Parameters that take no numbers.
-_SETTINGS = frozenset("name dtype axis axes shape keepdims perm seed equation depth".split())
 _INTEGRAL = frozenset("bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 string".split())
 
 
@@ -311,11 +309,6 @@ class Gradients:
             queue += [origin.value(param) for param in (origin.args or origin._values)]
 
 
-def holds_tests(path: str) -> bool:
-    """Whether a file has the name of one with tests."""
-    return bool(_TESTS.fullmatch(os.path.splitext(os.path.basename(path))[0]))
-
-
 def _steps(scope: Scope) -> bool:
     """Whether a function makes a step of training itself: what it computes outside of its tapes is for the log."""
     return "apply_gradients(" in scope.module.source.text and any(
@@ -351,7 +344,7 @@ def _rigid(value: Value, smooth: set[Site], limit: int = 60) -> bool:
             smooth.update(list(seen)[:1])  # others may stand beside what is smooth
             return False
         seen[origin] = True
-        queue += [origin.value(param) for param in origin.args if param not in _SETTINGS]
+        queue += [origin.value(param) for param in origin.args if param not in SETTINGS]
     return True
 
 

@@ -17,12 +17,11 @@ from typing import Any, Callable, Iterable, Iterator
 from tfnanlint.assertions import Assertions
 from tfnanlint.branches import leaves_no_zero
 from tfnanlint.edits import enclosing
-from tfnanlint.endings import COMPARISONS, flattened, goes_into
+from tfnanlint.endings import COMPARISONS, flattened, goes_into, holds_tests
 from tfnanlint.epsilons import epsilon
 from tfnanlint.evidence import widest
 from tfnanlint.findings import MODES, Certainty, Claim, Differentiated, Edit, Finding, Fix, Setup, Step, where_it_shows
 from tfnanlint.names import IMPORTS, local_spelling
-from tfnanlint.gradients import holds_tests
 from tfnanlint.masks import CLIPS, Masked, Masks
 from tfnanlint.nodes import nodes_in
 from tfnanlint.pairings import Pairing, output_layers, pairings

@@ -17,6 +17,9 @@ from tfnanlint.ops.signatures import SIGNATURES
 from tfnanlint.site import Site
 from tfnanlint.values import Value
 
+# Parameters that have these names take no numbers that a result is made of, whatever the op.
+SETTINGS = frozenset("name dtype axis axes shape keepdims perm seed equation depth".split())
+
 
 @dataclass(frozen=True, eq=False)
 class Op:
