@@ -1,4 +1,4 @@
-"""What benchmarks/corpus.py --fix checks of a fixed text, tried on texts that break it."""
+"""What benchmarks/corpus.py --fix checks of a fixed text, tried on texts that break it; which findings were read; the corpora."""
 
 from __future__ import annotations
 
@@ -71,3 +71,22 @@ def test_the_other_corpora_are_pinned_by_hash_and_share_no_package(tmp_path):
     bad.write_text("larq==0.14.0\n")
     with pytest.raises(SystemExit, match="larq"):
         pins(bad)
+
+
+def test_precision_by_rule_counts_what_was_read(tmp_path):
+    from verdicts import findings, table, verdicts
+
+    (tmp_path / "p.py").write_text("import tensorflow as tf\n\n\ndef loss(x):\n    return tf.math.log(tf.nn.relu(x))\n" * 2)
+    found = findings(tmp_path)
+    assert [place for place, _ in found] == [("p.py", 5, "TFN101"), ("p.py", 10, "TFN101")]
+    known = verdicts("- `p.py:5:12` TFN101 MAY, wrong: a reason\n  on two lines\n- `p.py:5:12` TFN102 MAY, right\n")
+    assert known == {("p.py", 5, "TFN101"): ("wrong", "a reason on two lines"), ("p.py", 5, "TFN102"): ("right", "")}
+    assert "| TFN101 | 0 of 1 (+1) | 0 of 1 (+1) |  |" in table({"p": found}, known)
+    many = {("p.py", row, "TFN101"): ("right" if row > 1 else "wrong", "") for row in range(5)}
+    assert "| all | 3 of 5 | 3 of 5 | under 80 % |" in table({"p": [(place, "MAY/yes: ") for place in many]}, many)
+
+
+def test_every_list_of_verdicts_is_read():
+    from verdicts import READ, verdicts
+
+    assert all(len(verdicts((repository.ROOT / "benchmarks" / name).read_text())) > 200 for name in READ)
