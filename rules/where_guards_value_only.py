@@ -29,6 +29,7 @@ from tfnanlint.api import (Certainty, Changed, Claim, Context, Differentiated, F
 
 TITLE = "mask the input too"
 CONDITION = frozenset(("tf.where", "K.switch", "tf.boolean_mask"))
+SHARED = "where the input is masked, what else reads the result gets a finite number instead of Inf or NaN"
 # What the domain itself asks of {x}, for tests that cannot be written at the operation.
 INSIDE = {"0 or below": "{x} > 0", "-1 or below": "{x} > -1", "1 or below": "{x} > 1",
           "-1 or 1, or beyond": "tf.abs({x}) < 1",
@@ -90,17 +91,19 @@ def mask_input(masked: Masked, here: Context) -> list[Fix]:
     x = site.args.get(masked.param)
     if x is None or not masked.direct or masked.test.node is None:
         return []
-    claim = Claim.EQUAL if nested(site, choice, here) else Claim.EQUAL_WHERE_FINITE
+    alone = read_by_choice_only(masked, here.around(site.node))
+    claim = Claim.EQUAL if nested(site, choice, here) else Claim.EQUAL_WHERE_FINITE if alone else Claim.SHIFTED
+    cost = "" if alone else SHARED
     hole = x if here.repeatable(x) else Named("inner", "{x}", {"x": x})
     if choice.op.name == "tf.boolean_mask":
         return mask_first(masked, here, x)
     if masked.by_result:
-        return with_both(masked, here, x, hole)
-    # What something else reads, too, may be another only where it is not finite anyway.
-    fixes = with_test(masked, here, x, hole, claim) if read_by_choice_only(masked, here.around(site.node)) else []
+        return with_both(masked, here, x, hole, cost)
+    # What something else reads, too, may be another only where it is not finite; whoever reads it may still give something finite there.
+    fixes = with_test(masked, here, x, hole, claim) if alone else []
     if not fixes and site.op.name != "tf.divide" and masked.domain.outside in INSIDE:
         fixes = here.rewrite(site, f"tf.where({INSIDE[masked.domain.outside]}, {{x}}, {filler(site, masked.param)})", node=x,
-                             title=TITLE, claim=claim, x=hole)
+                             title=TITLE, claim=claim, cost=cost, x=hole)
     return fixes
 
 
@@ -129,7 +132,7 @@ def with_test(masked: Masked, here: Context, x: ast.expr, hole: ast.expr | Named
                             title=TITLE, claim=claim)
 
 
-def with_both(masked: Masked, here: Context, x: ast.expr, hole: ast.expr | Named) -> list[Fix]:
+def with_both(masked: Masked, here: Context, x: ast.expr, hole: ast.expr | Named, cost: str) -> list[Fix]:
     """A test of the result for NaN and Inf sees nothing once the input is masked: the choice tests the input too."""
     site, choice, test = masked.site, masked.choice, masked.test.node
     keep = INSIDE.get(masked.domain.outside)
@@ -139,7 +142,7 @@ def with_both(masked: Masked, here: Context, x: ast.expr, hole: ast.expr | Named
     parts = [(test, f"tf.logical_and({{test}}, {keep})", {"test": test, "x": again}),
              (x, f"tf.where({keep}, {{x}}, {filler(site, masked.param)})", {"x": hole})]
     return here.rewrite_all(choice, parts, title="mask the input, and test it instead of the result only",
-                            claim=Claim.EQUAL_WHERE_FINITE)
+                            claim=Claim.SHIFTED if cost else Claim.EQUAL_WHERE_FINITE, cost=cost)
 
 
 def inside(inner: ast.expr, choice: Site, here: Context) -> bool:

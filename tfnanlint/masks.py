@@ -217,6 +217,8 @@ def read_by_choice_only(masked: Masked, around: list[ast.AST]) -> bool:
     """Whether nothing but the branch of a choice reads what a site gives, so that its input may be another wherever the choice
     drops the result. `around` is what stands around the site, innermost first."""
     kept = [node for param, _ in branches(masked.choice) for node in [masked.choice.args.get(param)] if node is not None]
+    if masked.by_result and masked.test.node is not None:
+        kept.append(masked.test.node)  # it asks whether the result is finite: the mask of the input says so, too
     chosen = {inner for node in kept for inner in ast.walk(node)}
     if masked.site.node in chosen:
         return True
