@@ -364,20 +364,28 @@ class Handed(Binding):
             function.busy, function.stamp = before
 
 
+def recast(value: Value, dtype: str | None) -> Value:
+    """A value in the dtype that a layer of Keras computes in: "" for that of a file that sets none, None where it cannot be told."""
+    if value.kind != "tensor" or value.dtype not in FLOATS and (value.dtype is not None or not value.known):
+        return value
+    if value.dtype == (dtype or None) or dtype == "" and value.dtype == "float32":
+        return value
+    return cast(value, dtype or "float32").but(dtype=dtype or None, origin=value.origin)
+
+
 class Recast(Binding):
-    """What a layer of the program is called with: Keras casts floats to the dtype of its policy."""
+    """What a layer of the program, of a class in `module`, is called with: Keras casts floats to the dtype of its policy."""
 
-    __slots__ = ("binding",)
+    __slots__ = ("binding", "module")
 
-    def __init__(self, binding: Binding):
+    def __init__(self, binding: Binding, module: Any):
         self._value = None
         self.binding = binding
+        self.module = module
 
     def compute(self, interpreter: Any) -> Value:
         value = self.binding.value(interpreter)
-        if value.kind != "tensor" or value.dtype not in FLOATS or value.dtype == "float32":
-            return value
-        return cast(value, "float32").but(zero=value.zero, dtype=None, origin=value.origin)
+        return recast(value, None if interpreter.policies(self.module) else "")
 
 
 class Collected(Binding):

@@ -72,6 +72,7 @@ class Interpreter(Resolution, Following, Containers, State, Subexpressions):
         self.changes: dict[Module, list] = {}
         self.aims: dict[ast.Call, frozenset[ast.AST]] = {}
         self.lineages: dict[ClassObject, list[ClassObject]] = {}
+        self._policies: dict[Module, list[tuple[str, ast.Call]]] = {}
         self._compiled: dict[Module, list[tuple[Value, Value]]] = {}
         self._sites: dict[tuple[ast.expr, int], Site | None] = {}
         self._members: dict[tuple[int, str], tuple[Any, Value]] = {}

@@ -6,7 +6,7 @@ import ast
 from typing import Any
 
 from tfnanlint import calls
-from tfnanlint.calls import Bound, ClassObject, Function, Handed, Instance, Parent, Recast
+from tfnanlint.calls import Bound, ClassObject, Function, Handed, Instance, Parent, Recast, recast
 from tfnanlint.conditions import leaf
 from tfnanlint.names import canonical, is_tensorflow
 from tfnanlint.nodes import nodes_in
@@ -25,7 +25,6 @@ HOOKS = frozenset("call __call__ build train_step test_step predict_step compute
 _UPDATES = frozenset("_resource_apply_dense _resource_apply_sparse _resource_apply_sparse_duplicate_indices _apply_dense "
                      "_apply_sparse update_step".split())
 _TRIED = frozenset(("parameters", "named_parameters", "parametrize"))  # decorators that call a test with values
-_CAST = frozenset(("float16", "bfloat16", "float64"))
 MAX_BINDINGS = 24  # assignments joined at one attribute
 MAX_CALLERS = 24  # calls joined at one parameter; with more, nothing is said of it
 MAX_ABROAD = 1  # files between a parameter and the callers that are looked for
@@ -55,7 +54,7 @@ class Following(Recursion):
             for name in ("call", "__call__"):
                 method = self.member(callee, name)
                 if method is not None:
-                    handed = [Recast(binding) for binding in positional] if name == "call" else positional
+                    handed = [Recast(b, target.cls.module) for b in positional] if name == "call" else positional
                     return self.apply(method, handed, keywords, node, point)
             return unknown("tensor")
         if isinstance(target, Op):
@@ -84,9 +83,11 @@ class Following(Recursion):
     def _layer(self, callee: Value, given: Value, node: ast.Call | None, point: Point | None) -> Value:
         layer = callee.obj
         site = layer.site
-        value = layer.out(given, site)
-        if value.dtype in _CAST and site.op.name.startswith("keras."):
-            value = value.but(dtype=None)  # a layer of Keras computes in the dtype of its policy, whatever it is given
+        if site.op.name.startswith("keras.") and callee.kind != "loss":
+            dtype = self.computes_in(layer)
+            value = recast(layer.out(recast(given, dtype) if dtype != "" else given, site), dtype)
+        else:
+            value = layer.out(given, site)
         if node is None or point is None:
             return value
         made = Site(site.op, node, {}, lambda n: unknown(), complete=False, library="layer", point=point,

@@ -277,14 +277,7 @@ class Context:
 
     def policy(self) -> str:
         """The dtype or policy that this file makes Keras use everywhere (`mixed_float16`), "" when it sets none."""
-        for name in ("set_global_policy", "set_policy", "set_dtype_policy", "set_floatx"):
-            for node, point in self.calls(name):
-                given = node.args[0] if node.args else None
-                inner = given.args[0] if isinstance(given, ast.Call) and given.args else given
-                found = self.value(inner, point).const if inner is not None else None
-                if isinstance(found, str):
-                    return found
-        return ""
+        return next((text for text, _ in self.interpreter.policies(self.module)), "")
 
     def inherits(self, site: Site, *roots: str) -> bool:
         """Whether a site stands in a method of a class with a base outside of the program whose name begins so (`keras.`)."""
