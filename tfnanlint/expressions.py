@@ -15,6 +15,7 @@ from tfnanlint.calls import Bound, ClassObject, Function, Handed, Instance, Pare
 from tfnanlint.conditions import facts, leaf, path_of, root_of
 from tfnanlint.containers import Containers
 from tfnanlint.following import MAX_ABROAD, Following
+from tfnanlint.instances import Instances
 from tfnanlint.module import Module
 from tfnanlint.names import is_tensorflow
 from tfnanlint.ops import SYNONYMS, Op, last_names, load
@@ -47,7 +48,7 @@ _STATE_METHODS = frozenset(("get_slot", "add_slot", "_zeros_slot", "add_variable
                             "_resource_scatter_add"))  # of optimizers
 
 
-class Interpreter(Resolution, Following, Containers, State, Subexpressions):
+class Interpreter(Resolution, Following, Instances, Containers, State, Subexpressions):
     """Answers what values arrive; one for all modules of a run."""
 
     def __init__(self, callers_abroad: bool = True) -> None:
@@ -73,6 +74,7 @@ class Interpreter(Resolution, Following, Containers, State, Subexpressions):
         self.aims: dict[ast.Call, frozenset[ast.AST]] = {}
         self.lineages: dict[ClassObject, list[ClassObject]] = {}
         self._policies: dict[Module, list[tuple[str, ast.Call]]] = {}
+        self.instance_calls: dict[tuple[ClassObject, bool], list[tuple[ast.Call, Point]]] = {}
         self._compiled: dict[Module, list[tuple[Value, Value]]] = {}
         self._sites: dict[tuple[ast.expr, int], Site | None] = {}
         self._members: dict[tuple[int, str], tuple[Any, Value]] = {}

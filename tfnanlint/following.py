@@ -240,6 +240,9 @@ class Following(Recursion):
         tried = self._tried(parameter) if _TRIED.intersection(function.decorators) else None
         if tried is not None:
             return tried
+        received = self.received(function, parameter.name)
+        if received is not None:
+            return received
         if function.name == "<lambda>" or function.name.startswith("__") and function.name != "__init__":
             return None
         handed = self._calls_of(function)

@@ -336,8 +336,7 @@ def _norm_of(site: Site, x: Value) -> Value:
         return _like(t.absolute(x), 0.0, t.absolute(x).hi, x.zero)
     if order in ("euclidean", "fro", 2, 2.0) and not isinstance(order, bool):
         unit = made_by(x, "tf.math.l2_normalize", aligned=True)
-        result = within_one(t.absolute(x)) if unit is not None and _one_axis(site, unit) else euclidean(x)
-        return result if order == "euclidean" or order == 2 else result.but(lo=0.0, zero=True)
+        return within_one(t.absolute(x)) if unit is not None and _one_axis(site, unit) else euclidean(x)
     result = total(t.absolute(x))
     return Value(0.0, INF, True, nan=x.nan or x.inf, inf=x.inf or x.known, dtype=x.dtype)
 

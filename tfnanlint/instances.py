@@ -1,0 +1,121 @@
+"""Instances: what the calls of the objects of a class hand over, `layer(x)`, where the project shows all of them.
+
+Keras calls a layer as well, and so does whoever imports it: what the calls seen here hand over is believed only where every
+one of them hands over a value that cannot be 0.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from tfnanlint import calls
+from tfnanlint.calls import ClassObject, Function, Instance, Recast
+from tfnanlint.conditions import leaf
+from tfnanlint.nodes import nodes_in
+from tfnanlint.scopes import Assigned, Binding, Fixed, Point, Scope
+from tfnanlint.values import NUMERIC_KINDS, Value
+
+CALLED = frozenset(("call", "__call__"))  # the methods that calling an instance runs
+_ASKED = frozenset(("super", "isinstance", "issubclass", "type"))  # they are given a class, and make no instance of it
+MAX_CALLS = 24  # calls joined at one parameter
+
+
+class Instances:
+    """The part of the interpreter that goes from a class to the calls of its instances."""
+
+    instance_calls: dict[tuple[ClassObject, bool], list[tuple[ast.Call, Point]]]
+
+    def received(self, function: Function, name: str) -> Value | None:
+        """What arrives at a parameter of `call`, where every call in the project hands over a value that cannot be 0."""
+        if function.owner is None or function.name not in CALLED or not function.transparent:
+            return None
+        found = []
+        for call, point in self._instance_calls(function.owner):
+            positional, keywords, complete = calls.arguments(call, point)
+            if not complete:
+                return None
+            instance: list[Binding] = [Fixed(Value(kind="instance", obj=Instance(function.owner)))]
+            handed = [Recast(binding) for binding in positional] if function.name == "call" else positional
+            value = calls.bind_parameters(function, instance + handed, keywords)[name].value(self)
+            if value.kind not in NUMERIC_KINDS or not value.known or value.zero:
+                return None
+            found.append(value)
+        return self.joined(found) if found else None
+
+    def _instance_calls(self, cls: ClassObject) -> list[tuple[ast.Call, Point]]:
+        """Every call of an instance of a class; [] where some may not be seen."""
+        key = (cls, self.sees_callers)
+        if key not in self.instance_calls:
+            self.instance_calls[key] = []  # while they are being found
+            self.instance_calls[key] = self._found_calls(cls) or []
+        return self.instance_calls[key]
+
+    def _found_calls(self, cls: ClassObject) -> list[tuple[ast.Call, Point]] | None:
+        all_made = self._calls_in_project(cls, cls.name)
+        modules = dict.fromkeys([cls.module, *(point.scope.module for _, point in all_made)])
+        if not all_made or any(cls.name in one.base_names or self._handed_out(cls, one) for one in modules):
+            return None
+        found: list[tuple[ast.Call, Point]] = []
+        for made, point in all_made:
+            value = self.callee(made.func, point)
+            if value is None or value.obj is not cls:
+                return None
+            called = self._calls_of_one(made, point, cls)
+            if called is None or len(found) + len(called) > MAX_CALLS:
+                return None
+            found += called
+        return found
+
+    def _handed_out(self, cls: ClassObject, module: Any) -> bool:
+        """Whether a file uses a class for anything but to make an instance."""
+        for row in module.source.rows_naming(cls.name):
+            for expression, _ in module.expressions(row, self):
+                nodes = nodes_in(expression)
+                used = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
+                used |= {id(arg) for node in nodes if isinstance(node, ast.Call) and leaf(node.func) in _ASKED for arg in node.args}
+                if any(isinstance(node, (ast.Name, ast.Attribute)) and leaf(node) == cls.name and id(node) not in used for node in nodes):
+                    return True
+        return False
+
+    def _calls_of_one(self, made: ast.Call, point: Point, cls: ClassObject) -> list[tuple[ast.Call, Point]] | None:
+        """The calls of the instance that one call makes; None where it may go on to somebody."""
+        for _, _, whole, time in point.scope.statements:
+            for node in nodes_in(whole):
+                if isinstance(node, ast.Call) and node.func is made:
+                    return [(node, Point(point.scope, time))] if point.over is None else None
+        paths = _paths(made, point.scope)
+        if not paths or point.scope.parent is None:
+            return None  # a name of the module: other files may have it
+        found: list[tuple[ast.Call, Point]] = []
+        for path in paths:
+            called = self._calls_through(path.rsplit(".", 1)[-1], point.scope, cls)
+            if called is None:
+                return None
+            found += called
+        return found
+
+    def _calls_through(self, name: str, scope: Scope, cls: ClassObject) -> list[tuple[ast.Call, Point]] | None:
+        """The calls of what a name or an attribute holds, in its file; None where it is used for something else."""
+        found: dict[ast.Call, Point] = {}
+        for row in scope.module.source.rows_naming(name):
+            for expression, point in scope.module.expressions(row, self):
+                nodes = nodes_in(expression)
+                outer = {id(node.func): node for node in nodes if isinstance(node, ast.Call)}
+                asked = {id(node.value) for node in nodes if isinstance(node, ast.Attribute) and node.attr not in CALLED}
+                for node in nodes:
+                    if not isinstance(node, (ast.Name, ast.Attribute)) or leaf(node) != name or id(node) in asked:
+                        continue
+                    value = self.evaluate(node, point)
+                    if value.known or value.obj is not None and (not isinstance(value.obj, Instance) or value.obj.cls is not cls):
+                        continue
+                    if id(node) not in outer or value.obj is None:
+                        return None
+                    found[outer[id(node)]] = point
+        return list(found.items())
+
+
+def _paths(made: ast.Call, scope: Scope) -> list[str]:
+    """The names and attributes that are assigned exactly what a call makes."""
+    return [path for path, (_, bindings) in scope.history.items()
+            if any(isinstance(one, Assigned) and one.node is made for one in bindings)]
