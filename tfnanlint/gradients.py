@@ -78,7 +78,7 @@ class Gradients:
 
     def of(self, site: Site, stopped: bool) -> Differentiated:
         """`stopped`: the site stands inside a call of stop_gradient."""
-        if self._drawn(site) or self._initial(site) or all(_rigid(site.value(param), self._smooth) for param in site.args) and site.args:
+        if self._drawn(site) or self._initial(site) or all(_rigid(site.value(param), site, self._smooth) for param in site.args) and site.args:
             return Differentiated.NO
         if self._only_shown(site):
             return Differentiated.NO
@@ -324,7 +324,7 @@ def _of_gradients(site: Site) -> bool:
     return bool(given) and any(isinstance(node, ast.Name) and node.id in given for node in ast.walk(site.node))
 
 
-def _rigid(value: Value, smooth: set[Site], limit: int = 60) -> bool:
+def _rigid(value: Value, site: Site, smooth: set[Site], limit: int = 60) -> bool:
     """Whether a value is made of booleans, integers, constants and the like only: no gradient flows through it. If not, the op
     that made it is added to those `smooth`: what is made of it is not rigid either.
     """
@@ -336,7 +336,8 @@ def _rigid(value: Value, smooth: set[Site], limit: int = 60) -> bool:
         origin = one.origin
         while origin is not None and not isinstance(origin, Site):
             origin = getattr(origin, "parent", None)
-        if origin is not None and (origin in seen or origin.op.name in _STEPS or origin.op.name.startswith("tf.random.")):
+        if origin is not None and (origin in seen or origin.op.name in _STEPS or origin.op.name.startswith("tf.random.")
+                                   or origin is one.origin and _own_array(origin, site)):
             continue
         if origin is not None and origin.op.name == "tf.py_function" and leaf(getattr(origin.node, "func", origin.node)) in _IN_NUMPY:
             continue
@@ -344,8 +345,16 @@ def _rigid(value: Value, smooth: set[Site], limit: int = 60) -> bool:
             smooth.update(list(seen)[:1])  # others may stand beside what is smooth
             return False
         seen[origin] = True
-        queue += [origin.value(param) for param in origin.args if param not in SETTINGS]
+        queue += [origin.value(param) for param in ([origin.op.passes] if origin.op.passes else origin.args) if param not in SETTINGS]
     return True
+
+
+def _own_array(made: Site, site: Site) -> bool:
+    """Whether NumPy makes an array in the function or the class in which a site stands: what a caller hands in may be a tensor, too."""
+    if made.library not in ("np", "math") or made.point is None or site.point is None:
+        return False
+    here, there = site.point.scope, made.point.scope
+    return here is there or None not in (here.function, there.function) and None is not here.function.owner is there.function.owner
 
 
 def _own_gradient(decorator: ast.expr) -> bool:

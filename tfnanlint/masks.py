@@ -26,7 +26,7 @@ CLIPS = frozenset(("tf.clip_by_value", "tf.maximum", "tf.minimum", "tf.nn.relu",
 # A mask may stand in a helper anywhere in the file; a clip is looked for in the function of what it clips.
 _CHOICE_WORDS = re.compile(r"\b(?:where|where_v2|select|switch|boolean_mask|nan_to_num)\s*\(")
 _CLIP_WORDS = re.compile(r"\b(?:clip_by_value|clip|maximum|minimum|relu6?)\s*\(")
-_CASTS = ("tf.cast", "tf.saturate_cast", "tf.to_float", "tf.to_double")
+_CASTS = ("tf.cast", "tf.saturate_cast", "tf.to_float", "tf.to_double", "K.cast_to_floatx")
 _FLAT = frozenset(("bool", "int8", "int16", "int32", "int64", "uint8", "string"))
 MAX_SITES = 24  # op applications looked at behind one branch
 
