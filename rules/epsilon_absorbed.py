@@ -15,6 +15,10 @@ Good:
 The largest epsilon that is lost next to 1: 3e-8 below and 6e-8 above in float32, 2e-4 and 5e-4 in float16, 2e-3 and 4e-3 in
 bfloat16, 6e-17 and 1e-16 in float64. Where `q` is a sigmoid of visible logits, `-tf.math.softplus(z)` is better still.
 
+A bound that is 1 is reported where the file takes something that is infinite there, or has an infinite gradient: a logarithm, root or
+quotient of `1 - p`, an inverse of cosine, sine or tanh. Where nothing of the kind is seen, `--certainty unknown` shows it: `log(p)` is
+finite at 1, but who gets `p` may take `log(1 - p)`.
+
 See also: https://docs.oracle.com/cd/E19957-01/806-3568/ncg_goldberg.html
 
 Seen in the wild:
@@ -23,12 +27,15 @@ https://github.com/tensorflow/tensorflow/issues/47548 (1 - t ** a + 1e-8),
 https://github.com/kvfrans/variational-autoencoder/issues/5 (log(1e-8 + 1 - p))
 """
 
+import re
 from dataclasses import dataclass
 
-from tfnanlint.api import (NEAREST, SMALLEST, Certainty, Claim, Context, Finding, Fix, Iterator, Site, Value, argument, ast, logged,
-                           number_text, rounded, rule)
+from tfnanlint.api import (NEAREST, SMALLEST, Certainty, Claim, Context, Finding, Fix, Iterator, Site, Value, argument, ast, domains, image,
+                           logged, number, number_text, rounded, rule)
 
 USES = {"tf.math.log": "x", "tf.divide": "y", "tf.sqrt": "x", "tf.math.rsqrt": "x", "tf.math.reciprocal": "x"}
+# What may be infinite next to 1: a logarithm, a root, a quotient, an inverse.
+SINGULAR = re.compile(r"log|sqrt|/|divide|reciprocal|cos|sin|tanh|ndtri|erfinv|pow|\*\*")
 
 
 @rule("TFN402", "epsilon-absorbed", on="tf.clip_by_value tf.minimum tf.math.log tf.divide tf.sqrt tf.math.rsqrt tf.math.reciprocal",
@@ -52,9 +59,10 @@ def bounds(site: Site, here: Context) -> Iterator[Finding]:
         if x.known and (x.hi < 1 if side > 0 else x.lo > -1) or param == "clip_value_min" and side > 0:
             continue
         name = "1" if side > 0 else "-1"
+        certainty = Certainty.MUST if singular(site, side, here) else Certainty.UNKNOWN
         text = here.text(site.args[param]) if len(here.text(site.args[param])) < 30 else "the bound"
         yield here.finding(site, param, f"{text} is exactly {name} in {dtype}: the bound lets {name} through, so that log(1 - p), "
-                           "1 / (1 - p) and acos(p) are still infinite there or have an infinite gradient", Certainty.MUST,
+                           "1 / (1 - p) and acos(p) are still infinite there or have an infinite gradient", certainty,
                            nearer(site, param, side, dtype, here), node=site.args[param])
 
 
@@ -63,6 +71,16 @@ def pairs(site: Site):
     if site.op.name == "tf.clip_by_value":
         return [("clip_value_max", site.value("x")), ("clip_value_min", site.value("x"))]
     return [("x", site.value("y")), ("y", site.value("x"))]
+
+
+def singular(bounded: Site, side: int, here: Context) -> bool:
+    """Whether this file takes something of a bounded value that is infinite where that is 1 (or -1), or has an infinite gradient."""
+    for site in here.applications(SINGULAR):
+        for param, where in domains(site):
+            reached = image(site.value(param), bounded, float(side))
+            if reached is not None and not where.holds(number(reached)):
+                return True
+    return False
 
 
 def nearer(site: Site, param: str, side: int, dtype: str, here: Context) -> list[Fix]:

@@ -14,15 +14,15 @@ from tfnanlint.findings import Certainty, Claim, Differentiated, Finding, Fix
 from tfnanlint.masks import Masked, branches, clipped, mask_test, plain, read_by_choice_only, zero_put_in
 from tfnanlint.ops import SETTINGS
 from tfnanlint.pairings import COMPILE, FAMILIES, Pairing, last_layer, layer_names, linear, maker, rescued, units
-from tfnanlint.probabilities import Probability, logged, probability, spot, step
+from tfnanlint.probabilities import Probability, image, logged, probability, spot, step
 from tfnanlint.reach import Named, Outside, argument
 from tfnanlint.rules import Changed, Context, rule
 from tfnanlint.site import Site, made_by, part_of, same
-from tfnanlint.values import FLOATS, INF, NO_CONSTANT, SMALLEST, Note, Value, number_text, rounded, words
+from tfnanlint.values import FLOATS, INF, NO_CONSTANT, SMALLEST, Note, Value, number, number_text, rounded, words
 
 __all__ = ["argument", "ast", "branches", "Certainty", "Changed", "Claim", "clipped", "COMPILE", "Context",
            "Differentiated", "Domain", "domain", "domains", "evidence", "exponential_of", "FAMILIES", "filler", "Finding", "Fix",
-           "FLOATS", "INF", "Iterator", "last_layer", "layer_names", "linear", "logged", "looks_for_nan", "made_by", "maker", "mask_test", "Masked",
-           "moments", "Named", "named_count", "named_safe", "NEAREST", "NO_CONSTANT", "Note", "number_text", "on_a_grid", "opposite", "Outside", "Pairing",
+           "FLOATS", "image", "INF", "Iterator", "last_layer", "layer_names", "linear", "logged", "looks_for_nan", "made_by", "maker", "mask_test", "Masked",
+           "moments", "Named", "named_count", "named_safe", "NEAREST", "NO_CONSTANT", "Note", "number", "number_text", "on_a_grid", "opposite", "Outside", "Pairing",
            "part_of", "plain", "Probability", "probability", "read_by_choice_only", "repairs", "rescued", "rounded", "rule", "same", "SETTINGS",
            "shifted_by_maximum", "Site", "SMALLEST", "spot", "step", "tame", "units", "Value", "words", "zero_put_in"]

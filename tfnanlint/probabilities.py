@@ -1,11 +1,12 @@
 """Probabilities made from logits, as they arrive at a logarithm: complemented, clipped, moved by an epsilon.
 
-Also where in a flagged expression the producer's own value stands, through ops that only select or rearrange.
+Also what becomes of one number in what is computed with constants, and where in a flagged expression the producer's own value stands, through ops that only select or rearrange.
 """
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from tfnanlint.site import Site, made_by
@@ -90,6 +91,35 @@ def _complement(one: Value, p: Value, depth: int) -> Probability | None:
         return None
     guard = max(found.guard, one.lo - 1)
     return replace(found, complement=not found.complement, guard=guard)
+
+
+# What becomes of one element and a constant.
+_WITH_CONSTANT: dict[str, Callable[[float, float], float]] = {
+    "tf.add": lambda x, y: x + y, "tf.subtract": lambda x, y: x - y, "tf.multiply": lambda x, y: x * y,
+    "tf.maximum": max, "tf.minimum": min}
+_OF_ONE: dict[str, Callable[[float], float]] = {"tf.negative": lambda x: -x, "tf.square": lambda x: x * x, "tf.abs": abs}
+_CASTS = ("tf.cast", "tf.to_float")
+
+
+def image(value: Value, start: Site, number: float, depth: int = 12) -> float | None:
+    """What becomes of an element of `start` that is `number` in a value that is computed of it with constants; None for others."""
+    site = value.origin
+    if not isinstance(site, Site) or depth == 0:
+        return None
+    if site.op is start.op and site.node is start.node:
+        return number
+    if site.op.passes or site.op.name in _CASTS:
+        return image(site.value(site.op.passes or "x"), start, number, depth - 1)
+    x, y = site.value("x"), site.value("y")
+    if site.op.name in _OF_ONE:
+        reached = image(x, start, number, depth - 1)
+        return None if reached is None else _OF_ONE[site.op.name](reached)
+    if site.op.name not in _WITH_CONSTANT or x.exact == y.exact:
+        return None
+    reached = image(y if x.exact else x, start, number, depth - 1)
+    if reached is None:
+        return None
+    return _WITH_CONSTANT[site.op.name](x.lo, reached) if x.exact else _WITH_CONSTANT[site.op.name](reached, y.lo)
 
 
 def spot(site: Site, param: str, producer: Site) -> ast.expr | None:
