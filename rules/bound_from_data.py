@@ -2,7 +2,8 @@
 
 `tf.clip_by_value(y, 1e-8, tf.reduce_max(y))` equals `tf.maximum(y, 1e-8)` in value and gradient: the upper bound guards
 nothing and costs a reduction. The floor makes the logarithm finite but its gradient is exactly 0 below it, so the loss
-looks repaired while a saturated wrong output learns nothing. A lower bound of `tf.reduce_min(y)` guards nothing at all.
+looks repaired while a saturated wrong output learns nothing. Where no gradient is taken (lengths, initial values) the floor is one, and
+nothing is said. A lower bound of `tf.reduce_min(y)` guards nothing at all.
 
 Bad:
     p = tf.clip_by_value(y, 1e-8, tf.reduce_max(y))
@@ -19,7 +20,7 @@ Seen in the wild:
 https://e-com-net.com/article/1297566236749668352.htm (clipped to reduce_max: no NaN, and nothing learned; in Chinese)
 """
 
-from tfnanlint.api import Certainty, Claim, Context, Finding, Iterator, Site, Value, probability, rule
+from tfnanlint.api import Certainty, Claim, Context, Differentiated, Finding, Iterator, Site, Value, probability, rule
 
 
 @rule("TFN401", "bound-from-data", on="tf.clip_by_value tf.minimum tf.maximum")
@@ -38,7 +39,8 @@ def clipped(clip: Site, here: Context) -> Iterator[Finding]:
                            fixes)
     elif own(clip.value("clip_value_min"), y, "tf.reduce_min", here):
         yield here.finding(clip, "x", "the lower bound is the minimum of the clipped values: it guards nothing", Certainty.MUST)
-    elif own(clip.value("clip_value_max"), y, "tf.reduce_max", here) and clip.const("clip_value_min") != 0:  # with 0 it is a relu
+    elif clip.const("clip_value_min") != 0 and clip.differentiated is not Differentiated.NO and own(  # with 0 it is a relu
+            clip.value("clip_value_max"), y, "tf.reduce_max", here):
         fixes = here.rewrite(clip, "tf.maximum({y}, {low})", title="drop the upper bound, which never acts", claim=Claim.EQUAL,
                              y=clip.args["x"], low=clip.args.get("clip_value_min"))
         yield here.finding(clip, "x", "the upper bound is the maximum of the values: it guards nothing, and below the lower bound the "

@@ -40,8 +40,14 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
                                  claim=Claim.SHIFTED, cost="the program stops at the first NaN instead of asking; only ops made "
                                  "after this line are checked, so move it above the model", without=filters(name, site, here))
     yield here.finding(site, None, "the debugger of TensorFlow 1, which needs a terminal and a session: "
-                       "tf.debugging.enable_check_numerics() stops at the first NaN by itself", Certainty.MUST, fixes,
+                       "tf.debugging.enable_check_numerics() stops at the first NaN by itself",
+                       Certainty.MAY if optional(site, here) else Certainty.MUST, fixes,
                        help="" if fixes else "call tf.debugging.enable_check_numerics() before the model is built")
+
+
+def optional(site: Site, here: Context) -> bool:
+    """Whether the program asks first (`if FLAGS.debug:`): then it is an option of the program, not something left over."""
+    return any(isinstance(node, ast.If) and not isinstance(node.test, ast.Constant) for node in here.around(site.node))
 
 
 def filters(name: str, site: Site, here: Context) -> list[ast.stmt]:
