@@ -405,6 +405,9 @@ class Walk:
         if isinstance(node, ast.Subscript) and (base := path_of(node.value)) and (held := self._held(base)) is not None:
             key = node.slice.value if isinstance(node.slice, ast.Constant) else None
             self.bind(base, Stored(held, key, binding))
+            whole = _whole_of(held)
+            if whole is not None and (under := self._held(whole)) is not None:  # `row = table[i]; row[j] = x`
+                self.bind(whole, Stored(under, None, binding))
         path = path_of(node)
         if path is not None:
             self.bind(path, binding)
@@ -497,12 +500,18 @@ def _loaded(target: ast.expr) -> ast.expr:
 def assigned_in(body: list[ast.stmt]) -> set[str]:
     """Every path that some statement of a loop body binds (not those of nested functions)."""
     found: set[str] = set()
+    views: dict[str, str] = {}
+    stored: set[str | None] = set()
     stack: list[Any] = list(body)
     while stack:
         node = stack.pop()
         match node:
-            case ast.Assign(targets=targets):
+            case ast.Assign(targets=targets, value=value):
                 _paths(targets, found)
+                if isinstance(targets[0], ast.Subscript):
+                    stored.add(path_of(targets[0].value))
+                elif isinstance(targets[0], ast.Name) and (whole := _shared(value)) is not None:
+                    views[targets[0].id] = whole
             case ast.AugAssign(target=target) | ast.AnnAssign(target=target):
                 _paths([target], found)
             case ast.For() | ast.AsyncFor():
@@ -522,7 +531,19 @@ def assigned_in(body: list[ast.stmt]) -> set[str]:
                     stack += one.body
             case ast.Expr(value=ast.Call(func=ast.Attribute(value=value, attr=attr))) if attr in _CHANGING:
                 _paths([value], found)
-    return found
+    return found | {whole for view, whole in views.items() if view in stored}
+
+
+def _whole_of(held: Binding) -> str | None:
+    """The name of which a name holds a part or the whole, which arrays and lists share with it (`row = table[i]`)."""
+    held = unrefined(held)
+    while isinstance(held, Stored):
+        held = unrefined(held.base)
+    return _shared(held.node) if isinstance(held, Assigned) else None
+
+
+def _shared(node: ast.AST) -> str | None:
+    return path_of(node.value if isinstance(node, ast.Subscript) else node) if isinstance(node, (ast.Subscript, ast.Name)) else None
 
 
 def _paths(targets: list[ast.expr], found: set[str]) -> None:
