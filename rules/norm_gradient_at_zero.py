@@ -11,6 +11,9 @@ Bad:
 Good:
     slopes = tf.sqrt(tf.reduce_sum(tf.square(grads), axis=-1) + 1e-12)
 
+A norm that goes into another norm or a square is NaN under XLA only; of a value about which nothing is known that is not
+reported by default.
+
 An epsilon outside, `tf.norm(x) + eps` or `tf.maximum(tf.norm(x), eps)`, does not help: the gradient inside is NaN already.
 The double `tf.where` keeps the value exactly and gives a gradient of 0 at 0.
 
@@ -29,7 +32,7 @@ EUCLIDEAN = ("euclidean", "fro", 2)
 
 
 @rule("TFN201", "norm-gradient-at-zero", on="tf.norm tf.math.reduce_euclidean_norm tf.linalg.normalize",
-      default="MUST MAY UNKNOWN", silent="MAY/UNKNOWN")
+      default="MUST MAY UNKNOWN", silent="MAY/UNKNOWN UNKNOWN/YES/XLA")
 def check(norm: Site, here: Context) -> Iterator[Finding]:
     x = norm.value("x")
     if norm.differentiated is Differentiated.NO or safe_order(norm) or not here.numeric(x) or not can_vanish(norm):

@@ -341,7 +341,8 @@ def test_rule_explains(shell):
         assert outcome.text.startswith("# log-of-nonpositive (TFN101)\n\nThe log of a value that can be 0.\n\nIt is")
     assert "Reported instead of: TFN101." in shell.run("rule", "TFN301").text
     assert "In preview" in shell.run("rule", "TFN801").text
-    assert "Reported with `--certainty` only: may where no gradient is taken." in shell.run("rule", "TFN203").text
+    assert ("Reported with `--certainty` only: may where no gradient is taken, may in files of tests where a gradient is taken, "
+            "may in XLA only where a gradient is taken.") in shell.run("rule", "TFN203").text
 
 
 def test_rule_all(shell):
@@ -352,7 +353,7 @@ def test_rule_all(shell):
     described = json.loads(shell.run("rule", "--all", "--output-format", "json").text)
     assert {"code": "TFN301", "name": "log-softmax", "over": ["TFN101"]}.items() <= described[-2].items()
     assert json.loads(shell.run("rule", "TFN101", "--output-format", "json").text)["default"] == ["must", "may"]
-    assert json.loads(shell.run("rule", "TFN203", "--output-format", "json").text)["silent"] == ["may/no"]
+    assert json.loads(shell.run("rule", "TFN203", "--output-format", "json").text)["silent"] == ["may/no", "may/yes/tests", "may/yes/xla"]
 
 
 @pytest.mark.parametrize(

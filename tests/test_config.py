@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tfnanlint.findings import Silence
+
 CODE = "import tensorflow as tf\na = tf.log(x)\nb = tf.sqrt(x)\nc = tf.log(unknown)\nd = tf.preview(x)\n"
 
 
@@ -81,6 +83,29 @@ def test_a_rule_withholds_a_grade_where_no_gradient_is_taken_unless_asked(shell,
     done = shell.check(*argv)
     assert done.places == expected
     assert done.text.endswith("Not shown: 1 less sure (`--certainty unknown` shows them).\n") == (not argv)
+
+
+@pytest.mark.parametrize("name, argv, expected", [
+    ("a.py", [], ["2 TFN203"]),
+    ("a.py", ["--certainty", "unknown"], ["2 TFN203", "3 TFN203"]),
+    ("a.py", ["--modes", "xla"], ["2 TFN203", "3 TFN203"]),  # a project of one mode is told what shows in it
+    ("a.py", ["--modes", "graph,xla"], ["2 TFN203"]),
+    ("test_a.py", [], []),
+    ("conftest.py", [], []),
+    ("test_a.py", ["--certainty", "unknown"], ["2 TFN203", "3 TFN203"]),
+])
+def test_a_rule_withholds_what_shows_in_one_mode_and_what_stands_in_tests(shell, name, argv, expected):
+    shell.write(name, "import tensorflow as tf\na = tf.norm(x)\nb = tf.norm(compiled)\n")
+    done = shell.check(*argv)
+    assert done.places == expected
+    left_out = 2 - len(expected)
+    assert (f"Not shown: {left_out} less sure (`--certainty unknown` shows them).\n" in done.text) == bool(left_out)
+
+
+@pytest.mark.parametrize("text", ["MAY/NO/EAGERLY", "MAY/NO/XLA/TESTS"])
+def test_a_class_of_findings_names_a_mode_or_tests(text):
+    with pytest.raises(ValueError, match=text):
+        Silence.parsed(text)
 
 
 def test_the_nearest_file_wins_without_merging(project):

@@ -2,7 +2,8 @@
 
 `tf.log(x)` is TFN101, MAY; `tf.log(p)` of a name that starts with `unknown` UNKNOWN; `tf.log(tf.nn.softmax(z))` is
 TFN101 and TFN301 at the same span, TFN301 with an equal fix; `tf.sqrt(s)` is TFN202 with a shifted fix;
-`tf.norm(x)` is TFN203, `tf.norm(data)` too, without a gradient, where the rule is silent by default; `tf.preview(x)` is
+`tf.norm(x)` is TFN203, `tf.norm(data)` too, without a gradient, and `tf.norm(compiled)`, under XLA only, where the rule is silent by
+default, as it is in files of tests; `tf.preview(x)` is
 TFN801, in preview; `tf.crash()` makes the engine raise.
 """
 
@@ -14,7 +15,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from tfnanlint.findings import Certainty, Claim, Differentiated, Edit, Finding, Fix, Step
+from tfnanlint.findings import Certainty, Claim, Differentiated, Edit, Finding, Fix, Silence, Step
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class ToyRule:
 RULES = (
     ToyRule("TFN101", "log-of-nonpositive", "The log of a value that can be 0.\n\nIt is -inf there."),
     ToyRule("TFN202", "sqrt-gradient-at-zero", "The gradient of sqrt is infinite at 0.", frozenset(Certainty)),
-    ToyRule("TFN203", "norm-of-zero", "The norm of zeros.", silent=frozenset({(Certainty.MAY, Differentiated.NO)})),
+    ToyRule("TFN203", "norm-of-zero", "The norm of zeros.", silent=frozenset(map(Silence.parsed, ("MAY/NO", "MAY/YES/XLA", "MAY/YES/TESTS")))),
     ToyRule("TFN301", "log-softmax", "The log of a softmax.", over=("TFN101",)),
     ToyRule("TFN801", "learning-rate-too-high", "A rule in preview.", preview=True),
 )
@@ -85,8 +86,10 @@ def _judge(source, node):
         if fixes:
             yield _finding(source, node, "TFN202", f"sqrt of {old}", Certainty.MAY, fixes)
     if name == "norm":
-        where = Differentiated.NO if source.segment(node.args[0]) == "data" else Differentiated.YES
-        yield replace(_finding(source, node, "TFN203", "norm", Certainty.MAY), differentiated=where)
+        of = source.segment(node.args[0])
+        where = Differentiated.NO if of == "data" else Differentiated.YES
+        modes = ("xla",) if of == "compiled" else ("eager", "graph", "xla")
+        yield replace(_finding(source, node, "TFN203", "norm", Certainty.MAY), differentiated=where, modes=modes)
     if name == "preview":
         yield _finding(source, node, "TFN801", "preview", Certainty.MAY)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Protocol
 
 from tfnanlint import notices
-from tfnanlint.findings import Certainty, Differentiated, Finding, Setup, release
+from tfnanlint.findings import Certainty, Finding, Setup, Silence, release
 from tfnanlint.keys import CERTAINTIES, DEFAULT_EXCLUDE, KEYS, MAX_FILE_SIZE, ConfigError, checked_value, hint
 from tfnanlint.patterns import Patterns, bounded
 from tfnanlint.revision import WorkTree
@@ -35,12 +35,12 @@ class Rule(Protocol):
     default: frozenset[Certainty]
     preview: bool
     over: tuple[str, ...]
-    silent: frozenset[tuple[Certainty, Differentiated]]
+    silent: frozenset[Silence]
 
 
 def withheld(rule: Rule) -> str:
     """What a rule reports only when asked for (`--certainty`), in words; "" when that is nothing."""
-    return ", ".join(f"{grade.name.lower()} where {taken.words}" for grade, taken in sorted(rule.silent, key=lambda one: (-one[0], one[1].value)))
+    return ", ".join(one.words for one in sorted(rule.silent, key=lambda one: (-one.certainty, one.differentiated.value, one.where)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,12 +234,12 @@ class Policy:
         return self.graded(finding) and not self._silent(finding)
 
     def withholds(self, finding: Finding) -> bool:
-        """Whether a finding is left out by default only because of what is known of the gradient there."""
+        """Whether a finding is left out by default only because of what is known of the gradient there, or of where it shows."""
         return self.setup.concerns(finding) and self.graded(finding) and self._silent(finding)
 
     def _silent(self, finding: Finding) -> bool:
         rule = self.known.get(finding.code)
-        return self.certainty is None and rule is not None and (finding.certainty, finding.differentiated) in rule.silent
+        return self.certainty is None and rule is not None and any(one.covers(finding, self.setup) for one in rule.silent)
 
     def graded(self, finding: Finding) -> bool:
         """Whether a finding is sure enough to be shown wherever no gradient counts: of a draft nothing else is known."""

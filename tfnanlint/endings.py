@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import os
 import re
 from functools import cached_property
 from typing import Any
@@ -12,6 +11,7 @@ from tfnanlint.calls import Function
 from tfnanlint.conditions import leaf
 from tfnanlint.nodes import nodes_in, parts_of
 from tfnanlint.scopes import Assigned, Point, Scope
+from tfnanlint.source import holds_tests
 
 # What asks how a value stands to others, and gives no part of it on: -Inf is a right answer to these, NaN is "no".
 COMPARISONS = frozenset("less less_equal greater greater_equal equal not_equal isclose "
@@ -26,7 +26,6 @@ _FLAT_AT_ZERO = frozenset("abs square norm l2_loss".split())
 _ASKED = frozenset("shape dtype name ndim".split())
 _CASTS = frozenset("cast saturate_cast astype".split())
 _WHOLE = re.compile(r"u?int\d*|bool")
-_TESTS = re.compile(r"test_.*|.*_tests?|.*_?test_?utils|conftest")
 _MAX_RETURNS = 4  # functions that hand a value back to each other
 _BODIES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
@@ -218,11 +217,6 @@ def calls_of(function: Function, interpreter: Any) -> list[tuple[ast.Call, Point
         if base.module is not function.module:
             found += base.module.calls_to(function.name, interpreter)
     return [(call, point) for call, point in found if not holds_tests(point.scope.module.source.path) and interpreter.may_call(function, call, point)]
-
-
-def holds_tests(path: str) -> bool:
-    """Whether a file has the name of one with tests: they look at values."""
-    return _TESTS.fullmatch(os.path.splitext(os.path.basename(path))[0]) is not None
 
 
 def flattened(site: Any, module: Any) -> bool:

@@ -6,7 +6,7 @@ import enum
 import re
 from dataclasses import dataclass, field
 
-from tfnanlint.source import Span
+from tfnanlint.source import Span, holds_tests
 
 
 EPSILON = 1e-7
@@ -135,6 +135,7 @@ class Finding:
 
 
 MODES = ("eager", "graph", "xla")
+TESTS = "tests"
 _MODE_NAMES = {"eager": "eager mode", "graph": "tf.function", "xla": "XLA", "gpu": "GPUs"}
 _SAYS_MODE = ("eager", "graph", "tf.function", "XLA", "compiled")
 
@@ -144,3 +145,41 @@ def where_it_shows(message: str, modes: tuple[str, ...]) -> str:
     if len(modes) in (0, len(MODES)) or any(word in message for word in _SAYS_MODE):
         return ""
     return f" (in {' and '.join(_MODE_NAMES[mode] for mode in modes)} only)"
+
+
+@dataclass(frozen=True, slots=True)
+class Silence:
+    """A class of findings that a rule leaves out by default: of one certainty, where a gradient is (not) taken, and with `where`
+    only what shows in that mode alone, or what stands in files of tests (`TESTS`).
+    """
+
+    certainty: Certainty
+    differentiated: Differentiated
+    where: str = ""
+
+    @classmethod
+    def parsed(cls, text: str) -> Silence:
+        """`MAY/NO`, `UNKNOWN/YES/XLA`, `MAY/NO/TESTS`. Raises ValueError for anything else."""
+        grade, taken, *rest = text.split("/")
+        where = rest[0].lower() if len(rest) == 1 else ""
+        if len(rest) > 1 or rest and where not in (TESTS, *_MODE_NAMES):
+            raise ValueError(f"{text!r} is no class of findings")
+        return cls(Certainty[grade], Differentiated[taken], where)
+
+    @property
+    def name(self) -> str:
+        """As it is written, in small letters."""
+        return "/".join((self.certainty.name.lower(), self.differentiated.value, *filter(None, (self.where,))))
+
+    @property
+    def words(self) -> str:
+        place = " in files of tests" if self.where == TESTS else f" in {_MODE_NAMES[self.where]} only" if self.where else ""
+        return f"{self.certainty.name.lower()}{place} where {self.differentiated.words}"
+
+    def covers(self, finding: Finding, setup: Setup) -> bool:
+        """Whether a finding is of this class; not if the project works in no mode but the one that is named."""
+        if (finding.certainty, finding.differentiated) != (self.certainty, self.differentiated):
+            return False
+        if self.where == TESTS:
+            return holds_tests(finding.path)
+        return not self.where or finding.modes == (self.where,) and not setup.modes <= {self.where, "gpu"}

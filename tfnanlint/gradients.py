@@ -10,13 +10,14 @@ from typing import Any, Iterator
 
 from tfnanlint.calls import Function
 from tfnanlint.conditions import leaf
-from tfnanlint.endings import CUTS, endings_of, goes_into, holds_tests
+from tfnanlint.endings import CUTS, endings_of, goes_into
 from tfnanlint.findings import Differentiated
 from tfnanlint.following import HOOKS
 from tfnanlint.nodes import nodes_in
 from tfnanlint.ops import SETTINGS
 from tfnanlint.scopes import Parameter, Point, Scope
 from tfnanlint.site import Site
+from tfnanlint.source import holds_tests
 from tfnanlint.values import Value
 
 _SINKS = {"minimize": 0, "compute_gradients": 0, "gradients": 0, "gradient": 0, "jacobian": 0, "batch_jacobian": 0,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tfnanlint.findings import Certainty, Differentiated, Finding, Fix
+from tfnanlint.findings import Certainty, Differentiated, Finding, Fix, Silence
 from tfnanlint.source import Source, Span
 
 
@@ -18,7 +18,7 @@ class Notice:
     default: frozenset[Certainty] = frozenset(Certainty)
     preview: bool = False
     over: tuple[str, ...] = ()
-    silent: frozenset[tuple[Certainty, Differentiated]] = frozenset()
+    silent: frozenset[Silence] = frozenset()
 
     @property
     def summary(self) -> str:

@@ -17,10 +17,10 @@ from typing import Any, Callable, Iterable, Iterator
 from tfnanlint.assertions import Assertions
 from tfnanlint.branches import leaves_no_zero
 from tfnanlint.edits import enclosing
-from tfnanlint.endings import COMPARISONS, flattened, goes_into, holds_tests
+from tfnanlint.endings import COMPARISONS, flattened, goes_into
 from tfnanlint.epsilons import epsilon
 from tfnanlint.evidence import widest
-from tfnanlint.findings import MODES, Certainty, Claim, Differentiated, Edit, Finding, Fix, Setup, Step, where_it_shows
+from tfnanlint.findings import MODES, Certainty, Claim, Edit, Finding, Fix, Differentiated, Setup, Silence, Step, where_it_shows
 from tfnanlint.names import IMPORTS, local_spelling
 from tfnanlint.masks import CLIPS, Masked, Masks
 from tfnanlint.nodes import nodes_in
@@ -28,7 +28,7 @@ from tfnanlint.pairings import Pairing, output_layers, pairings
 from tfnanlint.reach import Named, Naming, Outside, Reach, argument, fresh, steady
 from tfnanlint.scopes import Point, import_of
 from tfnanlint.site import Site, made_by, same
-from tfnanlint.source import Span
+from tfnanlint.source import Span, holds_tests
 from tfnanlint.values import FLOATS, Note, Value, number_text, words
 
 EVENTS = frozenset({"compare", "call", "file"})
@@ -43,7 +43,7 @@ class Rule:
     `over` are codes that a finding of this rule replaces at the same place; of `needs` one piece of text must stand in a
     file for the rule to have work there ("exp" for what is said of exponentials), and after `tf.multiply:` what must for
     that op to be looked at: it spares all other files the search. `arrays`: it looks at NumPy's functions, too. Of the
-    certainties that it reports by default, `silent` are those that it does not report where a gradient is (not) taken."""
+    certainties that it reports by default, `silent` are the classes that it leaves out."""
 
     code: str
     slug: str
@@ -56,7 +56,7 @@ class Rule:
     preview: bool = False
     needs: tuple[str, ...] = ()
     arrays: bool = False
-    silent: frozenset[tuple[Certainty, Differentiated]] = frozenset()
+    silent: frozenset[Silence] = frozenset()
 
     def targets(self, holds: Callable[[str], bool]) -> tuple[str, ...]:
         """Those of `on` for which a file may have something; `holds` tells of a piece of text whether it stands there."""
@@ -77,13 +77,14 @@ def rule(code: str, slug: str, on: str, *, default: str = "MUST MAY", over: str 
          preview: bool = False, needs: str = "", arrays: bool = False, silent: str = "") -> Callable[[Callable], Callable]:
     """Announce the decorated function as the rule of its file; the module's docstring is its page.
 
-    The parts of each text are separated by blanks; one of `silent` is `MAY/NO`: MAY where no gradient is taken.
+    The parts of each text are separated by blanks; one of `silent` is `MAY/NO`: MAY where no gradient is taken. `UNKNOWN/YES/XLA`
+    is what shows under XLA only, `MAY/NO/TESTS` what stands in a file of tests.
     """
 
     def announce(check: Callable) -> Callable:
         doc = inspect.getdoc(inspect.getmodule(check)) or ""
         grades = frozenset(Certainty[name] for name in default.split())
-        unsaid = frozenset((Certainty[grade], Differentiated[taken]) for grade, _, taken in (one.partition("/") for one in silent.split()))
+        unsaid = frozenset(map(Silence.parsed, silent.split()))
         _FOUND.append(Rule(code, slug, tuple(on.split()), check, doc, grades, tuple(over.split()), tuple(words.split()),
                            preview, tuple(needs.split()), arrays, unsaid))
         return check

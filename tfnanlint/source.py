@@ -11,6 +11,7 @@ import bisect
 import codecs
 import io
 import itertools
+import os
 import re
 import tokenize
 import warnings
@@ -21,6 +22,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from tfnanlint.findings import Edit
+
+_TESTS = re.compile(r"test_.*|.*_tests?|.*_?test_?utils|conftest")
+
+
+def holds_tests(path: str) -> bool:
+    """Whether a file has the name of one with tests: they look at values, and run on numbers that are written in them."""
+    return _TESTS.fullmatch(os.path.splitext(os.path.basename(path))[0]) is not None
 
 
 @dataclass(frozen=True, slots=True, order=True)

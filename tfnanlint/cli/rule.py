@@ -63,7 +63,7 @@ def _rule_dict(rule: Rule) -> dict[str, object]:
         "summary": rule.summary,
         "explanation": rule.doc,
         "default": [grade.name.lower() for grade in sorted(rule.default, reverse=True)],
-        "silent": sorted(f"{grade.name.lower()}/{taken.value}" for grade, taken in rule.silent),
+        "silent": sorted(one.name for one in rule.silent),
         "preview": rule.preview,
         "over": list(rule.over),
     }
