@@ -26,6 +26,7 @@ _FLAT_AT_ZERO = frozenset("abs square norm l2_loss".split())
 _ASKED = frozenset("shape dtype name ndim".split())
 _CASTS = frozenset("cast saturate_cast astype".split())
 _WHOLE = re.compile(r"u?int\d*|bool")
+_PREDICTS = ("predict", "predict_on_batch")
 _MAX_RETURNS = 4  # functions that hand a value back to each other
 _BODIES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
@@ -136,6 +137,15 @@ class Endings:
         reads = self._read.get(into, ()) if into is not None else ()
         return bool(reads) and all(name is not one and name.lineno > whole.end_lineno and not isinstance(one, _BODIES)
                                    and _flattens(*_above(one, name)[-1]) for one, name, _ in reads)
+
+    def only_run(self, name: str, attributes: frozenset[str]) -> bool:
+        """Whether a name of this scope is called or made to predict, and besides only asked for some attributes: nobody else gets it."""
+        if any(isinstance(whole, _BODIES) or whole is read for whole, read, _ in self._read.get(name, ())):
+            return False
+        outer = [_above(whole, read)[-1][0] for whole, read, _ in self._read.get(name, ())]
+        runs = [isinstance(one, ast.Call) and isinstance(one.func, ast.Name) and one.func.id == name
+                or isinstance(one, ast.Attribute) and one.attr in _PREDICTS for one in outer]
+        return any(runs) and all(run or isinstance(one, ast.Attribute) and one.attr in attributes for one, run in zip(outer, runs))
 
     def _later(self, name: str, whole: ast.AST) -> bool:
         """Whether a name is read further down: what ends here goes on where nobody sees it."""

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from typing import Any, Iterator
 
 from tfnanlint.calls import Instance
+from tfnanlint.edits import enclosing
+from tfnanlint.endings import endings_of
 from tfnanlint.ops import TABLE, Op
 from tfnanlint.ops.layers import Layer, Stack, called, ending
 from tfnanlint.ops.variables import CallableObject
@@ -41,6 +43,9 @@ _HANDING = frozenset(f"keras.layers.{name}" for name in ("Flatten", "Reshape", "
 # A layer whose weights make its output any number, unless an activation follows.
 _WEIGHTED = ("keras.layers.", "tf.layers.", "slim.")
 _LINEAR = frozenset(("tf.matmul", "tf.tensordot", "tf.einsum", "tf.nn.conv2d", "tf.nn.xw_plus_b", "tf.nn.bias_add"))
+# What is asked of a model that is not trained.
+_LOOKED_AT = frozenset("compile summary get_layer build call get_weights set_weights load_weights count_params "
+                       "input inputs output outputs layers weights variables trainable_variables input_shape output_shape name".split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,15 +113,32 @@ def _from_logits(site: Site) -> bool | None:
 
 def _compiled(site: Site) -> Iterator[Pairing]:
     """Each loss of `model.compile(loss=...)` with the output that it is for."""
-    node, outputs = site.args.get("loss"), output(site, site.value("self"))
-    if node is None:
+    node = site.args.get("loss")
+    if node is None or _never_trained(site):
         return
+    outputs = output(site, site.value("self"))
     for part, value, given in _each(node, site.value("loss"), outputs):
         found = _named(value)
         if found is not None:
             name, made = found
             logits = _from_logits(made) if made is not None else False
             yield Pairing(FAMILIES[name], logits, unknown(), given, part, site, made, True)
+
+
+def _never_trained(site: Site) -> bool:
+    """Whether a model is compiled and then called or looked at only, in a function, or where a script runs by itself."""
+    model, scope = site.args.get("self"), site.point.scope if site.point is not None else None
+    if not isinstance(model, ast.Name) or scope is None or site.point.over is not None:
+        return False
+    if scope.function is None and not _by_itself(site):
+        return False
+    return endings_of(scope, scope.module).only_run(model.id, _LOOKED_AT)
+
+
+def _by_itself(site: Site) -> bool:
+    """Whether a site stands below `if __name__ == "__main__":`, where no other file sees a name."""
+    return any(isinstance(node, ast.If) and any(isinstance(inner, ast.Name) and inner.id == "__name__" for inner in ast.walk(node.test))
+               for node in enclosing(site.source.tree.body, site.source.span(site.node), site.source.span))
 
 
 def _each(node: ast.expr, loss: Value, outputs: Value) -> Iterator[tuple[ast.expr, Value, Value]]:
