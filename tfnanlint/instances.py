@@ -36,7 +36,7 @@ class Instances:
             if not complete:
                 return None
             instance: list[Binding] = [Fixed(Value(kind="instance", obj=Instance(function.owner)))]
-            handed = [Recast(binding) for binding in positional] if function.name == "call" else positional
+            handed = [Recast(binding, function.module) for binding in positional] if function.name == "call" else positional
             value = calls.bind_parameters(function, instance + handed, keywords)[name].value(self)
             if value.kind not in NUMERIC_KINDS or not value.known or value.zero:
                 return None
