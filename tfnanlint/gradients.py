@@ -338,7 +338,7 @@ def _rigid(value: Value, site: Site, smooth: set[Site], limit: int = 60) -> bool
         while origin is not None and not isinstance(origin, Site):
             origin = getattr(origin, "parent", None)
         if origin is not None and (origin in seen or origin.op.name in _STEPS or origin.op.name.startswith("tf.random.")
-                                   or origin is one.origin and _own_array(origin, site)):
+                                   or one.known and origin is one.origin and _own_array(origin, site)):
             continue
         if origin is not None and origin.op.name == "tf.py_function" and leaf(getattr(origin.node, "func", origin.node)) in _IN_NUMPY:
             continue
@@ -351,7 +351,8 @@ def _rigid(value: Value, site: Site, smooth: set[Site], limit: int = 60) -> bool
 
 
 def _own_array(made: Site, site: Site) -> bool:
-    """Whether NumPy makes an array in the function or the class in which a site stands: what a caller hands in may be a tensor, too."""
+    """Whether NumPy makes an array in the function or the class in which a site stands: what a caller hands in may be a tensor, and
+    of what is not known it may be that."""
     if made.library not in ("np", "math") or made.point is None or site.point is None:
         return False
     here, there = site.point.scope, made.point.scope
