@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from tfnanlint.exponents import on_a_grid
 from tfnanlint.masks import plain
-from tfnanlint.ops.variables import MADE_WITH
+from tfnanlint.ops.variables import MADE_WITH, starts_at_random
 from tfnanlint.site import Site, made_by, same
 from tfnanlint.values import INF, NUMERIC_KINDS, Note, Value
 
@@ -181,14 +181,15 @@ def _on_a_kernel(divisor: Value) -> bool:
 
 
 def _drawn(divisor: Value, depth: int = 6) -> int:
-    """How many random draws are added up in a divisor; 0 where something else is in it."""
+    """How many random draws are added up in a divisor; 0 where something else is in it. A weight that starts with random numbers
+    counts as one of them: training does not move all of them to 0."""
     site = widest(plain(divisor)).origin
     if isinstance(site, Note):
         site = widest(plain(Value(origin=site.parent))).origin if isinstance(site.parent, Site) else None
     if not isinstance(site, Site) or depth == 0:
         return 0
     name = site.op.name
-    if name.startswith(_DRAWS):
+    if name.startswith(_DRAWS) or starts_at_random(site):
         return 1
     if name in SUMS + ("tf.norm", "tf.add_n", "tf.reduce_max"):
         return 2 * _drawn(site.value(site.op.main), depth - 1)

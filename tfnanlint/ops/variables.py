@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Callable
 
@@ -45,6 +46,22 @@ def started(site: Site) -> Value:
     if isinstance(found.const, str):
         return {"zeros": number(0.0), "zero": number(0.0), "ones": number(1.0), "one": number(1.0)}.get(found.const.lower(), unknown())
     return _start(site, param)
+
+
+_RANDOM = re.compile(r"glorot|xavier|he_|lecun|orthogonal|variance_?scaling|(?:random|truncated)_?(?:normal|uniform)|^(?:normal|uniform)$|^He[NU]",
+                     re.IGNORECASE)
+
+
+def starts_at_random(site: Site) -> bool:
+    """Whether a variable surely starts with random numbers: so do those whose initializer is left to TensorFlow."""
+    param = MADE_WITH.get(site.op.name)
+    if param is None or site.hidden or not site.complete and not site.given(param):
+        return False
+    if not site.given(param):
+        return param == "initializer" and dtype_given(site) not in (*INTEGERS, "bool", "string")
+    found = site.value(param)
+    name = found.obj.name if isinstance(found.obj, CallableObject) else found.const
+    return isinstance(name, str) and _RANDOM.search(name) is not None
 
 
 def variable(site: Site, initial: Value, dtype: str | None) -> Value:
