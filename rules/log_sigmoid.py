@@ -29,7 +29,7 @@ from tfnanlint.api import Certainty, Changed, Claim, Context, Finding, Fix, Iter
 def check(log: Site, here: Context) -> Iterator[Finding]:
     sigmoid, complement = producer(log, here)
     edge = -1.0 if log.op.name == "tf.math.log1p" else 0.0
-    if sigmoid is None or log.value("x").positive or log.value("x").lo > edge:
+    if sigmoid is None or log.value("x").positive or log.value("x").lo > edge or here.only_compared(log):
         return
     fixes = stable(log, sigmoid, complement, here)
     if complement:

@@ -27,7 +27,7 @@ from tfnanlint.api import Certainty, Changed, Claim, Context, Finding, Fix, Iter
 @rule("TFN301", "log-softmax", on="tf.math.log", over="TFN101 TFN307 TFN204 TFN206")
 def check(log: Site, here: Context) -> Iterator[Finding]:
     softmax = here.made_by(log.value("x"), "tf.nn.softmax")
-    if softmax is None or log.value("x").positive:
+    if softmax is None or log.value("x").positive or here.only_compared(log):  # a class with the logit -inf is never drawn
         return
     fixes = stable(log, softmax, here)
     yield here.finding(log, "x", "logarithm of a softmax, which underflows to 0: the loss becomes inf and its gradient NaN",

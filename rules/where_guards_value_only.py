@@ -44,7 +44,8 @@ def check(choice: Site, here: Context) -> Iterator[Finding]:
     if any(nothing(choice, param) for param in ("x", "y")):
         return
     for masked in here.masks.behind(choice):
-        if masked.cut or not here.numeric(masked.site.value(masked.param)) or promised(masked, here):
+        masked.site._differentiated = choice._differentiated
+        if masked.cut or masked.site.differentiated is Differentiated.NO or not here.numeric(masked.site.value(masked.param)) or promised(masked, here):
             continue
         yield finding(masked, here)
 
@@ -68,7 +69,6 @@ def nothing(choice: Site, param: str) -> bool:
 def finding(masked: Masked, here: Context) -> Finding:
     site, choice = masked.site, masked.choice
     xla = site.op.masked == "xla"
-    site._differentiated = choice._differentiated
     local = site.source is here.source and site.point is not None
     fixes = [] if not local or site.op.masked == "" else mask_input(masked, here)
     return here.finding(site, masked.param, message(masked, here, xla), Certainty.MAY, fixes,

@@ -143,14 +143,16 @@ class Gradients:
                     scope.function.name == "train_step" or scope is point.scope and _steps(scope)):
                 return Differentiated.NO  # what comes before the tape or after it
             if scope.function is not None:
+                penalty = _PENALTY.search(scope.function.name) is not None
+                if penalty and scope.tapes and time < scope.tapes[0][0]:
+                    return Differentiated.UNKNOWN  # the points at which a gradient is taken, mixed of data
                 found = self.function(scope.function)
                 if found is not Differentiated.UNKNOWN:
                     return found
                 if _LOSS.fullmatch(scope.function.name):
                     return Differentiated.YES
-                if _PENALTY.search(scope.function.name):
-                    before = bool(scope.tapes) and time < scope.tapes[0][0]
-                    return Differentiated.UNKNOWN if before else Differentiated.YES
+                if penalty:
+                    return Differentiated.YES
             parent = scope.parent
             scope, time = (parent.scope, parent.time) if parent is not None else (None, 0)
         return Differentiated.UNKNOWN

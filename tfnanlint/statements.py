@@ -294,21 +294,23 @@ class Walk:
 
     def with_(self, node: Any) -> bool:
         tape = stopped = False
+        used = len(node.body)
         for item in node.items:
             self.note(item.context_expr)
             call = item.context_expr
-            tape |= isinstance(call, ast.Call) and leaf(call.func) == "GradientTape"
+            if isinstance(call, ast.Call) and leaf(call.func) == "GradientTape":
+                tape, used = True, _used(call, item.optional_vars, node.body)
             stopped |= isinstance(call, ast.Call) and leaf(call.func) == "stop_recording"
             if isinstance(call, ast.Call) and leaf(call.func) == "control_dependencies" and call.args:
                 self._depending(call.args[0])
             if item.optional_vars is not None:
                 self.target(item.optional_vars, Assigned(call, self.scope.here()))
         start = self.scope.time
-        live = self.block(node.body)
+        live = self.block(node.body[:used])
         if tape or stopped:
             self.scope.time += 1
             (self.scope.tapes if tape else self.scope.stopped).append((start, self.scope.time))
-        return live
+        return live and self.block(node.body[used:])
 
     def _depending(self, checks: ast.expr) -> None:
         """`with tf.control_dependencies([checked])`: what the named assertions say holds inside, and for what is made there."""
@@ -497,6 +499,18 @@ def _loaded(target: ast.expr) -> ast.expr:
     return target
 
 
+def _used(tape: ast.Call, name: ast.expr | None, body: list[ast.stmt]) -> int:
+    """After how many statements a tape records no more: it does until a gradient is asked of it, and a persistent one goes on."""
+    if isinstance(name, ast.Name) and not any(one.arg == "persistent" for one in tape.keywords) and not tape.args:
+        for index, statement in enumerate(body):
+            value = getattr(statement, "value", None) if isinstance(statement, (ast.Assign, ast.AnnAssign)) else None
+            for node in ast.walk(value) if value is not None else ():
+                if (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _ASKING
+                        and isinstance(node.func.value, ast.Name) and node.func.value.id == name.id):
+                    return index + 1
+    return len(body)
+
+
 def assigned_in(body: list[ast.stmt]) -> set[str]:
     """Every path that some statement of a loop body binds (not those of nested functions)."""
     found: set[str] = set()
@@ -559,6 +573,7 @@ def _paths(targets: list[ast.expr], found: set[str]) -> None:
                     found.add(path)
 
 
+_ASKING = ("gradient", "jacobian", "batch_jacobian")
 _HANDLERS: dict[type, Callable[[Walk, Any], Any]] = {
     ast.Expr: Walk.expression, ast.Assign: Walk.assign, ast.AnnAssign: Walk.annotated, ast.AugAssign: Walk.augmented,
     ast.If: Walk.if_, ast.For: Walk.for_, ast.AsyncFor: Walk.for_, ast.While: Walk.while_, ast.With: Walk.with_,
