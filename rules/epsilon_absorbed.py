@@ -33,6 +33,7 @@ from dataclasses import dataclass
 from tfnanlint.api import (NEAREST, SMALLEST, Certainty, Claim, Context, Finding, Fix, Iterator, Site, Value, argument, ast, domains, image,
                            logged, number, number_text, rounded, rule)
 
+NUMBERLESS = ("tf.shape", "tf.size", "tf.rank", "tf.ones_like", "tf.zeros_like")
 USES = {"tf.math.log": "x", "tf.divide": "y", "tf.sqrt": "x", "tf.math.rsqrt": "x", "tf.math.reciprocal": "x"}
 # What may be infinite next to 1: a logarithm, a root, a quotient, an inverse.
 SINGULAR = re.compile(r"log|sqrt|/|divide|reciprocal|cos|sin|tanh|ndtri|erfinv|pow|\*\*")
@@ -107,13 +108,16 @@ class Lost:
 
 
 def sums(site: Site, param: str, here: Context) -> Iterator[Finding]:
-    lost = folded(site.value(param)) or reordered(site.value(param), site.op.name)
-    if lost is None or not here.numeric(site.value(param)) or lost.x.kind == "number":
+    lost = folded(site.value(param)) or reordered(site, param, here)
+    if lost is None or not lost.modes or not here.numeric(site.value(param)) or lost.x.kind == "number":
         return
     inside = any(node is lost.total.node for node in ast.walk(site.node))
     eps, dtype = plain(lost.eps), lost.x.dtype or "float32"
     if lost.folded:
         why = f"{eps} + 1 is exactly 1 in {dtype}: the epsilon is gone, and at p = 1 this is 0"
+    elif lost.modes == ("xla",):
+        why = f"the {eps} is lost in {dtype} under XLA (jit_compile, Keras fit on a GPU), which reorders it to 1 + {eps} - p: at p = 1 " \
+              "this is 0; what reads 1 - p beside it keeps a tf.function from doing so"
     else:
         why = f"the {eps} is lost in {dtype} as soon as the code is compiled (tf.function, Keras fit, XLA and TF1 graphs reorder " \
               f"it to 1 + {eps} - p): at p = 1 this is 0"
@@ -132,9 +136,9 @@ def folded(value: Value) -> Lost | None:
     return None
 
 
-def reordered(value: Value, use: str) -> Lost | None:
+def reordered(site: Site, of: str, here: Context) -> Lost | None:
     """`1 - p + 1e-8`, `1e-8 + (1 - p)`, `p - 1 + 1e-8`, `1 - p - (-1e-8)`."""
-    total = value.origin
+    total, use = site.value(of).origin, site.op.name
     if not isinstance(total, Site) or total.op.name not in ("tf.add", "tf.subtract"):
         return None
     for param, other in (("y", "x"), ("x", "y")):
@@ -144,10 +148,41 @@ def reordered(value: Value, use: str) -> Lost | None:
         big = around_one(inner, strict=total.library == "operator" and use == "tf.divide")
         if big is None or rounded(big[0] + abs(eps.lo), big[1].dtype) != big[0] or not reaches(big[1], big[0]):
             continue
-        # XLA keeps `eps + (1 - p)` as it is written, Grappler does not (facts: C.reassociation).
-        modes = ("graph",) if param == "x" else ("graph", "xla")
+        # XLA keeps `eps + (1 - p)` as it is written, Grappler does not (facts: C.reassociation); Grappler keeps a `1 - p` that
+        # something else reads too.
+        kept = read_beside(site, total, total.value(other), here)
+        modes = () if param == "x" and kept else ("graph",) if param == "x" else ("xla",) if kept else ("graph", "xla")
         return Lost(total, abs(eps.lo), modes, big[1], total.args.get(other), total.args.get(param))
     return None
+
+
+def read_beside(site: Site, total: Site, inner: Value, here: Context) -> bool:
+    """Whether 1 - p is also a factor of what is taken of the sum, as in `(1 - p) * log(1 - p + eps)`: the value needs that, and so
+    does the gradient. Equal expressions are one node of a graph."""
+    if site.op.name == "tf.divide" and reads(site.value("x"), inner, total.result, here):
+        return True
+    own = site.node
+    for outer in here.around(site.node):
+        if not isinstance(outer, (ast.BinOp, ast.UnaryOp, ast.Call, ast.keyword)):
+            break
+        product = here.site(outer, site.point) if isinstance(outer, (ast.BinOp, ast.Call)) else None
+        if product is not None and product.op.name in ("tf.multiply", "tf.divide"):
+            factors = [product.value(param) for param, node in product.args.items() if param in ("x", "y") and node is not own]
+            if any(reads(factor, inner, total.result, here) for factor in factors):
+                return True
+        own = outer if isinstance(outer, ast.expr) else own
+    return False
+
+
+def reads(value: Value, inner: Value, total: Value | None, here: Context, depth: int = 6) -> bool:
+    """Whether a value is computed from 1 - p other than through the sum that the rule looks at."""
+    if total is not None and here.same(value, total):
+        return False
+    if here.same(value, inner):
+        return True
+    origin = value.origin
+    return depth > 0 and isinstance(origin, Site) and origin.op.name not in NUMBERLESS and any(
+        reads(origin.value(param), inner, total, here, depth - 1) for param in origin.args)
 
 
 def around_one(site, strict: bool) -> tuple[float, Value] | None:
