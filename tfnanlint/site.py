@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from tfnanlint.ops import Op
     from tfnanlint.source import Source
 
+_PLACES = (ast.Constant, ast.Slice, ast.Tuple)
+
 
 class Site:
     """`op` applied at `node`.
@@ -88,6 +90,12 @@ class Site:
         """Whether an op among `names` may make what reaches `param`, as far as `maker` can tell: ask it before `value`."""
         maker = self.maker(param)
         return maker is None or bool(maker.passes) or maker.name in names
+
+    @property
+    def by_mask(self) -> bool:
+        """Whether it takes elements by a mask (`x[x > 0]`), perhaps none."""
+        index = self.node.slice if isinstance(self.node, ast.Subscript) else None
+        return index is not None and not isinstance(index, _PLACES) and self._evaluate(index).dtype == "bool"
 
     def given(self, param: str) -> bool:
         return param in self.args or param in self._values

@@ -66,16 +66,14 @@ def mean(x: Value) -> Value:
 _PICKED = frozenset({"tf.boolean_mask", "tf.unique"})
 
 
-def _picked(x: Value) -> bool:
-    """Whether `x` has only those elements that a mask picked, perhaps none; seen through what keeps their number."""
-    for _ in range(8):
-        origin = x.origin
-        if not isinstance(origin, Site):
-            return False
-        if origin.op.name in _PICKED:
-            return True
-        x = origin.value(origin.op.main) if origin.op.main else x
-    return False
+def _picked(x: Value, depth: int = 8) -> bool:
+    """Whether `x` has only those elements that a mask picked, perhaps none; seen through what is computed of them."""
+    origin = x.origin
+    if not isinstance(origin, Site) or depth == 0:
+        return False
+    if origin.op.name in _PICKED or origin.by_mask:
+        return True
+    return any(_picked(origin.value(param), depth - 1) for param in origin.args or (origin.op.main,) if param)
 
 
 def _sum(site: Site) -> Value:
@@ -255,13 +253,17 @@ def _mean(site: Site) -> Value:
     result = mean(x)
     if x.dtype not in ("float16", "bfloat16") and _shifted_exponentials(site, x) is not None:  # 1 among as many as an axis holds
         return Value(2.0**-31, max(result.hi, 1.0), nan=x.nan, inf=result.inf, dtype=x.dtype)
-    return result
+    return _or_nan(result, x)
 
 
 def _extreme(site: Site) -> Value:
-    """max, min, median: one of the elements."""
+    """max, min, median: one of the elements; -Inf or Inf of none, which the flag says where both bounds are finite."""
     x = t.one_of(site.value("x"))
-    return _like(x, x.lo, x.hi, x.zero)
+    if not x.known or not _picked(x):
+        return _like(x, x.lo, x.hi, x.zero)
+    lo = -INF if x.hi == INF and site.op.name != "tf.reduce_min" else x.lo
+    hi = INF if x.lo == -INF and site.op.name != "tf.reduce_max" else x.hi
+    return _like(x, lo, hi, x.zero, inf=True)
 
 
 def _product(site: Site) -> Value:
@@ -280,7 +282,14 @@ def product(x: Value, none: bool = False) -> Value:
 
 
 def _variance(site: Site) -> Value:
-    return variance(t.one_of(site.value("x")))
+    x = t.one_of(site.value("x"))
+    return _or_nan(variance(x), x)
+
+
+def _or_nan(result: Value, x: Value) -> Value:
+    """A mean, or the 0 / 0 of no element."""
+    result.nan = result.nan or result.known and _picked(x)
+    return result
 
 
 def variance(x: Value) -> Value:
@@ -310,6 +319,8 @@ def _logsumexp(site: Site) -> Value:
     """At least the largest element, above it by the logarithm of the count."""
     x = t.one_of(site.value("x"))
     lo, _ = t.outward(x.lo, x.hi, x.dtype, 64)
+    if x.known and _picked(x):
+        return _like(x, -INF, INF, inf=True)
     return _like(x, lo - t.limits_of(x.dtype).eps * 64, INF, inf=x.inf)
 
 
@@ -368,7 +379,7 @@ def _normalized(site: Site) -> Value:
 
 def _moments(site: Site) -> Value:
     x = t.one_of(site.value("x"))
-    return t.several(mean(x), variance(x))
+    return t.several(_or_nan(mean(x), x), _or_nan(variance(x), x))
 
 
 def _moments_weighted(site: Site) -> Value:
