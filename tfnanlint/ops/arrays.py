@@ -108,7 +108,8 @@ def _cast_to_integer(x: Value, dtype: str) -> Value:
     lowest, highest = INTEGERS[dtype]
     lo = -INF if x.lo == -INF else float(math.trunc(x.lo)) if abs(x.lo) != INF else x.lo
     hi = INF if x.hi == INF else float(math.trunc(x.hi)) if abs(x.hi) != INF else x.hi
-    fits = not x.nan and not x.inf and (lo >= lowest or lo == -INF) and (hi <= highest or hi == INF)
+    whole = x.dtype in INTEGERS  # without a bound it is one of its own dtype, a float is not
+    fits = not x.nan and not x.inf and (lo >= lowest or whole and lo == -INF) and (hi <= highest or whole and hi == INF)
     if not fits:
         lo, hi = -INF, INF
     lo, hi = (max(lo, lowest), min(hi, highest)) if lowest == 0 else (lo, hi)
