@@ -53,6 +53,8 @@ def made(lo: float, hi: float, *like: Value, nan: bool = False, up: bool = False
         near_lo, zero = 0.0, True
     if -least < hi < 0:
         near_hi, zero = 0.0, True
+    if dtype is None:  # perhaps float64
+        near_lo, near_hi = min(lo, near_lo), max(hi, near_hi)
     lo, hi = -INF if down else near_lo, INF if up else near_hi
     result = Value(lo, hi, zero, nan=nan, inf=up or down, dtype=dtype)
     if (up or down) and lo == -INF and hi == INF:
@@ -89,6 +91,8 @@ def in_dtype(value: Value, dtype: str | None) -> Value:
     lo, hi, least = rounded(value.lo, dtype), rounded(value.hi, dtype), smallest(dtype)
     if 0 < lo < least or -least < hi < 0:
         lo, hi = min(lo, 0.0), max(hi, 0.0)
+    if dtype is None:  # perhaps float64
+        lo, hi = min(lo, value.lo), max(hi, value.hi)
     if (lo, hi) == (value.lo, value.hi):
         return value
     inf = value.inf or INF in (-lo, hi) and INF not in (-value.lo, value.hi)
