@@ -424,6 +424,21 @@ class Generator:
         scope.bind(name)
         return lines
 
+    def aliased(self, scope: Scope) -> list[str]:
+        """Two names of one list, dict or object, changed through one of them and read through the other."""
+        one, two, name = self._new("one"), self._new("two"), self._new()
+        e = [self.expression(scope, simple=True) for _ in range(4)]
+        made, changes, use = self.random.choice((
+            (f"[{e[0]}]", ["{p}.append({e[1]})", "{p}[0] = {e[1]}", "{p} += [{e[1]}]", "{p}.insert(0, {e[1]})"], ["{p}[-1]", "{p}[0]", "sum({p})"]),
+            (f"{{'p': {e[0]}}}", ["{p}['p'] = {e[1]}", "{p}.update(p={e[1]})"], ["{p}['p']"]), ("Config()", ["{p}.gain = {e[1]}"], ["{p}.gain"])))
+        change = self.random.choice(changes).format(p=self.random.choice((one, two)), e=e)
+        lines = [f"{one} = {made}", f"{two} = {one}" if self.random.random() < 0.7 else f"{two} = {one} if flag else {made}"]
+        lines += self.random.choice(([change], [change], ["if flag:", f"    {change}"], ["for j in range(2):", f"    {change}"]))
+        lines += [f"{name} = {self.random.choice(use).format(p=self.random.choice((one, two)))}", f"reveal({name})"]
+        scope.run(lines)
+        scope.bind(name)
+        return lines
+
     def closure(self, scope: Scope) -> list[str]:
         """A nested function that reads, and perhaps changes, names around it."""
         f, t, name = self._new("f"), self._new("t"), self._new()
@@ -573,7 +588,7 @@ class Generator:
 
     _NESTED = (assignment, assignment, assignment, rebinding, augmented, branch, chained)
     _STATEMENTS = (*[assignment] * 8, *[chained] * 4, rebinding, rebinding, augmented, augmented, swap, starred, compared, asserted, *[branch] * 4, *[loop] * 3,
-                   while_loop, tried, block, match, walrus, collected, keyed, closure, function_value, instance)
+                   while_loop, tried, block, match, walrus, collected, keyed, aliased, aliased, closure, function_value, instance)
     _DEFINITIONS = (helper, helper, helper, recursive, various, various, klass, klass, model, guarded, guarded, generator)
 
 

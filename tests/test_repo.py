@@ -26,7 +26,7 @@ RULES = pytest.mark.parametrize("rule", load(), ids=lambda rule: rule.slug)
 ORDER = """
 source magics cells notebook
 nodes conditions names values findings epsilons fingerprint edits
-site ops scopes calls statements settings project module
+site ops scopes aliases calls statements settings project module
 assumptions resolution recursion following instances containers state subexpressions expressions
 endings gradients domains exponents moments probabilities pairings masks branches evidence assertions reach
 template rewrite rules repairs api

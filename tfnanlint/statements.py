@@ -8,13 +8,12 @@ from __future__ import annotations
 import ast
 from typing import Any, Callable
 
+from tfnanlint.aliases import CHANGING, Bindings, Copies, connected, copied, copy, extends, objects, viewed
 from tfnanlint.calls import assigned_attributes
 from tfnanlint.conditions import ASSERTIONS, leaf, path_of, root_of
 from tfnanlint.scopes import (Assigned, Binding, Element, Fixed, Imported, Iterated, Joined, Loop, Point, Refined, Scope, Stored,
                               refinements, unrefined)
 from tfnanlint.values import Value
-
-_CHANGING = frozenset("append extend insert add update pop remove clear setdefault appendleft".split())
 
 
 class Mutated(Binding):
@@ -80,6 +79,7 @@ class Walk:
         self.log: list[str] = []
         self.loops: list[_LoopFrame] = []
         self.walrus = scope.module.has_walrus
+        self.copies: Copies = {}  # `b = a`: names of one object, as long as both stand for it
 
     def block(self, body: list[ast.stmt]) -> bool:
         """Walk statements in order; False when the end is not reached."""
@@ -236,7 +236,7 @@ class Walk:
 
     def _enter(self, body: list[ast.stmt]) -> _LoopFrame:
         names = {}
-        for path in sorted(assigned_in(body)):
+        for path in sorted(Bindings(body).with_aliases(self.copies)):
             loop = Loop(self._held(path))
             names[path] = loop
             self.bind(path, loop)
@@ -355,11 +355,12 @@ class Walk:
         name = leaf(value.func)
         if name in ASSERTIONS:
             self.assume(value, True)
-        elif name in _CHANGING and isinstance(value.func, ast.Attribute):
+        elif name in CHANGING and isinstance(value.func, ast.Attribute):
             path = path_of(value.func.value)
             base = self.scope.at(path) if path else None
             if base is not None:
-                self.bind(path, Mutated(base, value, self.scope.here()))
+                point = self.scope.here()
+                self._change(path, lambda held: Mutated(held, value, point), base)
         elif isinstance(value.func, ast.Attribute) and isinstance(value.func.value, ast.Name):
             self._own_method(value.func.value.id, name)
 
@@ -381,8 +382,13 @@ class Walk:
         for target in node.targets:
             if type(target) is ast.Name:
                 self.bind(target.id, binding)
+                copy(self.copies, target.id, copied(node.value))
             else:
                 self.target(target, binding)
+        if len(node.targets) > 1:
+            first, *others = map(path_of, node.targets)
+            for other in others:
+                copy(self.copies, other, [first] if first else [])
 
     def annotated(self, node: ast.AnnAssign) -> None:
         if node.value is not None:
@@ -396,7 +402,11 @@ class Walk:
             combined = node.combined = ast.copy_location(ast.BinOp(loaded, node.op, node.value), node)
             combined.augmented = True
         self.note(combined)
-        self.target(node.target, Assigned(combined, self.scope.here()))
+        binding, path = Assigned(combined, self.scope.here()), path_of(node.target)
+        aliases = self._aliases(path) if path in self.copies and extends(node) else ()
+        self.target(node.target, binding)
+        for alias, surely in aliases:
+            self._also(alias, binding, surely)
 
     def target(self, node: ast.expr, binding: Binding) -> None:
         if isinstance(node, (ast.Tuple, ast.List)):
@@ -406,13 +416,42 @@ class Walk:
             node = node.value
         if isinstance(node, ast.Subscript) and (base := path_of(node.value)) and (held := self._held(base)) is not None:
             key = node.slice.value if isinstance(node.slice, ast.Constant) else None
-            self.bind(base, Stored(held, key, binding))
-            whole = _whole_of(held)
+            self._change(base, lambda held: Stored(held, key, binding), held)
+            whole = viewed(held)
             if whole is not None and (under := self._held(whole)) is not None:  # `row = table[i]; row[j] = x`
-                self.bind(whole, Stored(under, None, binding))
+                self._change(whole, lambda held: Stored(held, None, binding), under)
         path = path_of(node)
         if path is not None:
             self.bind(path, binding)
+            if not isinstance(node, ast.Name):
+                owner = path_of(node.value)
+                for alias, surely in self._aliases(owner):
+                    self._also(alias + path[len(owner):], binding, surely)
+            if isinstance(binding, Assigned):
+                copy(self.copies, path, copied(binding.node))
+
+    def _also(self, path: str, binding: Binding, surely: bool) -> None:
+        """Bind a path to what another name of the same object was bound to."""
+        before = self._held(path)
+        self.bind(path, binding if surely or before is None else Joined([before, binding]))
+
+    def _change(self, path: str, changed: Callable[[Binding], Binding], held: Binding) -> None:
+        """Bind a path, and other names of the same object, to what a change leaves of it."""
+        aliases, new = self._aliases(path), changed(held)
+        for alias, surely in aliases:
+            self._also(alias, new if surely else changed(self.scope.at(alias)), surely)
+        self.bind(path, new)
+
+    def _aliases(self, path: str) -> list[tuple[str, bool]]:
+        """The other names that stand for the object of a path, and whether they surely do."""
+        if path not in self.copies:
+            return []
+        mine, found = objects(self.scope.at(path)), []
+        for other in sorted(connected({path}, self.copies) - {path}):
+            theirs = objects(self.scope.at(other))
+            if mine & theirs:
+                found.append((other, mine == theirs and len(mine) == 1))
+        return found
 
     def _unpack(self, node: Any, binding: Binding) -> None:
         values = binding.node.elts if isinstance(binding, Assigned) and isinstance(binding.node, (ast.Tuple, ast.List)) else None
@@ -509,68 +548,6 @@ def _used(tape: ast.Call, name: ast.expr | None, body: list[ast.stmt]) -> int:
                         and isinstance(node.func.value, ast.Name) and node.func.value.id == name.id):
                     return index + 1
     return len(body)
-
-
-def assigned_in(body: list[ast.stmt]) -> set[str]:
-    """Every path that some statement of a loop body binds (not those of nested functions)."""
-    found: set[str] = set()
-    views: dict[str, str] = {}
-    stored: set[str | None] = set()
-    stack: list[Any] = list(body)
-    while stack:
-        node = stack.pop()
-        match node:
-            case ast.Assign(targets=targets, value=value):
-                _paths(targets, found)
-                if isinstance(targets[0], ast.Subscript):
-                    stored.add(path_of(targets[0].value))
-                elif isinstance(targets[0], ast.Name) and (whole := _shared(value)) is not None:
-                    views[targets[0].id] = whole
-            case ast.AugAssign(target=target) | ast.AnnAssign(target=target):
-                _paths([target], found)
-            case ast.For() | ast.AsyncFor():
-                _paths([node.target], found)
-                stack += node.body + node.orelse
-            case ast.While() | ast.If():
-                stack += node.body + node.orelse
-            case ast.With() | ast.AsyncWith():
-                _paths([i.optional_vars for i in node.items if i.optional_vars is not None], found)
-                stack += node.body
-            case ast.Try():
-                stack += node.body + node.orelse + node.finalbody
-                for handler in node.handlers:
-                    stack += handler.body
-            case ast.Match():
-                for one in node.cases:
-                    stack += one.body
-            case ast.Expr(value=ast.Call(func=ast.Attribute(value=value, attr=attr))) if attr in _CHANGING:
-                _paths([value], found)
-    return found | {whole for view, whole in views.items() if view in stored}
-
-
-def _whole_of(held: Binding) -> str | None:
-    """The name of which a name holds a part or the whole, which arrays and lists share with it (`row = table[i]`)."""
-    held = unrefined(held)
-    while isinstance(held, Stored):
-        held = unrefined(held.base)
-    return _shared(held.node) if isinstance(held, Assigned) else None
-
-
-def _shared(node: ast.AST) -> str | None:
-    return path_of(node.value if isinstance(node, ast.Subscript) else node) if isinstance(node, (ast.Subscript, ast.Name)) else None
-
-
-def _paths(targets: list[ast.expr], found: set[str]) -> None:
-    for target in targets:
-        if isinstance(target, (ast.Tuple, ast.List)):
-            _paths(target.elts, found)
-        elif isinstance(target, ast.Starred):
-            _paths([target.value], found)
-        else:
-            for node in (target, target.value) if isinstance(target, ast.Subscript) else (target,):
-                path = path_of(node)
-                if path is not None:
-                    found.add(path)
 
 
 _ASKING = ("gradient", "jacobian", "batch_jacobian")
