@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections import Counter
 from typing import Any
 
-from random_programs import MAX_SIZE, PARAMETERS, settle, size_of
+from random_programs import PARAMETERS, settle, size_of
 from tfnanlint.dev.reveal import NUMERIC, Reveal, reveals
 from tfnanlint.source import Source
 from tfnanlint.values import FLOATS, INF, MIXED, SMALLEST, Value, rounded
 
 MAX_ROUNDS = 2000  # of one row in one run
+MAX_SIZE = 4_000_000  # elements: a loop over tf.one_hot adds an axis in every round until the memory is full
+ROUNDINGS = 16  # in float16 or bfloat16, by which a number may miss a bound that was computed in float32
 MAX_KEPT = 12  # values recorded of one row
 
 
@@ -94,14 +97,12 @@ class Run:
     """One run of a program, in its order.
 
     NaN and Inf are said where the program shows them. An input of which nothing is known, and a number without a bound that
-    overflows, are said to be neither: what comes after such a number in the same run may be NaN or Inf too (`open`), and so
-    may, and may be 0, what is computed of a tensor without elements, which the analysis leaves to the rules.
+    overflows, are said to be neither: what comes after such a number in the same run may be NaN or Inf too (`open`).
     """
 
     def __init__(self) -> None:
         self.numbers = 0
         self.open = False
-        self.emptied = False
 
     def problem(self, one: Reveal | None, values: tuple) -> str:
         """What is wrong with what is said of values that arrive; empty when nothing is."""
@@ -117,34 +118,48 @@ class Run:
         value, dtype = one.value, getattr(values[0], "dtype", None)
         if value.kind not in NUMERIC:
             return f"{values[0]} is no {value.kind}"
-        name = getattr(dtype, "name", str(dtype)) if dtype is not None else None
-        if value.dtype in (None, MIXED) and name in ("float16", "bfloat16"):  # an unknown dtype is taken for float32
-            self.open |= not value.known and not np.isfinite(arrays[0]).all()
-            return ""
-        if name and value.dtype not in (None, MIXED) and value.kind == "tensor" and hasattr(dtype, "as_numpy_dtype") and value.dtype != name:
+        name = getattr(dtype, "name", str(dtype)) if dtype is not None else ""
+        unknown = value.dtype in (None, MIXED)
+        if name and not unknown and value.kind == "tensor" and hasattr(dtype, "as_numpy_dtype") and value.dtype != name:
             return f"dtype is {name}, not {value.dtype}"
         self.numbers += arrays[0].size
-        self.emptied |= arrays[0].size == 0
-        self.open |= self.emptied
-        numbers = arrays[0].tolist()
-        if value.dtype in (None, MIXED) and name == "float64":  # an unknown dtype is taken for float32, whose range is smaller
-            self.open |= any(FLOATS["float32"].max < abs(number) < INF for number in numbers)
-            numbers = [number for number in numbers if not FLOATS["float32"].max < abs(number) < INF]
-        wrong = [number for number in numbers if not self._admits(value, number)]
+        wrong = [number for number in _ends(np, arrays[0]) if not self._admits(value, number)
+                 and not (unknown and self._admits_elsewhere(value, number, name))]
         return f"{wrong[0]!r} is not in {value!r}" if wrong else ""
 
     def _admits(self, value: Value, number: float) -> bool:
-        """Whether a number is in a value; with an unknown dtype both are rounded to float32, as the bounds of the value are.
-
-        A subnormal number counts as the 0 that most operations make of it.
-        """
-        if value.admits(number) or abs(number) < SMALLEST["float32"] and value.admits(0.0) or self.emptied and number == 0:
+        """Whether a number is in a value. A subnormal number counts as the 0 that most operations make of it."""
+        if value.admits(number) or abs(number) < SMALLEST["float32"] and value.admits(0.0):
             return True
         if number != number or number in (INF, -INF):
             self.open |= not value.known or number == number and (value.hi if number > 0 else value.lo) == number
             return self.open
-        return value.dtype in (None, MIXED) and value.kind != "number" and (
+        return False
+
+    def _admits_elsewhere(self, value: Value, number: float, dtype: str) -> bool:
+        """Whether a value of unknown dtype, which is judged as float32, admits a number of a dtype with other limits.
+
+        In float64 bound and number are rounded to float32: what a test or a constant says is said of its numbers. What is finite in
+        float64 alone counts as Inf: the bounds do not say how far float64 goes. In float16 and bfloat16 a number may miss a bound
+        by a few of their roundings, which are coarser. NaN and Inf are not judged there, and open the run: what is small in
+        float32 is 0 in float16, and hazards are those of the dtype that is supposed.
+        """
+        if dtype in ("float16", "bfloat16"):
+            slack = ROUNDINGS * FLOATS[dtype].eps
+            self.open |= not math.isfinite(number)
+            return not math.isfinite(number) or (
+                value.lo - slack * max(1.0, abs(value.lo)) <= number <= value.hi + slack * max(1.0, abs(value.hi)))
+        if FLOATS["float32"].max < abs(number) < INF:
+            return self._admits(value, math.copysign(INF, number))
+        return value.kind != "number" and (
             value.admits(rounded(number, None)) or min(value.lo, rounded(value.lo, None)) <= number <= max(value.hi, rounded(value.hi, None)))
+
+
+def _ends(np: Any, array: Any) -> list[float]:
+    """The numbers of an array that decide whether a value admits it: its ends, 0, NaN and Inf."""
+    finite = array[np.isfinite(array)]
+    odd = np.unique(array[~np.isfinite(array)]).tolist() + [0.0] * bool((array == 0).any())
+    return [*odd, float(finite.min()), float(finite.max())] if finite.size else odd
 
 
 def _bounded(one: Reveal) -> bool:
