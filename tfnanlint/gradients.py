@@ -63,6 +63,7 @@ _INITIAL_VALUE = re.compile(r"(?:.*_)?init(?:ial)?_(?:values?|weights?|scale|bia
 _STEPS = frozenset("tf.stop_gradient tf.one_hot K.one_hot tf.sequence_mask tf.argmax tf.shape tf.size tf.rank tf.range tf.sign "
                    "tf.round tf.floor tf.math.ceil tf.zeros tf.ones tf.zeros_like tf.ones_like tf.eye tf.constant "
                    "tf.math.count_nonzero".split())
+_PLAIN = ("np", "math", "builtins")  # NumPy's arrays and Python's numbers are constants for a tape
 _IN_NUMPY = frozenset(("numpy_function", "py_func"))  # what runs there has no gradient
 _INTEGRAL = frozenset("bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 string".split())
 
@@ -83,7 +84,7 @@ class Gradients:
             return Differentiated.NO
         if self._only_shown(site):
             return Differentiated.NO
-        if stopped or site.library in ("np", "math", "builtins") or _replaced(site.point):
+        if stopped or site.library in _PLAIN or _replaced(site.point):
             return Differentiated.NO
         if site.node in self.upstream:
             return Differentiated.YES
@@ -342,7 +343,8 @@ def _rigid(value: Value, site: Site, smooth: set[Site], limit: int = 60) -> bool
         if origin is not None and (origin in seen or origin.op.name in _STEPS or origin.op.name.startswith("tf.random.")
                                    or one.known and origin is one.origin and _own_array(origin, site)):
             continue
-        if origin is not None and origin.op.name == "tf.py_function" and leaf(getattr(origin.node, "func", origin.node)) in _IN_NUMPY:
+        if origin is not None and (origin.library in _PLAIN and one.known and _home(origin.point) is home or origin.op.name == "tf.py_function"
+                                   and leaf(getattr(origin.node, "func", origin.node)) in _IN_NUMPY):
             continue
         if origin is None or len(seen) > limit or origin in smooth or not origin.args or not origin.op.pure:
             smooth.update(list(seen)[:1])  # others may stand beside what is smooth
