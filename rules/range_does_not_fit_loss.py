@@ -30,8 +30,8 @@ from __future__ import annotations
 
 import re
 
-from tfnanlint.api import (COMPILE, FAMILIES, Certainty, Claim, Context, Finding, Fix, Iterator, Pairing, Site, last_layer, linear,
-                           made_by, maker, rule, words)
+from tfnanlint.api import (COMPILE, FAMILIES, Certainty, Claim, Context, Finding, Fix, Iterator, Pairing, Site, evidence, last_layer,
+                           linear, made_by, maker, plain, rule, words)
 
 RIGHT = {"binary": "sigmoid", "log_loss": "sigmoid", "categorical": "softmax", "sparse": "softmax", "kld": "softmax",
          "poisson": "softplus", "msle": "softplus"}
@@ -58,7 +58,7 @@ def misfit(pair: Pairing) -> str:
     p, family = pair.predictions, pair.family
     if not p.known or family in ("binary", *CLASSES) and linear(p):
         return ""  # any number: TFN503
-    folded = made_by(p, "tf.sqrt", "K.sqrt", "tf.abs", "tf.square")
+    folded = made_by(evidence.widest(plain(p)), "tf.sqrt", "K.sqrt", "tf.abs", "tf.square")
     if folded is not None and not folded.value("x").known:
         return ""  # the op shows where it begins, and nothing where it ends
     reach = f"the predictions are {words(p)}" if not linear(p) else "the predictions are any number"
