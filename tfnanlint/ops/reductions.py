@@ -10,6 +10,7 @@ import math
 
 from tfnanlint.ops import op
 from tfnanlint.ops import transfer as t
+from tfnanlint.ops.counts import axis_of, one_axis, passed_by_one
 from tfnanlint.ops.transfer import INF, NO_CONSTANT, Value, reaches_inf, reaches_minus_inf
 from tfnanlint.site import Site, made_by, part_of, same
 from tfnanlint.values import Note
@@ -81,7 +82,7 @@ def _sum(site: Site) -> Value:
     result = total(x)
     kept = (_simplex(site, x) or _shifted_exponentials(site, x) or _with_diagonal(site, x) or _over_a_minimum(site, x)
             or _best_kept(site, x) or _best_taken(site, x) or _cosine(site, x)
-            or _one_hot_of_indices(site, x) or _at_the_peak(site, x))
+            or _one_hot_of_indices(site, x) or passed_by_one(site, x))
     result = kept if kept is not None else result
     return or_of_none(result, x, 0.0)
 
@@ -110,7 +111,7 @@ def _over_a_minimum(site: Site, x: Value) -> Value | None:
     for difference, more in (("x", "y"), ("y", "x")) if raised is not None else ():
         minus = made_by(raised.value(difference), "tf.subtract", aligned=True)
         least = _minimum_of(minus.value("y"), minus.value("x")) if minus is not None else None
-        if least is not None and raised.value(more).lo > 0 and _one_axis(site, least):
+        if least is not None and raised.value(more).lo > 0 and one_axis(site, least):
             lo, _ = t.outward(t.rounded(raised.value(more).lo, x.dtype), INF, x.dtype)
             return Value(lo, INF, nan=x.nan, inf=x.inf, dtype=x.dtype) if lo >= t.smallest(x.dtype) else None
     return None
@@ -137,7 +138,7 @@ def _best_kept(site: Site, x: Value) -> Value | None:
     if test is None or made_by(p, "tf.nn.softmax", aligned=True) is None or not same(test.value("x"), p):
         return None
     least = _minimum_of(test.value("y"), p)
-    if least is None or not _one_axis(site, least):
+    if least is None or not one_axis(site, least):
         return None
     return Value(0.0, INF, False, nan=x.nan, dtype=x.dtype)
 
@@ -148,19 +149,6 @@ def _best_taken(site: Site, x: Value) -> Value | None:
     if chosen is None or made_by(chosen.value("x"), "tf.nn.softmax", aligned=True) is None or axis_of(site) not in (-1, None):
         return None
     return Value(0.0, INF, False, nan=x.nan, dtype=x.dtype)
-
-
-def _at_the_peak(site: Site, x: Value) -> Value | None:
-    """sum(equal(x, max(x))) along one axis is at least 1: some element is the largest. NaN would not."""
-    if x.lo != 0 or x.hi != 1:
-        return None
-    cast = made_by(x, "tf.cast", "tf.to_float", "tf.to_double")
-    test = made_by(cast.value("x"), "tf.equal") if cast is not None and cast is x.origin else None
-    for one, other in (("x", "y"), ("y", "x")) if test is not None and test is cast.value("x").origin else ():
-        most = made_by(test.value(one), "tf.reduce_max", "tf.reduce_min", aligned=True)
-        if most is not None and same(most.value("x"), test.value(other)) and not test.value(other).nan and _one_axis(site, most):
-            return Value(1.0, INF, dtype=x.dtype)
-    return None
 
 
 def _with_diagonal(site: Site, x: Value) -> Value | None:
@@ -177,23 +165,6 @@ def _with_diagonal(site: Site, x: Value) -> Value | None:
     if len(turned) != 1 or a.nan or not same(turned[0].origin.value("x"), other) or turned[0].origin.given("perm"):
         return None
     return Value(1.0, INF, nan=x.nan, dtype=x.dtype)
-
-
-def axis_of(site: Site, default=None):
-    """The axis as a Python constant; NO_CONSTANT when it cannot be read."""
-    if not site.given("axis"):
-        return default
-    axis = site.value("axis")
-    if axis.kind == "sequence" and isinstance(axis.obj, tuple) and len(axis.obj) == 1:
-        axis = axis.obj[0]  # [-1] is -1
-    return axis.const
-
-
-def _one_axis(a: Site, b: Site) -> bool:
-    """Whether two reductions surely run along the same axis, written as a number or held by one name."""
-    if a.given("axis") and b.given("axis") and same(a.value("axis"), b.value("axis")):
-        return True
-    return NO_CONSTANT not in (axis_of(a), axis_of(b)) and axis_of(a) == axis_of(b)
 
 
 def _simplex(site: Site, x: Value) -> Value | None:
@@ -214,7 +185,7 @@ def _cosine(site: Site, x: Value) -> Value | None:
     if not isinstance(product, Site) or product.op.name != "tf.multiply":
         return None
     units = [made_by(product.value(param), "tf.math.l2_normalize", aligned=True) for param in ("x", "y")]
-    if None in units or not all(_one_axis(site, unit) for unit in units):
+    if None in units or not all(one_axis(site, unit) for unit in units):
         return None
     return within_one(x)
 
@@ -234,7 +205,7 @@ def _shifted_exponentials(site: Site, x: Value) -> Value | None:
     peak = made_by(difference.value("y"), "tf.reduce_max", "tf.reduce_min", aligned=True) if difference is not None else None
     if peak is None or not same(peak.value("x"), difference.value("x")):
         return None
-    return Value(1.0, INF, nan=x.nan, inf=x.inf, dtype=x.dtype) if _one_axis(site, peak) else None
+    return Value(1.0, INF, nan=x.nan, inf=x.inf, dtype=x.dtype) if one_axis(site, peak) else None
 
 
 def _unscaled(x: Value, depth: int = 4) -> Value:
@@ -347,7 +318,7 @@ def _norm_of(site: Site, x: Value) -> Value:
         return _like(t.absolute(x), 0.0, t.absolute(x).hi, x.zero)
     if order in ("euclidean", "fro", 2, 2.0) and not isinstance(order, bool):
         unit = made_by(x, "tf.math.l2_normalize", aligned=True)
-        return within_one(t.absolute(x)) if unit is not None and _one_axis(site, unit) else euclidean(x)
+        return within_one(t.absolute(x)) if unit is not None and one_axis(site, unit) else euclidean(x)
     result = total(t.absolute(x))
     return Value(0.0, INF, True, nan=x.nan or x.inf, inf=x.inf or x.known, dtype=x.dtype)
 
