@@ -122,7 +122,8 @@ def ordinary(divisor: Value, depth: int = 5) -> bool:
     if total is not None:
         part = plain(total.value(total.op.main))
         return total.op.name == "tf.reduce_mean" or made_by(part, *_SQUARES, "tf.exp") is None and not _squared(part)
-    site = made_by(divisor, *_ORDINARY, *_SPREADS, *_PARTS, *_EXTREMES, *_CONSTANTS, "tf.sqrt", "tf.divide", "tf.minimum", "tf.subtract", "method.numpy")
+    site = made_by(divisor, *_ORDINARY, *_SPREADS, *_PARTS, *_EXTREMES, *_CONSTANTS, "tf.sqrt", "tf.divide", "tf.minimum", "tf.subtract", "tf.matmul",
+                   "method.numpy")
     if site is None:
         return False
     if site.op.name == "tf.subtract":
@@ -216,7 +217,8 @@ def handed_in(value: Value, depth: int = 4) -> bool:
         return any(inside) and all(one or part.lo >= 0 or not part.known for one, part in zip(inside, parts))
     param = MADE_WITH.get(made.op.name, "")
     start = made.value(param) if made.given(param) else None
-    return start is not None and start.obj is None and not start.known and start.kind in NUMERIC_KINDS
+    # What is computed may be anything.
+    return start is not None and not isinstance(start.origin, Site) and start.obj is None and not start.known and start.kind in NUMERIC_KINDS
 
 
 def _exponent(power: Site) -> bool:
