@@ -52,7 +52,8 @@ def check(division: Site, here: Context) -> Iterator[Finding]:
     certainty = Certainty.MUST if divisor.lo == divisor.hi == 0 else Certainty.MAY
     if certainty is Certainty.MAY and here.asserted(division, param):
         return
-    if certainty is Certainty.MAY and not here.draft and why.startswith(BOUNDED) and rare(division, divisor, here):
+    unsure = certainty is Certainty.MAY and not here.draft
+    if unsure and (why.startswith(BOUNDED) and rare(division, divisor, here) or here.only_compared(division, shown=True)):
         certainty = Certainty.UNKNOWN
     inner = [root.node for root in repairs.roots(divisor)
              if root.source is here.source and here.source.span(root.node) in here.source.span(division.node)]

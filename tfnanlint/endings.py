@@ -19,6 +19,8 @@ COMPARISONS = frozenset("less less_equal greater greater_equal equal not_equal i
 # What lets no gradient back, too.
 CUTS = COMPARISONS | frozenset("argmax argmin argsort searchsorted sorted sign round floor ceil int bool in_top_k add_metric "
                                "bernoulli sample_bernoulli non_max_suppression to_int32 to_int64 numpy stop_gradient assign assign_add assign_sub".split())
+# What writes a number for somebody to look at.
+SUMMARIES = frozenset("scalar histogram scalar_summary histogram_summary AddTpuSummaryTensor add_scalar_summary".split())
 # What takes a gradient of a value, or may: a function of the program that makes the step of training.
 _SINKS = re.compile(r"gradients?|jacobian|batch_jacobian|(?:\w*_)?(?:grad|gradients|train|training|optimi[sz]e|minimi[sz]e|updates?)(?:_\w+)?")
 # What hands no gradient back where it is given 0: 2 * 0 and sign(0) are 0, and so is 0 / norm.
@@ -250,9 +252,9 @@ def _flattens(outer: ast.AST, inner: ast.AST) -> bool:
 
 def _ends(whole: ast.AST, node: ast.AST, calls: frozenset[str]) -> bool:
     """Whether inside of an expression a part of it ends in a comparison or as an argument of one of `calls`, or is asked for its
-    shape or dtype only."""
+    shape or dtype only. NaN in a comparison decides what comes next: that is no summary."""
     for outer, inner in _above(whole, node):
-        if isinstance(outer, ast.Compare) or isinstance(outer, ast.Attribute) and (outer.attr in _ASKED or outer.attr in calls):
+        if isinstance(outer, ast.Compare) and calls is not SUMMARIES or isinstance(outer, ast.Attribute) and (outer.attr in _ASKED or outer.attr in calls):
             return True
         if isinstance(outer, ast.Call) and inner is not outer.func and leaf(outer.func) in calls:
             return True

@@ -343,8 +343,7 @@ def _rigid(value: Value, site: Site, smooth: set[Site], limit: int = 60) -> bool
         if origin is not None and (origin in seen or origin.op.name in _STEPS or origin.op.name.startswith("tf.random.")
                                    or one.known and origin is one.origin and _own_array(origin, site)):
             continue
-        if origin is not None and (origin.library in _PLAIN and one.known and _home(origin.point) is home or origin.op.name == "tf.py_function"
-                                   and leaf(getattr(origin.node, "func", origin.node)) in _IN_NUMPY):
+        if origin is not None and origin.op.name == "tf.py_function" and leaf(getattr(origin.node, "func", origin.node)) in _IN_NUMPY:
             continue
         if origin is None or len(seen) > limit or origin in smooth or not origin.args or not origin.op.pure:
             smooth.update(list(seen)[:1])  # others may stand beside what is smooth

@@ -17,7 +17,7 @@ from typing import Any, Callable, Iterable, Iterator
 from tfnanlint.assertions import Assertions
 from tfnanlint.branches import leaves_no_zero
 from tfnanlint.edits import enclosing
-from tfnanlint.endings import COMPARISONS, flattened, goes_into
+from tfnanlint.endings import COMPARISONS, SUMMARIES, flattened, goes_into
 from tfnanlint.epsilons import epsilon
 from tfnanlint.evidence import widest
 from tfnanlint.findings import MODES, Certainty, Claim, Edit, Finding, Fix, Differentiated, Setup, Silence, Step, where_it_shows
@@ -217,9 +217,10 @@ class Context:
         negative = value.known and value.lo < min(masked.domain.lo, 0.0)
         return not negative and (masked.cut or site.differentiated is Differentiated.NO)
 
-    def only_compared(self, site: Site) -> bool:
-        """Whether what a site gives only decides something: -Inf is a right answer there, and NaN is "no"."""
-        return goes_into(site, self.interpreter, COMPARISONS)
+    def only_compared(self, site: Site, shown: bool = False) -> bool:
+        """Whether what a site gives only decides something: -Inf is a right answer there, and NaN is "no". With `shown`: whether it
+        only goes into summaries, where NaN is a gap in a curve."""
+        return goes_into(site, self.interpreter, SUMMARIES if shown else COMPARISONS)
 
     @property
     def tests(self) -> bool:
