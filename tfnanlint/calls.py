@@ -193,9 +193,7 @@ def replaced(method: Any, attribute: str) -> set[ast.expr]:
     """The values that a method assigns to an attribute only until a later statement of the same block assigns another one, while
     nobody else can see the object."""
     owner, found = method.args.args[0].arg, set()
-    blocks = [block for node in ast.walk(method) for name in ("body", "orelse", "finalbody")
-              if isinstance(block := getattr(node, name, None), list)]
-    for block in blocks:
+    for block in _blocks(method):
         held: ast.expr | None = None
         for statement in block:
             if held is not None and _lent(statement, owner):
@@ -205,6 +203,23 @@ def replaced(method: Any, attribute: str) -> set[ast.expr]:
                     found |= {held} if held is not None else set()
                     held = statement.value
     return found
+
+
+def _blocks(method: Any) -> list[list[ast.stmt]]:
+    """The blocks of statements in a method, its own included."""
+    known = getattr(method, "blocks", None)
+    if known is None:  # kept with the tree: every attribute of its class asks
+        known = method.blocks = []
+        stack: list[Any] = [method]
+        while stack:
+            node = stack.pop()
+            stack += [*getattr(node, "handlers", ()), *getattr(node, "cases", ())]
+            for name in ("body", "orelse", "finalbody"):
+                block = getattr(node, name, None)
+                if block and isinstance(block, list):
+                    known.append(block)
+                    stack += block
+    return known
 
 
 def _lent(statement: ast.stmt, owner: str) -> bool:

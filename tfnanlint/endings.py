@@ -295,9 +295,19 @@ def _above(whole: ast.AST, node: ast.AST) -> list[tuple[ast.AST, ast.AST]]:
     """(expression, the part of it that holds `node`) from `whole` inwards."""
     path: list[tuple[ast.AST, ast.AST]] = []
     while whole is not node:
-        inner = next((child for child in parts_of(whole) if any(one is node for one in nodes_in(child))), None)
+        parts = parts_of(whole)
+        likely = [part for part in parts if part is node or _spans(part, node)]  # few, and nearly always the one
+        inner = next((part for part in [*likely, *parts] if part is node or any(one is node for one in nodes_in(part))), None)
         if inner is None:
             return path
         path.append((whole, inner))
         whole = inner
     return path
+
+
+def _spans(whole: ast.AST, node: ast.AST) -> bool:
+    """Whether a part of an expression stands around another one in the text, as far as both say where they stand."""
+    if not hasattr(whole, "lineno") or not hasattr(node, "lineno"):
+        return False
+    return ((whole.lineno, whole.col_offset) <= (node.lineno, node.col_offset)
+            and (node.end_lineno, node.end_col_offset) <= (whole.end_lineno, whole.end_col_offset))
