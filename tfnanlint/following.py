@@ -152,7 +152,8 @@ class Following(Recursion):
                 return Value(kind="class", obj=function.owner)
             return Value(kind="instance", obj=Instance(function.owner))
         whose = "a lambda" if function.name == "<lambda>" else f"{function.name}()"
-        note = Note(f"parameter '{parameter.name}' of {whose}", function.node, function.module.source)
+        word = getattr(getattr(parameter.default, "node", None), "value", "")
+        note = Note(f"parameter '{parameter.name}' of {whose}", function.node, function.module.source, default=word if isinstance(word, str) else "")
         if function.bound and function.name in _UPDATES and parameter.name in names[1:3]:
             return Value(evident=True, origin=note)  # a gradient and its variable
         if function.bound and function.name == "__call__" and names[1:2] == [parameter.name] and self._is_a("schedule", function.owner):

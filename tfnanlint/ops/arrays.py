@@ -6,6 +6,7 @@ import math
 
 from tfnanlint.ops import op
 from tfnanlint.ops import transfer as t
+from tfnanlint.ops.segments import own_group
 from tfnanlint.site import Site, made_by
 from tfnanlint.values import FLOATS, INF, LARGEST_AXIS, NO_CONSTANT, SMALLEST, Value, join, number, rounded, unknown
 
@@ -169,6 +170,12 @@ def _pass(name: str, aliases: str = "", params: str = "x name", **info) -> None:
     op(name, aliases, params, lambda site: passed(site.value(site.op.passes)), **info)
 
 
+def _handed_out(site: Site) -> Value:
+    """What each element gets of its group, by its index or as often as the group is long."""
+    found = own_group(site, site.value("x"))
+    return passed(site.value("x")) if found is None else found
+
+
 def passed(x: Value) -> Value:
     """The elements of `x`, all or some of them, in another arrangement."""
     whole = as_tensor(x) if x.kind in ("sequence", "number") else x
@@ -193,15 +200,14 @@ _pass("tf.transpose", "ops.transpose tnp.transpose np.transpose K.transpose K.pe
 _pass("tnp.swapaxes", "np.swapaxes ops.swapaxes tnp.moveaxis np.moveaxis ops.moveaxis np.rollaxis", "x axis1 axis2",
       reference="tnp.swapaxes(x[:, None], 0, 1)")
 _pass("tf.tile", "K.tile ops.tile tnp.tile np.tile raw.Tile", "x multiples name", reference="tf.tile(x, [2])")
-_pass("tf.repeat", "K.repeat K.repeat_elements ops.repeat tnp.repeat np.repeat", "x repeats axis name",
-      reference="tf.repeat(x, 2)")
+op("tf.repeat", "K.repeat K.repeat_elements ops.repeat tnp.repeat np.repeat", "x repeats axis name", _handed_out, passes="x",
+   reference="tf.repeat(x, 2)")
 _pass("tf.broadcast_to", "ops.broadcast_to tnp.broadcast_to np.broadcast_to raw.BroadcastTo", "x shape name",
       reference="tf.broadcast_to(x, [2, x.shape[0]])")
-_pass("tf.gather", "K.gather tf.batch_gather ops.take tnp.take np.take ops.take_along_axis tnp.take_along_axis "
-      "np.take_along_axis raw.GatherV2", "x indices validate_indices axis batch_dims name",
-      positions={f"{root}.{name}": ("x", "indices", "axis") for root in ("ops", "tnp", "np")
-                 for name in ("take", "take_along_axis")},
-      reference="tf.gather(x, [0])")
+op("tf.gather", "K.gather tf.batch_gather ops.take tnp.take np.take ops.take_along_axis tnp.take_along_axis "
+   "np.take_along_axis raw.GatherV2", "x indices validate_indices axis batch_dims name", _handed_out, passes="x",
+   positions={f"{root}.{name}": ("x", "indices", "axis") for root in ("ops", "tnp", "np") for name in ("take", "take_along_axis")},
+   reference="tf.gather(x, [0])")
 _pass("tf.gather_nd", "tf.manip.gather_nd raw.GatherNd", "x indices batch_dims name",
       reference="tf.gather_nd(x, [[0]])")
 _pass("tf.slice", "K.slice ops.slice raw.Slice", "x begin size name", reference="tf.slice(x, [0], [1])")

@@ -11,6 +11,7 @@ import math
 from tfnanlint.ops import op
 from tfnanlint.ops import transfer as t
 from tfnanlint.ops.counts import axis_of, one_axis, passed_by_one
+from tfnanlint.ops.literals import literal_sum
 from tfnanlint.ops.transfer import INF, NO_CONSTANT, Value, reaches_inf, reaches_minus_inf
 from tfnanlint.site import Site, made_by, part_of, same
 from tfnanlint.values import Note
@@ -82,7 +83,7 @@ def _sum(site: Site) -> Value:
     result = total(x)
     kept = (_simplex(site, x) or _shifted_exponentials(site, x) or _with_diagonal(site, x) or _over_a_minimum(site, x)
             or _best_kept(site, x) or _best_taken(site, x) or _cosine(site, x)
-            or _one_hot_of_indices(site, x) or passed_by_one(site, x))
+            or _one_hot_of_indices(site, x) or passed_by_one(site, x) or literal_sum(site, x))
     result = kept if kept is not None else result
     return or_of_none(result, x, 0.0)
 

@@ -9,8 +9,8 @@ from typing import Callable
 from tfnanlint.ops import op
 from tfnanlint.ops import transfer as t
 from tfnanlint.ops.arrays import INTEGERS, as_tensor, dtype_given, like
-from tfnanlint.site import Site
-from tfnanlint.values import INF, NO_CONSTANT, Value, join, number, unknown
+from tfnanlint.site import Site, made_by
+from tfnanlint.values import INF, NO_CONSTANT, Note, Value, join, number, unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +53,23 @@ _RANDOM = re.compile(r"glorot|xavier|he_|lecun|orthogonal|variance_?scaling|(?:r
 
 
 def starts_at_random(site: Site) -> bool:
-    """Whether a variable surely starts with random numbers: so do those whose initializer is left to TensorFlow."""
+    """Whether a variable starts with random numbers: so do those whose initializer is left to TensorFlow."""
     param = MADE_WITH.get(site.op.name)
     if param is None or site.hidden or not site.complete and not site.given(param):
         return False
     if not site.given(param):
         return param == "initializer" and dtype_given(site) not in (*INTEGERS, "bool", "string")
-    found = site.value(param)
+    found = _described(site.value(param))
     name = found.obj.name if isinstance(found.obj, CallableObject) else found.const
+    if name is NO_CONSTANT and isinstance(found.origin, Note):
+        name = found.origin.default  # whoever makes the layer may choose another one; nobody trains from zeros where this is meant
     return isinstance(name, str) and _RANDOM.search(name) is not None
+
+
+def _described(initializer: Value) -> Value:
+    """What `keras.initializers.get` was given."""
+    got = made_by(initializer, "keras.initializers.get")
+    return got.value("x") if got is not None else initializer
 
 
 def variable(site: Site, initial: Value, dtype: str | None) -> Value:
@@ -216,6 +224,9 @@ op("tf.contrib.layers.xavier_initializer", "slim.xavier_initializer tf.contrib.l
    "tf.uniform_unit_scaling_initializer", "uniform seed dtype",
    lambda site: Value(kind="initializer", obj=CallableObject("xavier", site, lambda x, call: unknown("tensor"))),
    untested="TensorFlow 1 only", pure=False)
+
+
+op("keras.initializers.get", "", "x", lambda site: site.value("x").but(zero=site.value("x").zero), untested="no number: its name")
 
 
 def _constant_initializer(site: Site) -> Value:
