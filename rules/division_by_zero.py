@@ -55,6 +55,8 @@ def check(division: Site, here: Context) -> Iterator[Finding]:
     unsure = certainty is Certainty.MAY and not here.draft
     if unsure and (why.startswith(BOUNDED) and rare(division, divisor, here) or here.only_compared(division, shown=True)):
         certainty = Certainty.UNKNOWN
+    if certainty is Certainty.MAY and not here.draft and here.tested_for_nan(division):
+        return
     inner = [root.node for root in repairs.roots(divisor)
              if root.source is here.source and here.source.span(root.node) in here.source.span(division.node)]
     name = WORDS.get(division.op.name, "division")

@@ -47,6 +47,8 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
         return
     if certainty is not Certainty.MUST and here.only_compared(log):
         return  # a draw is accepted where `log(u) < ratio`: -inf is right there
+    if certainty is not Certainty.MUST and not here.draft and here.tested_for_nan(log):
+        return
     limit = "0" if edge == 0 else "-1"
     if certainty is Certainty.UNKNOWN:
         message = f"logarithm of a value about which nothing is known: at {limit} it is -inf, below it NaN"

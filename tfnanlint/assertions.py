@@ -12,6 +12,7 @@ import re
 from typing import Any, Iterator
 
 from tfnanlint.conditions import leaf, path_of
+from tfnanlint.endings import NAN_TESTS
 from tfnanlint.nodes import parts_of
 from tfnanlint.scopes import Assigned, Point, Scope, unrefined
 from tfnanlint.site import Site, made_by
@@ -22,7 +23,6 @@ _POSITIVE = re.compile(r"_*assert_(?:all_)?(?:positive|greater|greater_equal|abo
 _ABOVE = re.compile(r"_*assert_greater(_equal)?")
 _ORDER = re.compile(r"_*assert_(?:less|greater)")
 _SAFE = re.compile(r"(?:^|_)safe(?:_|$)")  # what the program calls safe it has made so
-_NAN_TESTS = frozenset("is_nan is_inf is_finite isnan isinf isfinite".split())
 _COUNT = re.compile(r"_*(?:num|n|number)_(?:of_)?[a-z]\w*|\w*[a-z]_(?:size|dims?)")
 _CASTS = frozenset("cast to_float to_double convert_to_tensor constant float".split())
 _WAITED_FOR = re.compile(r"_*(?:maybe_)?(?:assert|assertions|check|validate|ensure)(?:_\w+)?")
@@ -107,7 +107,7 @@ class Assertions:
 def looks_for_nan(around: list[ast.AST]) -> bool:
     """Whether the function around a site tests something for NaN or Inf: who does so has met them, and leaves them out."""
     function = next((one for one in around if isinstance(one, _FUNCTIONS)), None)
-    return function is not None and any(leaf(call.func) in _NAN_TESTS for call, _ in _calls(function))
+    return function is not None and any(leaf(call.func) in NAN_TESTS for call, _ in _calls(function))
 
 
 def named_safe(site: Site, param: str) -> bool:

@@ -16,6 +16,7 @@ from tfnanlint.source import holds_tests
 # What asks how a value stands to others, and gives no part of it on: -Inf is a right answer to these, NaN is "no".
 COMPARISONS = frozenset("less less_equal greater greater_equal equal not_equal isclose "
                         "is_nan is_inf is_finite isnan isinf isfinite categorical shape size rank zeros_like ones_like".split())
+NAN_TESTS = frozenset("is_nan is_inf is_finite isnan isinf isfinite".split())
 # What lets no gradient back, too.
 CUTS = COMPARISONS | frozenset("argmax argmin argsort searchsorted sorted sign round floor ceil int bool in_top_k add_metric "
                                "bernoulli sample_bernoulli non_max_suppression to_int32 to_int64 numpy stop_gradient assign assign_add assign_sub".split())
@@ -127,6 +128,11 @@ class Endings:
             for row in range(first, last + 1):
                 found.setdefault(row, []).append(one)
         return found
+
+    def tested_for_nan(self, node: ast.AST) -> bool:
+        """Whether the name that an expression is assigned to, or made part of, is asked further down whether it is finite."""
+        return any(read.lineno >= node.lineno and any(isinstance(outer, ast.Call) and leaf(outer.func) in NAN_TESTS for outer, _ in _above(whole, read))
+                   for path in self.paths(node) for whole, read, _ in self._read.get(path, ()))
 
     def only_flattened(self, node: ast.AST) -> bool:
         """Whether every way from an expression goes straight into a square, a magnitude or a norm, which are flat at 0."""

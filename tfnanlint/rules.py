@@ -17,7 +17,7 @@ from typing import Any, Callable, Iterable, Iterator
 from tfnanlint.assertions import Assertions
 from tfnanlint.branches import leaves_no_zero
 from tfnanlint.edits import enclosing
-from tfnanlint.endings import COMPARISONS, SUMMARIES, flattened, goes_into
+from tfnanlint.endings import COMPARISONS, SUMMARIES, endings_of, flattened, goes_into
 from tfnanlint.epsilons import epsilon
 from tfnanlint.evidence import widest
 from tfnanlint.findings import MODES, Certainty, Claim, Edit, Finding, Fix, Differentiated, Setup, Silence, Step, where_it_shows
@@ -27,7 +27,7 @@ from tfnanlint.nodes import nodes_in
 from tfnanlint.pairings import Pairing, output_layers, pairings
 from tfnanlint.reach import Named, Naming, Outside, Reach, argument, fresh, steady
 from tfnanlint.scopes import Point, import_of
-from tfnanlint.site import Site, made_by, same
+from tfnanlint.site import Site, made_by, may_be_numpy, same
 from tfnanlint.source import Span, holds_tests
 from tfnanlint.values import FLOATS, Note, Value, number_text, words
 
@@ -108,23 +108,6 @@ def load(plugins: Iterable[str] = ()) -> tuple[Rule, ...]:
             _load_plugins(wanted)
         _loaded = tuple(sorted(_FOUND, key=lambda r: r.code))
     return _loaded
-
-
-# What arrays have as methods and tensors do not.
-_OF_ARRAYS = frozenset(f"method.{name}" for name in "sum prod std var any all argmax argmin dot cumsum cumprod".split())
-
-
-def _may_be_numpy(site: Site) -> bool:
-    """Whether an operator works on an array, and on nothing that is known to be a tensor (`p / p.sum()`: p has a method of arrays)."""
-    values = [site.value(param) for param in site.args]
-    owners = [value.origin.value("self") for value in values if isinstance(value.origin, Site) and value.origin.name in _OF_ARRAYS]
-    others = [value for value in values if not _array(value) and not any(same(value, owner) for owner in owners)]
-    return any(map(_array, values)) and not any(value.kind == "tensor" for value in others)
-
-
-def _array(value: Value) -> bool:
-    origin = value.origin
-    return value.kind == "array" or isinstance(origin, Site) and (origin.library == "np" or origin.name in _OF_ARRAYS)
 
 
 def _import(package: str) -> None:
@@ -221,6 +204,12 @@ class Context:
         """Whether what a site gives only decides something: -Inf is a right answer there, and NaN is "no". With `shown`: whether it
         only goes into summaries, where NaN is a gap in a curve."""
         return goes_into(site, self.interpreter, SUMMARIES if shown else COMPARISONS)
+
+    def tested_for_nan(self, site: Site) -> bool:
+        """Whether the function asks what a site gives whether it is finite, and no gradient is known to be taken: who does so has met
+        NaN, and goes on without."""
+        return (site.point is not None and site.point.over is None and site.differentiated is not Differentiated.YES
+                and endings_of(site.point.scope, site.point.scope.module).tested_for_nan(site.node))
 
     @property
     def tests(self) -> bool:
@@ -452,7 +441,7 @@ class Context:
         if not site.complete and any(target is site.node for target, _, _ in parts):
             self.no_fix = "an argument of this call is not known to tfnanlint, so it cannot be kept safely"
             return []
-        if site.library == "operator" and _may_be_numpy(site) and any("tf." in template for _, template, _ in parts):
+        if site.library == "operator" and may_be_numpy(site) and any("tf." in template for _, template, _ in parts):
             self.no_fix = "it is computed from a NumPy array, perhaps by NumPy alone, and a fix would make a tensor of it"
             return []
         namings: list[Naming] = []

@@ -180,3 +180,20 @@ def same(a: Value, b: Value, depth: int = 4) -> bool:
     if not left.complete or not right.complete or not left.args:
         return False
     return all(same(left.value(param), right.value(param), depth - 1) for param in left.args if param != "name")
+
+
+# What arrays have as methods and tensors do not.
+_OF_ARRAYS = frozenset(f"method.{name}" for name in "sum prod std var any all argmax argmin dot cumsum cumprod".split())
+
+
+def may_be_numpy(site: Site) -> bool:
+    """Whether an operator works on an array, and on nothing that is known to be a tensor (`p / p.sum()`: p has a method of arrays)."""
+    values = [site.value(param) for param in site.args]
+    owners = [value.origin.value("self") for value in values if isinstance(value.origin, Site) and value.origin.name in _OF_ARRAYS]
+    others = [value for value in values if not _array(value) and not any(same(value, owner) for owner in owners)]
+    return any(map(_array, values)) and not any(value.kind == "tensor" for value in others)
+
+
+def _array(value: Value) -> bool:
+    origin = value.origin
+    return value.kind == "array" or isinstance(origin, Site) and (origin.library == "np" or origin.name in _OF_ARRAYS)
