@@ -146,6 +146,11 @@ class Endings:
         return bool(reads) and all(name is not one and name.lineno > whole.end_lineno and not isinstance(one, _BODIES)
                                    and _flattens(*_above(one, name)[-1]) for one, name, _ in reads)
 
+    def unread(self, node: ast.AST) -> bool:
+        """Whether an expression is assigned to a name of this function that nobody reads."""
+        into = self.assigned(node)
+        return self._scope.function is not None and into is not None and into.isidentifier() and not self._read.get(into)
+
     def only_run(self, name: str, attributes: frozenset[str]) -> bool:
         """Whether a name of this scope is called or made to predict, and besides only asked for some attributes: nobody else gets it."""
         if any(isinstance(whole, _BODIES) or whole is read for whole, read, _ in self._read.get(name, ())):

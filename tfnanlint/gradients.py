@@ -286,7 +286,7 @@ class Gradients:
             for row in self.module.source.rows(_SINK_WORDS):
                 for expression, point in self.module.expressions(row, self.interpreter):
                     for node in nodes_in(expression):
-                        if isinstance(node, ast.Call) and leaf(node.func) in _SINKS:
+                        if isinstance(node, ast.Call) and leaf(node.func) in _SINKS and not _never_run(node, point):
                             self._mark(node, point)
         return self._upstream
 
@@ -317,6 +317,14 @@ def _steps(scope: Scope) -> bool:
     """Whether a function makes a step of training itself: what it computes outside of its tapes is for the log."""
     return "apply_gradients(" in scope.module.source.text and any(
         isinstance(node, ast.Call) and leaf(node.func) == "apply_gradients" for _, _, whole, _ in scope.statements for node in nodes_in(whole))
+
+
+def _never_run(sink: ast.Call, point: Point) -> bool:
+    """Whether a step of training of TensorFlow 1 is made and never run: `solver = optimizer.minimize(loss)`, and nobody reads it. A
+    function as the loss is called at once."""
+    loss = sink.args[0] if sink.args else None
+    return (leaf(sink.func) == "minimize" and loss is not None and not isinstance(loss, ast.Lambda) and point.over is None
+            and endings_of(point.scope, point.scope.module).unread(sink))
 
 
 def _of_gradients(site: Site) -> bool:
