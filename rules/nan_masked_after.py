@@ -27,7 +27,7 @@ https://github.com/mehta-lab/microDL/pull/102 (where(is_nan(...)) around a simil
 from __future__ import annotations
 
 from tfnanlint.api import (Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Site, Value, argument, ast,
-                           domains, filler, plain, rule)
+                           domains, evidence, filler, plain, rule)
 
 TESTS = ("tf.math.is_nan", "tf.math.is_finite", "tf.math.is_inf")
 DATA = ("tf.gradients", "method.gradient", "tf.placeholder", "K.placeholder", "keras.Input", "method.compute_gradients")
@@ -44,7 +44,7 @@ def check(choice: Site, here: Context) -> Iterator[Finding]:
     kept, how = tested(choice, here)
     if kept is None or choice.differentiated is Differentiated.NO:
         return
-    if here.made_by(plain(kept), *NEVER_NAN) is not None:
+    if here.made_by(plain(kept), *NEVER_NAN) is not None or how == "tf.math.is_nan" and infinite_only(kept, here):
         return
     if any(masked.by_result for masked in here.masks.behind(choice)):
         return  # TFN204 says it at the operation that makes the NaN
@@ -71,6 +71,12 @@ def tested(choice: Site, here: Context) -> tuple[Value | None, str]:
         if choice.given(param) and here.same(plain(choice.value(param)), plain(site.value("x"))):
             return choice.value(param), site.op.name
     return None, ""
+
+
+def infinite_only(kept: Value, here: Context) -> bool:
+    """1 / x of an x that is no NaN: at 0 it is Inf, which a test for NaN lets through."""
+    quotient = here.made_by(evidence.widest(plain(kept)), "tf.divide")
+    return quotient is not None and quotient.value("x").exact and quotient.value("x").nonzero and quotient.value("y").known and not quotient.value("y").nan
 
 
 # Does it depend on weights
