@@ -93,9 +93,10 @@ def _complement(one: Value, p: Value, depth: int) -> Probability | None:
     return replace(found, complement=not found.complement, guard=guard)
 
 
-# What becomes of one element and a constant.
-_WITH_CONSTANT: dict[str, Callable[[float, float], float]] = {
+# What becomes of one element and a constant, where that is a number.
+_WITH_CONSTANT: dict[str, Callable[[float, float], float | None]] = {
     "tf.add": lambda x, y: x + y, "tf.subtract": lambda x, y: x - y, "tf.multiply": lambda x, y: x * y,
+    "tf.divide": lambda x, y: x / y if y else None, "tf.pow": lambda x, y: x**y if x >= 0 and 0 < y <= 8 or y in (2, 4) else None,
     "tf.maximum": max, "tf.minimum": min}
 _OF_ONE: dict[str, Callable[[float], float]] = {"tf.negative": lambda x: -x, "tf.square": lambda x: x * x, "tf.abs": abs}
 _CASTS = ("tf.cast", "tf.to_float")
