@@ -85,7 +85,7 @@ class Following(Recursion):
         site = layer.site
         if site.op.name.startswith("keras.") and callee.kind != "loss":
             dtype = self.computes_in(layer)
-            value = recast(layer.out(recast(given, dtype) if dtype != "" else given, site), dtype)
+            value = recast(layer.out(recast(given, dtype, entering=True) if dtype != "" else given, site), dtype)
         else:
             value = layer.out(given, site)
         if node is None or point is None:

@@ -85,7 +85,7 @@ def cosh(x: Value) -> Value:
 def rsqrt(x: Value) -> Value:
     result = t.reciprocal(t.sqrt(t.clamp(x, 0.0) if x.lo < 0 else x))
     lo, hi = t.outward(result.lo, result.hi, x.dtype)
-    below = x.known and x.zero and x.lo < 0  # what underflows from below is -0.0, and that gives -Inf
+    below = x.zero and x.lo < 0  # what underflows from below is -0.0, and that gives -Inf
     return t.made(max(lo, 0.0), hi, x, nan=x.nan or x.lo < 0 or reaches_minus_inf(x), up=x.zero or result.inf, down=below,
                   zero=result.zero, dtype=x.dtype)
 
@@ -492,7 +492,7 @@ def angle(x: Value) -> Value:
 
 
 def real_part(x: Value) -> Value:
-    return t.unknown("tensor") if x.dtype is None or x.dtype.startswith("complex") else x
+    return Value(nan=x.nan, inf=x.inf) if x.dtype is None or x.dtype.startswith("complex") else x
 
 
 def nextafter(a: Value, b: Value) -> Value:

@@ -198,7 +198,17 @@ layer("GroupNormalization", "groups axis epsilon center scale", _normalized)
 layer("SpectralNormalization", "layer power_iterations", lambda site, x, call: called(site.value("layer"), x, call))
 layer("Normalization keras.layers.experimental.preprocessing.Normalization", "axis mean variance invert",
       lambda site, x, call: linear(t.one_of(x)))
-layer("UnitNormalization", "axis", lambda site, x, call: Value(-1.00001, 1.00001, nan=x.nan or x.inf))
+
+
+def _unit(site: Site, x: Value, call: Site) -> Value:
+    """x / max(norm(x), 1e-12): an epsilon that is 0 in float16, where squares of small numbers are 0, too."""
+    x = t.one_of(x)
+    _, reach = outward(-1.0, 1.0, x.dtype, 64)
+    dead = x.dtype == "float16" and x.zero
+    return Value(-reach, reach, nan=x.nan or x.inf or dead, inf=dead, dtype=x.dtype)
+
+
+layer("UnitNormalization", "axis", _unit)
 
 
 # Recurrent layers
