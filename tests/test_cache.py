@@ -89,6 +89,11 @@ def test_a_setting_that_another_file_states_counts(runs):
         assert cache._hold(kept) == hold
 
 
+def test_what_was_not_followed_to_the_end_is_remembered(runs):
+    runs.write("long.py", HEAD + "x = " + " + ".join(["1.0"] * 200) + "\ny = tf.math.log(x)\n")
+    assert "Not followed to the end: the calls in 1 file." in runs.same()[1]
+
+
 def test_times_count_for_nothing(runs):
     """ruff believes the time of change: new content with the old time was still clean to it."""
     path = runs.write("a.py", RISKY.replace("tf.nn.softmax(z)", "tf.nn.relu(z) + 2.0"))

@@ -56,6 +56,7 @@ class Analysis:
     def __init__(self, *given):
         self.findings = [replace(finding, fixes=()) for finding in analyse(*given)]
         self._whole = analyse(*given)
+        self.cut_short = False
 
     def repaired(self, finding):
         return next((one for one in self._whole if replace(one, fixes=()) == finding), finding)

@@ -109,14 +109,14 @@ class Entry:
         if body is None:
             return None
         try:
-            hidden, unsure, unsafe_fixes, rows, facts = json.loads(zlib.decompress(body))
+            hidden, unsure, cut_short, unsafe_fixes, rows, facts = json.loads(zlib.decompress(body))
             if not _hold(facts):
                 return None
             found = tuple(_finding(row) for _, row in rows)
             source = opened(self._path, self._data) if found else Source(self._path, "")
         except (ValueError, TypeError, KeyError, IndexError, zlib.error, Unreadable):
             return None  # It was not written by this code.
-        kept = narrowed(Checked(source, found, hidden, unsafe_fixes, unsure=unsure))
+        kept = narrowed(Checked(source, found, hidden, unsafe_fixes, unsure=unsure, cut_short=cut_short))
         bare = {id(finding) for finding, (repaired, _) in zip(found, rows) if not repaired}
         return None if any(id(finding) in bare for finding in kept.findings) else kept
 
@@ -124,7 +124,7 @@ class Entry:
         """Remember what was found."""
         checked = account.checked
         rows = [(repaired, _plain(finding)) for repaired, finding in zip(account.repaired, checked.findings)]
-        content = (checked.hidden, checked.unsure, checked.unsafe_fixes, rows, _listed(account.facts))
+        content = (checked.hidden, checked.unsure, checked.cut_short, checked.unsafe_fixes, rows, _listed(account.facts))
         body = zlib.compress(json.dumps(content, separators=(",", ":")).encode(), 1)
         self._cache.put({self._key: body})
 

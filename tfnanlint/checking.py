@@ -35,8 +35,8 @@ def size_limit(path: str, limit: int) -> int:
 class Checked:
     """One file after the pipeline. `source` is empty text where there was nothing to decode; `hidden` counts what
     comments suppressed, `unsure` what is left out by default because its rule is wrong there too often, `known` what the baseline
-    holds, `unchanged` what stands on lines that did not change;
-    `unsafe_fixes` says whether fixes that move values are applied in this file.
+    holds, `unchanged` what stands on lines that did not change; `unsafe_fixes` says whether fixes that move values are applied in
+    this file, `cut_short` whether some value was not followed to its end, for what that would have cost.
     """
 
     source: Source
@@ -46,6 +46,7 @@ class Checked:
     known: int = 0
     unchanged: int = 0
     unsure: int = 0
+    cut_short: bool = False
 
     @property
     def path(self) -> str:
@@ -162,7 +163,7 @@ class Checking:
             here = {(one.code, one.span) for one in self._analysis.findings}
             self.found = self._analysis.findings + [one for one in elsewhere if (one.code, one.span) not in here]
             self.found.sort(key=lambda finding: (finding.span, finding.code))
-            self.checked = _filtered(self.found, source, policy)
+            self.checked = replace(_filtered(self.found, source, policy), cut_short=self._analysis.cut_short)
 
     def __enter__(self) -> Checking:
         return self

@@ -26,11 +26,11 @@ from tfnanlint.scopes import Assigned, Binding, Fixed, Imported, Loop, Parameter
 from tfnanlint.site import Site
 from tfnanlint.state import PROTOCOL, State
 from tfnanlint.subexpressions import Subexpressions
-from tfnanlint.values import (FLOATS, LARGEST_AXIS, NO_CONSTANT, NOTHING, NUMERIC_KINDS, Note, Value, covers, join, number,
+from tfnanlint.values import (FLOATS, INF, LARGEST_AXIS, NO_CONSTANT, NOTHING, NUMERIC_KINDS, Note, Value, covers, join, number,
                               related, rounded, unknown, widen)
 
 MAX_DEPTH = 90  # nested evaluations; about ten Python frames each
-MAX_STEPS = 2000  # evaluations per question
+MAX_STEPS = 2000  # evaluations per question, as long as the file has an allowance
 
 _OPERATORS = {
     ast.Add: "tf.add", ast.Sub: "tf.subtract", ast.Mult: "tf.multiply", ast.Div: "tf.divide", ast.Pow: "tf.pow",
@@ -51,8 +51,9 @@ _STATE_METHODS = frozenset(("get_slot", "add_slot", "_zeros_slot", "add_variable
 class Interpreter(Resolution, Following, Instances, Containers, State, Subexpressions):
     """Answers what values arrive; one for all modules of a run."""
 
-    def __init__(self, callers_abroad: bool = True) -> None:
-        """`callers_abroad`: whether calls in other files count at parameters (it means searching the project)."""
+    def __init__(self, callers_abroad: bool = True, allowance: float = INF) -> None:
+        """`callers_abroad`: whether calls in other files count at parameters (it means searching the project); `allowance`: how
+        many evaluations in callees there may be before each question is answered with few. `cut_short`: one was given up."""
         self.table = load()
         self.leaves = last_names()
         from tfnanlint.ops import python
@@ -64,6 +65,9 @@ class Interpreter(Resolution, Following, Instances, Containers, State, Subexpres
         self.steps = 0
         self.active_loops = 0
         self.inlined = 0
+        self.allowance = allowance
+        self.limit = MAX_STEPS
+        self.cut_short = False
         self.importing: set[Binding] = set()
         self.handed: dict[ast.AST, list[dict[str, Binding]]] = {}
         self.abroad = 0 if callers_abroad else MAX_ABROAD
@@ -102,7 +106,8 @@ class Interpreter(Resolution, Following, Instances, Containers, State, Subexpres
         if handler is None:
             return unknown()
         self.steps += 1
-        if self.depth >= MAX_DEPTH or self.steps > MAX_STEPS:
+        if self.depth >= MAX_DEPTH or self.steps > self.limit:
+            self.cut_short = True
             return unknown()  # and so for good: asking again would cost as much again
         reads = self.reads
         if handler in _LEAVES:  # it assumes nothing

@@ -23,6 +23,10 @@ from tfnanlint.site import Site
 from tfnanlint.values import Note, Value, unknown
 
 INTERNAL = "TFN000"
+# Evaluations in followed calls that the draft of a file may cost, and more for each of its lines: half of the time that following
+# takes on real code is spent in one file of 40. The final judgement, which most files are spared, looks at callers elsewhere, too.
+ALLOWANCE, ALLOWANCE_PER_LINE = 1000, 0.5
+_FINAL = 4
 _SYMBOLS = {"tf.divide": "/", "tf.pow": "**", "tf.math.floordiv": "//", "tf.math.floormod": "%", "tf.subtract": "-",
             "tf.add": "+", "tf.multiply": "*"}
 _OBJECTS = ("keras.layers.", "keras.losses.")
@@ -152,7 +156,8 @@ class Analysis:
 
     A place where nothing is `wanted`, and nothing found that callers elsewhere could make surer, may be left out. With
     `within`, only these rows are judged, as always with all of the file and its project in view. What all of it depends on
-    outside of the source is noted in `facts`, if that is given.
+    outside of the source is noted in `facts`, if that is given. `cut_short` says that something was not followed to its end, which
+    would have cost more than it may in a file of this length.
 
     Raises `Unreadable` when the source cannot be parsed. A rule that raises is reported as TFN000; the others go on. What
     fixes are made from is held until `close`.
@@ -161,6 +166,7 @@ class Analysis:
     def __init__(self, source: Source, rules: Iterable[Rule], setup: Setup = Setup(), wanted: Callable[[Finding], bool] = _any,
                  within: range | None = None, facts: Facts | None = None):
         self.findings: list[Finding] = []
+        self.cut_short = False
         self._file: File | None = None
         found = subscriptions(rules, source.text)
         adopt(source)
@@ -172,6 +178,7 @@ class Analysis:
             doubtful = {node: node.lineno for node, point, stopped in draft.candidates(within=within)
                         if any(wanted(found) for found in draft.judge(node, point, stopped))}
             in_file = [] if doubtful else draft.of_file()
+            self.cut_short = draft.interpreter.cut_short
         if doubtful or in_file:
             self._file = File(source, found, marked, False, setup, facts)
             try:
@@ -219,7 +226,8 @@ class File:
                  facts: Facts | None = None):
         self.project = Project(source.path, facts)
         self.module = self.project.modules[self.project.path] = Module(source, self.project)
-        self.interpreter = Interpreter(callers_abroad=not draft)
+        allowance = ALLOWANCE + ALLOWANCE_PER_LINE * len(source.line_starts)
+        self.interpreter = Interpreter(not draft, allowance * (1 if draft else _FINAL))
         self.subscribed = subscribed
         self.marked = marked
         self.objects = subscribed.objects(self.module)

@@ -107,7 +107,7 @@ class Following(Recursion):
         if self.inlined >= MAX_INLINE:
             self.reads.append(self.nesting)
             return unknown()
-        return self.settled_call(function, positional, keywords)
+        return self.bounded_call(function, positional, keywords)
 
     def _activated(self, function: Function) -> Scope:
         scope = Scope(function.node, function.point, function.module, function)

@@ -11,11 +11,27 @@ from tfnanlint.scopes import Binding, Fixed, Point, Scope
 from tfnanlint.statements import Walk
 from tfnanlint.values import NOTHING, Note, Value, covers, number, unknown, widen
 
+FEW_STEPS = 150  # evaluations per question, after what a file may cost
 _TRIES = 6  # assumptions about one function that are tried before nothing is said of it
 
 
 class Recursion(Assumptions):
-    """The part of the interpreter that follows the calls of one function, inside itself too."""
+    """The part of the interpreter that follows the calls of one function, inside itself too.
+
+    Following has its price: once `allowance` evaluations in callees are spent, of all questions together, each further question
+    has few (`limit`). So what a file costs grows with its length, and hangs on nothing else.
+    """
+
+    def bounded_call(self, function: Function, positional: list[Binding], keywords: dict[str, Binding]) -> Value:
+        """The result of a call, on account."""
+        if self.inlined:
+            return self.settled_call(function, positional, keywords)
+        begun = self.steps
+        found = self.settled_call(function, positional, keywords)
+        self.allowance -= self.steps - begun
+        if self.allowance <= 0:
+            self.limit = FEW_STEPS
+        return found
 
     def again(self, function: Function, positional: list[Binding], keywords: dict[str, Binding]) -> Value:
         """What a call of a function gives that is being followed: what is assumed of it. The arguments are noted."""

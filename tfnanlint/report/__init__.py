@@ -127,12 +127,14 @@ class Tally:
     known: int = 0
     unchanged: int = 0
     unsure: int = 0
+    cut_short: int = 0
 
     def add(self, checked: Checked) -> None:
         self.by_comments += checked.hidden
         self.known += checked.known
         self.unchanged += checked.unchanged
         self.unsure += checked.unsure
+        self.cut_short += checked.cut_short
         for finding in checked.findings:
             self.codes[finding.code, finding.slug] += 1
             if applicable(finding, checked.unsafe_fixes):
@@ -179,11 +181,13 @@ def summary(tally: Tally, paint: Paint, fixing: bool) -> str:
 
 
 def set_aside(tally: Tally) -> str:
-    """The line that says how many findings were not shown, and why; empty when all were."""
+    """What was left out: how many findings were not shown, and why, and in how many files a value was not followed to its end."""
     parts = [f"{tally.by_comments} hidden by comments", f"{tally.known} in the baseline", f"{tally.unchanged} on unchanged lines",
              f"{tally.unsure} less sure (`--certainty unknown` shows them)"]
     said = [part for part in parts if not part.startswith("0 ")]
-    return f"Not shown: {', '.join(said)}.\n" if said else ""
+    line = f"Not shown: {', '.join(said)}.\n" if said else ""
+    files = "1 file" if tally.cut_short == 1 else f"{tally.cut_short} files"
+    return line + (f"Not followed to the end: the calls in {files}.\n" if tally.cut_short else "")
 
 
 def fixes_shown(tally: Tally) -> str:
