@@ -32,8 +32,11 @@ LOG_2 = math.log(2.0)
 @rule("TFN106", "exp-overflow", on="tf.exp tf.math.expm1 ops.exp2 tf.sinh tf.cosh tf.pow", default="MUST")
 def check(exp: Site, here: Context) -> Iterator[Finding]:
     param = "y" if exp.op.name == "tf.pow" else "x"
-    x, limit = exp.value(param), largest(exp)
-    if limit is None or not here.numeric(x) or x.kind == "number" or x.hi <= limit or exp.library in ("np", "math"):
+    x = exp.value(param)
+    if not here.numeric(x) or x.kind == "number" or exp.library in ("np", "math"):
+        return
+    limit = largest(exp)  # it takes the base of a power
+    if limit is None or x.hi <= limit:
         return
     if shifted_by_maximum(x) or on_a_grid(x) or here.hidden(exp) or not x.known and x.hi == INF:
         return

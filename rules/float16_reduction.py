@@ -20,21 +20,22 @@ https://github.com/tensorflow/tensorflow/issues/45568
 
 from __future__ import annotations
 
-import re
-
 from tfnanlint.api import Certainty, Claim, Context, Finding, Iterator, Site, Value, made_by, rule
 
 SUMS = {"tf.reduce_sum": "sum", "tf.reduce_mean": "mean", "tf.nn.l2_loss": "sum of squares", "tf.norm": "sum of squares",
         "tf.math.reduce_variance": "sum of squares", "tf.math.reduce_std": "sum of squares"}
-PLACES = re.compile(r"\b(?:reduce_)?(?:sum|mean|std|variance|var)\(|\bl2_loss\(|\bnorm\(")
+CALLS = ("sum", "mean", "std", "variance", "var", "reduce_sum", "reduce_mean", "reduce_std", "reduce_variance", "reduce_var", "l2_loss",
+         "norm")
 SQUARES = ("tf.nn.l2_loss", "tf.norm", "tf.math.reduce_variance", "tf.math.reduce_std")
 
 
 @rule("TFN604", "float16-reduction", on="file", words="float16 .half")
 def check(module: object, here: Context) -> Iterator[Finding]:
-    for site in here.applications(PLACES):
-        if site.op.name in SUMS and site.library != "np":
-            yield from judged(site, here)
+    for name in CALLS:
+        for node, point in here.calls(name):
+            site = here.site(node, point)
+            if site is not None and site.op.name in SUMS and site.library != "np":
+                yield from judged(site, here)
 
 
 def judged(site: Site, here: Context) -> Iterator[Finding]:

@@ -28,8 +28,6 @@ https://www.tensorflow.org/api_docs/python/tf/keras/losses/Poisson
 
 from __future__ import annotations
 
-import re
-
 from tfnanlint.api import (COMPILE, FAMILIES, Certainty, Claim, Context, Finding, Fix, Iterator, Pairing, Site, evidence, last_layer,
                            linear, made_by, maker, plain, rule, words)
 
@@ -37,15 +35,17 @@ RIGHT = {"binary": "sigmoid", "log_loss": "sigmoid", "categorical": "softmax", "
          "poisson": "softplus", "msle": "softplus"}
 CLASSES = ("categorical", "sparse")
 ROUNDING = 1e-3  # sums and products of probabilities go a little beyond their bounds
-DENSE = re.compile(r"\b[Dd]ense\(")
+DENSE = ("Dense", "dense")
 COST = "the network computes something else: train it again"
 
 
 @rule("TFN504", "range-does-not-fit-loss", on=" ".join((COMPILE, *FAMILIES, "file")), words="softmax")
 def check(site: Site, here: Context) -> Iterator[Finding]:
     if not isinstance(site, Site):
-        for dense in here.applications(DENSE):
-            yield from one_unit(dense, here)
+        for node, point in (call for name in DENSE for call in here.calls(name)):
+            dense = here.site(node, point)
+            if dense is not None:
+                yield from one_unit(dense, here)
         return
     for pair in here.pairings(site):
         why = misfit(pair)
@@ -88,11 +88,13 @@ def of_classes(pair: Pairing, reach: str, below: bool, above: bool) -> str:
 
 def one_unit(site: Site, here: Context) -> Iterator[Finding]:
     """Dense(1, activation="softmax")."""
-    if site.library == "layer" or site.const("units") != 1 or not site.given("activation"):
+    if site.library == "layer" or not site.given("activation"):
         return
     activation = site.value("activation")
     named = activation.kind == "string"
     if not (named and activation.const == "softmax") and getattr(activation.obj, "name", "") != "tf.nn.softmax":
+        return
+    if site.const("units") != 1:  # last: a size comes from far away
         return
     fixes = here.rewrite(site, '"sigmoid"' if named else "tf.sigmoid", node=site.args["activation"],
                          title="give the last layer activation sigmoid", claim=Claim.SHIFTED, cost=COST)

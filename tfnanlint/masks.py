@@ -260,9 +260,10 @@ def clipped(clip: Site) -> list[Masked]:
     """The op applications whose infinite results a clip cuts off; `test` says nothing."""
     found: list[Masked] = []
     test = Test(None, True, clip.point)
-    for param, low, high in _limits(clip):
-        if not clip.may_be_made_by(param, *_POLAR):
+    for param in _OPERANDS.get(clip.op.name, (clip.op.main,)):
+        if isinstance(clip.args.get(param), ast.Constant) or not clip.may_be_made_by(param, *_POLAR):
             continue
+        low, high = _limits(clip, param)
         for site, side, cut in _poles(clip.value(param), 1, clip.value(param).dtype in _FLAT):
             if low and side <= 0 or high and side >= 0:
                 found += [Masked(clip, test, site, inner, where, cut, True, False) for inner, where in domains(site)
@@ -270,20 +271,18 @@ def clipped(clip: Site) -> list[Masked]:
     return found
 
 
-def _limits(clip: Site) -> Iterator[tuple[str, bool, bool]]:
-    """(operand, whether a clip bounds it below, whether above)."""
-    if clip.op.name in ("tf.maximum", "tf.minimum"):
-        for param, other in (("x", "y"), ("y", "x")):
-            bound, whole = clip.value(other), clip.value(param).dtype in _FLAT  # the level of an integer is always a number
-            low, high = bound.lo > -INF or whole, bound.hi < INF or whole
-            low, high = clip.op.name == "tf.maximum" and low, clip.op.name == "tf.minimum" and high
-            yield param, low, high
-    elif clip.op.name == "tf.clip_by_value":
-        yield "x", clip.value("clip_value_min").lo > -INF, clip.value("clip_value_max").hi < INF
-    else:
-        yield clip.op.main, True, clip.op.name == "tf.nn.relu6"
+def _limits(clip: Site, param: str) -> tuple[bool, bool]:
+    """Whether a clip bounds an operand below, and whether above."""
+    if clip.op.name in _OPERANDS:
+        bound, whole = clip.value("y" if param == "x" else "x"), clip.value(param).dtype in _FLAT  # the level of an integer is a number
+        low, high = bound.lo > -INF or whole, bound.hi < INF or whole
+        return clip.op.name == "tf.maximum" and low, clip.op.name == "tf.minimum" and high
+    if clip.op.name == "tf.clip_by_value":
+        return clip.value("clip_value_min").lo > -INF, clip.value("clip_value_max").hi < INF
+    return True, clip.op.name == "tf.nn.relu6"
 
 
+_OPERANDS = {"tf.maximum": ("x", "y"), "tf.minimum": ("x", "y")}
 _LOGARITHMS = frozenset(("tf.math.log", "tf.math.log1p", "ops.log2", "ops.log10"))
 _QUOTIENTS = {"tf.divide": "y", "tf.math.reciprocal": "x", "tf.math.rsqrt": "x"}
 
