@@ -17,6 +17,7 @@ from tfnanlint.calls import Function
 from tfnanlint.conditions import facts, leaf
 from tfnanlint.domains import Domain, domains
 from tfnanlint.nodes import nodes_in
+from tfnanlint.ops.control import outcome
 from tfnanlint.scopes import Assigned, Fixed, Point, Scope, unrefined
 from tfnanlint.site import Site, made_by, same
 from tfnanlint.values import INF, Value, clamp, number, related
@@ -25,6 +26,7 @@ CHOICES = frozenset(("tf.where", "K.switch", "tf.boolean_mask", "ops.nan_to_num"
 CLIPS = frozenset(("tf.clip_by_value", "tf.maximum", "tf.minimum", "tf.nn.relu", "tf.nn.relu6"))
 # A mask may stand in a helper anywhere in the file; a clip is looked for in the function of what it clips.
 _CHOICE_WORDS = re.compile(r"\b(?:where|where_v2|select|switch|boolean_mask|nan_to_num)\s*\(")
+_COND_WORDS = re.compile(r"\b(?:cond|smart_cond)\s*\(")
 _CLIP_WORDS = re.compile(r"\b(?:clip_by_value|clip|maximum|minimum|relu6?)\s*\(")
 _CASTS = ("tf.cast", "tf.saturate_cast", "tf.to_float", "tf.to_double", "K.cast_to_floatx")
 _FLAT = frozenset(("bool", "int8", "int16", "int32", "int64", "uint8", "string"))
@@ -71,6 +73,7 @@ class Masks:
         self._by_node: dict[ast.AST, Masked] = {}
         self._searched: set[ast.AST | None] = set()
         self._positive: set[ast.AST] | None = None
+        self._passed: dict[ast.AST, Masked] | None = None
         self._rows: dict[re.Pattern[str], list[int]] = {}
         self._products: dict[Scope, list[Site]] = {}
         # By the body and the name of an op: what is a factor there, by the node that makes it.
@@ -154,6 +157,18 @@ class Masks:
                         self._positive.add(made.node)
         return root.node in self._positive
 
+    def passed_over(self, site: Site, around: list[ast.AST]) -> bool:
+        """Whether a later `tf.cond` alone reads what a site gave, and only where that is inside its domain. It was computed all the
+        same, so that its gradient is 0 times infinity. `around` is what stands around the site, innermost first."""
+        if self._passed is None:
+            self._passed = {}
+            for choice in self._choices(self._rows_of(_COND_WORDS), frozenset(("tf.cond",))):
+                inside = set(nodes_in(choice.node))  # what a branch computes itself is not computed for the other
+                self._passed.update({masked.site.node: masked for masked in self.behind(choice) if masked.site.node not in inside
+                                     and masked.site.point is not None and masked.site.point.scope is choice.point.scope})
+        masked = self._passed.get(site.node)
+        return masked is not None and read_by_choice_only(masked, around)
+
     def _rows_of(self, words: re.Pattern[str], place: ast.AST | None = None) -> list[int]:
         """The rows that hold words, in the whole file or in one function."""
         if words not in self._rows:
@@ -178,8 +193,9 @@ class Masks:
             searches.append(_Search(self.interpreter, choice, test, []))
             if test.node is None:
                 searches[-1].facts.append((choice.value(param), "finite", number(0.0)))
-            searches[-1].visit(choice.value(param), False, True)
-        common = set.intersection(*(one.seen for one in searches)) if len(searches) > 1 and choice.op.name in CHOICES else ()
+            for part in _parts(outcome(choice, param)) if choice.op.name == "tf.cond" else [choice.value(param)]:
+                searches[-1].visit(part, False, True)
+        common = set.intersection(*(one.seen for one in searches)) if len(searches) > 1 and choice.op.name != "tf.multiply" else ()
         return [masked for one in searches for masked in one.found if id(masked.site) not in common]
 
 
@@ -202,6 +218,8 @@ def branches(choice: Site) -> Iterator[tuple[str, Test]]:
     elif choice.op.name == "K.switch" and choice.given("then_expression") and choice.given("else_expression"):
         if not isinstance(choice.args.get("then_expression"), ast.Lambda):
             yield from _both(choice, "condition", "then_expression", "else_expression")
+    elif choice.op.name == "tf.cond" and choice.given("true_fn") and choice.given("false_fn"):
+        yield from _both(choice, "pred", "true_fn", "false_fn")
     elif choice.op.name == "ops.nan_to_num":
         yield "x", Test(None, True, choice.point)
     elif choice.op.name == "tf.boolean_mask" and "mask" in choice.args:
@@ -325,6 +343,15 @@ def _poles(value: Value, sign: int, cut: bool, depth: int = 4) -> Iterator[tuple
         yield from _poles(origin.value("y"), -sign if name == "tf.subtract" else sign, cut, depth - 1)
     elif origin.op.passes or name in _CASTS:
         yield from _poles(origin.value(origin.op.passes or "x"), sign, cut, depth)
+
+
+def _parts(value: Value) -> Iterator[Value]:
+    """The values that a dict or a tuple holds; any other value as it is."""
+    inner = value.obj.values() if isinstance(value.obj, dict) else value.obj if isinstance(value.obj, tuple) else None
+    for one in inner if inner is not None else ():
+        yield from _parts(one)
+    if inner is None:
+        yield value
 
 
 def _both(choice: Site, condition: str, then: str, otherwise: str) -> Iterator[tuple[str, Test]]:

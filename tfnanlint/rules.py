@@ -192,17 +192,17 @@ class Context:
     def hidden(self, site: Site) -> bool:
         """Whether a later choice replaces what a site gives outside its domain and no gradient flows back from it."""
         masked = self.masked(site)
-        if masked is None or masked.choice.op.name not in CLIPS:
-            return masked is not None and (masked.cut or site.differentiated is Differentiated.NO)
+        if masked is None:
+            return site.differentiated is Differentiated.NO and self.masks.passed_over(site, self.around(site.node))
+        if masked.choice.op.name not in CLIPS:
+            return masked.cut or site.differentiated is Differentiated.NO
         if site.op.name == "tf.divide":  # a clip cuts Inf off, not the NaN of 0 / 0
             return site.value("x").nonzero and site.value("x").known and site.differentiated is not Differentiated.YES
         value = site.value(masked.param)
-        negative = value.known and value.lo < min(masked.domain.lo, 0.0)
-        return not negative and (masked.cut or site.differentiated is Differentiated.NO)
+        return not (value.known and value.lo < min(masked.domain.lo, 0.0)) and (masked.cut or site.differentiated is Differentiated.NO)
 
     def only_compared(self, site: Site, shown: bool = False) -> bool:
-        """Whether what a site gives only decides something: -Inf is a right answer there, and NaN is "no". With `shown`: whether it
-        only goes into summaries, where NaN is a gap in a curve."""
+        """Whether what a site gives only decides something (-Inf is a right answer there, NaN is "no"), or is only `shown` in summaries."""
         return goes_into(site, self.interpreter, SUMMARIES if shown else COMPARISONS)
 
     def tested_for_nan(self, site: Site) -> bool:
