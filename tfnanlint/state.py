@@ -120,13 +120,18 @@ class State:
         if node not in self.states:
             self.states[node] = None
             start = started(site)
-            if not moved_by_training(site, self._of_metric(site)) and start.known:
+            if start.known and (not moved_by_training(site, self._of_metric(site)) or self._counts(start, node, point)):
                 self.states[node] = self._loop(as_tensor(start, value.dtype), self._changes(node, point.module))
         state = self.states[node]
         found = state.value(self) if state is not None else None
         if found is None or not found.known or found.lo > found.hi:
             return Value(dtype=value.dtype) if state is not None else value
         return Value(found.lo, found.hi, found.zero, nan=found.nan, inf=found.inf, dtype=value.dtype, evident=found.evident)
+
+    def _counts(self, start: Value, node: ast.Call, point: Point) -> bool:
+        """Whether a variable starts with a number and its file only adds positive numbers to it: nobody trains a counter."""
+        changes = self._changes(node, point.module) if start.is_number or start.exact else []
+        return bool(changes) and all(sign == "+" and (value := given.value(self)).is_number and value.lo > 0 for sign, given in changes)
 
     def _of_metric(self, site: Site) -> bool:
         owner = site.value("self").obj if "self" in site.args else None

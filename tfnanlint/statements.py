@@ -45,6 +45,23 @@ class Held(Binding):
         return interpreter.evaluate(ast.parse(self.path, mode="eval").body, self.point)
 
 
+class Raised(Binding):
+    """A variable after `v.assign_add(1)`: a counter that was not negative is above 0 now."""
+
+    __slots__ = ("base", "by")
+
+    def __init__(self, base: Binding, by: float):
+        self._value = None
+        self.base = base
+        self.by = by
+
+    def compute(self, interpreter: Any) -> Value:
+        value = self.base.value(interpreter)
+        if not value.nonnegative or value.dtype in ("float16", "bfloat16"):
+            return value
+        return value.but(lo=value.lo + self.by, zero=False, origin=value.origin)
+
+
 class _LoopFrame:
     """The names that a loop changes, and what they are at each `break`; the time and the end of the log when it began."""
 
@@ -78,6 +95,7 @@ class Walk:
         self.scope = scope
         self.log: list[str] = []
         self.loops: list[_LoopFrame] = []
+        self.raised: set[str] = set()  # the variables that some statement before this one has added a number to
         self.walrus = scope.module.has_walrus
         self.copies: Copies = {}  # `b = a`: names of one object, as long as both stand for it
 
@@ -361,16 +379,37 @@ class Walk:
             if base is not None:
                 point = self.scope.here()
                 self._change(path, lambda held: Mutated(held, value, point), base)
+        elif name.startswith("assign") and isinstance(value.func, ast.Attribute):
+            self._assigned_to(path_of(value.func.value) or "", value, name)
         elif isinstance(value.func, ast.Attribute) and isinstance(value.func.value, ast.Name):
             self._own_method(value.func.value.id, name)
 
+    def _assigned_to(self, path: str, call: ast.Call, name: str) -> None:
+        """After `self.n.assign_add(1)` the variable is larger; after any other assignment it is what any of them may leave."""
+        owner = path.partition(".")[0]
+        if not self._own(owner) or path.count(".") != 1:
+            return
+        base, entered = self.scope.at(path), Point(self.scope, self.scope.history[owner][0][0])
+        by = call.args[0].value if call.args and isinstance(call.args[0], ast.Constant) else None
+        if name == "assign_add" and isinstance(by, (int, float)) and by > 0:
+            self.bind(path, Raised(base or Held(path, entered), by))
+            self.raised.add(path)
+        elif path in self.raised:
+            self.bind(path, Held(path, entered))
+
+    def _own(self, owner: str) -> bool:
+        """Whether a name is that of the instance in a method."""
+        function = self.scope.function
+        return function is not None and function.bound and bool(function.node.args.args) and function.node.args.args[0].arg == owner
+
     def _own_method(self, owner: str, name: str) -> None:
         """After `self.reset()` the attributes that it assigns are what any method may have made of them."""
-        function = self.scope.function
-        if function is None or not function.bound or not function.node.args.args or function.node.args.args[0].arg != owner:
+        if not self._own(owner):
             return
-        method = function.owner.methods.get(name)
+        method = self.scope.function.owner.methods.get(name)
         entered = Point(self.scope, self.scope.history[owner][0][0])
+        for path in self.raised:
+            self.bind(path, Held(path, entered))
         for attribute in assigned_attributes(method.node) if method is not None else ():
             path = f"{owner}.{attribute}"
             if self.scope.at(path) is not None:
