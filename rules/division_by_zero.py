@@ -85,6 +85,8 @@ def reason(division: Site, divisor: Value, here: Context) -> str | None:
         return "a multiple of a sum that can be 0"
     if summed_mask(division, here):
         return "a sum over a mask that can be all 0"
+    if not divisor.known and normalised_weight(division, here):
+        return "a sum of weights that can all be 0"
     if not divisor.known and harmonic(division, here):
         return "the sum of two values of which it is the harmonic mean: both can be 0"
     return None
@@ -98,6 +100,17 @@ def summed_mask(division: Site, here: Context) -> bool:
     factors = [plain(value) for part in [whole, *(total.value("x") for total in sums(whole, here))] for value in product(part, here)]
     totals = sums(division.value("y"), here) if not raised(division.value("y"), here) else []
     return any(here.same(summed, factor) for total in totals for summed in summands(total, here) for factor in factors)
+
+
+def normalised_weight(division: Site, here: Context) -> bool:
+    """w / sum(w) * x: that it is multiplied with something else shows that w is a weight. Inverse distances are none that can be 0,
+    nor are sums of a whole row, of which all would have to be."""
+    total = here.made_by(plain(division.value("y")), *evidence.SUMS) if division.op.name == "tf.divide" else None
+    weight = plain(division.value("x"))
+    if total is None or not any(here.same(weight, one) for one in summands(total, here)):
+        return False
+    return here.made_by(weight, "tf.math.reciprocal", "tf.divide", *evidence.SUMS) is None and any(
+        times.value("y" if param == "x" else "x").kind != "number" for times, param, _ in here.masks.factors(division))
 
 
 def summands(total: Site, here: Context) -> Iterator[Value]:
