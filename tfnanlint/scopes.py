@@ -356,6 +356,23 @@ class Stored(Binding):
         return interpreter.stored(self.base.value(interpreter), self.key, self.item.value(interpreter))
 
 
+class Raised(Binding):
+    """A variable after `v.assign_add(1)`: a counter that was not negative is above 0 now."""
+
+    __slots__ = ("base", "by")
+
+    def __init__(self, base: Binding, by: float):
+        self._value = None
+        self.base = base
+        self.by = by
+
+    def compute(self, interpreter: Interpreter) -> Value:
+        value = self.base.value(interpreter)
+        if not value.nonnegative or value.dtype in ("float16", "bfloat16"):
+            return value
+        return value.but(lo=value.lo + self.by, zero=False, origin=value.origin)
+
+
 class Loop(Binding):
     """A name at the head of a loop: its value before the loop or after any round."""
 

@@ -11,7 +11,7 @@ from typing import Any, Callable
 from tfnanlint.aliases import CHANGING, Bindings, Copies, connected, copied, copy, extends, objects, viewed
 from tfnanlint.calls import assigned_attributes
 from tfnanlint.conditions import ASSERTIONS, leaf, path_of, root_of
-from tfnanlint.scopes import (Assigned, Binding, Element, Fixed, Imported, Iterated, Joined, Loop, Point, Refined, Scope, Stored,
+from tfnanlint.scopes import (Assigned, Binding, Element, Fixed, Imported, Iterated, Joined, Loop, Point, Raised, Refined, Scope, Stored,
                               refinements, unrefined)
 from tfnanlint.values import Value
 
@@ -43,23 +43,6 @@ class Held(Binding):
 
     def compute(self, interpreter: Any) -> Value:
         return interpreter.evaluate(ast.parse(self.path, mode="eval").body, self.point)
-
-
-class Raised(Binding):
-    """A variable after `v.assign_add(1)`: a counter that was not negative is above 0 now."""
-
-    __slots__ = ("base", "by")
-
-    def __init__(self, base: Binding, by: float):
-        self._value = None
-        self.base = base
-        self.by = by
-
-    def compute(self, interpreter: Any) -> Value:
-        value = self.base.value(interpreter)
-        if not value.nonnegative or value.dtype in ("float16", "bfloat16"):
-            return value
-        return value.but(lo=value.lo + self.by, zero=False, origin=value.origin)
 
 
 class _LoopFrame:
