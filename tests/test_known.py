@@ -186,8 +186,8 @@ def test_a_default_far_from_its_name_is_read_as_it_is_written():
 def test_what_following_may_cost_grows_with_the_file():
     """After that only short ways are followed."""
     factor = " + ".join(f"tf.sigmoid(x + {n}.0)" for n in range(30))
-    calls = "".join(f"tf.math.log(far(tf.nn.relu(x{n})))\ntf.math.log(near(tf.nn.relu(x{n})))\n" for n in range(12))
+    calls = "".join(f"tf.math.log(far(tf.nn.relu(x{n})))\ntf.math.log(near(tf.nn.relu(x{n})))\n" for n in range(40))
     text = f"import tensorflow as tf\ndef near(x):\n    return tf.identity(x)\ndef far(x):\n    return ({factor}) * x\n{calls}"
-    near, far = ({(row, "TFN101") for row in range(first, 30, 2)} for first in (7, 6))
+    near, far = ({(row, "TFN101") for row in range(first, 86, 2)} for first in (7, 6))
     assert near < found(text) and (6, "TFN101") in found(text) and not far <= found(text)
     assert far | near <= found(text + "\n" * 5000), "a longer file may cost more"

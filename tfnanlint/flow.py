@@ -25,7 +25,7 @@ from tfnanlint.values import Note, Value, unknown
 INTERNAL = "TFN000"
 # Evaluations in followed calls that the draft of a file may cost, and more for each of its lines: half of the time that following
 # takes on real code is spent in one file of 40. The final judgement, which most files are spared, looks at callers elsewhere, too.
-ALLOWANCE, ALLOWANCE_PER_LINE = 2000, 0.5
+ALLOWANCE, ALLOWANCE_PER_LINE = 4000, 0.5
 _FINAL = 4
 _SYMBOLS = {"tf.divide": "/", "tf.pow": "**", "tf.math.floordiv": "//", "tf.math.floormod": "%", "tf.subtract": "-",
             "tf.add": "+", "tf.multiply": "*"}
