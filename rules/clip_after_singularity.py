@@ -10,6 +10,9 @@ Bad:
 Good:
     logits = tf.clip_by_value(tf.math.log(tf.maximum(weights, 1e-7)), -15., 15.)
 
+Doubtful is a clip of a quotient or reciprocal: a clip of a logarithm shows that its input comes close to 0, one of a quotient may
+mean its dividend.
+
 Put the guard on the input: then the operation never sees the bad value. The outer clip may stay.
 
 Seen in the wild:
@@ -30,7 +33,7 @@ LEAST = {"float16": 1e-4, "bfloat16": 1e-37}  # floors below lose their meaning 
 
 
 @rule("TFN206", "clip-after-singularity", on="tf.clip_by_value tf.maximum tf.minimum tf.nn.relu tf.nn.relu6",
-      over="TFN101 TFN102 TFN103 TFN201 TFN202 TFN203 TFN405")
+      over="TFN101 TFN102 TFN103 TFN201 TFN202 TFN203 TFN405", silent="MAY/YES/DOUBTFUL")
 def check(clip: Site, here: Context) -> Iterator[Finding]:
     hidden = clipped(clip)
     if not hidden or clip.differentiated is Differentiated.NO:
@@ -44,7 +47,7 @@ def check(clip: Site, here: Context) -> Iterator[Finding]:
         local = site.source is here.source
         inner = [root.node for root in repairs.roots(value) if local and root.source is here.source]
         yield here.finding(site, masked.param, message(masked, here), Certainty.MAY, repair(masked, here) if local else [],
-                           node=None if local else clip.node, covers=inner)
+                           node=None if local else clip.node, covers=inner, doubtful=site.op.name not in LOGARITHMS)
 
 
 def wanted(masked: Masked, here: Context) -> bool:

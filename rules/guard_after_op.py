@@ -14,6 +14,8 @@ Good:
     unit = tf.math.l2_normalize(x, axis=-1)
     scaled = (x - mean) / tf.sqrt(tf.math.reduce_variance(x, axis=0) + 1e-12)
 
+Doubtful is what shows under XLA only in a file that names neither Keras nor XLA: nobody may ever compile it so.
+
 `divide_no_nan(x, norm(x))`, `x / maximum(norm(x), eps)` and `maximum(sqrt(s), eps)` have the same problem under XLA.
 Keras 3 guards in this way itself (`ops.normalize`, `UnitNormalization`, `Dot(normalize=True)`, the cosine similarity), and so does
 `tf.image.per_image_standardization`: these are reported with `certainty = "all"` only.
@@ -48,7 +50,7 @@ class Guard:
 
 
 @rule("TFN404", "guard-after-op", on=" ".join((*ROOTS, "tf.divide", "tf.math.divide_no_nan", "tf.maximum", *LIBRARY)),
-      default="MUST MAY", over="TFN201 TFN202 TFN203", silent="MAY/UNKNOWN")
+      default="MUST MAY", over="TFN201 TFN202 TFN203", silent="MAY/UNKNOWN MAY/YES/DOUBTFUL")
 def check(site: Site, here: Context) -> Iterator[Finding]:
     if site.op.name in LIBRARY:
         yield from ready_made(site, here)
@@ -66,7 +68,7 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
     where = {("xla",): "under XLA (jit_compile, Keras fit on a GPU); other modes keep it 0", ALWAYS: "in every mode"}.get(
         modes, "in eager mode and tf.function (under XLA the relu stops it)")
     yield here.finding(site, None, f"the guard comes after the {what}: at 0 the gradient inside is already Inf, and becomes NaN {where}",
-                       max(grades), fixes(site, found, here), modes=modes, node=found.node,
+                       max(grades), fixes(site, found, here), modes=modes, node=found.node, doubtful=found.only_xla and not here.compiled(),
                        covers=[root.node for root in found.roots if only_here(root, site, here)])
 
 

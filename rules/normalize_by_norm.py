@@ -10,6 +10,8 @@ Bad:
 Good:
     unit = tf.math.l2_normalize(vectors, axis=-1)
 
+Doubtful is a norm of a whole tensor, without an axis: it is 0 only where every vector of a batch is.
+
 An epsilon added to the norm, `x / (norm(x) + eps)`, keeps the value finite, not the gradient. In float16 the default
 epsilon of `l2_normalize` is 0: give it `epsilon=1e-4`. Vectors shorter than 1e-6 come out shorter than 1; pass a smaller
 `epsilon` where such vectors count.
@@ -28,7 +30,7 @@ EUCLIDEAN = ("euclidean", "fro", 2, None)
 
 
 @rule("TFN314", "normalize-by-norm", on="tf.divide tf.multiply", needs="norm sqrt tf.multiply:rsqrt", over="TFN102 TFN201 TFN202 TFN204 TFN206 TFN404",
-      silent="MAY/UNKNOWN")
+      silent="MAY/UNKNOWN MAY/YES/DOUBTFUL")
 def check(quotient: Site, here: Context) -> Iterator[Finding]:
     for param, other in (("x", "y"),) if quotient.op.name == "tf.divide" else (("x", "y"), ("y", "x")):
         norm = norm_of(quotient, param, other, here)
@@ -44,7 +46,13 @@ def check(quotient: Site, here: Context) -> Iterator[Finding]:
         return
     yield here.finding(quotient, None, "a vector divided by its own norm: a vector of zeros gives 0 / 0, NaN, and so does the gradient",
                        Certainty.MUST if x.lo == x.hi == 0 else Certainty.MAY, fixes(quotient, param, norm, here),
-                       covers=[norm.node])
+                       covers=[norm.node], doubtful=of_everything(norm, here))
+
+
+def of_everything(norm: Site, here: Context) -> bool:
+    """Whether the norm is one of a whole tensor."""
+    reduction = norm if norm.op.name == "tf.norm" else here.made_by(norm.value("x"), "tf.reduce_sum", aligned=True)
+    return reduction.const("axis", None) is None
 
 
 def norm_of(quotient: Site, param: str, other: str, here: Context) -> Site | None:

@@ -20,7 +20,7 @@ https://www.tensorflow.org/api_docs/python/tf/nn/softmax
 
 from __future__ import annotations
 
-from tfnanlint.api import INF, Certainty, Claim, Context, Finding, Fix, Iterator, Note, Site, Value, ast, rule
+from tfnanlint.api import INF, Certainty, Claim, Context, Finding, Fix, Iterator, Note, Site, Value, rule
 
 # Ops in the origin of a mask that leaves an entry open in every row.
 OPEN = frozenset(("tf.linalg.band_part", "tf.math.top_k", "tf.nn.top_k", "tf.reduce_max", "tf.sort", "tf.eye", "tf.argmax", "np.tril",

@@ -24,7 +24,7 @@ https://github.com/tensorflow/tensorflow/issues/20091 (a division),
 https://github.com/qqwweee/keras-yolo3/issues/171 (K.switch around a log)
 """
 
-from tfnanlint.api import (Certainty, Changed, Claim, Context, Differentiated, Finding, Fix, Iterator, Masked, Named, Site, Value,
+from tfnanlint.api import (Certainty, Changed, Claim, Context, Differentiated, Finding, Fix, Iterator, Masked, Named, Site, 
                            argument, ast, filler, read_by_choice_only, repairs, rule)
 
 TITLE = "mask the input too"
@@ -99,7 +99,7 @@ def mask_input(masked: Masked, here: Context) -> list[Fix]:
         return mask_first(masked, here, x)
     if masked.by_result:
         return with_both(masked, here, x, hole, cost)
-    # What something else reads, too, may be another only where it is not finite; whoever reads it may still give something finite there.
+    # What something else reads, too, may be another only where it is not finite: it may still become something finite there.
     fixes = with_test(masked, here, x, hole, claim) if alone else []
     if not fixes and site.op.name != "tf.divide" and masked.domain.outside in INSIDE:
         fixes = here.rewrite(site, f"tf.where({INSIDE[masked.domain.outside]}, {{x}}, {filler(site, masked.param)})", node=x,

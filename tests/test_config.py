@@ -102,7 +102,7 @@ def test_a_rule_withholds_what_shows_in_one_mode_and_what_stands_in_tests(shell,
     assert (f"Not shown: {left_out} less sure (`--certainty unknown` shows them).\n" in done.text) == bool(left_out)
 
 
-@pytest.mark.parametrize("text", ["MAY/NO/EAGERLY", "MAY/NO/XLA/TESTS"])
+@pytest.mark.parametrize("text", ["MAY/NO/EAGERLY", "MAY/NO/XLA/TESTS", "MAY/YES/DOUBTFUL/XLA"])
 def test_a_class_of_findings_names_a_mode_or_tests(text):
     with pytest.raises(ValueError, match=text):
         Silence.parsed(text)

@@ -130,7 +130,7 @@ FACTORED = "    with tf.GradientTape() as tape:\n        {}\n        return tf.r
     (MASKED.format("tf.math.rsqrt(s)"), "TFN204", ["xla"], None),
     (MASKED.format("tf.math.reciprocal(s)"), "TFN204", ["xla"], None),
     ("    s = tf.nn.relu(x)\n    return tf.cast(s > 0, tf.float32) * tf.sqrt(s)\n", "TFN207", ["xla"], None),
-    ("    y = tf.tanh(x)\n    return y / (tf.norm(y) + 1e-8)\n", "TFN404", ["xla"], None),
+    ("    y = tf.tanh(x)\n    return y / (tf.norm(y) + 1e-8)\n\n\nfast = tf.function(loss, jit_compile=True)\n", "TFN404", ["xla"], None),
     ("    return tf.math.log(1.0 - tf.sigmoid(x) + 1e-8)\n", "TFN402", ["graph", "xla"], None),
     (COMPILED, "TFN902", ["xla"], None),
     (IN_A_GRAPH, "TFN406", ["graph"], None),
@@ -151,6 +151,13 @@ def test_json_and_message_say_where_a_hazard_shows(body, code, modes, fixed_in):
     assert code not in left
     newest = {one.code for one in check_source(source, policy(Setup())).findings}
     assert (code in newest) == (fixed_in is None)
+
+
+def test_what_only_xla_shows_is_left_out_where_nobody_names_it():
+    """`TFN404` in a file without Keras and without jit_compile; `--certainty unknown` shows it."""
+    body = "    y = tf.tanh(x)\n    return y / (tf.norm(y) + 1e-8)\n"
+    assert "TFN404" not in found(body, Setup())
+    assert "TFN404" in found(body + "\n\nfast = tf.function(loss, jit_compile=True)\n", Setup())
 
 
 def test_what_shows_on_gpus_only_is_not_reported_elsewhere():

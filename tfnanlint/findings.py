@@ -131,11 +131,12 @@ class Finding:
     no_fix: str = ""
     help: str = ""
     fixed_in: str = ""
+    doubtful: bool = False  # of a kind that reading showed to be wrong too often; see `Silence`
     data: dict = field(default_factory=dict, compare=False, hash=False)
 
 
 MODES = ("eager", "graph", "xla")
-TESTS = "tests"
+TESTS, DOUBTFUL = "tests", "doubtful"
 _MODE_NAMES = {"eager": "eager mode", "graph": "tf.function", "xla": "XLA", "gpu": "GPUs"}
 _SAYS_MODE = ("eager", "graph", "tf.function", "XLA", "compiled")
 
@@ -150,7 +151,7 @@ def where_it_shows(message: str, modes: tuple[str, ...]) -> str:
 @dataclass(frozen=True, slots=True)
 class Silence:
     """A class of findings that a rule leaves out by default: of one certainty, where a gradient is (not) taken, and with `where`
-    only what shows in that mode alone, or what stands in files of tests (`TESTS`).
+    only what shows in that mode alone, what stands in files of tests (`TESTS`), or what the rule says it doubts (`DOUBTFUL`).
     """
 
     certainty: Certainty
@@ -159,10 +160,10 @@ class Silence:
 
     @classmethod
     def parsed(cls, text: str) -> Silence:
-        """`MAY/NO`, `UNKNOWN/YES/XLA`, `MAY/NO/TESTS`. Raises ValueError for anything else."""
+        """`MAY/NO`, `UNKNOWN/YES/XLA`, `MAY/NO/TESTS`, `MAY/YES/DOUBTFUL`. Raises ValueError for anything else."""
         grade, taken, *rest = text.split("/")
         where = rest[0].lower() if len(rest) == 1 else ""
-        if len(rest) > 1 or rest and where not in (TESTS, *_MODE_NAMES):
+        if len(rest) > 1 or rest and where not in (TESTS, DOUBTFUL, *_MODE_NAMES):
             raise ValueError(f"{text!r} is no class of findings")
         return cls(Certainty[grade], Differentiated[taken], where)
 
@@ -173,7 +174,8 @@ class Silence:
 
     @property
     def words(self) -> str:
-        place = " in files of tests" if self.where == TESTS else f" in {_MODE_NAMES[self.where]} only" if self.where else ""
+        places = {"": "", TESTS: " in files of tests", DOUBTFUL: " and doubtful"}
+        place = places[self.where] if self.where in places else f" in {_MODE_NAMES[self.where]} only"
         return f"{self.certainty.name.lower()}{place} where {self.differentiated.words}"
 
     def covers(self, finding: Finding, setup: Setup) -> bool:
@@ -182,4 +184,6 @@ class Silence:
             return False
         if self.where == TESTS:
             return holds_tests(finding.path)
+        if self.where == DOUBTFUL:
+            return finding.doubtful
         return not self.where or finding.modes == (self.where,) and not setup.modes <= {self.where, "gpu"}

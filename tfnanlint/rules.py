@@ -35,6 +35,7 @@ EVENTS = frozenset({"compare", "call", "file"})
 DEFAULT = frozenset({Certainty.MUST, Certainty.MAY})
 # A replacement: the expression, the template for it, and what the template's holes stand for.
 Part = tuple[ast.expr, str, dict[str, Any]]
+_COMPILED = re.compile(r"keras|jit_compile|experimental_compile|\bxla\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +79,8 @@ def rule(code: str, slug: str, on: str, *, default: str = "MUST MAY", over: str 
     """Announce the decorated function as the rule of its file; the module's docstring is its page.
 
     The parts of each text are separated by blanks; one of `silent` is `MAY/NO`: MAY where no gradient is taken. `UNKNOWN/YES/XLA`
-    is what shows under XLA only, `MAY/NO/TESTS` what stands in a file of tests.
+    is what shows under XLA only, `MAY/NO/TESTS` what stands in a file of tests, `MAY/YES/DOUBTFUL` what the rule itself
+    doubts, as its page says.
     """
 
     def announce(check: Callable) -> Callable:
@@ -216,6 +218,10 @@ class Context:
         """Whether the file holds tests: they run on numbers that are written in them."""
         return holds_tests(self.source.path)
 
+    def compiled(self) -> bool:
+        """Whether the file says that XLA may compile it: `fit` of Keras does on a GPU, `jit_compile=True` asks for it."""
+        return _COMPILED.search(self.source.text) is not None
+
     def asserted(self, site: Site, param: str) -> bool:
         """Whether this file asserts elsewhere that there is no 0 in what arrives at a parameter (`assert_positive(self.scale)`)."""
         if self.module.assertions is None:
@@ -303,10 +309,11 @@ class Context:
 
     def finding(self, site: Site, param: str | None, message: str, certainty: Certainty,
                 fixes: Iterable[Fix] = (), *, modes: tuple[str, ...] = MODES, node: ast.AST | None = None,
-                help: str = "", covers: Iterable[ast.AST] = (), fixed_in: str = "") -> Finding:
+                help: str = "", covers: Iterable[ast.AST] = (), fixed_in: str = "", doubtful: bool = False) -> Finding:
         """A finding at a site; the value of `param` is shown with the chain that leads to it.
 
         `fixed_in` is the TensorFlow release that no longer has the hazard. `covers` are expressions at which it also replaces findings of the rules that its rule goes before (`over`).
+        `doubtful` is of a kind that reading showed to be wrong too often (see `Silence`).
         """
         if self.draft:
             return Finding(self.rule.code, self.rule.slug, self.source.path, self.source.span(node or site.node), message, certainty)
@@ -318,7 +325,7 @@ class Context:
             self.rule.code, self.rule.slug, self.source.path, self.source.span(node or site.node), message, certainty,
             differentiated=site.differentiated, range=words(value) if value is not None else "",
             trace=self._trace(site, value) if value is not None and not self.repairing else (), modes=modes, fixes=fixes, no_fix=no_fix, help=help,
-            fixed_in=fixed_in, data={"covers": tuple(map(self.source.span, covers)), "over": self.rule.over},
+            fixed_in=fixed_in, data={"covers": tuple(map(self.source.span, covers)), "over": self.rule.over}, doubtful=doubtful,
         )
 
     def remark(self, node: ast.AST, message: str, certainty: Certainty = Certainty.MUST, fixes: Iterable[Fix] = ()) -> Finding:
