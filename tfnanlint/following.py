@@ -6,7 +6,7 @@ import ast
 from typing import Any
 
 from tfnanlint import calls
-from tfnanlint.calls import Bound, ClassObject, Function, Handed, Instance, Parent, Recast, recast
+from tfnanlint.calls import Bound, ClassObject, Function, Handed, Instance, Parent, Recast
 from tfnanlint.conditions import leaf
 from tfnanlint.names import canonical, is_tensorflow
 from tfnanlint.nodes import nodes_in
@@ -83,11 +83,8 @@ class Following(Recursion):
     def _layer(self, callee: Value, given: Value, node: ast.Call | None, point: Point | None) -> Value:
         layer = callee.obj
         site = layer.site
-        if site.op.name.startswith("keras.") and callee.kind != "loss":
-            dtype = self.computes_in(layer)
-            value = recast(layer.out(recast(given, dtype, entering=True) if dtype != "" else given, site), dtype)
-        else:
-            value = layer.out(given, site)
+        of_keras = site.op.name.startswith("keras.") and callee.kind != "loss"
+        value = self.in_its_dtype(layer, given) if of_keras else layer.out(given, site)
         if node is None or point is None:
             return value
         made = Site(site.op, node, {}, lambda n: unknown(), complete=False, library="layer", point=point,

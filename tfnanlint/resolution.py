@@ -8,6 +8,7 @@ import re
 from functools import lru_cache
 from typing import Any
 
+from tfnanlint.calls import recast
 from tfnanlint.conditions import leaf, path_of
 from tfnanlint.names import ROOTS, canonical, is_tensorflow
 from tfnanlint.ops import Op, namespaces
@@ -248,6 +249,18 @@ class Resolution:
         dtype = text.removeprefix("mixed_")
         first = any(isinstance(one, ast.Expr) and one.value is node for one in module.source.tree.body) and node.lineno < layer.node.lineno
         return dtype if dtype in FLOATS and len(found) == 1 and first and leaf(node.func) != "set_floatx" else None
+
+    def in_its_dtype(self, layer: Any, given: Value) -> Value:
+        """What a layer of Keras gives, which casts what it is given: to float32, where no file says anything else."""
+        dtype = self.computes_in(layer)
+        entering = recast(given, dtype, entering=True)
+        if isinstance(given.obj, tuple):
+            items = tuple(recast(item, dtype, entering=True) for item in given.obj)
+            entering = given if all(item is before for item, before in zip(items, given.obj)) else self._sequence(items)
+        value = layer.out(entering, layer.site)
+        if dtype == "" and entering is not given:
+            value = self.joined([value, layer.out(given, layer.site)])
+        return recast(value, dtype)
 
     def supposed(self, value: Value, name: str, node: ast.expr, point: Point) -> Value:
         """A number of which only the name is known, when that says epsilon: small and positive."""

@@ -478,6 +478,8 @@ def related(value: Value, relation: str, bound: Value) -> Value:
     dtype = "float64" if value.kind == "number" else value.dtype
     if bound.kind == "number" and dtype in FLOATS:  # TensorFlow compares in the dtype of the tensor
         bound = bound.but(lo=rounded(bound.lo, dtype), hi=rounded(bound.hi, dtype))
+    elif bound.kind == "number" and dtype is None:  # float32, perhaps float64
+        bound = bound.but(lo=min(bound.lo, rounded(bound.lo, None)), hi=max(bound.hi, rounded(bound.hi, None)), zero=bound.zero)
     match relation:
         case ">" if bound.lo > -INF:
             return clamp(value, lo=beside(bound.lo, dtype, True), nonzero=bound.lo >= 0)
