@@ -446,7 +446,8 @@ def bind_op(row: Op, name: str, call: ast.Call, leading: list[str] | None = None
             break
         param = params[position]
         if param.startswith("*"):
-            args[param[1:]] = node if param[1:] not in args else args[param[1:]]
+            rest = call.args[position:] if param == "*inputs" else [node]
+            args[param[1:]] = node if len(rest) == 1 else ast.copy_location(ast.Tuple(rest, ast.Load()), node)
             complete = complete and len(call.args) == position + 1
             break
         args[param] = node

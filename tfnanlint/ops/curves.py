@@ -27,7 +27,7 @@ log_sigmoid = t.increasing(lambda x: -_softplus(-x), -INF, 0.0, ulps=16)
 tanh = t.increasing(math.tanh, -1.0, 1.0, ulps=16, odd=True)
 atan = t.increasing(math.atan, -math.pi / 2, math.pi / 2, odd=True)
 asinh = t.increasing(math.asinh, odd=True, ulps=16)
-erf = t.increasing(math.erf, -1.0, 1.0, odd=True, ulps=16)
+_erf = t.increasing(math.erf, -1.0, 1.0, odd=True, ulps=16)
 cbrt = t.increasing(lambda x: math.copysign(abs(x) ** (1 / 3), x), odd=True, ulps=16)
 floor = t.increasing(math.floor, ulps=0)
 ceil = t.increasing(math.ceil, ulps=0)
@@ -80,6 +80,13 @@ def cosh(x: Value) -> Value:
 
 
 # Powers and quotients
+
+
+def erf(x: Value) -> Value:
+    """In float64 TensorFlow squares first: what overflows there gives NaN, Inf too."""
+    result = _erf(x)
+    result.nan = result.nan or x.dtype in (None, "float64") and (x.inf or any(1e154 < abs(end) < INF for end in (x.lo, x.hi)))
+    return result
 
 
 def rsqrt(x: Value) -> Value:

@@ -67,6 +67,8 @@ def _relu(site: Site) -> Value:
 def _leaky(x: Value, slope: float) -> Value:
     if not 0 <= slope <= 1:
         return Value(nan=x.nan, inf=x.inf, dtype=x.dtype)
+    if x.dtype == "float64":
+        slope = t.rounded(slope, None)  # an attribute of the op is a float32
     return t.maximum(x, t.multiply(x, t.number(slope))) if slope else relu(x)
 
 

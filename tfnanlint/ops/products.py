@@ -17,7 +17,9 @@ def _add_n(site: Site) -> Value:
     result = found[0]
     for value in found[1:]:
         result = t.add(result, value)
-    return result if len(found) > 1 else t.one_of(inputs)
+    if len(found) == 1:
+        return t.one_of(inputs)
+    return t.of_numbers(result) if result.kind == "number" else result
 
 
 op("tf.add_n", "tf.math.add_n tf.math.accumulate_n tf.accumulate_n raw.AddN", "inputs name", _add_n,

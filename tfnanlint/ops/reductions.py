@@ -71,6 +71,8 @@ _PICKED = frozenset({"tf.boolean_mask", "tf.unique"})
 def _picked(x: Value, depth: int = 8) -> bool:
     """Whether `x` has only those elements that a mask picked, perhaps none; seen through what is computed of them."""
     origin = x.origin
+    while isinstance(origin, Note) and origin.parent is not None:  # of several branches
+        origin = origin.parent
     if not isinstance(origin, Site) or depth == 0:
         return False
     if origin.op.name in _PICKED or origin.by_mask:

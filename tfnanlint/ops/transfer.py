@@ -240,6 +240,8 @@ def multiply(a: Value, b: Value) -> Value:
     nan = a.nan or b.nan or (a.inf and b.zero) or (b.inf and a.zero)
     zero = a.zero or b.zero or _times(least_magnitude(a, dtype), least_magnitude(b, dtype)) < smallest(dtype)
     result = made(min(corners), max(corners), a, b, nan=nan, up=up, down=down, dtype=dtype, zero=zero)
+    if dtype == "bool" and "array" not in (a.kind, b.kind):  # TensorFlow's `and`, to which a number is a bool, too
+        return Value(0.0 if zero else 1.0, 0.0 if a.lo == a.hi == 0 or b.lo == b.hi == 0 else 1.0, dtype="bool")
     result.guarded = a.guarded and (b.positive or b.guarded) or b.guarded and a.positive
     result.evident = result.evident or (a.evident and b.known and not (b.lo == b.hi == 0)) or (b.evident and a.known)
     return with_kind(result, a, b)
