@@ -3,7 +3,8 @@
 `tanh` reaches down to -1 and `relu` up beyond 1: a binary cross-entropy clips both to [1e-7, 1 - 1e-7], and what was clipped
 gets no gradient. The categorical losses divide by the sum of the outputs: relu or sigmoid outputs that are all 0 give NaN,
 and those of tanh a sum of any sign. `poisson` takes the logarithm of the prediction: below 0 it is NaN. And the softmax of
-one unit is 1 for every input, so that `Dense(1, activation="softmax")` learns nothing at all.
+one unit is 1 for every input: a model that ends in `Dense(1, activation="softmax")` says 1 whatever it is given, and no gradient
+comes through it (only Keras' binary cross-entropy looks behind it, at the logit: then the weights move, the prediction does not).
 
 Bad:
     model = keras.Sequential([keras.layers.Dense(1, activation="tanh")])
@@ -39,7 +40,8 @@ DENSE = ("Dense", "dense")
 COST = "the network computes something else: train it again"
 
 
-@rule("TFN504", "range-does-not-fit-loss", on=" ".join((COMPILE, *FAMILIES, "file")), words="softmax")
+@rule("TFN504", "range-does-not-fit-loss", on=" ".join((COMPILE, *FAMILIES, "file")), words="softmax",
+      silent="MUST/UNKNOWN/TESTS MUST/NO/TESTS")
 def check(site: Site, here: Context) -> Iterator[Finding]:
     if not isinstance(site, Site):
         for node, point in (call for name in DENSE for call in here.calls(name)):
@@ -98,7 +100,7 @@ def one_unit(site: Site, here: Context) -> Iterator[Finding]:
         return
     fixes = here.rewrite(site, '"sigmoid"' if named else "tf.sigmoid", node=site.args["activation"],
                          title="give the last layer activation sigmoid", claim=Claim.SHIFTED, cost=COST)
-    yield here.finding(site, None, "the softmax of a single unit is 1 for every input and its gradient 0: nothing is learned",
+    yield here.finding(site, None, "the softmax of a single unit is 1 for every input: the model says 1 whatever it is given, and no gradient comes through it",
                        Certainty.MUST, fixes)
 
 
