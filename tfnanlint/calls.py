@@ -249,10 +249,11 @@ def arguments(call: ast.Call, point: Point) -> tuple[list[Binding], dict[str, Bi
     keywords: dict[str, Binding] = {}
     complete = True
     for node in call.args:
-        if isinstance(node, ast.Starred):
+        written = getattr(node.value, "elts", [node.value]) if isinstance(node, ast.Starred) else [node]  # `*[x, y]`
+        if isinstance(node, ast.Starred) and (written == [node.value] or any(isinstance(one, ast.Starred) for one in written)):
             complete = False
             break
-        positional.append(Assigned(node, point))
+        positional += [Assigned(one, point) for one in written]
     for keyword in call.keywords:
         if keyword.arg is not None:
             keywords[keyword.arg] = Assigned(keyword.value, point)
@@ -276,6 +277,9 @@ def hidden(call: ast.Call, point: Point) -> dict[str, Binding] | None:
 
 
 def _collected(node: ast.expr, point: Point) -> dict[str, Binding] | None:
+    if isinstance(node, ast.Dict):
+        written = {getattr(key, "value", None): Assigned(value, point) for key, value in zip(node.keys, node.values)}
+        return written if all(isinstance(name, str) for name in written) else None
     stored: dict[str, Binding] = {}
     binding = unrefined(point.lookup(node.id)) if isinstance(node, ast.Name) else None
     while isinstance(binding, Stored) and isinstance(binding.key, str):

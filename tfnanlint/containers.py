@@ -49,6 +49,7 @@ class Containers:
             return Value(INF, -INF, False, kind="sequence", obj=())  # no element at all
         return Value(min(v.lo for v in items), max(v.hi for v in items), any(v.zero for v in items),
                      nan=any(v.nan for v in items), inf=any(v.inf for v in items), kind="sequence", obj=items,
+                     emptied=any(v.emptied for v in items),
                      origin=items[0].origin if len(items) == 1 else None)
 
     def dictionary(self, node: ast.Dict, point: Point) -> Value:
@@ -148,7 +149,7 @@ class Containers:
         row = self.table.get("tf.strided_slice") or self.table["tf.identity"]
         site = Site(row, node, {row.main: node.value}, lambda n: self.evaluate(n, point), library="operator", point=point,
                     source=point.module.source, complete=False)
-        value = whole.but(kind=whole.kind, const=NO_CONSTANT, obj=None, origin=site, zero=whole.zero)
+        value = whole.but(kind=whole.kind, const=NO_CONSTANT, obj=None, origin=site, zero=whole.zero, emptied=whole.emptied or site.by_mask)
         path = path_of(node.value)
         if path is not None and isinstance(node.slice, (ast.Compare, ast.BinOp, ast.Call)):
             value = self._clamped(value, path, node.slice, True, point)
@@ -187,7 +188,7 @@ class Containers:
     def many(self, element: Value) -> Value:
         """A list of which every element is an `element`."""
         return Value(element.lo, element.hi, element.zero, nan=element.nan, inf=element.inf, dtype=element.dtype,
-                     kind="sequence", obj=Many(element), origin=element.origin)
+                     kind="sequence", obj=Many(element), origin=element.origin, emptied=element.emptied)
 
     def mutated(self, base: Value, call: ast.Call, point: Point) -> Value:
         """A container or model after a changing method call."""

@@ -296,7 +296,8 @@ class Interpreter(Resolution, Following, Instances, Containers, State, Subexpres
         site.result = value
         if value.kind == "sequence" and isinstance(value.obj, tuple):
             parts = enumerate(value.obj)
-            value.obj = tuple(v.but(zero=v.zero, origin=Note("", parent=site, index=i)) if v.origin is None else v for i, v in parts)
+            value.obj = tuple(v.but(zero=v.zero, origin=v.origin or Note("", parent=site, index=i), emptied=v.emptied or value.emptied)
+                              if v.origin is None or value.emptied else v for i, v in parts)
         return value
 
     def unary(self, node: ast.UnaryOp, point: Point) -> Value:
@@ -439,7 +440,7 @@ class Interpreter(Resolution, Following, Instances, Containers, State, Subexpres
         result = self.joined(found) if len(found) > 1 else found[0]
         if result.kind not in NUMERIC_KINDS:  # a branch of tf.cond that gives several
             return result.but(zero=result.zero, origin=site)
-        return result.but(zero=result.zero, origin=site, kind="tensor", const=NO_CONSTANT, obj=None)
+        return result.but(zero=result.zero, origin=site, kind="tensor", const=NO_CONSTANT, obj=None, emptied=value.emptied)
 
     def _call_site(self, row: Op, name: str, node: ast.Call, point: Point) -> Site:
         made = self._sites.get((node, id(point.memo)))

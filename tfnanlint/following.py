@@ -287,7 +287,7 @@ class Following(Recursion):
             names = [function.name]
             if function.name == "__init__" and function.owner is not None:
                 heirs = self.heirs(function.owner)
-                names = [*dict.fromkeys(one.name for one in (function.owner, *heirs)), *(["__init__"] if heirs else [])]
+                names = [*dict.fromkeys(one.name for one in (function.owner, *heirs)), *(["__init__"] if heirs else []), "cls"]
             found = (self._arguments(function, call, point) for name in names for call, point in self.callers(function, name))
             self.handed[function.node] = [bound for bound in found if bound is not None]
         return self.handed[function.node]

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from tfnanlint.ops import Op
     from tfnanlint.source import Source
 
+_ARRAYS = frozenset(("tensor", "array", "unknown", "sequence"))
+_PICKING = frozenset(("tf.boolean_mask", "tf.unique"))
 _PLACES = (ast.Constant, ast.Slice, ast.Tuple)
 
 
@@ -79,7 +81,17 @@ class Site:
         mark = next_token()
         value = self.op.gives(self)
         own = value.token > mark and value.origin is None and all(value is not v for v in self._values.values())
-        return value if own else value.but(zero=value.zero)
+        value = value if own else value.but(zero=value.zero)
+        if value.kind in _ARRAYS:
+            value.emptied = self._leaves_nothing()
+        return value
+
+    def _leaves_nothing(self) -> bool:
+        """Whether the result may be without elements: of one that may be, but for the sum over all of them, and of a mask."""
+        if self.op.name in _PICKING or self.op.name == "tf.where" and not self.given("x"):
+            return True
+        whole = "keepdims" in self.op.params and not self.given("axis")
+        return not whole and any(value.emptied for value in self._values.values())
 
     def maker(self, param: str) -> Op | None:
         """The op that makes what reaches `param`, where the names alone tell it; nothing is computed."""

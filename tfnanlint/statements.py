@@ -203,9 +203,20 @@ class Walk:
                 return self.block(one.body)
             return walk
 
+        begun, mark = self.scope.time, len(self.log)
         live = self.branches([body, *(handler(one) for one in node.handlers)]) if node.handlers else body()
-        if node.finalbody:
-            live = self.block(node.finalbody) and live
+        return self._finally(node.finalbody, begun, set(self.log[mark:])) and live if node.finalbody else live
+
+    def _finally(self, body: list[ast.stmt], begun: int, paths: set[str]) -> bool:
+        """Walk what also follows an exception that nobody caught, in which names are whatever they have been since `begun`."""
+        ended = {path: self.scope.at(path) for path in sorted(paths)}
+        during = {path: self._during(path, begun, None) for path in ended}
+        for path, binding in during.items():
+            self.bind(path, binding)
+        live = self.block(body)
+        for path, binding in during.items():
+            if self.scope.at(path) is binding:
+                self.bind(path, ended[path])
         return live
 
     def _during(self, path: str, begun: int, until: int | None) -> Binding | None:

@@ -67,14 +67,15 @@ class Value:
     `origin` is the op application or the note that made it. `guarded` marks a value of which nothing is known but
     that somebody has added a positive constant to. `evident` marks a value without bounds of which the program
     shows that any number can occur (a trainable variable, the output of a linear layer).
+    `emptied`: a mask may have left no element.
     `token` is shared by all refinements of one value: two values with one token are the same number.
     """
 
     __slots__ = ("lo", "hi", "zero", "nan", "inf", "dtype", "kind", "const", "obj", "origin", "guarded", "evident",
-                 "token", "__weakref__")
+                 "emptied", "token", "__weakref__")
 
     def __init__(self, lo=-INF, hi=INF, zero=None, nan=False, inf=False, dtype=None, kind="tensor",
-                 const=NO_CONSTANT, obj=None, origin=None, guarded=False, evident=False, token=None):
+                 const=NO_CONSTANT, obj=None, origin=None, guarded=False, evident=False, token=None, emptied=False):
         self.lo = lo
         self.hi = hi
         self.zero = (lo <= 0 <= hi) if zero is None else (zero and lo <= 0 <= hi)
@@ -87,6 +88,7 @@ class Value:
         self.origin = origin
         self.guarded = guarded
         self.evident = evident
+        self.emptied = emptied
         self.token = next(_tokens) if token is None else token
 
     def but(self, **changes) -> Value:
@@ -338,7 +340,7 @@ def join(values: list[Value]) -> Value:
     values = [v for v in values if v.kind not in ("none", "nothing")] or values
     one = values[0]
     lo, hi, kind, const, token = one.lo, one.hi, first.kind, first.const, first.token
-    zero = nan = inf = guarded = evident = False
+    zero = nan = inf = guarded = evident = emptied = False
     safe = same = one_dtype = True
     for v in values:  # one walk: this is where the analysis is most of the time
         if v is not first:
@@ -348,6 +350,7 @@ def join(values: list[Value]) -> Value:
         if v.hi > hi:
             hi = v.hi
         zero, nan, inf, evident = zero or v.zero, nan or v.nan, inf or v.inf, evident or v.evident
+        emptied = emptied or v.emptied
         guarded, safe = guarded or v.guarded, safe and (v.guarded or v.positive)
         if v.token is not token:
             token = None
@@ -361,7 +364,7 @@ def join(values: list[Value]) -> Value:
         return one
     return Value(lo, hi, zero, nan=nan, inf=inf, dtype=first.dtype if one_dtype else _either_dtype(values),
                  kind=kind or _mixed_kind(values), const=const, obj=_joined_object(values), origin=_joined_origin(values),
-                 guarded=guarded and safe, evident=evident, token=token)
+                 guarded=guarded and safe, evident=evident, token=token, emptied=emptied)
 
 
 def _either_dtype(values: list[Value]) -> str | None:
@@ -438,7 +441,7 @@ def clamp(value: Value, lo: float = -INF, hi: float = INF, nonzero: bool = False
     inf = value.inf and (above and hi == INF or below and lo == -INF)
     return Value(new_lo, new_hi, zero, nan=value.nan and lo == -INF and hi == INF, inf=inf,
                  dtype=value.dtype, kind=value.kind, const=value.const, obj=value.obj, origin=value.origin,
-                 guarded=value.guarded, evident=value.evident and lo == -INF and hi == INF, token=value.token)
+                 guarded=value.guarded, evident=value.evident and lo == -INF and hi == INF, token=value.token, emptied=value.emptied)
 
 
 def covers(old: Value, new: Value) -> bool:
@@ -446,7 +449,7 @@ def covers(old: Value, new: Value) -> bool:
     if new.kind == "nothing":
         return True
     return (old.lo <= new.lo and new.hi <= old.hi and (old.zero or not new.zero) and (old.nan or not new.nan)
-            and (old.inf or not new.inf) and old.kind == new.kind and (old.dtype is None or old.dtype == new.dtype)
+            and (old.inf or not new.inf) and (old.emptied or not new.emptied) and old.kind == new.kind and (old.dtype is None or old.dtype == new.dtype)
             and _covers_object(old, new))
 
 
@@ -473,7 +476,7 @@ def related(value: Value, relation: str, bound: Value) -> Value:
         return found.but(nan=True, zero=found.zero, token=found.token) if value.nan and found is not value else found
     if relation == "finite":
         return value.but(nan=False, inf=False, zero=value.zero, token=value.token)
-    if bound.kind not in NUMERIC_KINDS:
+    if bound.kind not in NUMERIC_KINDS or bound.emptied:  # what holds for all of none says nothing
         return value
     dtype = "float64" if value.kind == "number" else value.dtype
     if bound.kind == "number" and dtype in FLOATS:  # TensorFlow compares in the dtype of the tensor

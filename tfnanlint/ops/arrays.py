@@ -400,8 +400,8 @@ def _filtered(site: Site) -> bool:
     for _ in range(6):
         origin = value.origin
         if not isinstance(origin, Site):
-            return False
-        if origin.by_mask or origin.op.name in ("tf.boolean_mask", "tf.unique") or origin.op.name == "tf.where" and not origin.given("x"):
+            return value.emptied
+        if origin.by_mask or origin.op.name in ("tf.boolean_mask", "tf.unique", "tf.shape") or origin.op.name == "tf.where" and not origin.given("x"):
             return True
         param = origin.op.passes or ("x" if origin.op.name in ("tf.cast", "tf.convert_to_tensor") else "")
         if not param or not origin.given(param):

@@ -65,7 +65,7 @@ comparison("greater_equal", "GreaterEqual", lambda a, b: _at_most(b, a), _below)
 def _tested(admits, sure=None):
     def give(site: Site) -> Value:
         x = site.value("x")
-        if not x.known:
+        if x.lo == -INF or x.hi == INF:  # what comes in may be anything
             return truth(None)
         return truth(None) if admits(x) else truth(sure)
 

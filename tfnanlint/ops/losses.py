@@ -18,8 +18,8 @@ Range = Callable[[Site, Value, Value], Value]
 
 
 def _bad(y: Value, p: Value) -> dict[str, bool]:
-    """NaN and Inf of labels and predictions reach the loss."""
-    return {"nan": y.nan or p.nan or y.inf or p.inf, "inf": y.inf or p.inf}
+    """NaN and Inf of labels and predictions reach the loss; the mean of none is NaN."""
+    return {"nan": y.nan or p.nan or y.inf or p.inf or y.emptied or p.emptied, "inf": y.inf or p.inf}
 
 
 def _at_least(lo: float) -> Range:
@@ -36,7 +36,7 @@ def _mean_of(element: Callable[[Value], Value]) -> Range:
     def give(site: Site, y: Value, p: Value) -> Value:
         each = element(t.subtract(y, p))
         lo, hi = outward(each.lo, each.hi, "float32", 1024)
-        return Value(max(lo, 0.0), hi, each.zero, nan=each.nan or each.inf, inf=each.inf)
+        return Value(max(lo, 0.0), hi, each.zero, nan=each.nan or each.inf or y.emptied or p.emptied, inf=each.inf)
 
     return give
 

@@ -65,21 +65,6 @@ def mean(x: Value) -> Value:
     return result
 
 
-_PICKED = frozenset({"tf.boolean_mask", "tf.unique"})
-
-
-def _picked(x: Value, depth: int = 8) -> bool:
-    """Whether `x` has only those elements that a mask picked, perhaps none; seen through what is computed of them."""
-    origin = x.origin
-    while isinstance(origin, Note) and origin.parent is not None:  # of several branches
-        origin = origin.parent
-    if not isinstance(origin, Site) or depth == 0:
-        return False
-    if origin.op.name in _PICKED or origin.by_mask:
-        return True
-    return any(_picked(origin.value(param), depth - 1) for param in origin.args or (origin.op.main,) if param)
-
-
 def _sum(site: Site) -> Value:
     x = t.one_of(site.value("x"))
     result = total(x)
@@ -92,7 +77,7 @@ def _sum(site: Site) -> Value:
 
 def or_of_none(result: Value, x: Value, neutral: float) -> Value:
     """What is reduced from `x`, or the number that no element gives where a mask may have picked none."""
-    if result.known and not result.admits(neutral) and _picked(x):
+    if result.known and not result.admits(neutral) and x.emptied:
         return _joined_with(result, neutral)
     return result
 
@@ -233,7 +218,7 @@ def _mean(site: Site) -> Value:
 def _extreme(site: Site) -> Value:
     """max, min, median: one of the elements; -Inf or Inf of none, which the flag says where both bounds are finite."""
     x = t.one_of(site.value("x"))
-    if not x.known or not _picked(x):
+    if not x.known or not x.emptied:
         return _like(x, x.lo, x.hi, x.zero)
     lo = -INF if x.hi == INF and site.op.name != "tf.reduce_min" else x.lo
     hi = INF if x.lo == -INF and site.op.name != "tf.reduce_max" else x.hi
@@ -242,7 +227,7 @@ def _extreme(site: Site) -> Value:
 
 def _product(site: Site) -> Value:
     x = t.one_of(site.value("x"))
-    return product(x, none=_picked(x))
+    return product(x, none=x.emptied)
 
 
 def product(x: Value, none: bool = False) -> Value:
@@ -262,7 +247,7 @@ def _variance(site: Site) -> Value:
 
 def _or_nan(result: Value, x: Value) -> Value:
     """A mean, or the 0 / 0 of no element."""
-    result.nan = result.nan or result.known and _picked(x)
+    result.nan = result.nan or result.known and x.emptied
     return result
 
 
@@ -293,7 +278,7 @@ def _logsumexp(site: Site) -> Value:
     """At least the largest element, above it by the logarithm of the count."""
     x = t.one_of(site.value("x"))
     lo, _ = t.outward(x.lo, x.hi, x.dtype, 64)
-    if x.known and _picked(x):
+    if x.known and x.emptied:
         return _like(x, -INF, INF, inf=True)
     return _like(x, lo - t.limits_of(x.dtype).eps * 64, INF, inf=x.inf)
 
