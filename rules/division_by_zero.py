@@ -17,6 +17,9 @@ can be kept at or above a small number with `tf.maximum(d, eps)`; one that chang
 example as `tf.nn.softplus(v) + eps`. Below a root the small number belongs inside, `tf.sqrt(s + eps)`, because the
 gradient of the root itself is infinite at 0.
 
+Doubtful is a quotient that is only written into summaries, where NaN is a gap in a curve, or of which the function itself asks
+whether it is finite, where no gradient is known to be taken.
+
 See also: https://www.tensorflow.org/api_docs/python/tf/math/divide_no_nan
 
 Seen in the wild:
@@ -37,7 +40,7 @@ WORDS = {"tf.math.floormod": "remainder of a division", "tf.math.floordiv": "flo
          "tf.math.reciprocal": "reciprocal"}
 
 
-@rule("TFN102", "division-by-zero", over="TFN201 TFN202 TFN203", silent="MAY/NO/TESTS",
+@rule("TFN102", "division-by-zero", over="TFN201 TFN202 TFN203", silent="MAY/NO/TESTS MAY/NO/DOUBTFUL MAY/UNKNOWN/DOUBTFUL MAY/YES/DOUBTFUL",
       on="tf.divide tf.math.reciprocal tf.math.rsqrt tf.math.floordiv tf.math.floormod tf.truncatediv tf.truncatemod "
          "tf.math.xdivy tf.image.psnr")
 def check(division: Site, here: Context) -> Iterator[Finding]:
@@ -53,16 +56,15 @@ def check(division: Site, here: Context) -> Iterator[Finding]:
     if certainty is Certainty.MAY and here.asserted(division, param):
         return
     unsure = certainty is Certainty.MAY and not here.draft
-    if unsure and (why.startswith(BOUNDED) and rare(division, divisor, here) or here.only_compared(division, shown=True)):
+    if unsure and why.startswith(BOUNDED) and rare(division, divisor, here):
         certainty = Certainty.UNKNOWN
-    if certainty is Certainty.MAY and not here.draft and here.tested_for_nan(division):
-        return
+    doubtful = unsure and (here.only_compared(division, shown=True) or here.tested_for_nan(division))
     inner = [root.node for root in repairs.roots(divisor)
              if root.source is here.source and here.source.span(root.node) in here.source.span(division.node)]
     name = WORDS.get(division.op.name, "division")
     effect = "at 0 the result is Inf" if param == "x" else "x / 0 is Inf and 0 / 0 is NaN"
     yield here.finding(division, param, f"{name} {'of' if param == 'x' else 'by'} {why}: {effect}, and so is the gradient",
-                       certainty, fixes(division, param, here), covers=inner, help=advice(divisor, here))
+                       certainty, fixes(division, param, here), covers=inner, help=advice(divisor, here), doubtful=doubtful)
 
 
 def rare(division: Site, divisor: Value, here: Context) -> bool:

@@ -15,6 +15,9 @@ logits are visible prefer a loss on logits: its gradient stays alive. The double
 at the masked elements, so that neither value nor gradient is touched elsewhere; but the 0 it puts there is the best score
 of a likelihood, so it is for elements that do not count.
 
+Doubtful is a logarithm of which the function itself asks whether it is finite, where no gradient is known to be taken: who does so
+has met NaN.
+
 See also: https://www.tensorflow.org/api_docs/python/tf/where (inner where on the input).
 
 Seen in the wild:
@@ -28,7 +31,7 @@ from tfnanlint.api import (INF, SETTINGS, Certainty, Claim, Context, Finding, Fi
 
 
 @rule("TFN101", "log-of-nonpositive", on="tf.math.log tf.math.log1p ops.log2 ops.log10", default="MUST MAY UNKNOWN",
-      over="TFN307", silent="MAY/NO UNKNOWN/NO")
+      over="TFN307", silent="MAY/NO UNKNOWN/NO MAY/UNKNOWN/DOUBTFUL UNKNOWN/UNKNOWN/DOUBTFUL")
 def check(log: Site, here: Context) -> Iterator[Finding]:
     x = log.value("x")
     edge = -1.0 if log.op.name == "tf.math.log1p" else 0.0
@@ -47,8 +50,7 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
         return
     if certainty is not Certainty.MUST and here.only_compared(log):
         return  # a draw is accepted where `log(u) < ratio`: -inf is right there
-    if certainty is not Certainty.MUST and not here.draft and here.tested_for_nan(log):
-        return
+    doubtful = certainty is not Certainty.MUST and not here.draft and here.tested_for_nan(log)
     limit = "0" if edge == 0 else "-1"
     if certainty is Certainty.UNKNOWN:
         message = f"logarithm of a value about which nothing is known: at {limit} it is -inf, below it NaN"
@@ -56,7 +58,7 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
     else:
         message = f"logarithm of a value that is {words(x)}: at {limit} it is -inf, below it NaN"
         fixes = [*floor(log, here, edge), *double_where(log, here, limit)]
-    yield here.finding(log, "x", message, certainty, fixes)
+    yield here.finding(log, "x", message, certainty, fixes, doubtful=doubtful)
 
 
 def counted(x: Value, here: Context) -> bool:

@@ -24,7 +24,7 @@ https://github.com/tensorflow/tensorflow/issues/20091 (a division),
 https://github.com/qqwweee/keras-yolo3/issues/171 (K.switch around a log)
 """
 
-from tfnanlint.api import (Certainty, Changed, Claim, Context, Differentiated, Finding, Fix, Iterator, Masked, Named, Site, 
+from tfnanlint.api import (Certainty, Changed, Claim, Context, Differentiated, Finding, Fix, Iterator, Masked, Named, Site,
                            argument, ast, filler, read_by_choice_only, repairs, rule)
 
 TITLE = "mask the input too"

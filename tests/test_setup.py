@@ -160,6 +160,27 @@ def test_what_only_xla_shows_is_left_out_where_nobody_names_it():
     assert "TFN404" in found(body + "\n\nfast = tf.function(loss, jit_compile=True)\n", Setup())
 
 
+DOUBTED = {
+    "a gap in a curve": ("    n = tf.reduce_sum(tf.nn.relu(x))\n    tf.summary.scalar('share', 1.0 / n)\n", "TFN102"),
+    "also through a name": ("    n = tf.reduce_sum(tf.nn.relu(x))\n    y = 1.0 / n\n    tf.summary.scalar('share', y)\n", "TFN102"),
+    "NaN is looked for": ("    y = tf.reduce_sum(x) / tf.reduce_sum(tf.nn.relu(x))\n    if not tf.math.is_nan(y):\n        print(y)\n", "TFN102"),
+    "Inf is looked for": ("    y = tf.math.log(tf.reduce_sum(tf.nn.relu(x)))\n    return tf.math.is_finite(y), y\n", "TFN101")}
+
+
+@pytest.mark.parametrize("body, code", DOUBTED.values(), ids=DOUBTED)
+def test_what_a_rule_doubts_is_left_out_and_counted(body, code):
+    """Not lost without a word: the run says how many, and `--certainty unknown` shows them."""
+    source = Source("a.py", HEAD.replace("loss", "show") + body)
+    default = policy(Setup())
+    checked = check_source(source, default)
+    assert (code not in {one.code for one in checked.findings}, checked.unsure) == (True, 1)
+    asked = check_source(source, replace(default, certainty=Certainty.UNKNOWN))
+    assert code in {one.code for one in asked.findings} and not asked.unsure
+    kept = check_source(Source("a.py", source.text.replace("tf.summary.scalar('share', ", "return (").replace("is_nan", "abs").replace("is_finite", "abs")),
+                        default)
+    assert code in {one.code for one in kept.findings}
+
+
 def test_what_shows_on_gpus_only_is_not_reported_elsewhere():
     assert "TFN505" in found(LABELS, Setup(modes=frozenset(("eager", "gpu"))))
     assert "TFN505" not in found(LABELS, Setup(modes=frozenset(("eager", "graph"))))

@@ -195,7 +195,7 @@ def _filtered(found: list[Finding], source: Source, policy: Policy) -> Checked:
 
 def _most_specific(found: list[Finding], policy: Policy) -> list[Finding]:
     """Drop each finding in whose place one of a rule stands that replaces its rule there, also if that one shows only in modes
-    that are not used, or is withheld where nothing says that a gradient is taken.
+    that are not used, or is withheld.
     """
     replaced = {
         (code, span)

@@ -7,7 +7,7 @@ from typing import Any
 
 from tfnanlint.conditions import leaf, path_of, root_of
 from tfnanlint.ops import Op
-from tfnanlint.scopes import Assigned, Binding, Fixed, Iterated, Point
+from tfnanlint.scopes import Fixed, Point
 from tfnanlint.site import Site
 from tfnanlint.values import INF, LARGEST_AXIS, NO_CONSTANT, Many, Note, Value, unknown
 

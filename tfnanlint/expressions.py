@@ -21,6 +21,7 @@ from tfnanlint.names import is_tensorflow
 from tfnanlint.ops import SYNONYMS, Op, last_names, load
 from tfnanlint.ops import transfer as t
 from tfnanlint.ops.variables import MADE_WITH
+from tfnanlint.policies import Policies
 from tfnanlint.resolution import Resolution
 from tfnanlint.scopes import Assigned, Binding, Fixed, Imported, Loop, Parameter, Point, Refined, Scope, refinements, unrefined
 from tfnanlint.site import Site
@@ -48,7 +49,7 @@ _STATE_METHODS = frozenset(("get_slot", "add_slot", "_zeros_slot", "add_variable
                             "_resource_scatter_add"))  # of optimizers
 
 
-class Interpreter(Resolution, Following, Instances, Containers, State, Subexpressions):
+class Interpreter(Resolution, Following, Instances, Policies, Containers, State, Subexpressions):
     """Answers what values arrive; one for all modules of a run."""
 
     def __init__(self, callers_abroad: bool = True, allowance: float = INF) -> None:

@@ -20,7 +20,7 @@ from tfnanlint.rules import EVENTS, Context, Rule
 from tfnanlint.scopes import Assigned, Fixed, Imported, Point
 from tfnanlint.source import Source
 from tfnanlint.site import Site
-from tfnanlint.values import Note, Value, unknown
+from tfnanlint.values import Value
 
 INTERNAL = "TFN000"
 # Evaluations in followed calls that the draft of a file may cost, and more for each of its lines: half of the time that following

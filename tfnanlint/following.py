@@ -6,7 +6,7 @@ import ast
 from typing import Any
 
 from tfnanlint import calls
-from tfnanlint.calls import Bound, ClassObject, Function, Handed, Instance, Parent, Recast
+from tfnanlint.calls import Bound, ClassObject, Function, Instance, Parent, Recast
 from tfnanlint.conditions import leaf
 from tfnanlint.names import canonical, is_tensorflow
 from tfnanlint.nodes import nodes_in

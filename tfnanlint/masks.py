@@ -17,6 +17,7 @@ from tfnanlint.calls import Function
 from tfnanlint.conditions import facts, leaf
 from tfnanlint.domains import Domain, domains
 from tfnanlint.nodes import nodes_in
+from tfnanlint.ops import CASTS
 from tfnanlint.ops.control import outcome
 from tfnanlint.scopes import Assigned, Fixed, Point, Scope, unrefined
 from tfnanlint.site import Site, made_by, same
@@ -28,7 +29,6 @@ CLIPS = frozenset(("tf.clip_by_value", "tf.maximum", "tf.minimum", "tf.nn.relu",
 _CHOICE_WORDS = re.compile(r"\b(?:where|where_v2|select|switch|boolean_mask|nan_to_num)\s*\(")
 _COND_WORDS = re.compile(r"\b(?:cond|smart_cond)\s*\(")
 _CLIP_WORDS = re.compile(r"\b(?:clip_by_value|clip|maximum|minimum|relu6?)\s*\(")
-_CASTS = ("tf.cast", "tf.saturate_cast", "tf.to_float", "tf.to_double", "K.cast_to_floatx")
 _FLAT = frozenset(("bool", "int8", "int16", "int32", "int64", "uint8", "string"))
 MAX_SITES = 24  # op applications looked at behind one branch
 
@@ -312,7 +312,7 @@ _BRANCHES = frozenset(("tf.where", "K.switch"))
 _POSITIVE = {True: {"tf.greater": [("x", True)], "tf.less": [("y", True)], "tf.not_equal": [("x", False), ("y", False)]},
              False: {"tf.less_equal": [("x", True)], "tf.greater_equal": [("y", True)], "tf.equal": [("x", False), ("y", False)]}}
 _INFINITE = frozenset((*_LOGARITHMS, "tf.divide", "tf.math.reciprocal", "tf.sqrt", "tf.negative"))
-_POLAR = frozenset((*_LOGARITHMS, *_QUOTIENTS, *_CASTS, "tf.negative", "tf.multiply", "tf.add", "tf.subtract"))
+_POLAR = frozenset((*_LOGARITHMS, *_QUOTIENTS, *CASTS, "tf.negative", "tf.multiply", "tf.add", "tf.subtract"))
 
 
 def _poles(value: Value, sign: int, cut: bool, depth: int = 4) -> Iterator[tuple[Site, int, bool]]:
@@ -341,7 +341,7 @@ def _poles(value: Value, sign: int, cut: bool, depth: int = 4) -> Iterator[tuple
     elif name in ("tf.add", "tf.subtract"):
         yield from _poles(origin.value("x"), sign, cut, depth - 1)
         yield from _poles(origin.value("y"), -sign if name == "tf.subtract" else sign, cut, depth - 1)
-    elif origin.op.passes or name in _CASTS:
+    elif origin.op.passes or name in CASTS:
         yield from _poles(origin.value(origin.op.passes or "x"), sign, cut, depth)
 
 
@@ -363,7 +363,7 @@ def _both(choice: Site, condition: str, then: str, otherwise: str) -> Iterator[t
 
 def mask_test(value: Value) -> Test | None:
     """The condition that a mask of zeros and ones was cast from."""
-    cast = made_by(value, *_CASTS)
+    cast = made_by(value, *CASTS)
     if cast is None or cast.point is None or "x" not in cast.args or cast.value("x").dtype != "bool":
         return None
     return Test(cast.args["x"], True, cast.point)
@@ -512,7 +512,7 @@ def plain(value: Value) -> Value:
         origin = value.origin
         if not isinstance(origin, Site):
             return value
-        param = origin.op.passes or ("x" if origin.op.name in _CASTS else "")
+        param = origin.op.passes or ("x" if origin.op.name in CASTS else "")
         if not param or not origin.given(param) or origin.op.name == "tf.boolean_mask":
             return value
         value = origin.value(param)
@@ -564,7 +564,7 @@ def _elementwise(site: Site) -> bool:
     op = site.op
     if op.passes or op.name.startswith("tf.linalg.") or "axis" in op.params:
         return op.name in ("tf.identity", "tf.stop_gradient")
-    return op.name in _CASTS or op.name in _POINTWISE or bool(op.masked)
+    return op.name in CASTS or op.name in _POINTWISE or bool(op.masked)
 
 
 _POINTWISE = frozenset("tf.add tf.subtract tf.multiply tf.negative tf.abs tf.sign tf.square tf.maximum tf.minimum "

@@ -9,6 +9,7 @@ import ast
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from tfnanlint.ops import CASTS
 from tfnanlint.site import Site, made_by
 from tfnanlint.values import Value
 
@@ -99,7 +100,6 @@ _WITH_CONSTANT: dict[str, Callable[[float, float], float | None]] = {
     "tf.divide": lambda x, y: x / y if y else None, "tf.pow": lambda x, y: x**y if x >= 0 and 0 < y <= 8 or y in (2, 4) else None,
     "tf.maximum": max, "tf.minimum": min}
 _OF_ONE: dict[str, Callable[[float], float]] = {"tf.negative": lambda x: -x, "tf.square": lambda x: x * x, "tf.abs": abs}
-_CASTS = ("tf.cast", "tf.to_float")
 
 
 def image(value: Value, start: Site, number: float, depth: int = 12) -> float | None:
@@ -109,7 +109,7 @@ def image(value: Value, start: Site, number: float, depth: int = 12) -> float | 
         return None
     if site.op is start.op and site.node is start.node:
         return number
-    if site.op.passes or site.op.name in _CASTS:
+    if site.op.passes or site.op.name in CASTS:
         return image(site.value(site.op.passes or "x"), start, number, depth - 1)
     x, y = site.value("x"), site.value("y")
     if site.op.name in _OF_ONE:

@@ -8,16 +8,13 @@ import re
 from functools import lru_cache
 from typing import Any
 
-from tfnanlint.calls import recast
 from tfnanlint.conditions import leaf, path_of
 from tfnanlint.names import ROOTS, canonical, is_tensorflow
 from tfnanlint.ops import Op, namespaces
 from tfnanlint.ops.python import limit
 from tfnanlint.scopes import Assigned, Binding, Imported, Joined, Point, Refined, unrefined
-from tfnanlint.site import Site
-from tfnanlint.values import FLOATS, NO_CONSTANT, Namespace, Note, Value, unknown
+from tfnanlint.values import NO_CONSTANT, Namespace, Note, Value, unknown
 
-_SETTERS = ("set_global_policy", "set_policy", "set_dtype_policy", "set_floatx")  # of the dtype of layers
 MAX_HOPS = 6  # re-exports followed from one name
 _BUILTINS = frozenset(dir(builtins))
 _EPSILON = re.compile(r"(?:.*_)?(?:eps|epsilon|jitter)_*\d*", re.IGNORECASE)
@@ -217,50 +214,6 @@ class Resolution:
             return value
         note = Note(f"'{name}' is taken for what the project sets it to", owner, point.module.source)
         return Value(min(found), max(found), kind="number", origin=note, token=value.token)
-
-    def policies(self, module: Any) -> list[tuple[str, ast.Call]]:
-        """The dtypes and policies that a file makes Keras use everywhere (`mixed_float16`), with the calls that do so."""
-        if module not in self._policies:
-            found = self._policies[module] = []  # while it is being found
-            for name in _SETTERS if "set_" in module.source.text else ():
-                for node, point in module.calls_to(name, self) if f"{name}(" in module.source.text else ():
-                    given = node.args[0] if node.args else None
-                    inner = given.args[0] if isinstance(given, ast.Call) and given.args else given
-                    text = self.evaluate(inner, point).const if inner is not None else None
-                    if isinstance(text, str):
-                        found.append((text, node))
-        return self._policies[module]
-
-    def computes_in(self, made: Any) -> str | None:
-        """The dtype that a layer of Keras gives: "" for that of a file that sets none, None where it cannot be told."""
-        for _ in range(8):
-            made = made.layers[-1].obj if getattr(made, "layers", ()) else made
-        layer = getattr(made, "site", None)
-        if layer is None:
-            return None
-        if layer.given("dtype") or layer.hidden:
-            own = layer.value("dtype").const if layer.given("dtype") else None
-            return own if own in FLOATS else None
-        module = layer.point.module if layer.point is not None else None
-        found = self.policies(module) if module is not None else []
-        if not found:
-            return ""
-        text, node = found[0]
-        dtype = text.removeprefix("mixed_")
-        first = any(isinstance(one, ast.Expr) and one.value is node for one in module.source.tree.body) and node.lineno < layer.node.lineno
-        return dtype if dtype in FLOATS and len(found) == 1 and first and leaf(node.func) != "set_floatx" else None
-
-    def in_its_dtype(self, layer: Any, given: Value) -> Value:
-        """What a layer of Keras gives, which casts what it is given: to float32, where no file says anything else."""
-        dtype = self.computes_in(layer)
-        entering = recast(given, dtype, entering=True)
-        if isinstance(given.obj, tuple):
-            items = tuple(recast(item, dtype, entering=True) for item in given.obj)
-            entering = given if all(item is before for item, before in zip(items, given.obj)) else self._sequence(items)
-        value = layer.out(entering, layer.site)
-        if dtype == "" and entering is not given:
-            value = self.joined([value, layer.out(given, layer.site)])
-        return recast(value, dtype)
 
     def supposed(self, value: Value, name: str, node: ast.expr, point: Point) -> Value:
         """A number of which only the name is known, when that says epsilon: small and positive."""

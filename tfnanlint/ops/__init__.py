@@ -19,6 +19,8 @@ from tfnanlint.values import Value
 
 # Parameters that have these names take no numbers that a result is made of, whatever the op.
 SETTINGS = frozenset("name dtype axis axes shape keepdims perm seed equation depth".split())
+# The ops that give the same numbers in another dtype.
+CASTS = ("tf.cast", "tf.saturate_cast", "tf.to_float", "tf.to_double", "tf.to_int32", "tf.to_int64", "K.cast_to_floatx")
 
 
 @dataclass(frozen=True, eq=False)

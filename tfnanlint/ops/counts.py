@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from tfnanlint.ops import CASTS
 from tfnanlint.ops.transfer import INF, NO_CONSTANT, Value
 from tfnanlint.site import Site, made_by, same
 
-_CASTS = ("tf.cast", "tf.to_float", "tf.to_double", "tf.to_int32", "tf.to_int64")
 
 
 def axis_of(site: Site, default=None):
@@ -27,7 +27,7 @@ def one_axis(a: Site, b: Site) -> bool:
 
 def passed_by_one(site: Site, x: Value) -> Value | None:
     """sum(cast(test)) is at least 1 where the largest element passes the test, or the first one does."""
-    cast = made_by(x, *_CASTS, aligned=True) if x.lo == 0 and x.hi == 1 else None
+    cast = made_by(x, *CASTS, aligned=True) if x.lo == 0 and x.hi == 1 else None
     test = cast.value("x").origin if cast is not None else None
     if not isinstance(test, Site) or not (_by_the_extreme(site, test) or _by_the_first(site, test)):
         return None
@@ -103,7 +103,7 @@ def _at_first(value: Value, scan: Site, depth: int = 6) -> tuple[float, float] |
     site = value.origin
     if depth == 0 or not isinstance(site, Site):
         return None
-    if site.op.name in _CASTS and site.given("x"):
+    if site.op.name in CASTS and site.given("x"):
         return _at_first(site.value("x"), scan, depth - 1)
     if site.op.name not in _ARITHMETIC:
         return None

@@ -307,7 +307,6 @@ def _norm_of(site: Site, x: Value) -> Value:
     if order in ("euclidean", "fro", 2, 2.0) and not isinstance(order, bool):
         unit = made_by(x, "tf.math.l2_normalize", aligned=True)
         return within_one(t.absolute(x)) if unit is not None and one_axis(site, unit) else euclidean(x)
-    result = total(t.absolute(x))
     return Value(0.0, INF, True, nan=x.nan or x.inf, inf=x.inf or x.known, dtype=x.dtype)
 
 
