@@ -28,7 +28,7 @@ https://github.com/keras-team/keras/issues/23075 (a bound behind rsqrt)
 
 from dataclasses import dataclass
 
-from tfnanlint.api import (NO_CONSTANT, Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Site, Value, argument, ast,
+from tfnanlint.api import (NO_CONSTANT, Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Note, Site, Value, argument, ast,
                            made_by, repairs, rule)
 
 ROOTS = ("tf.sqrt", "K.sqrt", "tf.norm", "tf.math.reduce_std", "tf.math.reduce_euclidean_norm")
@@ -196,10 +196,12 @@ def vanishes(numerator: Value, root: Site) -> bool:
 
 def tokens(value: Value, depth: int) -> set[int]:
     """Identities of the values that a value is made from."""
-    found = set() if value.exact else {id(value.token)}
-    if isinstance(value.origin, Site) and depth:
-        for param in value.origin.args:
-            found |= tokens(value.origin.value(param), depth - 1)
+    found = set() if value.exact else {value.token}
+    origin = value.origin
+    made = origin.parent if isinstance(origin, Note) and origin.index is not None else origin  # the mean and the variance of tf.nn.moments
+    if isinstance(made, Site) and depth:
+        for param in made.args:
+            found |= tokens(made.value(param), depth - 1)
     return found
 
 

@@ -16,6 +16,8 @@ The loss of logits is the better one: with a saturated wrong answer it still has
 wanted from the model itself, give the last layer `activation="softmax"` (or "sigmoid") instead. Metrics such as "accuracy" of
 a binary model compare with 0.5: for logits use `keras.metrics.BinaryAccuracy(threshold=0.0)`.
 
+Doubtful is a model that a file of tests compiles and neither fits nor evaluates: its loss is never computed.
+
 See also: https://www.tensorflow.org/api_docs/python/tf/keras/losses/BinaryCrossentropy ("from_logits: Whether to interpret
 y_pred as a tensor of logit values"), https://github.com/tensorflow/tensorflow/issues/28718,
 https://github.com/keras-team/keras-hub/pull/1008, https://github.com/xiph/LPCNet/issues/97
@@ -27,16 +29,18 @@ WANTED = {"binary": "sigmoid", "categorical": "softmax", "sparse": "softmax"}
 COST = "the loss becomes what it is meant to be; predictions and metrics see logits"
 NAMES = {"binary_crossentropy": "BinaryCrossentropy", "categorical_crossentropy": "CategoricalCrossentropy",
          "sparse_categorical_crossentropy": "SparseCategoricalCrossentropy"}
+TRAINING = ("fit", "fit_generator", "train", "train_on_batch", "train_step", "evaluate", "minimize", "apply_gradients")
 
 
-@rule("TFN503", "logits-as-probabilities", on=" ".join((COMPILE, *(name for name in FAMILIES if name.startswith(("keras.", "K."))))))
+@rule("TFN503", "logits-as-probabilities", on=" ".join((COMPILE, *(name for name in FAMILIES if name.startswith(("keras.", "K."))))),
+      silent="MAY/NO/DOUBTFUL MAY/UNKNOWN/DOUBTFUL")
 def check(site: Site, here: Context) -> Iterator[Finding]:
     for pair in here.pairings(site):
         if pair.logits is not False or pair.family not in WANTED or not linear(pair.predictions):
             continue
         yield here.finding(site, None, f"the loss wants probabilities and gets any number: the last layer has no {WANTED[pair.family]}, "
                            "and what is outside [0, 1] is clipped and gets no gradient", Certainty.MAY, repairs(pair, here),
-                           node=pair.node)
+                           node=pair.node, doubtful=here.tests and not any(here.calls(name) for name in TRAINING))
 
 
 def repairs(pair: Pairing, here: Context) -> list[Fix]:

@@ -181,6 +181,26 @@ def test_what_a_rule_doubts_is_left_out_and_counted(body, code):
     assert code in {one.code for one in kept.findings}
 
 
+COMPILED_FOR_A_TEST = """\
+import keras
+
+
+def model_without_softmax():
+    model = keras.Sequential([keras.layers.Dense(3)])
+    model.compile("sgd", "categorical_crossentropy")
+    return model
+"""
+
+
+@pytest.mark.parametrize("path, more, shown", [
+    ("conftest.py", "", False), ("models.py", "", True),
+    ("conftest.py", "\n\ndef test_it(model, x, y):\n    model.fit(x, y)\n", True)])
+def test_a_model_that_tests_only_compile_is_doubtful(path, more, shown):
+    """Nobody computes its loss: `TFN503` is left out and counted."""
+    checked = check_source(Source(path, COMPILED_FOR_A_TEST + more), policy(Setup()))
+    assert ("TFN503" in {one.code for one in checked.findings}, checked.unsure) == (shown, int(not shown))
+
+
 def test_what_shows_on_gpus_only_is_not_reported_elsewhere():
     assert "TFN505" in found(LABELS, Setup(modes=frozenset(("eager", "gpu"))))
     assert "TFN505" not in found(LABELS, Setup(modes=frozenset(("eager", "graph"))))
