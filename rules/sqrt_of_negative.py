@@ -14,6 +14,9 @@ Good:
 `tf.math.reduce_variance` squares the differences to the mean and is never negative. Elsewhere a floor,
 `tf.sqrt(tf.maximum(d, 1e-12))`, keeps the root finite; a floor of exactly 0 leaves an infinite gradient.
 
+Doubtful is a difference with a ratio in it, `1 - (a / b)^2`: which of the two is larger the rates of a schedule know, and nothing
+that is written here.
+
 Seen in the wild:
 https://github.com/tensorflow/graphics/issues/462 (the root of trace + 1, a little below 0),
 https://github.com/tensorflow/tensorflow/issues/411 (a variance from two means)
@@ -25,10 +28,11 @@ from tfnanlint.api import (INF, Certainty, Claim, Context, Differentiated, Findi
                            evidence, moments, plain, repairs, rule, words)
 
 
+MOST_FACTORS = 8  # that are looked at in one product
 PRODUCTS = ("tf.reduce_sum", "tf.matmul", "tf.tensordot", "tf.einsum", "tf.linalg.matvec")
 
 
-@rule("TFN103", "sqrt-of-negative", on="tf.sqrt K.sqrt tf.math.rsqrt", over="TFN102 TFN202 TFN203 TFN310", silent="MAY/NO MAY/UNKNOWN")
+@rule("TFN103", "sqrt-of-negative", on="tf.sqrt K.sqrt tf.math.rsqrt", over="TFN102 TFN202 TFN203 TFN310", silent="MAY/NO MAY/UNKNOWN MAY/YES/DOUBTFUL")
 def check(root: Site, here: Context) -> Iterator[Finding]:
     x = root.value("x")
     variance = variance_of(root, here)
@@ -50,7 +54,7 @@ def check(root: Site, here: Context) -> Iterator[Finding]:
     else:
         message = f"square root of a value that is {words(x)}: below 0 the root and its gradient are NaN"
     yield here.finding(root, "x", message, certainty, fixes(root, variance, here),
-                       covers=[variance[0].node] if variance is not None else ())
+                       covers=[variance[0].node] if variance is not None else (), doubtful=variance is None and of_ratio(root, here))
 
 
 def trained(root: Site, here: Context) -> bool:
@@ -92,6 +96,18 @@ def complement(root: Site, here: Context) -> bool:
     return square is not None and not square.value("x").known and not square.value("y" if square.op.name == "tf.multiply" else "x").known
 
 
+def of_ratio(root: Site, here: Context) -> bool:
+    """1 - (a / b)^2 or s - a / b * r: of two rates of one schedule, or a part and the whole; which is larger nothing says here."""
+    minus = subtraction(root, here)
+    factors = [plain(minus.value("y"))] if minus is not None else []
+    for factor in factors:
+        made = here.made_by(factor, "tf.square", "tf.pow", "tf.multiply")
+        if made is not None and len(factors) < MOST_FACTORS:
+            factors += [plain(made.value(param)) for param in ("x", "y") if param in made.args]
+    quotients = (here.made_by(factor, "tf.divide") for factor in factors)
+    return any(quotient is not None and not quotient.value("y").is_number for quotient in quotients)
+
+
 def difference(root: Site, here: Context) -> bool:
     """Whether something is taken away from nonnegative values: |a|^2 - |b|^2, |a|^2 - 2ab + |b|^2."""
     parts = terms(root.value("x"), 1, here)
@@ -122,8 +138,8 @@ def dot(value: Value, here: Context) -> bool:
 
 
 def subtraction(root: Site, here: Context) -> Site | None:
-    """The difference under a root, an added number left aside."""
-    value = root.value("x")
+    """The difference under a root, an added number left aside; where several values arrive, that of the widest."""
+    value = evidence.widest(root.value("x"))
     plus = here.made_by(value, "tf.add")
     if plus is not None:
         value = next((plus.value(p) for p, other in (("x", "y"), ("y", "x")) if plus.value(other).is_number), value)

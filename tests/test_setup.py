@@ -181,6 +181,14 @@ def test_what_a_rule_doubts_is_left_out_and_counted(body, code):
     assert code in {one.code for one in kept.findings}
 
 
+@pytest.mark.parametrize("taken_away, shown", [("(tf.cos(x) / tf.cos(0.5 * x)) ** 2", False), ("(3.0 * tf.cos(x)) ** 2", True)])
+def test_a_ratio_under_a_root_is_doubtful(taken_away, shown):
+    """`TFN103`: two rates of one schedule, where nothing says which is larger; three cosines do go beyond 1."""
+    checked = check_source(Source("a.py", HEAD + f"    with tf.GradientTape() as tape:\n        tape.watch(x)\n        y = tf.sqrt(1.0 - {taken_away})\n"
+                                  "    return tape.gradient(y, x)\n"), policy(Setup()))
+    assert ("TFN103" in {one.code for one in checked.findings}, checked.unsure) == (shown, int(not shown))
+
+
 COMPILED_FOR_A_TEST = """\
 import keras
 
