@@ -26,12 +26,13 @@ https://github.com/mehta-lab/microDL/pull/102 (where(is_nan(...)) around a simil
 
 from __future__ import annotations
 
-from tfnanlint.api import (Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Site, Value, argument, ast,
-                           domains, evidence, filler, plain, rule)
+from tfnanlint.api import (INF, Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Site, Value, argument,
+                           ast, domains, evidence, filler, plain, rule)
 
 TESTS = ("tf.math.is_nan", "tf.math.is_finite", "tf.math.is_inf")
 DATA = ("tf.gradients", "method.gradient", "tf.placeholder", "K.placeholder", "keras.Input", "method.compute_gradients")
 NEVER_NAN = ("tf.math.divide_no_nan", "tf.math.multiply_no_nan", "tf.math.reciprocal_no_nan")
+CURVES = ("tf.pow", "tf.sqrt", "tf.math.rsqrt", "tf.math.log", "tf.math.log1p", "tf.divide", "tf.math.reciprocal")
 WEIGHTS = ("tf.Variable", "K.variable", "tf.get_variable", "method.add_weight", "tf.matmul")
 INSIDE = {"0 or below": ("{x} > 0", "{x} <= 0"), "-1 or below": ("{x} > -1", "{x} <= -1"),
           "0": ("tf.not_equal({x}, 0)", "tf.equal({x}, 0)")}
@@ -45,6 +46,8 @@ def check(choice: Site, here: Context) -> Iterator[Finding]:
     if kept is None or choice.differentiated is Differentiated.NO:
         return
     if here.made_by(plain(kept), *NEVER_NAN) is not None or how == "tf.math.is_nan" and infinite_only(kept, here):
+        return
+    if inside(kept, here) or stopped(kept, here):
         return
     if any(masked.by_result for masked in here.masks.behind(choice)):
         return  # TFN204 says it at the operation that makes the NaN
@@ -77,6 +80,22 @@ def infinite_only(kept: Value, here: Context) -> bool:
     """1 / x of an x that is no NaN: at 0 it is Inf, which a test for NaN lets through."""
     quotient = here.made_by(evidence.widest(plain(kept)), "tf.divide")
     return quotient is not None and quotient.value("x").exact and quotient.value("x").nonzero and quotient.value("y").known and not quotient.value("y").nan
+
+
+def inside(kept: Value, here: Context) -> bool:
+    """Whether an op is kept inside its domain: the root of tf.maximum(x, 1e-12) leaves nothing to hide."""
+    return here.made_by(plain(kept), *CURVES) is not None and -INF < kept.lo and kept.hi < INF and not kept.nan and not kept.inf
+
+
+def stopped(kept: Value, here: Context) -> bool:
+    """The softmax of tf.where(masked, -inf, x): a row is NaN where all of it is masked, and the gradient of tf.where is 0 there. With a
+    finite number there is no NaN."""
+    softmax = here.made_by(plain(kept), "tf.nn.softmax")
+    masking = here.made_by(plain(softmax.value("logits")), "tf.where") if softmax is not None else None
+    if masking is None:
+        return False
+    scores = [value for value in (masking.value("x"), masking.value("y")) if not (value.lo == value.hi and value.lo < 0)]
+    return len(scores) == 1 and not scores[0].inf
 
 
 # Does it depend on weights

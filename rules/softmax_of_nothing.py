@@ -12,7 +12,8 @@ Good:
 
 With the lowest finite number a row with one open entry comes out exactly the same, and a row with none gets equal weights, which
 somebody has to mask afterwards (`weights * tf.cast(mask, weights.dtype)`). A causal mask, in which every position sees itself, and a mask
-that keeps the largest logits have an open entry in every row: they are not reported.
+that keeps the largest logits have an open entry in every row: they are not reported. Neither is a softmax of `tf.where(mask, scores, -np.inf)`
+whose NaN a second `tf.where` replaces: there both the value and the gradient are finite.
 
 See also: https://github.com/keras-team/keras/pull/21149, https://github.com/stevezheng23/reading_comprehension_tf/pull/69,
 https://www.tensorflow.org/api_docs/python/tf/nn/softmax
@@ -41,7 +42,7 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
                            node=choice.node if inside else None, covers=[site.node],
                            help="choose with tf.where(mask, scores, scores.dtype.min) instead of multiplying")
         return
-    if always_open(choice, here):
+    if always_open(choice, here) or healed(site, site.value(param), here):
         return
     yield here.finding(site, param, f"masked with -inf: where a whole row is masked {outcome(site, site.value(param))}", Certainty.MAY,
                        finite(choice, site, param, here))
@@ -55,6 +56,17 @@ def outcome(site: Site, x: Value) -> str:
         x = x.origin.value(x.origin.op.passes)
     chosen = isinstance(x.origin, Site) and x.origin.op.name == "tf.where"
     return "logsumexp is -inf, and a loss made of it inf" if chosen else "the gradient of logsumexp is NaN"
+
+
+def healed(site: Site, x: Value, here: Context) -> bool:
+    """Whether the NaN of masked rows is replaced later, where a tf.where that put -inf in stops the gradient, too."""
+    chosen = isinstance(x.origin, Site) and x.origin.op.name == "tf.where"
+    result = here.value(site.node, site.point) if chosen and site.point is not None else None
+    if result is None:
+        return False
+    patches = (here.site(node, point) for node, point in here.calls("where") if point.scope is site.point.scope)
+    return any(patch is not None and patch.op.name == "tf.where" and here.made_by(patch.value("condition"), "tf.math.is_nan") is not None
+               and any(here.same(patch.value(kept), result) for kept in ("x", "y") if patch.given(kept)) for patch in patches)
 
 
 def mask_of(value: Value) -> tuple[Site, bool] | None:

@@ -23,7 +23,7 @@ import math
 from tfnanlint.api import Certainty, Claim, Context, Differentiated, Finding, Iterator, Site, argument, exponential_of, rule
 
 
-@rule("TFN304", "softplus", on="tf.math.log tf.math.log1p", over="TFN101 TFN106 TFN307 TFN204 TFN206")
+@rule("TFN304", "softplus", on="tf.math.log tf.math.log1p", over="TFN101 TFN106 TFN307 TFN204 TFN206", silent="MAY/NO")
 def check(log: Site, here: Context) -> Iterator[Finding]:
     exp = exponential(log)
     if exp is None or exp.value("x").hi < math.log(exp.value("x").limits.max):
