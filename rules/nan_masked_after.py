@@ -26,7 +26,7 @@ https://github.com/mehta-lab/microDL/pull/102 (where(is_nan(...)) around a simil
 
 from __future__ import annotations
 
-from tfnanlint.api import (INF, Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Site, Value, argument,
+from tfnanlint.api import (INF, Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Note, Site, Value, argument,
                            ast, domains, evidence, filler, plain, rule)
 
 TESTS = ("tf.math.is_nan", "tf.math.is_finite", "tf.math.is_inf")
@@ -91,8 +91,10 @@ def stopped(kept: Value, here: Context) -> bool:
     """The softmax of tf.where(masked, -inf, x): a row is NaN where all of it is masked, and the gradient of tf.where is 0 there. With a
     finite number there is no NaN."""
     softmax = here.made_by(plain(kept), "tf.nn.softmax")
-    masking = here.made_by(plain(softmax.value("logits")), "tf.where") if softmax is not None else None
-    if masking is None:
+    masking = plain(softmax.value("logits")).origin if softmax is not None else None
+    while isinstance(masking, Note) and not masking.text and masking.index is None:
+        masking = masking.parent  # where nothing is masked in one branch, the other is the one that can be -inf
+    if not isinstance(masking, Site) or masking.op.name != "tf.where":
         return False
     scores = [value for value in (masking.value("x"), masking.value("y")) if not (value.lo == value.hi and value.lo < 0)]
     return len(scores) == 1 and not scores[0].inf
