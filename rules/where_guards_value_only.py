@@ -15,6 +15,8 @@ Good:
 Mask the input, keep the outer `tf.where`: the operation then never sees a bad element. `tf.cond` on a scalar computes
 one branch only and needs no second mask.
 
+Doubtful is a sum, or a value as it is, that a call gives which cannot be followed: often it counts something, and has no gradient.
+
 See also: https://www.tensorflow.org/api_docs/python/tf/where (inner where on the input).
 
 Seen in the wild:
@@ -25,7 +27,7 @@ https://github.com/qqwweee/keras-yolo3/issues/171 (K.switch around a log)
 """
 
 from tfnanlint.api import (Certainty, Changed, Claim, Context, Differentiated, Finding, Fix, Iterator, Masked, Named, Site,
-                           argument, ast, filler, read_by_choice_only, repairs, rule)
+                           argument, ast, evidence, filler, read_by_choice_only, repairs, rule)
 
 TITLE = "mask the input too"
 CONDITION = frozenset(("tf.where", "K.switch", "tf.boolean_mask"))
@@ -37,7 +39,7 @@ INSIDE = {"0 or below": "{x} > 0", "-1 or below": "{x} > -1", "1 or below": "{x}
 
 
 @rule("TFN204", "where-guards-value-only", on="tf.where K.switch tf.boolean_mask ops.nan_to_num",
-      over="TFN101 TFN102 TFN103 TFN104 TFN105 TFN201 TFN202 TFN203 TFN206 TFN405", silent="MAY/UNKNOWN")
+      over="TFN101 TFN102 TFN103 TFN104 TFN105 TFN201 TFN202 TFN203 TFN206 TFN405", silent="MAY/UNKNOWN MAY/YES/DOUBTFUL")
 def check(choice: Site, here: Context) -> Iterator[Finding]:
     if choice.differentiated is Differentiated.NO:
         return
@@ -72,7 +74,8 @@ def finding(masked: Masked, here: Context) -> Finding:
     local = site.source is here.source and site.point is not None
     fixes = [] if not local or site.op.masked == "" else mask_input(masked, here)
     return here.finding(site, masked.param, message(masked, here, xla), Certainty.MAY, fixes,
-                        modes=("xla",) if xla else ("eager", "graph", "xla"), node=None if local else choice.node)
+                        modes=("xla",) if xla else ("eager", "graph", "xla"), node=None if local else choice.node,
+                        doubtful=evidence.called(site.value(masked.param)))
 
 
 def message(masked: Masked, here: Context, xla: bool) -> str:

@@ -189,6 +189,14 @@ def test_a_ratio_under_a_root_is_doubtful(taken_away, shown):
     assert ("TFN103" in {one.code for one in checked.findings}, checked.unsure) == (shown, int(not shown))
 
 
+@pytest.mark.parametrize("degree, shown", [("degrees_of(x)", False), ("tf.reduce_sum(degrees_of(x))", False), ("tf.reduce_sum(x)", True)])
+def test_a_masked_quotient_by_what_a_call_gives_is_doubtful(degree, shown):
+    """`TFN204`: whether there is a gradient behind a call that cannot be followed nothing says."""
+    checked = check_source(Source("a.py", HEAD + f"    with tf.GradientTape() as tape:\n        tape.watch(x)\n        d = {degree}\n"
+                                  "        y = tf.reduce_sum(x * tf.where(d > 0.0, 1.0 / d, 0.0))\n    return tape.gradient(y, x)\n"), policy(Setup()))
+    assert ("TFN204" in {one.code for one in checked.findings}, checked.unsure) == (shown, int(not shown))
+
+
 COMPILED_FOR_A_TEST = """\
 import keras
 

@@ -221,6 +221,17 @@ def handed_in(value: Value, depth: int = 4) -> bool:
     return start is not None and not isinstance(start.origin, Site) and start.obj is None and not start.known and start.kind in NUMERIC_KINDS
 
 
+def called(value: Value, depth: int = 4) -> bool:
+    """What a call gives that could not be followed, or a sum or product of it: degrees of nodes, gains of labels; whether any weight
+    is behind it nothing says."""
+    origin = plain(value).origin
+    while isinstance(origin, Note) and not origin.text and origin.index is None:
+        origin = origin.parent
+    if not isinstance(origin, Site) or depth == 0 or origin.op.name not in ("tf.reduce_sum", "tf.multiply"):
+        return isinstance(origin, Note) and origin.computed
+    return any(called(origin.value(param), depth - 1) for param in ("x", "y") if param in origin.args)
+
+
 def _exponent(power: Site) -> bool:
     """Whether a power is that of its base by a known number: otherwise only underflow makes it 0."""
     return power.value("y").is_number and power.value("y").const > 0
