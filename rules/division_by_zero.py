@@ -198,8 +198,11 @@ def floored(division: Site, param: str, here: Context, eps: str) -> list[Fix]:
 
 
 def zero_meant(division: Site, here: Context) -> bool:
-    """Whether a sum is divided by a sum or count over the same elements: nothing counted means a result of 0."""
-    value = division.value("x")
+    """Whether a sum is divided by a sum or count over the same elements, or nonnegative values by their own sum: nothing counted
+    means a result of 0."""
+    value, total = plain(division.value("x")), here.made_by(plain(division.value("y")), *evidence.SUMS)
+    if value.nonnegative and total is not None and any(here.same(value, one) for one in summands(total, here)):
+        return True
     return value.kind != "number" and bool(sums(division.value("y"), here)) and bool(sums(value, here))
 
 
@@ -213,6 +216,8 @@ def overlap(division: Site, here: Context) -> bool:
 def advice(divisor: Value, here: Context) -> str:
     if divisor.nonnegative or repairs.roots(divisor):
         return ""
+    if not divisor.known:
+        return "nothing shows the sign of the divisor, so no floor is offered: where it is never negative, tf.maximum(divisor, eps) is one"
     return "the divisor changes its sign, so no floor keeps it away from 0: make it positive, e.g. tf.nn.softplus(v) + eps"
 
 

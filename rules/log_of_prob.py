@@ -74,4 +74,6 @@ def squashed(value: Value) -> tuple[Site | None, bool]:
 
 def correction(log: Site, tanh: Site, guard: bool, here: Context) -> list[Fix]:
     return here.rewrite(log, f"2.0 * ({LOG_2} - {{x}} - tf.math.softplus(-2.0 * {{x}}))", title="use softplus of what tanh is given",
-                        claim=Claim.SHIFTED, x=argument(tanh, "x", "raw"), cost="values move by 2e-7" + ("; beyond 7 it goes on where the epsilon made it a constant" if guard else ""))
+                        claim=Claim.SHIFTED, x=argument(tanh, "x", "raw"), cost="values move by 2e-7" + (
+                            "; without the epsilon they are smaller by about epsilon / (1 - tanh(x)^2), and go on beyond 7 where it made them a constant"
+                            if guard else ""))

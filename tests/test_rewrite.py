@@ -41,6 +41,18 @@ def refusal(text: str, template: str, spell=as_is, **holes) -> str:
     return str(reason.value)
 
 
+@pytest.mark.parametrize(("text", "template", "expected"), [
+    ("f(a,\n    b)", "tf.g({x}, {y})", "tf.g(a,\n    b)"),
+    ("f(\n    a +\n    b,\n    c,\n)", "tf.g({x}, {y})", "tf.g(\n    a +\n    b,\n    c,\n)"),
+    ("f(a,\n  b)", "tf.g({y}, {x})", "tf.g(b, a)"),
+    ("f(a, b)", "tf.g({x})", "tf.g(a)"),
+    ("f(a, b, name=c)", "tf.g({x}, {y})", "tf.g(a, b)"),
+])
+def test_where_the_arguments_stay_only_the_name_changes(text, template, expected):
+    """Lines, alignment and a last comma stay as the author has them; anything else is written anew."""
+    assert rewritten(text, template) == expected
+
+
 # ---------------------------------------------------------------------------------------------------------
 # Parentheses
 

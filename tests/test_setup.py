@@ -181,6 +181,26 @@ def test_what_a_rule_doubts_is_left_out_and_counted(body, code):
     assert code in {one.code for one in kept.findings}
 
 
+FIRST_VERSION = """\
+import tensorflow as tf
+
+x = tf.placeholder(tf.float32, [None, 4])
+m = tf.nn.relu(x)
+loss = tf.truediv(tf.reduce_sum(x * m), tf.reduce_sum(m)) + tf.log(1.0 + tf.exp(x))
+train = tf.train.AdamOptimizer().minimize(loss)
+"""
+
+
+def test_files_written_for_tensorflow_1_get_names_that_it_has():
+    """`tf.math.divide_no_nan` came with 1.14 and `tf.math.softplus` with 1.5; `tf.placeholder` is not in TensorFlow 2."""
+    def offered(text: str) -> str:
+        return " ".join(edit.text for one in check_source(Source("a.py", text), policy(Setup())).findings for fix in one.fixes[:1] for edit in fix.edits)
+
+    assert "tf.div_no_nan" in offered(FIRST_VERSION) and "tf.nn.softplus" in offered(FIRST_VERSION)
+    second = offered(FIRST_VERSION.replace("tf.placeholder", "tf.keras.Input").replace("tf.log", "tf.math.log"))
+    assert "tf.math.divide_no_nan" in second and "tf.math.softplus" in second
+
+
 @pytest.mark.parametrize("taken_away, shown", [("(tf.cos(x) / tf.cos(0.5 * x)) ** 2", False), ("(3.0 * tf.cos(x)) ** 2", True)])
 def test_a_ratio_under_a_root_is_doubtful(taken_away, shown):
     """`TFN103`: two rates of one schedule, where nothing says which is larger; three cosines do go beyond 1."""

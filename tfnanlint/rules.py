@@ -36,6 +36,8 @@ DEFAULT = frozenset({Certainty.MUST, Certainty.MAY})
 # A replacement: the expression, the template for it, and what the template's holes stand for.
 Part = tuple[ast.expr, str, dict[str, Any]]
 _COMPILED = re.compile(r"keras|jit_compile|experimental_compile|\bxla\b", re.IGNORECASE)
+# What TensorFlow 2 has not under this name: a file that uses it is written for TensorFlow 1.
+_FIRST_VERSION = re.compile(r"\btf\.(?:placeholder|get_variable|variable_scope|Session|contrib|log|to_float|to_int32|is_nan|div|summary\.merge_all)\b")
 
 
 @dataclass(frozen=True, eq=False)
@@ -539,7 +541,8 @@ class Context:
         row = self.interpreter.table.get(name)
         aliases = list(row.aliases) if row is not None else [name]
         library = site.library if site.library not in ("operator", "method", "layer") else ""
-        aliases.sort(key=lambda a: (a.split(".", 1)[0] != library, a != name))
+        first = row.first if row is not None and row.first and _FIRST_VERSION.search(self.source.text) else name
+        aliases.sort(key=lambda a: (a.split(".", 1)[0] != library, a != first, a != name))
         for alias in aliases:
             family = alias.split(".", 1)[0]
             if family == "raw" or family in ("np", "math") and alias != name and library != family:

@@ -36,6 +36,7 @@ class Op:
     trace follows. `pure` is False for random sources and variables. `reference` spells the TensorFlow expression that
     the soundness test runs; empty for rows that cannot be executed alone (the reason stands in `untested`).
     `refines` names a condition and the branches it holds (fails) in: tf.where, tf.boolean_mask.
+    `first` is the spelling of TensorFlow before 1.14, which has not the row's name yet, where files written for it can use it.
     `numeric` is False for rows whose result is not a number (layers, optimizers, shapes kept apart).
     """
 
@@ -52,7 +53,7 @@ class Op:
     positions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     reference: str = ""
     untested: str = ""
-    since: str = ""
+    first: str = ""
     refines: tuple[str, ...] = ()
 
     def params_of(self, alias: str) -> tuple[str, ...]:
