@@ -222,6 +222,18 @@ class Resolution:
         note = Note(f"'{name}' is taken for a small positive number by its name", node, point.module.source)
         return Value(*SMALL, kind=value.kind, dtype=value.dtype, origin=note, token=value.token)
 
+    @staticmethod
+    def settable(value: Value) -> bool:
+        """Whether a value can be a setting: nothing is known of it."""
+        return not value.known and value.obj is None and value.kind in ("unknown", "number", "none")
+
+    @staticmethod
+    def fallback(instead: Value, node: ast.expr, point: Point) -> Value:
+        """A setting that a positive number stands in for where it is not given (`smooth or 1e-7`, `eps if eps is not None else 1e-7`):
+        taken for that number, as a parameter is for its default."""
+        note = Note(f"'{point.module.source.segment(node)}' is taken for what stands in for it", node, point.module.source)
+        return Value(instead.lo, instead.hi, instead.zero, kind="number", const=instead.const, origin=note)
+
     def named(self, name: str) -> Value | None:
         """The value of a canonical name: a constant, an op as a function, or None."""
         constant = self.constants.get(name)
