@@ -29,7 +29,7 @@ https://github.com/keras-team/keras/issues/23075 (a bound behind rsqrt)
 from dataclasses import dataclass
 
 from tfnanlint.api import (NO_CONSTANT, Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Note, Site, Value, argument, ast,
-                           made_by, repairs, rule)
+                           evidence, made_by, repairs, rule)
 
 ROOTS = ("tf.sqrt", "K.sqrt", "tf.norm", "tf.math.reduce_std", "tf.math.reduce_euclidean_norm")
 ALWAYS = ("eager", "graph", "xla")
@@ -215,6 +215,9 @@ def grade(root: Site, site: Site) -> Certainty | None:
     if root.op.name in ("tf.sqrt", "K.sqrt") and (x.positive or x.known and not x.zero):
         return None
     if root.op.name in ("tf.norm", "tf.math.reduce_euclidean_norm") and (not x.zero or safe_order(root)):
+        return None
+    total = made_by(x, "tf.reduce_sum", "tf.reduce_mean") if root.op.name in ("tf.sqrt", "K.sqrt") else root
+    if total is not None and evidence.random_weight(total.value(total.op.main)):
         return None
     if not x.known and root.op.name in ("tf.sqrt", "K.sqrt"):
         return Certainty.UNKNOWN

@@ -26,7 +26,7 @@ https://github.com/jina-ai/finetuner/pull/34 (distances of equal embeddings)
 """
 
 from tfnanlint.api import (Certainty, Claim, Context, Differentiated, Finding, Fix, INF, Iterator, Named, NO_CONSTANT, Site,
-                           repairs, rule)
+                           evidence, repairs, rule)
 
 EUCLIDEAN = ("euclidean", "fro", 2)
 
@@ -61,7 +61,7 @@ def safe_order(norm: Site) -> bool:
 def can_vanish(norm: Site) -> bool:
     """Whether all elements can be 0 at once."""
     x = norm.value("x")
-    return x.zero and not x.guarded
+    return x.zero and not x.guarded and not evidence.random_weight(x)
 
 
 def fixes(norm: Site, here: Context) -> list[Fix]:

@@ -22,7 +22,7 @@ https://github.com/keras-team/keras/issues/6644 (RMSE as a loss)
 
 import re
 
-from tfnanlint.api import (Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Note, Site, Value, made_by,
+from tfnanlint.api import (Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Note, Site, Value, evidence, made_by,
                            repairs, rule, words, zero_put_in)
 
 LABELS = re.compile(r"parameter '(?:y_true|labels?|targets?|ground_?truth)' of ")
@@ -40,7 +40,7 @@ def check(root: Site, here: Context) -> Iterator[Finding]:
     quotient = here.made_by(x, "tf.divide")
     if quotient is not None and x.lo >= 0 and quotient.value("x").positive:
         return  # 0 only where the divisor is infinite
-    if not x.exact and (zero_put_in(x, here.interpreter) or truth_only(x)):
+    if not x.exact and (zero_put_in(x, here.interpreter) or truth_only(x) or norm_of_weight(x)):
         return
     certainty = Certainty.MUST if x.hi <= 0 else Certainty.MAY
     name = "cube root" if root.op.name == "ops.cbrt" else "square root"
@@ -50,6 +50,12 @@ def check(root: Site, here: Context) -> Iterator[Finding]:
     found = sorted(fixes(root, here), key=lambda fix: late and not fix.claim.safe)  # a choice asks for exactly 0
     yield here.finding(root, "x", f"{name} of {origin(x)}: at 0 {where}", certainty, found,
                        modes=("xla",) if late else ("eager", "graph", "xla"))
+
+
+def norm_of_weight(x: Value) -> bool:
+    """Whether a value is the sum of the squares of weights that start at random: not all of them come to be 0."""
+    total = made_by(x, "tf.reduce_sum", "tf.reduce_mean")
+    return total is not None and evidence.random_weight(total.value("x"))
 
 
 def truth_only(x: Value, limit: int = 24) -> bool:

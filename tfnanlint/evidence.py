@@ -181,6 +181,16 @@ def _on_a_kernel(divisor: Value) -> bool:
     return part is not None and on_a_grid(part.value("x"))
 
 
+def random_weight(vector: Value, depth: int = 4) -> bool:
+    """Whether a vector is a weight that starts with random numbers, its magnitudes or its powers: not all of them come to be 0."""
+    site = widest(plain(vector)).origin
+    if not isinstance(site, Site) or depth == 0:
+        return False
+    if site.op.name == "tf.multiply":
+        return same(site.value("x"), site.value("y")) and random_weight(site.value("x"), depth - 1)
+    return starts_at_random(site) or site.op.name in _SQUARES and random_weight(site.value("x"), depth - 1)
+
+
 def _drawn(divisor: Value, depth: int = 6) -> int:
     """How many random draws are added up in a divisor; 0 where something else is in it. A weight that starts with random numbers
     counts as one of them: training does not move all of them to 0."""
