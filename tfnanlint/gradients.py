@@ -173,7 +173,12 @@ class Gradients:
         return known
 
     def _own_method(self, function: Function) -> bool:
-        """Whether a method of a model or layer is one of its own: not called by Keras, so that its callers tell."""
+        """Whether a method of a model or layer is one of its own: not called by Keras, so that its callers tell. The `compute_loss`
+        that Keras calls is given the predictions."""
+        if function.name == "compute_loss":
+            spec = function.node.args
+            given = {one.arg for one in spec.posonlyargs + spec.args + spec.kwonlyargs}
+            return function.owner is not None and "y_pred" not in given and not spec.vararg and not spec.kwarg
         return function.owner is not None and function.name not in HOOKS
 
     def _role(self, function: Function) -> Differentiated:
@@ -263,7 +268,10 @@ class Gradients:
                 continue
             if not self.interpreter.may_call(function, call, point):
                 continue
-            answers.add(Differentiated.YES if call in self.upstream else self.at(point))
+            if call in self.upstream:
+                return Differentiated.YES
+            cut = endings_of(point.scope, point.scope.module).only_into(call, CUTS)
+            answers.add(Differentiated.NO if cut else self.at(point))
         if Differentiated.YES in answers:
             return Differentiated.YES
         return Differentiated.NO if answers == {Differentiated.NO} else Differentiated.UNKNOWN
