@@ -18,7 +18,8 @@ example as `tf.nn.softplus(v) + eps`. Below a root the small number belongs insi
 gradient of the root itself is infinite at 0.
 
 Doubtful is a quotient that is only written into summaries, where NaN is a gap in a curve, or of which the function itself asks
-whether it is finite, where no gradient is known to be taken.
+whether it is finite, where no gradient is known to be taken, and one by the spread or the mean magnitude of a whole tensor where
+nothing says whether a gradient is taken.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/divide_no_nan
 
@@ -58,7 +59,8 @@ def check(division: Site, here: Context) -> Iterator[Finding]:
     unsure = certainty is Certainty.MAY and not here.draft
     if unsure and why.startswith(BOUNDED) and rare(division, divisor, here):
         certainty = Certainty.UNKNOWN
-    doubtful = unsure and (here.only_compared(division, shown=True) or here.tested_for_nan(division))
+    doubtful = unsure and (here.only_compared(division, shown=True) or here.tested_for_nan(division)
+                           or division.differentiated is Differentiated.UNKNOWN and why.startswith(BOUNDED) and of_everything(divisor, here))
     inner = [root.node for root in repairs.roots(divisor)
              if root.source is here.source and here.source.span(root.node) in here.source.span(division.node)]
     name = WORDS.get(division.op.name, "division")
@@ -71,6 +73,16 @@ def rare(division: Site, divisor: Value, here: Context) -> bool:
     """Whether 0 takes a vector of zeros, two points that are one or an exponential that underflows, and nothing says that a
     gradient is taken: of 60 such findings in fresh code 22 were right."""
     return division.differentiated is not Differentiated.YES and not evidence.ordinary(divisor) and not summed_mask(division, here)
+
+
+def of_everything(divisor: Value, here: Context) -> bool:
+    """Whether a divisor is the spread, the root mean square or the mean magnitude of a whole tensor: 0 only where all of it is one number."""
+    root = here.made_by(plain(evidence.widest(plain(divisor))), "tf.sqrt")
+    inner = divisor if root is None else root.value("x")
+    site = here.made_by(inner, "tf.math.reduce_std", "tf.math.reduce_variance", "tf.reduce_mean")
+    if site is None or site.const("axis", None) is not None:
+        return False
+    return site.op.name != "tf.reduce_mean" or here.made_by(site.value("x"), "tf.square", "tf.pow", "tf.abs", "tf.sqrt") is not None
 
 
 def reason(division: Site, divisor: Value, here: Context) -> str | None:

@@ -15,8 +15,9 @@ logits are visible prefer a loss on logits: its gradient stays alive. The double
 at the masked elements, so that neither value nor gradient is touched elsewhere; but the 0 it puts there is the best score
 of a likelihood, so it is for elements that do not count.
 
-Doubtful is a logarithm of which the function itself asks whether it is finite, where no gradient is known to be taken: who does so
-has met NaN.
+Doubtful is, where no gradient is known to be taken, a logarithm of which the function itself asks whether it is finite (who does so
+has met NaN), and one of a value of which nothing is known but that a method of some object gave it, or that its name calls a scale, a rate or
+degrees of freedom and that is no factor of anything.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/where (inner where on the input).
 
@@ -26,7 +27,7 @@ https://github.com/mkocabas/focal-loss-keras/issues/17 (both ends of the probabi
 https://github.com/tensorflow/docs/pull/1943 (the empty bins of a spectrogram)
 """
 
-from tfnanlint.api import (INF, SETTINGS, Certainty, Claim, Context, Finding, Fix, Iterator, Note, Site, Value, evidence, filler, named_count, plain,
+from tfnanlint.api import (INF, SETTINGS, Certainty, Claim, Context, Finding, Fix, Iterator, Note, Site, Value, ast, evidence, filler, named_count, named_scale, plain,
                            repairs, rule, step, words)
 
 
@@ -50,7 +51,7 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
         return
     if certainty is not Certainty.MUST and here.only_compared(log):
         return  # a draw is accepted where `log(u) < ratio`: -inf is right there
-    doubtful = certainty is not Certainty.MUST and not here.draft and here.tested_for_nan(log)
+    doubtful = certainty is not Certainty.MUST and not here.draft and (here.tested_for_nan(log) or doubted(log, certainty, here))
     limit = "0" if edge == 0 else "-1"
     if certainty is Certainty.UNKNOWN:
         message = f"logarithm of a value about which nothing is known: at {limit} it is -inf, below it NaN"
@@ -59,6 +60,35 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
         message = f"logarithm of a value that is {words(x)}: at {limit} it is -inf, below it NaN"
         fixes = [*floor(log, here, edge), *double_where(log, here, limit)]
     yield here.finding(log, "x", message, certainty, fixes, doubtful=doubtful)
+
+
+def doubted(log: Site, certainty: Certainty, here: Context) -> bool:
+    """A value of which nothing is known but that an object worked it out (`expert.variance_at(x)`), or that its name calls it a scale."""
+    x = log.value("x")
+    return certainty is Certainty.UNKNOWN and (by_object(x) or named_scale(log, "x") and handed_in(x) and not multiplied(log, here))
+
+
+def by_object(x: Value) -> bool:
+    """Whether a value is what a method of an object that was handed in gave."""
+    note = evidence.widest(plain(x)).origin
+    while isinstance(note, Note) and not note.text:
+        note = note.parent
+    call = note.text.partition("(")[0] if isinstance(note, Note) else ""
+    return call.startswith("the call '") and "." in call and not call.startswith("the call 'self.")
+
+
+def handed_in(x: Value, depth: int = 4) -> bool:
+    """Whether a value is made of parameters and numbers only; what callers in the project pass is computed."""
+    site = x.origin
+    if isinstance(site, Site):
+        return depth > 0 and all(handed_in(site.value(param), depth - 1) for param in site.args if param not in SETTINGS)
+    return x.kind == "number" or isinstance(site, Note) and site.given
+
+
+def multiplied(log: Site, here: Context) -> bool:
+    """Whether the logarithm is a factor: 0 * log(0), of a rate of which nothing was counted, is NaN."""
+    outer = next(iter(here.around(log.node)), None)
+    return isinstance(outer, ast.BinOp) and isinstance(outer.op, ast.Mult)
 
 
 def counted(x: Value, here: Context) -> bool:

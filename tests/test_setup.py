@@ -237,6 +237,25 @@ def test_a_model_that_tests_only_compile_is_doubtful(path, more, shown):
     assert ("TFN503" in {one.code for one in checked.findings}, checked.unsure) == (shown, int(not shown))
 
 
+NEAREST = {  # what is doubted, and the nearest that is not
+    "what an object worked out": ("TFN101", "    return tf.math.log(x.variance_at(0))\n", "    return tf.math.log(x)\n"),
+    "a scale by its name": ("TFN101", "    sigma = x\n    return x - tf.math.log(2.0 * sigma)\n", "    return x - tf.math.log(2.0 * x)\n"),
+    "a scale as a factor": ("TFN101", "    rate = x\n    return 2.0 - tf.math.log(rate)\n", "    rate = x\n    return 2.0 * tf.math.log(rate)\n"),
+    "a spread of everything": ("TFN102", "    return x / tf.math.reduce_std(x)\n", "    return x / tf.math.reduce_std(x, axis=0)\n"),
+    "a mean square of everything": ("TFN102", "    return x / tf.sqrt(tf.reduce_mean(tf.square(x)))\n",
+                                    "    return x / tf.sqrt(tf.reduce_mean(tf.square(x), axis=-1))\n"),
+    "a clip where nothing differentiates": ("TFN206", "    return tf.maximum(tf.math.log(tf.nn.relu(x)), -15.0)\n",
+                                            "    with tf.GradientTape() as tape:\n        tape.watch(x)\n"
+                                            "        y = tf.maximum(tf.math.log(tf.nn.relu(x)), -15.0)\n    return tape.gradient(y, x)\n")}
+
+
+@pytest.mark.parametrize("code, body, nearest", NEAREST.values(), ids=NEAREST)
+def test_what_a_rule_doubts_has_a_nearest_that_it_reports(code, body, nearest):
+    found, kept = (check_source(Source("a.py", HEAD.replace("loss", "show") + one), policy(Setup())) for one in (body, nearest))
+    assert code not in {one.code for one in found.findings} and found.unsure
+    assert code in {one.code for one in kept.findings}
+
+
 def test_what_shows_on_gpus_only_is_not_reported_elsewhere():
     assert "TFN505" in found(LABELS, Setup(modes=frozenset(("eager", "gpu"))))
     assert "TFN505" not in found(LABELS, Setup(modes=frozenset(("eager", "graph"))))

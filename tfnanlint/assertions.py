@@ -24,6 +24,8 @@ _ABOVE = re.compile(r"_*assert_greater(_equal)?")
 _ORDER = re.compile(r"_*assert_(?:less|greater)")
 _SAFE = re.compile(r"(?:^|_)safe(?:_|$)")  # what the program calls safe it has made so
 _COUNT = re.compile(r"_*(?:num|n|number)_(?:of_)?[a-z]\w*|\w*[a-z]_(?:size|dims?)")
+_SCALE = re.compile(r"_*(?:\w+_)?(?:scale|rate|sigma|std|stddev|lambd?a?|lam|concentration|deg(?:rees)?_(?:of_)?free(?:dom)?|dof|df|mass|bandwidth)_*\d*",
+                    re.IGNORECASE)
 _CASTS = frozenset("cast to_float to_double convert_to_tensor constant float".split())
 _WAITED_FOR = re.compile(r"_*(?:maybe_)?(?:assert|assertions|check|validate|ensure)(?:_\w+)?")
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -119,6 +121,17 @@ def named_safe(site: Site, param: str) -> bool:
 def named_count(site: Site, param: str) -> bool:
     """Whether what arrives at a parameter is made of nothing but what its names call numbers of things (`num_samples`,
     `self.batch_size`), made floating: whoever has none of them has no use for the rest either."""
+    return _named(site, param, _COUNT, _CASTS, (ast.Mult, ast.Add))
+
+
+def named_scale(site: Site, param: str) -> bool:
+    """Whether what arrives at a parameter is made of nothing but what its names call the scale, the rate or the degrees of freedom of a
+    distribution: there is none where these are 0, and whoever hands one in knows it."""
+    return _named(site, param, _SCALE, _CASTS | {"square", "abs"}, (ast.Mult, ast.Div))
+
+
+def _named(site: Site, param: str, words: re.Pattern[str], through: frozenset[str], operators: tuple[type, ...]) -> bool:
+    """Whether what arrives at a parameter is made of names that `words` match and positive numbers only."""
     node = site.args.get(param)
     if node is None or site.point is None:
         return False
@@ -127,13 +140,13 @@ def named_count(site: Site, param: str) -> bool:
         one, place = queue.pop()
         seen += 1
         binding: Any = unrefined(place.lookup(one.id)) if isinstance(one, ast.Name) else None
-        if isinstance(one, (ast.Name, ast.Attribute)) and _COUNT.fullmatch(leaf(one)):
+        if isinstance(one, (ast.Name, ast.Attribute)) and words.fullmatch(leaf(one)):
             continue
         if isinstance(binding, Assigned) and binding.point.scope is place.scope:
             queue.append((binding.node, binding.point))
-        elif isinstance(one, ast.Call) and leaf(one.func) in _CASTS and one.args:
+        elif isinstance(one, ast.Call) and leaf(one.func) in through and one.args:
             queue.append((one.args[0], place))
-        elif isinstance(one, ast.BinOp) and isinstance(one.op, (ast.Mult, ast.Add)):
+        elif isinstance(one, ast.BinOp) and isinstance(one.op, operators):
             queue += [(one.left, place), (one.right, place)]
         elif not isinstance(one, ast.Constant) or not isinstance(one.value, (int, float)) or one.value <= 0:
             return False
