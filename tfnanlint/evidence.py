@@ -92,7 +92,7 @@ def shows_zero(divisor: Value, depth: int = 4) -> bool:
         return False
     if site is None:
         if divisor.lo == -INF and divisor.hi == INF:
-            return made_by(divisor, *_VARIABLES) is not None
+            return _moved(divisor)
         return divisor.lo > -INF and (divisor.hi < INF or divisor.lo == 0)
     if site.op.name in _UNDERFLOWING or site.op.name == "tf.pow" and not _exponent(site):
         return False
@@ -240,6 +240,23 @@ def called(value: Value, depth: int = 4) -> bool:
     if not isinstance(origin, Site) or depth == 0 or origin.op.name not in ("tf.reduce_sum", "tf.multiply"):
         return isinstance(origin, Note) and origin.computed
     return any(called(origin.value(param), depth - 1) for param in ("x", "y") if param in origin.args)
+
+
+def _moved(value: Value) -> bool:
+    """Whether a value is a variable that starts with what the program says, from where training may move it; what was handed in or
+    computed and put into one is a setting, or an operand that a gradient is asked for."""
+    made = made_by(value, *_VARIABLES)
+    if made is None:
+        return False
+    param = MADE_WITH.get(made.op.name, "")
+    start = made.value(param) if made.given(param) else None
+    return start is None or start.known or start.kind not in ("tensor", "unknown") or _difference(start)
+
+
+def _difference(value: Value) -> bool:
+    """A difference of values of which nothing is known, scaled or not: its sign is open."""
+    site = made_by(widest(plain(value)), "tf.subtract", "tf.divide", "tf.multiply")
+    return site is not None and (site.op.name == "tf.subtract" or _difference(site.value("x")))
 
 
 def _exponent(power: Site) -> bool:
