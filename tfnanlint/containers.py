@@ -7,7 +7,7 @@ from typing import Any
 
 from tfnanlint.conditions import leaf, path_of, root_of
 from tfnanlint.ops import Op
-from tfnanlint.scopes import Fixed, Point
+from tfnanlint.scopes import Assigned, Fixed, Point, unrefined
 from tfnanlint.site import Site
 from tfnanlint.values import INF, LARGEST_AXIS, NO_CONSTANT, Many, Note, Value, unknown
 
@@ -108,7 +108,7 @@ class Containers:
             return self.iterated(whole)
         elif whole.kind == "shape":
             return _extent(whole)
-        elif whole.kind in ("tensor", "array") or whole.known or whole.kind == "unknown" and isinstance(node.slice, ast.Compare):
+        elif whole.kind in ("tensor", "array") or whole.known or whole.kind == "unknown" and (isinstance(node.slice, ast.Compare) or _is_mask(node.slice, point)):
             return self._selected(node, whole, point)
         found = self._stable(path, point) or unknown(origin=whole.origin if isinstance(whole.origin, Note) else None)
         key = getattr(node.slice, "value", None)
@@ -153,6 +153,9 @@ class Containers:
         path = path_of(node.value)
         if path is not None and isinstance(node.slice, (ast.Compare, ast.BinOp, ast.Call)):
             value = self._clamped(value, path, node.slice, True, point)
+        elif path is not None and _is_mask(node.slice, point):
+            kept = self.evaluate(node.value, self.assuming(node.slice, True, point))
+            value = value.but(lo=kept.lo, hi=kept.hi, zero=kept.zero, nan=kept.nan, origin=site)
         return value
 
     def _container_operator(self, node: ast.BinOp, left: Value, point: Point) -> Value:
@@ -206,3 +209,11 @@ class Containers:
 def _extent(shape: Value) -> Value:
     """One dimension of a tensor: at least 1, for an axis without elements has no element to be wrong."""
     return Value(1.0, LARGEST_AXIS, False, kind="number", dtype="int32", origin=shape.origin)
+
+
+def _is_mask(index: ast.expr, point: Point) -> bool:
+    """Whether an index is a comparison that was given a name (`x[positive]`), or what such a mask leaves out (`x[~positive]`)."""
+    name = index.operand if isinstance(index, ast.UnaryOp) and isinstance(index.op, ast.Invert) else index
+    binding = unrefined(point.lookup(name.id)) if isinstance(name, ast.Name) else None
+    return isinstance(binding, Assigned) and (isinstance(binding.node, ast.Compare) or isinstance(binding.node, ast.BinOp) and isinstance(
+        binding.node.op, (ast.BitAnd, ast.BitOr)))

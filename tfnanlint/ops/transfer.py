@@ -142,7 +142,19 @@ def add(a: Value, b: Value) -> Value:
         return with_kind(Value(1.0, 1.0, nan=nan, dtype=dtype), a, b)
     if result.zero and b.lo >= 0 <= a.lo and (_where_zero(a, b) or _where_zero(b, a)):
         result.zero = False
+    if result.lo == 0 and _of_the_larger(a, b):
+        result.lo, result.zero = 1.0, False
     return with_kind(result, a, b)
+
+
+def _of_the_larger(a: Value, b: Value) -> bool:
+    """exp(x - m) and exp(y - m), m being the larger one of x and y: one of the two is exp(0)."""
+    sites = [made_by(part, "tf.exp", aligned=True) for part in (a, b)]
+    less = [made_by(site.value("x"), "tf.subtract", aligned=True) if site is not None else None for site in sites]
+    if None in less or not same(less[0].value("y"), less[1].value("y")):
+        return False
+    larger = made_by(less[0].value("y"), "tf.maximum", aligned=True)
+    return larger is not None and any(all(same(larger.value(param), one.value("x")) for param, one in zip(order, less)) for order in ("xy", "yx"))
 
 
 def _complements(p: Value, rest: Value) -> bool:
@@ -199,6 +211,9 @@ def subtract(a: Value, b: Value) -> Value:
         peak, low = made_by(other, "tf.reduce_max", aligned=True), made_by(other, "tf.reduce_min", aligned=True)
         side = -sign if peak is not None and same(peak.value("x"), one) else 0
         side = sign if low is not None and same(low.value("x"), one) else side
+        larger = made_by(other, "tf.maximum", aligned=True)
+        if larger is not None and any(same(larger.value(param), one) for param in ("x", "y")):
+            side = -sign
         if side:
             result = _reaching_zero(result, *((0.0, INF) if side > 0 else (-INF, 0.0)))
     return result
