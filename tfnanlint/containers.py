@@ -84,7 +84,7 @@ class Containers:
             return whole.obj.element.but(zero=whole.obj.element.zero)  # another one each time
         if whole.kind in ("sequence", "tensor", "array", "number") and whole.known and whole.lo <= whole.hi:
             kind = whole.kind if whole.kind in ("array", "number") else "tensor"
-            return whole.but(kind=kind, obj=None, const=NO_CONSTANT, zero=whole.zero)
+            return whole.but(kind=kind, obj=None, const=NO_CONSTANT, zero=whole.zero, emptied=whole.emptied and kind != "number")
         return unknown()
 
     def subscript(self, node: ast.Subscript, point: Point) -> Value:
@@ -149,7 +149,9 @@ class Containers:
         row = self.table.get("tf.strided_slice") or self.table["tf.identity"]
         site = Site(row, node, {row.main: node.value}, lambda n: self.evaluate(n, point), library="operator", point=point,
                     source=point.module.source, complete=False)
-        value = whole.but(kind=whole.kind, const=NO_CONSTANT, obj=None, origin=site, zero=whole.zero, emptied=whole.emptied or site.by_mask)
+        size = whole.kind == "number" and not isinstance(node.slice, ast.Slice)  # one axis of a shape
+        value = whole.but(kind=whole.kind, const=NO_CONSTANT, obj=None, origin=site, zero=whole.zero,
+                          emptied=whole.emptied and not size or site.by_mask)
         path = path_of(node.value)
         if path is not None and isinstance(node.slice, (ast.Compare, ast.BinOp, ast.Call)):
             value = self._clamped(value, path, node.slice, True, point)

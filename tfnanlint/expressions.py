@@ -443,7 +443,7 @@ class Interpreter(Resolution, Following, Instances, Policies, Containers, State,
             called = given.kind == "function" and given.obj is not None  # a branch of tf.cond
             found.append(self.apply(given, [], {}) if called else given)
         if value.dtype in FLOATS or value.dtype is None:
-            found = [one.but(lo=rounded(one.lo, value.dtype), hi=rounded(one.hi, value.dtype), dtype=value.dtype, origin=one.origin)
+            found = [one.but(lo=rounded(one.lo, value.dtype), hi=rounded(one.hi, value.dtype), dtype=value.dtype, kind="tensor", origin=one.origin)
                      if one.kind == "number" else one for one in found]
         result = self.joined(found) if len(found) > 1 else found[0]
         if result.kind not in NUMERIC_KINDS:  # a branch of tf.cond that gives several

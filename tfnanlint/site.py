@@ -87,11 +87,14 @@ class Site:
         return value
 
     def _leaves_nothing(self) -> bool:
-        """Whether the result may be without elements: of one that may be, but for the sum over all of them, and of a mask."""
+        """Whether the result may be without elements: of one that may be, but for the sum over all of them, and of a mask.
+
+        Sizes that an op is given are no elements of it, and there are some.
+        """
         if self.op.name in _PICKING or self.op.name == "tf.where" and not self.given("x"):
             return True
         whole = "keepdims" in self.op.params and not self.given("axis")
-        return not whole and any(value.emptied for value in self._values.values())
+        return not whole and any(value.emptied and value.kind != "number" for value in self._values.values())
 
     def maker(self, param: str) -> Op | None:
         """The op that makes what reaches `param`, where the names alone tell it; nothing is computed."""

@@ -362,9 +362,14 @@ def join(values: list[Value]) -> Value:
             const = NO_CONSTANT
     if len(values) == 1 or same:
         return one
-    return Value(lo, hi, zero, nan=nan, inf=inf, dtype=first.dtype if one_dtype else _either_dtype(values),
+    return Value(lo, hi, zero, nan=nan, inf=inf, dtype=first.dtype if one_dtype and (kind or _of_tensors(values)) else _either_dtype(values),
                  kind=kind or _mixed_kind(values), const=const, obj=_joined_object(values), origin=_joined_origin(values),
                  guarded=guarded and safe, evident=evident, token=token, emptied=emptied)
+
+
+def _of_tensors(values: list[Value]) -> bool:
+    """Whether their dtypes are no numbers' of Python, which take that of the tensor they meet."""
+    return all(v.kind != "number" or v.dtype not in FLOATS for v in values)
 
 
 def _either_dtype(values: list[Value]) -> str | None:

@@ -390,8 +390,11 @@ def count(site: Site) -> Value:
 
 
 def dimensions(site: Site) -> Value:
-    """The sizes of the axes, at least 1 each: an axis without elements has no element that could be wrong. A mask may pick none."""
-    return Value(0.0 if _filtered(site) else 1.0, LARGEST_AXIS, kind="number", dtype="int32")
+    """The sizes of the axes, at least 1 each: an axis without elements has no element that could be wrong. A mask may pick none.
+
+    A number has no axis: its shape is without elements.
+    """
+    return Value(0.0 if _filtered(site) else 1.0, LARGEST_AXIS, kind="number", dtype="int32", emptied=True)
 
 
 def _filtered(site: Site) -> bool:
@@ -401,13 +404,13 @@ def _filtered(site: Site) -> bool:
         origin = value.origin
         if not isinstance(origin, Site):
             return value.emptied
-        if origin.by_mask or origin.op.name in ("tf.boolean_mask", "tf.unique", "tf.shape") or origin.op.name == "tf.where" and not origin.given("x"):
+        if origin.by_mask or origin.op.name in ("tf.boolean_mask", "tf.unique") or origin.op.name == "tf.where" and not origin.given("x"):
             return True
         param = origin.op.passes or ("x" if origin.op.name in ("tf.cast", "tf.convert_to_tensor") else "")
         if not param or not origin.given(param):
-            return False
+            return value.emptied
         value = origin.value(param)
-    return False
+    return value.emptied
 
 
 op("tf.shape", "K.shape ops.shape raw.Shape tf.shape_n tf.convert_to_shape np.shape tf.compat.dimension_value "

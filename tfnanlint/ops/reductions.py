@@ -14,7 +14,7 @@ from tfnanlint.ops.counts import axis_of, one_axis, passed_by_one
 from tfnanlint.ops.literals import literal_sum
 from tfnanlint.ops.transfer import INF, NO_CONSTANT, Value, reaches_inf, reaches_minus_inf
 from tfnanlint.site import Site, made_by, part_of, same
-from tfnanlint.values import Note
+from tfnanlint.values import MIXED, WHOLE, Note
 
 COUNT = 1024
 AXES = "x axis keepdims name"
@@ -220,8 +220,9 @@ def _extreme(site: Site) -> Value:
     x = t.one_of(site.value("x"))
     if not x.known or not x.emptied:
         return _like(x, x.lo, x.hi, x.zero)
-    lo = -INF if x.hi == INF and site.op.name != "tf.reduce_min" else x.lo
-    hi = INF if x.lo == -INF and site.op.name != "tf.reduce_max" else x.hi
+    whole = x.dtype in WHOLE or x.dtype == MIXED  # their least and largest number is an ordinary one
+    lo = -INF if (whole or x.hi == INF) and site.op.name != "tf.reduce_min" else x.lo
+    hi = INF if (whole or x.lo == -INF) and site.op.name != "tf.reduce_max" else x.hi
     return _like(x, lo, hi, x.zero, inf=True)
 
 
