@@ -7,6 +7,7 @@ crash the parser is refused with a reason.
 from __future__ import annotations
 
 import ast
+import bisect
 import itertools
 import re
 import tokenize
@@ -38,6 +39,7 @@ __all__ = ["Hole", "NoFix", "Spell", "Spelling", "edits_apply", "delete_statemen
 # libcst's native parser ends the process on deep input: 75 nested parentheses in a thread with a stack of 512 kB.
 MAX_DEPTH = 40
 MAX_LENGTH = 20_000
+LINE = 88  # a line that most formatters leave alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +75,11 @@ def rewrite_many(
     for node, template, holes in changes:
         path = _path(source, node)
         text = _filled(source, source.span(node), template, holes, speller)
-        if any(isinstance(outer, ast.JoinedStr) for outer in path) and set("'\"\\\n\r#") & set(text) - set(source.segment(node)):
+        in_string = any(isinstance(outer, ast.JoinedStr) for outer in path)
+        if in_string and set("'\"\\\n\r#") & set(text) - set(source.segment(node)):
             raise NoFix("before Python 3.12 the replacement cannot stand in an f-string")
-        edits.append(_renamed(source, path, node, template, holes, speller) or _placed(source, path, source.span(node), text))
+        edits.append(_renamed(source, path, node, template, holes, speller)
+                     or _placed(source, path, source.span(node), text if in_string else _wrapped(source, source.span(node), text)))
         paths.append(path)
     if len(edits) > 1:
         _check_together(source, paths, edits)
@@ -96,6 +100,24 @@ def _renamed(source: Source, path: list[ast.AST], node: ast.expr, template: str,
         return None
     edit = Edit(source.span(node.func), speller(ast.unparse(wanted.func)))
     return edit if _holds(source, path, [edit]) else None
+
+
+def _wrapped(source: Source, span: Span, text: str) -> str:
+    """A call with its arguments on lines of their own, where it would make a line longer than any that the file has."""
+    start = source.line_starts[bisect.bisect_right(source.line_starts, span.start) - 1]
+    rest = re.compile(r"[^\r\n]*").match(source.text, span.end)[0]
+    length = max(map(len, (source.text[start:span.start] + text + rest).splitlines()), default=0)
+    if length <= LINE or source.path.endswith(".ipynb") or "#" in text:  # a magic of a notebook is one line
+        return text
+    if not isinstance(expression(text), ast.Call) or length <= max(map(len, source.text.splitlines())):
+        return text
+    inside = Source("", f"({text}\n)")
+    call = inside.tree.body[0].value
+    parts = [inside.segment(one) for one in call.args] + [f"{one.arg}={inside.segment(one.value)}" for one in call.keywords if one.arg]
+    if len(parts) < max(2, len(call.args) + len(call.keywords)):  # one argument stays as long on a line of its own
+        return text
+    indent = _line_end(source, start) + _indent(source, start) + 4 * " "
+    return f"{inside.segment(call.func)}({indent}{f',{indent}'.join(parts)})"
 
 
 def replace_statement(
