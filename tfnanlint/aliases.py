@@ -6,12 +6,62 @@ import ast
 from typing import Any
 
 from tfnanlint.conditions import path_of
-from tfnanlint.scopes import Assigned, Binding, Joined, Loop, Stored, unrefined
+from tfnanlint.scopes import Assigned, Binding, Joined, Loop, Point, Stored, unrefined
+from tfnanlint.values import Value
 
-CHANGING = frozenset("append extend insert add update pop remove clear setdefault appendleft".split())
+CHANGING = frozenset("append extend insert add update pop remove clear setdefault appendleft fill sort reverse".split())
+_VIEWS = frozenset("reshape ravel view squeeze transpose swapaxes asarray atleast_1d atleast_2d expand_dims".split())
 _MAX = 64  # bindings looked at for the object that a name stands for
 
 Copies = dict[str, set[str]]
+
+
+class Mutated(Binding):
+    """A container or model after a method that changes it (`model.add(layer)`, `layers.append(x)`)."""
+
+    __slots__ = ("base", "call", "point")
+
+    def __init__(self, base: Binding, call: ast.Call, point: Point):
+        self._value = None
+        self.base = base
+        self.call = call
+        self.point = point
+
+    def compute(self, interpreter: Any) -> Value:
+        return interpreter.mutated(self.base.value(interpreter), self.call, self.point)
+
+
+class Held(Binding):
+    """What an attribute or element held at a point before this function assigned it; few are ever asked for."""
+
+    __slots__ = ("path", "point")
+
+    def __init__(self, path: str, point: Point):
+        self._value = None
+        self.path = path
+        self.point = point
+
+    def compute(self, interpreter: Any) -> Value:
+        return interpreter.evaluate(ast.parse(self.path, mode="eval").body, self.point)
+
+
+class InPlace(Binding):
+    """An array after another name of it was changed (`b = a; a += 1`). The same statement makes a tensor or a number anew."""
+
+    __slots__ = ("base", "changed", "surely")
+
+    def __init__(self, base: Binding, changed: Binding, surely: bool):
+        self._value = None
+        self.base = base
+        self.changed = changed
+        self.surely = surely
+
+    def compute(self, interpreter: Any) -> Value:
+        held = self.base.value(interpreter)
+        if held.kind != "array":
+            return held
+        changed = self.changed.value(interpreter)
+        return changed if self.surely else interpreter.joined([held, changed]).but(kind="array", dtype=held.dtype)
 
 
 def objects(binding: Binding | None) -> set[Binding]:
@@ -38,6 +88,33 @@ def copied(node: ast.expr) -> list[str]:
         return copied(node.body) + copied(node.orelse)
     path = path_of(node) if isinstance(node, (ast.Name, ast.Attribute)) else None
     return [path] if path else []
+
+
+def shared(node: ast.expr) -> list[str]:
+    """The names of arrays with which what an expression gives may share its numbers: `x[1:]`, `x.reshape(-1)`, `np.ravel(x)`."""
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, (ast.Slice, ast.Tuple)):
+        source = node.value
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _VIEWS:
+        function = isinstance(node.func.value, ast.Name) and node.func.value.id in ("np", "numpy")
+        source = node.args[0] if function and node.args else node.func.value
+    else:
+        return []
+    path = path_of(source)
+    return [path] if path else []
+
+
+def attribute_set(call: ast.Call) -> ast.Attribute | None:
+    """`x.name` of `setattr(x, "name", value)`; one node for all walks of the call."""
+    if len(call.args) != 3 or not (isinstance(call.args[1], ast.Constant) and isinstance(call.args[1].value, str)):
+        return None
+    if not hasattr(call, "attribute"):
+        call.attribute = ast.copy_location(ast.Attribute(call.args[0], call.args[1].value, ast.Store()), call)
+    return call.attribute
+
+
+def output(call: ast.Call) -> str | None:
+    """The name of the array that a call writes to: `np.exp(a, out=b)`."""
+    return next((path_of(keyword.value) for keyword in call.keywords if keyword.arg == "out"), None)
 
 
 def viewed(binding: Binding | None) -> str | None:
@@ -87,6 +164,7 @@ class Bindings:
         self.parts: set[tuple[str, str]] = set()
         self.copies: Copies = {}
         self.views: list[tuple[str, str]] = []
+        self.shared: Copies = {}
         stack: list[Any] = list(body)
         while stack:
             node = stack.pop()
@@ -95,11 +173,12 @@ class Bindings:
                     self._bind(targets)
                     for target in targets:
                         copy(self.copies, path_of(target), copied(value))
+                        copy(self.shared, path_of(target), shared(value))
                         if isinstance(target, ast.Name) and (viewed := whole(value)) is not None:
                             self.views.append((target.id, viewed))
                 case ast.AugAssign(target=target) | ast.AnnAssign(target=target):
                     self._bind([target])
-                    if isinstance(node, ast.AugAssign) and extends(node):
+                    if isinstance(node, ast.AugAssign):
                         self._change(target)
                 case ast.For() | ast.AsyncFor():
                     self._bind([node.target])
@@ -119,6 +198,14 @@ class Bindings:
                 case ast.Expr(value=ast.Call(func=ast.Attribute(value=value, attr=attr))) if attr in CHANGING:
                     self._bind([value])
                     self._change(value)
+                case ast.Expr(value=ast.Call(func=ast.Name(id="setattr")) as call):
+                    if (attribute := attribute_set(call)) is not None:
+                        self._bind([attribute])
+                case ast.Expr(value=ast.Call(keywords=keywords)) if any(one.arg == "out" for one in keywords):
+                    for one in keywords:
+                        if one.arg == "out":
+                            self._bind([one.value])
+                            self._change(one.value)
 
     def _bind(self, targets: list[ast.expr]) -> None:
         for target in targets:
@@ -137,10 +224,10 @@ class Bindings:
                 if path is not None and not isinstance(target, ast.Name):
                     self.parts.add((path_of(target.value), path))
 
-    def with_aliases(self, copies: Copies) -> set[str]:
-        """The paths, and other names of the objects that are changed, which `copies` made before or the body makes."""
+    def with_aliases(self, copies: Copies, views: Copies) -> set[str]:
+        """The paths, and other names of the objects that are changed, which `copies` and `views` made before or the body makes."""
         changed = self.changed | {array for view, array in self.views if view in self.changed}
-        found = self.paths | connected(changed, copies, self.copies)
+        found = self.paths | connected(changed, copies, self.copies, views, self.shared)
         for owner, path in self.parts:
             found.update(alias + path[len(owner):] for alias in connected({owner}, copies, self.copies))
         return found

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import Any
 
+from tfnanlint.aliases import Bindings
 from tfnanlint.conditions import leaf
 from tfnanlint.nodes import nodes_in
 from tfnanlint.ops import SYNONYMS, Op
@@ -121,6 +123,15 @@ class ClassObject:
                 for path in known:
                     self._attributes.setdefault(path, []).append(name)
         return self._attributes.get(attribute, [])
+
+
+    def changed_outside(self, attribute: str) -> bool:
+        """Whether its file assigns an attribute through the name of the class (`Layer.count += 1`), or through `cls`."""
+        text = self.module.source.text
+        if not any(f"{owner}.{attribute}" in text for owner in (self.name, "cls", "__class__", "type(self)")):
+            return False
+        owners = rf"(?:\b{re.escape(self.name)}|\bcls|__class__|type\(self\))"
+        return re.search(rf"{owners}\.{re.escape(attribute)}\s*(?:[-+*/%@&|^]|//|\*\*)?=(?!=)", text) is not None
 
 
 class Instance:
@@ -339,7 +350,9 @@ def bind_parameters(function: Function, positional: list[Binding], keywords: dic
         bound[spec.kwarg.arg] = Collected({name: binding for name, binding in keywords.items() if name not in known})
     for name, node in defaults_of(spec):
         if name not in bound:
-            bound[name] = Assigned(node, function.point)
+            kept = isinstance(node, (ast.List, ast.Dict, ast.Set)) and isinstance(function.node.body, list) and name in Bindings(function.node.body).changed
+            # What one call has put into it is there in the next.
+            bound[name] = Fixed(Value(kind="unknown")) if kept else Assigned(node, function.point)
     for name in known:
         if name not in bound:
             bound[name] = missing or Fixed(Value(kind="unknown"))

@@ -7,6 +7,7 @@ from typing import Any
 
 from tfnanlint.conditions import leaf, path_of, root_of
 from tfnanlint.ops import Op
+from tfnanlint.ops import transfer as t
 from tfnanlint.scopes import Assigned, Fixed, Point, unrefined
 from tfnanlint.site import Site
 from tfnanlint.values import INF, LARGEST_AXIS, NO_CONSTANT, Many, Note, Value, unknown
@@ -85,6 +86,8 @@ class Containers:
         if whole.kind in ("sequence", "tensor", "array", "number") and whole.known and whole.lo <= whole.hi:
             kind = whole.kind if whole.kind in ("array", "number") else "tensor"
             return whole.but(kind=kind, obj=None, const=NO_CONSTANT, zero=whole.zero, emptied=whole.emptied and kind != "number")
+        if whole.kind in ("sequence", "tensor", "array") and whole.obj is None and (whole.nan or whole.inf):
+            return Value(nan=whole.nan, inf=whole.inf, dtype=whole.dtype, kind="unknown")
         return unknown()
 
     def subscript(self, node: ast.Subscript, point: Point) -> Value:
@@ -140,6 +143,8 @@ class Containers:
             return self.many(self.joined([*base.obj, item]))
         if base.kind == "sequence":
             return self.many(self.joined([self.iterated(base), item]))
+        if base.kind == "array":
+            item = t.in_dtype(item, base.dtype)
         if base.kind in ("tensor", "array"):
             return self.joined([base, item]).but(kind=base.kind, dtype=base.dtype, const=NO_CONSTANT, obj=None)
         return Value(kind="dict") if base.kind == "dict" else unknown()
@@ -185,6 +190,8 @@ class Containers:
     def _written(self, node: Any, point: Point) -> tuple[Value, ...] | None:
         """The items of the short list written in a comprehension (`a, b = [tf.cast(t, x.dtype) for t in [a, b]]`)."""
         one = node.generators[0]
+        if any(isinstance(inner, ast.Lambda) for inner in ast.walk(node.elt)):
+            return None  # when it is called, the name stands for the last item
         if len(node.generators) > 1 or one.ifs or not isinstance(one.target, ast.Name) or not isinstance(one.iter, (ast.List, ast.Tuple)):
             return None
         items = self.evaluate(one.iter, point).obj if 1 < len(one.iter.elts) <= MAX_WRITTEN else None
@@ -205,6 +212,13 @@ class Containers:
             return self.joined([base, self.many(item)])
         if base.kind == "model" and hasattr(base.obj, "added") and call.args:
             return base.obj.added(base, self.evaluate(call.args[0], point))
+        if base.kind == "array" and method == "sort":
+            return base
+        if base.kind == "array" and method == "fill" and len(call.args) == 1:
+            filled = t.in_dtype(self.evaluate(call.args[0], point), base.dtype)
+            return self.joined([base, filled]).but(kind="array", dtype=base.dtype, const=NO_CONSTANT)  # a scalar of NumPy's is not filled
+        if base.kind == "sequence" and method == "reverse" and isinstance(base.obj, tuple):
+            return self._sequence(base.obj[::-1])
         return base if base.kind in ("model", "layer", "instance", "unknown") else unknown(base.kind)
 
 

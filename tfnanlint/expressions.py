@@ -20,6 +20,7 @@ from tfnanlint.module import Module
 from tfnanlint.names import is_tensorflow
 from tfnanlint.ops import SYNONYMS, Op, last_names, load
 from tfnanlint.ops import transfer as t
+from tfnanlint.ops.promotion import LIBRARIES, promoted
 from tfnanlint.ops.variables import MADE_WITH
 from tfnanlint.policies import Policies
 from tfnanlint.resolution import SMALL, Resolution
@@ -27,7 +28,7 @@ from tfnanlint.scopes import Assigned, Binding, Fixed, Imported, Loop, Parameter
 from tfnanlint.site import Site
 from tfnanlint.state import PROTOCOL, State
 from tfnanlint.subexpressions import Subexpressions
-from tfnanlint.values import (FLOATS, INF, LARGEST_AXIS, NO_CONSTANT, NOTHING, NUMERIC_KINDS, Note, Value, covers, join, number,
+from tfnanlint.values import (FLOATS, INF, LARGEST_AXIS, NO_CONSTANT, NOTHING, NUMERIC_KINDS, WHOLE, Note, Value, covers, join, number,
                               related, rounded, unknown, widen)
 
 MAX_DEPTH = 90  # nested evaluations; about ten Python frames each
@@ -43,6 +44,7 @@ _COMPARISONS = {
     ast.NotEq: "tf.not_equal",
 }
 _PLAIN = frozenset(("np", "operator", "math", "builtins", "method"))
+_OF_KERAS = frozenset(("keras", "K", "ops", "method"))
 _OF_TENSORS = frozenset(("tf", "K", "ops", "raw"))  # they make tensors of numbers, too
 _KERAS_METHODS = frozenset(("add_weight", "add_variable", "compile", "fit"))
 _STATE_METHODS = frozenset(("get_slot", "add_slot", "_zeros_slot", "add_variable_from_reference",
@@ -283,12 +285,18 @@ class Interpreter(Resolution, Following, Instances, Policies, Containers, State,
     def _result(self, site: Site) -> Value:
         """The value that a site gives, with the site as its origin."""
         value = site.give()
+        if site.library in LIBRARIES and (value.dtype in WHOLE or value.dtype == "bool"):
+            value.dtype = promoted(site, value.dtype)
+        elif value.dtype == "float32" and site.library in _OF_KERAS and site.point is not None and self.leaves_open(site):
+            value.dtype = None
         for given in site._values.values():
             if given is NOTHING:
                 return NOTHING
-        if value.kind == "tensor" and site.library in _PLAIN and all(v.kind != "tensor" for v in site._values.values()):
+        if value.kind == "tensor" and site.library == "np":
+            value.kind = "array"  # also of tensors
+        elif value.kind == "tensor" and site.library in _PLAIN and all(v.kind != "tensor" for v in site._values.values()):
             # Nothing here says that TensorFlow computes it; NumPy's functions and methods give arrays.
-            array = site.library == "np" or site.library == "method" and any(v.kind == "array" for v in site._values.values())
+            array = site.library == "method" and any(v.kind == "array" for v in site._values.values())
             value.kind = "array" if array else "unknown"
         arrived = site._values.values()
         if value.kind == "number" and arrived and site.library in _OF_TENSORS and all(v.kind == "number" for v in arrived):
@@ -520,7 +528,9 @@ class Interpreter(Resolution, Following, Instances, Policies, Containers, State,
         entry = loop.entry.value(self) if loop.entry is not None else None
         if not loop.rounds:
             return entry if entry is not None else unknown()
-        assumed = entry if entry is not None else NOTHING
+        # Not the number that came in, which other names may hold: what is assumed is every round's.
+        made = entry.origin if entry is not None else None
+        assumed = entry.but(zero=entry.zero, origin=Note("", parent=made) if isinstance(made, Site) else made) if entry is not None else NOTHING
         mark = len(self.reads)
         self.active_loops += 1
         try:

@@ -17,7 +17,7 @@ from tfnanlint.recursion import Recursion
 from tfnanlint.scopes import Assigned, Binding, Fixed, Joined, Loop, Parameter, Point, Refined, Scope, Shared, unrefined
 from tfnanlint.site import Site
 from tfnanlint.statements import Walk
-from tfnanlint.values import INF, Choice, Namespace, Note, Value, number, unknown
+from tfnanlint.values import INF, NUMERIC_KINDS, Choice, Namespace, Note, Value, number, unknown
 
 # Methods that a base class calls with values of its own.
 HOOKS = frozenset("call __call__ build train_step test_step predict_step compute_loss forward".split())
@@ -83,7 +83,7 @@ class Following(Recursion):
     def _layer(self, callee: Value, given: Value, node: ast.Call | None, point: Point | None) -> Value:
         layer = callee.obj
         site = layer.site
-        of_keras = site.op.name.startswith("keras.") and callee.kind != "loss"
+        of_keras = site.op.name.startswith("keras.") and callee.kind != "loss" and not site.op.name.startswith("keras.constraints.")
         value = self.in_its_dtype(layer, given) if of_keras else layer.out(given, site)
         if node is None or point is None:
             return value
@@ -395,6 +395,8 @@ class Following(Recursion):
         if isinstance(owner.obj, ClassObject):
             binding = owner.obj.scope.at(attr)
             found = binding.value(self) if binding is not None else None
+            if found is not None and found.kind in NUMERIC_KINDS and owner.obj.changed_outside(attr):
+                return unknown()
             if found is not None and isinstance(found.obj, Function) and "classmethod" in found.obj.decorators:
                 return Value(kind="function", obj=Bound(found.obj, [Fixed(owner)]))
             return found
@@ -506,6 +508,8 @@ class Following(Recursion):
                 nearest = nearest or one.scope.at(attr)
                 whole.rounds += self._made_with(one, attr)
             whole.rounds += [nearest] if nearest is not None else []
+            if nearest is not None and any(one.changed_outside(attr) for one in self.lineage(cls)):
+                whole.rounds.append(Fixed(unknown()))
         whole.rounds = list(dict.fromkeys(whole.rounds))
         if len(whole.rounds) == 1 and not _reads_itself(whole.rounds[0], attr):
             return whole.rounds[0]

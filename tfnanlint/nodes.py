@@ -58,3 +58,21 @@ def nodes_in(node: ast.AST) -> list[ast.AST]:
     for one in found:  # it grows on the way
         found += known.get(type(one), _any)(one)
     return found
+
+
+def caught(body: list[ast.stmt]) -> ast.Try:
+    """What `with contextlib.suppress(...)` does with its body."""
+    handler = ast.ExceptHandler(type=None, name=None, body=[ast.Pass()])
+    return ast.Try(body=body, handlers=[handler], orelse=[], finalbody=[])
+
+
+def loaded(target: ast.expr) -> ast.expr:
+    """A target of an assignment as an expression that reads it."""
+    match target:
+        case ast.Name(id=name):
+            return ast.Name(name, ast.Load())
+        case ast.Attribute(value=value, attr=attr):
+            return ast.Attribute(value, attr, ast.Load())
+        case ast.Subscript(value=value, slice=index):
+            return ast.Subscript(value, index, ast.Load())
+    return target

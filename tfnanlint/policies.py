@@ -30,6 +30,12 @@ class Policies:
                         found.append((text, node))
         return self._policies[module]
 
+    def leaves_open(self, site: Any) -> bool:
+        """Whether a float32 that nobody asked for may be another dtype, by a setting of the file (weights are cast where they are used)."""
+        if site.given("dtype") or site.name == "method.astype" or any(value.dtype == "float32" for value in site._values.values()):
+            return False
+        return bool(self.policies(site.point.module))
+
     def computes_in(self, made: Any) -> str | None:
         """The dtype that a layer of Keras gives: "" for that of a file that sets none, None where it cannot be told."""
         for _ in range(8):

@@ -79,7 +79,7 @@ class Recursion(Assumptions):
         try:
             handed = {name: Handed(binding, function) for name, binding in bound.items()}
             if isinstance(function.node, ast.Lambda):
-                return self.evaluate(function.node.body, function.point.under(handed))
+                return self.evaluate(function.node.body, function.point.under(handed, later=getattr(function.node, "named", False)))
             scope = self._activated(function)
             for name, binding in handed.items():
                 scope.bind(name, binding)

@@ -146,10 +146,11 @@ class Scope:
 class Point:
     """A scope at a time; `over` holds bindings of an inner expression (lambda, comprehension, refined branch)."""
 
-    __slots__ = ("scope", "time", "over", "outer", "memo")
+    __slots__ = ("scope", "time", "over", "outer", "memo", "later")
 
-    def __init__(self, scope: Scope, time: int = FOREVER, over: dict[str, Any] | None = None, outer: Point | None = None):
+    def __init__(self, scope: Scope, time: int = FOREVER, over: dict[str, Any] | None = None, outer: Point | None = None, later: bool = False):
         self.scope = scope
+        self.later = later  # what stands here is computed later: a lambda that has a name
         self.time = time
         self.over = over
         self.outer = outer
@@ -168,6 +169,7 @@ class Point:
                 found = point.over.get(path)
                 if found is not None:
                     return found
+                deferred = deferred or point.later
                 if point.outer is not None:
                     point = point.outer
                     continue
@@ -190,9 +192,9 @@ class Point:
         root = root_of(path)
         return self.lookup(path) if root == path else self.path_binding(root, path)
 
-    def under(self, over: dict[str, Any]) -> Point:
+    def under(self, over: dict[str, Any], later: bool = False) -> Point:
         """This point with some bindings on top."""
-        return Point(self.scope, self.time, over, self)
+        return Point(self.scope, self.time, over, self, later)
 
     def path_binding(self, root: str, path: str) -> Any:
         """The binding of `self.x` or `w['k']`, unless its root was bound again later."""

@@ -8,41 +8,13 @@ from __future__ import annotations
 import ast
 from typing import Any, Callable
 
-from tfnanlint.aliases import CHANGING, Bindings, Copies, connected, copied, copy, extends, objects, viewed
+from tfnanlint.aliases import CHANGING, Bindings, Copies, Held, InPlace, Mutated, attribute_set, connected, copied, copy, extends, objects, output, shared, viewed
 from tfnanlint.calls import assigned_attributes
 from tfnanlint.conditions import ASSERTIONS, leaf, path_of, root_of
+from tfnanlint.nodes import caught, loaded
 from tfnanlint.scopes import (Assigned, Binding, Element, Fixed, Imported, Iterated, Joined, Loop, Point, Raised, Refined, Scope, Stored,
                               refinements, unrefined)
 from tfnanlint.values import Value
-
-
-class Mutated(Binding):
-    """A container or model after a method that changes it (`model.add(layer)`, `layers.append(x)`)."""
-
-    __slots__ = ("base", "call", "point")
-
-    def __init__(self, base: Binding, call: ast.Call, point: Point):
-        self._value = None
-        self.base = base
-        self.call = call
-        self.point = point
-
-    def compute(self, interpreter: Any) -> Value:
-        return interpreter.mutated(self.base.value(interpreter), self.call, self.point)
-
-
-class Held(Binding):
-    """What an attribute or element held at a point before this function assigned it; few are ever asked for."""
-
-    __slots__ = ("path", "point")
-
-    def __init__(self, path: str, point: Point):
-        self._value = None
-        self.path = path
-        self.point = point
-
-    def compute(self, interpreter: Any) -> Value:
-        return interpreter.evaluate(ast.parse(self.path, mode="eval").body, self.point)
 
 
 class _LoopFrame:
@@ -81,6 +53,7 @@ class Walk:
         self.raised: set[str] = set()  # the variables that some statement before this one has added a number to
         self.walrus = scope.module.has_walrus
         self.copies: Copies = {}  # `b = a`: names of one object, as long as both stand for it
+        self.views: Copies = {}  # `b = a.reshape(-1)`: names of arrays that may share their numbers
 
     def block(self, body: list[ast.stmt]) -> bool:
         """Walk statements in order; False when the end is not reached."""
@@ -247,8 +220,10 @@ class Walk:
     # Loops
 
     def _enter(self, body: list[ast.stmt]) -> _LoopFrame:
-        names = {}
-        for path in sorted(Bindings(body).with_aliases(self.copies)):
+        names, bound = {}, Bindings(body)
+        for path in sorted(bound.with_aliases(self.copies, self.views)):
+            if path not in bound.paths and self._module(path):
+                continue
             loop = Loop(self._held(path))
             names[path] = loop
             self.bind(path, loop)
@@ -256,6 +231,10 @@ class Walk:
         frame = _LoopFrame(names, self.scope.time, len(self.log))
         self.loops.append(frame)
         return frame
+
+    def _module(self, path: str) -> bool:
+        """Whether a path begins with the name of a module: `tf.reshape(x, ...)` is no method of an array."""
+        return isinstance(unrefined(self.scope.here().lookup(root_of(path))), Imported)
 
     def _leave(self, frame: _LoopFrame, live: bool) -> None:
         self.loops.pop()
@@ -318,6 +297,8 @@ class Walk:
             if item.optional_vars is not None:
                 self.target(item.optional_vars, Assigned(call, self.scope.here()))
         start = self.scope.time
+        if any(isinstance(item.context_expr, ast.Call) and leaf(item.context_expr.func) == "suppress" for item in node.items):
+            return self.try_(caught(node.body))
         live = self.block(node.body[:used])
         if tape or stopped:
             self.scope.time += 1
@@ -367,6 +348,10 @@ class Walk:
         name = leaf(value.func)
         if name in ASSERTIONS:
             self.assume(value, True)
+        elif name == "setattr" and (attribute := attribute_set(value)) is not None:
+            self.target(attribute, Assigned(value.args[2], self.scope.here()))
+        elif (written := output(value)) is not None:
+            self._overwritten(written, value)
         elif name in CHANGING and isinstance(value.func, ast.Attribute):
             path = path_of(value.func.value)
             base = self.scope.at(path) if path else None
@@ -377,6 +362,13 @@ class Walk:
             self._assigned_to(path_of(value.func.value) or "", value, name)
         elif isinstance(value.func, ast.Attribute) and isinstance(value.func.value, ast.Name):
             self._own_method(value.func.value.id, name)
+
+    def _overwritten(self, path: str, call: ast.Call) -> None:
+        """`np.exp(a, out=b)`: what the function gives, for every name of the array."""
+        base = self.scope.at(path)
+        if base is not None:
+            binding = Assigned(call, self.scope.here())
+            self._change(path, lambda held: binding, base)
 
     def _assigned_to(self, path: str, call: ast.Call, name: str) -> None:
         """After `self.n.assign_add(1)` the variable is larger; after any other assignment it is what any of them may leave."""
@@ -412,10 +404,13 @@ class Walk:
     def assign(self, node: ast.Assign) -> None:
         self.note(node.value)
         binding = Assigned(node.value, self.scope.here())
+        if isinstance(node.value, ast.Lambda):
+            node.value.named = True
         for target in node.targets:
             if type(target) is ast.Name:
                 self.bind(target.id, binding)
                 copy(self.copies, target.id, copied(node.value))
+                copy(self.views, target.id, [path for path in shared(node.value) if not self._module(path)])
             else:
                 self.target(target, binding)
         if len(node.targets) > 1:
@@ -431,15 +426,20 @@ class Walk:
     def augmented(self, node: ast.AugAssign) -> None:
         combined = getattr(node, "combined", None)
         if combined is None:  # one expression for all walks of this statement
-            loaded = ast.copy_location(_loaded(node.target), node.target)
-            combined = node.combined = ast.copy_location(ast.BinOp(loaded, node.op, node.value), node)
+            before = ast.copy_location(loaded(node.target), node.target)
+            combined = node.combined = ast.copy_location(ast.BinOp(before, node.op, node.value), node)
             combined.augmented = True
         self.note(combined)
         binding, path = Assigned(combined, self.scope.here()), path_of(node.target)
-        aliases = self._aliases(path) if path in self.copies and extends(node) else ()
+        aliases = self._aliases(path) if path in self.copies else ()
         self.target(node.target, binding)
         for alias, surely in aliases:
-            self._also(alias, binding, surely)
+            if extends(node):
+                self._also(alias, binding, surely)
+            elif (held := self.scope.at(alias)) is not None:
+                self.bind(alias, InPlace(held, binding, surely))
+        if path is not None and path in self.views:
+            self._shown(path, binding)
 
     def target(self, node: ast.expr, binding: Binding) -> None:
         if isinstance(node, (ast.Tuple, ast.List)):
@@ -474,6 +474,14 @@ class Walk:
         for alias, surely in aliases:
             self._also(alias, new if surely else changed(self.scope.at(alias)), surely)
         self.bind(path, new)
+        if self.views:
+            self._shown(path, new)
+
+    def _shown(self, path: str, changed: Binding) -> None:
+        """Arrays that may share the numbers of one that was changed: they may hold some of what it holds now."""
+        for other in sorted(connected({path}, self.copies, self.views) - connected({path}, self.copies)):
+            if (held := self.scope.at(other)) is not None:
+                self.bind(other, InPlace(held, changed, False))
 
     def _aliases(self, path: str) -> list[tuple[str, bool]]:
         """The other names that stand for the object of a path, and whether they surely do."""
@@ -506,7 +514,9 @@ class Walk:
         for target in node.targets:
             path = path_of(target)
             if path is not None:
-                self.bind(path, None)
+                self.bind(path, None if isinstance(target, ast.Name) else Fixed(Value(kind="unknown")))
+            if isinstance(target, ast.Subscript) and (base := path_of(target.value)) and (held := self._held(base)) is not None:
+                self._change(base, lambda held: Fixed(Value(kind="unknown")), held)
 
     def imports(self, node: ast.Import) -> None:
         for name in node.names:
@@ -558,17 +568,6 @@ def declared(node: ast.AST, kind: type) -> frozenset[str]:
             if isinstance(children, list):
                 stack += children
     return frozenset(found)
-
-
-def _loaded(target: ast.expr) -> ast.expr:
-    match target:
-        case ast.Name(id=name):
-            return ast.Name(name, ast.Load())
-        case ast.Attribute(value=value, attr=attr):
-            return ast.Attribute(value, attr, ast.Load())
-        case ast.Subscript(value=value, slice=index):
-            return ast.Subscript(value, index, ast.Load())
-    return target
 
 
 def _used(tape: ast.Call, name: ast.expr | None, body: list[ast.stmt]) -> int:

@@ -296,15 +296,20 @@ def tensor(lo: float, hi: float, *like: Value, nan: bool = False, inf: bool = Fa
 
 
 def joined_dtype(values: Iterable[Value]) -> str | None:
-    """The dtype that tensors among `values` agree on; Python numbers follow the tensors."""
-    found = None
+    """The dtype that tensors among `values` agree on; Python numbers follow the tensors, and arrays do where there is one."""
+    found = held = None
+    tensor = False
     for value in values:
-        if value.dtype and value.kind != "number":
-            if found is None:
-                found = value.dtype
-            elif found != value.dtype:
-                return None
-    return found
+        dtype, kind = value.dtype, value.kind
+        if kind == "array":
+            held = dtype if held is None or held == dtype else ""
+        elif kind != "number" and kind != "none":
+            tensor = True
+            if dtype and found != dtype:
+                if found is not None:
+                    return None
+                found = dtype
+    return found if tensor else held or None
 
 
 @dataclass(frozen=True, slots=True)
@@ -362,9 +367,16 @@ def join(values: list[Value]) -> Value:
             const = NO_CONSTANT
     if len(values) == 1 or same:
         return one
+    if not kind and _truth_or_number(values):
+        lo, hi, zero = -INF, INF, True
     return Value(lo, hi, zero, nan=nan, inf=inf, dtype=first.dtype if one_dtype and (kind or _of_tensors(values)) else _either_dtype(values),
                  kind=kind or _mixed_kind(values), const=const, obj=_joined_object(values), origin=_joined_origin(values),
                  guarded=guarded and safe, evident=evident, token=token, emptied=emptied)
+
+
+def _truth_or_number(values: list[Value]) -> bool:
+    """Whether some are numbers and some tensors of truth values, of which the same arithmetic makes other numbers: True * 2.0 is True."""
+    return any(v.kind == "number" and v.dtype != "bool" for v in values) and any(v.kind == "tensor" and v.dtype == "bool" for v in values)
 
 
 def _of_tensors(values: list[Value]) -> bool:

@@ -20,7 +20,7 @@ _divided = t.binary(t.divide)
 def _divide(site: Site) -> Value:
     result = _divided(site)
     if result.dtype in _QUOTIENTS and site.name not in ("tf.div", "raw.Div"):
-        result.dtype = _QUOTIENTS[result.dtype]
+        result.dtype = _QUOTIENTS[result.dtype] if site.library != "ops" else "float32"
     return result
 
 

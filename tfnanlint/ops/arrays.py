@@ -6,6 +6,7 @@ import math
 
 from tfnanlint.ops import op
 from tfnanlint.ops import transfer as t
+from tfnanlint.ops.promotion import indices
 from tfnanlint.ops.segments import own_group
 from tfnanlint.site import Site, made_by
 from tfnanlint.values import FLOATS, INF, LARGEST_AXIS, NO_CONSTANT, SMALLEST, Value, join, number, rounded, unknown
@@ -284,10 +285,23 @@ op("np.array", "np.asarray np.asanyarray np.ascontiguousarray np.atleast_1d np.a
 op("tnp.array", "tnp.asarray ops.array", "x dtype", _array, reference="tnp.asarray(x)")
 
 
+def _default_float(site: Site) -> str:
+    """What a library makes floats in when nothing is asked for."""
+    return "float64" if site.library in ("np", "tnp") or site.name.startswith(("np.", "tnp.")) else "float32"
+
+
+def _full(site: Site) -> Value:
+    x = site.value("x")
+    if "like" in site.name:
+        return as_tensor(x, dtype_given(site))
+    default = "float32" if site.name.startswith("ops.") else None if x.kind != "number" else "int64" if type(x.const) is int else _default_float(site)
+    return as_tensor(x, dtype_given(site, default))
+
+
 def _filled(fill: float):
     def give(site: Site) -> Value:
-        default = "float64" if site.library == "np" or site.name.startswith("np.") else "float32"
-        return Value(fill, fill, dtype=dtype_given(site, default), kind="array" if default == "float64" else "tensor")
+        numpy = site.library == "np" or site.name.startswith("np.")
+        return Value(fill, fill, dtype=dtype_given(site, _default_float(site)), kind="array" if numpy else "tensor")
 
     return give
 
@@ -309,8 +323,7 @@ op("np.empty", "ops.empty tnp.empty np.empty_like tnp.empty_like ops.empty_like 
 op("tf.fill", "raw.Fill", "dims x name", lambda site: as_tensor(site.value("x"), None), main="x",
    untested="takes a scalar; tests/test_arrays.py")
 op("ops.full", "np.full tnp.full ops.full_like np.full_like tnp.full_like", "shape x dtype",
-   lambda site: as_tensor(site.value("x"), dtype_given(site)), main="x",
-   untested="takes a scalar; tests/test_arrays.py")
+   _full, main="x", untested="takes a scalar; tests/test_arrays.py")
 
 
 def counted(site: Site) -> Value:
@@ -320,7 +333,7 @@ def counted(site: Site) -> Value:
         start, limit = number(0), start
     delta = t.constant(step) if site.given("delta") else 1.0
     whole = all(v.dtype in INTEGERS or isinstance(v.const, int) for v in (start, limit))
-    dtype = dtype_given(site, "int32" if whole and (not site.given("delta") or isinstance(step.const, int)) else None)
+    dtype = dtype_given(site, indices(site, "int32", "int32") if whole and (not site.given("delta") or isinstance(step.const, int)) else None)
     if delta is None:
         return unknown("tensor", dtype=dtype)
     last = delta if whole and delta == int(delta) else 0.0
@@ -346,7 +359,7 @@ op("tf.linspace", "tf.lin_space ops.linspace tnp.linspace np.linspace raw.LinSpa
 op("np.logspace", "tnp.logspace ops.logspace np.geomspace", "start stop num",
    lambda site: Value(0.0, INF, kind="array"), untested="takes scalars")
 op("tf.eye", "tf.linalg.eye K.eye ops.eye ops.identity tnp.eye tnp.identity np.eye np.identity",
-   "size num_columns batch_shape dtype name", lambda site: Value(0.0, 1.0, dtype=dtype_given(site, "float32")),
+   "size num_columns batch_shape dtype name", lambda site: Value(0.0, 1.0, dtype=dtype_given(site, _default_float(site))),
    untested="takes a size; tests/test_arrays.py")
 
 
@@ -394,7 +407,7 @@ def dimensions(site: Site) -> Value:
 
     A number has no axis: its shape is without elements.
     """
-    return Value(0.0 if _filtered(site) else 1.0, LARGEST_AXIS, kind="number", dtype="int32", emptied=True)
+    return Value(0.0 if _filtered(site) else 1.0, LARGEST_AXIS, kind="number", dtype=indices(site, "int32", "int32", "out_type"), emptied=True)
 
 
 def _filtered(site: Site) -> bool:
@@ -417,7 +430,7 @@ op("tf.shape", "K.shape ops.shape raw.Shape tf.shape_n tf.convert_to_shape np.sh
    "tf.Dimension tf.TensorShape", "x out_type name", dimensions, reference="tf.shape(x)")
 def size(site: Site) -> Value:
     """The number of elements: at least 1, unless elements were filtered out."""
-    return Value(0.0 if _filtered(site) else 1.0, INF, kind="number", dtype="int32")
+    return Value(0.0 if _filtered(site) else 1.0, INF, kind="number", dtype=indices(site, "int32", "int32", "out_type"))
 
 
 op("tf.size", "ops.size raw.Size np.size tnp.size", "x out_type name", size, reference="tf.size(x)")
@@ -546,7 +559,7 @@ op("tf.unique_with_counts", "", "x out_idx name",
    untested="gives a triple; tests/test_arrays.py")
 op("tf.argsort", "ops.argsort tnp.argsort np.argsort tf.contrib.framework.argsort tf.math.invert_permutation "
    "tf.invert_permutation tf.searchsorted ops.searchsorted np.searchsorted", "x axis direction stable name",
-   t.ranged(0.0, INF, dtype="int32"), reference="tf.argsort(x)")
+   lambda site: Value(0.0, INF, dtype=None if "permutation" in site.name else indices(site, "int32", "int32")), reference="tf.argsort(x)")
 op("np.nonzero", "ops.nonzero tnp.nonzero np.flatnonzero np.argwhere", "x", t.ranged(0.0, INF, dtype="int64"),
    untested="its length depends on the values; tests/test_arrays.py")
 op("np.unique", "", "x", lambda site: passed(site.value("x")).but(kind="array"),

@@ -59,7 +59,8 @@ comparison("less_equal", "LessEqual", _at_most, lambda a, b: _below(b, a))
 comparison("greater", "Greater", lambda a, b: _below(b, a), _at_most)
 comparison("greater_equal", "GreaterEqual", lambda a, b: _at_most(b, a), _below)
 
-# Tests for NaN and Inf
+# Tests for NaN and Inf. What is computed from an input of which nothing is known is said to be no NaN, but who asks wants to know:
+# bounds that a clip or a tanh gives it say nothing of NaN.
 
 
 def _tested(admits, sure=None):
@@ -73,11 +74,11 @@ def _tested(admits, sure=None):
 
 
 op("tf.math.is_nan", "tf.is_nan tf.debugging.is_nan ops.isnan np.isnan tnp.isnan raw.IsNan", "x name",
-   _tested(lambda x: x.nan or x.kind == "number", False), reference="tf.math.is_nan(x)")
+   _tested(lambda x: x.dtype not in t.WHOLE, False), reference="tf.math.is_nan(x)")
 op("tf.math.is_inf", "tf.is_inf tf.debugging.is_inf ops.isinf np.isinf tnp.isinf raw.IsInf", "x name",
    _tested(lambda x: x.inf or x.kind == "number", False), reference="tf.math.is_inf(x)")
 op("tf.math.is_finite", "tf.is_finite tf.debugging.is_finite ops.isfinite np.isfinite tnp.isfinite raw.IsFinite", "x name",
-   _tested(lambda x: x.nan or x.inf or x.kind == "number", True), reference="tf.math.is_finite(x)")
+   _tested(lambda x: x.dtype not in t.WHOLE, True), reference="tf.math.is_finite(x)")
 op("ops.isclose", "np.isclose tnp.isclose np.allclose tnp.allclose ops.allclose raw.ApproximateEqual", "x y rtol atol",
    lambda site: truth(None), reference="tnp.isclose(x, y)")
 op("ops.signbit", "np.signbit tnp.signbit", "x", lambda site: truth(None), reference="tnp.signbit(x)")
@@ -124,15 +125,17 @@ def _where(site: Site) -> Value:
     if not site.given("x") and not site.given("y"):
         return Value(0.0, INF, dtype="int64")
     condition, x, y = (site.value(param) for param in ("condition", "x", "y"))
-    if condition.dtype == "bool" and condition.known and condition.lo == condition.hi:
-        return _as_tensor(x if condition.lo == 1 else y, x, y)
     dtype = t.joined_dtype((x, y))
+    if x.kind == "number" and y.kind == "array" and site.library != "np":
+        dtype = None  # the number is made a tensor first
+    if condition.dtype == "bool" and condition.known and condition.lo == condition.hi:
+        return _as_tensor(x if condition.lo == 1 else y, x, y, dtype)
     branches = [t.in_dtype(one, dtype) for one in (_tested_branch(site, x, True), _tested_branch(site, y, False))]
-    return _as_tensor(t.join(branches), x, y)
+    return _as_tensor(t.join(branches), x, y, dtype)
 
 
-def _as_tensor(value: Value, x: Value, y: Value) -> Value:
-    return Value(value.lo, value.hi, value.zero, nan=value.nan, inf=value.inf, dtype=t.joined_dtype((x, y)),
+def _as_tensor(value: Value, x: Value, y: Value, dtype: str | None) -> Value:
+    return Value(value.lo, value.hi, value.zero, nan=value.nan, inf=value.inf, dtype=dtype,
                  evident=value.evident, guarded=value.guarded)
 
 

@@ -148,7 +148,8 @@ def _method_passes(names: str, params: str = "*rest") -> None:
            untested="a method; the function is tested")
 
 
-_method_passes("numpy value read_value initialized_value eval item tolist get_weights copy flatten ravel squeeze "
+op("method.numpy", "", "self", lambda site: t.passes("self")(site).but(kind="array"), passes="self", untested="a method; the function is tested")
+_method_passes("value read_value initialized_value eval item tolist get_weights copy flatten ravel squeeze "
     "reshape transpose swapaxes repeat take to_dense set_shape toarray")
 for _name, _target, _params in (
     ("sum", "tf.reduce_sum", "axis dtype keepdims"), ("mean", "tf.reduce_mean", "axis dtype keepdims"),

@@ -451,8 +451,8 @@ def digamma(x: Value) -> Value:
 def share_of_gamma(a: Value, x: Value) -> Value:
     """igamma, igammac: a probability; NaN outside of a > 0, x >= 0, and at some infinities."""
     nan = a.nan or x.nan or a.lo <= 0 or x.lo < 0 or a.inf or x.inf
-    lo, hi = t.outward(0.0, 1.0, t.joined_dtype((a, x)), 64)
-    return Value(lo, hi, nan=nan, dtype=t.joined_dtype((a, x)))
+    _, hi = t.outward(0.0, 1.0, t.joined_dtype((a, x)), 64)
+    return Value(1.0 - hi, hi, nan=nan, dtype=t.joined_dtype((a, x)))
 
 
 def betainc(site) -> Value:
@@ -485,7 +485,9 @@ def bessel_i1e(x: Value) -> Value:
 
 
 def nan_to_num(x: Value) -> Value:
-    """NaN becomes 0, the infinities the largest numbers."""
+    """NaN becomes 0, the infinities the largest numbers. NumPy leaves dtypes alone that are not its own."""
+    if x.dtype == "bfloat16" and x.kind == "array":
+        return x
     largest = t.limits_of(x.dtype).max
     lo = min(x.lo, 0.0) if x.nan else x.lo
     hi = max(x.hi, 0.0) if x.nan else x.hi
@@ -505,8 +507,10 @@ def real_part(x: Value) -> Value:
 def nextafter(a: Value, b: Value) -> Value:
     lo, hi = t.outward(a.lo, a.hi, t.joined_dtype((a, b)))
     least = t.smallest(t.joined_dtype((a, b)))
-    return t.made(lo - least, hi + least, a, b, nan=a.nan or b.nan, up=a.inf or b.inf, down=a.inf or b.inf,
-                  dtype=t.joined_dtype((a, b)))
+    result = t.made(lo - least, hi + least, a, b, nan=a.nan or b.nan, up=a.inf or b.inf, down=a.inf or b.inf,
+                    dtype=t.joined_dtype((a, b)))
+    result.dtype = result.dtype if "tensor" in (a.kind, b.kind) else None  # float32 of arrays in float64, too
+    return result
 
 
 def dawsn(x: Value) -> Value:

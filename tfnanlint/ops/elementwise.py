@@ -161,7 +161,8 @@ op("tf.clip_by_average_norm", "", "x clip_norm name", t.passes(), untested="divi
 def _clip_by_global_norm(site: Site) -> Value:
     gradients, norm = site.value("t_list"), site.value("clip_norm")
     clipped = [_clipped_to_norm(x, norm) for x in t.elements(gradients)]
-    return t.several(t.several(*clipped), Value(0.0, INF))
+    given = t.elements(gradients)
+    return t.several(t.several(*clipped), Value(0.0, INF, nan=any(x.nan for x in given), inf=any(x.inf for x in given)))
 
 
 op("tf.clip_by_global_norm", "", "t_list clip_norm use_norm name", _clip_by_global_norm,

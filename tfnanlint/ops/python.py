@@ -223,6 +223,8 @@ op("random.choice", "", "x", lambda site: _element(site.value("x")), untested=PY
 def _length(x: Value) -> Value:
     if x.kind == "sequence" and isinstance(x.obj, tuple):
         return number(len(x.obj))
+    if isinstance(x.origin, Site) and x.origin.op.name == "builtins.range":
+        return Value(0.0, INF, kind="number", dtype="int32")  # range(n) of no round
     return Value(1.0, INF, kind="number", dtype="int32")  # as for dimensions: what is empty has no bad element
 
 

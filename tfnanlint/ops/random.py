@@ -89,7 +89,6 @@ def _integers(low: str, high: str):
 
 
 _NONNEGATIVE = t.ranged(0.0, INF)
-_INDICES = t.ranged(0.0, INF, dtype="int64")
 _COIN = t.ranged(0.0, 1.0)
 
 
@@ -120,7 +119,7 @@ op("tf.random.gamma", "tf.random_gamma tf.random.stateless_gamma keras.random.ga
 op("tf.random.poisson", "tf.random_poisson tf.random.stateless_poisson", "shape lam dtype seed name", _NONNEGATIVE,
    untested="random; 0 occurs", **RANDOM)
 op("tf.random.categorical", "tf.multinomial tf.random.multinomial tf.random.stateless_categorical keras.random.categorical",
-   "logits num_samples dtype seed name", _INDICES, untested="random indices", pure=False, main="logits")
+   "logits num_samples dtype seed name", lambda site: Value(0.0, INF, dtype="int32" if site.name.startswith("keras.") else _dtype(site, "int64")), untested="random indices", pure=False, main="logits")
 op("keras.random.shuffle", "tf.random.experimental.stateless_shuffle", "x seed name", _shuffled,
    untested="a permutation", pure=False, passes="x")
 op("K.random_bernoulli", "K.random_binomial keras.random.binomial", "shape p dtype seed", _NONNEGATIVE,

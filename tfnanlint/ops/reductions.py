@@ -12,6 +12,7 @@ from tfnanlint.ops import op
 from tfnanlint.ops import transfer as t
 from tfnanlint.ops.counts import axis_of, one_axis, passed_by_one
 from tfnanlint.ops.literals import literal_sum
+from tfnanlint.ops.promotion import indices
 from tfnanlint.ops.transfer import INF, NO_CONSTANT, Value, reaches_inf, reaches_minus_inf
 from tfnanlint.site import Site, made_by, part_of, same
 from tfnanlint.values import MIXED, WHOLE, Note
@@ -242,6 +243,9 @@ def product(x: Value, none: bool = False) -> Value:
 
 
 def _variance(site: Site) -> Value:
+    if site.given("ddof") or site.given("correction"):
+        x = t.one_of(site.value("x"))
+        return _like(x, 0.0, INF, True, nan=True, inf=True)
     x = t.one_of(site.value("x"))
     return _or_nan(variance(x), x)
 
@@ -272,6 +276,9 @@ def _spread(x: Value, hi: float) -> Value:
 
 
 def _std(site: Site) -> Value:
+    if site.given("ddof") or site.given("correction"):  # divides by less than the count: by 0 for one element
+        x = t.one_of(site.value("x"))
+        return _like(x, 0.0, INF, True, nan=True, inf=True)
     return t.sqrt(_variance(site))
 
 
@@ -450,13 +457,14 @@ op("tf.reduce_any", "tf.math.reduce_any K.any ops.any tnp.any np.any raw.Any", A
    untested="takes booleans; tests/test_ops.py checks tf.math.count_nonzero")
 op("tf.reduce_all", "tf.math.reduce_all K.all ops.all tnp.all np.all raw.All", AXES, _logical, untested="takes booleans")
 op("tf.math.count_nonzero", "tf.count_nonzero ops.count_nonzero tnp.count_nonzero np.count_nonzero",
-   "x axis keepdims dtype name", t.ranged(0.0, INF, dtype="int64"), reference="tf.math.count_nonzero(x, -1)")
+   "x axis keepdims dtype name", lambda site: Value(0.0, INF, dtype=indices(site, "int64", "int32", "dtype")), reference="tf.math.count_nonzero(x, -1)")
 op("tf.argmax", "tf.math.argmax tf.arg_max K.argmax ops.argmax tnp.argmax np.argmax tf.argmin tf.math.argmin tf.arg_min "
    "K.argmin ops.argmin tnp.argmin np.argmin raw.ArgMax raw.ArgMin", "x axis output_type name",
-   t.ranged(0.0, INF, dtype="int64"), reference="tf.argmax(x, -1)")
+   lambda site: Value(0.0, INF, dtype=indices(site, "int64", "int32", "output_type")), reference="tf.argmax(x, -1)")
 op("tf.math.bincount", "tf.bincount ops.bincount np.bincount", "x weights minlength maxlength dtype name", t.ranged(0.0, INF),
    untested="takes integers")
-op("tf.math.zero_fraction", "tf.nn.zero_fraction", "x name", t.ranged(0.0, 1.0), reference="tf.math.zero_fraction(x)")
+op("tf.math.zero_fraction", "tf.nn.zero_fraction", "x name",
+   lambda site: Value(0.0, 1.0, nan=site.value("x").emptied), reference="tf.math.zero_fraction(x)")
 op("tf.histogram_fixed_width", "np.histogram ops.histogram", "x value_range nbins dtype name", t.ranged(0.0, INF),
    untested="needs a range")
 

@@ -38,6 +38,10 @@ def reaches_minus_inf(x: Value) -> bool:
     return x.inf and (x.lo == -INF or x.hi != INF)
 
 
+# Of wider integers nobody reaches the end.
+_SMALL = {"int8": (-128.0, 127.0), "uint8": (0.0, 255.0), "int16": (-32768.0, 32767.0), "uint16": (0.0, 65535.0)}
+
+
 def made(lo: float, hi: float, *like: Value, nan: bool = False, up: bool = False, down: bool = False,
          zero: bool | None = None, dtype: str | None = None) -> Value:
     """A result in the dtype of `like`: rounded, overflow and underflow marked; `up`, `down`: +Inf, -Inf can occur."""
@@ -56,6 +60,8 @@ def made(lo: float, hi: float, *like: Value, nan: bool = False, up: bool = False
     if dtype is None:  # perhaps float64
         near_lo, near_hi = min(lo, near_lo), max(hi, near_hi)
     lo, hi = -INF if down else near_lo, INF if up else near_hi
+    if dtype in _SMALL and (hi > _SMALL[dtype][1] or lo < _SMALL[dtype][0]) and hi - lo < INF:
+        lo, hi, zero = *_SMALL[dtype], None  # it begins again at the other end
     result = Value(lo, hi, zero, nan=nan, inf=up or down, dtype=dtype)
     if (up or down) and lo == -INF and hi == INF:
         result.evident = all(v.known for v in like)
@@ -79,7 +85,14 @@ def with_kind(result: Value, *inputs: Value) -> Value:
 def _dtype(a: Value, b: Value) -> str | None:
     if a.kind == "number" == b.kind:
         return "float64"  # Python arithmetic
+    if a.kind == "array" and _of_numpy(b) or b.kind == "array" and _of_numpy(a):
+        return None if "float64" not in (a.dtype, b.dtype) else "float64"
     return joined_dtype((a, b))
+
+
+def _of_numpy(value: Value) -> bool:
+    """Whether a number may be a float64 of NumPy's, which makes arrays float64 where one of Python's follows them."""
+    return value.kind == "number" and isinstance(value.origin, Site) and value.origin.library == "np"
 
 
 def in_dtype(value: Value, dtype: str | None) -> Value:
@@ -116,11 +129,23 @@ def of_numbers(value: Value) -> Value:
     return value.but(lo=min(lo, 0.0) if flushed else lo, hi=max(hi, 0.0) if flushed else hi, kind="tensor", dtype=None)
 
 
+def _of_any_dtype(value: Value) -> Value:
+    return value if value.dtype is None else value.but(dtype=None, zero=value.zero)
+
+
+def _fraction(value: Value) -> bool:
+    return value.kind == "number" and not (value.lo == value.hi == value.lo // 1)
+
+
 def _meeting(a: Value, b: Value) -> tuple[Value, Value, str | None]:
     """Two operands and the dtype they are computed in."""
     dtype = _dtype(a, b)
+    if dtype is None and "array" in (a.kind, b.kind):
+        return _of_any_dtype(a), _of_any_dtype(b), None
     if (dtype in WHOLE or dtype == MIXED) and a.kind != "tensor" != b.kind:
-        return a, b, dtype  # NumPy and Python do not cut off
+        if _fraction(a) or _fraction(b):  # NumPy and Python do not cut off
+            return _of_any_dtype(a), _of_any_dtype(b), None
+        return a, b, dtype
     return in_dtype(a, dtype), in_dtype(b, dtype), dtype
 
 
@@ -255,7 +280,8 @@ def multiply(a: Value, b: Value) -> Value:
     nan = a.nan or b.nan or (a.inf and b.zero) or (b.inf and a.zero)
     zero = a.zero or b.zero or _times(least_magnitude(a, dtype), least_magnitude(b, dtype)) < smallest(dtype)
     result = made(min(corners), max(corners), a, b, nan=nan, up=up, down=down, dtype=dtype, zero=zero)
-    if dtype == "bool" and "array" not in (a.kind, b.kind):  # TensorFlow's `and`, to which a number is a bool, too
+    truth = dtype == "bool" and "array" not in (a.kind, b.kind) or "bool" in (a.dtype, b.dtype) and "tensor" in (a.kind, b.kind) and "array" not in (a.kind, b.kind)
+    if truth:  # TensorFlow's `and`, to which a number is a bool, too
         return Value(0.0 if zero else 1.0, 0.0 if a.lo == a.hi == 0 or b.lo == b.hi == 0 else 1.0, dtype="bool")
     result.guarded = a.guarded and (b.positive or b.guarded) or b.guarded and a.positive
     result.evident = result.evident or (a.evident and b.known and not (b.lo == b.hi == 0)) or (b.evident and a.known)

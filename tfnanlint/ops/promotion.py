@@ -1,0 +1,42 @@
+"""What NumPy, tf.experimental.numpy and keras.ops make of integers and truth values, which TensorFlow's own functions leave as they are."""
+
+from __future__ import annotations
+
+from tfnanlint.site import Site
+from tfnanlint.values import WHOLE
+
+LIBRARIES = frozenset(("np", "tnp", "ops", "method"))
+# Rows that compute in floats whatever arrives, by the last part of their names.
+_FLOATING = frozenset(
+    "exp expm1 log log1p exp2 log2 log10 logaddexp logaddexp2 log_sigmoid log_softmax sigmoid softmax softplus tanh sqrt rsqrt cbrt reciprocal hypot sin cos tan asin acos "
+    "atan atan2 sinh cosh asinh acosh atanh sinc deg2rad rad2deg ceil floor round rint reduce_mean mean reduce_std std reduce_variance var average median percentile norm "
+    "normalize reduce_logsumexp divide truediv reciprocal_no_nan erf".split())
+_SUMS = frozenset("reduce_sum sum reduce_prod prod cumsum cumprod trace".split())
+
+
+def promoted(site: Site, dtype: str) -> str | None:
+    """The dtype of a result that was computed from integers or truth values; None where it depends on more than that."""
+    leaf, keras = site.op.name.rpartition(".")[2], site.library == "ops"
+    given = site.value("dtype") if site.given("dtype") else None
+    if given is not None and given.kind != "none" or not any(value.dtype == dtype for value in site._values.values()):
+        return dtype
+    if leaf in _FLOATING:
+        return None
+    if leaf in _SUMS and keras:
+        return "int32" if dtype == "bool" else dtype
+    if leaf in _SUMS:
+        return "uint64" if dtype.startswith("uint") else "int64"
+    fraction = any(value.kind in ("number", "array") and value.dtype not in WHOLE and not _whole(value.lo, value.hi) for value in site._values.values())
+    return None if fraction else dtype
+
+
+def _whole(lo: float, hi: float) -> bool:
+    return lo == hi and lo == lo // 1
+
+
+def indices(site: Site, tensorflow: str, keras: str, param: str = "") -> str | None:
+    """The dtype of indices and counts: what was asked for, 64 bits in NumPy, what TensorFlow and Keras give otherwise."""
+    if param and site.given(param) and site.value(param).kind != "none":
+        named = site.value(param).const
+        return named.rpartition(".")[2] if isinstance(named, str) and named.rpartition(".")[2] in WHOLE else None
+    return {"np": "int64", "tnp": "int64", "method": "int64", "ops": keras, "K": keras}.get(site.name.partition(".")[0] or site.library, tensorflow)
