@@ -36,7 +36,7 @@ def main() -> int:
             bad += 1
             if bad <= args.show:
                 print(f"seed {seed}: {one}\n", flush=True)
-        if (seed + 1 - args.seed) % 1000 == 0:
+        if (seed + 1 - args.seed) % 500 == 0:
             print(f"# {seed + 1 - args.seed} programs, {bad} with a violation, {time.process_time() - start:.0f} s CPU", flush=True)
     counts = trial.counts
     print(f"{args.programs} programs (seeds {args.seed} to {args.seed + args.programs - 1}) from {len(rows)} rows: {bad} with a violation")

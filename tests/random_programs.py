@@ -12,15 +12,20 @@ import random
 from typing import Any
 
 from random_expressions import ASSERTIONS, CONDITIONS, CONSTANTS, EXPRESSIONS, INPUTS, SIMPLE
-from tfnanlint.ops import ROWS, load
+from random_statements import MoreStatements
+from random_statements import indented as _indented
+from tfnanlint.ops import ROWS, TABLE, load
 
-PRELUDE = """import dataclasses
+PRELUDE = """import contextlib
+import dataclasses
 import functools
 import math
 
 import keras
 import numpy as np
 import tensorflow as tf
+import tensorflow.experimental.numpy as tnp
+from keras import ops
 
 EPS = 1e-6
 SCALE = 0.5
@@ -34,17 +39,22 @@ class Config:
     gain: float = 3.0
 
 
+@contextlib.contextmanager
+def scaled(factor):
+    yield factor * 0.5
+
+
 """
 MAX_REVEALED = 20_000  # while a program is grown; the longest need a few hundred
 MAX_SIZE = 10_000  # elements; a loop over tf.one_hot adds an axis in every round until the memory is full
+MAX_RANK = 24  # axes of length 1 are no elements: TensorFlow ends the process at 254 of them
 # They hold for the process: `settled` takes them back.
 SETTINGS = ("keras.mixed_precision.set_global_policy('mixed_float16')", "keras.mixed_precision.set_global_policy('mixed_bfloat16')",
             "keras.backend.set_floatx('float64')", "keras.config.set_dtype_policy('float16')")
 PARAMETERS = ("a", "b", "m", "flag", "n", "k")
 # References that TensorFlow runs on one vector alone and that give a vector or a number of floats.
 _SKIPPED = frozenset({"tf.math.lbeta", "tf.linspace", "tf.math.polygamma"})
-_LIBRARIES = {"tf", "np", "keras"}
-
+_LIBRARIES = {"tf", "np", "keras", "ops", "tnp"}
 
 
 def references() -> list[str]:
@@ -110,8 +120,14 @@ def size_of(value: Any) -> int:
     return math.prod(getattr(value, "shape", None) or ())
 
 
+def rank_of(value: Any) -> int:
+    return len(getattr(value, "shape", None) or ())
+
+
 _FLOATS = ("float32", "float64", "float16", "bfloat16")
-_DTYPES = frozenset((*_FLOATS, "int32", "int64", "bool"))
+_INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16")
+_DTYPES = frozenset((*_FLOATS, *_INTEGERS, "bool"))
+_SPELLINGS = ("tf.", "ops.", "tnp.", "np.", "keras.")
 
 
 def dtype_of(value: Any) -> str:
@@ -123,12 +139,12 @@ def dtype_of(value: Any) -> str:
 _HOLES = {
     "x": lambda v: dtype_of(v) in _FLOATS, "v": lambda v: dtype_of(v) in _FLOATS and len(v.shape) > 0,
     "m": lambda v: dtype_of(v) in _FLOATS and len(v.shape) == 2, "s": lambda v: dtype_of(v) in _FLOATS and len(v.shape) == 0,
-    "i": lambda v: dtype_of(v) in ("int32", "int64"), "b": lambda v: dtype_of(v) == "bool",
+    "i": lambda v: dtype_of(v) in _INTEGERS, "b": lambda v: dtype_of(v) == "bool",
     "l": lambda v: dtype_of(v) == "number" and not isinstance(v, bool),
 }
 
 
-class Generator:
+class Generator(MoreStatements):
     """Programs from one seed."""
 
     def __init__(self, seed: int, rows: list[str], samples: dict[str, Any]):
@@ -145,7 +161,7 @@ class Generator:
 
     def _reveal(self, value: Any, *others: Any) -> Any:
         self.revealed += 1
-        if self.revealed > MAX_REVEALED or size_of(value) > MAX_SIZE:
+        if self.revealed > MAX_REVEALED or size_of(value) > MAX_SIZE or rank_of(value) > MAX_RANK:
             raise Misfit  # a loop that does not end
         return value
 
@@ -221,12 +237,19 @@ class Generator:
         return self.fill(scope, self.random.choice(EXPRESSIONS[group]), prefer)
 
     def _row(self, scope: Scope, prefer: list[str] | None) -> str:
-        tree = ast.parse(self.random.choice(self.rows), mode="eval")
+        tree = ast.parse(self._spelled(self.random.choice(self.rows)), mode="eval")
         names = self.fill(scope, "{x},{y}", prefer).split(",")
         for node in ast.walk(tree):
             if isinstance(node, ast.Name) and node.id in ("x", "y"):
                 node.id = names["xy".index(node.id)]
         return ast.unparse(tree)
+
+    def _spelled(self, reference: str) -> str:
+        """A reference under one of the names of its row; arguments stand in the order of the row's own name."""
+        name = reference.partition("(")[0]
+        row = TABLE.get(name)
+        others = [alias for alias in row.aliases if alias.startswith(_SPELLINGS)] if row else []
+        return reference.replace(name, self.random.choice(others), 1) if others and self.random.random() < 0.4 else reference
 
     def _assign(self, scope: Scope, expression: str, name: str = "") -> list[str]:
         name = name or self._new()
@@ -567,30 +590,7 @@ class Generator:
         self._define(lines, f"{name}()({{m}})", f"{name}()({{m}}, training=True)", f"{name}().loss_of({{m}})", f"keras.Sequential([{name}(), keras.layers.ReLU()])({{m}})")
         return []
 
-    def guarded(self, scope: Scope) -> list[str]:
-        """A function that leaves early where its argument does not suit."""
-        name, inner = self._new("guarded"), self._function_scope(["t"])
-        test = self.fill(inner, self.random.choice(("tf.reduce_any({x} <= 0)", "tf.reduce_min({x}) < {c}", "not tf.reduce_all({x} > {c})", "{x} is None",
-                                                    "tf.reduce_any(tf.math.is_nan({x}))", "tf.reduce_max({x}) >= {c} or tf.reduce_any({x} == 0)")))
-        leaving = self.random.choice((f"return {self.expression(inner, simple=True)}", "raise ValueError", "return 0.0"))
-        lines = [f"def {name}(t):", f"    if {test}:", f"        {leaving}", "    reveal(t)", f"    u = {self.expression(inner, ['t'], simple=True)}", "    reveal(u)", "    return u"]
-        self._define(lines, f"{name}({{x}})", f"{name}(tf.abs({{x}}) + {{c}})")
-        return []
-
-    def generator(self, scope: Scope) -> list[str]:
-        name, inner = self._new("pieces"), self._function_scope(["t"])
-        e = [self.expression(inner, ["t"], simple=True) for _ in range(3)]
-        body = self.random.choice(([f"for j in range(3):", f"    t = {e[0]}", "    yield t"], [f"yield from [{e[0]}, {e[1]}]", f"yield {e[2]}"],
-                                   [f"got = yield {e[0]}", f"yield {e[1]}"], [f"if tf.reduce_any(t > 0):", f"    yield {e[0]}", f"yield {e[1]}", "return"],
-                                   [f"while True:", f"    yield {e[0]}"]))
-        self._define([f"def {name}(t):", *_indented(body)], f"next({name}({{x}}))", f"next(iter({name}({{x}})))", f"[u for u, _ in zip({name}({{x}}), range(2))][-1]")
-        return []
-
     _NESTED = (assignment, assignment, assignment, rebinding, augmented, branch, chained)
     _STATEMENTS = (*[assignment] * 8, *[chained] * 4, rebinding, rebinding, augmented, augmented, swap, starred, compared, asserted, *[branch] * 4, *[loop] * 3,
-                   while_loop, tried, block, match, walrus, collected, keyed, aliased, aliased, closure, function_value, instance)
-    _DEFINITIONS = (helper, helper, helper, recursive, various, various, klass, klass, model, guarded, guarded, generator)
-
-
-def _indented(lines: list[str], levels: int = 1) -> list[str]:
-    return ["    " * levels + line for line in lines]
+                   while_loop, tried, block, match, walrus, collected, keyed, aliased, aliased, closure, function_value, instance, *MoreStatements.MORE)
+    _DEFINITIONS = (helper, helper, helper, recursive, various, various, klass, klass, model, *MoreStatements.MORE_DEFINITIONS)

@@ -7,7 +7,7 @@ import sys
 from collections import Counter
 from typing import Any
 
-from random_programs import PARAMETERS, settle, size_of
+from random_programs import MAX_RANK, PARAMETERS, rank_of, settle, size_of
 from tfnanlint.dev.reveal import NUMERIC, Reveal, reveals
 from tfnanlint.source import Source
 from tfnanlint.values import FLOATS, INF, MIXED, SMALLEST, Value, rounded
@@ -45,10 +45,10 @@ def seen(text: str, inputs: tuple) -> list[tuple[int, tuple]]:
     def reveal(*values: Any) -> Any:
         row = sys._getframe(1).f_lineno
         counts[row] += 1
-        if counts[row] > MAX_ROUNDS or size_of(values[0]) > MAX_SIZE:
+        if counts[row] > MAX_ROUNDS or size_of(values[0]) > MAX_SIZE or rank_of(values[0]) > MAX_RANK:
             raise RuntimeError("a loop that does not end")
         if counts[row] <= MAX_KEPT:
-            events.append((row, values))
+            events.append((row, tuple(map(_as_it_is, values))))
         return values[0]
 
     space: dict[str, Any] = {"reveal": reveal, "inputs": lambda: inputs}
@@ -61,6 +61,13 @@ def seen(text: str, inputs: tuple) -> list[tuple[int, tuple]]:
     finally:
         settle()
     return events
+
+
+def _as_it_is(value: Any) -> Any:
+    """An array or variable as it is now: it may be changed in place."""
+    if hasattr(value, "assign"):
+        return value.value() + 0 if value.dtype.name != "bool" else value.value()
+    return value.copy() if type(value).__module__ == "numpy" and hasattr(value, "copy") else value
 
 
 def claims(text: str) -> dict[int, Reveal]:
