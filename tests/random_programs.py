@@ -269,8 +269,10 @@ class Generator(MoreStatements):
 
     def augmented(self, scope: Scope) -> list[str]:
         name = self.random.choice([n for n in scope.names if n != "n"])
-        line = f"{name} {self.random.choice('+-*/')}= {self.expression(scope)}"
+        line, before = f"{name} {self.random.choice('+-*/')}= {self.expression(scope)}", dtype_of(scope.space[name])
         scope.run([line])
+        if dtype_of(scope.space[name]) == "bool" != before:  # TensorFlow's product of anything with truth values: nothing knows them here
+            raise Misfit
         scope.bind(name)
         return [line, f"reveal({name})"]
 

@@ -126,8 +126,8 @@ def _where(site: Site) -> Value:
         return Value(0.0, INF, dtype="int64")
     condition, x, y = (site.value(param) for param in ("condition", "x", "y"))
     dtype = t.joined_dtype((x, y))
-    if x.kind == "number" and y.kind == "array" and site.library != "np":
-        dtype = None  # the number is made a tensor first
+    if x.kind == "number" and y.kind == "array" and site.library != "np" or dtype == "bfloat16" and site.library == "np":
+        dtype = None  # the number is made a tensor first; and NumPy does not know bfloat16
     if condition.dtype == "bool" and condition.known and condition.lo == condition.hi:
         return _as_tensor(x if condition.lo == 1 else y, x, y, dtype)
     branches = [t.in_dtype(one, dtype) for one in (_tested_branch(site, x, True), _tested_branch(site, y, False))]

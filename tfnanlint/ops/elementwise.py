@@ -113,8 +113,8 @@ row("acosh", t.unary(c.acosh), ops="arccosh", np="arccosh", needs={"x": "above 1
 row("atanh", t.unary(c.atanh), ops="arctanh", np="arctanh", needs={"x": "inside (-1, 1)"}, masked="all",
     gradient="infinite at -1 and 1")
 own("ops.sinc", t.unary(c.sinc), reference="tnp.sinc(x)")
-own("ops.deg2rad", t.unary(lambda x: t.multiply(x, t.number(math.pi / 180))), reference="tnp.deg2rad(x)")
-own("ops.rad2deg", t.unary(lambda x: t.multiply(x, t.number(180 / math.pi))), reference="tnp.rad2deg(x)")
+own("ops.deg2rad", t.unary(t.increasing(math.radians, odd=True)), reference="tnp.deg2rad(x)")
+own("ops.rad2deg", t.unary(t.increasing(math.degrees, odd=True)), reference="tnp.rad2deg(x)")
 
 # Choices and clipping
 
