@@ -13,6 +13,9 @@ Good:
 A floor of exactly 0, `tf.sqrt(tf.maximum(x, 0.))`, and an epsilon outside, `tf.sqrt(x) + eps`, do not help. The double
 `tf.where` keeps the value exactly and gives a gradient of 0 at 0.
 
+Doubtful is the distance of two elements that are picked from what a layer is called with, `tf.gather(pos, i) - tf.gather(pos, j)`:
+atoms and nodes of the data are at different places, and no gradient is taken of these.
+
 Seen in the wild:
 https://github.com/tensorflow/tensorflow/issues/4914 (sqrt(x) at 0),
 https://github.com/tensorflow/tensorflow/issues/30199 (pairwise distances in a triplet loss),
@@ -23,13 +26,13 @@ https://github.com/keras-team/keras/issues/6644 (RMSE as a loss)
 import re
 
 from tfnanlint.api import (Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Note, Site, Value, evidence, made_by,
-                           repairs, rule, words, zero_put_in)
+                           plain, repairs, rule, words, zero_put_in)
 
 LABELS = re.compile(r"parameter '(?:y_true|labels?|targets?|ground_?truth)' of ")
 CLIPPED = "K.sqrt"  # takes the root of 0 where its input is negative
 
 
-@rule("TFN202", "sqrt-gradient-at-zero", on="tf.sqrt K.sqrt ops.cbrt", silent="MAY/UNKNOWN")
+@rule("TFN202", "sqrt-gradient-at-zero", on="tf.sqrt K.sqrt ops.cbrt", silent="MAY/UNKNOWN MAY/YES/DOUBTFUL")
 def check(root: Site, here: Context) -> Iterator[Finding]:
     x = root.value("x")
     if root.differentiated is Differentiated.NO or not here.numeric(x) or x.kind == "number" or not x.known:
@@ -49,7 +52,20 @@ def check(root: Site, here: Context) -> Iterator[Finding]:
         "its gradient is Inf, or NaN behind a square")
     found = sorted(fixes(root, here), key=lambda fix: late and not fix.claim.safe)  # a choice asks for exactly 0
     yield here.finding(root, "x", f"{name} of {origin(x)}: at 0 {where}", certainty, found,
-                       modes=("xla",) if late else ("eager", "graph", "xla"))
+                       modes=("xla",) if late else ("eager", "graph", "xla"), doubtful=pair_of_points(x))
+
+
+def pair_of_points(x: Value) -> bool:
+    """The squared distance of two elements picked from what a layer is called with: two atoms or nodes of the data, which are at
+    different places, and whose places are seldom what is trained. (What a loss is called with, embeddings say, is trained.)"""
+    total = made_by(x, "tf.reduce_sum")
+    square = made_by(total.value("x"), "tf.square", "tf.pow") if total is not None else None
+    minus = made_by(square.value("x"), "tf.subtract") if square is not None else None
+    picked = [made_by(minus.value(param), "tf.gather") for param in ("x", "y")] if minus is not None else []
+    if not picked or None in picked:
+        return False
+    first, second = (plain(one.value("x")) for one in picked)
+    return first.token == second.token and isinstance(first.origin, Note) and first.origin.text.endswith(" of call()")
 
 
 def norm_of_weight(x: Value) -> bool:

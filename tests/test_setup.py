@@ -256,6 +256,16 @@ def test_what_a_rule_doubts_has_a_nearest_that_it_reports(code, body, nearest):
     assert code in {one.code for one in kept.findings}
 
 
+@pytest.mark.parametrize("method, other, shown", [("call", "pos", False), ("call", "2.0 * pos", True), ("distances", "pos", True)])
+def test_the_distance_of_two_points_of_the_data_is_doubtful(method, other, shown):
+    """`TFN202`: atoms and nodes that a layer is called with are at different places; embeddings that a loss is called with are trained."""
+    checked = check_source(Source("a.py", "import keras\nimport tensorflow as tf\n\n\nclass Edges(keras.layers.Layer):\n"
+                                  f"    def {method}(self, pos, i, j):\n        d = tf.gather(pos, i) - tf.gather({other}, j)\n"
+                                  "        with tf.GradientTape() as tape:\n            y = tf.sqrt(tf.reduce_sum(tf.square(d)))\n"
+                                  "        return tape.gradient(y, pos)\n"), policy(Setup()))
+    assert ("TFN202" in {one.code for one in checked.findings}, checked.unsure) == (shown, int(not shown))
+
+
 def test_what_shows_on_gpus_only_is_not_reported_elsewhere():
     assert "TFN505" in found(LABELS, Setup(modes=frozenset(("eager", "gpu"))))
     assert "TFN505" not in found(LABELS, Setup(modes=frozenset(("eager", "graph"))))
