@@ -22,6 +22,8 @@ Good:
 
 Where only the squashed action is known, keep the value before tanh beside it (`tfp.bijectors.Tanh` does).
 
+Doubtful is a density of which the function itself asks whether its logarithm is finite, where no gradient is known to be taken.
+
 See also: https://www.tensorflow.org/probability/api_docs/python/tfp/distributions/Distribution#log_prob
 https://github.com/tensorflow/probability/issues/233 and https://github.com/rlworkgroup/garage/issues/1174
 """
@@ -31,12 +33,12 @@ from tfnanlint.api import Certainty, Claim, Context, Finding, Fix, Iterator, Sit
 LOG_2 = "0.6931471805599453"
 
 
-@rule("TFN312", "log-of-prob", on="tf.math.log", over="TFN101 TFN307")
+@rule("TFN312", "log-of-prob", on="tf.math.log", over="TFN101 TFN307", silent="MAY/NO/DOUBTFUL MAY/UNKNOWN/DOUBTFUL")
 def check(log: Site, here: Context) -> Iterator[Finding]:
     prob = here.made_by(log.value("x"), "method.prob", aligned=True)
     if prob is not None:
         yield here.finding(log, "x", "logarithm of a density, which underflows to 0 far from the mean: the result is -inf and its "
-                           "gradient NaN; log_prob is the same without the detour", Certainty.MAY, log_prob(log, prob, here))
+                           "gradient NaN; log_prob is the same without the detour", Certainty.MAY, log_prob(log, prob, here), doubtful=here.tested_for_nan(log))
         return
     tanh, guard = squashed(log.value("x"))
     if tanh is None or not here.numeric(tanh.value("x")):

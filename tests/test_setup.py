@@ -244,6 +244,8 @@ NEAREST = {  # what is doubted, and the nearest that is not
     "a spread of everything": ("TFN102", "    return x / tf.math.reduce_std(x)\n", "    return x / tf.math.reduce_std(x, axis=0)\n"),
     "a mean square of everything": ("TFN102", "    return x / tf.sqrt(tf.reduce_mean(tf.square(x)))\n",
                                     "    return x / tf.sqrt(tf.reduce_mean(tf.square(x), axis=-1))\n"),
+    "a density that is tested": ("TFN312", "    y = tf.math.log(x.prob(3.0))\n    return tf.where(tf.math.is_inf(y), -1e32, y)\n",
+                                 "    return tf.math.log(x.prob(3.0))\n"),
     "a clip where nothing differentiates": ("TFN206", "    return tf.maximum(tf.math.log(tf.nn.relu(x)), -15.0)\n",
                                             "    with tf.GradientTape() as tape:\n        tape.watch(x)\n"
                                             "        y = tf.maximum(tf.math.log(tf.nn.relu(x)), -15.0)\n    return tape.gradient(y, x)\n")}

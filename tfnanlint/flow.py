@@ -275,7 +275,7 @@ class File:
             return
         site._differentiated = lambda one: self.gradients.of(one, stopped)
         found = [finding for one in rules for finding in self.run(one, site, None)]
-        if found and not _outside_tensorflow(site) and not self.gradients.handed(site.point.scope.function):
+        if found and not (_outside_tensorflow(site) or self.gradients.handed(site.point.scope.function) or self.gradients.of_start(site)):
             yield from found
 
     def run(self, one: Rule, subject: Any, point: Point | None) -> list[Finding]:

@@ -15,10 +15,11 @@ from tfnanlint.findings import Differentiated
 from tfnanlint.following import HOOKS
 from tfnanlint.nodes import nodes_in
 from tfnanlint.ops import SETTINGS
+from tfnanlint.ops.variables import started
 from tfnanlint.scopes import Parameter, Point, Scope
 from tfnanlint.site import Site
 from tfnanlint.source import holds_tests
-from tfnanlint.values import Value
+from tfnanlint.values import Note, Value
 
 _SINKS = {"minimize": 0, "compute_gradients": 0, "gradients": 0, "gradient": 0, "jacobian": 0, "batch_jacobian": 0,
           "get_gradients": 0, "add_loss": 0, "get_updates": 0, "create_train_op": 0, "optimize_loss": 0}
@@ -35,6 +36,7 @@ _UNTRAINED_NAMES = ("Optimizer", "OptimizerV1", "OptimizerV2", "Constraint", "In
 _UNTRAINED_METHODS = frozenset({"inference", "infer", "test_step", "predict_step", "update_state", "result", "on_epoch_end", "on_batch_end",
                                 "get_config", "evaluate", "summary"})
 _MAX_NODES = 4000
+_MAX_BEHIND = 24  # values looked at behind a site
 _MAPPED = re.compile(r"\.map\(\s*(?:self\.)?(\w+)")
 _OWN_GRADIENTS = re.compile(r"\b(?:vjp_fwd|vjp_bwd|jvp_fn)\s*=\s*(\w+)")
 # That nothing stands before them is asked behind the word: a pattern that begins with letters is found fast.
@@ -104,6 +106,30 @@ class Gradients:
         if site.point is None or not hasattr(site.node, "lineno"):
             return False
         return any(_INITIAL_VALUE.fullmatch(path) for path in endings_of(site.point.scope, self.module).paths(site.node))
+
+    def of_start(self, site: Site) -> bool:
+        """Whether the `build` of a Keras layer computes this of weights that it has just made, and that start with no one number:
+        Keras runs it once, outside of what it differentiates, when they are what somebody chose to start from."""
+        function = site.point.scope.function if site.point is not None else None
+        if function is None or function.name != "build" or function.owner is None:
+            return False
+        if not any(base.startswith("keras.layers.") for base in self.interpreter.foreign_bases(function.owner)):
+            return False
+        queue, seen, found = [site.value(param) for param in site.args], 0, False
+        while queue and seen < _MAX_BEHIND:
+            origin = queue.pop().origin
+            seen += 1
+            while isinstance(origin, Note):
+                origin = origin.parent
+            if not isinstance(origin, Site):
+                continue
+            if origin.op.name == "method.add_weight":
+                if started(origin).exact:
+                    return False
+                found = True
+            elif origin.point is not None and origin.point.scope is site.point.scope:
+                queue += [origin.value(param) for param in origin.args if param not in SETTINGS]
+        return found
 
     def _only_shown(self, site: Site) -> bool:
         """Whether what a site gives goes into names of its function that end in summaries, or into an attribute that is
