@@ -18,7 +18,7 @@ example as `tf.nn.softplus(v) + eps`. Below a root the small number belongs insi
 gradient of the root itself is infinite at 0.
 
 Doubtful is a quotient that is only written into summaries, where NaN is a gap in a curve, or of which the function itself asks
-whether it is finite, where no gradient is known to be taken, and one by the spread or the mean magnitude of a whole tensor where
+whether it is finite, where no gradient is known to be taken, and one by the spread of a whole tensor or by a mean of squares where
 nothing says whether a gradient is taken.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/divide_no_nan
@@ -76,13 +76,15 @@ def rare(division: Site, divisor: Value, here: Context) -> bool:
 
 
 def of_everything(divisor: Value, here: Context) -> bool:
-    """Whether a divisor is the spread, the root mean square or the mean magnitude of a whole tensor: 0 only where all of it is one number."""
+    """Whether a divisor is the spread of a whole tensor, a mean of roots over all of it, or a mean of squares: 0 only where all are equal."""
     root = here.made_by(plain(evidence.widest(plain(divisor))), "tf.sqrt")
     inner = divisor if root is None else root.value("x")
     site = here.made_by(inner, "tf.math.reduce_std", "tf.math.reduce_variance", "tf.reduce_mean")
+    if site is not None and site.op.name == "tf.reduce_mean" and here.made_by(site.value("x"), "tf.square", "tf.pow") is not None:
+        return True
     if site is None or site.const("axis", None) is not None:
         return False
-    return site.op.name != "tf.reduce_mean" or here.made_by(site.value("x"), "tf.square", "tf.pow", "tf.abs", "tf.sqrt") is not None
+    return site.op.name != "tf.reduce_mean" or here.made_by(site.value("x"), "tf.sqrt") is not None
 
 
 def reason(division: Site, divisor: Value, here: Context) -> str | None:
