@@ -41,12 +41,36 @@ class Endings:
         self._scope = scope
         self._module = module
         self._rows: dict[int, list[tuple[str, ast.AST]]] = {}
+        self._inside: dict[ast.AST, dict[ast.AST, ast.AST]] = {}
         self._onward: dict[tuple[frozenset[str], bool], set[str]] = {}
         for path, (_, bindings) in scope.history.items():
             for binding in bindings:
                 if isinstance(binding, Assigned) and binding.point.scope is scope and hasattr(binding.node, "lineno"):
                     for row in range(binding.node.lineno, (binding.node.end_lineno or binding.node.lineno) + 1):
                         self._rows.setdefault(row, []).append((path, binding.node))
+
+    def _outer(self, whole: ast.AST) -> dict[ast.AST, ast.AST]:
+        """For each node inside of an expression the one directly around it; the expression stands around itself."""
+        found = self._inside.get(whole)
+        if found is None:
+            found = self._inside[whole] = {whole: whole}
+            queue = [whole]
+            for one in queue:  # it grows on the way
+                for part in parts_of(one):
+                    if part not in found:
+                        found[part] = one
+                        queue.append(part)
+        return found
+
+    def _above(self, whole: ast.AST, node: ast.AST) -> list[tuple[ast.AST, ast.AST]]:
+        """(expression, the part of it that holds `node`) from `whole` inwards."""
+        around = self._outer(whole)
+        path: list[tuple[ast.AST, ast.AST]] = []
+        while node is not whole and node in around:
+            path.append((around[node], node))
+            node = around[node]
+        path.reverse()
+        return path
 
     @cached_property
     def _shown(self) -> dict[ast.AST, bool]:
@@ -68,12 +92,11 @@ class Endings:
 
     def only_shown(self, node: ast.AST) -> bool:
         """Whether the name that an expression is assigned to goes into summaries only."""
-        return any(self._shown.get(whole, False) for _, whole in self._rows.get(node.lineno, ())
-                   if any(one is node for one in nodes_in(whole)))
+        return any(self._shown.get(whole, False) for _, whole in self._rows.get(node.lineno, ()) if node in self._outer(whole))
 
     def paths(self, node: ast.AST) -> set[str]:
         """The names and attributes that are assigned an expression with `node` in it."""
-        return {path for path, whole in self._rows.get(node.lineno, ()) if any(one is node for one in nodes_in(whole))}
+        return {path for path, whole in self._rows.get(node.lineno, ()) if node is whole or node in self._outer(whole)}
 
     def assigned(self, node: ast.AST) -> str | None:
         """The one path that the statement around an expression assigns; None for several or none."""
@@ -82,8 +105,8 @@ class Endings:
 
     def only_into(self, node: ast.AST, calls: frozenset[str], returned: bool = False) -> bool:
         """Whether every way from an expression ends in a comparison, or in a call of one of `calls`, or is `returned`."""
-        whole = next((one for one in self._on_row.get(node.lineno, ()) if any(inner is node for inner in nodes_in(one))), None)
-        if whole is None or _taken(whole, node):
+        whole = next((one for one in self._on_row.get(node.lineno, ()) if node in self._outer(one)), None)
+        if whole is None or _taken(self._above(whole, node)):
             return False
         if self._ends(whole, node, calls, returned):
             return True
@@ -91,7 +114,7 @@ class Endings:
         return self._followed(into, whole) and into.isdisjoint(self._going_on(calls, returned))
 
     def _ends(self, whole: ast.AST, node: ast.AST, calls: frozenset[str], returned: bool) -> bool:
-        return (returned and whole in self._returned or _ends(whole, node, calls)
+        return (returned and whole in self._returned or _ends(self._above(whole, node), calls)
                 or calls is CUTS and self._ranked(whole, node))
 
     def _ranked(self, whole: ast.AST, node: ast.AST) -> bool:
@@ -131,20 +154,20 @@ class Endings:
 
     def tested_for_nan(self, node: ast.AST) -> bool:
         """Whether the name that an expression is assigned to, or made part of, is asked further down whether it is finite."""
-        return any(read.lineno >= node.lineno and any(isinstance(outer, ast.Call) and leaf(outer.func) in NAN_TESTS for outer, _ in _above(whole, read))
+        return any(read.lineno >= node.lineno and any(isinstance(outer, ast.Call) and leaf(outer.func) in NAN_TESTS for outer, _ in self._above(whole, read))
                    for path in self.paths(node) for whole, read, _ in self._read.get(path, ()))
 
     def only_flattened(self, node: ast.AST) -> bool:
         """Whether every way from an expression goes straight into a square, a magnitude or a norm, which are flat at 0."""
-        whole = next((one for one in self._on_row.get(node.lineno, ()) if any(inner is node for inner in nodes_in(one))), None)
+        whole = next((one for one in self._on_row.get(node.lineno, ()) if node in self._outer(one)), None)
         if whole is None:
             return False
         if whole is not node:
-            return _flattens(*_above(whole, node)[-1])
+            return _flattens(*self._above(whole, node)[-1])
         into = self.assigned(whole)
         reads = self._read.get(into, ()) if into is not None else ()
         return bool(reads) and all(name is not one and name.lineno > whole.end_lineno and not isinstance(one, _BODIES)
-                                   and _flattens(*_above(one, name)[-1]) for one, name, _ in reads)
+                                   and _flattens(*self._above(one, name)[-1]) for one, name, _ in reads)
 
     def unread(self, node: ast.AST) -> bool:
         """Whether an expression is assigned to a name of this function that nobody reads."""
@@ -155,14 +178,19 @@ class Endings:
         """Whether a name of this scope is called or made to predict, and besides only asked for some attributes: nobody else gets it."""
         if any(isinstance(whole, _BODIES) or whole is read for whole, read, _ in self._read.get(name, ())):
             return False
-        outer = [_above(whole, read)[-1][0] for whole, read, _ in self._read.get(name, ())]
+        outer = [self._above(whole, read)[-1][0] for whole, read, _ in self._read.get(name, ())]
         runs = [isinstance(one, ast.Call) and isinstance(one.func, ast.Name) and one.func.id == name
                 or isinstance(one, ast.Attribute) and one.attr in _PREDICTS for one in outer]
         return any(runs) and all(run or isinstance(one, ast.Attribute) and one.attr in attributes for one, run in zip(outer, runs))
 
     def _later(self, name: str, whole: ast.AST) -> bool:
         """Whether a name is read further down: what ends here goes on where nobody sees it."""
-        return any(read.lineno > whole.end_lineno for _, read, _ in self._read.get(name, ()))
+        return self._last.get(name, 0) > whole.end_lineno
+
+    @cached_property
+    def _last(self) -> dict[str, int]:
+        """The last row in which each name is read."""
+        return {name: max(read.lineno for _, read, _ in reads) for name, reads in self._read.items()}
 
     @cached_property
     def _read(self) -> dict[str, list[tuple[ast.AST, ast.Name, frozenset[str]]]]:
@@ -191,7 +219,7 @@ class Endings:
             for name, reads in self._read.items():
                 for whole, node, targets in reads:
                     if isinstance(whole, _BODIES) or not self._ends(whole, node, calls, returned):
-                        if not self._followed(targets, whole) or _taken(whole, node):
+                        if not self._followed(targets, whole) or _taken(self._above(whole, node)):
                             queue.append(name)
                         for target in targets:
                             into.setdefault(target, set()).add(name)
@@ -261,10 +289,10 @@ def _flattens(outer: ast.AST, inner: ast.AST) -> bool:
     return isinstance(outer.op, ast.Pow) and outer.left is inner and isinstance(power, (int, float)) and power > 1
 
 
-def _ends(whole: ast.AST, node: ast.AST, calls: frozenset[str]) -> bool:
+def _ends(above: list[tuple[ast.AST, ast.AST]], calls: frozenset[str]) -> bool:
     """Whether inside of an expression a part of it ends in a comparison or as an argument of one of `calls`, or is asked for its
     shape or dtype only. NaN in a comparison decides what comes next: that is no summary."""
-    for outer, inner in _above(whole, node):
+    for outer, inner in above:
         if isinstance(outer, ast.Compare) and calls is not SUMMARIES or isinstance(outer, ast.Attribute) and (outer.attr in _ASKED or outer.attr in calls):
             return True
         if isinstance(outer, ast.Call) and inner is not outer.func and leaf(outer.func) in calls:
@@ -295,30 +323,8 @@ def _of_ranks(node: ast.AST) -> bool:
     return False
 
 
-def _taken(whole: ast.AST, node: ast.AST) -> bool:
+def _taken(above: list[tuple[ast.AST, ast.AST]]) -> bool:
     """Whether a part of an expression is given to what takes a gradient of it, or may, or to an object that is made of it."""
     return any(isinstance(outer, ast.Call) and inner is not outer.func
                and (leaf(outer.func)[:1].isupper() or _SINKS.fullmatch(leaf(outer.func)) is not None)
-               for outer, inner in _above(whole, node))
-
-
-def _above(whole: ast.AST, node: ast.AST) -> list[tuple[ast.AST, ast.AST]]:
-    """(expression, the part of it that holds `node`) from `whole` inwards."""
-    path: list[tuple[ast.AST, ast.AST]] = []
-    while whole is not node:
-        parts = parts_of(whole)
-        likely = [part for part in parts if part is node or _spans(part, node)]  # few, and nearly always the one
-        inner = next((part for part in [*likely, *parts] if part is node or any(one is node for one in nodes_in(part))), None)
-        if inner is None:
-            return path
-        path.append((whole, inner))
-        whole = inner
-    return path
-
-
-def _spans(whole: ast.AST, node: ast.AST) -> bool:
-    """Whether a part of an expression stands around another one in the text, as far as both say where they stand."""
-    if not hasattr(whole, "lineno") or not hasattr(node, "lineno"):
-        return False
-    return ((whole.lineno, whole.col_offset) <= (node.lineno, node.col_offset)
-            and (node.end_lineno, node.end_col_offset) <= (whole.end_lineno, whole.end_col_offset))
+               for outer, inner in above)

@@ -55,6 +55,8 @@ class Module:
         self.assertions: Any = None
         self.endings: dict[Scope, Any] = {}
         self._calls: dict[str, list[tuple[ast.Call, Point]]] = {}
+        self._expressions: dict[int, list[tuple[ast.AST, Point]]] = {}
+        self._chains: dict[int, list[ast.AST]] = {}
         self.nonlocal_rows = self.source.rows_with("nonlocal ")
         self.scope = Scope(source.tree, None, self)
         if "global " in source.text:
@@ -114,15 +116,17 @@ class Module:
 
     def chain(self, row: int) -> list[ast.AST]:
         """The functions and classes around a row, outermost first."""
-        around: list[ast.AST] = []
-        body = self.source.tree.body
-        while body:
-            node = body[max(bisect_right(body, row, key=_line) - 1, 0)]
-            if not node.lineno <= row <= node.end_lineno:
-                break
-            if isinstance(node, _DEFINITIONS):
-                around.append(node)
-            body = _block(node, row)
+        around = self._chains.get(row)
+        if around is None:
+            around = self._chains[row] = []
+            body = self.source.tree.body
+            while body:
+                node = body[max(bisect_right(body, row, key=_line) - 1, 0)]
+                if not node.lineno <= row <= node.end_lineno:
+                    break
+                if isinstance(node, _DEFINITIONS):
+                    around.append(node)
+                body = _block(node, row)
         return around
 
     def scope_of_row(self, row: int, interpreter: Any) -> Scope | None:
@@ -150,8 +154,11 @@ class Module:
 
     def expressions(self, row: int, interpreter: Any) -> list[tuple[ast.AST, Point]]:
         """The noted expressions that touch a row, each with the point where it stands."""
-        found = []
-        for scope in self.scopes_of_row(row, interpreter):
+        found = self._expressions.get(row)
+        if found is not None:
+            return found
+        found, scopes = [], self.scopes_of_row(row, interpreter)
+        for scope in scopes:
             statements = scope.statements  # in the order of the text
             index = bisect_right(statements, row, key=_first_row)
             while index and (statements[index - 1][1] >= row or statements[index - 1][0] == row):
@@ -159,6 +166,8 @@ class Module:
                 _, last, node, time = statements[index]
                 if last >= row:
                     found.append((node, Point(scope, time)))
+        if scopes:
+            self._expressions[row] = found
         return found
 
     def calls_to(self, name: str, interpreter: Any) -> list[tuple[ast.Call, Point]]:
