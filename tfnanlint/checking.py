@@ -152,7 +152,7 @@ class Checking:
         from tfnanlint import flow  # The op table is loaded only when some file needs it.
 
         try:
-            self._analysis = flow.Analysis(source, policy.rules, policy.setup, policy.drafted, within, facts)
+            self._analysis = flow.Analysis(source, policy.rules, policy.setup, policy.drafted, within, facts, policy.shown)
         except Unreadable as error:
             self.complete = False
             self.checked = Checked(source, (_unparsable(source, error),))

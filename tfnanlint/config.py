@@ -250,7 +250,11 @@ class Policy:
 
     def drafted(self, finding: Finding) -> bool:
         """Whether the finding of a draft is worth a second look: callers elsewhere may make an unknown value known."""
-        return finding.certainty is Certainty.UNKNOWN or self.setup.concerns(finding) and self.graded(finding)
+        return finding.certainty is Certainty.UNKNOWN or self.shown(finding)
+
+    def shown(self, finding: Finding) -> bool:
+        """Whether the finding of a draft would be shown as it is."""
+        return self.setup.concerns(finding) and self.graded(finding)
 
 
 # ---------------------------------------------------------------------------------------------------------

@@ -154,7 +154,8 @@ def analyse(source: Source, rules: Iterable[Rule], setup: Setup = Setup(),
 class Analysis:
     """All findings of `rules` in a source, of every certainty, in order of position; fixes are made one by one, when asked for.
 
-    A place where nothing is `wanted`, and nothing found that callers elsewhere could make surer, may be left out. With
+    A place where nothing is `wanted`, and nothing found that callers elsewhere could make surer, may be left out. Where nothing is
+    `shown` as the draft found it, it is judged once more only if callers elsewhere tell something of a value of which nothing was known. With
     `within`, only these rows are judged, as always with all of the file and its project in view. What all of it depends on
     outside of the source is noted in `facts`, if that is given. `cut_short` says that something was not followed to its end, which
     would have cost more than it may in a file of this length.
@@ -164,7 +165,7 @@ class Analysis:
     """
 
     def __init__(self, source: Source, rules: Iterable[Rule], setup: Setup = Setup(), wanted: Callable[[Finding], bool] = _any,
-                 within: range | None = None, facts: Facts | None = None):
+                 within: range | None = None, facts: Facts | None = None, shown: Callable[[Finding], bool] = _any):
         self.findings: list[Finding] = []
         self.cut_short = False
         self._file: File | None = None
@@ -174,21 +175,40 @@ class Analysis:
         if not marked and not _BARE.search(source.text):
             source.tree  # a syntax error is reported even where no rule has work
             return
+        doubtful: dict[ast.AST, int] = {}  # by their rows
+        unknown: dict[ast.AST, tuple[Unknown, list[Finding]]] = {}
         with File(source, found, marked, True, setup, facts) as draft:
-            doubtful = {node: node.lineno for node, point, stopped in draft.candidates(within=within)
-                        if any(wanted(found) for found in draft.judge(node, point, stopped))}
-            in_file = [] if doubtful else draft.of_file()
+            for node, point, stopped in draft.candidates(within=within):
+                judged = [finding for finding in draft.judge(node, point, stopped) if wanted(finding)]
+                if judged:
+                    doubtful[node] = node.lineno
+                    left = None if any(map(shown, judged)) else draft.unknown(node, point)
+                    if left is not None:
+                        unknown[node] = left, judged
+            in_file = [] if len(doubtful) > len(unknown) else draft.of_file()
             self.cut_short = draft.interpreter.cut_short
         if doubtful or in_file:
             self._file = File(source, found, marked, False, setup, facts)
             try:
-                self.findings = [f for candidate in self._file.candidates(doubtful) for f in self._file.judge(*candidate)]
-                self.findings += self._file.of_file()
+                self._judge_again(self._file, doubtful, unknown, bool(in_file))
             except BaseException:
                 self.close()
                 raise
         remember(source)
         self.findings.sort(key=lambda f: (f.span, f.code))
+
+    def _judge_again(self, final: File, doubtful: dict[ast.AST, int], unknown: dict[ast.AST, tuple[Unknown, list[Finding]]],
+                     in_file: bool) -> None:
+        """The findings at doubtful places: those of the draft where still nothing is known of what arrives there."""
+        for node, point, stopped in final.candidates(doubtful):
+            left, drafted = unknown.get(node, (None, []))
+            if left is not None and not left.less(final.interpreter.site(node, point)):
+                self.findings += drafted
+                continue
+            in_file = True
+            self.findings += final.judge(node, point, stopped)
+        if in_file:
+            self.findings += final.of_file()
 
     def __enter__(self) -> Analysis:
         return self
@@ -215,6 +235,23 @@ def _harmless(node: ast.BinOp) -> bool:
     return text or isinstance(node.right, ast.Constant) and bool(node.right.value)
 
 
+class Unknown:
+    """The parameters of an op application at which nothing was known of what arrives, as a draft saw it."""
+
+    def __init__(self, site: Site):
+        self._op = site.op
+        self.params = {param for param in site.args if not _tells(site.value(param))}
+
+    def less(self, site: Site | None) -> bool:
+        """Whether more is known of what arrives at the same application now."""
+        return site is None or site.op is not self._op or any(_tells(site.value(param)) for param in self.params if param in site.args)
+
+
+def _tells(value: Value) -> bool:
+    """Whether something is known of a value: of numbers, and of what is no number."""
+    return value.known or value.obj is not None or value.kind not in ("tensor", "array", "unknown") or value.guarded
+
+
 class File:
     """The judgement of one source.
 
@@ -233,7 +270,8 @@ class File:
         self.objects = subscribed.objects(self.module)
         self.compared = [one for one in subscribed.events["compare"] if any(word in source.text for word in one.words)]
         self.gradients = Gradients(self.module, self.interpreter)
-        self.contexts = {one: Context(self.module, self.interpreter, one, draft, setup) for one in subscribed.rules}
+        self.contexts: dict[Rule, Context] = {}
+        self.setup = setup
         # What led to each finding of the final judgement: the rule, and what it looked at.
         self.runs: dict[Finding, tuple[Rule, Any, Point | None]] | None = None if draft else {}
 
@@ -249,11 +287,23 @@ class File:
         self.contexts.clear()
         self.__dict__.clear()
 
+    def context(self, one: Rule) -> Context:
+        """What a rule may ask of this judgement; most rules never do."""
+        if one not in self.contexts:
+            self.contexts[one] = Context(self.module, self.interpreter, one, self.runs is None, self.setup)
+        return self.contexts[one]
+
     def of_file(self) -> list[Finding]:
         """Findings of the rules that look at a file as a whole."""
         text = self.module.source.text
         return [finding for one in self.subscribed.events["file"] if any(word in text for word in one.words)
                 for finding in self.run(one, self.module, None)]
+
+    def unknown(self, node: ast.expr, point: Point) -> Unknown | None:
+        """What is not known where an op is applied; None for what is no application, or where something is known of all."""
+        site = self.interpreter.site(node, point) if not isinstance(node, ast.Compare) else None
+        left = Unknown(site) if site is not None else None
+        return left if left is not None and left.params else None
 
     def judge(self, node: ast.expr, point: Point, stopped: bool) -> Iterator[Finding]:
         if isinstance(node, ast.Compare):
@@ -285,7 +335,7 @@ class File:
         return found
 
     def _asked(self, one: Rule, subject: Any, point: Point | None) -> list[Finding]:
-        context = self.contexts[one]
+        context = self.context(one)
         self.interpreter.steps = 0
         try:
             found = one.check(subject, context) if point is None else one.check(subject, point, context)
@@ -298,7 +348,7 @@ class File:
         run = self.runs.get(finding)
         if run is None or finding.fixes:
             return finding
-        context = self.contexts[run[0]]
+        context = self.context(run[0])
         context.repairing = True
         try:
             again = self._asked(*run)
