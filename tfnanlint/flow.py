@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import re
 import traceback
 from dataclasses import replace
 from functools import cache
 from typing import Any, Callable, Iterable, Iterator
 
+from tfnanlint.calls import ClassObject, Function
 from tfnanlint.conditions import leaf
 from tfnanlint.expressions import _COMPARISONS, _OPERATORS, Interpreter
 from tfnanlint.findings import Certainty, Finding, Setup
 from tfnanlint.gradients import Gradients
 from tfnanlint.module import Module
+from tfnanlint.nodes import nodes_in
 from tfnanlint.ops import Op, load
 from tfnanlint.project import Facts, Project, adopt, remember
 from tfnanlint.rules import EVENTS, Context, Rule
@@ -29,6 +32,9 @@ ALLOWANCE, ALLOWANCE_PER_LINE = 4000, 0.5
 _FINAL = 4
 _SYMBOLS = {"tf.divide": "/", "tf.pow": "**", "tf.math.floordiv": "//", "tf.math.floormod": "%", "tf.subtract": "-",
             "tf.add": "+", "tf.multiply": "*"}
+_BUILTINS = frozenset(dir(builtins))
+# How a name can be bound to something else than a function, as text.
+_BINDING = ("{} =", "{}=", "{} :", "{}:", "for {}", ", {} in ", "as {}", "import {}", "lambda {}", "  {},", "({},", ", {},", ", {})", "({})")
 _OBJECTS = ("keras.layers.", "keras.losses.")
 _BARE = re.compile(r"^[ \t]*from[ \t]+[\w.]*(?:tensorflow|keras)", re.M)
 
@@ -272,6 +278,8 @@ class File:
         self.gradients = Gradients(self.module, self.interpreter)
         self.contexts: dict[Rule, Context] = {}
         self.setup = setup
+        self._yielding: dict[ast.AST, bool] = {}
+        self._renaming: dict[str, bool] = {}
         # What led to each finding of the final judgement: the rule, and what it looked at.
         self.runs: dict[Finding, tuple[Rule, Any, Point | None]] | None = None if draft else {}
 
@@ -376,10 +384,44 @@ class File:
         if within is not None:
             rows = [row for row in rows if row in within]
         for row in rows:
+            if only is None and not self._may_hold(row):
+                continue
             for expression, point in self.module.expressions(row, self.interpreter):
                 if expression not in seen:
                     seen.add(expression)
                     yield from (c for c in self.seek(expression, point) if only is None or c[0] in only)
+
+    def _may_hold(self, row: int) -> bool:
+        """Whether `seek` may find something on a row, as the tree alone tells: else the function around it need not be walked."""
+        computed = self.module.computed(row)
+        return computed is None or any(map(self._may_yield, computed))
+
+    def _may_yield(self, expression: ast.AST) -> bool:
+        if expression not in self._yielding:
+            self._yielding[expression] = any(map(self._sought, nodes_in(expression)))
+        return self._yielding[expression]
+
+    def _sought(self, node: ast.AST) -> bool:
+        """Whether a node is one that `seek` yields, wherever it stands."""
+        if isinstance(node, ast.Call):
+            name = leaf(node.func.func if isinstance(node.func, ast.Call) else node.func)
+            return name in self.subscribed.leaves or name in self.objects or isinstance(node.func, ast.Name) and self._may_be_renamed(name)
+        if isinstance(node, (ast.BinOp, ast.AugAssign)):
+            return type(node.op) in self.subscribed.signs and not (isinstance(node, ast.BinOp) and _by_a_number(node))
+        return isinstance(node, ast.Compare) and bool(self.compared)
+
+    def _may_be_renamed(self, name: str) -> bool:
+        """`_renamed` anywhere in the file: not where a name is that of a function or class and is bound to nothing else."""
+        if name not in self._renaming:
+            binding = self.module.scope.at(name)
+            if self.module.stars or binding is None and name not in _BUILTINS:
+                found = True
+            elif isinstance(binding, Imported):
+                found = binding.dotted.rsplit(".", 1)[-1] in self.subscribed.leaves
+            else:
+                found = binding is not None and not (isinstance(binding, Fixed) and isinstance(binding.value(self.interpreter).obj, (Function, ClassObject)))
+            self._renaming[name] = found or any(form.format(name) in self.module.source.text for form in _BINDING)
+        return self._renaming[name]
 
     def seek(self, expression: ast.AST, point: Point) -> Iterator[tuple[ast.expr, Point, bool]]:
         """The op applications inside an expression, each with the point (refined, inside a lambda) where it stands."""

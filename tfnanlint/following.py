@@ -312,21 +312,21 @@ class Following(Recursion):
         if key not in self.escaping:  # once for all functions of that name: there may be one in each of many classes
             handed = self.escaping[key] = set()
             for row in function.module.source.rows_naming(function.name):
+                computed = function.module.computed(row)
+                if computed is not None and not any(_uses(function.name, one) for one in computed):
+                    continue
                 for expression, point in function.module.expressions(row, self):
                     handed |= self._handed_on(function.name, expression, point)
         return function.node in self.escaping[key]
 
     def _handed_on(self, name: str, expression: ast.AST, point: Point) -> set[ast.AST]:
         """The functions of a name that an expression uses as values."""
-        nodes = nodes_in(expression)
-        called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
         found = set()
-        for node in nodes:
-            if isinstance(node, (ast.Name, ast.Attribute)) and id(node) not in called and leaf(node) == name:
-                value = self.evaluate(node, point)
-                for option in value.obj.options if isinstance(value.obj, Choice) else (value,):
-                    target = option.obj.function if isinstance(option.obj, Bound) else option.obj
-                    found |= {target.node} if isinstance(target, Function) else set()
+        for node in _uses(name, expression):
+            value = self.evaluate(node, point)
+            for option in value.obj.options if isinstance(value.obj, Choice) else (value,):
+                target = option.obj.function if isinstance(option.obj, Bound) else option.obj
+                found |= {target.node} if isinstance(target, Function) else set()
         return found
 
     @property
@@ -562,6 +562,13 @@ class Following(Recursion):
                 found = made.bindings if isinstance(made, Joined) else ()  # another one for another version of Keras
                 names.update(filter(None, [name, *(self._resolve_binding(option, 0) for option in found)]))
         return names
+
+
+def _uses(name: str, expression: ast.AST) -> list[ast.expr]:
+    """Where an expression uses what ends in a name as a value, and does not call it."""
+    nodes = nodes_in(expression)
+    called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
+    return [node for node in nodes if isinstance(node, (ast.Name, ast.Attribute)) and leaf(node) == name and id(node) not in called]
 
 
 def _without_none(note: ast.expr | None) -> ast.expr | None:

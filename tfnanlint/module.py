@@ -6,10 +6,11 @@ import ast
 import re
 from bisect import bisect_right
 from functools import cached_property
-from typing import Any
+from typing import Any, Callable
 
 from tfnanlint.calls import ClassObject, Function
 from tfnanlint.conditions import leaf
+from tfnanlint.nodes import nodes_in
 from tfnanlint.scopes import Point, Scope
 from tfnanlint.source import Source
 from tfnanlint.statements import Walk
@@ -37,6 +38,28 @@ def _block(node: ast.AST, row: int) -> list[ast.stmt]:
         if part.body[0].lineno <= row <= part.body[-1].end_lineno:
             return part.body
     return []
+
+
+def _nothing(node: Any) -> list[ast.AST]:
+    return []
+
+
+def _given(node: Any) -> list[ast.AST]:
+    return [node.value] if node.value is not None else []
+
+
+def _test(node: Any) -> list[ast.AST]:
+    return [node.test]
+
+
+# What is computed by a statement itself, not by those inside of it.
+_COMPUTED: dict[type, Callable[[Any], list[ast.AST]]] = {
+    **dict.fromkeys((ast.Assign, ast.AnnAssign, ast.Return, ast.Expr), _given), **dict.fromkeys((ast.If, ast.While, ast.Assert), _test),
+    **dict.fromkeys((ast.For, ast.AsyncFor), lambda node: [node.iter]), ast.AugAssign: lambda node: [node],
+    **dict.fromkeys((ast.With, ast.AsyncWith), lambda node: [item.context_expr for item in node.items]),
+    **dict.fromkeys((*_DEFINITIONS, ast.Try, ast.Raise, ast.Delete, ast.Pass, ast.Import, ast.ImportFrom, ast.Global, ast.Nonlocal,
+                     ast.Break, ast.Continue), _nothing),
+}
 
 
 class Module:
@@ -129,6 +152,25 @@ class Module:
                 body = _block(node, row)
         return around
 
+    def computed(self, row: int) -> list[ast.AST] | None:
+        """What the statements around a row compute themselves, as the tree alone tells; None where it does not: at decorators."""
+        found: list[ast.AST] = []
+        body = self.source.tree.body
+        while body:
+            index = max(bisect_right(body, row, key=_line) - 1, 0)
+            node = body[index]
+            parts = _COMPUTED.get(type(node))
+            if parts is None or not node.lineno <= row <= node.end_lineno or index and body[index - 1].end_lineno >= row:
+                return None
+            found += parts(node)
+            body = _block(node, row)
+        return found
+
+    def _calls_on(self, row: int, name: str) -> bool:
+        """Whether something whose name ends in `name` may be called on a row: a definition of that name is no call."""
+        computed = self.computed(row)
+        return computed is None or any(isinstance(node, ast.Call) and leaf(node.func) == name for one in computed for node in nodes_in(one))
+
     def scope_of_row(self, row: int, interpreter: Any) -> Scope | None:
         """The walked scope whose statements hold a row; None in code that is never reached."""
         scope = self.scope
@@ -179,6 +221,8 @@ class Module:
         seen: set[ast.AST] = set()
         walked: set[ast.AST] = set()
         for row in self.source.rows_naming(name, "("):
+            if not self._calls_on(row, name):
+                continue
             for expression, point in self.expressions(row, interpreter):
                 if expression in walked:
                     continue
