@@ -248,7 +248,7 @@ class Generator(MoreStatements):
         """A reference under one of the names of its row; arguments stand in the order of the row's own name."""
         name = reference.partition("(")[0]
         row = TABLE.get(name)
-        others = [alias for alias in row.aliases if alias.startswith(_SPELLINGS)] if row else []
+        others = [alias for alias in row.aliases if alias.startswith(_SPELLINGS) and "imension" not in alias] if row else []
         return reference.replace(name, self.random.choice(others), 1) if others and self.random.random() < 0.4 else reference
 
     def _assign(self, scope: Scope, expression: str, name: str = "") -> list[str]:

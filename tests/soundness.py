@@ -14,7 +14,7 @@ from tfnanlint.values import FLOATS, INF, MIXED, SMALLEST, Value, rounded
 
 MAX_ROUNDS = 2000  # of one row in one run
 MAX_SIZE = 4_000_000  # elements: a loop over tf.one_hot adds an axis in every round until the memory is full
-COARSE = 0.125  # by which a number in float16 or bfloat16 may miss a bound that was computed in float32
+ROUNDINGS = 16  # by whose sum a number in float16 or bfloat16 may miss a bound that was computed in float32
 MAX_KEPT = 12  # values recorded of one row
 
 
@@ -148,13 +148,14 @@ class Run:
 
         In float64 bound and number are rounded to float32: what a test or a constant says is said of its numbers. What is finite in
         float64 alone counts as Inf: the bounds do not say how far float64 goes. In float16 and bfloat16 a number may miss a bound
-        by an eighth, for their roundings add up, more so below 6e-5. NaN and Inf are not judged there, and open the run: what is small in
+        by some roundings (1/64, 1/8), which add up, more so below 6e-5. NaN and Inf are not judged there, and open the run: what is small in
         float32 is 0 in float16, and hazards are those of the dtype that is supposed.
         """
         if dtype in ("float16", "bfloat16"):
             self.open |= not math.isfinite(number)
+            coarse = ROUNDINGS * FLOATS[dtype].eps
             return not math.isfinite(number) or (
-                value.lo - COARSE * max(1.0, abs(value.lo)) <= number <= value.hi + COARSE * max(1.0, abs(value.hi)))
+                value.lo - coarse * max(1.0, abs(value.lo)) <= number <= value.hi + coarse * max(1.0, abs(value.hi)))
         if FLOATS["float32"].max < abs(number) < INF:
             return self._admits(value, math.copysign(INF, number))
         return value.kind != "number" and (

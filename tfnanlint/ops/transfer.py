@@ -91,8 +91,8 @@ def _dtype(a: Value, b: Value) -> str | None:
 
 
 def _of_numpy(value: Value) -> bool:
-    """Whether a number may be a float64 of NumPy's, which makes arrays float64 where one of Python's follows them."""
-    return value.kind == "number" and isinstance(value.origin, Site) and value.origin.library == "np"
+    """Whether a number may be a float64 of NumPy's, which makes arrays float64 where one of Python's follows them; or TensorFlow's size."""
+    return value.kind == "number" and (value.dtype in WHOLE or isinstance(value.origin, Site) and value.origin.library == "np")
 
 
 def in_dtype(value: Value, dtype: str | None) -> Value:
@@ -137,10 +137,10 @@ def _fraction(value: Value) -> bool:
     return value.kind == "number" and not (value.lo == value.hi == value.lo // 1)
 
 
-def _meeting(a: Value, b: Value) -> tuple[Value, Value, str | None]:
-    """Two operands and the dtype they are computed in."""
+def _meeting(a: Value, b: Value, truth: bool = False) -> tuple[Value, Value, str | None]:
+    """Two operands and the dtype they are computed in; `truth`: the operation is TensorFlow's for truth values, too."""
     dtype = _dtype(a, b)
-    if dtype is None and "array" in (a.kind, b.kind):
+    if dtype is None and "array" in (a.kind, b.kind) or dtype == "bool" and not truth:  # Python and NumPy add truth values up
         return _of_any_dtype(a), _of_any_dtype(b), None
     if (dtype in WHOLE or dtype == MIXED) and a.kind != "tensor" != b.kind:
         if _fraction(a) or _fraction(b):  # NumPy and Python do not cut off
@@ -274,15 +274,15 @@ def least_magnitude(x: Value, dtype: str | None) -> float:
 def multiply(a: Value, b: Value) -> Value:
     if same(a, b) and not (a.exact and a.is_number):
         return with_kind(square(a), a, b)
-    a, b, dtype = _meeting(a, b)
+    a, b, dtype = _meeting(a, b, truth=True)
     corners = [_times(p, q) for p in (a.lo, a.hi) for q in (b.lo, b.hi)]
     up, down = _infinite_product(a, b) if a.inf or b.inf else (False, False)
     nan = a.nan or b.nan or (a.inf and b.zero) or (b.inf and a.zero)
     zero = a.zero or b.zero or _times(least_magnitude(a, dtype), least_magnitude(b, dtype)) < smallest(dtype)
     result = made(min(corners), max(corners), a, b, nan=nan, up=up, down=down, dtype=dtype, zero=zero)
-    truth = dtype == "bool" and "array" not in (a.kind, b.kind) or "bool" in (a.dtype, b.dtype) and "tensor" in (a.kind, b.kind) and "array" not in (a.kind, b.kind)
-    if truth:  # TensorFlow's `and`, to which a number is a bool, too
-        return Value(0.0 if zero else 1.0, 0.0 if a.lo == a.hi == 0 or b.lo == b.hi == 0 else 1.0, dtype="bool")
+    if "bool" in (a.dtype, b.dtype) and "array" not in (a.kind, b.kind):  # TensorFlow's `and`, to which a number is a bool, too
+        both = Value(0.0 if zero else 1.0, 0.0 if a.lo == a.hi == 0 or b.lo == b.hi == 0 else 1.0, dtype="bool")
+        return both if a.kind == b.kind == "tensor" or dtype == "bool" and "tensor" in (a.kind, b.kind) else join([both, result]).but(dtype=None, kind="unknown")
     result.guarded = a.guarded and (b.positive or b.guarded) or b.guarded and a.positive
     result.evident = result.evident or (a.evident and b.known and not (b.lo == b.hi == 0)) or (b.evident and a.known)
     return with_kind(result, a, b)
