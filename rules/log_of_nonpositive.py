@@ -17,7 +17,7 @@ of a likelihood, so it is for elements that do not count.
 
 Doubtful is, where no gradient is known to be taken, a logarithm of which the function itself asks whether it is finite (who does so
 has met NaN), and one of a value of which nothing is known but that a method of some object gave it, or that its name calls a scale, a rate or
-degrees of freedom and that is no factor of anything.
+degrees of freedom and that is no factor of anything. So is one behind a call of a name that nobody defines.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/where (inner where on the input).
 
@@ -27,12 +27,12 @@ https://github.com/mkocabas/focal-loss-keras/issues/17 (both ends of the probabi
 https://github.com/tensorflow/docs/pull/1943 (the empty bins of a spectrogram)
 """
 
-from tfnanlint.api import (INF, SETTINGS, Certainty, Claim, Context, Finding, Fix, Iterator, Note, Site, Value, ast, evidence, filler, named_count, named_scale, plain,
-                           repairs, rule, step, words)
+from tfnanlint.api import (INF, SETTINGS, Certainty, Claim, Context, Finding, Fix, Iterator, Note, Site, Value, ast, evidence, filler, named_count,
+                           named_scale, never_reached, plain, repairs, rule, step, words)
 
 
 @rule("TFN101", "log-of-nonpositive", on="tf.math.log tf.math.log1p ops.log2 ops.log10", default="MUST MAY UNKNOWN",
-      over="TFN307", silent="MAY/NO UNKNOWN/NO MAY/UNKNOWN/DOUBTFUL UNKNOWN/UNKNOWN/DOUBTFUL")
+      over="TFN307", silent="MAY/NO UNKNOWN/NO MAY/UNKNOWN/DOUBTFUL UNKNOWN/UNKNOWN/DOUBTFUL MAY/YES/DOUBTFUL")
 def check(log: Site, here: Context) -> Iterator[Finding]:
     x = log.value("x")
     edge = -1.0 if log.op.name == "tf.math.log1p" else 0.0
@@ -51,7 +51,7 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
         return
     if certainty is not Certainty.MUST and here.only_compared(log):
         return  # a draw is accepted where `log(u) < ratio`: -inf is right there
-    doubtful = certainty is not Certainty.MUST and not here.draft and (here.tested_for_nan(log) or doubted(log, certainty, here))
+    doubtful = certainty is not Certainty.MUST and not here.draft and (here.tested_for_nan(log) or doubted(log, certainty, here) or never_reached(log))
     limit = "0" if edge == 0 else "-1"
     if certainty is Certainty.UNKNOWN:
         message = f"logarithm of a value about which nothing is known: at {limit} it is -inf, below it NaN"

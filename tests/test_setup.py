@@ -258,6 +258,14 @@ def test_what_a_rule_doubts_has_a_nearest_that_it_reports(code, body, nearest):
     assert code in {one.code for one in kept.findings}
 
 
+@pytest.mark.parametrize("called, shown", [("distance_of", False), ("abs", True), ("tf.abs", True)])
+def test_what_follows_a_call_that_nobody_defines_is_doubtful(called, shown):
+    """`TFN101`: the function raises NameError before it comes to the logarithm."""
+    checked = check_source(Source("a.py", HEAD + f"    with tf.GradientTape() as tape:\n        tape.watch(x)\n        d = {called}(x)\n"
+                                  "        y = tf.math.log(tf.nn.relu(d))\n    return tape.gradient(y, x)\n"), policy(Setup()))
+    assert not checked.findings if not shown else "TFN101" in {one.code for one in checked.findings}
+
+
 @pytest.mark.parametrize("method, other, shown", [("call", "pos", False), ("call", "2.0 * pos", True), ("distances", "pos", True)])
 def test_the_distance_of_two_points_of_the_data_is_doubtful(method, other, shown):
     """`TFN202`: atoms and nodes that a layer is called with are at different places; embeddings that a loss is called with are trained."""

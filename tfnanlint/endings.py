@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import re
 from functools import cached_property
 from typing import Any
@@ -238,6 +239,24 @@ def endings_of(scope: Scope, module: Any) -> Endings:
     if scope not in module.endings:
         module.endings[scope] = Endings(scope, module)
     return module.endings[scope]
+
+
+def never_reached(site: Any) -> bool:
+    """Whether a function calls, before it comes to a site and whatever happens, a name that nobody defines: it raises NameError there."""
+    point = site.point
+    if point is None or point.over is not None or point.scope.function is None or point.scope.module.stars:
+        return False
+    statements = list(getattr(point.scope.function.node, "body", ()))
+    while statements:
+        one = statements.pop(0)
+        if not isinstance(one, ast.stmt) or one.lineno >= site.node.lineno:
+            return False
+        if isinstance(one, ast.With):
+            statements = one.body + statements
+        elif isinstance(one, (ast.Assign, ast.Expr)) and isinstance(one.value, ast.Call) and isinstance(one.value.func, ast.Name):
+            if point.lookup(one.value.func.id) is None and not hasattr(builtins, one.value.func.id):
+                return True
+    return False
 
 
 def goes_into(site: Any, interpreter: Any, calls: frozenset[str]) -> bool:
