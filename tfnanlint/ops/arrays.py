@@ -426,8 +426,10 @@ def _filtered(site: Site) -> bool:
     return value.emptied
 
 
-op("tf.shape", "K.shape ops.shape raw.Shape tf.shape_n tf.convert_to_shape np.shape tf.compat.dimension_value "
-   "tf.Dimension tf.TensorShape", "x out_type name", dimensions, reference="tf.shape(x)")
+op("tf.shape", "K.shape ops.shape raw.Shape tf.shape_n tf.convert_to_shape np.shape tf.TensorShape",
+   "x out_type name", dimensions, reference="tf.shape(x)")
+op("tf.compat.dimension_value", "tf.Dimension", "dimension", lambda site: site.value("dimension"), passes="dimension",
+   untested="gives a Python number or None")
 def size(site: Site) -> Value:
     """The number of elements: at least 1, unless elements were filtered out."""
     return Value(0.0 if _filtered(site) else 1.0, INF, kind="number", dtype=indices(site, "int32", "int32", "out_type"))
