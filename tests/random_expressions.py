@@ -63,7 +63,7 @@ EXPRESSIONS = {
                  "{b} & {b}", "~{b}", "tf.math.is_nan({x})", "{x} == 0", "tf.logical_or({b}, {x} > 0)"),
     "numbers": ("n + 1", "n * 2", "{c} * 2", "{c} ** 2", "max({c}, EPS)", "min({c}, {d})", "1.0 / (n + 1)", "float(n)", "int({c})", "math.sqrt(abs({c}))",
                 "math.exp(-{c})", "len([{x}, {y}])", "{v}.shape[0]", "float({s})", "round({c}, 2)", "{l} + {c}", "{l} * {l}", "-{l}", "abs({l})", "{l} if flag else {c}",
-                "n or 2", "n // 2", "np.sqrt(abs({l}))", "np.maximum({l}, EPS)", "sum([{l}, {c}])", "{l} / 3", "math.floor({c})", "Config().eps"),
+                "n // 2", "np.sqrt(abs({l}))", "np.maximum({l}, EPS)", "sum([{l}, {c}])", "{l} / 3", "math.floor({c})", "Config().eps"),
     "segments": ("tf.math.segment_mean({v}, tf.sort(tf.range(tf.shape({v})[0]) % 2))", "tf.math.unsorted_segment_sum({v}, tf.range(tf.shape({v})[0]) % 2, 3)",
                  "tf.math.unsorted_segment_mean({v}, tf.range(tf.shape({v})[0]) % 2, 3)", "tf.math.unsorted_segment_max({v}, tf.range(tf.shape({v})[0]) % 2, 2)",
                  "tf.math.unsorted_segment_max({v}, tf.range(tf.shape({v})[0]) % 2, 3)", "tf.math.unsorted_segment_prod({v}, tf.range(tf.shape({v})[0]) % 2, 3)",

@@ -271,9 +271,9 @@ class Generator(MoreStatements):
         name = self.random.choice([n for n in scope.names if n != "n"])
         line, before = f"{name} {self.random.choice('+-*/')}= {self.expression(scope)}", dtype_of(scope.space[name])
         scope.run([line])
+        scope.bind(name)
         if dtype_of(scope.space[name]) == "bool" != before:  # TensorFlow's product of anything with truth values: nothing knows them here
             raise Misfit
-        scope.bind(name)
         return [line, f"reveal({name})"]
 
     def swap(self, scope: Scope) -> list[str]:

@@ -292,8 +292,9 @@ class Interpreter(Resolution, Following, Instances, Policies, Containers, State,
         for given in site._values.values():
             if given is NOTHING:
                 return NOTHING
-        if value.kind == "tensor" and site.library == "np":
+        if site.library == "np" and value.kind in ("tensor", "array"):
             value.kind = "array"  # also of tensors
+            value.dtype = value.dtype if value.dtype != "bfloat16" else None  # which NumPy does not know: what it makes of it depends
         elif value.kind == "tensor" and site.library in _PLAIN and all(v.kind != "tensor" for v in site._values.values()):
             # Nothing here says that TensorFlow computes it; NumPy's functions and methods give arrays.
             array = site.library == "method" and any(v.kind == "array" for v in site._values.values())

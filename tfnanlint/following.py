@@ -83,7 +83,7 @@ class Following(Recursion):
     def _layer(self, callee: Value, given: Value, node: ast.Call | None, point: Point | None) -> Value:
         layer = callee.obj
         site = layer.site
-        of_keras = site.op.name.startswith("keras.") and callee.kind != "loss" and not site.op.name.startswith("keras.constraints.")
+        of_keras = site.op.name.startswith("keras.") and callee.kind != "loss" and not site.op.name.startswith(("keras.constraints.", "keras.initializers."))
         value = self.in_its_dtype(layer, given) if of_keras else layer.out(given, site)
         if node is None or point is None:
             return value

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tfnanlint.source import Source
 
 _ARRAYS = frozenset(("tensor", "array", "unknown", "sequence"))
-_PICKING = frozenset(("tf.boolean_mask", "tf.unique"))
+_PICKING = frozenset(("tf.boolean_mask", "tf.unique", "tf.dynamic_partition"))
 _PLACES = (ast.Constant, ast.Slice, ast.Tuple)
 
 

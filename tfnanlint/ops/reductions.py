@@ -479,13 +479,14 @@ def _segments(reduced, empty: float | None):
     return give
 
 
-def _extreme_of(side: int):
-    """The largest (smallest) of a segment; a segment without elements gives the lowest (highest) number."""
+def _extreme_of(side: int, gaps: bool):
+    """The largest (smallest) of a segment; one without elements gives the lowest (highest) number, or 0 in `gaps` between sorted ones."""
 
     def give(site: Site) -> Value:
         x = site.value("x")
         bound = side * t.limits_of(x.dtype).max
-        return _like(x, min(x.lo, bound), max(x.hi, bound), None if x.zero else False)
+        result = _like(x, min(x.lo, bound), max(x.hi, bound), None if x.zero else False)
+        return _joined_with(result, 0.0) if gaps else result
 
     return give
 
@@ -500,7 +501,7 @@ for _prefix in ("segment", "unsorted_segment"):
            _segments(_reduced, _empty), untested="takes segment ids; the plain reduction is tested")
     for _what, _side in (("max", -1), ("min", 1)):
         op(f"tf.math.{_prefix}_{_what}", f"tf.{_prefix}_{_what} raw.{_raw}{_what.capitalize()}"
-           + (f" ops.segment_{_what}" if _prefix == "segment" else ""), _params, _extreme_of(_side),
+           + (f" ops.segment_{_what}" if _prefix == "segment" else ""), _params, _extreme_of(_side, _prefix == "segment"),
            untested="takes segment ids; the plain reduction is tested")
 op("tf.math.unsorted_segment_sqrt_n", "tf.unsorted_segment_sqrt_n", "x segment_ids num_segments name", _segments(total, 0.0),
    untested="takes segment ids")

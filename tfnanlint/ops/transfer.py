@@ -141,7 +141,7 @@ def _meeting(a: Value, b: Value, truth: bool = False) -> tuple[Value, Value, str
     """Two operands and the dtype they are computed in; `truth`: the operation is TensorFlow's for truth values, too."""
     dtype = _dtype(a, b)
     if dtype is None and "array" in (a.kind, b.kind) or dtype == "bool" and not truth:  # Python and NumPy add truth values up
-        return _of_any_dtype(a), _of_any_dtype(b), None
+        return in_dtype(_of_any_dtype(a), None), in_dtype(_of_any_dtype(b), None), None
     if (dtype in WHOLE or dtype == MIXED) and a.kind != "tensor" != b.kind:
         if _fraction(a) or _fraction(b):  # NumPy and Python do not cut off
             return _of_any_dtype(a), _of_any_dtype(b), None
@@ -282,10 +282,19 @@ def multiply(a: Value, b: Value) -> Value:
     result = made(min(corners), max(corners), a, b, nan=nan, up=up, down=down, dtype=dtype, zero=zero)
     if "bool" in (a.dtype, b.dtype) and "array" not in (a.kind, b.kind):  # TensorFlow's `and`, to which a number is a bool, too
         both = Value(0.0 if zero else 1.0, 0.0 if a.lo == a.hi == 0 or b.lo == b.hi == 0 else 1.0, dtype="bool")
-        return both if a.kind == b.kind == "tensor" or dtype == "bool" and "tensor" in (a.kind, b.kind) else join([both, result]).but(dtype=None, kind="unknown")
+        tensors = [_of_tensors(a), _of_tensors(b)]
+        return both if all(tensors) or dtype == "bool" and any(tensors) else join([both, result]).but(dtype=None, kind="unknown")
     result.guarded = a.guarded and (b.positive or b.guarded) or b.guarded and a.positive
     result.evident = result.evident or (a.evident and b.known and not (b.lo == b.hi == 0)) or (b.evident and a.known)
     return with_kind(result, a, b)
+
+
+def _of_tensors(value: Value) -> bool:
+    """Whether a value is a tensor; a comparison is one where something is that was compared."""
+    test = value.origin
+    if value.dtype == "bool" and isinstance(test, Site) and test.library == "operator" and test.given("x") and test.given("y"):
+        return "tensor" in (test.value("x").kind, test.value("y").kind)
+    return value.kind == "tensor"
 
 
 def _infinite_product(a: Value, b: Value) -> tuple[bool, bool]:
