@@ -105,7 +105,8 @@ class Run:
     """One run of a program, in its order.
 
     NaN and Inf are said where the program shows them. An input of which nothing is known, and a number without a bound that
-    overflows, are said to be neither: what comes after such a number in the same run may be NaN or Inf too (`open`).
+    overflows, are said to be neither: what comes after such a number in the same run may be NaN or Inf too (`open`). What is
+    not known is taken to have elements: a mean of it is NaN where it has none.
     """
 
     def __init__(self) -> None:
@@ -131,6 +132,7 @@ class Run:
         if name and not unknown and value.kind == "tensor" and hasattr(dtype, "as_numpy_dtype") and value.dtype != name:
             return f"dtype is {name}, not {value.dtype}"
         self.numbers += arrays[0].size
+        self.open |= not value.known and not arrays[0].size
         wrong = [number for number in _ends(np, arrays[0]) if number not in _LEAST and not self._admits(value, number)
                  and not (unknown and self._admits_elsewhere(value, number, name))]
         return f"{wrong[0]!r} is not in {value!r}" if wrong else ""

@@ -366,8 +366,8 @@ op("tf.eye", "tf.linalg.eye K.eye ops.eye ops.identity tnp.eye tnp.identity np.e
 def _one_hot(site: Site) -> Value:
     on = site.value("on_value") if site.given("on_value") else number(1.0)
     off = site.value("off_value") if site.given("off_value") else number(0.0)
-    both = join([on, off])
-    return Value(both.lo, both.hi, both.zero, nan=both.nan, dtype=dtype_given(site, "float32"))
+    both, dtype = join([on, off]), dtype_given(site, "float32")
+    return Value(t.rounded(both.lo, dtype), t.rounded(both.hi, dtype), both.zero, nan=both.nan, dtype=dtype)
 
 
 op("tf.one_hot", "raw.OneHot", "x depth on_value off_value axis dtype name", _one_hot,

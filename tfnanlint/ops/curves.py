@@ -355,7 +355,8 @@ def atan2(y: Value, x: Value) -> Value:
     if x.positive:
         lo, hi = max(lo, -math.pi / 2), min(hi, math.pi / 2)
     lo, hi = t.outward(lo, hi, t.joined_dtype((x, y)), 1)
-    return Value(lo, hi, nan=x.nan or y.nan, dtype=t.joined_dtype((x, y)))
+    subnormal = all(v.known and v.zero and v.lo < v.hi for v in (x, y))  # the kernel flushes both and divides 0 by 0
+    return Value(lo, hi, nan=x.nan or y.nan or subnormal, dtype=t.joined_dtype((x, y)))
 
 
 def domain(function: Callable[[float], float], left: float, right: float, *, poles: tuple[float, float] | None = None,

@@ -113,8 +113,17 @@ row("acosh", t.unary(c.acosh), ops="arccosh", np="arccosh", needs={"x": "above 1
 row("atanh", t.unary(c.atanh), ops="arctanh", np="arctanh", needs={"x": "inside (-1, 1)"}, masked="all",
     gradient="infinite at -1 and 1")
 own("ops.sinc", t.unary(c.sinc), reference="tnp.sinc(x)")
-own("ops.deg2rad", t.unary(t.increasing(math.radians, odd=True)), reference="tnp.deg2rad(x)")
-own("ops.rad2deg", t.unary(t.increasing(math.degrees, odd=True)), reference="tnp.rad2deg(x)")
+def _scaled(factor: float) -> t.Function:
+    def give(x: Value) -> Value:
+        result = t.multiply(x, t.number(factor))
+        lo, hi = t.outward(result.lo, result.hi, x.dtype)
+        return result.but(lo=lo, hi=hi, zero=result.zero)
+
+    return give
+
+
+own("ops.deg2rad", t.unary(_scaled(math.pi / 180)), reference="tnp.deg2rad(x)")
+own("ops.rad2deg", t.unary(_scaled(180 / math.pi)), reference="tnp.rad2deg(x)")
 
 # Choices and clipping
 
@@ -229,7 +238,13 @@ own("ops.heaviside", t.binary(c.step, "x", "y"), params="x y", reference="tnp.he
 
 # Parts and neighbours
 
-row("angle", t.unary(c.angle), top=False, raw="Angle", gradient="NaN at 0", masked="all")
+def _angle(site: Site) -> Value:
+    result = c.angle(site.value("x"))
+    result.dtype = result.dtype if site.library == "tf" else None  # float16 becomes float32 in some
+    return result
+
+
+row("angle", _angle, top=False, raw="Angle", gradient="NaN at 0", masked="all")
 row("real", t.unary(c.real_part), top=False)
 op("tf.complex", "tf.dtypes.complex raw.Complex", "real imag name", lambda site: Value(dtype="complex64"), main="real",
    untested="complex")

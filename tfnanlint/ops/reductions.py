@@ -520,4 +520,4 @@ op("tf.image.psnr", "ops.psnr", "x y max_val name", lambda site: Value(inf=True,
    needs={"y": "different from x"}, untested="Inf for equal images; unbounded")
 op("tf.image.ssim", "tf.image.ssim_multiscale", "x y max_val filter_size filter_sigma k1 k2", t.ranged(-1.0, 1.0),
    untested="needs images")
-op("tf.image.total_variation", "", "x name", t.ranged(0.0, INF), untested="needs images; a sum of magnitudes")
+op("tf.image.total_variation", "", "x name", lambda site: Value(0.0, INF, nan=site.value("x").nan or site.value("x").inf), untested="needs images; a sum of magnitudes")
