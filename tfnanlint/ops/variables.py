@@ -264,7 +264,10 @@ _CONSTRAINTS: dict[str, Callable[[Site], Value]] = {
 
 def _constraint(name: str, params: str, limits: Callable[[Site], Value], *aliases: str) -> None:
     def give(site: Site) -> Value:
-        return Value(kind="constraint", obj=CallableObject(name, site, lambda x, call: limits(site)))
+        return Value(kind="constraint", obj=CallableObject(name, site, lambda x, call: held(x, limits(site))))
+
+    def held(x: Value, found: Value) -> Value:
+        return found.but(nan=x.nan or x.inf, zero=found.zero)  # Inf by its own norm is NaN
 
     op(f"keras.constraints.{name}", " ".join(f"keras.constraints.{alias}" for alias in aliases), params, give,
        untested="an object; its range is tested in tests/test_layers.py")
