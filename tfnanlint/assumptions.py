@@ -39,6 +39,10 @@ class Assumptions:
 
     def hold(self, key: Any, value: Value, mark: int) -> None:
         """Keep a value together with what was read since `mark`."""
+        if len(self.reads) == mark + 1:  # nearly always
+            read = self.reads[mark]
+            self._held[key] = (value, ((read, read.stamp),))
+            return
         read = tuple(dict.fromkeys(self.reads[mark:]))
         self.reads[mark:] = read
         self._held[key] = (value, tuple((one, one.stamp) for one in read))

@@ -14,6 +14,7 @@ from tfnanlint.ops.arrays import cast
 from tfnanlint.scopes import Assigned, Binding, Fixed, Point, Scope, Stored, unrefined
 from tfnanlint.values import FLOATS, Value
 
+FEW = 5  # statements of a short function
 # Decorators that hand back what the function returns.
 TRANSPARENT = frozenset("function staticmethod classmethod property cached_property custom_gradient abstractmethod override "
                         "lru_cache cache defun tf_export keras_export configurable register_keras_serializable wraps "
@@ -45,6 +46,11 @@ class Function:
     @property
     def name(self) -> str:
         return getattr(self.node, "name", "<lambda>")
+
+    @property
+    def short(self) -> bool:
+        """Whether its body is an expression or a few statements, as that of a cast or of a list of sizes."""
+        return isinstance(self.node, ast.Lambda) or len(self.node.body) <= FEW
 
     @property
     def bound(self) -> bool:

@@ -7,7 +7,6 @@ import builtins
 import re
 import traceback
 from dataclasses import replace
-from functools import cache
 from typing import Any, Callable, Iterable, Iterator
 
 from tfnanlint.calls import ClassObject, Function
@@ -134,16 +133,23 @@ def _by_a_number(node: ast.BinOp) -> bool:
             and isinstance(node.right.value, (int, float)) and bool(node.right.value))
 
 
+_pieces: dict[tuple[Rule, ...], tuple[str, ...]] = {}  # of text for which some rule asks
+_standing: dict[tuple, Subscriptions] = {}
 _cache: dict[tuple, Subscriptions] = {}
 
 
 def subscriptions(rules: Iterable[Rule], text: str) -> Subscriptions:
-    """What `rules` look at in a file with this text."""
-    holds = cache(text.__contains__)  # rules ask for the same pieces
-    key = tuple((one, targets) for one in rules if (targets := one.targets(holds)))
-    if key not in _cache:
-        _cache[key] = Subscriptions(key)
-    return _cache[key]
+    """What `rules` look at in a file with this text: it hangs on few pieces of it."""
+    rules = tuple(rules)
+    if rules not in _pieces:
+        _pieces[rules] = tuple(sorted({need.rpartition(":")[2] for one in rules for need in one.needs}))
+    standing = frozenset(piece for piece in _pieces[rules] if piece in text)
+    if (rules, standing) not in _standing:
+        key = tuple((one, targets) for one in rules if (targets := one.targets(standing.__contains__)))
+        if key not in _cache:
+            _cache[key] = Subscriptions(key)
+        _standing[rules, standing] = _cache[key]
+    return _standing[rules, standing]
 
 
 def _any(finding: Finding) -> bool:

@@ -29,6 +29,7 @@ MAX_BINDINGS = 24  # assignments joined at one attribute
 MAX_CALLERS = 24  # calls joined at one parameter; with more, nothing is said of it
 MAX_ABROAD = 1  # files between a parameter and the callers that are looked for
 MAX_INLINE = 6  # calls inside calls
+MAX_LONG = 3  # calls around one of a long function: what one further inside gives is hardly ever known, and takes most of the time
 
 
 class Following(Recursion):
@@ -101,7 +102,7 @@ class Following(Recursion):
             return unknown()
         if function.busy > 0:
             return self.again(function, positional, keywords)
-        if self.inlined >= MAX_INLINE:
+        if self.inlined >= (MAX_INLINE if function.short else MAX_LONG):
             self.reads.append(self.nesting)
             return unknown()
         return self.bounded_call(function, positional, keywords)

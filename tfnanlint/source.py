@@ -153,7 +153,7 @@ class Source:
         if "\r" in self.text:
             starts.extend(match.end() for match in _LINE_END.finditer(self.text))
             return starts
-        starts.extend(itertools.accumulate(len(line) + 1 for line in self.text.split("\n")))
+        starts.extend(itertools.accumulate(map((1).__add__, map(len, self.text.split("\n")))))
         starts.pop()  # the last line has no end
         return starts
 

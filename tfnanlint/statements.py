@@ -10,7 +10,7 @@ from typing import Any, Callable
 
 from tfnanlint.aliases import CHANGING, Bindings, Copies, Held, InPlace, Mutated, attribute_set, connected, copied, copy, extends, objects, output, shared, viewed
 from tfnanlint.calls import assigned_attributes
-from tfnanlint.conditions import ASSERTIONS, leaf, path_of, root_of
+from tfnanlint.conditions import ASSERTIONS, leaf, path_of, root_of, spoken_of
 from tfnanlint.nodes import caught, loaded
 from tfnanlint.scopes import (Assigned, Binding, Element, Fixed, Imported, Iterated, Joined, Loop, Point, Raised, Refined, Scope, Stored,
                               refinements, unrefined)
@@ -126,6 +126,8 @@ class Walk:
 
     def assume(self, test: ast.expr, truth: bool) -> None:
         """Refine what the test speaks of."""
+        if type(test) is not ast.Name and not spoken_of(test, truth):
+            return
         point = self.scope.here()
         for node, path, test, then in list(refinements(test, truth, point)):
             base = self.scope.at(path)
@@ -402,15 +404,17 @@ class Walk:
                 self.bind(path, Held(path, entered))
 
     def assign(self, node: ast.Assign) -> None:
-        self.note(node.value)
-        binding = Assigned(node.value, self.scope.here())
-        if isinstance(node.value, ast.Lambda):
-            node.value.named = True
+        value = node.value
+        self.note(value)
+        binding = Assigned(value, self.scope.here())
+        if isinstance(value, ast.Lambda):
+            value.named = True
         for target in node.targets:
             if type(target) is ast.Name:
                 self.bind(target.id, binding)
-                copy(self.copies, target.id, copied(node.value))
-                copy(self.views, target.id, [path for path in shared(node.value) if not self._module(path)])
+                if isinstance(value, (ast.Name, ast.Attribute, ast.IfExp)):
+                    copy(self.copies, target.id, copied(value))
+                copy(self.views, target.id, [path for path in shared(value) if not self._module(path)])
             else:
                 self.target(target, binding)
         if len(node.targets) > 1:

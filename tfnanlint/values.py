@@ -93,11 +93,19 @@ class Value:
 
     def but(self, **changes) -> Value:
         """A copy with some slots changed; it keeps the token only if told so."""
-        slots = {name: getattr(self, name) for name in _COPIED}
-        if ("lo" in changes or "hi" in changes) and "zero" not in changes:
-            slots["zero"] = None if not self.known else self.zero or None
-        slots.update(changes)
-        return Value(**slots)
+        if "zero" not in changes and ("lo" in changes or "hi" in changes):
+            changes["zero"] = None if not self.known else self.zero or None
+        new = Value.__new__(Value)
+        new.lo, new.hi, new.zero, new.nan, new.inf, new.dtype, new.kind = self.lo, self.hi, self.zero, self.nan, self.inf, self.dtype, self.kind
+        new.const, new.obj, new.origin, new.guarded = self.const, self.obj, self.origin, self.guarded
+        new.evident, new.emptied, new.token = self.evident, self.emptied, None
+        for name, given in changes.items():
+            setattr(new, name, given)
+        within, zero = new.lo <= 0 <= new.hi, new.zero
+        new.zero = within if zero is None else (zero and within)
+        if new.token is None:
+            new.token = next(_tokens)
+        return new
 
     @property
     def known(self) -> bool:
@@ -154,9 +162,6 @@ class Value:
 
     def __repr__(self) -> str:
         return f"<Value {self.kind} {self} {self.dtype or '?'}{' nan' if self.nan else ''}{' inf' if self.inf else ''}>"
-
-
-_COPIED = tuple(name for name in Value.__slots__ if name not in ("token", "__weakref__"))
 
 
 @dataclass(frozen=True, slots=True)
