@@ -150,7 +150,10 @@ def harmonic(division: Site, here: Context) -> bool:
 
 
 def raised(value: Value, here: Context) -> bool:
-    """Whether something positive is added to a sum before it is scaled: (sum(m) + 1e-5) * channels."""
+    """Whether something positive is added to a sum, as it is or before it is scaled: sum(m) + 1e-5, (sum(m) + 1e-5) * channels."""
+    plus = here.made_by(plain(evidence.widest(plain(value))), "tf.add")
+    if plus is not None and any(plus.value(param).exact and plus.value(param).lo > 0 for param in ("x", "y")):
+        return True
     scaled = here.made_by(plain(evidence.widest(plain(value))), "tf.multiply")
     for param in ("x", "y") if scaled is not None else ():
         if plain(scaled.value(param)).guarded or raised(scaled.value(param), here):

@@ -18,8 +18,8 @@ See also: https://www.tensorflow.org/api_docs/python/tf/math/acos
 https://github.com/davidsandberg/facenet/issues/692 (arccos of 1.0000001)
 """
 
-from tfnanlint.api import (Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Site, Value, domain,
-                           looks_for_nan, named_safe, repairs, rule, words)
+from tfnanlint.api import (INF, Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Note, Site, Value, domain,
+                           looks_for_nan, named_safe, plain, repairs, rule, words)
 
 FINITE_AT_THE_EDGE = ("tf.acos", "tf.asin", "tf.acosh")
 CUT = ("tf.acos", "tf.asin")
@@ -46,9 +46,19 @@ def check(inverse: Site, here: Context) -> Iterator[Finding]:
 
 
 def magnitude_of_unknown(x: Value, here: Context) -> bool:
-    """abs(x) of a value of which nothing is known: that it is not negative says nothing about the edge at 1."""
+    """abs(x) of a value of which nothing is known, or 2 * p - 1 of a parameter that was only tested on one side: neither says anything
+    about the edge at 1."""
     inner = here.made_by(x, "tf.abs")
-    return inner is not None and not inner.value("x").known
+    if inner is not None:
+        return not inner.value("x").known
+    value = plain(x)
+    for _ in range(4):
+        made = here.made_by(value, "tf.multiply", "tf.add", "tf.subtract")
+        rest = [made.value(param) for param in ("x", "y") if not made.value(param).exact] if made is not None else []
+        if len(rest) != 1:
+            break
+        value = plain(rest[0])
+    return INF in (x.hi, -x.lo) and value is not plain(x) and isinstance(value.origin, Note)
 
 
 def limits(lo: float, hi: float) -> str:

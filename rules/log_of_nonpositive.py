@@ -17,7 +17,8 @@ of a likelihood, so it is for elements that do not count.
 
 Doubtful is, where no gradient is known to be taken, a logarithm of which the function itself asks whether it is finite (who does so
 has met NaN), and one of a value of which nothing is known but that a method of some object gave it, or that its name calls a scale, a rate or
-degrees of freedom and that is no factor of anything. So is one behind a call of a name that nobody defines.
+degrees of freedom and that is no factor of anything. So is one behind a call of a name that nobody defines, and a function
+that is a name for the logarithm and no more.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/where (inner where on the input).
 
@@ -65,7 +66,15 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
 def doubted(log: Site, certainty: Certainty, here: Context) -> bool:
     """A value of which nothing is known but that an object worked it out (`expert.variance_at(x)`), or that its name calls it a scale."""
     x = log.value("x")
-    return certainty is Certainty.UNKNOWN and (by_object(x) or named_scale(log, "x") and handed_in(x) and not multiplied(log, here))
+    return certainty is Certainty.UNKNOWN and (by_object(x) or wraps(log, here) or named_scale(log, "x") and handed_in(x) and not multiplied(log, here))
+
+
+def wraps(log: Site, here: Context) -> bool:
+    """Whether a function is a name for the logarithm and no more, `def log(x): return tf.math.log(x)`: its callers decide."""
+    function = log.point.scope.function if log.point is not None and log.point.over is None else None
+    body = [one for one in getattr(function.node, "body", ()) if not (isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant))] \
+        if function is not None and isinstance(function.node, ast.FunctionDef) else []
+    return len(body) == 1 and isinstance(body[0], ast.Return) and body[0].value is log.node and isinstance(log.args.get("x"), ast.Name)
 
 
 def by_object(x: Value) -> bool:
