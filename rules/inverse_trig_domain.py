@@ -53,8 +53,8 @@ def magnitude_of_unknown(x: Value, here: Context) -> bool:
         return not inner.value("x").known
     value = plain(x)
     for _ in range(4):
-        made = here.made_by(value, "tf.multiply", "tf.add", "tf.subtract")
-        rest = [made.value(param) for param in ("x", "y") if not made.value(param).exact] if made is not None else []
+        made = here.made_by(value, "tf.multiply", "tf.add", "tf.subtract", "tf.convert_to_tensor")
+        rest = [made.value(param) for param in ("x", "y") if param in made.args and not made.value(param).exact] if made is not None else []
         if len(rest) != 1:
             break
         value = plain(rest[0])
