@@ -95,9 +95,11 @@ def handed_in(x: Value, depth: int = 4) -> bool:
 
 
 def multiplied(log: Site, here: Context) -> bool:
-    """Whether the logarithm is a factor: 0 * log(0), of a rate of which nothing was counted, is NaN."""
+    """Whether the logarithm is a factor beside no mere number: 0 * log(0), of a rate of which nothing was counted, is NaN."""
     outer = next(iter(here.around(log.node)), None)
-    return isinstance(outer, ast.BinOp) and isinstance(outer.op, ast.Mult)
+    if not isinstance(outer, ast.BinOp) or not isinstance(outer.op, ast.Mult):
+        return False
+    return not isinstance(outer.left if outer.right is log.node else outer.right, ast.Constant)
 
 
 def counted(x: Value, here: Context) -> bool:

@@ -13,8 +13,7 @@ Good:
 A floor of exactly 0, `tf.sqrt(tf.maximum(x, 0.))`, and an epsilon outside, `tf.sqrt(x) + eps`, do not help. The double
 `tf.where` keeps the value exactly and gives a gradient of 0 at 0.
 
-Doubtful is the distance of two elements that are picked from what a layer is called with, `tf.gather(pos, i) - tf.gather(pos, j)`:
-atoms and nodes of the data are at different places, and no gradient is taken of these.
+Doubtful is the length of the edges of a graph in a layer, `pos[i] - pos[j]` of positions that it is given: their ends are two points.
 
 Seen in the wild:
 https://github.com/tensorflow/tensorflow/issues/4914 (sqrt(x) at 0),
@@ -25,8 +24,8 @@ https://github.com/keras-team/keras/issues/6644 (RMSE as a loss)
 
 import re
 
-from tfnanlint.api import (Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Note, Site, Value, evidence, made_by,
-                           plain, repairs, rule, words, zero_put_in)
+from tfnanlint.api import (Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Note, Site, Value, evidence, made_by, same,
+                           repairs, rule, words, zero_put_in)
 
 LABELS = re.compile(r"parameter '(?:y_true|labels?|targets?|ground_?truth)' of ")
 CLIPPED = "K.sqrt"  # takes the root of 0 where its input is negative
@@ -52,20 +51,21 @@ def check(root: Site, here: Context) -> Iterator[Finding]:
         "its gradient is Inf, or NaN behind a square")
     found = sorted(fixes(root, here), key=lambda fix: late and not fix.claim.safe)  # a choice asks for exactly 0
     yield here.finding(root, "x", f"{name} of {origin(x)}: at 0 {where}", certainty, found,
-                       modes=("xla",) if late else ("eager", "graph", "xla"), doubtful=pair_of_points(x))
+                       modes=("xla",) if late else ("eager", "graph", "xla"), doubtful=certainty is Certainty.MAY and not here.draft and edge(root))
 
 
-def pair_of_points(x: Value) -> bool:
-    """The squared distance of two elements picked from what a layer is called with: two atoms or nodes of the data, which are at
-    different places, and whose places are seldom what is trained. (What a loss is called with, embeddings say, is trained.)"""
-    total = made_by(x, "tf.reduce_sum")
-    square = made_by(total.value("x"), "tf.square", "tf.pow") if total is not None else None
-    minus = made_by(square.value("x"), "tf.subtract") if square is not None else None
-    picked = [made_by(minus.value(param), "tf.gather") for param in ("x", "y")] if minus is not None else []
-    if not picked or None in picked:
+def edge(root: Site) -> bool:
+    """Whether a layer takes the length of the edges of a graph: rows of one tensor that it is given, picked by two indices, which are not
+    to be one point. (The embeddings that a loss picks may well be equal.)"""
+    function = root.point.scope.function if root.point is not None else None
+    total = made_by(root.value("x"), "tf.reduce_sum") if function is not None and function.owner is not None and function.name == "call" else None
+    square = made_by(total.value("x"), "tf.square", "tf.pow", "tf.multiply") if total is not None else None
+    apart = made_by(square.value("x"), "tf.subtract", aligned=True) if square is not None else None
+    ends = [apart.value(param).origin for param in ("x", "y")] if apart is not None else []
+    if not ends or not all(isinstance(end, Site) and end.op.name == "tf.gather" for end in ends):
         return False
-    first, second = (plain(one.value("x")) for one in picked)
-    return first.token == second.token and isinstance(first.origin, Note) and first.origin.text.endswith(" of call()")
+    points = [end.value("x") for end in ends]
+    return same(*points) and all(isinstance(point.origin, Note) and point.origin.given for point in points)
 
 
 def norm_of_weight(x: Value) -> bool:

@@ -241,7 +241,7 @@ NEAREST = {  # what is doubted, and the nearest that is not
     "what an object worked out": ("TFN101", "    return tf.math.log(x.variance_at(0))\n", "    return 2.0 + tf.math.log(x)\n"),
     "a name for the logarithm": ("TFN101", "    return tf.math.log(x)\n", "    return -tf.math.log(x)\n"),
     "a scale by its name": ("TFN101", "    sigma = x\n    return x - tf.math.log(2.0 * sigma)\n", "    return x - tf.math.log(2.0 * x)\n"),
-    "a scale as a factor": ("TFN101", "    rate = x\n    return 2.0 - tf.math.log(rate)\n", "    rate = x\n    return 2.0 * tf.math.log(rate)\n"),
+    "a scale as a factor": ("TFN101", "    rate = x\n    return 2.0 * tf.math.log(rate)\n", "    rate = x\n    return tf.size(x) * tf.math.log(rate)\n"),
     "a spread of everything": ("TFN102", "    return x / tf.math.reduce_std(x)\n", "    return x / tf.math.reduce_std(x, axis=0)\n"),
     "a mean of squares": ("TFN102", "    return x / tf.sqrt(tf.reduce_mean(tf.square(x), axis=-1))\n",
                           "    return x / tf.sqrt(tf.reduce_mean(tf.nn.relu(x), axis=-1))\n"),
@@ -291,6 +291,15 @@ def test_the_distance_of_two_points_of_the_data_is_doubtful(method, other, shown
                                   "        with tf.GradientTape() as tape:\n            y = tf.sqrt(tf.reduce_sum(tf.square(d)))\n"
                                   "        return tape.gradient(y, pos)\n"), policy(Setup()))
     assert ("TFN202" in {one.code for one in checked.findings}, checked.unsure) == (shown, int(not shown))
+
+
+def test_the_edges_of_a_graph_are_no_distances_of_embeddings():
+    text = ("import keras\nimport tensorflow as tf\n\n\nclass Edges(keras.layers.Layer):\n    def call(self, pos, i, j):\n"
+            "        return tf.sqrt(tf.reduce_sum(tf.square(tf.gather(pos, i) - tf.gather(pos, j)), axis=-1))\n")
+    learned = text.replace("        return", "        pos = tf.nn.relu(pos)\n        return")
+    edges, embeddings = (check_source(Source("a.py", one), policy(Setup())) for one in (text, learned))
+    assert "TFN202" not in {one.code for one in edges.findings} and edges.unsure
+    assert "TFN202" in {one.code for one in embeddings.findings}
 
 
 def test_what_shows_on_gpus_only_is_not_reported_elsewhere():
