@@ -88,7 +88,7 @@ def shows_zero(divisor: Value, depth: int = 4) -> bool:
     if quotient is not None and divisor.nonnegative and (quotient.value("x").positive or _scale(quotient.value("x"))):
         return False
     total = made_by(divisor, *SUMS, "tf.norm")
-    if total is not None and (_scale(total.value("x")) or made_by(total.value("x"), "tf.eye") is not None):
+    if total is not None and (_scale(total.value("x")) or made_by(total.value("x"), "tf.eye") is not None or _falling(total.value("x"))):
         return False
     if site is None:
         if divisor.lo == -INF and divisor.hi == INF:
@@ -257,6 +257,14 @@ def _difference(value: Value) -> bool:
     """A difference of values of which nothing is known, scaled or not: its sign is open."""
     site = made_by(widest(plain(value)), "tf.subtract", "tf.divide", "tf.multiply")
     return site is not None and (site.op.name == "tf.subtract" or _difference(site.value("x")))
+
+
+def _falling(value: Value) -> bool:
+    """A negative power of what is not negative, or a positive number divided by it (the kernels of Student and Cauchy): 0 at Inf only."""
+    power, quotient = made_by(value, *_POWERS), made_by(value, "tf.divide", "tf.math.reciprocal")
+    if power is not None:
+        return power.value("x").lo >= 0 and power.value("y").hi < 0
+    return quotient is not None and value.lo >= 0 and (quotient.op.name == "tf.math.reciprocal" or quotient.value("x").positive)
 
 
 def _exponent(power: Site) -> bool:
