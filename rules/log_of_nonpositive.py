@@ -46,7 +46,7 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
         certainty = Certainty.UNKNOWN
     if x.lo == -INF and x.hi == INF and certainty is Certainty.MAY and passed_on(x):
         return  # one caller shows that any number can arrive, others cannot be followed
-    if certainty is Certainty.UNKNOWN and (edge != 0 or passed_on(x) or named_count(log, "x")):
+    if certainty is Certainty.UNKNOWN and (edge != 0 or passed_on(x) or named_count(log, "x") or reciprocal_root(x, here)):
         return  # log1p of something unknown is what log(x + 1) is: somebody has added a constant
     if certainty is not Certainty.MUST and (here.asserted(log, "x") or here.tests or replaced(x, here)):
         return
@@ -140,6 +140,15 @@ def factor_diagonal(x: Value, here: Context) -> bool:
     """The diagonal of a Cholesky factor: above 0 where there is a factor at all, of which TFN108 speaks."""
     diagonal = here.made_by(x, "tf.linalg.diag_part")
     return diagonal is not None and here.made_by(diagonal.value("x"), "tf.linalg.cholesky") is not None
+
+
+def reciprocal_root(x: Value, here: Context) -> bool:
+    """1 / sqrt(v), or a number times that: it is above 0 wherever it is one, and where it is none it is said of the root."""
+    site = here.made_by(x, "tf.math.rsqrt", "tf.multiply")
+    if site is None or site.op.name == "tf.math.rsqrt":
+        return site is not None
+    return any(site.value(one).kind == "number" and here.made_by(site.value(other), "tf.math.rsqrt") is not None
+               for one, other in (("x", "y"), ("y", "x")))
 
 
 def scaled(x: Value, here: Context) -> bool:
