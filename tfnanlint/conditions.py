@@ -51,6 +51,13 @@ def leaf(function: ast.expr) -> str:
     return function.attr if isinstance(function, ast.Attribute) else function.id if isinstance(function, ast.Name) else ""
 
 
+def inverse_of(test: ast.expr) -> ast.expr | None:
+    """What `not x`, `~x` and `tf.logical_not(x)` invert; None for other tests."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, (ast.Not, ast.Invert)):
+        return test.operand
+    return test.args[0] if isinstance(test, ast.Call) and leaf(test.func) == "logical_not" and test.args else None
+
+
 def spoken_of(test: Any, truth: bool) -> tuple[tuple[str, ast.expr], ...]:
     """(path, expression) for each path of which a test says something; kept with the tree, for bodies are walked often."""
     known = getattr(test, "spoken_of", None)

@@ -10,7 +10,7 @@ import ast
 from bisect import bisect_right
 from typing import TYPE_CHECKING, Any, Iterator
 
-from tfnanlint.conditions import root_of, spoken_of
+from tfnanlint.conditions import inverse_of, root_of, spoken_of
 from tfnanlint.names import canonical
 from tfnanlint.values import Value
 
@@ -446,16 +446,26 @@ def import_of(binding: Any) -> str | None:
     return None
 
 
+def _opposite(test: Any) -> ast.expr:
+    """The test that holds where another does not; made once, for what tests say is kept with them."""
+    if getattr(test, "opposite", None) is None:
+        test.opposite = ast.copy_location(ast.UnaryOp(ast.Not(), test), test)
+    return test.opposite
+
+
 def refinements(test: ast.expr, truth: bool, point: Point) -> Iterator[tuple[ast.expr, str, ast.expr, Point]]:
     """(expression, path, test, where the test was made) for each path that a test says something of.
 
-    A mask's name (`mask = x > 0`) stands for its test as long as the names in it stand for the same.
+    A mask's name (`mask = x > 0`), inverted or not, stands for its test as long as the names in it stand for the same.
     """
     tests = [(test, point)]
-    if isinstance(test, ast.Name):
-        made = unrefined(point.lookup(test.id))
+    inner, inverted = test, False
+    while (part := inverse_of(inner)) is not None:
+        inner, inverted = part, not inverted
+    if isinstance(inner, ast.Name):
+        made = unrefined(point.lookup(inner.id))
         if isinstance(made, Assigned) and made.point.scope is point.scope and made.point.over is None:
-            tests.append((made.node, made.point))
+            tests.append((_opposite(made.node) if inverted else made.node, made.point))
     for one, then in tests:
         for path, node in spoken_of(one, truth):
             if then is point or unrefined(then.binding(path)) is unrefined(point.binding(path)):
