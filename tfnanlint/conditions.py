@@ -58,6 +58,18 @@ def inverse_of(test: ast.expr) -> ast.expr | None:
     return test.args[0] if isinstance(test, ast.Call) and leaf(test.func) == "logical_not" and test.args else None
 
 
+def parts_that_hold(test: ast.expr, truth: bool) -> list[ast.expr]:
+    """The parts that are all `truth` where a test made of them is: of `a & b` where it holds, of `a | b` where it does not."""
+    match test:
+        case ast.BoolOp(op=operator, values=values) if isinstance(operator, ast.And) == truth:
+            return values
+        case ast.BinOp(op=ast.BitAnd() | ast.BitOr() as operator, left=left, right=right) if isinstance(operator, ast.BitAnd) == truth:
+            return [left, right]
+        case ast.Call(func=function, args=[left, right, *_]) if leaf(function) == ("logical_and" if truth else "logical_or"):
+            return [left, right]
+    return []
+
+
 def spoken_of(test: Any, truth: bool) -> tuple[tuple[str, ast.expr], ...]:
     """(path, expression) for each path of which a test says something; kept with the tree, for bodies are walked often."""
     known = getattr(test, "spoken_of", None)

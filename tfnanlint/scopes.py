@@ -10,7 +10,7 @@ import ast
 from bisect import bisect_right
 from typing import TYPE_CHECKING, Any, Iterator
 
-from tfnanlint.conditions import inverse_of, root_of, spoken_of
+from tfnanlint.conditions import inverse_of, parts_that_hold, root_of, spoken_of
 from tfnanlint.names import canonical
 from tfnanlint.values import Value
 
@@ -446,6 +446,9 @@ def import_of(binding: Any) -> str | None:
     return None
 
 
+_MAX_TESTS = 8  # names of masks followed from one test
+
+
 def _opposite(test: Any) -> ast.expr:
     """The test that holds where another does not; made once, for what tests say is kept with them."""
     if getattr(test, "opposite", None) is None:
@@ -459,13 +462,19 @@ def refinements(test: ast.expr, truth: bool, point: Point) -> Iterator[tuple[ast
     A mask's name (`mask = x > 0`), inverted or not, stands for its test as long as the names in it stand for the same.
     """
     tests = [(test, point)]
-    inner, inverted = test, False
-    while (part := inverse_of(inner)) is not None:
-        inner, inverted = part, not inverted
-    if isinstance(inner, ast.Name):
-        made = unrefined(point.lookup(inner.id))
-        if isinstance(made, Assigned) and made.point.scope is point.scope and made.point.over is None:
-            tests.append((_opposite(made.node) if inverted else made.node, made.point))
+    queue = [(test, True, point)]
+    while queue and len(tests) < _MAX_TESTS:
+        one, same, then = queue.pop()
+        part = inverse_of(one)
+        if part is not None:
+            queue.append((part, not same, then))
+        elif isinstance(one, ast.Name):
+            made = unrefined(then.lookup(one.id))
+            if isinstance(made, Assigned) and made.point.scope is point.scope and made.point.over is None:
+                tests.append((made.node if same else _opposite(made.node), made.point))
+                queue.append((made.node, same, made.point))
+        else:
+            queue += [(part, same, then) for part in parts_that_hold(one, truth == same) if isinstance(part, ast.Name) or inverse_of(part) is not None]
     for one, then in tests:
         for path, node in spoken_of(one, truth):
             if then is point or unrefined(then.binding(path)) is unrefined(point.binding(path)):
