@@ -23,7 +23,7 @@ from tfnanlint.ops import transfer as t
 from tfnanlint.ops.promotion import LIBRARIES, promoted
 from tfnanlint.ops.variables import MADE_WITH
 from tfnanlint.policies import Policies
-from tfnanlint.resolution import SMALL, Resolution
+from tfnanlint.resolution import Resolution
 from tfnanlint.scopes import Assigned, Binding, Fixed, Imported, Loop, Parameter, Point, Refined, Scope, refinements, unrefined
 from tfnanlint.site import Site
 from tfnanlint.state import PROTOCOL, State
@@ -345,7 +345,7 @@ class Interpreter(Resolution, Following, Instances, Policies, Containers, State,
         last = self.evaluate(node.values[-1], point)
         if first and last.kind == "dict" and last.obj and all(v.obj is None and not v.known for v in found):
             return last  # `cache.get(key) or computed(key)`: what is kept was computed in the same way
-        if first and all(self.settable(value) for value in found) and last.is_number and last.kind == "number" and last.lo > 0:
+        if first and all(self.settable(value) for value in found) and self.small(last):
             return self.fallback(last, node, point)
         return self.joined([*found, last])
 
@@ -354,7 +354,7 @@ class Interpreter(Resolution, Following, Instances, Policies, Containers, State,
                          self.evaluate(node.orelse, self.assuming(node.test, False, point)))
         match node:
             case ast.IfExp(body=kept, test=ast.Compare(left=asked, ops=[ast.IsNot()], comparators=[ast.Constant(value=None)])):
-                if path_of(kept) == path_of(asked) and self.settable(chosen) and other.is_number and other.kind == "number" and 0 < other.lo <= SMALL[1]:
+                if path_of(kept) == path_of(asked) and self.settable(chosen) and self.small(other):
                     return self.fallback(other, node, point)
         return self.joined([chosen, other])
 

@@ -228,11 +228,16 @@ class Resolution:
         return not value.known and value.obj is None and value.kind in ("unknown", "number", "none")
 
     @staticmethod
+    def small(value: Value) -> bool:
+        """Whether a value is a number such as epsilons are."""
+        return value.is_number and value.kind == "number" and 0 < value.lo <= SMALL[1]
+
+    @staticmethod
     def fallback(instead: Value, node: ast.expr, point: Point) -> Value:
-        """A setting that a positive number stands in for where it is not given (`smooth or 1e-7`, `eps if eps is not None else 1e-7`):
-        taken for that number, as a parameter is for its default."""
-        note = Note(f"'{point.module.source.segment(node)}' is taken for what stands in for it", node, point.module.source)
-        return Value(instead.lo, instead.hi, instead.zero, kind="number", const=instead.const, origin=note)
+        """A setting that an epsilon stands in for where it is not given (`smooth or 1e-7`, `eps if eps is not None else 1e-7`): taken
+        for one itself, small and positive."""
+        note = Note(f"'{point.module.source.segment(node)}' is taken for a small positive number by what stands in for it", node, point.module.source)
+        return Value(min(instead.lo, SMALL[0]), SMALL[1], kind="number", origin=note)
 
     def named(self, name: str) -> Value | None:
         """The value of a canonical name: a constant, an op as a function, or None."""
