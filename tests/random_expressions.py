@@ -83,7 +83,7 @@ EXPRESSIONS = {
                "tf.linalg.expm({m}[:, :3])", "tf.linalg.solve({m}[:, :3] + tf.eye(3) * 3.0, {m})", "tf.linalg.pinv({m})", "tf.linalg.cross({m}[:, :3], {m}[:, :3])", "tf.linalg.matrix_rank({m})",
                "tf.linalg.logdet(tf.matmul({m}, {m}, transpose_b=True) + tf.eye(3))", "tf.linalg.lu({m}[:, :3])[0]", "tf.matmul({m}, {m}, adjoint_b=True)", "tf.linalg.norm({m}, ord=1, axis=-1)",
                "tf.linalg.norm({m}, ord=np.inf)", "ops.vdot({v}, {v})", "ops.outer({v}, {v})", "ops.inner({v}, {v})", "tf.linalg.diag({v})", "tf.linalg.tensor_diag_part({m}[:, :3])", "tf.linalg.adjoint({m})"),
-    "random": ("tf.random.uniform([3])", "tf.random.uniform([3], 1.0, 2.0)", "tf.random.uniform([3], -1.0, {c})", "tf.random.uniform([3], maxval=4, dtype=tf.int32)", "tf.random.normal([3]) * {c}",
+    "random": ("tf.random.uniform([3])", "tf.random.uniform([3], 1.0, 2.0)", "tf.random.uniform([3], -3.0, {c})", "tf.random.uniform([3], maxval=4, dtype=tf.int32)", "tf.random.normal([3]) * {c}",
                "tf.random.normal([2], {c}, 0.0)", "tf.random.truncated_normal([4], {c}, 0.1)", "tf.random.gamma([3], 2.0)", "tf.random.poisson([3], 2.0)", "tf.random.categorical({m}, 2)", "tf.random.shuffle({v})",
                "tf.random.stateless_uniform([3], [1, 2], minval={c}, maxval=20.0)", "tf.random.stateless_normal([3], [1, 2])", "keras.random.uniform([3])", "keras.random.normal([3])", "keras.random.randint([3], 1, 5)",
                "keras.random.dropout({x}, 0.5)", "keras.random.truncated_normal([3])", "keras.random.beta([3], 1.0, 2.0)", "keras.random.gamma([3], 1.0)", "keras.random.binomial([3], 4, 0.5)", "tf.nn.dropout({x}, 0.5)",

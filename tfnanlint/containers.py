@@ -111,7 +111,7 @@ class Containers:
             return self.iterated(whole)
         elif whole.kind == "shape":
             return _extent(whole)
-        elif whole.kind in ("tensor", "array") or whole.known or whole.kind == "unknown" and (isinstance(node.slice, ast.Compare) or _is_mask(node.slice, point)):
+        elif whole.kind in ("tensor", "array") or whole.known or whole.kind == "unknown" and (whole.nan or whole.inf or isinstance(node.slice, ast.Compare) or _is_mask(node.slice, point)):
             return self._selected(node, whole, point)
         found = self._stable(path, point) or unknown(origin=whole.origin if isinstance(whole.origin, Note) else None)
         key = getattr(node.slice, "value", None)

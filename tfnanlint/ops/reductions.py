@@ -181,7 +181,7 @@ def _cosine(site: Site, x: Value) -> Value | None:
 
 def within_one(x: Value) -> Value:
     slack = 1024 * t.limits_of(x.dtype).eps
-    return Value(0.0 if x.lo >= 0 else -1.0 - slack, 1.0 + slack, nan=x.nan, dtype=x.dtype)
+    return Value(0.0 if x.lo >= 0 else -1.0 - slack, 1.0 + slack, nan=x.nan, inf=x.inf, dtype=x.dtype)
 
 
 _MULTIPLES = {"tf.multiply": ("xy", "yx"), "tf.divide": ("xy",), "tf.negative": ("xx",)}
