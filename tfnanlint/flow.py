@@ -32,8 +32,10 @@ _FINAL = 4
 _SYMBOLS = {"tf.divide": "/", "tf.pow": "**", "tf.math.floordiv": "//", "tf.math.floormod": "%", "tf.subtract": "-",
             "tf.add": "+", "tf.multiply": "*"}
 _BUILTINS = frozenset(dir(builtins))
-# How a name can be bound to something else than a function, as text.
+# How a name can be bound to something else than a function, as text; and once for all names, which pays after some searches.
 _BINDING = ("{} =", "{}=", "{} :", "{}:", "for {}", ", {} in ", "as {}", "import {}", "lambda {}", "  {},", "({},", ", {},", ", {})", "({})")
+_BOUND = tuple(map(re.compile, (r"\b(\w+) ?[=:]", r"\b(?:for|as|import|lambda) (\w+)", r"(?:[(,] ?|  )(\w+)(?=[,)]| in )")))
+_MANY_NAMES = 64
 _OBJECTS = ("keras.layers.", "keras.losses.")
 _BARE = re.compile(r"^[ \t]*from[ \t]+[\w.]*(?:tensorflow|keras)", re.M)
 
@@ -286,6 +288,7 @@ class File:
         self.setup = setup
         self._yielding: dict[ast.AST, bool] = {}
         self._renaming: dict[str, bool] = {}
+        self._names: frozenset[str] | None = None
         # What led to each finding of the final judgement: the rule, and what it looked at.
         self.runs: dict[Finding, tuple[Rule, Any, Point | None]] | None = None if draft else {}
 
@@ -426,8 +429,17 @@ class File:
                 found = binding.dotted.rsplit(".", 1)[-1] in self.subscribed.leaves
             else:
                 found = binding is not None and not (isinstance(binding, Fixed) and isinstance(binding.value(self.interpreter).obj, (Function, ClassObject)))
-            self._renaming[name] = found or any(form.format(name) in self.module.source.text for form in _BINDING)
+            self._renaming[name] = found or self._bound(name)
         return self._renaming[name]
+
+    def _bound(self, name: str) -> bool:
+        """Whether the text of the file may bind a name to something else than a function or class."""
+        text = self.module.source.text
+        if len(self._renaming) < _MANY_NAMES:
+            return any(form.format(name) in text for form in _BINDING)
+        if self._names is None:
+            self._names = frozenset(found for pattern in _BOUND for found in pattern.findall(text))
+        return name in self._names
 
     def seek(self, expression: ast.AST, point: Point) -> Iterator[tuple[ast.expr, Point, bool]]:
         """The op applications inside an expression, each with the point (refined, inside a lambda) where it stands."""
