@@ -82,6 +82,7 @@ class Interpreter(Resolution, Following, Instances, Policies, Containers, State,
         self.lineages: dict[ClassObject, list[ClassObject]] = {}
         self._policies: dict[Module, list[tuple[str, ast.Call]]] = {}
         self.instance_calls: dict[tuple[ClassObject, bool], list[tuple[ast.Call, Point]]] = {}
+        self.name_reads: dict[tuple[Any, str], list[tuple[ast.expr, ast.Call | None, Point]]] = {}
         self._compiled: dict[Module, list[tuple[Value, Value]]] = {}
         self._sites: dict[tuple[ast.expr, int], Site | None] = {}
         self._members: dict[tuple[int, str], tuple[Any, Value]] = {}

@@ -25,6 +25,7 @@ class Instances:
     """The part of the interpreter that goes from a class to the calls of its instances."""
 
     instance_calls: dict[tuple[ClassObject, bool], list[tuple[ast.Call, Point]]]
+    name_reads: dict[tuple[Any, str], list[tuple[ast.expr, ast.Call | None, Point]]]
 
     def received(self, function: Function, name: str) -> Value | None:
         """What arrives at a parameter of `call`, where every call in the project hands over a value that cannot be 0."""
@@ -98,21 +99,27 @@ class Instances:
     def _calls_through(self, name: str, scope: Scope, cls: ClassObject) -> list[tuple[ast.Call, Point]] | None:
         """The calls of what a name or an attribute holds, in its file; None where it is used for something else."""
         found: dict[ast.Call, Point] = {}
-        for row in scope.module.source.rows_naming(name):
-            for expression, point in scope.module.expressions(row, self):
-                nodes = nodes_in(expression)
-                outer = {id(node.func): node for node in nodes if isinstance(node, ast.Call)}
-                asked = {id(node.value) for node in nodes if isinstance(node, ast.Attribute) and node.attr not in CALLED}
-                for node in nodes:
-                    if not isinstance(node, (ast.Name, ast.Attribute)) or leaf(node) != name or id(node) in asked:
-                        continue
-                    value = self.evaluate(node, point)
-                    if value.known or value.obj is not None and (not isinstance(value.obj, Instance) or value.obj.cls is not cls):
-                        continue
-                    if id(node) not in outer or value.obj is None:
-                        return None
-                    found[outer[id(node)]] = point
+        for node, call, point in self._reads(name, scope.module):
+            value = self.evaluate(node, point)
+            if value.known or value.obj is not None and (not isinstance(value.obj, Instance) or value.obj.cls is not cls):
+                continue
+            if call is None or value.obj is None:
+                return None
+            found[call] = point
         return list(found.items())
+
+    def _reads(self, name: str, module: Any) -> list[tuple[ast.expr, ast.Call | None, Point]]:
+        """Where a file reads what ends in a name, and the call of it that stands there: once for all classes with such an attribute."""
+        if (module, name) not in self.name_reads:
+            found = self.name_reads[module, name] = []
+            for row in module.source.rows_naming(name):
+                for expression, point in module.expressions(row, self):
+                    nodes = nodes_in(expression)
+                    outer = {id(node.func): node for node in nodes if isinstance(node, ast.Call)}
+                    asked = {id(node.value) for node in nodes if isinstance(node, ast.Attribute) and node.attr not in CALLED}
+                    found += [(node, outer.get(id(node)), point) for node in nodes
+                              if isinstance(node, (ast.Name, ast.Attribute)) and leaf(node) == name and id(node) not in asked]
+        return self.name_reads[module, name]
 
 
 def _paths(made: ast.Call, scope: Scope) -> list[str]:
