@@ -134,7 +134,7 @@ def _of_any_dtype(value: Value) -> Value:
 
 
 def _fraction(value: Value) -> bool:
-    return value.kind == "number" and not (value.lo == value.hi == value.lo // 1)
+    return value.kind == "number" and (type(value.const) is float or not (value.lo == value.hi == value.lo // 1))
 
 
 def _meeting(a: Value, b: Value, truth: bool = False) -> tuple[Value, Value, str | None]:
