@@ -318,8 +318,8 @@ def _carried(region: Span, source: Source, shift: Shift) -> Span | None:
     """Where what an earlier fix wrote is after a later one: also in a line that this one added. None when it is gone."""
     if not any(region in edit.span for edit in shift.edits if _replaces(edit)):
         return shift.span(region)
-    text = source.slice(region)
-    return next((place for edit, place in zip(shift.edits, shift.regions) if text in edit.text), None)
+    text = "".join(source.slice(region).split())  # what was broken over lines is moved as one line
+    return next((place for edit, place in zip(shift.edits, shift.regions) if text in "".join(edit.text.split())), None)
 
 
 # ---------------------------------------------------------------------------------------------------------

@@ -40,6 +40,7 @@ __all__ = ["Hole", "NoFix", "Spell", "Spelling", "edits_apply", "delete_statemen
 MAX_DEPTH = 40
 MAX_LENGTH = 20_000
 LINE = 88  # a line that most formatters leave alone
+LONG = 72  # a call that may be broken over lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +108,7 @@ def _wrapped(source: Source, span: Span, text: str) -> str:
     start = source.line_starts[bisect.bisect_right(source.line_starts, span.start) - 1]
     rest = re.compile(r"[^\r\n]*").match(source.text, span.end)[0]
     length = max(map(len, (source.text[start:span.start] + text + rest).splitlines()), default=0)
-    if length <= LINE or source.path.endswith(".ipynb") or "#" in text:  # a magic of a notebook is one line
+    if length <= LINE or len(text) < LONG or "#" in text or source.text[start:span.start].lstrip().startswith("%"):  # a notebook's magic is one line
         return text
     if not isinstance(expression(text), ast.Call) or length <= max(map(len, source.text.splitlines())):
         return text
