@@ -34,7 +34,7 @@ EUCLIDEAN = ("euclidean", "fro", 2)
 
 
 @rule("TFN201", "norm-gradient-at-zero", on="tf.norm tf.math.reduce_euclidean_norm tf.linalg.normalize",
-      default="MUST MAY UNKNOWN", silent="MAY/UNKNOWN UNKNOWN/YES/XLA UNKNOWN/YES/DOUBTFUL")
+      default="MUST MAY UNKNOWN", silent="MAY/UNKNOWN MAY/YES/XLA UNKNOWN/YES/XLA UNKNOWN/YES/DOUBTFUL")
 def check(norm: Site, here: Context) -> Iterator[Finding]:
     x = norm.value("x")
     if norm.differentiated is Differentiated.NO or safe_order(norm) or not here.numeric(x) or not can_vanish(norm):
