@@ -133,7 +133,8 @@ _SPELLINGS = ("tf.", "ops.", "tnp.", "np.", "keras.")
 def dtype_of(value: Any) -> str:
     if isinstance(value, (bool, int, float)):
         return "number"
-    return getattr(value.dtype, "name", str(value.dtype))
+    dtype = getattr(value, "dtype", None)  # a branch may have made it something else: a tuple
+    return getattr(dtype, "name", str(dtype))
 
 
 _HOLES = {

@@ -112,6 +112,7 @@ class Run:
     def __init__(self) -> None:
         self.numbers = 0
         self.open = False
+        self.coarse = 0.0  # by how much a number in float16 or bfloat16, and so what NumPy makes float32 of it, missed its bound at most
 
     def problem(self, one: Reveal | None, values: tuple) -> str:
         """What is wrong with what is said of values that arrive; empty when nothing is."""
@@ -156,13 +157,17 @@ class Run:
         """
         if dtype in ("float16", "bfloat16"):
             self.open |= not math.isfinite(number)
-            coarse = ROUNDINGS * FLOATS[dtype].eps
-            return not math.isfinite(number) or (
-                value.lo - coarse * max(1.0, abs(value.lo)) <= number <= value.hi + coarse * max(1.0, abs(value.hi)))
+            self.coarse = max(self.coarse, ROUNDINGS * FLOATS[dtype].eps)
+            return not math.isfinite(number) or self._nearly(value, number)
+        if self.coarse and self._nearly(value, number):
+            return True
         if FLOATS["float32"].max < abs(number) < INF:
             return self._admits(value, math.copysign(INF, number))
         return value.kind != "number" and (
             value.admits(rounded(number, None)) or min(value.lo, rounded(value.lo, None)) <= number <= max(value.hi, rounded(value.hi, None)))
+
+    def _nearly(self, value: Value, number: float) -> bool:
+        return value.lo - self.coarse * max(1.0, abs(value.lo)) <= number <= value.hi + self.coarse * max(1.0, abs(value.hi))
 
 
 def _ends(np: Any, array: Any) -> list[float]:
