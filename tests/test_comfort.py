@@ -8,6 +8,7 @@ import os
 import pty
 import re
 import select
+import signal
 import shutil
 import subprocess
 import sys
@@ -233,7 +234,9 @@ def test_watch_checks_again_when_a_file_changes(tmp_path):
     path = tmp_path / "a.py"
     path.write_text(RISKY)
     process = subprocess.Popen([*COMMAND, "check", "--watch", "--output-format", "concise", "."], cwd=tmp_path, text=True,
-                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, bufsize=1)
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, bufsize=1,
+                               # A shell's job in the background is started with Ctrl-C ignored, and hands that on.
+                               preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
     try:
         assert "TFN301" in until(process, "Watching")
         time.sleep(1)
