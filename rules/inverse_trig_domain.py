@@ -14,6 +14,8 @@ A clip to exactly [-1, 1] keeps the value and leaves the gradient infinite; the 
 float32, 1e-3 in float16 (`1 - 1e-8` is 1 in float32). The masked form gives the exact angle everywhere with a gradient of 0 at
 the edge. For the angle between two vectors `tf.atan2(norm(cross), dot)` has no edge at all except for zero vectors.
 
+Doubtful is a number like `2 * p - 1` of a parameter that is only tested on one side: the test says nothing of the other edge.
+
 See also: https://www.tensorflow.org/api_docs/python/tf/math/acos
 https://github.com/davidsandberg/facenet/issues/692 (arccos of 1.0000001)
 """
@@ -26,7 +28,8 @@ CUT = ("tf.acos", "tf.asin")
 NAMES = {"tf.math.erfinv": "inverse error function", "tf.math.erfcinv": "inverse error function", "tf.math.ndtri": "normal quantile"}
 
 
-@rule("TFN105", "inverse-trig-domain", on="tf.asin tf.acos tf.atanh tf.acosh tf.math.erfinv tf.math.erfcinv tf.math.ndtri")
+@rule("TFN105", "inverse-trig-domain", on="tf.asin tf.acos tf.atanh tf.acosh tf.math.erfinv tf.math.erfcinv tf.math.ndtri",
+      silent="MAY/NO/DOUBTFUL MAY/UNKNOWN/DOUBTFUL MAY/YES/DOUBTFUL")
 def check(inverse: Site, here: Context) -> Iterator[Finding]:
     x, where = inverse.value("x"), domain(inverse, "x")
     if where is None or not here.numeric(x) or x.kind == "number" or where.holds(x) or here.hidden(inverse):
@@ -42,15 +45,17 @@ def check(inverse: Site, here: Context) -> Iterator[Finding]:
     edge = "the gradient is Inf" if inverse.op.name in FINITE_AT_THE_EDGE else "the result is Inf"
     what = f"a value that is {words(x)}" if x.known else "a value about which nothing is known"
     yield here.finding(inverse, "x", f"{name} of {what}: at {limits(where.lo, where.hi)} {edge}" + (", beyond it NaN" if outside else ""),
-                       certainty, fixes(inverse, where.lo, where.hi, here))
+                       certainty, fixes(inverse, where.lo, where.hi, here), doubtful=tested_on_one_side(x, here))
 
 
 def magnitude_of_unknown(x: Value, here: Context) -> bool:
-    """abs(x) of a value of which nothing is known, or 2 * p - 1 of a parameter that was only tested on one side: neither says anything
-    about the edge at 1."""
+    """abs(x) of a value of which nothing is known: that it is not negative says nothing about the edge at 1."""
     inner = here.made_by(x, "tf.abs")
-    if inner is not None:
-        return not inner.value("x").known
+    return inner is not None and not inner.value("x").known
+
+
+def tested_on_one_side(x: Value, here: Context) -> bool:
+    """2 * p - 1 of a parameter that was only tested on one side, which says nothing about the other edge."""
     value = plain(x)
     for _ in range(4):
         made = here.made_by(value, "tf.multiply", "tf.add", "tf.subtract", "tf.convert_to_tensor")

@@ -66,7 +66,7 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
 def doubted(log: Site, certainty: Certainty, here: Context) -> bool:
     """A value of which nothing is known but that an object worked it out (`expert.variance_at(x)`), or that its name calls it a scale."""
     x = log.value("x")
-    return certainty is Certainty.UNKNOWN and (by_object(x) or wraps(log, here) or named_scale(log, "x") and handed_in(x) and not multiplied(log, here))
+    return certainty is Certainty.UNKNOWN and (evidence.worked_out(x) or wraps(log, here) or named_scale(log, "x") and handed_in(x) and not multiplied(log, here))
 
 
 def wraps(log: Site, here: Context) -> bool:
@@ -75,15 +75,6 @@ def wraps(log: Site, here: Context) -> bool:
     body = [one for one in getattr(function.node, "body", ()) if not (isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant))] \
         if function is not None and isinstance(function.node, ast.FunctionDef) else []
     return len(body) == 1 and isinstance(body[0], ast.Return) and body[0].value is log.node and isinstance(log.args.get("x"), ast.Name)
-
-
-def by_object(x: Value) -> bool:
-    """Whether a value is what a method of an object that was handed in gave."""
-    note = evidence.widest(plain(x)).origin
-    while isinstance(note, Note) and not note.text:
-        note = note.parent
-    call = note.text.partition("(")[0] if isinstance(note, Note) else ""
-    return call.startswith("the call '") and "." in call and not call.startswith("the call 'self.")
 
 
 def handed_in(x: Value, depth: int = 4) -> bool:

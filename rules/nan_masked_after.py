@@ -26,13 +26,12 @@ https://github.com/mehta-lab/microDL/pull/102 (where(is_nan(...)) around a simil
 
 from __future__ import annotations
 
-from tfnanlint.api import (INF, Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Note, Site, Value, argument,
-                           ast, domains, evidence, filler, plain, rule)
+from tfnanlint.api import (INF, Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Site, Value, argument, ast,
+                           domains, evidence, filler, plain, rule)
 
 TESTS = ("tf.math.is_nan", "tf.math.is_finite", "tf.math.is_inf")
 DATA = ("tf.gradients", "method.gradient", "tf.placeholder", "K.placeholder", "keras.Input", "method.compute_gradients")
 NEVER_NAN = ("tf.math.divide_no_nan", "tf.math.multiply_no_nan", "tf.math.reciprocal_no_nan")
-CURVES = ("tf.pow", "tf.sqrt", "tf.math.rsqrt", "tf.math.log", "tf.math.log1p", "tf.divide", "tf.math.reciprocal")
 WEIGHTS = ("tf.Variable", "K.variable", "tf.get_variable", "method.add_weight", "tf.matmul")
 INSIDE = {"0 or below": ("{x} > 0", "{x} <= 0"), "-1 or below": ("{x} > -1", "{x} <= -1"),
           "0": ("tf.not_equal({x}, 0)", "tf.equal({x}, 0)")}
@@ -84,16 +83,16 @@ def infinite_only(kept: Value, here: Context) -> bool:
 
 def inside(kept: Value, here: Context) -> bool:
     """Whether an op is kept inside its domain: the root of tf.maximum(x, 1e-12) leaves nothing to hide."""
-    return here.made_by(plain(kept), *CURVES) is not None and -INF < kept.lo and kept.hi < INF and not kept.nan and not kept.inf
+    made = plain(kept).origin
+    return isinstance(made, Site) and any(domains(made)) and -INF < kept.lo and kept.hi < INF and not kept.nan and not kept.inf
 
 
 def stopped(kept: Value, here: Context) -> bool:
     """The softmax of tf.where(masked, -inf, x): a row is NaN where all of it is masked, and the gradient of tf.where is 0 there. With a
     finite number there is no NaN."""
     softmax = here.made_by(plain(kept), "tf.nn.softmax")
-    masking = plain(softmax.value("logits")).origin if softmax is not None else None
-    while isinstance(masking, Note) and not masking.text and masking.index is None:
-        masking = masking.parent  # where nothing is masked in one branch, the other is the one that can be -inf
+    # Where nothing is masked in one branch, the other is the one that can be -inf.
+    masking = evidence.behind(plain(softmax.value("logits"))) if softmax is not None else None
     if not isinstance(masking, Site) or masking.op.name != "tf.where":
         return False
     scores = [value for value in (masking.value("x"), masking.value("y")) if not (value.lo == value.hi and value.lo < 0)]

@@ -19,7 +19,8 @@ The double `tf.where` keeps the value exactly and gives a gradient of 0 at 0.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/norm
 
-Doubtful is a parameter as it is, of a function whose callers are seen, but not what they pass.
+Doubtful is a parameter as it is, of a function whose callers are seen, but not what they pass: what a model computes, say,
+which has a bias or a normalisation at its end.
 
 Seen in the wild:
 https://github.com/tensorflow/tensorflow/issues/12071 (the gradient of tf.norm, open since 2017),
@@ -27,8 +28,8 @@ https://github.com/tensorflow/tensorflow/issues/42889 (norm(y - f) / norm(y) as 
 https://github.com/jina-ai/finetuner/pull/34 (distances of equal embeddings)
 """
 
-from tfnanlint.api import (Certainty, Claim, Context, Differentiated, Finding, Fix, INF, Iterator, Named, NO_CONSTANT, Note, Site,
-                           Value, evidence, repairs, rule)
+from tfnanlint.api import (Certainty, Claim, Context, Differentiated, Finding, Fix, INF, Iterator, Named, NO_CONSTANT, Site,
+                           evidence, repairs, rule)
 
 EUCLIDEAN = ("euclidean", "fro", 2)
 
@@ -47,16 +48,7 @@ def check(norm: Site, here: Context) -> Iterator[Finding]:
     late = norm.op.name == "tf.norm" and here.flat_behind(norm)
     where = " under XLA; elsewhere what follows keeps it 0" if late else ""
     yield here.finding(norm, "x", f"{what}, but its gradient is NaN (x / norm(x) is 0 / 0){where}", certainty, fixes(norm, here),
-                       help=help, modes=("xla",) if late else ("eager", "graph", "xla"), doubtful=passed(x))
-
-
-def passed(x: Value) -> bool:
-    """Whether a value is, as it is, what callers in the project pass and could not be followed: what a model computes, say, which has
-    a bias or a normalisation at its end."""
-    note = x.origin
-    while isinstance(note, Note) and not note.text and note.index is None:
-        note = note.parent
-    return isinstance(note, Note) and note.passed
+                       help=help, modes=("xla",) if late else ("eager", "graph", "xla"), doubtful=evidence.passed(x))
 
 
 def safe_order(norm: Site) -> bool:

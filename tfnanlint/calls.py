@@ -53,6 +53,14 @@ class Function:
         return isinstance(self.node, ast.Lambda) or len(self.node.body) <= FEW
 
     @property
+    def changed(self) -> set[str]:
+        """The names of what its body changes in place."""
+        found = getattr(self.node, "changed", None)
+        if found is None:  # kept with the tree, which outlives the module
+            found = self.node.changed = Bindings(self.node.body).changed if isinstance(self.node.body, list) else set()
+        return found
+
+    @property
     def bound(self) -> bool:
         """Whether calling it through an instance passes the instance first."""
         return self.owner is not None and "staticmethod" not in self.decorators
@@ -75,7 +83,7 @@ class Function:
 class ClassObject:
     """A class of the program; its body is walked when somebody asks for its `scope` or `methods`."""
 
-    __slots__ = ("node", "point", "module", "_scope", "_methods", "_walked", "_attributes")
+    __slots__ = ("node", "point", "module", "_scope", "_methods", "_walked", "_attributes", "_outside")
 
     def __init__(self, node: ast.ClassDef, point: Point, module: Any):
         self.node = node
@@ -85,6 +93,7 @@ class ClassObject:
         self._methods: dict[str, Function] = {}
         self._walked = False
         self._attributes: dict[str, list[ast.AST]] | None = None
+        self._outside: dict[str, bool] = {}
 
     @property
     def scope(self) -> Scope:
@@ -130,9 +139,13 @@ class ClassObject:
                     self._attributes.setdefault(path, []).append(name)
         return self._attributes.get(attribute, [])
 
-
     def changed_outside(self, attribute: str) -> bool:
         """Whether its file assigns an attribute through the name of the class (`Layer.count += 1`), or through `cls`."""
+        if attribute not in self._outside:  # the text of the file is searched
+            self._outside[attribute] = self._assigned_outside(attribute)
+        return self._outside[attribute]
+
+    def _assigned_outside(self, attribute: str) -> bool:
         text = self.module.source.text
         if not any(f"{owner}.{attribute}" in text for owner in (self.name, "cls", "__class__", "type(self)")):
             return False
@@ -356,8 +369,8 @@ def bind_parameters(function: Function, positional: list[Binding], keywords: dic
         bound[spec.kwarg.arg] = Collected({name: binding for name, binding in keywords.items() if name not in known})
     for name, node in defaults_of(spec):
         if name not in bound:
-            kept = isinstance(node, (ast.List, ast.Dict, ast.Set)) and isinstance(function.node.body, list) and name in Bindings(function.node.body).changed
-            # What one call has put into it is there in the next.
+            # What one call has put into a list or dict is there in the next.
+            kept = isinstance(node, (ast.List, ast.Dict, ast.Set)) and name in function.changed
             bound[name] = Fixed(Value(kind="unknown")) if kept else Assigned(node, function.point)
     for name in known:
         if name not in bound:

@@ -5,6 +5,9 @@ Bounds alone do not: the square of an unknown number, `1 - b ** n`, an exponenti
 
 from __future__ import annotations
 
+import ast
+
+from tfnanlint.conditions import path_of
 from tfnanlint.exponents import on_a_grid
 from tfnanlint.masks import plain
 from tfnanlint.ops.variables import MADE_WITH, starts_at_random
@@ -27,11 +30,17 @@ _SQUARES = ("tf.square", "tf.abs", "tf.pow")
 _LONG = 2.0**31  # the length of an axis is below it
 
 
-def widest(value: Value) -> Value:
-    """Of a value that is one of several (branches, returns), the one that admits most, where it stands for them all."""
+def behind(value: Value) -> Site | Note | None:
+    """What a value came from; of one that is one of several (branches, returns), what the one that admits most came from."""
     note = value.origin
     while isinstance(note, Note) and not note.text and note.index is None and isinstance(note.parent, (Note, Site)):
         note = note.parent
+    return note
+
+
+def widest(value: Value) -> Value:
+    """Of a value that is one of several (branches, returns), the one that admits most, where it stands for them all."""
+    note = behind(value)
     if note is value.origin or not isinstance(note, Site) or note.result is None:
         return value
     found = note.result
@@ -234,12 +243,23 @@ def handed_in(value: Value, depth: int = 4) -> bool:
 def called(value: Value, depth: int = 4) -> bool:
     """What a call gives that could not be followed, or a sum or product of it: degrees of nodes, gains of labels; whether any weight
     is behind it nothing says."""
-    origin = plain(value).origin
-    while isinstance(origin, Note) and not origin.text and origin.index is None:
-        origin = origin.parent
+    origin = behind(plain(value))
     if not isinstance(origin, Site) or depth == 0 or origin.op.name not in ("tf.reduce_sum", "tf.multiply"):
         return isinstance(origin, Note) and origin.computed
     return any(called(origin.value(param), depth - 1) for param in ("x", "y") if param in origin.args)
+
+
+def worked_out(value: Value) -> bool:
+    """What a method of some other object gave that could not be followed: `expert.variance_at(x)`."""
+    note = behind(widest(plain(value)))
+    path = path_of(note.node.func) if isinstance(note, Note) and note.computed and isinstance(note.node, ast.Call) else None
+    return path is not None and "." in path and not path.startswith("self.")
+
+
+def passed(value: Value) -> bool:
+    """Whether a value is, as it is, what callers in the project pass and could not be followed."""
+    note = behind(value)
+    return isinstance(note, Note) and note.passed
 
 
 def _moved(value: Value) -> bool:
