@@ -62,7 +62,7 @@ def denominator(quotient: Site) -> tuple[Site | None, bool, int | None]:
 
 def inserted(site: Site) -> int | None:
     """The axis of length 1 that `tf.expand_dims(s, axis)`, `s[:, None]` or `s[..., tf.newaxis]` puts in, if that is all they do."""
-    if site.op.name == "tf.expand_dims":
+    if site.given("axis"):
         axis = site.const("axis")
         return axis if type(axis) is int else None
     index = getattr(site.node, "slice", None)

@@ -33,7 +33,7 @@ from tfnanlint.api import (INF, SETTINGS, Certainty, Claim, Context, Finding, Fi
 
 
 @rule("TFN101", "log-of-nonpositive", on="tf.math.log tf.math.log1p ops.log2 ops.log10", default="MUST MAY UNKNOWN",
-      over="TFN307", silent="MAY/NO UNKNOWN/NO MAY/UNKNOWN/DOUBTFUL UNKNOWN/UNKNOWN/DOUBTFUL MAY/YES/DOUBTFUL")
+      over="TFN307", silent="MAY/ANY/TESTS UNKNOWN/ANY/TESTS MAY/NO UNKNOWN/NO MAY/UNKNOWN/DOUBTFUL UNKNOWN/UNKNOWN/DOUBTFUL MAY/YES/DOUBTFUL")
 def check(log: Site, here: Context) -> Iterator[Finding]:
     x = log.value("x")
     edge = -1.0 if log.op.name == "tf.math.log1p" else 0.0
@@ -48,7 +48,7 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
         return  # one caller shows that any number can arrive, others cannot be followed
     if certainty is Certainty.UNKNOWN and (edge != 0 or passed_on(x) or named_count(log, "x") or reciprocal_root(x, here)):
         return  # log1p of something unknown is what log(x + 1) is: somebody has added a constant
-    if certainty is not Certainty.MUST and (here.asserted(log, "x") or here.tests or replaced(x, here)):
+    if certainty is not Certainty.MUST and (here.asserted(log, "x") or replaced(x, here)):
         return
     if certainty is not Certainty.MUST and here.only_compared(log):
         return  # a draw is accepted where `log(u) < ratio`: -inf is right there

@@ -1,8 +1,8 @@
 """The activation of the last layer gives numbers that the loss has no use for.
 
 `tanh` reaches down to -1 and `relu` up beyond 1: a binary cross-entropy clips both to [1e-7, 1 - 1e-7], and what was clipped
-gets no gradient. The categorical losses divide by the sum of the outputs: relu or sigmoid outputs that are all 0 give NaN,
-and those of tanh a sum of any sign. `poisson` takes the logarithm of the prediction: below 0 it is NaN. And the softmax of
+gets no gradient. So does the sparse categorical one. The other categorical losses divide by the sum of the outputs: relu or
+sigmoid outputs that are all 0 give NaN, and those of tanh a sum of any sign. `poisson` takes the logarithm of the prediction: below 0 it is NaN. And the softmax of
 one unit is 1 for every input: a model that ends in `Dense(1, activation="softmax")` says 1 whatever it is given, and no gradient
 comes through it (only Keras' binary cross-entropy looks behind it, at the logit: then the weights move, the prediction does not).
 
@@ -79,6 +79,8 @@ def misfit(pair: Pairing) -> str:
 
 
 def of_classes(pair: Pairing, reach: str, below: bool, above: bool) -> str:
+    if pair.family == "sparse":  # it clips and never divides: sigmoids are compared by their logarithms there
+        return f"{reach}, and the loss clips them to [1e-7, 1 - 1e-7]: what lies outside gets no gradient" if (below or above) and pair.keras else ""
     if below or above:
         return f"{reach}, and the loss divides them by their sum: where that is 0 it is NaN" if pair.keras else ""
     made = maker(pair.predictions)

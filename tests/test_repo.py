@@ -25,7 +25,7 @@ RULES = pytest.mark.parametrize("rule", load(), ids=lambda rule: rule.slug)
 # A module imports only from those above it, also where it imports late. A package is one room.
 ORDER = """
 source magics cells notebook
-nodes conditions names values findings epsilons fingerprint edits
+nodes docstrings conditions names values findings epsilons fingerprint edits
 site ops scopes aliases calls statements settings project module
 assumptions resolution recursion following instances policies containers state subexpressions expressions
 endings gradients domains exponents moments probabilities pairings masks branches evidence assertions reach

@@ -11,6 +11,8 @@ from tfnanlint.values import Value
 
 CHANGING = frozenset("append extend insert add update pop remove clear setdefault appendleft fill sort reverse".split())
 _VIEWS = frozenset("reshape ravel view squeeze transpose swapaxes asarray atleast_1d atleast_2d expand_dims".split())
+_UNIFORM = frozenset("zeros ones full empty zeros_like ones_like full_like empty_like".split())
+_NUMPY = ("np", "numpy")
 _MAX = 64  # bindings looked at for the object that a name stands for
 
 Copies = dict[str, set[str]]
@@ -64,6 +66,21 @@ class InPlace(Binding):
         return changed if self.surely else interpreter.joined([held, changed]).but(kind="array", dtype=held.dtype)
 
 
+class Filled(Binding):
+    """What was handed to a function whose result nobody uses: it may have filled it (`cv2.fillPoly(mask, points, 1)`)."""
+
+    __slots__ = ("base", "call", "point")
+
+    def __init__(self, base: Binding, call: ast.Call, point: Point):
+        self._value = None
+        self.base = base
+        self.call = call
+        self.point = point
+
+    def compute(self, interpreter: Any) -> Value:
+        return interpreter.filled_by(self.base.value(interpreter), self.call, self.point)
+
+
 def objects(binding: Binding | None) -> set[Binding]:
     """The bindings that made the object which a binding stands for: of several when branches or rounds leave several."""
     found: set[Binding] = set()
@@ -95,12 +112,18 @@ def shared(node: ast.expr) -> list[str]:
     if isinstance(node, ast.Subscript) and isinstance(node.slice, (ast.Slice, ast.Tuple)):
         source = node.value
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _VIEWS:
-        function = isinstance(node.func.value, ast.Name) and node.func.value.id in ("np", "numpy")
+        function = isinstance(node.func.value, ast.Name) and node.func.value.id in _NUMPY
         source = node.args[0] if function and node.args else node.func.value
     else:
         return []
     path = path_of(source)
     return [path] if path else []
+
+
+def uniform(node: ast.expr) -> bool:
+    """Whether an expression makes an array of one number: `np.zeros(shape)`."""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _UNIFORM and isinstance(
+        node.func.value, ast.Name) and node.func.value.id in _NUMPY
 
 
 def attribute_set(call: ast.Call) -> ast.Attribute | None:

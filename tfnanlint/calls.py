@@ -378,6 +378,15 @@ def bind_parameters(function: Function, positional: list[Binding], keywords: dic
     return bound
 
 
+def without_none(note: ast.expr | None) -> ast.expr | None:
+    """The class in an annotation: `C` of `Optional[C]` and of `C | None`."""
+    if isinstance(note, ast.Subscript) and leaf(note.value) == "Optional":
+        return note.slice
+    if isinstance(note, ast.BinOp) and isinstance(note.op, ast.BitOr) and isinstance(note.right, ast.Constant):
+        return note.left if note.right.value is None else None
+    return note
+
+
 def says_number(spec: ast.arguments, name: str) -> bool:
     """Whether a parameter is annotated as a Python number: `int`, `float`, `Optional[int]`, `int | None`."""
     note = next((a.annotation for a in spec.posonlyargs + spec.args + spec.kwonlyargs if a.arg == name), None)

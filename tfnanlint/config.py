@@ -40,7 +40,7 @@ class Rule(Protocol):
 
 def withheld(rule: Rule) -> str:
     """What a rule reports only when asked for (`--certainty`), in words; "" when that is nothing."""
-    return ", ".join(one.words for one in sorted(rule.silent, key=lambda one: (-one.certainty, one.differentiated.value, one.where)))
+    return ", ".join(one.words for one in sorted(rule.silent, key=lambda one: (-one.certainty, one.name)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from typing import Any
 
 from tfnanlint.conditions import leaf, path_of, root_of
@@ -151,7 +152,7 @@ class Containers:
 
     def _selected(self, node: ast.Subscript, whole: Value, point: Point) -> Value:
         """Some elements of a tensor; `x[x > 0]` keeps what the mask says."""
-        row = self.table.get("tf.strided_slice") or self.table["tf.identity"]
+        row = self.table["tf.expand_dims" if _only_new_axes(node.slice) else "tf.strided_slice"]
         site = Site(row, node, {row.main: node.value}, lambda n: self.evaluate(n, point), library="operator", point=point,
                     source=point.module.source, complete=False)
         size = whole.kind == "number" and not isinstance(node.slice, ast.Slice)  # one axis of a shape
@@ -222,9 +223,26 @@ class Containers:
         return base if base.kind in ("model", "layer", "instance", "unknown") else unknown(base.kind)
 
 
+    def filled_by(self, base: Value, call: ast.Call, point: Point) -> Value:
+        """An array after it was handed to a function: one of one number is made to be filled, where nothing is known of the function."""
+        if base.kind != "array" or not base.exact or isinstance(call.func, ast.Name) and hasattr(builtins, call.func.id):
+            return base
+        callee = self.callee(call.func, point)
+        if callee is not None and callee.obj is not None:
+            return base
+        return Value(kind="array", dtype=base.dtype, origin=Note(f"what {leaf(call.func)}() may have put there", call, point.module.source, computed=True))
+
+
 def _extent(shape: Value) -> Value:
     """One dimension of a tensor: at least 1, for an axis without elements has no element to be wrong."""
     return Value(1.0, LARGEST_AXIS, False, kind="number", dtype="int32", origin=shape.origin)
+
+
+def _only_new_axes(index: ast.expr) -> bool:
+    """`x[:, None]`, `x[..., tf.newaxis]`: every element is kept."""
+    parts = index.elts if isinstance(index, ast.Tuple) else [index]
+    return all(isinstance(part, ast.Slice) and part.lower is part.upper is part.step is None or isinstance(part, ast.Constant) and part.value in (None, ...)
+               or isinstance(part, ast.Attribute) and part.attr == "newaxis" for part in parts)
 
 
 def _is_mask(index: ast.expr, point: Point) -> bool:

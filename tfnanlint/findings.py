@@ -136,7 +136,7 @@ class Finding:
 
 
 MODES = ("eager", "graph", "xla")
-TESTS, DOUBTFUL = "tests", "doubtful"
+TESTS, DOUBTFUL, ANY = "tests", "doubtful", "ANY"
 _MODE_NAMES = {"eager": "eager mode", "graph": "tf.function", "xla": "XLA", "gpu": "GPUs"}
 _SAYS_MODE = ("eager", "graph", "tf.function", "XLA", "compiled")
 
@@ -150,37 +150,38 @@ def where_it_shows(message: str, modes: tuple[str, ...]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Silence:
-    """A class of findings that a rule leaves out by default: of one certainty, where a gradient is (not) taken, and with `where`
-    only what shows in that mode alone, what stands in files of tests (`TESTS`), or what the rule says it doubts (`DOUBTFUL`).
+    """A class of findings that a rule leaves out by default: of one certainty, where a gradient is (not) taken (None: wherever), and
+    with `where` only what shows in that mode alone, what stands in files of tests (`TESTS`), or what the rule says it doubts (`DOUBTFUL`).
     """
 
     certainty: Certainty
-    differentiated: Differentiated
+    differentiated: Differentiated | None
     where: str = ""
 
     @classmethod
     def parsed(cls, text: str) -> Silence:
-        """`MAY/NO`, `UNKNOWN/YES/XLA`, `MAY/NO/TESTS`, `MAY/YES/DOUBTFUL`. Raises ValueError for anything else."""
+        """`MAY/NO`, `UNKNOWN/YES/XLA`, `MAY/ANY/TESTS`, `MAY/YES/DOUBTFUL`. Raises ValueError for anything else."""
         grade, taken, *rest = text.split("/")
         where = rest[0].lower() if len(rest) == 1 else ""
         if len(rest) > 1 or rest and where not in (TESTS, DOUBTFUL, *_MODE_NAMES):
             raise ValueError(f"{text!r} is no class of findings")
-        return cls(Certainty[grade], Differentiated[taken], where)
+        return cls(Certainty[grade], None if taken == ANY else Differentiated[taken], where)
 
     @property
     def name(self) -> str:
         """As it is written, in small letters."""
-        return "/".join((self.certainty.name.lower(), self.differentiated.value, *filter(None, (self.where,))))
+        taken = ANY.lower() if self.differentiated is None else self.differentiated.value
+        return "/".join((self.certainty.name.lower(), taken, *filter(None, (self.where,))))
 
     @property
     def words(self) -> str:
         places = {"": "", TESTS: " in files of tests", DOUBTFUL: " and doubtful"}
         place = places[self.where] if self.where in places else f" in {_MODE_NAMES[self.where]} only"
-        return f"{self.certainty.name.lower()}{place} where {self.differentiated.words}"
+        return f"{self.certainty.name.lower()}{place}" + ("" if self.differentiated is None else f" where {self.differentiated.words}")
 
     def covers(self, finding: Finding, setup: Setup) -> bool:
         """Whether a finding is of this class; not if the project works in no mode but the one that is named."""
-        if (finding.certainty, finding.differentiated) != (self.certainty, self.differentiated):
+        if finding.certainty is not self.certainty or self.differentiated not in (None, finding.differentiated):
             return False
         if self.where == TESTS:
             return holds_tests(finding.path)

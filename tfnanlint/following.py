@@ -8,6 +8,7 @@ from typing import Any
 from tfnanlint import calls
 from tfnanlint.calls import Bound, ClassObject, Function, Instance, Parent, Recast
 from tfnanlint.conditions import leaf
+from tfnanlint.docstrings import promises_positive
 from tfnanlint.names import canonical, is_tensorflow
 from tfnanlint.nodes import nodes_in
 from tfnanlint.ops import Op
@@ -173,9 +174,9 @@ class Following(Recursion):
             if default is not None and default.is_number and default.lo > 0:
                 return Value(default.lo, default.hi, default.zero, kind="number", const=default.const,
                              origin=Note(f"default of parameter '{parameter.name}'", function.node, function.module.source))
-            return unknown("number" if calls.says_number(spec, parameter.name) else "unknown", note)
+            return self._promised(function, parameter.name) or unknown("number" if calls.says_number(spec, parameter.name) else "unknown", note)
         vague = not arriving.known and arriving.obj is None and arriving.kind in ("unknown", "none")
-        annotated = self._annotated(function, parameter.name) if vague else None
+        annotated = (self._annotated(function, parameter.name) or self._promised(function, parameter.name)) if vague else None
         if annotated is not None:
             return annotated
         if arriving.known or arriving.kind not in ("unknown", "tensor") or arriving.guarded:
@@ -224,11 +225,16 @@ class Following(Recursion):
                 self._compiled[module] += [(one, model) for one in several]
         return self._compiled[module]
 
+    def _promised(self, function: Function, name: str) -> Value | None:
+        """A number above 0 where the docstring says so of a parameter."""
+        said = Note(f"parameter '{name}' of {function.name}(), positive as its docstring says", function.node, function.module.source)
+        return unknown(origin=said).but(lo=0.0, zero=False) if promises_positive(function.node, name) else None
+
     def _annotated(self, function: Function, name: str) -> Value | None:
         """An instance of the class of the program that a parameter is annotated with."""
         spec = function.node.args
         for arg in spec.posonlyargs + spec.args + spec.kwonlyargs:
-            if arg.arg == name and isinstance(note := _without_none(arg.annotation), (ast.Name, ast.Attribute)):
+            if arg.arg == name and isinstance(note := calls.without_none(arg.annotation), (ast.Name, ast.Attribute)):
                 found = self.callee(note, function.point)
                 if found is not None and isinstance(found.obj, ClassObject):
                     return Value(kind="instance", obj=Instance(found.obj))
@@ -570,15 +576,6 @@ def _uses(name: str, expression: ast.AST) -> list[ast.expr]:
     nodes = nodes_in(expression)
     called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
     return [node for node in nodes if isinstance(node, (ast.Name, ast.Attribute)) and leaf(node) == name and id(node) not in called]
-
-
-def _without_none(note: ast.expr | None) -> ast.expr | None:
-    """The class in an annotation: `C` of `Optional[C]` and of `C | None`."""
-    if isinstance(note, ast.Subscript) and leaf(note.value) == "Optional":
-        return note.slice
-    if isinstance(note, ast.BinOp) and isinstance(note.op, ast.BitOr) and isinstance(note.right, ast.Constant):
-        return note.left if note.right.value is None else None
-    return note
 
 
 def _reads_itself(binding: Binding, attr: str) -> bool:

@@ -76,3 +76,18 @@ def loaded(target: ast.expr) -> ast.expr:
         case ast.Subscript(value=value, slice=index):
             return ast.Subscript(value, index, ast.Load())
     return target
+
+
+def declared(node: ast.AST, kind: type) -> frozenset[str]:
+    """The names that `global` or `nonlocal` statements inside declare."""
+    found: set[str] = set()
+    stack: list[Any] = [node]
+    while stack:
+        inner = stack.pop()
+        if isinstance(inner, kind):
+            found.update(inner.names)
+        for name in ("body", "orelse", "finalbody", "handlers", "cases"):
+            children = getattr(inner, name, None)
+            if isinstance(children, list):
+                stack += children
+    return frozenset(found)

@@ -81,7 +81,7 @@ def rule(code: str, slug: str, on: str, *, default: str = "MUST MAY", over: str 
     """Announce the decorated function as the rule of its file; the module's docstring is its page.
 
     The parts of each text are separated by blanks; one of `silent` is `MAY/NO`: MAY where no gradient is taken. `UNKNOWN/YES/XLA`
-    is what shows under XLA only, `MAY/NO/TESTS` what stands in a file of tests, `MAY/YES/DOUBTFUL` what the rule itself
+    is what shows under XLA only, `MAY/ANY/TESTS` what stands in a file of tests, whether a gradient is taken or not, `MAY/YES/DOUBTFUL` what the rule itself
     doubts, as its page says.
     """
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 import ast
 from typing import Any, Callable
 
-from tfnanlint.aliases import CHANGING, Bindings, Copies, Held, InPlace, Mutated, attribute_set, connected, copied, copy, extends, objects, output, shared, viewed
+from tfnanlint.aliases import CHANGING, Bindings, Copies, Filled, Held, InPlace, Mutated, attribute_set, connected, copied, copy, extends, objects, output, shared, uniform, viewed, whole
 from tfnanlint.calls import assigned_attributes
 from tfnanlint.conditions import ASSERTIONS, leaf, path_of, root_of, spoken_of
-from tfnanlint.nodes import caught, loaded
+from tfnanlint.nodes import caught, declared, loaded
 from tfnanlint.scopes import (Assigned, Binding, Element, Fixed, Imported, Iterated, Joined, Loop, Point, Raised, Refined, Scope, Stored,
                               refinements, unrefined)
 from tfnanlint.values import Value
@@ -362,8 +362,18 @@ class Walk:
                 self._change(path, lambda held: Mutated(held, value, point), base)
         elif name.startswith("assign") and isinstance(value.func, ast.Attribute):
             self._assigned_to(path_of(value.func.value) or "", value, name)
-        elif isinstance(value.func, ast.Attribute) and isinstance(value.func.value, ast.Name):
-            self._own_method(value.func.value.id, name)
+        else:
+            if isinstance(value.func, ast.Attribute) and isinstance(value.func.value, ast.Name):
+                self._own_method(value.func.value.id, name)
+            self._handed(value)
+
+    def _handed(self, call: ast.Call) -> None:
+        """Arrays of one number, handed whole or in part to a function whose result nobody uses."""
+        for path in filter(None, (whole(given) or path_of(given) for given in call.args)):
+            made = self.scope.at(path)
+            if isinstance(made, Assigned) and uniform(made.node):
+                point = self.scope.here()
+                self._change(path, lambda held: Filled(held, call, point), made)
 
     def _overwritten(self, path: str, call: ast.Call) -> None:
         """`np.exp(a, out=b)`: what the function gives, for every name of the array."""
@@ -557,21 +567,6 @@ def _merge(options: list[Binding | None], base: Binding | None) -> Binding | Non
     if len(stripped) == 1 and base is not None and id(unrefined(base)) in stripped:
         return base
     return Joined(found)
-
-
-def declared(node: ast.AST, kind: type) -> frozenset[str]:
-    """The names that `global` or `nonlocal` statements inside declare."""
-    found: set[str] = set()
-    stack: list[Any] = [node]
-    while stack:
-        inner = stack.pop()
-        if isinstance(inner, kind):
-            found.update(inner.names)
-        for name in ("body", "orelse", "finalbody", "handlers", "cases"):
-            children = getattr(inner, name, None)
-            if isinstance(children, list):
-                stack += children
-    return frozenset(found)
 
 
 def _used(tape: ast.Call, name: ast.expr | None, body: list[ast.stmt]) -> int:
