@@ -9,7 +9,7 @@ from functools import lru_cache
 # "Positive Tensor", "must be strictly positive", "> 0"; not "positive definite", "true positives", "the positive class".
 _POSITIVE = re.compile(
     r"\b(?:must|should|has to|have to|is|are|be|strictly|only|an?|all|values?|of)[ \n]+positive\b(?![- ]+(?:semi|definite|class|example|sample|label|pair|item|edge)|s)"
-    r"|^positive\b(?![- ]+(?:semi|definite|class|example|sample|label|pair|item|edge)|s)|(?<![=\w.])> ?0(?:\.0*)?(?![.\d])|greater than (?:0|zero)\b", re.IGNORECASE)
+    r"|(?:^|[.;,(:] *)positive\b(?![- ]+(?:semi|definite|class|example|sample|label|pair|item|edge)|s)|(?<![=\w.])> ?0(?:\.0*)?(?![.\d])|greater than (?:0|zero)\b", re.IGNORECASE)
 _NOT = re.compile(r"\b(?:not|non|or zero|or 0|may be|if|when)\b", re.IGNORECASE)
 
 
