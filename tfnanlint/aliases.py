@@ -6,13 +6,15 @@ import ast
 from typing import Any
 
 from tfnanlint.conditions import path_of
-from tfnanlint.scopes import Assigned, Binding, Joined, Loop, Point, Stored, unrefined
+from tfnanlint.scopes import Assigned, Binding, Element, Iterated, Joined, Loop, Point, Stored, unrefined
+from tfnanlint.site import Site
 from tfnanlint.values import Value
 
 CHANGING = frozenset("append extend insert add update pop remove clear setdefault appendleft fill sort reverse".split())
 _VIEWS = frozenset("reshape ravel view squeeze transpose swapaxes asarray atleast_1d atleast_2d expand_dims".split())
 _UNIFORM = frozenset("zeros ones full empty zeros_like ones_like full_like empty_like".split())
 _NUMPY = ("np", "numpy")
+_MAKING = frozenset(f"np.{name}" for name in "array asarray zeros ones full arange linspace eye zeros_like ones_like full_like ravel reshape".split())
 _MAX = 64  # bindings looked at for the object that a name stands for
 
 Copies = dict[str, set[str]]
@@ -60,10 +62,30 @@ class InPlace(Binding):
 
     def compute(self, interpreter: Any) -> Value:
         held = self.base.value(interpreter)
-        if held.kind != "array":
+        if held.kind != "array" and not (held.kind in ("tensor", "unknown") and self._in_part(interpreter)):
             return held
         changed = self.changed.value(interpreter)
-        return changed if self.surely else interpreter.joined([held, changed]).but(kind="array", dtype=held.dtype)
+        made = held.origin
+        array = isinstance(made, Site) and made.name in _MAKING  # other functions of NumPy make scalars of scalars
+        if self.surely and array:
+            return changed
+        return interpreter.joined([held, changed]).but(kind=held.kind, dtype=held.dtype if held.kind == "array" else None)
+
+    def _in_part(self, interpreter: Any) -> bool:
+        """Whether one of several objects that the name may stand for is an array."""
+        stack, seen = [self.base], set()
+        while stack and len(seen) < _MAX:
+            one = unrefined(stack.pop())
+            if one is None or one in seen:
+                continue
+            seen.add(one)
+            if isinstance(one, (Joined, Loop)):
+                stack += one.bindings if isinstance(one, Joined) else [one.entry, *one.rounds]
+            elif isinstance(one, InPlace):
+                stack.append(one.base)
+            elif isinstance(one, Assigned) and len(seen) > 1 and one.value(interpreter).kind == "array":
+                return True
+        return False
 
 
 class Filled(Binding):
@@ -90,6 +112,7 @@ def objects(binding: Binding | None) -> set[Binding]:
         if one is None or one in seen:
             continue
         seen.add(one)
+        stack += _items(one)
         sources = copied(one.node) if isinstance(one, Assigned) else []
         if isinstance(one, (Joined, Loop)):
             stack += one.bindings if isinstance(one, Joined) else [one.entry]
@@ -105,6 +128,29 @@ def copied(node: ast.expr) -> list[str]:
         return copied(node.body) + copied(node.orelse)
     path = path_of(node) if isinstance(node, (ast.Name, ast.Attribute)) else None
     return [path] if path else []
+
+
+def _items(one: Binding) -> list[Binding | None]:
+    """What the names written in the list stand for that a loop walks over."""
+    whole, place = (one.whole, one.index) if isinstance(one, Element) else (one, None)
+    made = whole.iterable if isinstance(whole, Iterated) else None
+    if not isinstance(made, Assigned):
+        return []
+    walked = made.node if place is None else _walked(made.node, place)
+    return [made.point.binding(path) for path in listed(walked)]
+
+
+def _walked(node: ast.expr, place: int) -> ast.expr:
+    """The list of which `zip` and `enumerate` give an element at a place."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("zip", "enumerate"):
+        place -= node.func.id == "enumerate"
+        return node.args[place] if 0 <= place < len(node.args) else node
+    return node
+
+
+def listed(node: ast.expr) -> list[str]:
+    """The names written in a list or tuple."""
+    return [path for item in node.elts for path in copied(item)] if isinstance(node, (ast.List, ast.Tuple)) else []
 
 
 def shared(node: ast.expr) -> list[str]:
@@ -165,6 +211,14 @@ def copy(copies: Copies, path: str | None, sources: list[str]) -> None:
         copies.setdefault(source, set()).add(path)
 
 
+def copy_items(copies: Copies, target: ast.expr, iterable: ast.expr) -> None:
+    """Note that the names which a loop binds stand for objects of other names in turn: `for t in [a, b]`, `for i, t in enumerate([a, b])`."""
+    several = isinstance(target, (ast.Tuple, ast.List))
+    pairs = [(one, _walked(iterable, place)) for place, one in enumerate(target.elts)] if several else [(target, iterable)]
+    for one, source in pairs:
+        copy(copies, path_of(one), listed(source))
+
+
 def connected(paths: set[str], *copies: Copies) -> set[str]:
     """Paths with those that copies may have made names of the same objects."""
     found, stack = set(paths), list(paths)
@@ -205,6 +259,7 @@ class Bindings:
                         self._change(target)
                 case ast.For() | ast.AsyncFor():
                     self._bind([node.target])
+                    copy_items(self.copies, node.target, node.iter)
                     stack += node.body + node.orelse
                 case ast.While() | ast.If():
                     stack += node.body + node.orelse

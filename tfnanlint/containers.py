@@ -10,7 +10,7 @@ from tfnanlint.conditions import leaf, path_of, root_of
 from tfnanlint.ops import Op
 from tfnanlint.ops import transfer as t
 from tfnanlint.scopes import Assigned, Fixed, Point, unrefined
-from tfnanlint.site import Site
+from tfnanlint.site import Site, another
 from tfnanlint.values import INF, LARGEST_AXIS, NO_CONSTANT, Many, Note, Value, unknown
 
 MAX_WRITTEN = 6  # items of a written list that a comprehension is evaluated for one by one
@@ -76,17 +76,17 @@ class Containers:
                 return whole.obj[index] if -len(whole.obj) <= index < len(whole.obj) else unknown()
             return self.iterated(whole)
         if whole.kind == "tensor" and whole.known:
-            return whole.but(kind="tensor")
+            return another(whole, kind="tensor")
         return unknown(origin=whole.origin if isinstance(whole.origin, Note) else None)
 
     def iterated(self, whole: Value) -> Value:
         if whole.kind == "sequence" and isinstance(whole.obj, tuple):
             return self.joined(list(whole.obj)) if whole.obj else unknown()
         if isinstance(whole.obj, Many):
-            return whole.obj.element.but(zero=whole.obj.element.zero)  # another one each time
+            return another(whole.obj.element)
         if whole.kind in ("sequence", "tensor", "array", "number") and whole.known and whole.lo <= whole.hi:
             kind = whole.kind if whole.kind in ("array", "number") else "tensor"
-            return whole.but(kind=kind, obj=None, const=NO_CONSTANT, zero=whole.zero, emptied=whole.emptied and kind != "number")
+            return another(whole, kind=kind, obj=None, const=NO_CONSTANT, emptied=whole.emptied and kind != "number")
         if whole.kind in ("sequence", "tensor", "array") and whole.obj is None and (whole.nan or whole.inf):
             return Value(nan=whole.nan, inf=whole.inf, dtype=whole.dtype, kind="unknown")
         return unknown()
@@ -235,7 +235,7 @@ class Containers:
 
 def _extent(shape: Value) -> Value:
     """One dimension of a tensor: at least 1, for an axis without elements has no element to be wrong."""
-    return Value(1.0, LARGEST_AXIS, False, kind="number", dtype="int32", origin=shape.origin)
+    return Value(0.0 if shape.emptied else 1.0, LARGEST_AXIS, shape.emptied, kind="number", dtype="int32", origin=shape.origin)
 
 
 def _only_new_axes(index: ast.expr) -> bool:

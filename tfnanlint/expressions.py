@@ -20,7 +20,7 @@ from tfnanlint.module import Module
 from tfnanlint.names import is_tensorflow
 from tfnanlint.ops import SYNONYMS, Op, last_names, load
 from tfnanlint.ops import transfer as t
-from tfnanlint.ops.promotion import LIBRARIES, promoted
+from tfnanlint.ops.promotion import LIBRARIES, before_meeting, promoted
 from tfnanlint.ops.variables import MADE_WITH
 from tfnanlint.policies import Policies
 from tfnanlint.resolution import Resolution
@@ -46,6 +46,7 @@ _COMPARISONS = {
 _PLAIN = frozenset(("np", "operator", "math", "builtins", "method"))
 _OF_KERAS = frozenset(("keras", "K", "ops", "method"))
 _OF_TENSORS = frozenset(("tf", "K", "ops", "raw"))  # they make tensors of numbers, too
+_MAKING_TENSORS = _OF_TENSORS | {"keras", "tnp"}  # also of arrays
 _KERAS_METHODS = frozenset(("add_weight", "add_variable", "compile", "fit"))
 _STATE_METHODS = frozenset(("get_slot", "add_slot", "_zeros_slot", "add_variable_from_reference",
                             "_resource_scatter_add"))  # of optimizers
@@ -285,6 +286,8 @@ class Interpreter(Resolution, Following, Instances, Policies, Containers, State,
 
     def _result(self, site: Site) -> Value:
         """The value that a site gives, with the site as its origin."""
+        if "y" in site.args:
+            before_meeting(site)
         value = site.give()
         if site.library in LIBRARIES and (value.dtype in WHOLE or value.dtype == "bool"):
             value.dtype = promoted(site, value.dtype)
@@ -300,6 +303,8 @@ class Interpreter(Resolution, Following, Instances, Policies, Containers, State,
             # Nothing here says that TensorFlow computes it; NumPy's functions and methods give arrays.
             array = site.library == "method" and any(v.kind == "array" for v in site._values.values())
             value.kind = "array" if array else "unknown"
+        elif value.kind == "array" and site.library in _MAKING_TENSORS:
+            value.kind = "tensor"
         arrived = site._values.values()
         if value.kind == "number" and arrived and site.library in _OF_TENSORS and all(v.kind == "number" for v in arrived):
             value = t.of_numbers(value)
@@ -458,7 +463,7 @@ class Interpreter(Resolution, Following, Instances, Policies, Containers, State,
         result = self.joined(found) if len(found) > 1 else found[0]
         if result.kind not in NUMERIC_KINDS:  # a branch of tf.cond that gives several
             return result.but(zero=result.zero, origin=site)
-        return result.but(zero=result.zero, origin=site, kind="tensor", const=NO_CONSTANT, obj=None, emptied=value.emptied)
+        return result.but(zero=result.zero, origin=site, kind="array" if value.kind == "array" else "tensor", const=NO_CONSTANT, obj=None, emptied=value.emptied)
 
     def _call_site(self, row: Op, name: str, node: ast.Call, point: Point) -> Site:
         made = self._sites.get((node, id(point.memo)))

@@ -94,7 +94,7 @@ class Following(Recursion):
         made._values[site.op.main] = given
         made._values["layer"] = callee
         made._values.setdefault("input", given)
-        made.result = result = value.but(zero=value.zero, origin=made)
+        made.result = result = value.but(zero=value.zero, origin=made, kind="tensor" if value.kind == "array" else value.kind)
         return result
 
     def call(self, function: Function, positional: list[Binding], keywords: dict[str, Binding]) -> Value:
@@ -408,7 +408,7 @@ class Following(Recursion):
                 return Value(kind="function", obj=Bound(found.obj, [Fixed(owner)]))
             return found
         if attr == "shape" and owner.kind in ("tensor", "array", "unknown", "number"):
-            return Value(kind="shape")
+            return Value(kind="shape", emptied=owner.emptied)
         if attr == "dtype" and owner.dtype:
             return Value(kind="dtype", const=owner.dtype)
         if owner.kind == "limits" or owner.kind == "dtype" and isinstance(owner.const, str):

@@ -96,6 +96,14 @@ class Site:
         whole = "keepdims" in self.op.params and not self.given("axis")
         return not whole and any(value.emptied and value.kind != "number" for value in self._values.values())
 
+    def another(self) -> Site:
+        """The same op on other elements, which nobody followed: another round of a comprehension, another row of a tensor."""
+        made = Site.__new__(Site)
+        for slot in Site.__slots__:
+            setattr(made, slot, getattr(self, slot))
+        made.complete = False
+        return made
+
     def maker(self, param: str) -> Op | None:
         """The op that makes what reaches `param`, where the names alone tell it; nothing is computed."""
         node = self.args.get(param)
@@ -130,6 +138,14 @@ class Site:
 
     def __repr__(self) -> str:
         return f"<Site {self.op.name} line {getattr(self.node, 'lineno', '?')}>"
+
+
+def another(value: Value, **changes: Any) -> Value:
+    """A number of its own that is made as `value` was: one more element of a list or tensor of which only `value` is known."""
+    origin = value.origin.another() if isinstance(value.origin, Site) else value.origin
+    if isinstance(value.obj, tuple) and value.kind == "sequence" and "obj" not in changes:
+        changes["obj"] = tuple(another(item) for item in value.obj)
+    return value.but(**{"zero": value.zero, "origin": origin, **changes})
 
 
 def made_by(value: Value, *names: str, aligned: bool = False) -> Site | None:

@@ -8,7 +8,11 @@ from __future__ import annotations
 import ast
 from typing import Any, Callable
 
+<<<<<<< HEAD
 from tfnanlint.aliases import CHANGING, Bindings, Copies, Filled, Held, InPlace, Mutated, attribute_set, connected, copied, copy, extends, objects, output, shared, uniform, viewed, whole
+=======
+from tfnanlint.aliases import CHANGING, Bindings, Copies, Held, InPlace, Mutated, attribute_set, connected, copied, copy, copy_items, extends, objects, output, shared, viewed
+>>>>>>> 047087f (What 10,000 random programs showed: elements of one list are not one number, arrays beside tensors keep NumPy's ways, two dtypes in Keras)
 from tfnanlint.calls import assigned_attributes
 from tfnanlint.conditions import ASSERTIONS, leaf, path_of, root_of, spoken_of
 from tfnanlint.nodes import caught, declared, loaded
@@ -261,6 +265,7 @@ class Walk:
     def for_(self, node: Any) -> bool:
         self.note(node.iter)
         iterable = Assigned(node.iter, self.scope.here())
+        copy_items(self.copies, node.target, node.iter)
         frame = self._enter(node.body)
         self.target(node.target, Iterated(iterable))
         self._leave(frame, self.block(node.body))
@@ -467,8 +472,7 @@ class Walk:
             whole = viewed(held)
             if whole is not None and (under := self._held(whole)) is not None:  # `row = table[i]; row[j] = x`
                 self._change(whole, lambda held: Stored(held, None, binding), under)
-        path = path_of(node)
-        if path is not None:
+        if (path := path_of(node)) is not None:
             self.bind(path, binding)
             if not isinstance(node, ast.Name):
                 owner = path_of(node.value)

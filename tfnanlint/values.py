@@ -122,6 +122,11 @@ class Value:
         return self.lo > 0 or (self.lo == 0 and not self.zero)
 
     @property
+    def below_zero(self) -> bool:
+        """An element is negative or -0.0; that one can be -0.0 alone is said by the sign of the lower bound."""
+        return self.lo < 0 or self.lo == 0 and self.zero and math.copysign(1.0, self.lo) < 0
+
+    @property
     def nonnegative(self) -> bool:
         return self.lo >= 0
 
@@ -303,18 +308,19 @@ def tensor(lo: float, hi: float, *like: Value, nan: bool = False, inf: bool = Fa
 def joined_dtype(values: Iterable[Value]) -> str | None:
     """The dtype that tensors among `values` agree on; Python numbers follow the tensors, and arrays do where there is one."""
     found = held = None
-    tensor = False
+    tensor = array = False
     for value in values:
         dtype, kind = value.dtype, value.kind
         if kind == "array":
-            held = dtype if held is None or held == dtype else ""
+            held = dtype if not array or held == dtype else "float64" if "float64" in (held, dtype) else None
+            array = True
         elif kind != "number" and kind != "none":
             tensor = True
             if dtype and found != dtype:
                 if found is not None:
                     return None
                 found = dtype
-    return found if tensor else held or None
+    return found if tensor else held
 
 
 @dataclass(frozen=True, slots=True)
@@ -380,19 +386,21 @@ def join(values: list[Value]) -> Value:
 
 
 def _truth_or_number(values: list[Value]) -> bool:
-    """Whether some are numbers and some tensors of truth values, of which the same arithmetic makes other numbers: True * 2.0 is True."""
-    return any(v.kind == "number" and v.dtype != "bool" for v in values) and any(v.kind == "tensor" and v.dtype == "bool" for v in values)
+    """Whether some are tensors of truth values and some are not, of which the same arithmetic makes other numbers: True * 2.0 is True."""
+    other = any(v.kind == "number" and v.dtype != "bool" or v.kind == "array" for v in values)
+    return other and any(v.kind == "tensor" and v.dtype == "bool" for v in values)
 
 
 def _of_tensors(values: list[Value]) -> bool:
-    """Whether their dtypes are no numbers' of Python, which take that of the tensor they meet."""
-    return all(v.kind != "number" or v.dtype not in FLOATS for v in values)
+    """Whether their dtypes are no numbers' of Python or arrays', which take that of the tensor or number they meet."""
+    return all(v.kind != "array" and (v.kind != "number" or v.dtype not in FLOATS) for v in values)
 
 
 def _either_dtype(values: list[Value]) -> str | None:
-    """`MIXED` for integers and floats, None for what else is not one dtype."""
+    """`MIXED` for integers and floats, and for integers that NumPy and TensorFlow hold; None for what else is not one dtype."""
     dtypes = {v.dtype for v in values if v.kind != "number"}
-    mixed = None not in dtypes and (MIXED in dtypes or not WHOLE.isdisjoint(dtypes) and not FLOATS.keys().isdisjoint(dtypes))
+    floats = not FLOATS.keys().isdisjoint(dtypes) or any(v.kind == "array" for v in values)
+    mixed = None not in dtypes and (MIXED in dtypes or not WHOLE.isdisjoint(dtypes) and floats)
     return MIXED if mixed else None
 
 
@@ -423,7 +431,7 @@ def _mixed_kind(values: list[Value]) -> str:
     kinds = {v.kind for v in values}
     if kinds <= _CALLABLE:
         return "function"
-    return "tensor" if kinds <= {"tensor", "number", "array"} and "tensor" in kinds else "unknown"
+    return "tensor" if kinds <= {"tensor", "number"} else "unknown"  # an array does as NumPy does
 
 
 def _joined_origin(values: list[Value]):

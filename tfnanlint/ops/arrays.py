@@ -363,10 +363,17 @@ op("tf.eye", "tf.linalg.eye K.eye ops.eye ops.identity tnp.eye tnp.identity np.e
    untested="takes a size; tests/test_arrays.py")
 
 
+def _of_both(site: Site) -> str | None:
+    """The dtype of one_hot where none is asked for: that of its two numbers, float32 without them."""
+    given = [site.value(param) for param in ("on_value", "off_value") if site.given(param)]
+    written = {"float32" if type(value.const) is float else "int32" if type(value.const) is int else None for value in given if value.kind == "number"}
+    return written.pop() if len(written) == 1 and len(given) == len([v for v in given if v.kind == "number"]) else None if given else "float32"
+
+
 def _one_hot(site: Site) -> Value:
     on = site.value("on_value") if site.given("on_value") else number(1.0)
     off = site.value("off_value") if site.given("off_value") else number(0.0)
-    both, dtype = join([on, off]), dtype_given(site, "float32")
+    both, dtype = join([on, off]), dtype_given(site, _of_both(site))
     return Value(t.rounded(both.lo, dtype), t.rounded(both.hi, dtype), both.zero, nan=both.nan, dtype=dtype)
 
 

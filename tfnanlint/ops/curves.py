@@ -30,9 +30,9 @@ asinh = t.increasing(math.asinh, odd=True, ulps=16)
 _erf = t.increasing(math.erf, -1.0, 1.0, odd=True, ulps=16)
 cbrt = t.increasing(lambda x: math.copysign(abs(x) ** (1 / 3), x), odd=True, ulps=16)
 floor = t.increasing(math.floor, ulps=0)
-ceil = t.increasing(math.ceil, ulps=0)
-nearest = t.increasing(round, ulps=0)
-truncated = t.increasing(math.trunc, ulps=0)
+ceil = t.increasing(lambda x: math.copysign(math.ceil(x), x), ulps=0)
+nearest = t.increasing(lambda x: math.copysign(round(x), x), ulps=0)
+truncated = t.increasing(lambda x: math.copysign(math.trunc(x), x), ulps=0)
 _sinh = t.increasing(math.sinh, odd=True, ulps=16)
 
 
@@ -55,8 +55,8 @@ def logaddexp(a: Value, b: Value, base: float = math.e) -> Value:
     """log(exp(a) + exp(b)): above the larger by at most log 2."""
     top = t.maximum(a, b)
     lo, hi = t.outward(top.lo, top.hi + math.log(2) / math.log(base) if top.hi < INF else INF, top.dtype)
-    return t.made(lo, hi, a, b, nan=top.nan or a.inf and b.inf, up=reaches_inf(top), down=reaches_minus_inf(top),
-                  dtype=top.dtype)
+    return t.with_kind(t.made(lo, hi, a, b, nan=top.nan or a.inf and b.inf, up=reaches_inf(top), down=reaches_minus_inf(top),
+                              dtype=top.dtype), a, b)
 
 
 def logaddexp2(a: Value, b: Value) -> Value:
@@ -92,7 +92,7 @@ def erf(x: Value) -> Value:
 def rsqrt(x: Value) -> Value:
     result = t.reciprocal(t.sqrt(t.clamp(x, 0.0) if x.lo < 0 else x))
     lo, hi = t.outward(result.lo, result.hi, x.dtype)
-    below = x.zero and x.lo < 0  # what underflows from below is -0.0, and that gives -Inf
+    below = x.zero and x.below_zero  # what underflows from below is -0.0, and that gives -Inf
     return t.made(max(lo, 0.0), hi, x, nan=x.nan or x.lo < 0 or reaches_minus_inf(x), up=x.zero or result.inf, down=below,
                   zero=result.zero, dtype=x.dtype)
 
@@ -112,8 +112,8 @@ def hypot(a: Value, b: Value) -> Value:
     """keras.ops and NumPy differ for two infinities: NaN in the one."""
     left, right = t.absolute(a), t.absolute(b)
     lo, hi = t.outward(math.hypot(left.lo, right.lo), math.hypot(left.hi, right.hi), t.joined_dtype((a, b)))
-    return t.made(lo, hi, a, b, nan=a.nan or b.nan or a.inf or b.inf, up=a.inf or b.inf,
-                  zero=a.zero and b.zero or None)
+    return t.with_kind(t.made(lo, hi, a, b, nan=a.nan or b.nan or a.inf or b.inf, up=a.inf or b.inf,
+                              zero=a.zero and b.zero or None), a, b)
 
 
 def power(a: Value, b: Value) -> Value:
@@ -296,12 +296,20 @@ def sign(x: Value) -> Value:
 
 
 def floordiv(a: Value, b: Value) -> Value:
-    result = floor(t.divide(a, b))
-    return t.with_kind(result, a, b)
+    return t.with_kind(floor(_nearly(t.divide(a, b), a, b)), a, b)
 
 
 def truncatediv(a: Value, b: Value) -> Value:
-    return t.with_kind(truncated(t.divide(a, b)), a, b)
+    return t.with_kind(truncated(_nearly(t.divide(a, b), a, b)), a, b)
+
+
+def _nearly(quotient: Value, a: Value, b: Value) -> Value:
+    """A quotient before it is rounded to a float: 1 // 1e-3 is 999, for 1e-3 is a little more than that. Whole numbers divide exactly enough."""
+    halved = b.lo == b.hi and abs(math.frexp(b.lo)[0]) == 0.5
+    if halved or all(end in (INF, -INF) or end == math.floor(end) for end in (a.lo, a.hi, b.lo, b.hi)):
+        return quotient
+    lo, hi = t.outward(quotient.lo, quotient.hi, quotient.dtype, 2)
+    return quotient.but(lo=lo, hi=hi, zero=quotient.zero)
 
 
 def floormod(a: Value, b: Value) -> Value:
@@ -310,7 +318,7 @@ def floormod(a: Value, b: Value) -> Value:
     nan = a.nan or b.nan or b.zero or a.inf
     if 0 <= a.lo and a.hi < b.lo and not a.inf:
         return t.with_kind(Value(a.lo, a.hi, a.zero, nan=nan, dtype=dtype), a, b)
-    lo, hi = min(b.lo, 0.0), max(b.hi, 0.0)
+    lo, hi = min(b.lo, -0.0), max(b.hi, 0.0)  # -0.0 of -0.0
     if b.inf:
         lo, hi = min(lo, a.lo), max(hi, a.hi)
     return t.with_kind(t.made(lo, hi, a, b, nan=nan, up=b.inf and a.lo < 0, down=b.inf and a.hi > 0 and b.lo < 0,

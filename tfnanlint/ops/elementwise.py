@@ -58,6 +58,14 @@ row("tanh", t.unary(c.tanh), more="tf.nn.tanh K.tanh keras.activations.tanh")
 
 # Powers and roots
 
+
+def _power(site: Site) -> Value:
+    result = c.power(site.value("x"), site.value("y"))
+    if site.name.endswith("float_power"):
+        result.dtype = "float64"  # whatever arrives
+    return result
+
+
 row("sqrt", t.unary(t.sqrt), needs={"x": "nonnegative"}, gradient="infinite at 0", masked="xla")
 op("K.sqrt", "", "x", t.unary(lambda x: t.sqrt(t.maximum(x, t.number(0.0)))), gradient="infinite at 0", masked="xla",
    reference="tf.sqrt(tf.maximum(x, tf.zeros_like(x)))")
@@ -67,7 +75,7 @@ row("reciprocal", t.unary(c.reciprocal), top=False, raw="Reciprocal Inv", needs=
     gradient="infinite near 0", masked="xla")
 row("reciprocal_no_nan", t.unary(lambda x: c.divide_no_nan(t.number(1.0), x)), top=None, ops="", np="", raw="",
     gradient="infinite near 0")
-row("pow", t.binary(c.power), "x y name", ops="power", np="power float_power", raw="Pow", more="K.pow",
+row("pow", _power, "x y name", ops="power", np="power float_power", raw="Pow", more="K.pow",
     needs={"x": "positive, or the exponent an integer"}, masked="all",
     gradient="infinite at 0 for exponents below 1")
 own("ops.cbrt", t.unary(c.cbrt), gradient="infinite at 0", masked="all", reference="tnp.cbrt(x)")
@@ -127,8 +135,26 @@ own("ops.rad2deg", t.unary(_scaled(180 / math.pi)), reference="tnp.rad2deg(x)")
 
 # Choices and clipping
 
-row("maximum", t.binary(t.maximum), "x y name", ops="maximum fmax", np="maximum", more="K.maximum np.fmax")
-row("minimum", t.binary(t.minimum), "x y name", ops="minimum fmin", np="minimum", more="K.minimum np.fmin")
+def _fmax(site: Site) -> Value:
+    """maximum; fmax takes the other number where one is NaN."""
+    return _past_nan(site, t.maximum)
+
+
+def _fmin(site: Site) -> Value:
+    return _past_nan(site, t.minimum)
+
+
+def _past_nan(site: Site, choose: Any) -> Value:
+    x, y = site.value("x"), site.value("y")
+    result = choose(x, y)
+    if not site.name.endswith(("fmax", "fmin")) or not (x.nan or y.nan):
+        return result
+    either = t.join([result, *([y] if x.nan else []), *([x] if y.nan else [])])
+    return result.but(lo=either.lo, hi=either.hi, zero=either.zero, nan=x.nan and y.nan, inf=either.inf)
+
+
+row("maximum", _fmax, "x y name", ops="maximum fmax", np="maximum", more="K.maximum np.fmax")
+row("minimum", _fmin, "x y name", ops="minimum fmin", np="minimum", more="K.minimum np.fmin")
 
 
 def _clip_by_value(site: Site) -> Value:

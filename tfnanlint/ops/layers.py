@@ -280,9 +280,11 @@ def relu(x: Value, slope: float | None, highest: float | None, threshold: float 
         return min(highest, number) if number > threshold else slope * (number - threshold) if slope else 0.0
 
     jump = [0.0, min(highest, threshold)] if x.lo <= threshold < x.hi else []
+    if x.nan and threshold != 0 and slope == 0:
+        jump.append(0.0)  # NaN is not above the threshold
     ends = [at(x.lo), at(x.hi), *jump]
     lo, hi = outward(min(ends), max(ends), x.dtype)
-    zero = x.zero or x.lo <= 0 <= x.hi or (x.lo <= threshold and (slope == 0 or threshold != 0))
+    zero = x.zero or x.lo <= 0 <= x.hi or 0.0 in jump or (x.lo <= threshold and (slope == 0 or threshold != 0))
     return Value(lo, hi, zero, nan=x.nan, inf=x.inf and highest == INF, dtype=x.dtype, evident=x.evident and slope > 0)
 
 
@@ -456,7 +458,14 @@ def _merge(names: str, combine: Callable[[list[Value]], Value], params: str = ""
 
     layer(first, params, lambda site, x, call: give(site, x))
     op(f"keras.layers.{function}", f"keras.layers.merge.{function}", f"inputs {params}",
-       lambda site: give(site, site.value("inputs")), untested=TESTED)
+       lambda site: give(site, _in_any_dtype(site.value("inputs"))), untested=TESTED)
+
+
+def _in_any_dtype(inputs: Value) -> Value:
+    """What is merged by a function, whose layer nobody sees: it casts to the dtype of its policy."""
+    if not isinstance(inputs.obj, tuple):
+        return inputs
+    return inputs.but(zero=inputs.zero, obj=tuple(v.but(dtype=None, zero=v.zero) if v.dtype in ("float16", "bfloat16") else v for v in inputs.obj))
 
 
 _merge("Add add", _folded(t.add))

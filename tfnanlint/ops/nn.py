@@ -106,6 +106,10 @@ def _gelu(x: float) -> float:
     return 0.5 * x * (1.0 + math.erf(x / math.sqrt(2.0)))
 
 
+def _gelu_by_tanh(x: float) -> float:
+    return 0.5 * x * (1.0 + math.tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)))
+
+
 def _mish(x: float) -> float:
     return x * math.tanh(c._softplus(x))
 
@@ -134,6 +138,7 @@ _scaled_elu = _flat_below(t.increasing(lambda x: SELU * x if x > 0 else -SELU_FL
 softsign = t.increasing(lambda x: x / (1.0 + abs(x)), -1.0, 1.0, ulps=16)
 swish = dipping(_swish, -0.27846454276107, -1.2784645427611)
 gelu = dipping(_gelu, -0.17004075057125, -0.7517915246935)
+_gelu_approximate = dipping(_gelu_by_tanh, -0.17004075057125, -0.7524614220710)
 mish = dipping(_mish, -0.30884341, -1.1924312)
 
 
@@ -168,7 +173,15 @@ op("tf.nn.elu", "K.elu ops.elu keras.activations.elu raw.Elu", "x name", t.unary
 op("tf.nn.selu", "ops.selu keras.activations.selu raw.Selu", "x name", t.unary(selu), reference="tf.nn.selu(x)")
 op("tf.nn.silu", "tf.nn.swish ops.silu ops.swish keras.activations.silu keras.activations.swish", "x beta",
    t.unary(swish), reference="tf.nn.silu(x)")
-op("tf.nn.gelu", "ops.gelu keras.activations.gelu", "x approximate name", t.unary(gelu), reference="tf.nn.gelu(x)")
+def _gelu_of(site: Site) -> Value:
+    """By erf, or by tanh, which keras.ops takes when it is not asked."""
+    asked = site.const("approximate", site.name == "ops.gelu")
+    if asked in (True, False):
+        return t.unary(_gelu_approximate if asked else gelu)(site)
+    return t.unary(lambda x: t.join([_gelu_approximate(x), gelu(x)]))(site)
+
+
+op("tf.nn.gelu", "ops.gelu keras.activations.gelu", "x approximate name", _gelu_of, reference="tf.nn.gelu(x)")
 op("keras.activations.mish", "tfa.activations.mish", "x", t.unary(mish),
    reference="keras.activations.mish(x)")
 op("tf.nn.softsign", "tf.math.softsign K.softsign ops.softsign keras.activations.softsign raw.Softsign", "x name",

@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
+import math
+
 from tfnanlint.site import Site
-from tfnanlint.values import WHOLE
+from tfnanlint.values import FLOATS, INF, MIXED, WHOLE, Value, rounded
 
 LIBRARIES = frozenset(("np", "tnp", "ops", "method"))
+_PROMOTING = frozenset(("tnp", "ops"))
 # Rows that compute in floats whatever arrives, by the last part of their names.
 _FLOATING = frozenset(
     "exp expm1 log log1p exp2 log2 log10 logaddexp logaddexp2 log_sigmoid log_softmax sigmoid softmax softplus tanh sqrt rsqrt cbrt reciprocal hypot sin cos tan asin acos "
     "atan atan2 sinh cosh asinh acosh atanh sinc deg2rad rad2deg ceil floor round rint reduce_mean mean reduce_std std reduce_variance var average median percentile norm "
     "normalize reduce_logsumexp divide truediv reciprocal_no_nan erf".split())
 _SUMS = frozenset("reduce_sum sum reduce_prod prod cumsum cumprod trace".split())
+
+
+def before_meeting(site: Site) -> None:
+    """Take away the dtype of an operand that does not decide: Keras and TensorFlow's NumPy take the wider one, of which the other's may be
+    anybody's; and a number that stands before an array is made a tensor first, in float32."""
+    x, y = site.value("x"), site.value("y")
+    numbers = "number" in (x.kind, y.kind)
+    if site.library in _PROMOTING and not numbers and (x.dtype is None) != (y.dtype is None) and "float64" not in (x.dtype, y.dtype):
+        for param, value in (("x", x), ("y", y)):
+            if value.dtype in FLOATS or value.dtype in WHOLE:
+                site._values[param] = value.but(dtype=None, zero=value.zero, token=value.token)
+    elif site.library in ("tf", "K", "raw") and x.kind == "number" and y.kind == "array" and y.dtype in FLOATS:
+        site._values["y"] = y.but(dtype=None, zero=y.zero, token=y.token)
 
 
 def promoted(site: Site, dtype: str) -> str | None:
@@ -40,3 +56,20 @@ def indices(site: Site, tensorflow: str, keras: str, param: str = "") -> str | N
         named = site.value(param).const
         return named.rpartition(".")[2] if isinstance(named, str) and named.rpartition(".")[2] in WHOLE else None
     return {"np": "int64", "tnp": "int64", "method": "int64", "ops": keras, "K": keras}.get(site.name.partition(".")[0] or site.library, tensorflow)
+
+
+def cut_off(value: Value, dtype: str) -> Value:
+    """A fraction of NumPy's that meets integers: what stands after the point is lost. TensorFlow refuses those of Python."""
+    if value.kind == "array" and (value.nan or value.inf or INF in (-value.lo, value.hi)):  # of NaN and Inf it makes -2^31
+        return value.but(lo=-INF, hi=INF)
+    whole = [float(math.trunc(end)) if math.isfinite(end) else end for end in (value.lo, value.hi)]
+    if value.kind not in ("number", "array") or whole == [value.lo, value.hi] or value.lo > value.hi:
+        return value
+    ends = whole if dtype in WHOLE else [*whole, rounded(value.lo, None), rounded(value.hi, None)]
+    return Value(min(ends), max(ends), kind=value.kind, origin=value.origin)
+
+
+def beside_size(value: Value, size: Value) -> Value:
+    """An array that meets what tf.shape or tf.size gives, a tensor of integers."""
+    of_tensor = size.kind == "number" and size.dtype in WHOLE and isinstance(size.origin, Site) and size.origin.name.startswith("tf.")
+    return cut_off(value, MIXED) if of_tensor and value.kind == "array" and value.dtype not in WHOLE else value

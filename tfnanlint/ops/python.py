@@ -8,7 +8,7 @@ from typing import Callable
 from tfnanlint.ops import TABLE, op
 from tfnanlint.ops import transfer as t
 from tfnanlint.ops.arrays import DTYPES, cast, counted, given_of, passed
-from tfnanlint.site import Site
+from tfnanlint.site import Site, another
 from tfnanlint.values import FLOATS, INF, NO_CONSTANT, Many, Value, join, number, outward, unknown
 
 PYTHON = "plain Python; tests/test_python_rows.py"
@@ -129,7 +129,8 @@ def _sum(site: Site) -> Value:
         for item in x.obj:
             total = t.add(total, item)
         return total
-    return Value(0.0 if x.lo >= 0 else -INF, 0.0 if x.hi <= 0 else INF, True, nan=x.nan or x.inf, inf=x.inf,
+    mixed = isinstance(x.obj, Many) and x.obj.element.kind == "unknown" and (x.nan or x.inf)  # integers may be made of NaN
+    return Value(0.0 if x.lo >= 0 and not mixed else -INF, 0.0 if x.hi <= 0 and not mixed else INF, True, nan=x.nan or x.inf, inf=x.inf,
                  dtype=x.dtype, evident=x.evident)
 
 
@@ -204,7 +205,7 @@ op("builtins.list", "builtins.tuple builtins.sorted builtins.reversed builtins.s
 op("builtins.enumerate", "", "x start",
    lambda site: _pairs(site, [Value(0.0, INF, kind="number", dtype="int32"), site.value("x")]), untested=PYTHON)
 op("builtins.zip", "itertools.product", _SOME, lambda site: _pairs(site, given_of(site, _SOME)), untested=PYTHON)
-op("builtins.next", "", "x default", lambda site: _element(site.value("x")), untested=PYTHON)
+op("builtins.next", "", "x default", lambda site: _element(site.value("x")), untested=PYTHON, pure=False)
 op("builtins.str", "builtins.repr builtins.format builtins.chr builtins.input builtins.open builtins.type", "x",
    lambda site: unknown("string"), untested=PYTHON)
 op("builtins.print", "", "*args", lambda site: number(None), untested=PYTHON, pure=False)
@@ -237,8 +238,10 @@ def _drawn(site: Site) -> Value:
 
 def _element(x: Value) -> Value:
     """One element of a list, or of a tensor along its first axis."""
+    if isinstance(x.origin, Site) and x.origin.op.name == "builtins.range":
+        return x.but(kind="number", dtype="int32", zero=x.zero)
     if isinstance(x.obj, Many):
-        return x.obj.element.but(zero=x.obj.element.zero)
+        return another(x.obj.element)
     if x.kind == "sequence" and x.obj:
         return join(list(x.obj))
     return passed(x) if x.kind in ("tensor", "array", "number") or (x.kind == "sequence" and x.known) else unknown()

@@ -484,7 +484,7 @@ def _extreme_of(side: int, gaps: bool):
 
     def give(site: Site) -> Value:
         x = site.value("x")
-        bound = side * t.limits_of(x.dtype).max
+        bound = side * (t.limits_of(x.dtype).max if x.dtype is not None else INF)
         result = _like(x, min(x.lo, bound), max(x.hi, bound), None if x.zero else False)
         return _joined_with(result, 0.0) if gaps else result
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from typing import Callable
 
+from tfnanlint.ops.promotion import beside_size, cut_off
 from tfnanlint.site import Site, made_by, same
 from tfnanlint.values import (FLOATS, INF, MIXED, NO_CONSTANT, SMALLEST, WHOLE, Many, Note, Value, clamp, join, joined_dtype, number,
                               outward, rounded, unknown)
@@ -98,7 +99,7 @@ def _of_numpy(value: Value) -> bool:
 def in_dtype(value: Value, dtype: str | None) -> Value:
     """A Python number meets a tensor: it is rounded to the tensor's dtype first (1 - 1e-8 is computed in Python)."""
     if dtype in WHOLE or dtype == MIXED:
-        return _cut_off(value, dtype)
+        return cut_off(value, dtype)
     if value.kind != "number" or dtype == "float64" or value.lo > value.hi:
         return value
     lo, hi, least = rounded(value.lo, dtype), rounded(value.hi, dtype), smallest(dtype)
@@ -111,15 +112,6 @@ def in_dtype(value: Value, dtype: str | None) -> Value:
     inf = value.inf or INF in (-lo, hi) and INF not in (-value.lo, value.hi)
     zero = value.zero or lo == 0 != value.lo or hi == 0 != value.hi
     return Value(lo, hi, zero, nan=value.nan, inf=inf, kind="number", const=value.const, origin=value.origin)
-
-
-def _cut_off(value: Value, dtype: str) -> Value:
-    """A fraction of NumPy's that meets integers: what stands after the point is lost. TensorFlow refuses those of Python."""
-    whole = [float(math.trunc(end)) if math.isfinite(end) else end for end in (value.lo, value.hi)]
-    if value.kind not in ("number", "array") or whole == [value.lo, value.hi] or value.lo > value.hi:
-        return value
-    ends = whole if dtype in WHOLE else [*whole, rounded(value.lo, None), rounded(value.hi, None)]
-    return Value(min(ends), max(ends), kind=value.kind, origin=value.origin)
 
 
 def of_numbers(value: Value) -> Value:
@@ -141,6 +133,7 @@ def _meeting(a: Value, b: Value, truth: bool = False) -> tuple[Value, Value, str
     """Two operands and the dtype they are computed in; `truth`: the operation is TensorFlow's for truth values, too."""
     dtype = _dtype(a, b)
     if dtype is None and "array" in (a.kind, b.kind) or dtype == "bool" and not truth:  # Python and NumPy add truth values up
+        a, b = beside_size(a, b), beside_size(b, a)
         return in_dtype(_of_any_dtype(a), None), in_dtype(_of_any_dtype(b), None), None
     if (dtype in WHOLE or dtype == MIXED) and a.kind != "tensor" != b.kind:
         if _fraction(a) or _fraction(b):  # NumPy and Python do not cut off
@@ -283,7 +276,7 @@ def multiply(a: Value, b: Value) -> Value:
     if "bool" in (a.dtype, b.dtype) and "array" not in (a.kind, b.kind):  # TensorFlow's `and`, to which a number is a bool, too
         both = Value(0.0 if zero else 1.0, 0.0 if a.lo == a.hi == 0 or b.lo == b.hi == 0 else 1.0, dtype="bool")
         tensors = [_of_tensors(a), _of_tensors(b)]
-        return both if all(tensors) or dtype == "bool" and any(tensors) else join([both, result]).but(dtype=None, kind="unknown")
+        return both if all(tensors) or any(one and value.dtype == "bool" for one, value in zip(tensors, (a, b))) else join([both, result]).but(dtype=None, kind="unknown")
     result.guarded = a.guarded and (b.positive or b.guarded) or b.guarded and a.positive
     result.evident = result.evident or (a.evident and b.known and not (b.lo == b.hi == 0)) or (b.evident and a.known)
     return with_kind(result, a, b)
@@ -381,7 +374,7 @@ def _infinite_quotient(a: Value, b: Value) -> tuple[bool, bool]:
     positive, negative_ = b.hi > 0 or b.zero or reaches_inf(b), b.lo < 0 or reaches_minus_inf(b)
     if b.zero:
         high, low = a.hi > 0 or reaches_inf(a), a.lo < 0 or reaches_minus_inf(a)
-        below, above = b.lo < 0, b.hi > 0 or b.lo == 0
+        below, above = b.below_zero, b.hi > 0 or b.lo == 0
         up, down = high and above or low and below, high and below or low and above
     if a.inf:
         high, low = reaches_inf(a), reaches_minus_inf(a)
