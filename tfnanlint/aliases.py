@@ -8,7 +8,7 @@ from typing import Any
 from tfnanlint.conditions import path_of
 from tfnanlint.scopes import Assigned, Binding, Element, Iterated, Joined, Loop, Point, Stored, unrefined
 from tfnanlint.site import Site
-from tfnanlint.values import Value
+from tfnanlint.values import Value, rounded
 
 CHANGING = frozenset("append extend insert add update pop remove clear setdefault appendleft fill sort reverse".split())
 _VIEWS = frozenset("reshape ravel view squeeze transpose swapaxes asarray atleast_1d atleast_2d expand_dims".split())
@@ -67,6 +67,8 @@ class InPlace(Binding):
         changed = self.changed.value(interpreter)
         made = held.origin
         array = isinstance(made, Site) and made.name in _MAKING  # other functions of NumPy make scalars of scalars
+        if held.kind == "array" and held.dtype is not None:  # it keeps its dtype, to which the numbers are rounded
+            changed = changed.but(lo=rounded(changed.lo, held.dtype), hi=rounded(changed.hi, held.dtype), zero=changed.zero)
         if self.surely and array:
             return changed
         return interpreter.joined([held, changed]).but(kind=held.kind, dtype=held.dtype if held.kind == "array" else None)
