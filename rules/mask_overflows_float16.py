@@ -25,7 +25,7 @@ import re
 from tfnanlint.api import Certainty, Claim, Context, Finding, Fix, INF, Iterator, Site, Value, ast, rule
 
 LARGEST = 65504.0
-BIG = r"(?:\d[eE]\+?\d|\b\d{5,})"  # a number that float16 might not hold
+BIG = r"\d(?:[eE]\+?\d|(?<!\w\d)\d{4,})"  # a number that float16 might not hold: 1e5, 65536; looked for by its first digit
 NAMED = re.compile(rf"(\w+)(?:\s*:\s*\w+)?\s*=\s*[-\d.]*{BIG}")
 ARITHMETIC = ("tf.multiply", "tf.add", "tf.subtract")
 POLICIES = ("mixed_float16", "float16")
@@ -33,8 +33,7 @@ POLICIES = ("mixed_float16", "float16")
 
 @rule("TFN601", "mask-overflows-float16", on="file", words="float16", over="TFN506")
 def check(module: object, here: Context) -> Iterator[Finding]:
-    names = "".join(rf"|\b{name}\b" for name in sorted(named(here.source.text)))
-    for site in here.applications(re.compile(BIG + names)):
+    for site in here.applications(re.compile(BIG), named(here.source.text)):
         if site.op.name == "tf.where":
             yield from chosen(site, here)
         elif site.op.name in ARITHMETIC:

@@ -13,7 +13,7 @@ from typing import Any, Iterator
 
 from tfnanlint.conditions import leaf, path_of
 from tfnanlint.endings import NAN_TESTS
-from tfnanlint.nodes import parts_of
+from tfnanlint.nodes import nodes_in, parts_of
 from tfnanlint.scopes import Assigned, Point, Scope, unrefined
 from tfnanlint.site import Site, made_by
 from tfnanlint.values import Value
@@ -67,7 +67,7 @@ class Assertions:
             return False
         mine = self._asserted(lineage[0]) if lineage else {name for name in self._asserted(self._tree) if len(name) >= _TELLING}
         if lineage:
-            called = {leaf(call.func) for one in lineage for call, _ in _calls(one)}
+            called = {leaf(call.func) for one in lineage for call in nodes_in(one) if isinstance(call, ast.Call)}
             checks = [one for one in self._tree.body if isinstance(one, _FUNCTIONS) and one.name in called]
             mine, held = (one.union(*map(self._asserted, checks)) for one in (mine, held))
         else:
@@ -101,15 +101,16 @@ class Assertions:
     def _asserted(self, place: ast.AST) -> Names:
         """The names and attributes, without what they are looked up in, of which something inside a place is asserted."""
         if place not in self._found:
+            checks = any(isinstance(one, ast.Call) and _POSITIVE.fullmatch(leaf(one.func)) for one in nodes_in(place))
             self._found[place] = {name for call, loops in _calls(place) if _POSITIVE.fullmatch(leaf(call.func))
-                                  for name in _subjects(call, loops)}
+                                  for name in _subjects(call, loops)} if checks else set()
         return self._found[place]
 
 
 def looks_for_nan(around: list[ast.AST]) -> bool:
     """Whether the function around a site tests something for NaN or Inf: who does so has met them, and leaves them out."""
     function = next((one for one in around if isinstance(one, _FUNCTIONS)), None)
-    return function is not None and any(leaf(call.func) in NAN_TESTS for call, _ in _calls(function))
+    return function is not None and any(isinstance(one, ast.Call) and leaf(one.func) in NAN_TESTS for one in nodes_in(function))
 
 
 def named_safe(site: Site, param: str) -> bool:

@@ -25,14 +25,15 @@ Fact = tuple[ast.expr, str, "ast.expr | float"]
 
 def path_of(node: ast.AST) -> str | None:
     """`x`, `self.x`, `w['k']`, `a[0]` as a key for histories; None for anything else."""
-    if isinstance(node, ast.Name):
+    kind = type(node)
+    if kind is ast.Name:
         return node.id
-    if isinstance(node, ast.NamedExpr):
-        return node.target.id
-    if isinstance(node, ast.Attribute):
+    if kind is ast.Attribute:
         base = path_of(node.value)
         return f"{base}.{node.attr}" if base else None
-    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+    if kind is ast.NamedExpr:
+        return node.target.id
+    if kind is ast.Subscript and isinstance(node.slice, ast.Constant):
         base = path_of(node.value)
         return f"{base}[{node.slice.value!r}]" if base and isinstance(node.slice.value, (str, int)) else None
     return None
@@ -48,7 +49,8 @@ def root_of(path: str) -> str:
 
 def leaf(function: ast.expr) -> str:
     """The last name of a callee: `greater` of `tf.math.greater`."""
-    return function.attr if isinstance(function, ast.Attribute) else function.id if isinstance(function, ast.Name) else ""
+    kind = type(function)
+    return function.attr if kind is ast.Attribute else function.id if kind is ast.Name else ""
 
 
 def inverse_of(test: ast.expr) -> ast.expr | None:

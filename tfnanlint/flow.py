@@ -32,8 +32,10 @@ _FINAL = 4
 _SYMBOLS = {"tf.divide": "/", "tf.pow": "**", "tf.math.floordiv": "//", "tf.math.floormod": "%", "tf.subtract": "-",
             "tf.add": "+", "tf.multiply": "*"}
 _BUILTINS = frozenset(dir(builtins))
-# How a name can be bound to something else than a function, as text; and once for all names, which pays after some searches.
-_BINDING = ("{} =", "{}=", "{} :", "{}:", "for {}", ", {} in ", "as {}", "import {}", "lambda {}", "  {},", "({},", ", {},", ", {})", "({})")
+# How a name can be bound to something else than a function, as text: what stands behind the name, what stands before it, and what
+# around it; and once for all names, which pays after some searches.
+_BEHIND, _BEFORE = (" =", "=", " :", ":"), ("for ", "as ", "import ", "lambda ")
+_AROUND = (("  ", (",",)), ("(", (",", ")")), (", ", (",", ")", " in ")))
 _BOUND = tuple(map(re.compile, (r"\b(\w+) ?[=:]", r"\b(?:for|as|import|lambda) (\w+)", r"(?:[(,] ?|  )(\w+)(?=[,)]| in )")))
 _MANY_NAMES = 64
 _OBJECTS = ("keras.layers.", "keras.losses.")
@@ -436,7 +438,7 @@ class File:
         """Whether the text of the file may bind a name to something else than a function or class."""
         text = self.module.source.text
         if len(self._renaming) < _MANY_NAMES:
-            return any(form.format(name) in text for form in _BINDING)
+            return any(_binds(text, place, place + len(name)) for place in _places(text, name))
         if self._names is None:
             self._names = frozenset(found for pattern in _BOUND for found in pattern.findall(text))
         return name in self._names
@@ -477,6 +479,20 @@ class File:
     def _prepares(self, node: ast.Call, point: Point) -> bool:
         """dataset.map(f): what is done to data is not differentiated."""
         return isinstance(node.func, ast.Attribute) and self.interpreter.resolve(node.func, point) is None
+
+
+def _places(text: str, name: str) -> Iterator[int]:
+    """Where a name stands in a text, or in a longer name."""
+    place = text.find(name)
+    while place >= 0:
+        yield place
+        place = text.find(name, place + 1)
+
+
+def _binds(text: str, start: int, end: int) -> bool:
+    """Whether a name that stands somewhere in a text may be bound there to something else than a function or class."""
+    return (text.startswith(_BEHIND, end) or text.endswith(_BEFORE, 0, start)
+            or any(text.endswith(before, 0, start) and text.startswith(behind, end) for before, behind in _AROUND))
 
 
 def _outside_tensorflow(site: Site, depth: int = 6) -> bool:

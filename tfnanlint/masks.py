@@ -8,7 +8,6 @@ the same way.
 from __future__ import annotations
 
 import ast
-import re
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from typing import Any, Iterator
@@ -26,9 +25,9 @@ from tfnanlint.values import INF, Value, clamp, number, related
 CHOICES = frozenset(("tf.where", "K.switch", "tf.boolean_mask", "ops.nan_to_num"))
 CLIPS = frozenset(("tf.clip_by_value", "tf.maximum", "tf.minimum", "tf.nn.relu", "tf.nn.relu6"))
 # A mask may stand in a helper anywhere in the file; a clip is looked for in the function of what it clips.
-_CHOICE_WORDS = re.compile(r"\b(?:where|where_v2|select|switch|boolean_mask|nan_to_num)\s*\(")
-_COND_WORDS = re.compile(r"\b(?:cond|smart_cond)\s*\(")
-_CLIP_WORDS = re.compile(r"\b(?:clip_by_value|clip|maximum|minimum|relu6?)\s*\(")
+_CHOICE_WORDS = ("where", "where_v2", "select", "switch", "boolean_mask", "nan_to_num")
+_COND_WORDS = ("cond", "smart_cond")
+_CLIP_WORDS = ("clip_by_value", "clip", "maximum", "minimum", "relu", "relu6")
 _FLAT = frozenset(("bool", "int8", "int16", "int32", "int64", "uint8", "string"))
 MAX_SITES = 24  # op applications looked at behind one branch
 
@@ -74,7 +73,7 @@ class Masks:
         self._searched: set[ast.AST | None] = set()
         self._positive: set[ast.AST] | None = None
         self._passed: dict[ast.AST, Masked] | None = None
-        self._rows: dict[re.Pattern[str], list[int]] = {}
+        self._rows: dict[tuple[str, ...], list[int]] = {}
         self._products: dict[Scope, list[Site]] = {}
         # By the body and the name of an op: what is a factor there, by the node that makes it.
         self._factors: dict[tuple[Scope, str], dict[ast.AST, list[tuple[Site, str, bool]]]] = {}
@@ -169,10 +168,10 @@ class Masks:
         masked = self._passed.get(site.node)
         return masked is not None and read_by_choice_only(masked, around)
 
-    def _rows_of(self, words: re.Pattern[str], place: ast.AST | None = None) -> list[int]:
-        """The rows that hold words, in the whole file or in one function."""
+    def _rows_of(self, words: tuple[str, ...], place: ast.AST | None = None) -> list[int]:
+        """The rows that hold calls of what is named by words, in the whole file or in one function."""
         if words not in self._rows:
-            self._rows[words] = self.module.source.rows(words)
+            self._rows[words] = self.module.source.rows_calling(words)
         rows = self._rows[words]
         return rows if place is None else rows[bisect_left(rows, place.lineno):bisect_right(rows, place.end_lineno)]
 

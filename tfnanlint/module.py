@@ -24,19 +24,38 @@ _GLOBAL = re.compile(r"global [ \t]*\w")
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
-def _line(node: ast.stmt) -> int:
-    return node.lineno
+Blocks = tuple[list[ast.stmt], ...]
+
+
+def _no_block(node: Any) -> Blocks:
+    return ()
+
+
+def _body(node: Any) -> Blocks:
+    return (node.body,)
+
+
+def _body_and_else(node: Any) -> Blocks:
+    return node.body, node.orelse
+
+
+def _tried(node: Any) -> Blocks:
+    return node.body, node.orelse, node.finalbody, *(one.body for one in node.handlers)
+
+
+# The blocks of a compound statement.
+_BLOCKS: dict[type, Callable[[Any], Blocks]] = {
+    **dict.fromkeys((*_DEFINITIONS, ast.With, ast.AsyncWith), _body), ast.Match: lambda node: tuple(one.body for one in node.cases),
+    **dict.fromkeys((ast.If, ast.For, ast.AsyncFor, ast.While), _body_and_else),
+    **dict.fromkeys((ast.Try, getattr(ast, "TryStar", ast.Try)), _tried),
+}
 
 
 def _block(node: ast.AST, row: int) -> list[ast.stmt]:
     """The block of a compound statement that a row is in; [] when it is in none."""
-    for name in ("body", "orelse", "finalbody"):
-        block = getattr(node, name, None)
-        if block and isinstance(block, list) and block[0].lineno <= row <= block[-1].end_lineno:
+    for block in _BLOCKS.get(type(node), _no_block)(node):
+        if block and block[0].lineno <= row <= block[-1].end_lineno:
             return block
-    for part in getattr(node, "handlers", None) or getattr(node, "cases", None) or ():
-        if part.body[0].lineno <= row <= part.body[-1].end_lineno:
-            return part.body
     return []
 
 
@@ -80,6 +99,8 @@ class Module:
         self._calls: dict[str, list[tuple[ast.Call, Point]]] = {}
         self._expressions: dict[int, list[tuple[ast.AST, Point]]] = {}
         self._chains: dict[int, list[ast.AST]] = {}
+        self._computed: dict[int, list[ast.AST] | None] = {}
+        self._lines: dict[int, list[int]] = {}  # by the id of a body: where its statements begin
         self.nonlocal_rows = self.source.rows_with("nonlocal ")
         self.scope = Scope(source.tree, None, self)
         if "global " in source.text:
@@ -94,7 +115,7 @@ class Module:
         for row in rows:
             body = self.source.tree.body
             while body:
-                node = body[max(bisect_right(body, row, key=_line) - 1, 0)]
+                node = body[self._index(body, row)]
                 if isinstance(node, ast.Global):
                     found.update(node.names)
                 body = _block(node, row)
@@ -144,7 +165,7 @@ class Module:
             around = self._chains[row] = []
             body = self.source.tree.body
             while body:
-                node = body[max(bisect_right(body, row, key=_line) - 1, 0)]
+                node = body[self._index(body, row)]
                 if not node.lineno <= row <= node.end_lineno:
                     break
                 if isinstance(node, _DEFINITIONS):
@@ -152,12 +173,24 @@ class Module:
                 body = _block(node, row)
         return around
 
+    def _index(self, body: list[ast.stmt], row: int) -> int:
+        """Which statement of a body is the last that begins at or above a row."""
+        lines = self._lines.get(id(body))
+        if lines is None:
+            lines = self._lines[id(body)] = [node.lineno for node in body]
+        return max(bisect_right(lines, row) - 1, 0)
+
     def computed(self, row: int) -> list[ast.AST] | None:
         """What the statements around a row compute themselves, as the tree alone tells; None where it does not: at decorators."""
+        if row not in self._computed:
+            self._computed[row] = self._computed_at(row)
+        return self._computed[row]
+
+    def _computed_at(self, row: int) -> list[ast.AST] | None:
         found: list[ast.AST] = []
         body = self.source.tree.body
         while body:
-            index = max(bisect_right(body, row, key=_line) - 1, 0)
+            index = self._index(body, row)
             node = body[index]
             parts = _COMPUTED.get(type(node))
             if parts is None or not node.lineno <= row <= node.end_lineno or index and body[index - 1].end_lineno >= row:

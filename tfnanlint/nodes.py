@@ -43,6 +43,21 @@ _PARTS: dict[type, Callable[[Any], Sequence[ast.AST]]] = {
     ast.Subscript: lambda node: (node.value, node.slice),
     ast.Call: lambda node: [node.func, *node.args, *node.keywords],
     ast.Compare: lambda node: [node.left, *node.comparators],
+    ast.BoolOp: lambda node: node.values,
+    ast.JoinedStr: lambda node: node.values,
+    ast.IfExp: lambda node: (node.test, node.body, node.orelse),
+    ast.ListComp: lambda node: [node.elt, *node.generators],
+    ast.GeneratorExp: lambda node: [node.elt, *node.generators],
+    ast.comprehension: lambda node: [node.target, node.iter, *node.ifs],
+    ast.Assign: lambda node: [*node.targets, node.value],
+    ast.AugAssign: lambda node: (node.target, node.value),
+    ast.Return: lambda node: () if node.value is None else (node.value,),
+    ast.arg: lambda node: () if node.annotation is None else (node.annotation,),
+    ast.If: lambda node: [node.test, *node.body, *node.orelse],
+    ast.For: lambda node: [node.target, node.iter, *node.body, *node.orelse],
+    ast.With: lambda node: [*node.items, *node.body],
+    ast.Lambda: lambda node: (node.args, node.body),
+    **dict.fromkeys((ast.Pass, ast.Break, ast.Continue, ast.Global, ast.Nonlocal, ast.alias), _none),
 }
 
 

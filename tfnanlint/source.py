@@ -15,7 +15,7 @@ import os
 import re
 import tokenize
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -83,6 +83,11 @@ FIXABLE_ENCODINGS = re.compile(r"utf-8(-sig)?|ascii|us-ascii|latin-1|iso-?8859-\
 _MANY = 64  # searches after which an index pays
 _NAME = re.compile(r"[^\W\d]\w*\(?")
 _LINE_END = re.compile(r"\r\n|\r|\n")
+_OPENED = re.compile(r"\s*\(")
+
+
+def _in_name(char: str) -> bool:
+    return char.isalnum() or char == "_"
 
 
 def decode(data: bytes) -> tuple[str, str]:
@@ -190,6 +195,22 @@ class Source:
         """1-based rows in which a name stands, directly before `before`, ascending; maybe some with a name that it is part of."""
         self._asked += 1
         return self.rows_with(name + before) if self._asked < _MANY else self._names.get(name + before, [])
+
+    def places_of(self, name: str) -> Iterator[int]:
+        """The offsets at which a name stands by itself: not inside of a longer one."""
+        text = self.text
+        place = text.find(name)
+        while place >= 0:
+            end = place + len(name)
+            if not (place and _in_name(text[place - 1])) and not (end < len(text) and _in_name(text[end])):
+                yield place
+            place = text.find(name, end)
+
+    def rows_calling(self, names: Iterable[str]) -> list[int]:
+        """1-based rows in which one of some names stands before a parenthesis, ascending. To search for each by itself is 20 times
+        as fast as one pattern with alternatives."""
+        places = {place for name in names for place in self.places_of(name) if _OPENED.match(self.text, place + len(name))}
+        return sorted({bisect.bisect_right(self.line_starts, place) for place in places})
 
     @cached_property
     def _names(self) -> dict[str, list[int]]:

@@ -169,7 +169,7 @@ class Value:
         return f"<Value {self.kind} {self} {self.dtype or '?'}{' nan' if self.nan else ''}{' inf' if self.inf else ''}>"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)  # not frozen: that takes three times as long to make, and there are many
 class Note:
     """An origin that is not an op application: `text` in words, the node and source it stands for.
 
