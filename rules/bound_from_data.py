@@ -39,8 +39,8 @@ def clipped(clip: Site, here: Context) -> Iterator[Finding]:
                            fixes)
     elif own(clip.value("clip_value_min"), y, "tf.reduce_min", here):
         yield here.finding(clip, "x", "the lower bound is the minimum of the clipped values: it guards nothing", Certainty.MUST)
-    elif clip.const("clip_value_min") != 0 and clip.differentiated is not Differentiated.NO and own(  # with 0 it is a relu
-            clip.value("clip_value_max"), y, "tf.reduce_max", here):
+    elif (clip.const("clip_value_min") != 0 and own(clip.value("clip_value_max"), y, "tf.reduce_max", here)  # with 0 it is a relu
+          and clip.differentiated is not Differentiated.NO):
         fixes = here.rewrite(clip, "tf.maximum({y}, {low})", title="drop the upper bound, which never acts", claim=Claim.EQUAL,
                              y=clip.args["x"], low=clip.args.get("clip_value_min"))
         yield here.finding(clip, "x", "the upper bound is the maximum of the values: it guards nothing, and below the lower bound the "

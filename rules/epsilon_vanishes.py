@@ -64,13 +64,15 @@ def guarded(site: Site, param: str, here: Context) -> Iterator[Finding]:
     if not site.may_be_made_by(param, "tf.add", "tf.maximum", "tf.clip_by_value"):
         return
     guard = site.value(param).origin
-    if not isinstance(guard, Site) or here.hidden(site):
+    if not isinstance(guard, Site):
         return
     for eps_param, x in epsilons(guard):
         eps = guard.value(eps_param)
         dtype = x.dtype or (eps.dtype if eps.kind in ("tensor", "array") else None) or "float32"  # a tensor brings its dtype along
         if not eps.exact or not vanishes(eps.lo, dtype) or x.positive or x.kind == "number" or not here.numeric(x):
             continue
+        if here.hidden(site):
+            return
         inside = any(node is guard.node for node in ast.walk(site.node))
         text = number_text(eps.lo).replace("e-0", "e-")
         yield here.finding(site, param, f"{text} is 0 in {dtype}: the guard does nothing, and where the value is 0 this is not finite",

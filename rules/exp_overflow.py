@@ -38,7 +38,7 @@ def check(exp: Site, here: Context) -> Iterator[Finding]:
     limit = largest(exp)  # it takes the base of a power
     if limit is None or x.hi <= limit:
         return
-    if shifted_by_maximum(x) or on_a_grid(x) or here.hidden(exp) or not x.known and x.hi == INF:
+    if not x.known and x.hi == INF or shifted_by_maximum(x) or on_a_grid(x) or here.hidden(exp):
         return
     even = exp.op.name == "tf.cosh"
     certainty = Certainty.MUST if x.lo > limit or even and x.hi < -limit else Certainty.MAY

@@ -31,12 +31,11 @@ ZEROS = {"tf.maximum": ("y", "x"), "tf.clip_by_value": ("clip_value_min",)}
       silent="MAY/NO MAY/UNKNOWN MAY/YES")
 def check(log: Site, here: Context) -> Iterator[Finding]:
     guard = log.value("x").origin
-    if not isinstance(guard, Site) or here.hidden(log) or not here.numeric(log.value("x")) or step(log.value("x")):
+    if not isinstance(guard, Site) or not here.numeric(log.value("x")) or step(log.value("x")):
         return
-    if guard.op.name == "tf.add":
-        yield from added(log, guard, here)
-    elif guard.op.name in ZEROS:
-        yield from stopped(log, guard, here)
+    found = list(added(log, guard, here) if guard.op.name == "tf.add" else stopped(log, guard, here) if guard.op.name in ZEROS else ())
+    if found and not here.hidden(log):
+        yield from found
 
 
 def added(log: Site, guard: Site, here: Context) -> Iterator[Finding]:

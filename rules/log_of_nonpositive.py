@@ -39,7 +39,7 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
     edge = -1.0 if log.op.name == "tf.math.log1p" else 0.0
     if x.lo > edge or (edge == 0 and (x.positive or zero_taken_out(x))) or x.guarded or not here.numeric(x):
         return
-    if here.hidden(log) or x.hi > edge and (counted(x, here) or quotient(x, edge, here) or scaled(x, here) or step(x) or factor_diagonal(x, here)):
+    if x.hi > edge and (counted(x, here) or quotient(x, edge, here) or scaled(x, here) or step(x) or factor_diagonal(x, here)):
         return
     certainty = here.grade(x, surely=x.hi < edge or x.hi == edge)
     if certainty is Certainty.MAY and magnitude(x, here):
@@ -49,6 +49,8 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
     if certainty is Certainty.UNKNOWN and (edge != 0 or passed_on(x) or named_count(log, "x") or reciprocal_root(x, here)):
         return  # log1p of something unknown is what log(x + 1) is: somebody has added a constant
     if certainty is not Certainty.MUST and (here.asserted(log, "x") or replaced(x, here)):
+        return
+    if here.hidden(log):
         return
     if certainty is not Certainty.MUST and here.only_compared(log):
         return  # a draw is accepted where `log(u) < ratio`: -inf is right there

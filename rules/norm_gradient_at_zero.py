@@ -38,7 +38,7 @@ EUCLIDEAN = ("euclidean", "fro", 2)
       default="MUST MAY UNKNOWN", silent="MAY/UNKNOWN MAY/YES/XLA UNKNOWN/YES/XLA UNKNOWN/YES/DOUBTFUL")
 def check(norm: Site, here: Context) -> Iterator[Finding]:
     x = norm.value("x")
-    if norm.differentiated is Differentiated.NO or safe_order(norm) or not here.numeric(x) or not can_vanish(norm):
+    if safe_order(norm) or not here.numeric(x) or not can_vanish(norm) or norm.differentiated is Differentiated.NO:
         return
     if not x.known and norm.differentiated is not Differentiated.YES:
         return

@@ -40,9 +40,9 @@ def check(quotient: Site, here: Context) -> Iterator[Finding]:
         return
     x = quotient.value(param)
     divisor = norm.value("x") if norm.op.name == "tf.math.rsqrt" else quotient.value(other)
-    if not here.numeric(x) or x.kind == "number" or x.nonzero or x.guarded or here.hidden(quotient):
+    if not here.numeric(x) or x.kind == "number" or x.nonzero or x.guarded or not evidence.shows_zero(divisor):
         return
-    if not evidence.shows_zero(divisor) or not x.known and quotient.differentiated is Differentiated.NO:
+    if here.hidden(quotient) or not x.known and quotient.differentiated is Differentiated.NO:
         return
     yield here.finding(quotient, None, "a vector divided by its own norm: a vector of zeros gives 0 / 0, NaN, and so does the gradient",
                        Certainty.MUST if x.lo == x.hi == 0 else Certainty.MAY, fixes(quotient, param, norm, here),

@@ -34,7 +34,7 @@ CLIPPED = "K.sqrt"  # takes the root of 0 where its input is negative
 @rule("TFN202", "sqrt-gradient-at-zero", on="tf.sqrt K.sqrt ops.cbrt", silent="MAY/UNKNOWN MAY/YES/DOUBTFUL")
 def check(root: Site, here: Context) -> Iterator[Finding]:
     x = root.value("x")
-    if root.differentiated is Differentiated.NO or not here.numeric(x) or x.kind == "number" or not x.known:
+    if not here.numeric(x) or x.kind == "number" or not x.known:
         return
     reached = x.zero or x.lo < 0 and root.op.name == CLIPPED
     if not reached or x.guarded or x.lo < 0 and root.op.name == "tf.sqrt":
@@ -42,7 +42,7 @@ def check(root: Site, here: Context) -> Iterator[Finding]:
     quotient = here.made_by(x, "tf.divide")
     if quotient is not None and x.lo >= 0 and quotient.value("x").positive:
         return  # 0 only where the divisor is infinite
-    if not x.exact and (zero_put_in(x, here.interpreter) or truth_only(x) or norm_of_weight(x)):
+    if not x.exact and (zero_put_in(x, here.interpreter) or truth_only(x) or norm_of_weight(x)) or root.differentiated is Differentiated.NO:
         return
     certainty = Certainty.MUST if x.hi <= 0 else Certainty.MAY
     name = "cube root" if root.op.name == "ops.cbrt" else "square root"

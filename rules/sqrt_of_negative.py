@@ -36,9 +36,11 @@ PRODUCTS = ("tf.reduce_sum", "tf.matmul", "tf.tensordot", "tf.einsum", "tf.linal
 def check(root: Site, here: Context) -> Iterator[Finding]:
     x = root.value("x")
     variance = variance_of(root, here)
-    if not here.numeric(x) or x.kind == "number" or x.lo >= 0 or here.hidden(root) or state(root, x, here):
+    if not here.numeric(x) or x.kind == "number" or x.lo >= 0:
         return
     if variance is None and (powers(root, here) or complement(root, here) or evidence.handed_in(x) or (not x.known or lifted(x, here)) and not difference(root, here)):
+        return
+    if state(root, x, here) or here.hidden(root):
         return
     if root.op.name == "K.sqrt" and (variance is None or root.differentiated is Differentiated.NO):
         return

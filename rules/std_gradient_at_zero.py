@@ -23,14 +23,12 @@ from tfnanlint.api import Certainty, Claim, Context, Differentiated, Finding, Fi
 
 @rule("TFN203", "std-gradient-at-zero", on="tf.math.reduce_std tf.sqrt K.sqrt", over="TFN202", silent="MAY/UNKNOWN")
 def check(std: Site, here: Context) -> Iterator[Finding]:
-    if std.differentiated is Differentiated.NO or not here.numeric(std.value("x")):
+    x, whole = std.value("x"), std.op.name == "tf.math.reduce_std"
+    if not here.numeric(x) or not whole and not here.made_by(x, "tf.math.reduce_variance") and not part_of(x, 1, "tf.nn.moments"):
         return
-    if std.op.name == "tf.math.reduce_std":
-        fixes = deviation(std, here)
-    elif here.made_by(std.value("x"), "tf.math.reduce_variance") or part_of(std.value("x"), 1, "tf.nn.moments"):
-        fixes = root(std, here)
-    else:
+    if std.differentiated is Differentiated.NO:
         return
+    fixes = deviation(std, here) if whole else root(std, here)
     late = here.flat_behind(std)
     where = " under XLA; elsewhere what follows keeps it 0" if late else ""
     fixes = sorted(fixes, key=lambda fix: not fix.claim.safe) if late else fixes  # the choice asks for exactly 0

@@ -41,11 +41,10 @@ INSIDE = {"0 or below": "{x} > 0", "-1 or below": "{x} > -1", "1 or below": "{x}
 @rule("TFN204", "where-guards-value-only", on="tf.where K.switch tf.boolean_mask ops.nan_to_num",
       over="TFN101 TFN102 TFN103 TFN104 TFN105 TFN201 TFN202 TFN203 TFN206 TFN405", silent="MAY/UNKNOWN MAY/YES/DOUBTFUL")
 def check(choice: Site, here: Context) -> Iterator[Finding]:
-    if choice.differentiated is Differentiated.NO:
+    found = here.masks.behind(choice)
+    if not found or any(nothing(choice, param) for param in ("x", "y")) or choice.differentiated is Differentiated.NO:
         return
-    if any(nothing(choice, param) for param in ("x", "y")):
-        return
-    for masked in here.masks.behind(choice):
+    for masked in found:
         masked.site._differentiated = choice._differentiated
         if masked.cut or masked.site.differentiated is Differentiated.NO or not here.numeric(masked.site.value(masked.param)) or promised(masked, here):
             continue

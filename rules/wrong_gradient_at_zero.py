@@ -27,10 +27,10 @@ from tfnanlint.api import Certainty, Claim, Context, Differentiated, Finding, It
 @rule("TFN209", "wrong-gradient-at-zero", on="tf.math.cumprod")
 def check(product: Site, here: Context) -> Iterator[Finding]:
     x = product.value("x")
-    if product.differentiated is Differentiated.NO or not here.numeric(x) or x.nonzero or x.guarded or flat(x, here):
+    if not here.numeric(x) or x.nonzero or x.guarded or flat(x, here):
         return
     shown = x.known and evidence.shows_zero(x)
-    if x.known and not shown:
+    if x.known and not shown or product.differentiated is Differentiated.NO:
         return
     what = f"a value that is {words(x)}" if x.known else "a value about which nothing is known"
     eps = {"float16": "1e-3", "bfloat16": "1e-2"}.get(x.dtype or "", "1e-6")
