@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cache
 from typing import Any
 
 from tfnanlint.aliases import Bindings
@@ -477,11 +478,16 @@ class Starred(Binding):
         return Value(kind="sequence", obj=tuple(item.value(interpreter) for item in self.items))
 
 
-def bind_op(row: Op, name: str, call: ast.Call, leading: list[str] | None = None) -> tuple[dict[str, ast.expr], bool]:
+@cache
+def _params_of(row: Op, name: str, leading: tuple[str, ...]) -> tuple[tuple[str, ...], frozenset[str], frozenset[str]]:
+    """The parameters of a spelling in their order but for those that lead, the same without stars, and all of the row."""
+    params = tuple(param for param in row.params_of(name) if param not in leading)
+    return params, frozenset(param.lstrip("*") for param in params), frozenset(param.lstrip("*") for param in row.params)
+
+
+def bind_op(row: Op, name: str, call: ast.Call, leading: tuple[str, ...] = ()) -> tuple[dict[str, ast.expr], bool]:
     """Parameter -> expression for a call of a row; False when some argument has no parameter."""
-    params = row.params_of(name)
-    if leading:
-        params = tuple(p for p in params if p not in leading)
+    params, plain, names = _params_of(row, name, leading)
     args: dict[str, ast.expr] = {}
     complete = True
     position = 0
@@ -497,7 +503,6 @@ def bind_op(row: Op, name: str, call: ast.Call, leading: list[str] | None = None
             break
         args[param] = node
         position += 1
-    plain = {p.lstrip("*") for p in params}
     for keyword in call.keywords:
         param = keyword.arg
         if param is not None and param not in plain:
@@ -508,4 +513,4 @@ def bind_op(row: Op, name: str, call: ast.Call, leading: list[str] | None = None
         else:
             args[param] = keyword.value
     # Some spellings take arguments that their row does not know (np.std(ddof=1), tf.matmul(a_is_sparse=True)).
-    return args, complete and args.keys() <= {p.lstrip("*") for p in row.params}
+    return args, complete and args.keys() <= names

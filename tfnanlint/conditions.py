@@ -84,7 +84,8 @@ def spoken_of(test: Any, truth: bool) -> tuple[tuple[str, ast.expr], ...]:
             if path is not None:
                 found.setdefault(path, None if node is test else node)  # a node that holds itself is never given back
         known[truth] = tuple(found.items())
-    return tuple((path, node or test) for path, node in known[truth])
+    spoken = known[truth]
+    return ((spoken[0][0], test),) if len(spoken) == 1 and spoken[0][1] is None else spoken  # what is itself a path speaks of nothing else
 
 
 def facts(test: ast.expr, truth: bool) -> Iterator[Fact]:

@@ -431,10 +431,7 @@ class Interpreter(Resolution, Following, Instances, Policies, Containers, State,
         value = self._result(site)
         if row.name in MADE_WITH:
             return self._as_kept(site, value)
-        refines = getattr(row, "refines", ())
-        if refines:
-            value = self._refined_result(site, value, refines)
-        return value
+        return self._refined_result(site, value, row.refines) if row.refines else value
 
     def _as_kept(self, site: Site, value: Value) -> Value:
         """The value of a variable with what its file assigns to it."""
@@ -500,7 +497,7 @@ class Interpreter(Resolution, Following, Instances, Policies, Containers, State,
         made = self._sites.get((node, id(point.memo)))
         if made is not None and made.op is row:
             return made
-        args, complete = calls.bind_op(row, row.name, node, ["self"])
+        args, complete = calls.bind_op(row, row.name, node, ("self",))
         args["self"] = node.func.value
         return self._made(Site(row, node, args, lambda n: self.evaluate(n, point), complete=complete, library="method",
                                point=point, source=point.module.source, name=row.name))

@@ -12,7 +12,7 @@ from tfnanlint.conditions import leaf, path_of
 from tfnanlint.names import ROOTS, canonical, is_tensorflow
 from tfnanlint.ops import Op, namespaces
 from tfnanlint.ops.python import limit
-from tfnanlint.scopes import Assigned, Binding, Imported, Joined, Point, Refined, unrefined
+from tfnanlint.scopes import UNASKED, Assigned, Binding, Imported, Joined, Point, Refined, unrefined
 from tfnanlint.values import NO_CONSTANT, Namespace, Note, Value, unknown
 
 MAX_HOPS = 6  # re-exports followed from one name
@@ -125,13 +125,16 @@ class Resolution:
 
     def exported(self, binding: Imported) -> Any:
         """What an import of the project leads to: a module, or a binding at the top level of one; None outside."""
+        if binding.target is not UNASKED:
+            return binding.target
         project = binding.module.project if binding.module is not None else None
         if project is None:
             return None
         module, rest = project.find(binding.dotted, binding.level, binding.module.source.path)
-        if module is None or not rest:
-            return module
-        return self.top_level(module, rest) if "." not in rest else None
+        found = module if module is None or not rest else self.top_level(module, rest) if "." not in rest else None
+        if not project.busy:  # else a file is being walked, and not all of its names are bound
+            binding.target = found
+        return found
 
     def top_level(self, module: Any, name: str, hops: int = 0) -> Binding | None:
         """The binding of a name at the end of a module, star imports included."""

@@ -257,13 +257,17 @@ class Fixed(Binding):
         self._value = value
 
 
+UNASKED: Any = object()
+
+
 class Imported(Binding):
     """`import a.b as c`, `from a import b`: the dotted path; `level` counts the dots of a relative import."""
 
-    __slots__ = ("dotted", "level", "module")
+    __slots__ = ("dotted", "level", "module", "target")
 
     def __init__(self, dotted: str, level: int = 0, module: Any = None):
         self._value = None
+        self.target: Any = UNASKED  # what it leads to in the project; see `Resolution.exported`
         self.dotted = dotted
         self.level = level
         self.module = module

@@ -429,7 +429,8 @@ class Walk:
                 self.bind(target.id, binding)
                 if isinstance(value, (ast.Name, ast.Attribute, ast.IfExp)):
                     copy(self.copies, target.id, copied(value))
-                copy(self.views, target.id, [path for path in shared(value) if not self._module(path)])
+                elif isinstance(value, (ast.Call, ast.Subscript)):
+                    copy(self.views, target.id, [path for path in shared(value) if not self._module(path)])
             else:
                 self.target(target, binding)
         if len(node.targets) > 1:
