@@ -27,7 +27,7 @@ ORDER = """
 source magics cells notebook
 nodes docstrings conditions names values findings epsilons fingerprint edits
 site ops scopes aliases calls statements settings project module
-assumptions resolution recursion following instances policies containers state subexpressions expressions
+assumptions resolution recursion callers following instances policies containers state subexpressions expressions
 endings gradients domains exponents moments probabilities pairings masks branches evidence assertions reach
 template rewrite rules repairs api
 flow

@@ -11,11 +11,12 @@ import operator
 from typing import Any
 
 from tfnanlint import calls
+from tfnanlint.callers import MAX_ABROAD, Callers, Calls
 from tfnanlint.calls import Bound, ClassObject, Function, Handed, Instance, Parent
 from tfnanlint.conditions import facts, leaf, path_of, root_of
 from tfnanlint.containers import Containers
-from tfnanlint.following import MAX_ABROAD, Following
-from tfnanlint.instances import Instances
+from tfnanlint.following import Following
+from tfnanlint.instances import Instances, Reads
 from tfnanlint.module import Module
 from tfnanlint.names import is_tensorflow
 from tfnanlint.ops import SYNONYMS, Op, last_names, load
@@ -52,7 +53,7 @@ _STATE_METHODS = frozenset(("get_slot", "add_slot", "_zeros_slot", "add_variable
                             "_resource_scatter_add"))  # of optimizers
 
 
-class Interpreter(Resolution, Following, Instances, Policies, Containers, State, Subexpressions):
+class Interpreter(Resolution, Following, Callers, Instances, Policies, Containers, State, Subexpressions):
     """Answers what values arrive; one for all modules of a run."""
 
     def __init__(self, callers_abroad: bool = True, allowance: float = INF) -> None:
@@ -83,7 +84,8 @@ class Interpreter(Resolution, Following, Instances, Policies, Containers, State,
         self.lineages: dict[ClassObject, list[ClassObject]] = {}
         self._policies: dict[Module, list[tuple[str, ast.Call]]] = {}
         self.instance_calls: dict[tuple[ClassObject, bool], list[tuple[ast.Call, Point]]] = {}
-        self.name_reads: dict[tuple[Any, str], list[tuple[ast.expr, ast.Call | None, Point]]] = {}
+        self.name_reads: dict[tuple[Any, str], Reads] = {}
+        self.named_calls: dict[tuple[Any, str], Calls] = {}
         self._compiled: dict[Module, list[tuple[Value, Value]]] = {}
         self._sites: dict[tuple[ast.expr, int], Site | None] = {}
         self._members: dict[tuple[int, str], tuple[Any, Value]] = {}

@@ -28,7 +28,6 @@ _UPDATES = frozenset("_resource_apply_dense _resource_apply_sparse _resource_app
 _TRIED = frozenset(("parameters", "named_parameters", "parametrize"))  # decorators that call a test with values
 MAX_BINDINGS = 24  # assignments joined at one attribute
 MAX_CALLERS = 24  # calls joined at one parameter; with more, nothing is said of it
-MAX_ABROAD = 1  # files between a parameter and the callers that are looked for
 MAX_INLINE = 6  # calls inside calls
 MAX_LONG = 3  # calls around one of a long function: what one further inside gives is hardly ever known, and takes most of the time
 
@@ -295,8 +294,7 @@ class Following(Recursion):
             if function.name == "__init__" and function.owner is not None:
                 heirs = self.heirs(function.owner)
                 names = [*dict.fromkeys(one.name for one in (function.owner, *heirs)), *(["__init__"] if heirs else []), "cls"]
-            found = (self._arguments(function, call, point) for name in names for call, point in self.callers(function, name))
-            self.handed[function.node] = [bound for bound in found if bound is not None]
+            self.handed[function.node] = [bound for name in names for bound in self.handed_by(function, name)]
         return self.handed[function.node]
 
     def may_call(self, function: Function, call: ast.Call, point: Point) -> bool:
@@ -335,55 +333,6 @@ class Following(Recursion):
                 target = option.obj.function if isinstance(option.obj, Bound) else option.obj
                 found |= {target.node} if isinstance(target, Function) else set()
         return found
-
-    @property
-    def sees_callers(self) -> bool:
-        """Whether calls in other files are looked for now: not for a draft."""
-        return self.abroad < MAX_ABROAD
-
-    def callers(self, function: Function, name: str) -> list[tuple[ast.Call, Point]]:
-        """Calls that may be of `function`: in its own file, and in files of the project that import it."""
-        return self._calls_in_project(function, name)
-
-    def _calls_in_project(self, called: Function | ClassObject, name: str) -> list[tuple[ast.Call, Point]]:
-        found = list(called.module.calls_to(name, self))
-        nested = isinstance(called.point.scope.node, (ast.FunctionDef, ast.AsyncFunctionDef))
-        project = called.module.project
-        if project is None or nested or self.abroad >= MAX_ABROAD:
-            return found
-        self.abroad += 1
-        try:
-            for module in project.importers(called.module.source.path, name):
-                found += module.calls_to(name, self)
-        finally:
-            self.abroad -= 1
-        return found
-
-    def _arguments(self, function: Function, call: ast.Call, point: Point) -> dict[str, Binding] | None:
-        """The arguments of a call by parameter; None when it is not a call of this function."""
-        if function.node not in self.aims.get(call, (function.node,)):
-            return None
-        mark = len(self.reads)
-        callee = self.callee(call.func, point)
-        target = callee.obj if callee is not None else None
-        options = target.options if isinstance(target, Choice) else (callee,) if callee is not None else ()
-        aims = [self._aim(option) for option in options]
-        if len(self.reads) == mark:  # many functions may have one name, and all ask
-            self.aims[call] = frozenset(aim.node for aim, _ in aims if aim is not None)
-        for aim, leading in aims:
-            if aim is not None and aim.node is function.node:
-                positional, keywords, complete = calls.arguments(call, point)
-                return calls.bind_parameters(function, leading + positional, keywords) if complete else {}
-        return None
-
-    def _aim(self, callee: Value) -> tuple[Function | None, list[Binding]]:
-        """The function of the program that is run when a value is called, and the arguments that go before those given."""
-        target = callee.obj
-        if isinstance(target, Bound):
-            return (target.function, target.args) if isinstance(target.function, Function) else (None, [])
-        if isinstance(target, ClassObject):
-            return self.method(target, "__init__"), [Fixed(unknown())]
-        return (target, []) if isinstance(target, Function) else (None, [])
 
     def member(self, owner: Value, attr: str) -> Value | None:
         """`owner.attr` for instances, classes and tensors; None when nothing is known of it."""

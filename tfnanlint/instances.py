@@ -21,11 +21,27 @@ _ASKED = frozenset(("super", "isinstance", "issubclass", "type"))  # they are gi
 MAX_CALLS = 24  # calls joined at one parameter
 
 
+class Reads:
+    """Where a file reads what ends in a name, by number, and the call of it that stands there. Many classes have an attribute of one
+    name: what was found out about a read for one of them is kept for all, so that each is looked at once and not for every class."""
+
+    def __init__(self, found: list[tuple[ast.expr, ast.Call | None, Point]]):
+        self.open = dict(enumerate(found))
+        self.settled: dict[ClassObject, dict[int, tuple[ast.Call | None, Point]]] = {}
+        self.lost = False  # of some read nothing is known: it may be of any class
+
+    def settle(self, number: int, cls: ClassObject | None) -> None:
+        """A read is of an instance of a class, and of nothing that matters to others; None: to nobody."""
+        read = self.open.pop(number, None)
+        if read is not None and cls is not None:
+            self.settled.setdefault(cls, {})[number] = read[1:]
+
+
 class Instances:
     """The part of the interpreter that goes from a class to the calls of its instances."""
 
     instance_calls: dict[tuple[ClassObject, bool], list[tuple[ast.Call, Point]]]
-    name_reads: dict[tuple[Any, str], list[tuple[ast.expr, ast.Call | None, Point]]]
+    name_reads: dict[tuple[Any, str], Reads]
 
     def received(self, function: Function, name: str) -> Value | None:
         """What arrives at a parameter of `call`, where every call in the project hands over a value that cannot be 0."""
@@ -98,20 +114,30 @@ class Instances:
 
     def _calls_through(self, name: str, scope: Scope, cls: ClassObject) -> list[tuple[ast.Call, Point]] | None:
         """The calls of what a name or an attribute holds, in its file; None where it is used for something else."""
-        found: dict[ast.Call, Point] = {}
-        for node, call, point in self._reads(name, scope.module):
+        reads = self._reads(name, scope.module)
+        mine: dict[int, tuple[ast.Call | None, Point]] = {}
+        for number, (node, call, point) in list(reads.open.items()) if not reads.lost else ():
             value = self.evaluate(node, point)
-            if value.known or value.obj is not None and (not isinstance(value.obj, Instance) or value.obj.cls is not cls):
-                continue
-            if call is None or value.obj is None:
+            final = point.memo.get(node) is value  # not under an assumption
+            if not value.known and value.obj is None:
+                reads.lost = reads.lost or final
                 return None
-            found[call] = point
-        return list(found.items())
+            owner = value.obj.cls if isinstance(value.obj, Instance) and not value.known else None
+            if final:
+                reads.settle(number, owner)
+            if owner is cls:
+                if call is None:
+                    return None
+                mine[number] = call, point
+        mine |= reads.settled.get(cls, {})
+        if reads.lost or any(call is None for call, _ in mine.values()):
+            return None
+        return list(dict(mine[number] for number in sorted(mine)).items())
 
-    def _reads(self, name: str, module: Any) -> list[tuple[ast.expr, ast.Call | None, Point]]:
-        """Where a file reads what ends in a name, and the call of it that stands there: once for all classes with such an attribute."""
+    def _reads(self, name: str, module: Any) -> Reads:
+        """Where a file reads what ends in a name: once for all classes with such an attribute."""
         if (module, name) not in self.name_reads:
-            found = self.name_reads[module, name] = []
+            found: list[tuple[ast.expr, ast.Call | None, Point]] = []
             for row in module.source.rows_naming(name):
                 for expression, point in module.expressions(row, self):
                     nodes = nodes_in(expression)
@@ -119,6 +145,7 @@ class Instances:
                     asked = {id(node.value) for node in nodes if isinstance(node, ast.Attribute) and node.attr not in CALLED}
                     found += [(node, outer.get(id(node)), point) for node in nodes
                               if isinstance(node, (ast.Name, ast.Attribute)) and leaf(node) == name and id(node) not in asked]
+            self.name_reads[module, name] = Reads(found)
         return self.name_reads[module, name]
 
 

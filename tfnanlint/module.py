@@ -225,7 +225,7 @@ class Module:
             return []
         if scope is not self.scope:
             return [scope]
-        return [scope, *(c.scope for c in self.classes.values() if c.node.lineno <= row <= c.node.end_lineno)]
+        return [scope, *(self.classes[node].scope for node in self.chain(row) if node in self.classes)]
 
     def expressions(self, row: int, interpreter: Any) -> list[tuple[ast.AST, Point]]:
         """The noted expressions that touch a row, each with the point where it stands."""

@@ -1,0 +1,113 @@
+"""Callers: the calls that may run a function, in its own file and in those that import it, and what they hand over."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any, Iterator
+
+from tfnanlint import calls
+from tfnanlint.calls import Bound, ClassObject, Function
+from tfnanlint.scopes import Binding, Fixed, Point
+from tfnanlint.values import Choice, Value, unknown
+
+MAX_ABROAD = 1  # files between a parameter and the callers that are looked for
+
+
+class Calls:
+    """The calls of one name in a file, by number. Many functions may have that name, and all ask: what a call runs is found out once,
+    and looked up then by whoever it runs."""
+
+    def __init__(self, found: list[tuple[ast.Call, Point]]):
+        self._found = found  # it may still grow
+        self._open: dict[int, tuple[ast.Call, Point]] = {}
+        self._count = 0
+        self._aimed: dict[ast.AST, dict[int, tuple[ast.Call, Point]]] = {}
+
+    def of(self, function: Function) -> list[tuple[int, tuple[ast.Call, Point]]]:
+        """The calls that may run a function, with their numbers."""
+        self._open.update(enumerate(self._found[self._count:], self._count))
+        self._count = len(self._found)
+        return sorted((self._open | self._aimed.get(function.node, {})).items(), key=lambda one: one[0])
+
+    def settle(self, number: int, aims: frozenset[ast.AST]) -> None:
+        """The functions that a call runs are known."""
+        call = self._open.pop(number, None)
+        for node in aims if call is not None else ():
+            self._aimed.setdefault(node, {})[number] = call
+
+
+class Callers:
+    """The part of the interpreter that goes from a function to its calls."""
+
+    abroad: int
+    aims: dict[ast.Call, frozenset[ast.AST]]
+    named_calls: dict[tuple[Any, str], Calls]
+
+    @property
+    def sees_callers(self) -> bool:
+        """Whether calls in other files are looked for now: not for a draft."""
+        return self.abroad < MAX_ABROAD
+
+    def callers(self, function: Function, name: str) -> list[tuple[ast.Call, Point]]:
+        """Calls that may be of `function`: in its own file, and in files of the project that import it."""
+        return self._calls_in_project(function, name)
+
+    def _calls_in_project(self, called: Function | ClassObject, name: str) -> list[tuple[ast.Call, Point]]:
+        found: list[tuple[ast.Call, Point]] = []
+        for module in self._modules_with_calls(called, name):
+            found += module.calls_to(name, self)
+        return found
+
+    def _modules_with_calls(self, called: Function | ClassObject, name: str) -> Iterator[Any]:
+        """The file of a function or class, and those of the project that import it and may call what ends in a name; while it is
+        at these, no callers in other files are looked for."""
+        yield called.module
+        nested = isinstance(called.point.scope.node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        project = called.module.project
+        if project is None or nested or self.abroad >= MAX_ABROAD:
+            return
+        self.abroad += 1
+        try:
+            yield from project.importers(called.module.source.path, name)
+        finally:
+            self.abroad -= 1
+
+    def handed_by(self, function: Function, name: str) -> Iterator[dict[str, Binding]]:
+        """What the calls of a function that end in a name hand over, by parameter."""
+        searched = [(module, module.calls_to(name, self)) for module in self._modules_with_calls(function, name)]
+        for module, found in searched:
+            if (module, name) not in self.named_calls:
+                self.named_calls[module, name] = Calls(found)
+            named = self.named_calls[module, name]
+            for number, (call, point) in named.of(function):
+                bound = self._arguments(function, call, point)
+                if call in self.aims:
+                    named.settle(number, self.aims[call])
+                if bound is not None:
+                    yield bound
+
+    def _arguments(self, function: Function, call: ast.Call, point: Point) -> dict[str, Binding] | None:
+        """The arguments of a call by parameter; None when it is not a call of this function."""
+        if function.node not in self.aims.get(call, (function.node,)):
+            return None
+        mark = len(self.reads)
+        callee = self.callee(call.func, point)
+        target = callee.obj if callee is not None else None
+        options = target.options if isinstance(target, Choice) else (callee,) if callee is not None else ()
+        aims = [self._aim(option) for option in options]
+        if len(self.reads) == mark:  # many functions may have one name, and all ask
+            self.aims[call] = frozenset(aim.node for aim, _ in aims if aim is not None)
+        for aim, leading in aims:
+            if aim is not None and aim.node is function.node:
+                positional, keywords, complete = calls.arguments(call, point)
+                return calls.bind_parameters(function, leading + positional, keywords) if complete else {}
+        return None
+
+    def _aim(self, callee: Value) -> tuple[Function | None, list[Binding]]:
+        """The function of the program that is run when a value is called, and the arguments that go before those given."""
+        target = callee.obj
+        if isinstance(target, Bound):
+            return (target.function, target.args) if isinstance(target.function, Function) else (None, [])
+        if isinstance(target, ClassObject):
+            return self.method(target, "__init__"), [Fixed(unknown())]
+        return (target, []) if isinstance(target, Function) else (None, [])
