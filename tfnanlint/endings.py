@@ -20,7 +20,7 @@ COMPARISONS = frozenset("less less_equal greater greater_equal equal not_equal i
 NAN_TESTS = frozenset("is_nan is_inf is_finite isnan isinf isfinite".split())
 # What lets no gradient back, too.
 CUTS = COMPARISONS | frozenset("argmax argmin argsort searchsorted sorted sign round floor ceil int bool in_top_k add_metric "
-                               "bernoulli sample_bernoulli non_max_suppression to_int32 to_int64 numpy stop_gradient assign assign_add assign_sub".split())
+                               "bernoulli sample_bernoulli non_max_suppression one_hot to_int32 to_int64 numpy stop_gradient assign assign_add assign_sub".split())
 # What writes a number for somebody to look at.
 SUMMARIES = frozenset("scalar histogram scalar_summary histogram_summary AddTpuSummaryTensor add_scalar_summary".split())
 # What takes a gradient of a value, or may: a function of the program that makes the step of training.

@@ -19,7 +19,7 @@ from tfnanlint.ops.variables import started
 from tfnanlint.scopes import Parameter, Point, Scope
 from tfnanlint.site import Site
 from tfnanlint.source import holds_tests
-from tfnanlint.values import Note, Value
+from tfnanlint.values import Many, Note, Value
 
 _SINKS = {"minimize": 0, "compute_gradients": 0, "gradients": 0, "gradient": 0, "jacobian": 0, "batch_jacobian": 0,
           "get_gradients": 0, "add_loss": 0, "get_updates": 0, "create_train_op": 0, "optimize_loss": 0}
@@ -377,9 +377,13 @@ def _rigid(value: Value, site: Site, smooth: set[Site], limit: int = 60) -> bool
     queue, seen = [value], {}
     while queue:
         one = queue.pop()
-        if one.kind == "number" or one.dtype in _INTEGRAL:
+        if one.kind in ("number", "string", "shape") or one.dtype in _INTEGRAL:
             continue
         origin = one.origin
+        parts = (one.obj.element,) if isinstance(one.obj, Many) else one.obj
+        if one.kind == "sequence" and origin is None and isinstance(parts, tuple) and len(parts) <= limit:
+            queue += parts
+            continue
         while origin is not None and not isinstance(origin, Site):
             origin = getattr(origin, "parent", None)
         if origin is not None and (origin in seen or origin.op.name in _STEPS or origin.op.name.startswith("tf.random.")
