@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import math
 
+from tfnanlint.ops.reductions import without_nan
 from tfnanlint.site import Site, made_by, same
 from tfnanlint.values import Value
 
@@ -25,7 +26,7 @@ def shifted_by_maximum(x: Value, depth: int = 6) -> bool:
 
     A difference to something unknown whose name says that it is a maximum counts as one.
     """
-    site = x.origin
+    site = without_nan(x).origin
     if not isinstance(site, Site) or depth == 0:
         return False
     if site.op.name == "tf.subtract":

@@ -70,7 +70,7 @@ def _sum(site: Site) -> Value:
     x = t.one_of(site.value("x"))
     result = total(x)
     kept = (_simplex(site, x) or _shifted_exponentials(site, x) or _with_diagonal(site, x) or _over_a_minimum(site, x)
-            or _best_kept(site, x) or _best_taken(site, x) or _cosine(site, x)
+            or _best_kept(site, x) or _best_taken(site, x) or _cosine(site, x) or _of_parts(site, x)
             or _one_hot_of_indices(site, x) or passed_by_one(site, x) or literal_sum(site, x))
     result = kept if kept is not None else result
     return or_of_none(result, x, 0.0)
@@ -140,6 +140,17 @@ def _best_taken(site: Site, x: Value) -> Value | None:
     return Value(0.0, INF, False, nan=x.nan, dtype=x.dtype)
 
 
+def _of_parts(site: Site, x: Value) -> Value | None:
+    """sum(concat([a, b])) along the axis on which they are joined is sum(a) + sum(b): a column of ones keeps it at 1."""
+    joined = x.origin
+    if x.lo < 0 or not isinstance(joined, Site) or joined.op.name != "tf.concat" or not joined.given("axis") or not one_axis(site, joined):
+        return None
+    parts = joined.value("values").obj
+    if not isinstance(parts, tuple) or not any(part.positive and not part.emptied for part in parts):
+        return None
+    return Value(sum(part.lo for part in parts if not part.emptied), INF, False, nan=x.nan, inf=x.inf or reaches_inf(x), dtype=x.dtype)
+
+
 def _with_diagonal(site: Site, x: Value) -> Value | None:
     """sum(equal(x, transpose(x))) along one axis is at least 1: everything equals itself. NaN would not."""
     if x.lo < 0 or x.hi < 1 or axis_of(site) not in (0, 1, -1, -2):
@@ -190,11 +201,20 @@ _MULTIPLES = {"tf.multiply": ("xy", "yx"), "tf.divide": ("xy",), "tf.negative": 
 def _shifted_exponentials(site: Site, x: Value) -> Value | None:
     """sum(exp(x - max(x))) is at least 1: the largest element contributes exp(0). So does the smallest of c * (x - min(x))."""
     exponential = made_by(x, "tf.exp", aligned=True)
-    difference = made_by(_unscaled(exponential.value("x")), "tf.subtract", aligned=True) if exponential is not None else None
+    difference = made_by(_unscaled(without_nan(exponential.value("x"))), "tf.subtract", aligned=True) if exponential is not None else None
     peak = made_by(difference.value("y"), "tf.reduce_max", "tf.reduce_min", aligned=True) if difference is not None else None
     if peak is None or not same(peak.value("x"), difference.value("x")):
         return None
     return Value(1.0, INF, nan=x.nan, inf=x.inf, dtype=x.dtype) if one_axis(site, peak) else None
+
+
+def without_nan(x: Value) -> Value:
+    """The value before its NaN, Inf - Inf, were replaced by something that is not negative: `tf.where(tf.math.is_nan(d), 0.0, d)`."""
+    choice = made_by(x, "tf.where", aligned=True)
+    test = made_by(choice.value("condition"), "tf.math.is_nan", aligned=True) if choice is not None and choice.given("x") else None
+    if test is not None and same(test.value("x"), choice.value("y")) and choice.value("x").lo >= 0:
+        return choice.value("y")
+    return x
 
 
 def _unscaled(x: Value, depth: int = 4) -> Value:
