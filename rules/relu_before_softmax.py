@@ -13,7 +13,8 @@ Good:
     loss = tf.nn.softmax_cross_entropy_with_logits(labels=y, logits=logits)
 
 The fix takes the relu away, which changes what the network computes: train it again. In Keras it is `activation=None` in the
-layer before the softmax; `slim.fully_connected` and `slim.conv2d` have a relu unless they get `activation_fn=None`.
+layer before the softmax; `slim.fully_connected` and `slim.conv2d` have a relu unless they get `activation_fn=None`,
+from an `arg_scope` too.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/nn/relu
 
@@ -110,7 +111,8 @@ def ends_in_relu(made: Site) -> bool:
     for param in ("activation", "activation_fn"):
         if made.given(param):
             return is_relu(made.value(param))
-    return "activation_fn" in made.op.params and made.op.name.startswith("slim.") and "normalizer_fn" in made.op.params
+    slim = made.op.name.startswith("slim.") and "normalizer_fn" in made.op.params
+    return slim and made.op.gives(made).lo >= 0  # an `arg_scope` may set another one
 
 
 def is_relu(activation: Value) -> bool:

@@ -10,6 +10,7 @@ from typing import Callable
 
 from tfnanlint.ops import TABLE, Op, op
 from tfnanlint.ops import transfer as t
+from tfnanlint.ops.argscopes import activation_replaced
 from tfnanlint.ops.arrays import cast, passed
 from tfnanlint.site import Site
 from tfnanlint.values import INF, NO_CONSTANT, Value, join, number, outward, unknown
@@ -525,7 +526,8 @@ def _keras_activation(site: Site, x: Value) -> Value:
 
 
 def _slim_activation(default: str | None):
-    return lambda site, x: _activation(site, linear(t.one_of(x), x.dtype), site, "activation_fn", default)
+    return lambda site, x: _activation(site, linear(t.one_of(x), x.dtype), site, "activation_fn",
+                                       None if activation_replaced(site) else default)
 
 
 _TF1 = ("activation use_bias kernel_initializer bias_initializer kernel_regularizer bias_regularizer "
