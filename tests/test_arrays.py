@@ -53,6 +53,8 @@ CASES: list[tuple[str, dict[str, Any], Callable]] = [
     ("tf.dynamic_partition", {"x": X, "partitions": INDICES, "num_partitions": 2},
      lambda x, y: tf.dynamic_partition(x, [0, 1] * 12, 2)),
     ("tf.meshgrid", {"first": X, "second": Y}, lambda x, y: tf.meshgrid(x, y)),
+    ("ops.fft", {"x": X, "fft_length": 24}, lambda x, y: list(keras.ops.rfft(x, 24))),
+    ("ops.stft", {"x": X}, lambda x, y: list(keras.ops.stft(x, 8, 4, 8))),
     ("tf.dynamic_stitch", {"indices": INDICES, "x": LIST},
      lambda x, y: tf.dynamic_stitch([list(range(24)), list(range(26, 50))], [x, y])),
     ("tf.pad", {"x": X, "paddings": INDICES, "constant_values": 9.0},

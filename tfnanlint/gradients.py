@@ -32,7 +32,8 @@ _UNTRAINED_BASES = ("keras.metrics.", "keras.callbacks.", "keras.utils.", "tf.da
                     "tf.python.training.")
 # Classes that Keras and its relatives define themselves, by the ends of their names.
 _UNTRAINED_NAMES = ("Optimizer", "OptimizerV1", "OptimizerV2", "Constraint", "Initializer", "Callback", "Metric", "Schedule",
-                    "PreprocessingLayer", "AugmentationLayer", "Preprocessor", "Tokenizer", "Converter")
+                    "PreprocessingLayer", "AugmentationLayer", "Preprocessor", "PreprocessorMixin", "ImageProcessor", "Tokenizer",
+                    "Converter")
 _UNTRAINED_METHODS = frozenset({"inference", "infer", "test_step", "predict_step", "update_state", "result", "on_epoch_end", "on_batch_end",
                                 "get_config", "evaluate", "summary"})
 _MAX_NODES = 4000
@@ -64,7 +65,7 @@ _INITIAL_VALUE = re.compile(r"(?:.*_)?init(?:ial)?_(?:values?|weights?|scale|bia
 # Ops whose results do not depend smoothly on anything.
 _STEPS = frozenset("tf.stop_gradient tf.one_hot K.one_hot tf.sequence_mask tf.argmax tf.shape tf.size tf.rank tf.range tf.sign "
                    "tf.round tf.floor tf.math.ceil tf.zeros tf.ones tf.zeros_like tf.ones_like tf.eye tf.constant "
-                   "tf.math.count_nonzero".split())
+                   "tf.math.count_nonzero np.array".split())
 _PLAIN = ("np", "math", "builtins")  # NumPy's arrays and Python's numbers are constants for a tape
 _IN_NUMPY = frozenset(("numpy_function", "py_func"))  # what runs there has no gradient
 _INTEGRAL = frozenset("bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 string".split())

@@ -541,3 +541,15 @@ op("tf.image.psnr", "ops.psnr", "x y max_val name", lambda site: Value(inf=True,
 op("tf.image.ssim", "tf.image.ssim_multiscale", "x y max_val filter_size filter_sigma k1 k2", t.ranged(-1.0, 1.0),
    untested="needs images")
 op("tf.image.total_variation", "", "x name", lambda site: Value(0.0, INF, nan=site.value("x").nan or site.value("x").inf), untested="needs images; a sum of magnitudes")
+
+
+# Spectra: Keras 3 gives the real and the imaginary part
+
+def _spectrum(site: Site) -> Value:
+    """Two sums of the elements, times cosines and sines."""
+    largest = total(t.absolute(t.one_of(site.value("x"))))
+    return t.several(*(Value(nan=largest.nan or largest.inf, inf=largest.inf, dtype=largest.dtype) for _ in ("real", "imag")))
+
+
+op("ops.fft", "ops.rfft ops.fft2 ops.ifft2", "x fft_length", _spectrum, untested="gives a pair; tests/test_arrays.py")
+op("ops.stft", "", "x sequence_length sequence_stride fft_length window center", _spectrum, untested="gives a pair; tests/test_arrays.py")
