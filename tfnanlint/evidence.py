@@ -27,6 +27,7 @@ _SPREADS = ("tf.math.reduce_std", "tf.math.reduce_variance", "tf.nn.moments")
 _ORDINARY = ("tf.nn.relu", "tf.one_hot", "tf.sequence_mask", "tf.equal", "tf.not_equal", "tf.greater", "tf.less", "tf.sign", "tf.size", "tf.shape")
 _SATURATING = ("tf.tanh", "tf.sigmoid", "tf.nn.softmax")
 _SQUARES = ("tf.square", "tf.abs", "tf.pow")
+_DECAYING = tuple(f"tf.train.{name}_decay" for name in ("exponential", "natural_exp", "inverse_time"))
 _LONG = 2.0**31  # the length of an axis is below it
 
 
@@ -171,8 +172,11 @@ def _decayed(value: Value) -> bool:
 
 
 def _scale(value: Value) -> bool:
-    """A power of a known positive number (`10 ** (decibels / 10)`): 0 only by underflow."""
+    """A power of a known positive number (`10 ** (decibels / 10)`), a rate that decays by a factor: 0 only by underflow."""
     value = plain(widest(plain(value)))
+    rate = made_by(value, "tf.train.exponential_decay")
+    if rate is not None:
+        return rate.name in _DECAYING and rate.value("learning_rate").lo > 0
     constant = made_by(value, *_CONSTANTS)
     if constant is not None:
         return _scale(constant.value("x"))

@@ -35,7 +35,7 @@ _UNTRAINED_NAMES = ("Optimizer", "OptimizerV1", "OptimizerV2", "Constraint", "In
                     "PreprocessingLayer", "AugmentationLayer", "Preprocessor", "PreprocessorMixin", "ImageProcessor", "Tokenizer",
                     "Converter")
 _UNTRAINED_METHODS = frozenset({"inference", "infer", "test_step", "predict_step", "update_state", "result", "on_epoch_end", "on_batch_end",
-                                "get_config", "evaluate", "summary"})
+                                "get_config", "evaluate", "summary", "generate_step", "call_with_cache", "build_cache", "_build_cache"})
 _MAX_NODES = 4000
 _MAX_BEHIND = 24  # values looked at behind a site
 _MAPPED = re.compile(r"\.map\(\s*(?:self\.)?(\w+)")
