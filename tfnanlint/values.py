@@ -399,6 +399,8 @@ def _of_tensors(values: list[Value]) -> bool:
 def _either_dtype(values: list[Value]) -> str | None:
     """`MIXED` for integers and floats, and for integers that NumPy and TensorFlow hold; None for what else is not one dtype."""
     dtypes = {v.dtype for v in values if v.kind != "number"}
+    if any(v.kind == "number" and v.dtype in WHOLE and getattr(v.origin, "name", "").startswith("tf.") for v in values):
+        return MIXED  # tf.rank, tf.size: a tensor
     floats = not FLOATS.keys().isdisjoint(dtypes) or any(v.kind == "array" for v in values)
     mixed = None not in dtypes and (MIXED in dtypes or not WHOLE.isdisjoint(dtypes) and floats)
     return MIXED if mixed else None

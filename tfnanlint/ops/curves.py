@@ -453,7 +453,7 @@ def digamma(x: Value) -> Value:
         return Value(nan=True, inf=x.inf or x.zero or x.lo < 0 or x.positive and x.known, dtype=x.dtype, evident=x.known)
     hi = INF if x.hi == INF or reaches_inf(x) else _psi(x.hi)
     lo, hi = t.outward(INF if x.lo == INF else _psi(x.lo), hi, x.dtype, 64)
-    slack = t.limits_of(x.dtype).eps * 16
+    slack = max(t.limits_of(x.dtype).eps * 16, 1e-9)  # of the series
     return t.made(lo - slack, hi + slack, x, nan=x.nan or reaches_minus_inf(x), up=reaches_inf(x), dtype=x.dtype)
 
 

@@ -62,7 +62,7 @@ row("tanh", t.unary(c.tanh), more="tf.nn.tanh K.tanh keras.activations.tanh")
 def _power(site: Site) -> Value:
     result = c.power(site.value("x"), site.value("y"))
     if site.name.endswith("float_power"):
-        result.dtype = "float64"  # whatever arrives
+        result.dtype = "float64" if site.name.startswith("np.") else None  # whatever arrives; TensorFlow's NumPy may prefer float32
     return result
 
 
@@ -181,6 +181,7 @@ def _clipped_to_norm(x: Value, norm: Value) -> Value:
     size = norm.hi
     reach = max(abs(x.lo), abs(x.hi))
     overflows = reach < INF and size < INF and max(reach, size) * size > t.limits_of(x.dtype).max
+    overflows = overflows or x.dtype == "float16" and reach * reach > t.limits_of(x.dtype).max  # 256 squared
     lo, hi = t.outward(max(min(x.lo, 0.0), -size), min(max(x.hi, 0.0), size), x.dtype, 16)
     return Value(lo, hi, True, nan=x.nan or x.inf or norm.nan or norm.inf or overflows, inf=overflows, dtype=x.dtype)
 

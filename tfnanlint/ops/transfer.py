@@ -506,7 +506,8 @@ def clip(x: Value, low: Value, high: Value) -> Value:
     """clip_by_value: minimum with the upper bound first, then maximum with the lower one (facts: C.clip_swapped_bounds)."""
     result = maximum(minimum(x, high), low)
     result.kind = "tensor" if x.kind in ("tensor", "unknown") else x.kind
-    if x.dtype is not None and result.dtype in (None, x.dtype):
+    wider = x.kind == "array" and (_of_numpy(low) or _of_numpy(high))
+    if x.dtype is not None and result.dtype in (None, x.dtype) and not wider:
         result.dtype = x.dtype
         result.lo, result.hi = rounded(result.lo, x.dtype), rounded(result.hi, x.dtype)
     return result
