@@ -83,10 +83,3 @@ def test_what_fixes_are_made_from_is_let_go():
     checking = Checking(SOURCE, repository.policy(load()))
     checking.close()
     assert checking.repaired(checking.checked.findings[0]).fixes == ()
-
-
-@pytest.mark.parametrize("path, codes", [("a.py", ["TFN101"]), ("a_test.py", []), ("test_a.py", [])])
-def test_a_test_runs_on_the_numbers_written_in_it(path, codes):
-    text = "import tensorflow as tf\n\n\ndef f(x):\n    return tf.math.log(x)\n"
-    with Analysis(Source(path, text), load()) as analysis:
-        assert [finding.code for finding in analysis.findings] == codes

@@ -189,8 +189,8 @@ def test_what_may_be_read_stays(before):
 
 
 def test_what_may_be_numpy_is_not_made_a_tensor():
-    text = ("import numpy as np\nimport tensorflow as tf\n\n\ndef softmax(p, hard):\n    if hard:\n        p = p == np.max(p)\n"
-            "    else:\n        p = np.exp(np.log(p) / 2)\n    p /= p.sum(axis=-1, keepdims=True)\n    return p\n")
+    text = ("import numpy as np\nimport tensorflow as tf\n\n\ndef shares(p):\n    p = tf.nn.relu(p)\n"
+            "    p /= p.sum(axis=-1, keepdims=True)\n    return p\n")
     (finding,) = repository.findings(Source("a.py", text))
     assert finding.code == "TFN102" and finding.fixes == () and "NumPy" in finding.no_fix
     tensors = text.replace("p.sum(axis=-1", "tf.reduce_sum(p, axis=-1")

@@ -237,10 +237,10 @@ def test_a_model_that_tests_only_compile_is_doubtful(path, more, shown):
     assert ("TFN503" in {one.code for one in checked.findings}, checked.unsure) == (shown, int(not shown))
 
 
-IN_TESTS = "import tensorflow as tf\n\n\ndef test_it():\n    x = tf.Variable([0.1, 0.2])\n    return {}\n"
+IN_TESTS = "import tensorflow as tf\n\n\ndef test_it(z):\n    x = tf.Variable([0.1, 0.2])\n    return {}\n"
 
 
-@pytest.mark.parametrize("code, body", [("TFN101", "tf.math.log(tf.nn.relu(x))"), ("TFN102", "1.0 / tf.nn.relu(x)")])
+@pytest.mark.parametrize("code, body", [("TFN101", "tf.math.log(tf.nn.relu(x))"), ("TFN101", "tf.math.log(z)"), ("TFN102", "1.0 / tf.nn.relu(x)")])
 @pytest.mark.parametrize("path", ["test_values.py", "values.py"])
 def test_a_test_computes_with_numbers_of_its_own(path, code, body):
     """What may be 0 in general is left out of files of tests, and counted: of 23 such findings none was right."""

@@ -8,11 +8,8 @@ from __future__ import annotations
 import ast
 from typing import Any, Callable
 
-<<<<<<< HEAD
-from tfnanlint.aliases import CHANGING, Bindings, Copies, Filled, Held, InPlace, Mutated, attribute_set, connected, copied, copy, extends, objects, output, shared, uniform, viewed, whole
-=======
-from tfnanlint.aliases import CHANGING, Bindings, Copies, Held, InPlace, Mutated, attribute_set, connected, copied, copy, copy_items, extends, objects, output, shared, viewed
->>>>>>> 047087f (What 10,000 random programs showed: elements of one list are not one number, arrays beside tensors keep NumPy's ways, two dtypes in Keras)
+from tfnanlint.aliases import (CHANGING, Bindings, Copies, Filled, Held, InPlace, Mutated, attribute_set, connected, copied, copy, copy_items, extends,
+                               objects, output, shared, uniform, viewed, whole)
 from tfnanlint.calls import assigned_attributes
 from tfnanlint.conditions import ASSERTIONS, leaf, path_of, root_of, spoken_of
 from tfnanlint.nodes import caught, declared, loaded

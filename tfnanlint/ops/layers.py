@@ -526,8 +526,7 @@ def _keras_activation(site: Site, x: Value) -> Value:
 
 
 def _slim_activation(default: str | None):
-    return lambda site, x: _activation(site, linear(t.one_of(x), x.dtype), site, "activation_fn",
-                                       None if activation_replaced(site) else default)
+    return lambda site, x: _activation(site, linear(t.one_of(x), x.dtype), site, "activation_fn", None if activation_replaced(site) else default)
 
 
 _TF1 = ("activation use_bias kernel_initializer bias_initializer kernel_regularizer bias_regularizer "
