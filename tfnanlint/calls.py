@@ -29,7 +29,7 @@ TRANSPARENT = frozenset("function staticmethod classmethod property cached_prope
 class Function:
     """A function or lambda of the program, defined at `point`; `owner` is the class it is a method of."""
 
-    __slots__ = ("node", "point", "module", "owner", "activation", "decorators", "busy", "stamp", "assumed", "arguments")
+    __slots__ = ("node", "point", "module", "owner", "activation", "decorators", "busy", "stamp", "assumed", "arguments", "callees")
 
     def __init__(self, node: Any, point: Point, module: Any, owner: ClassObject | None = None):
         self.node = node
@@ -39,6 +39,7 @@ class Function:
         self.activation: Scope | None = None
         decorators = getattr(node, "decorator_list", ())
         self.decorators = tuple(_decorator_leaf(d) for d in decorators) if decorators else ()
+        self.callees: dict[ast.AST, str | None] = {}  # what names that it does not bind itself lead to; see `Resolution.resolve`
         self.busy = 0
         self.stamp = 0  # of the assumption about what it returns inside itself; see `assumptions`
         self.assumed: Value | None = None

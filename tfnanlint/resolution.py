@@ -12,7 +12,7 @@ from tfnanlint.conditions import leaf, path_of
 from tfnanlint.names import ROOTS, canonical, is_tensorflow
 from tfnanlint.ops import Op, namespaces
 from tfnanlint.ops.python import limit
-from tfnanlint.scopes import UNASKED, Assigned, Binding, Imported, Joined, Point, Refined, unrefined
+from tfnanlint.scopes import UNASKED, Assigned, Binding, Imported, Joined, Point, Refined, Scope, unrefined
 from tfnanlint.values import NO_CONSTANT, Namespace, Note, Value, unknown
 
 MAX_HOPS = 6  # re-exports followed from one name
@@ -34,6 +34,14 @@ def _namespace(name: str) -> Namespace:
     return Namespace(name)
 
 
+def _bound_in(scope: Scope, node: ast.expr) -> bool:
+    """Whether a name or attribute chain begins with a name that a scope binds, or with another expression; else it means the same in
+    every call of the function."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return not isinstance(node, ast.Name) or node.id in scope.history or node.id in scope.shared
+
+
 def _holds_settings(owner: ast.expr, point: Point) -> bool:
     """Whether an object holds settings, by its name (`self.hparams`, `params`, `FLAGS`) or that of what it was assigned from."""
     if isinstance(owner, ast.Name) and not _SETTINGS.fullmatch(owner.id):
@@ -50,13 +58,18 @@ class Resolution:
 
     def resolve(self, node: ast.expr, point: Point) -> str | None:
         """Canonical dotted name of a name or attribute chain that leads to an import; None otherwise."""
-        cache = point.scope.callees if point.over is None else None
-        if cache is not None and node in cache:
-            return cache[node]
-        found = self._resolve(node, point, 0)
-        if cache is not None:
-            cache[node] = found
-        return found
+        if point.over is not None:
+            return self._resolve(node, point, 0)
+        scope = point.scope
+        if node in scope.callees:
+            return scope.callees[node]
+        always = scope.function.callees if scope.function is not None else scope.callees
+        if node not in always:
+            found = self._resolve(node, point, 0)
+            if _bound_in(scope, node):
+                always = scope.callees
+            always[node] = found
+        return always[node]
 
     def _resolve(self, node: ast.expr, point: Point, depth: int) -> str | None:
         if isinstance(node, ast.Attribute):

@@ -176,11 +176,12 @@ class Point:
             scope = point.scope
             if path in scope.shared:
                 return scope.shared_binding(path)
-            found = scope.reaching(path, point.time) if deferred else scope.at(path, point.time)
-            if found is not None:
-                return found
-            if path in scope.history:
-                return None
+            entry = scope.history.get(path)
+            if entry is not None:
+                if deferred:
+                    return scope.reaching(path, point.time)
+                times, time = entry[0], point.time  # `Scope.at` written out: every name is looked up here
+                return entry[1][-1] if times[-1] <= time else entry[1][index - 1] if (index := bisect_right(times, time)) else None
             deferred = deferred or scope.function is not None
             point = scope.parent
             while point is not None and isinstance(point.scope.node, ast.ClassDef):
@@ -460,13 +461,25 @@ def _opposite(test: Any) -> ast.expr:
     return test.opposite
 
 
+def may_be_mask(test: Any, truth: bool) -> bool:
+    """Whether a test is a name, inverted or not, or has one among the parts that hold with it; kept with the tree."""
+    known = getattr(test, "masks", None)
+    if known is None:
+        known = test.masks = {}
+    if truth not in known:
+        part = inverse_of(test)
+        parts = [(part, not truth)] if part is not None else [(one, truth) for one in parts_that_hold(test, truth)]
+        known[truth] = isinstance(test, ast.Name) or any(may_be_mask(one, same) for one, same in parts)
+    return known[truth]
+
+
 def refinements(test: ast.expr, truth: bool, point: Point) -> Iterator[tuple[ast.expr, str, ast.expr, Point]]:
     """(expression, path, test, where the test was made) for each path that a test says something of.
 
     A mask's name (`mask = x > 0`), inverted or not, stands for its test as long as the names in it stand for the same.
     """
     tests = [(test, point)]
-    queue = [(test, True, point)]
+    queue = [(test, True, point)] if may_be_mask(test, truth) else []
     while queue and len(tests) < _MAX_TESTS:
         one, same, then = queue.pop()
         part = inverse_of(one)
