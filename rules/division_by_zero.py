@@ -112,9 +112,11 @@ def summed_mask(division: Site, here: Context) -> bool:
     """sum(x * m) / sum(m), sum(x * m / sum(m)): the product shows that m is a mask or a weight."""
     if not division.given("y") or not division.given("x"):
         return False
+    totals = sums(division.value("y"), here) if not raised(division.value("y"), here) else []
+    if not totals:
+        return False
     whole = division.value("x")
     factors = [plain(value) for part in [whole, *(total.value("x") for total in sums(whole, here))] for value in product(part, here)]
-    totals = sums(division.value("y"), here) if not raised(division.value("y"), here) else []
     return any(here.same(summed, factor) for total in totals for summed in summands(total, here) for factor in factors)
 
 
@@ -122,8 +124,8 @@ def normalised_weight(division: Site, here: Context) -> bool:
     """w / sum(w) * x: that it is multiplied with something else shows that w is a weight. Inverse distances are none that can be 0,
     nor are sums of a whole row, of which all would have to be."""
     total = here.made_by(plain(division.value("y")), *evidence.SUMS) if division.op.name == "tf.divide" else None
-    weight = plain(division.value("x"))
-    if total is None or not any(here.same(weight, one) for one in summands(total, here)):
+    weight = plain(division.value("x")) if total is not None else None
+    if weight is None or not any(here.same(weight, one) for one in summands(total, here)):
         return False
     return here.made_by(weight, "tf.math.reciprocal", "tf.divide", *evidence.SUMS) is None and any(
         times.value("y" if param == "x" else "x").kind != "number" for times, param, _ in here.masks.factors(division))

@@ -181,10 +181,10 @@ class Source:
 
     def rows_with(self, words: str) -> list[int]:
         """1-based rows that hold a piece of text, ascending."""
-        text, starts = self.text, self.line_starts
+        text, row = self.text, 0
         found: list[int] = []
         position = text.find(words)
-        row = 0
+        starts = self.line_starts if position >= 0 else []
         while position >= 0:
             row = bisect.bisect_right(starts, position, row)
             found.append(row)
