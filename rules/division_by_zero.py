@@ -164,9 +164,9 @@ def raised(value: Value, here: Context) -> bool:
 
 
 def sums(value: Value, here: Context, depth: int = 4) -> list[Site]:
-    """The sums that a value is made of by adding and scaling."""
+    """The sums and means that a value is made of by adding and scaling."""
     value = evidence.widest(plain(value))
-    total = here.made_by(plain(value), *evidence.SUMS)
+    total = here.made_by(plain(value), *evidence.SUMS, "tf.reduce_mean")
     if total is not None:
         return [total]
     outer = here.made_by(plain(value), "tf.add", "tf.subtract", "tf.multiply", "tf.divide") if depth else None
