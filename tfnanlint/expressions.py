@@ -21,7 +21,7 @@ from tfnanlint.module import Module
 from tfnanlint.names import is_tensorflow
 from tfnanlint.ops import SYNONYMS, Op, last_names, load
 from tfnanlint.ops import transfer as t
-from tfnanlint.ops.promotion import LIBRARIES, before_meeting, promoted
+from tfnanlint.ops.promotion import LIBRARIES, before_meeting, of_bfloat16, promoted
 from tfnanlint.ops.variables import MADE_WITH
 from tfnanlint.policies import Policies
 from tfnanlint.resolution import Resolution
@@ -300,7 +300,7 @@ class Interpreter(Resolution, Following, Callers, Instances, Policies, Container
                 return NOTHING
         if site.library == "np" and value.kind in ("tensor", "array"):
             value.kind = "array"  # also of tensors
-            value.dtype = value.dtype if value.dtype != "bfloat16" else None  # which NumPy does not know: what it makes of it depends
+            value = value if value.dtype != "bfloat16" else of_bfloat16(value)
         elif value.kind == "tensor" and site.library in _PLAIN and all(v.kind != "tensor" for v in site._values.values()):
             # Nothing here says that TensorFlow computes it; NumPy's functions and methods give arrays.
             array = site.library == "method" and any(v.kind == "array" for v in site._values.values())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from tfnanlint.site import Site
-from tfnanlint.values import FLOATS, INF, MIXED, WHOLE, Value, rounded
+from tfnanlint.values import FLOATS, INF, MIXED, WHOLE, Value, outward, rounded
 
 LIBRARIES = frozenset(("np", "tnp", "ops", "method"))
 _PROMOTING = frozenset(("tnp", "ops"))
@@ -28,6 +28,12 @@ def before_meeting(site: Site) -> None:
                 site._values[param] = value.but(dtype=None, zero=value.zero, token=value.token)
     elif site.library in ("tf", "K", "raw") and x.kind == "number" and y.kind == "array" and y.dtype in FLOATS:
         site._values["y"] = y.but(dtype=None, zero=y.zero, token=y.token)
+
+
+def of_bfloat16(value: Value) -> Value:
+    """An array of bfloat16, which NumPy does not know: in which dtype it goes on depends, and the next numbers are off by some roundings."""
+    lo, hi = outward(value.lo, value.hi, "bfloat16", 16)
+    return value.but(lo=lo, hi=hi, zero=value.zero, dtype=None)
 
 
 def promoted(site: Site, dtype: str) -> str | None:

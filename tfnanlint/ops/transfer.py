@@ -270,6 +270,8 @@ def multiply(a: Value, b: Value) -> Value:
     a, b, dtype = _meeting(a, b, truth=True)
     corners = [_times(p, q) for p in (a.lo, a.hi) for q in (b.lo, b.hi)]
     up, down = _infinite_product(a, b) if a.inf or b.inf else (False, False)
+    largest = limits_of(dtype).max
+    up, down = up or any(largest < end < INF for end in corners), down or any(-INF < end < -largest for end in corners)
     nan = a.nan or b.nan or (a.inf and b.zero) or (b.inf and a.zero)
     zero = a.zero or b.zero or _times(least_magnitude(a, dtype), least_magnitude(b, dtype)) < smallest(dtype)
     result = made(min(corners), max(corners), a, b, nan=nan, up=up, down=down, dtype=dtype, zero=zero)
@@ -304,7 +306,8 @@ def _infinite_product(a: Value, b: Value) -> tuple[bool, bool]:
 def square(x: Value) -> Value:
     bounds, least = (x.lo * x.lo, x.hi * x.hi), least_magnitude(x, x.dtype)
     low = 0.0 if x.lo <= 0 <= x.hi else min(bounds)
-    result = made(low, max(bounds), x, nan=x.nan, up=x.inf, dtype=x.dtype,
+    overflows = any(limits_of(x.dtype).max < end < INF for end in bounds)
+    result = made(low, max(bounds), x, nan=x.nan, up=x.inf or overflows, dtype=x.dtype,
                   zero=x.zero or least * least < smallest(x.dtype))
     result.guarded = x.guarded
     return result
