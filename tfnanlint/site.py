@@ -84,6 +84,8 @@ class Site:
         value = value if own else value.but(zero=value.zero)
         if value.kind in _ARRAYS:
             value.emptied = self._leaves_nothing()
+            if value.emptied and any(v.kind == "sequence" for v in self._values.values()):
+                value.dtype = None  # a list without elements has none of their dtype
         return value
 
     def _leaves_nothing(self) -> bool:

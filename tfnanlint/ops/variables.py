@@ -231,6 +231,7 @@ op("keras.initializers.get", "", "x", lambda site: site.value("x").but(zero=site
 
 def _constant_initializer(site: Site) -> Value:
     start = as_tensor(site.value("value")) if site.given("value") else number(0.0)
+    start = start.but(dtype=None, zero=start.zero)  # who asks for a tensor says in which
     return Value(kind="initializer", obj=CallableObject("Constant", site, lambda x, call: start))
 
 
