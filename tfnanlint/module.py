@@ -101,6 +101,8 @@ class Module:
         self._chains: dict[int, list[ast.AST]] = {}
         self._computed: dict[int, list[ast.AST] | None] = {}
         self._lines: dict[int, list[int]] = {}  # by the id of a body: where its statements begin
+        # The blocks around the row that was asked for last, and what the statements around each compute: the next row is near.
+        self._around: list[tuple[list[ast.stmt], list[ast.AST]]] = [(source.tree.body, [])]
         self.nonlocal_rows = self.source.rows_with("nonlocal ")
         self.scope = Scope(source.tree, None, self)
         if "global " in source.text:
@@ -187,16 +189,20 @@ class Module:
         return self._computed[row]
 
     def _computed_at(self, row: int) -> list[ast.AST] | None:
-        found: list[ast.AST] = []
-        body = self.source.tree.body
+        around = self._around
+        while len(around) > 1 and not around[-1][0][0].lineno <= row <= around[-1][0][-1].end_lineno:
+            around.pop()
+        body, found = around[-1]
         while body:
             index = self._index(body, row)
             node = body[index]
             parts = _COMPUTED.get(type(node))
             if parts is None or not node.lineno <= row <= node.end_lineno or index and body[index - 1].end_lineno >= row:
                 return None
-            found += parts(node)
+            found = found + parts(node)
             body = _block(node, row)
+            if body:
+                around.append((body, found))
         return found
 
     def _calls_on(self, row: int, name: str) -> bool:

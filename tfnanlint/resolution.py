@@ -233,7 +233,7 @@ class Resolution:
 
     def supposed(self, value: Value, name: str, node: ast.expr, point: Point) -> Value:
         """A number of which only the name is known, when that says epsilon: small and positive."""
-        if not says_epsilon(name) or value.known or value.kind not in ("unknown", "number"):
+        if value.kind not in ("unknown", "number") or not says_epsilon(name) or value.known:
             return value
         note = Note(f"'{name}' is taken for a small positive number by its name", node, point.module.source)
         return Value(*SMALL, kind=value.kind, dtype=value.dtype, origin=note, token=value.token)
