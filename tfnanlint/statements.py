@@ -288,8 +288,7 @@ class Walk:
     # Blocks and definitions
 
     def with_(self, node: Any) -> bool:
-        tape = stopped = False
-        used = len(node.body)
+        tape, stopped, used = False, False, len(node.body)
         for item in node.items:
             self.note(item.context_expr)
             call = item.context_expr
@@ -310,12 +309,14 @@ class Walk:
         return live and self.block(node.body[used:])
 
     def _depending(self, checks: ast.expr) -> None:
-        """`with tf.control_dependencies([checked])`: what the named assertions say holds inside, and for what is made there."""
+        """`with tf.control_dependencies([done])`: what named assertions say holds inside, and what is assigned there has been."""
         for check in getattr(checks, "elts", ()):
             made = unrefined(self.scope.at(check.id)) if isinstance(check, ast.Name) else None
             node = made.node if isinstance(made, Assigned) else check
             if isinstance(node, ast.Call) and leaf(node.func) in ASSERTIONS:
                 self.assume(node, True)
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr.startswith("assign"):
+                self._assigned_to(node.func, node)
 
     def function(self, node: Any) -> None:
         rows = self.scope.module.nonlocal_rows
@@ -360,10 +361,9 @@ class Walk:
             path = path_of(value.func.value)
             base = self.scope.at(path) if path else None
             if base is not None:
-                point = self.scope.here()
-                self._change(path, lambda held: Mutated(held, value, point), base)
+                self._change(path, lambda held, point=self.scope.here(): Mutated(held, value, point), base)
         elif name.startswith("assign") and isinstance(value.func, ast.Attribute):
-            self._assigned_to(path_of(value.func.value) or "", value, name)
+            self._assigned_to(value.func, value)
         else:
             if isinstance(value.func, ast.Attribute) and isinstance(value.func.value, ast.Name):
                 self._own_method(value.func.value.id, name)
@@ -374,18 +374,17 @@ class Walk:
         for path in filter(None, (whole(given) or path_of(given) for given in call.args)):
             made = self.scope.at(path)
             if isinstance(made, Assigned) and uniform(made.node):
-                point = self.scope.here()
-                self._change(path, lambda held: Filled(held, call, point), made)
+                self._change(path, lambda held, point=self.scope.here(): Filled(held, call, point), made)
 
     def _overwritten(self, path: str, call: ast.Call) -> None:
         """`np.exp(a, out=b)`: what the function gives, for every name of the array."""
         base = self.scope.at(path)
         if base is not None:
-            binding = Assigned(call, self.scope.here())
-            self._change(path, lambda held: binding, base)
+            self._change(path, lambda held, binding=Assigned(call, self.scope.here()): binding, base)
 
-    def _assigned_to(self, path: str, call: ast.Call, name: str) -> None:
+    def _assigned_to(self, assign: ast.Attribute, call: ast.Call) -> None:
         """After `self.n.assign_add(1)` the variable is larger; after any other assignment it is what any of them may leave."""
+        path, name = path_of(assign.value) or "", assign.attr
         owner = path.partition(".")[0]
         if not self._own(owner) or path.count(".") != 1:
             return
