@@ -17,8 +17,8 @@ of a likelihood, so it is for elements that do not count.
 
 Doubtful is, where no gradient is known to be taken, a logarithm of which the function itself asks whether it is finite (who does so
 has met NaN), and one of a value of which nothing is known but that a method of some object gave it, or that its name calls a scale, a rate or
-degrees of freedom and that is no factor of anything. So is one behind a call of a name that nobody defines, and a function
-that is a name for the logarithm and no more.
+degrees of freedom and that is no factor of anything. So is one behind a call of a name that nobody defines, the diagonal
+of a matrix, and a function that is a name for the logarithm and no more.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/where (inner where on the input).
 
@@ -66,9 +66,11 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
 
 
 def doubted(log: Site, certainty: Certainty, here: Context) -> bool:
-    """A value of which nothing is known but that an object worked it out (`expert.variance_at(x)`), or that its name calls it a scale."""
+    """A value of which nothing is known but that an object worked it out (`expert.variance_at(x)`), that its name calls it a scale, or that
+    it is the diagonal of a matrix: all of six such logarithms that were read were of a triangular factor, where it is above 0."""
     x = log.value("x")
-    return certainty is Certainty.UNKNOWN and (evidence.worked_out(x) or wraps(log, here) or named_scale(log, "x") and handed_in(x) and not multiplied(log, here))
+    return certainty is Certainty.UNKNOWN and (evidence.worked_out(x) or wraps(log, here) or here.made_by(x, "tf.linalg.diag_part") is not None
+                                               or named_scale(log, "x") and handed_in(x) and not multiplied(log, here))
 
 
 def wraps(log: Site, here: Context) -> bool:

@@ -258,6 +258,8 @@ NEAREST = {  # what is doubted, and the nearest that is not
     "a name for the logarithm": ("TFN101", "    return tf.math.log(x)\n", "    return -tf.math.log(x)\n"),
     "a scale by its name": ("TFN101", "    sigma = x\n    return x - tf.math.log(2.0 * sigma)\n", "    return x - tf.math.log(2.0 * x)\n"),
     "a scale as a factor": ("TFN101", "    rate = x\n    return 2.0 * tf.math.log(rate)\n", "    rate = x\n    return tf.size(x) * tf.math.log(rate)\n"),
+    "the diagonal of a matrix": ("TFN101", "    return 2.0 + tf.math.log(tf.linalg.diag_part(x))\n",
+                                 "    return 2.0 + tf.math.log(tf.abs(tf.linalg.diag_part(x)))\n"),
     "a spread of everything": ("TFN102", "    return x / tf.math.reduce_std(x)\n", "    return x / tf.math.reduce_std(x, axis=0)\n"),
     "a mean of squares": ("TFN102", "    return x / tf.sqrt(tf.reduce_mean(tf.square(x), axis=-1))\n",
                           "    return x / tf.sqrt(tf.reduce_mean(tf.nn.relu(x), axis=-1))\n"),
