@@ -468,9 +468,11 @@ op("tf.math.cumulative_logsumexp", "", "x axis exclusive reverse name", _running
 
 
 def _logical(site: Site) -> Value:
+    """Whether some or all elements count as true, as NaN and Inf do; of no elements none does, and all do."""
     x = t.one_of(site.value("x"))
-    lo = 1.0 if x.nonzero and x.known else 0.0
-    return Value(lo, 0.0 if x.lo == x.hi == 0 else 1.0, dtype="bool")
+    lo = 1.0 if x.nonzero and x.known and not x.emptied else 0.0
+    never = x.lo == x.hi == 0 and not (x.nan or x.inf or x.emptied)
+    return Value(lo, 0.0 if never else 1.0, dtype="bool")
 
 
 op("tf.reduce_any", "tf.math.reduce_any K.any ops.any tnp.any np.any raw.Any", AXES, _logical,
