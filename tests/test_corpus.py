@@ -64,7 +64,7 @@ def test_what_was_read_is_not_drawn_again(tmp_path):
 def test_the_other_corpora_are_pinned_by_hash_and_share_no_package(tmp_path):
     from holdout import PINS, pins
 
-    lists = [pins(PINS.with_name(name)) for name in ("holdout.txt", "fresh_a.txt", "fresh_b.txt", "fresh_c.txt", "fresh_d.txt")]
+    lists = [pins(PINS.with_name(name)) for name in ("holdout.txt", "fresh_a.txt", "fresh_b.txt", "fresh_c.txt", "fresh_d.txt", "fresh_e.txt")]
     assert all(len(one) > 40 for one in lists)
     assert len({package.lower().replace("-", "_") for one in lists for package in one}) == sum(map(len, lists))
     bad = tmp_path / "bad.txt"
