@@ -15,6 +15,8 @@ logits are visible prefer a loss on logits: its gradient stays alive. The double
 at the masked elements, so that neither value nor gradient is touched elsewhere; but the 0 it puts there is the best score
 of a likelihood, so it is for elements that do not count.
 
+A parameter that the docstring of its function calls positive is taken at its word, and so are products, quotients and sums of such.
+
 Doubtful is, where no gradient is known to be taken, a logarithm of which the function itself asks whether it is finite (who does so
 has met NaN), and one of a value of which nothing is known but that a method of some object gave it, or that its name calls a scale, a rate or
 degrees of freedom and that is no factor of anything. So is one behind a call of a name that nobody defines, the diagonal
@@ -48,7 +50,7 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
         return  # one caller shows that any number can arrive, others cannot be followed
     if certainty is Certainty.UNKNOWN and (edge != 0 or passed_on(x) or named_count(log, "x") or reciprocal_root(x, here)):
         return  # log1p of something unknown is what log(x + 1) is: somebody has added a constant
-    if certainty is not Certainty.MUST and (here.asserted(log, "x") or replaced(x, here)):
+    if certainty is not Certainty.MUST and (here.asserted(log, "x") or evidence.promised(x) or replaced(x, here)):
         return
     if here.hidden(log):
         return

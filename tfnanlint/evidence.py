@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 
 from tfnanlint.conditions import path_of
+from tfnanlint.docstrings import promises_positive
 from tfnanlint.exponents import on_a_grid
 from tfnanlint.masks import plain
 from tfnanlint.ops.variables import MADE_WITH, starts_at_random
@@ -28,6 +29,7 @@ _ORDINARY = ("tf.nn.relu", "tf.one_hot", "tf.sequence_mask", "tf.equal", "tf.not
 _SATURATING = ("tf.tanh", "tf.sigmoid", "tf.nn.softmax")
 _SQUARES = ("tf.square", "tf.abs", "tf.pow")
 _DECAYING = tuple(f"tf.train.{name}_decay" for name in ("exponential", "natural_exp", "inverse_time"))
+_KEEPING_SIGN = {"tf.multiply": ("x", "y"), "tf.divide": ("x", "y"), "tf.add": ("x", "y"), "tf.sqrt": ("x",), "tf.square": ("x",)}
 _LONG = 2.0**31  # the length of an axis is below it
 
 
@@ -46,6 +48,17 @@ def widest(value: Value) -> Value:
         return value
     found = note.result
     return found if (found.lo, found.hi, found.zero) == (value.lo, value.hi, value.zero) else value
+
+
+def promised(value: Value, depth: int = 4) -> bool:
+    """Whether a value is above 0 because the docstrings of functions promise it of their parameters."""
+    note = behind(plain(value))
+    if value.positive or depth == 0:
+        return value.positive
+    if isinstance(note, Note):
+        return bool(note.parameter) and promises_positive(note.node, note.parameter)
+    params = _KEEPING_SIGN.get(note.op.name, ()) if note is not None else ()
+    return bool(params) and all(promised(note.value(param), depth - 1) for param in params)
 
 
 def counted(divisor: Value) -> bool:

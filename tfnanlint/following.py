@@ -8,7 +8,6 @@ from typing import Any
 from tfnanlint import calls
 from tfnanlint.calls import Bound, ClassObject, Function, Instance, Parent, Recast
 from tfnanlint.conditions import leaf
-from tfnanlint.docstrings import promises_positive
 from tfnanlint.names import canonical, is_tensorflow
 from tfnanlint.nodes import nodes_in
 from tfnanlint.ops import Op
@@ -151,7 +150,8 @@ class Following(Recursion):
             return Value(kind="instance", obj=Instance(function.owner))
         whose = "a lambda" if function.name == "<lambda>" else f"{function.name}()"
         word = getattr(getattr(parameter.default, "node", None), "value", "")
-        note = Note(f"parameter '{parameter.name}' of {whose}", function.node, function.module.source, default=word if isinstance(word, str) else "")
+        note = Note(f"parameter '{parameter.name}' of {whose}", function.node, function.module.source, default=word if isinstance(word, str) else "",
+                    parameter=parameter.name)
         if function.bound and function.name in _UPDATES and parameter.name in names[1:3]:
             return Value(evident=True, origin=note)  # a gradient and its variable
         if function.bound and function.name == "__call__" and names[1:2] == [parameter.name] and self._is_a("schedule", function.owner):
@@ -173,9 +173,9 @@ class Following(Recursion):
             if default is not None and default.is_number and default.lo > 0:
                 return Value(default.lo, default.hi, default.zero, kind="number", const=default.const,
                              origin=Note(f"default of parameter '{parameter.name}'", function.node, function.module.source))
-            return self._promised(function, parameter.name) or unknown("number" if calls.says_number(spec, parameter.name) else "unknown", note)
+            return unknown("number" if calls.says_number(spec, parameter.name) else "unknown", note)
         vague = not arriving.known and arriving.obj is None and arriving.kind in ("unknown", "none")
-        annotated = (self._annotated(function, parameter.name) or self._promised(function, parameter.name)) if vague else None
+        annotated = self._annotated(function, parameter.name) if vague else None
         if annotated is not None:
             return annotated
         if arriving.known or arriving.kind not in ("unknown", "tensor") or arriving.guarded:
@@ -183,7 +183,7 @@ class Following(Recursion):
         if isinstance(arriving.origin, Site):
             return arriving.but(zero=True, origin=arriving.origin)
         outer = isinstance(arriving.origin, Note) and arriving.origin.outer
-        return arriving.but(zero=True, origin=Note(note.text, note.node, note.source, arriving.origin, passed=not outer, outer=outer))
+        return arriving.but(zero=True, origin=Note(note.text, note.node, note.source, arriving.origin, passed=not outer, outer=outer, parameter=note.parameter))
 
     def _of_keras(self, parameter: Parameter, names: list[str]) -> Value | None:
         """What Keras hands to a loss of the program, a function or an object given to `compile`: labels and predictions."""
@@ -223,11 +223,6 @@ class Following(Recursion):
                 several = loss.obj.values() if isinstance(loss.obj, dict) else loss.obj if isinstance(loss.obj, tuple) else (loss,)
                 self._compiled[module] += [(one, model) for one in several]
         return self._compiled[module]
-
-    def _promised(self, function: Function, name: str) -> Value | None:
-        """A number above 0 where the docstring says so of a parameter."""
-        said = Note(f"parameter '{name}' of {function.name}(), positive as its docstring says", function.node, function.module.source)
-        return unknown(origin=said).but(lo=0.0, zero=False) if promises_positive(function.node, name) else None
 
     def _annotated(self, function: Function, name: str) -> Value | None:
         """An instance of the class of the program that a parameter is annotated with."""

@@ -175,7 +175,7 @@ class Note:
 
     With an `index` it is one of the results of the op application `parent`. `passed` marks a parameter whose callers are
     in the project, but pass values that could not be followed; `outer` one that Keras fills; `computed` what a call gives
-    that was not followed. `default` is the text that a parameter of which nothing is known has by default.
+    that was not followed. `default` is the text that a parameter of which nothing is known has by default, `parameter` its name.
     """
 
     text: str
@@ -187,6 +187,7 @@ class Note:
     outer: bool = False
     computed: bool = False
     default: str = ""
+    parameter: str = ""
 
     @property
     def given(self) -> bool:
