@@ -15,12 +15,10 @@ logits are visible prefer a loss on logits: its gradient stays alive. The double
 at the masked elements, so that neither value nor gradient is touched elsewhere; but the 0 it puts there is the best score
 of a likelihood, so it is for elements that do not count.
 
-A parameter that the docstring of its function calls positive is taken at its word, and so are products, quotients and sums of such.
-
 Doubtful is, where no gradient is known to be taken, a logarithm of which the function itself asks whether it is finite (who does so
 has met NaN), and one of a value of which nothing is known but that a method of some object gave it, or that its name calls a scale, a rate or
 degrees of freedom and that is no factor of anything. So is one behind a call of a name that nobody defines, the diagonal
-of a matrix, and a function that is a name for the logarithm and no more.
+of a matrix, a parameter that the docstring of its function calls positive (and products, quotients and sums of such), and a function that is a name for the logarithm and no more.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/where (inner where on the input).
 
@@ -50,7 +48,7 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
         return  # one caller shows that any number can arrive, others cannot be followed
     if certainty is Certainty.UNKNOWN and (edge != 0 or passed_on(x) or named_count(log, "x") or reciprocal_root(x, here)):
         return  # log1p of something unknown is what log(x + 1) is: somebody has added a constant
-    if certainty is not Certainty.MUST and (here.asserted(log, "x") or evidence.promised(x) or replaced(x, here)):
+    if certainty is not Certainty.MUST and (here.asserted(log, "x") or replaced(x, here)):
         return
     if here.hidden(log):
         return
@@ -68,10 +66,12 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
 
 
 def doubted(log: Site, certainty: Certainty, here: Context) -> bool:
-    """A value of which nothing is known but that an object worked it out (`expert.variance_at(x)`), that its name calls it a scale, or that
-    it is the diagonal of a matrix: all of six such logarithms that were read were of a triangular factor, where it is above 0."""
+    """A value of which nothing is known but that an object worked it out (`expert.variance_at(x)`), that a docstring promises it positive,
+    that its name calls it a scale, or that it is the diagonal of a matrix: all of six such logarithms that were read were of a triangular
+    factor, where it is above 0."""
     x = log.value("x")
-    return certainty is Certainty.UNKNOWN and (evidence.worked_out(x) or wraps(log, here) or here.made_by(x, "tf.linalg.diag_part") is not None
+    return certainty is Certainty.UNKNOWN and (evidence.promised(x) or evidence.worked_out(x) or wraps(log, here)
+                                               or here.made_by(x, "tf.linalg.diag_part") is not None
                                                or named_scale(log, "x") and handed_in(x) and not multiplied(log, here))
 
 

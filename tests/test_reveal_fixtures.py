@@ -44,7 +44,7 @@ ITEMS = {
               "mixed-precision policy; set_floatx; differentiated",
     "guards": "early return; assert; tf.debugging.assert_*; tf.Assert in control dependencies; tf.cond; tf.where on the input; "
               "tf.where after the operation; if tf.reduce_any; x rebound by tf.where; boolean_mask; eps parameters; what stands in for a setting; dataclass fields; "
-              "config objects; argparse; flags; gin defaults; docstrings; epsilon-like names; differentiated",
+              "config objects; argparse; flags; gin defaults; epsilon-like names; differentiated",
     "python": "conditional imports; match; walrus; comprehensions; generators; with; try; global; nonlocal; augmented assignment; "
               "star unpacking; f-strings; async; type aliases; names shadowed; names rebound; modules that look like TensorFlow; "
               "differentiated",

@@ -253,8 +253,15 @@ def test_what_is_surely_wrong_in_a_test_is_reported():
     assert [one.code for one in checked.findings] == ["TFN102"]
 
 
+def documented(said, body):
+    return f'    """A density.\n\n    Args:\n      x: {said}\n      y: of any sign.\n    """\n    return 2.0 + {body}\n'
+
+
 NEAREST = {  # what is doubted, and the nearest that is not
     "what an object worked out": ("TFN101", "    return tf.math.log(x.variance_at(0))\n", "    return 2.0 + tf.math.log(x)\n"),
+    "what a docstring calls positive": ("TFN101", documented("`Tensor` of the shape of y. Must contain\n        only positive values.", "tf.math.log(x)"),
+                                        documented("`Tensor` of positive definite matrices.", "tf.math.log(x)")),
+    "a quotient of such": ("TFN101", documented("a rate, > 0.", "tf.math.log((x + 1e-3) / x)"), documented("not positive.", "tf.math.log((x + 1e-3) / x)")),
     "a name for the logarithm": ("TFN101", "    return tf.math.log(x)\n", "    return -tf.math.log(x)\n"),
     "a scale by its name": ("TFN101", "    sigma = x\n    return x - tf.math.log(2.0 * sigma)\n", "    return x - tf.math.log(2.0 * x)\n"),
     "a scale as a factor": ("TFN101", "    rate = x\n    return 2.0 * tf.math.log(rate)\n", "    rate = x\n    return tf.size(x) * tf.math.log(rate)\n"),

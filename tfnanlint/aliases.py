@@ -90,16 +90,10 @@ class InPlace(Binding):
         return False
 
 
-class Filled(Binding):
+class Filled(Mutated):
     """What was handed to a function whose result nobody uses: it may have filled it (`cv2.fillPoly(mask, points, 1)`)."""
 
-    __slots__ = ("base", "call", "point")
-
-    def __init__(self, base: Binding, call: ast.Call, point: Point):
-        self._value = None
-        self.base = base
-        self.call = call
-        self.point = point
+    __slots__ = ()
 
     def compute(self, interpreter: Any) -> Value:
         return interpreter.filled_by(self.base.value(interpreter), self.call, self.point)

@@ -222,7 +222,6 @@ class Containers:
             return self._sequence(base.obj[::-1])
         return base if base.kind in ("model", "layer", "instance", "unknown") else unknown(base.kind)
 
-
     def filled_by(self, base: Value, call: ast.Call, point: Point) -> Value:
         """An array after it was handed to a function: one of one number is made to be filled, where nothing is known of the function."""
         if base.kind != "array" or not base.exact or isinstance(call.func, ast.Name) and hasattr(builtins, call.func.id):
