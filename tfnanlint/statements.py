@@ -373,7 +373,7 @@ class Walk:
         """Arrays of one number, handed whole or in part to a function whose result nobody uses."""
         for path in filter(None, (whole(given) or path_of(given) for given in call.args)):
             made = self.scope.at(path)
-            if isinstance(made, Assigned) and uniform(made.node):
+            if isinstance(made, Filled) or isinstance(made, Assigned) and uniform(made.node):
                 self._change(path, lambda held, point=self.scope.here(): Filled(held, call, point), made)
 
     def _overwritten(self, path: str, call: ast.Call) -> None:
