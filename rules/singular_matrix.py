@@ -1,8 +1,9 @@
 """Factorisation or inverse of a matrix that can be singular.
 
 `X @ X^T` of fewer features than rows, or of two equal rows, has no inverse, and by rounding it is often not even positive
-semidefinite. `tf.linalg.cholesky` then returns NaN on the CPU without an error; `tf.linalg.inv` and `tf.linalg.solve` raise an
-error eagerly and give Inf or NaN on other devices; their gradients are the square of that.
+semidefinite. `tf.linalg.cholesky` and `tf.linalg.logdet` then return NaN on the CPU without an error. `tf.linalg.inv` and
+`tf.linalg.solve` stop with "Input is not invertible"; compiled by XLA they do not, and give numbers of 10^5 and more that are
+rounding only, or NaN. `tf.linalg.slogdet` gives -inf, and its gradient stops with that error (executed on TensorFlow 2.21).
 
 Bad:
     factor = tf.linalg.cholesky(tf.matmul(x, x, transpose_b=True))
@@ -33,6 +34,10 @@ TURNS = ("tf.transpose", "tf.linalg.matrix_transpose", "tf.linalg.adjoint")
 REGULAR = ("tf.linalg.triangular_solve", "tf.linalg.cholesky", "tf.linalg.inv", "tf.linalg.expm")
 # What their gradients divided by the differences of, and the release that no longer does.
 MENDED = {"tf.linalg.svd": ("singular values", "2.1"), "tf.linalg.eigh": ("eigenvalues", "2.4")}
+# What comes of a singular matrix: executed eagerly and under XLA.
+RAISED = "TensorFlow stops with 'Input is not invertible', or under XLA goes on with what is rounding only, or NaN"
+EFFECTS = {"tf.linalg.inv": RAISED, "tf.linalg.solve": RAISED,
+           "tf.linalg.slogdet": "the logarithm is -inf, and its gradient stops with 'Input is not invertible'"}
 FLAGS = ("transpose_a", "transpose_b", "adjoint_a", "adjoint_b")
 
 
@@ -51,7 +56,8 @@ def check(factored: Site, here: Context) -> Iterator[Finding]:
     name = factored.op.name.rpartition(".")[2]
     what = "a product of a matrix with itself, which is singular for equal or too few rows" if product is not None else (
         "a matrix about which nothing is known, and which may be singular")
-    yield here.finding(factored, None, f"{name} of {what}: the result and its gradient are NaN",
+    effect = EFFECTS.get(factored.op.name, "the result and its gradient are NaN")
+    yield here.finding(factored, None, f"{name} of {what}: {effect}",
                        Certainty.MAY if product is not None else Certainty.UNKNOWN, fixes(factored, here))
 
 
