@@ -5,27 +5,28 @@ A scope is often made in one function and entered by another file, so every one 
 
 from __future__ import annotations
 
-import re
+import ast
 from functools import lru_cache
 
+from tfnanlint.conditions import leaf
+from tfnanlint.nodes import nodes_in
 from tfnanlint.site import Site
-
-_NESTED = r"(?:[^()]|\((?:[^()]|\([^()]*\))*\))*"
-_SCOPE = re.compile(rf"arg_scope\(\s*\[([^\]]*)\]({_NESTED})\)")
-_NAME = re.compile(r"\w+(?=\s*(?:,|$))")
-_ACTIVATION = re.compile(r"\bactivation_fn\s*=\s*([\w.]+)")
+from tfnanlint.source import Source
 
 
 def activation_replaced(site: Site) -> bool:
     """Whether the file of a site sets an activation other than relu for its function in an `arg_scope`."""
-    return site.source is not None and site.name.rpartition(".")[2] in _without_relu(site.source.text)
+    source = site.source
+    return source is not None and "arg_scope" in source.text and site.name.rpartition(".")[2] in _without_relu(source)
 
 
-@lru_cache(maxsize=8)
-def _without_relu(text: str) -> frozenset[str]:
-    found = set()
-    for functions, arguments in _SCOPE.findall(text) if "arg_scope(" in text else ():
-        activation = _ACTIVATION.search(arguments)
-        if activation is not None and activation[1].rpartition(".")[2] != "relu":
-            found.update(_NAME.findall(functions))
-    return frozenset(found)
+@lru_cache(maxsize=2)
+def _without_relu(source: Source) -> frozenset[str]:
+    """The functions for which some scope of a file sets another activation."""
+    return frozenset(leaf(function) for node in nodes_in(source.tree)
+                     if isinstance(node, ast.Call) and leaf(node.func) == "arg_scope" and _replaces_relu(node)
+                     for function in getattr(node.args[0], "elts", ()))
+
+
+def _replaces_relu(scope: ast.Call) -> bool:
+    return bool(scope.args) and any(given.arg == "activation_fn" and leaf(given.value) != "relu" for given in scope.keywords)
