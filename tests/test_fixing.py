@@ -391,6 +391,8 @@ def test_strange_encodings_are_no_problem_where_there_is_nothing_to_fix():
     ("data", "expected"),
     [
         (b"# coding: latin-1\ny = bad('\xe9')\n", b"# coding: latin-1\ny = good('\xe9')\n"),
+        (b"# coding: utf8\ny = bad('\xc3\xa9')\n", b"# coding: utf8\ny = good('\xc3\xa9')\n"),
+        (b"# -*- coding: Latin1 -*-\ny = bad('\xe9')\n", b"# -*- coding: Latin1 -*-\ny = good('\xe9')\n"),
         (b"#!x\r\n# coding: cp1252\r\ny = bad('\x93')\r\n", b"#!x\r\n# coding: cp1252\r\ny = good('\x93')\r\n"),
         (b"\xef\xbb\xbfy = bad('\xc3\xa9')\n", b"\xef\xbb\xbfy = good('\xc3\xa9')\n"),
         (b"y = bad(1)\rz = '''\n\r\n'''\r\n", b"y = good(1)\rz = '''\n\r\n'''\r\n"),

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from tfnanlint.edits import Shift, composed, edits_apply, enclosing, in_order, only_edits_changed, strays
 from tfnanlint.findings import Claim, Edit, Finding, Fix
 from tfnanlint.notices import IDLE
-from tfnanlint.source import FIXABLE_ENCODINGS, Source, Span, Uneditable, Unreadable, decode, encode
+from tfnanlint.source import Source, Span, Uneditable, Unreadable, decode, encode, fixable
 from tfnanlint.writing import Refused, encoded, write
 
 __all__ = ["FixResult", "ROUNDS", "Refused", "encoded", "fix_source", "write"]
@@ -53,7 +53,7 @@ def fix_source(
     A finding that says a suppression comment has become idle does not count as new.
     """
     work = _Work(source, analyse, allowed)
-    if any(map(work.offer, work.findings)) and not FIXABLE_ENCODINGS.fullmatch(source.encoding):
+    if any(map(work.offer, work.findings)) and not fixable(source.encoding):
         problem = f"not fixed: its encoding {source.encoding} cannot be written back without changing its meaning"
         return FixResult(source, [], 0, [problem])
     left = work.settle()

@@ -76,9 +76,9 @@ class Location(NamedTuple):
         return f"line {self.row}" if self.cell is None else f"line {self.row} of cell {self.cell}"
 
 
-# Encodings in which a file can be written back without changing its meaning. Codecs such as
+# Encodings in which a file can be written back without changing its meaning, by the names that Python gives them. Codecs such as
 # `unicode_escape` decode to code that the bytes do not show, so files in them are read but not fixed.
-FIXABLE_ENCODINGS = re.compile(r"utf-8(-sig)?|ascii|us-ascii|latin-1|iso-?8859-\d+|cp125\d|cp437|koi8-[ru]", re.I)
+_FIXABLE = re.compile(r"utf-8(-sig)?|ascii|iso8859-\d+|cp125\d|cp437|koi8-[ru]")
 
 _MANY = 64  # searches after which an index pays
 _NAME = re.compile(r"[^\W\d]\w*\(?")
@@ -108,6 +108,11 @@ def decode(data: bytes) -> tuple[str, str]:
 def encode(text: str, encoding: str) -> bytes:
     """The bytes of `text`; a BOM is written for `utf-8-sig`. Raises UnicodeEncodeError."""
     return codecs.encode(text, encoding)
+
+
+def fixable(encoding: str) -> bool:
+    """Whether a file in an encoding, under any of its names (utf8, latin1), can be written back. Raises LookupError."""
+    return _FIXABLE.fullmatch(codecs.lookup(encoding).name) is not None
 
 
 class Source:

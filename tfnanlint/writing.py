@@ -9,7 +9,7 @@ import tempfile
 import time
 from contextlib import suppress
 
-from tfnanlint.source import FIXABLE_ENCODINGS, Source, Unreadable, decode, encode
+from tfnanlint.source import Source, Unreadable, decode, encode, fixable
 
 PREFIX, SUFFIX = ".tfnanlint-", ".tmp"
 # A file that is being written exists for milliseconds; one this old was left by a run that was killed.
@@ -25,7 +25,7 @@ def encoded(source: Source, data: bytes, text: str) -> bytes:
 
     Raises `Refused` when the encoding cannot be written back faithfully, or would be read differently afterwards.
     """
-    if not FIXABLE_ENCODINGS.fullmatch(source.encoding):
+    if not fixable(source.encoding):
         raise Refused(f"its encoding {source.encoding} cannot be written back without changing its meaning")
     try:
         if encode(source.text, source.encoding) != data:
