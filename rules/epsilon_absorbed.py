@@ -31,7 +31,7 @@ import re
 from dataclasses import dataclass
 
 from tfnanlint.api import (NEAREST, SMALLEST, Certainty, Claim, Context, Finding, Fix, Iterator, Site, Value, argument, ast, domains, image,
-                           logged, number, number_text, rounded, rule)
+                           logged, number, number_text, repairs, rounded, rule)
 
 NUMBERLESS = ("tf.shape", "tf.size", "tf.rank", "tf.ones_like", "tf.zeros_like")
 USES = {"tf.math.log": "x", "tf.divide": "y", "tf.sqrt": "x", "tf.math.rsqrt": "x", "tf.math.reciprocal": "x"}
@@ -121,7 +121,7 @@ def sums(site: Site, param: str, here: Context) -> Iterator[Finding]:
     else:
         why = f"the {eps} is lost in {dtype} as soon as the code is compiled (tf.function, Keras fit, XLA and TF1 graphs reorder " \
               f"it to 1 + {eps} - p): at p = 1 this is 0"
-    yield here.finding(site, param, why, Certainty.MAY, repairs(site, lost, here), modes=lost.modes,
+    yield here.finding(site, param, why, Certainty.MAY, offered(site, lost, here), modes=lost.modes,
                        node=lost.total.node if inside else None, covers=[site.node])
 
 
@@ -205,16 +205,13 @@ def reaches(p: Value, number: float) -> bool:
     return not p.known or p.lo <= number <= p.hi
 
 
-def repairs(site: Site, lost: Lost, here: Context) -> list[Fix]:
+def offered(site: Site, lost: Lost, here: Context) -> list[Fix]:
     fixes = []
     found = logged(site) if site.op.name == "tf.math.log" else None
     if found is not None and found.complement and found.producer.op.name == "tf.sigmoid" and found.producer.complete:
-        outer = next(iter(here.around(site.node)), None)
-        minus = isinstance(outer, ast.UnaryOp) and isinstance(outer.op, ast.USub)
-        fixes = here.rewrite(site, "tf.math.softplus({z})" if minus else "-tf.math.softplus({z})", node=outer if minus else None,
-                             title="use minus the softplus of the logits", claim=Claim.SHIFTED,
-                             cost="where 1 - p is about the epsilon the value falls further, and its gradient comes back to life",
-                             z=argument(found.producer, "x", "logits"))
+        part = repairs.minus_softplus(here, site, argument(found.producer, "x", "logits"))
+        fixes = here.rewrite_all(site, [part], title="use minus the softplus of the logits", claim=Claim.SHIFTED,
+                                 cost="where 1 - p is about the epsilon the value falls further, and its gradient comes back to life")
     eps = survivor(lost, here)
     holes = {"left": lost.left, "p": lost.total.args.get("y"), "eps": eps}
     if lost.total.node is None or not lost.total.complete or lost.total.op.name == "tf.subtract" and not lost.folded:

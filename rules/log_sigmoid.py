@@ -22,7 +22,7 @@ https://github.com/carpedm20/DCGAN-tensorflow/issues/15 (the loss of a GAN),
 https://github.com/hwalsuklee/tensorflow-mnist-VAE/issues/4 (an autoencoder)
 """
 
-from tfnanlint.api import Certainty, Changed, Claim, Context, Finding, Fix, Iterator, Site, argument, ast, logged, rule, spot
+from tfnanlint.api import Certainty, Changed, Claim, Context, Finding, Fix, Iterator, Site, argument, ast, logged, repairs, rule, spot
 
 
 @rule("TFN302", "log-sigmoid", on="tf.math.log tf.math.log1p", over="TFN101 TFN307 TFN204 TFN206")
@@ -57,7 +57,8 @@ def stable(log: Site, sigmoid: Site, complement: bool, here: Context) -> list[Fi
         return []
     holes = {"z": argument(sigmoid, "x", "logits")}
     if complement:
-        return minus_softplus(log, holes, here)
+        return here.rewrite_all(log, [repairs.minus_softplus(here, log, holes["z"])], title="use minus the softplus of the logits",
+                                claim=Claim.EQUAL)
     place, whole = spot(log, "x", sigmoid), log.args["x"]
     if place is None:
         here.no_fix = "elements of the sigmoid are picked in another statement"
@@ -65,14 +66,3 @@ def stable(log: Site, sigmoid: Site, complement: bool, here: Context) -> list[Fi
     new = (place, "tf.math.log_sigmoid({z})", holes)
     part = (log.node, *new[1:]) if place is whole else (log.node, "{inner}", {"inner": Changed(whole, [new])})
     return here.rewrite_all(log, [part], title="use log_sigmoid of the logits", claim=Claim.EQUAL)
-
-
-def minus_softplus(log: Site, holes: dict, here: Context) -> list[Fix]:
-    """-softplus(z), its sign drawn together with one that stands before the logarithm."""
-    outer = next(iter(here.around(log.node)), None)
-    part = (log.node, "-tf.math.softplus({z})", holes)
-    if isinstance(outer, ast.UnaryOp) and isinstance(outer.op, ast.USub):
-        part = (outer, "tf.math.softplus({z})", holes)
-    elif isinstance(outer, ast.BinOp) and isinstance(outer.op, ast.Add) and outer.right is log.node:
-        part = (outer, "{left} - tf.math.softplus({z})", {"left": outer.left, **holes})
-    return here.rewrite_all(log, [part], title="use minus the softplus of the logits", claim=Claim.EQUAL)

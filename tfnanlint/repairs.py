@@ -113,3 +113,14 @@ def under_the_root(here: Context, inside: list[Site]) -> list[Fix]:
     eps = root_epsilon(here, inside[0], inside[0].op.main)
     return here.rewrite_all(inside[0], parts, title="add a small number under the root", claim=Claim.SHIFTED,
                             cost=f"the root moves by {float(eps) ** 0.5:.0e} at 0, and by less elsewhere")
+
+
+def minus_softplus(here: Context, log: Site, z: ast.expr | None) -> Part:
+    """-softplus(z) in place of a logarithm, its sign drawn together with one that stands before the logarithm."""
+    outer = next(iter(here.around(log.node)), None)
+    if isinstance(outer, ast.UnaryOp) and isinstance(outer.op, ast.USub):
+        return outer, "tf.math.softplus({z})", {"z": z}
+    if isinstance(outer, ast.BinOp) and isinstance(outer.op, (ast.Add, ast.Sub)) and outer.right is log.node:
+        sign = "-" if isinstance(outer.op, ast.Add) else "+"
+        return outer, f"{{left}} {sign} tf.math.softplus({{z}})", {"left": outer.left, "z": z}
+    return log.node, "-tf.math.softplus({z})", {"z": z}
