@@ -177,8 +177,8 @@ def sums(value: Value, here: Context, depth: int = 4) -> list[Site]:
 
 def product(value: Value, here: Context, depth: int = 4) -> list[Value]:
     """The factors of a product, and products that are factors of it; more than one, or none."""
-    site = here.made_by(plain(evidence.widest(plain(value))), "tf.multiply", *ZERO_AT_ZERO) if depth else None
-    if site is None:
+    site = here.made_by(plain(evidence.widest(plain(value))), "tf.multiply", "tf.pow", *ZERO_AT_ZERO) if depth else None
+    if site is None or site.op.name == "tf.pow" and not site.value("y").lo > 0:
         return []
     if site.op.name != "tf.multiply":
         inner = [product(site.value(param), here, depth - 1) for param in ("x", "y", "features") if site.given(param)]
