@@ -352,6 +352,17 @@ def test_logits_of_bounded_width_leave_no_zero_share():
     assert applied("tf.nn.softmax", logits=Value(-50.0, 50.0)).zero
 
 
+@pytest.mark.parametrize("lo, hi", [(0, 1), (0, 1e6), (-1, 0), (-1, 1), (-300, 20), (2**24, 2**25), (0, 1e9), (-1e9, 1e9)])
+def test_sparsemax_is_no_share_where_logits_are_negative_or_large(lo, hi):
+    import keras
+
+    draw = np.random.default_rng(0)
+    drawn = np.concatenate([np.ravel(keras.ops.sparsemax(draw.uniform(lo, hi, (200, size)).astype("float32"))) for size in (1, 3, 30)])
+    value = applied("ops.sparsemax", logits=Value(float(lo), float(hi)))
+    assert admitted([value], drawn.astype("float64")[:, None]).all()
+    assert (value.hi == 1, value.inf) == (drawn.max() <= 1, np.isinf(drawn).any())
+
+
 def test_what_is_not_known_stays_so_and_what_is_evident_too():
     assert not applied("tf.add", x=Value(), y=Value()).known
     assert applied("tf.square", x=Value()).known

@@ -38,7 +38,18 @@ op("tf.nn.softmax", "tf.math.softmax K.softmax ops.softmax ops.nn.softmax keras.
    "raw.Softmax", "logits axis name", t.unary(softmax), reference="tf.nn.softmax(logits)")
 op("tf.nn.log_softmax", "tf.math.log_softmax ops.log_softmax keras.activations.log_softmax raw.LogSoftmax",
    "logits axis name", t.unary(log_softmax), reference="tf.nn.log_softmax(logits)")
-op("ops.sparsemax", "keras.activations.sparsemax", "logits axis", t.ranged(0.0, 1.0), untested="keras.ops; no float16")
+
+
+def sparsemax(x: Value) -> Value:
+    """What is left of logits above a threshold, which Keras takes from the sum of all running sums: logits below 0 put it too low,
+    and what is left has no bound. Where z - (z - 1) is 0 nothing supports the threshold: it is -Inf.
+    """
+    reach, exact = max(abs(x.lo), abs(x.hi)), 2 / t.limits_of(x.dtype).eps  # 2 ** 24: behind it z - 1 is z, or z - 2
+    hi = INF if x.lo < 0 else 1.0 if reach <= exact else 2.0
+    return Value(0.0, hi, nan=x.nan or x.inf, inf=x.inf or exact < reach < INF, dtype=x.dtype)
+
+
+op("ops.sparsemax", "keras.activations.sparsemax", "logits axis", t.unary(sparsemax), untested="keras.ops; no float16")
 
 # Activations
 
