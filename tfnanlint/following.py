@@ -85,6 +85,8 @@ class Following(Recursion):
         site = layer.site
         of_keras = site.op.name.startswith("keras.") and callee.kind != "loss" and not site.op.name.startswith(("keras.constraints.", "keras.initializers."))
         value = self.in_its_dtype(layer, given) if of_keras else layer.out(given, site)
+        if given.emptied and not value.emptied and value.kind in NUMERIC_KINDS:
+            value = value.but(zero=value.zero, emptied=True)
         if node is None or point is None:
             return value
         made = Site(site.op, node, {}, lambda n: unknown(), complete=False, library="layer", point=point,
