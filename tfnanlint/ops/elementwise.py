@@ -40,14 +40,27 @@ def own(name: str, gives: Gives, aliases: str = "", params: str = "x", **info: A
 
 # Exponentials and logarithms
 
+def _logarithm(function: t.Function) -> Gives:
+    """A logarithm. TensorFlow takes the subnormal numbers of an array for 0, which NumPy finds to be above it."""
+    give = t.unary(function)
+
+    def flushing(site: Site) -> Value:
+        x, result = site.value("x"), give(site)
+        if x.kind == "array" and site.library != "np" and x.lo <= 0 and not x.zero:
+            result.lo, result.inf = -INF, True
+        return result
+
+    return flushing
+
+
 LOG = dict(needs={"x": "positive"}, gradient="infinite at 0", masked="all")
 row("exp", t.unary(t.exp), more="K.exp", masked="all", gradient="infinite where the result overflows")
 row("expm1", t.unary(c.expm1), top=False, masked="all", gradient="infinite where the result overflows")
-row("log", t.unary(t.log), top=False, more="K.log", **LOG)
+row("log", _logarithm(t.log), top=False, more="K.log", **LOG)
 row("log1p", t.unary(c.log1p), top=False, needs={"x": "above -1"}, gradient="infinite at -1", masked="all")
 own("ops.exp2", t.unary(c.exp2), masked="all", gradient="infinite where the result overflows")
-own("ops.log2", t.unary(c.log2), **LOG)
-own("ops.log10", t.unary(c.log10), **LOG)
+own("ops.log2", _logarithm(c.log2), **LOG)
+own("ops.log10", _logarithm(c.log10), **LOG)
 own("ops.logaddexp", t.binary(c.logaddexp), params="x y")
 own("ops.logaddexp2", t.binary(c.logaddexp2), params="x y")
 row("sigmoid", t.unary(c.sigmoid), np="", more="tf.nn.sigmoid K.sigmoid keras.activations.sigmoid")
