@@ -349,7 +349,12 @@ def _quotient(a: Value, b: Value, dtype: str | None) -> Value:
     zero = a.zero or b.inf or _over(least_magnitude(a, dtype), largest) < smallest(dtype)
     if b.zero and (up or down) and b.lo < 0 < b.hi:
         corners += [INF, -INF]
-    return made(min(corners), max(corners), a, b, nan=nan, up=up, down=down, zero=zero, dtype=dtype)
+    result = made(min(corners), max(corners), a, b, nan=nan, up=up, down=down, zero=zero, dtype=dtype)
+    if dtype is None and b.lo <= 0 <= b.hi and not b.zero:  # perhaps float64, in which 1e-38 is not next to 0
+        result.hi = INF if a.hi > 0 < b.hi or a.lo < 0 > b.lo else result.hi
+        result.lo = -INF if a.hi > 0 > b.lo or a.lo < 0 < b.hi else result.lo
+        result.evident = result.lo == -INF and result.hi == INF and a.known and b.known
+    return result
 
 
 def _divisors(b: Value, dtype: str | None) -> list[float]:
@@ -377,7 +382,7 @@ def _infinite_quotient(a: Value, b: Value) -> tuple[bool, bool]:
     positive, negative_ = b.hi > 0 or b.zero or reaches_inf(b), b.lo < 0 or reaches_minus_inf(b)
     if b.zero:
         high, low = a.hi > 0 or reaches_inf(a), a.lo < 0 or reaches_minus_inf(a)
-        below, above = b.below_zero, b.hi > 0 or b.lo == 0
+        below, above = b.below_zero, b.hi > 0 or b.lo == 0 or math.copysign(1.0, b.hi) > 0  # log(1) is 0.0, not -0.0
         up, down = high and above or low and below, high and below or low and above
     if a.inf:
         high, low = reaches_inf(a), reaches_minus_inf(a)
