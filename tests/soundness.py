@@ -16,6 +16,7 @@ MAX_ROUNDS = 2000  # of one row in one run
 MAX_SIZE = 4_000_000  # elements: a loop over tf.one_hot adds an axis in every round until the memory is full
 ROUNDINGS = 16  # by whose sum a number in float16 or bfloat16 may miss a bound that was computed in float32
 _LEAST = (-2.0**31, -2.0**63)  # what a cast makes of NaN, and its magnitude is the same: nobody else's integers are there
+_BESIDE = 64  # how far from there what is added to such an integer leads: a rank, a small constant
 MAX_KEPT = 12  # values recorded of one row
 
 
@@ -112,7 +113,7 @@ class Run:
     def __init__(self) -> None:
         self.numbers = 0
         self.open = False
-        self.coarse = 0.0  # by how much a number in float16 or bfloat16, and so what NumPy makes float32 of it, missed its bound at most
+        self.coarse = 0.0  # by how much a number in float16 or bfloat16 of which that is not said, and so what NumPy makes float32 of it, may miss its bound
 
     def problem(self, one: Reveal | None, values: tuple) -> str:
         """What is wrong with what is said of values that arrive; empty when nothing is."""
@@ -134,9 +135,15 @@ class Run:
             return f"dtype is {name}, not {value.dtype}"
         self.numbers += arrays[0].size
         self.open |= not value.known and not arrays[0].size
-        wrong = [number for number in _ends(np, arrays[0]) if number not in _LEAST and not self._admits(value, number)
+        if unknown and name in ("float16", "bfloat16"):  # it need not miss a bound itself: what NumPy makes float32 of it may
+            self.coarse = max(self.coarse, ROUNDINGS * FLOATS[name].eps)
+        wrong = [number for number in _ends(np, arrays[0]) if not self._of_nan(number) and not self._admits(value, number)
                  and not (unknown and self._admits_elsewhere(value, number, name))]
         return f"{wrong[0]!r} is not in {value!r}" if wrong else ""
+
+    def _of_nan(self, number: float) -> bool:
+        """Whether a number is what a cast to integers makes of NaN; where NaN may have come in, also what was added to that."""
+        return number in _LEAST or self.open and any(abs(number - least) <= _BESIDE for least in _LEAST)
 
     def _admits(self, value: Value, number: float) -> bool:
         """Whether a number is in a value. A subnormal number counts as the 0 that most operations make of it."""
@@ -157,7 +164,6 @@ class Run:
         """
         if dtype in ("float16", "bfloat16"):
             self.open |= not math.isfinite(number)
-            self.coarse = max(self.coarse, ROUNDINGS * FLOATS[dtype].eps)
             return not math.isfinite(number) or self._nearly(value, number)
         if self.coarse and self._nearly(value, number):
             return True
