@@ -178,7 +178,7 @@ def test_dtypes_are_constants():
         assert (CONSTANTS[name].kind, CONSTANTS[name].const) == ("dtype", dtype)
 
 
-NOT_NUMBERS = "str bool print dict hash divmod next".split()
+NOT_NUMBERS = "str bool print dict hash divmod next map".split()
 UNRANGED = ("math.gcd math.hypot math.fsum math.prod math.atan2 math.isnan time.time random.random random.randint "
             "random.choice").split()
 

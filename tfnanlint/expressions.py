@@ -30,7 +30,7 @@ from tfnanlint.site import Site
 from tfnanlint.state import PROTOCOL, State
 from tfnanlint.subexpressions import Subexpressions
 from tfnanlint.values import (FLOATS, INF, LARGEST_AXIS, NO_CONSTANT, NOTHING, NUMERIC_KINDS, WHOLE, Note, Value, covers, join, number,
-                              related, rounded, unknown, widen)
+                              related, renewed, rounded, unknown, widen)
 
 MAX_DEPTH = 90  # nested evaluations; about ten Python frames each
 MAX_STEPS = 2000  # evaluations per question, as long as the file has an allowance
@@ -48,7 +48,7 @@ _PLAIN = frozenset(("np", "operator", "math", "builtins", "method"))
 _OF_KERAS = frozenset(("keras", "K", "ops", "method"))
 _OF_TENSORS = frozenset(("tf", "K", "ops", "raw"))  # they make tensors of numbers, too
 _MAKING_TENSORS = _OF_TENSORS | {"keras", "tnp"}  # also of arrays
-_KERAS_METHODS = frozenset(("add_weight", "add_variable", "compile", "fit"))
+_KERAS_METHODS = frozenset(("add_weight", "add_variable", "compile", "fit", "prob"))  # `prob`: of distributions
 _STATE_METHODS = frozenset(("get_slot", "add_slot", "_zeros_slot", "add_variable_from_reference",
                             "_resource_scatter_add"))  # of optimizers
 
@@ -314,8 +314,9 @@ class Interpreter(Resolution, Following, Callers, Instances, Policies, Container
         site.result = value
         if value.kind == "sequence" and isinstance(value.obj, tuple):
             parts = enumerate(value.obj)
-            value.obj = tuple(v.but(zero=v.zero, origin=v.origin or Note("", parent=site, index=i), emptied=v.emptied or value.emptied)
-                              if v.origin is None or value.emptied else v for i, v in parts)
+            value.obj = renewed(value.obj, (
+                v.but(zero=v.zero, origin=v.origin or Note("", parent=site, index=i), emptied=v.emptied or value.emptied)
+                if v.origin is None or value.emptied else v for i, v in parts))
         return value
 
     def unary(self, node: ast.UnaryOp, point: Point) -> Value:
@@ -494,7 +495,9 @@ class Interpreter(Resolution, Following, Callers, Instances, Policies, Container
         receiver = self.evaluate(node.func.value, point)
         plain = receiver.kind in ("tensor", "array", "number", "unknown", "shape", "instance") and receiver.obj is None
         plain = plain or isinstance(receiver.obj, Parent) and self.member(receiver, node.func.attr) is None
-        if not plain and receiver.kind not in ("model", "layer", "tape") and not self._inherited(receiver, node.func.attr):
+        if not plain and receiver.kind not in ("model", "layer", "tape", "average") and not self._inherited(receiver, node.func.attr):
+            return None
+        if (row.name == "method.average") != (receiver.kind == "average"):
             return None
         made = self._sites.get((node, id(point.memo)))
         if made is not None and made.op is row:

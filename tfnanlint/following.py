@@ -17,7 +17,7 @@ from tfnanlint.recursion import Recursion
 from tfnanlint.scopes import Assigned, Binding, Fixed, Joined, Loop, Parameter, Point, Refined, Scope, Shared, unrefined
 from tfnanlint.site import Site
 from tfnanlint.statements import Walk
-from tfnanlint.values import INF, NUMERIC_KINDS, Choice, Namespace, Note, Value, number, unknown
+from tfnanlint.values import INF, NUMERIC_KINDS, Choice, Fields, Namespace, Note, Value, number, unknown
 
 # Methods that a base class calls with values of its own.
 HOOKS = frozenset("call __call__ build train_step test_step predict_step compute_loss forward".split())
@@ -353,6 +353,8 @@ class Following(Recursion):
             if found is not None and isinstance(found.obj, Function) and "classmethod" in found.obj.decorators:
                 return Value(kind="function", obj=Bound(found.obj, [Fixed(owner)]))
             return found
+        if isinstance(owner.obj, Fields):
+            return owner.obj.get(attr)
         if attr == "shape" and owner.kind in ("tensor", "array", "unknown", "number"):
             return Value(kind="shape", emptied=owner.emptied)
         if attr == "dtype" and owner.dtype:

@@ -331,6 +331,30 @@ class Many:
     element: Value
 
 
+class Fields(tuple):
+    """The object of a named tuple of TensorFlow: its elements, which have names, too (`state.h` of LSTMStateTuple)."""
+
+    names: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, **elements: Value) -> Fields:
+        return cls.named(tuple(elements), elements.values())
+
+    @classmethod
+    def named(cls, names: tuple[str, ...], elements: Iterable[Value]) -> Fields:
+        made = cls(elements)
+        made.names = names
+        return made
+
+    def get(self, name: str) -> Value | None:
+        return self[self.names.index(name)] if name in self.names else None
+
+
+def renewed(old: tuple, elements: Iterable[Value]) -> tuple:
+    """A tuple of other elements under the names of an old one."""
+    return Fields.named(old.names, elements) if isinstance(old, Fields) else tuple(elements)
+
+
 @dataclass(frozen=True, slots=True)
 class Choice:
     """The object of a value that is one of several functions, layers or modules: `act = tf.tanh if flag else tf.sigmoid`."""
@@ -420,8 +444,9 @@ def _joined_object(values: list[Value]) -> Any:
     if modules or all(v.kind in _CALLABLE and v.obj is not None for v in values):
         options = (option for v in values for option in (v.obj.options if isinstance(v.obj, Choice) else (v,)))
         return Choice(tuple({id(option.obj): option for option in options}.values()))
-    if all(isinstance(obj, tuple) and type(obj) is type(first) and len(obj) == len(first) for obj in objects):
-        return tuple(join(list(items)) for items in zip(*objects))
+    if all(isinstance(obj, tuple) and type(obj) is type(first) and len(obj) == len(first)
+           and getattr(obj, "names", ()) == getattr(first, "names", ()) for obj in objects):
+        return renewed(first, (join(list(items)) for items in zip(*objects)))
     if all(isinstance(obj, (tuple, Many)) for obj in objects):
         items = [item for obj in objects for item in (obj if isinstance(obj, tuple) else (obj.element,))]
         return Many(join(items))
@@ -455,7 +480,7 @@ def widen(old: Value, new: Value) -> Value:
     hi = new.hi if new.hi <= old.hi else (0.0 if new.hi <= 0 else INF)
     obj = new.obj
     if isinstance(obj, tuple) and isinstance(old.obj, tuple) and len(obj) == len(old.obj):
-        obj = tuple(widen(before, after) for before, after in zip(old.obj, obj))
+        obj = renewed(obj, (widen(before, after) for before, after in zip(old.obj, obj)))
     elif isinstance(obj, Many) and isinstance(old.obj, Many):
         obj = Many(widen(old.obj.element, obj.element))
     elif isinstance(obj, dict) and isinstance(old.obj, dict) and obj.keys() == old.obj.keys():

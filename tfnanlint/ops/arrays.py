@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from typing import Callable
 
 from tfnanlint.ops import op
 from tfnanlint.ops import transfer as t
 from tfnanlint.ops.promotion import indices
 from tfnanlint.ops.segments import own_group
 from tfnanlint.site import Site, made_by
-from tfnanlint.values import FLOATS, INF, LARGEST_AXIS, NO_CONSTANT, SMALLEST, Value, join, number, rounded, unknown
+from tfnanlint.values import FLOATS, INF, LARGEST_AXIS, NO_CONSTANT, SMALLEST, Fields, Value, join, number, rounded, unknown
 
 INTEGERS = {
     "int8": (-128.0, 127.0), "int16": (-32768.0, 32767.0), "int32": (-(2.0**31), 2.0**31 - 1),
@@ -555,16 +556,21 @@ op("tf.scatter_update", "tf.scatter_add tf.scatter_sub tf.scatter_nd_update tf.s
    untested="changes a TensorFlow 1 variable", pure=False)
 
 
-def _largest(site: Site) -> Value:
-    indices = Value(0.0, INF, dtype="int32")
-    return t.several(passed(site.value("x")), indices)
+def _with_indices(names: str) -> Callable[[Site], Value]:
+    """Some elements, where they stand and how often, as a named tuple."""
+    def give(site: Site) -> Value:
+        found = (passed(site.value("x")), Value(0.0, INF, dtype="int32"), Value(1.0, INF, dtype="int32"))
+        named = tuple(names.split())
+        return Value(kind="sequence", obj=Fields.named(named, found[:len(named)]))
+
+    return give
 
 
-op("tf.math.top_k", "tf.nn.top_k ops.top_k raw.TopKV2", "x k sorted index_type name", _largest,
+op("tf.math.top_k", "tf.nn.top_k ops.top_k raw.TopKV2", "x k sorted index_type name", _with_indices("values indices"),
    untested="gives a pair; tests/test_arrays.py")
-op("tf.unique", "raw.Unique", "x out_idx name", _largest, untested="gives a pair; tests/test_arrays.py")
+op("tf.unique", "raw.Unique", "x out_idx name", _with_indices("y idx"), untested="gives a pair; tests/test_arrays.py")
 op("tf.unique_with_counts", "", "x out_idx name",
-   lambda site: t.several(*_largest(site).obj, Value(1.0, INF, dtype="int32")),
+   _with_indices("y idx count"),
    untested="gives a triple; tests/test_arrays.py")
 op("tf.argsort", "ops.argsort tnp.argsort np.argsort tf.contrib.framework.argsort tf.math.invert_permutation "
    "tf.invert_permutation tf.searchsorted ops.searchsorted np.searchsorted", "x axis direction stable name",

@@ -33,7 +33,8 @@ def _either(first: str, second: str):
 op("tf.function", "tf.recompute_grad tf.grad_pass_through tf.autograph.to_graph tf.contrib.eager.defun "
    "tf.nondifferentiable_batch_function", "func *rest", lambda site: site.value("func"),
    untested="takes a function and hands it back")
-op("tf.cond", "ops.cond tf.contrib.framework.smart_cond slim.smart_cond tf.compat.smart_cond",
+op("tf.cond", "ops.cond tf.contrib.framework.smart_cond slim.smart_cond tf.compat.smart_cond "
+   "tf.__internal__.smart_cond.smart_cond",
    "pred true_fn false_fn name strict fn1 fn2", _either("true_fn", "false_fn"), main="true_fn", refines=("pred", "true_fn", "false_fn"),
    untested="takes functions; tests/test_arrays.py", pure=False)
 op("K.switch", "", "condition then_expression else_expression", _either("then_expression", "else_expression"),

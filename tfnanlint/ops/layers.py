@@ -177,7 +177,7 @@ layer("LocallyConnected1D LocallyConnected2D", "filters kernel_size strides padd
       _weighted())
 layer("ConvLSTM2D ConvLSTM1D ConvLSTM3D",
       "filters kernel_size strides padding data_format dilation_rate activation recurrent_activation",
-      lambda site, x, call: _lstm(site, x, call))
+      lambda site, x, call: lstm(site, x, call))
 layer("Embedding",
       "input_dim output_dim embeddings_initializer embeddings_regularizer embeddings_constraint mask_zero weights",
       lambda site, x, call: Value(evident=True))
@@ -225,14 +225,14 @@ def _states(site: Site, out: Value, others: int) -> Value:
     return Value(kind="sequence", obj=(out, out, Value(evident=True))[:1 + others])
 
 
-def _lstm(site: Site, x: Value, call: Site) -> Value:
+def lstm(site: Site, x: Value, call: Site) -> Value:
     """A gate times the activation of the cell state, which is not bounded."""
     state = linear(t.one_of(x))
     gate = _activation(site, state, call, "recurrent_activation", "sigmoid")
     return _states(site, t.multiply(gate, _activation(site, state, call, default="tanh")), 2)
 
 
-def _gru(site: Site, x: Value, call: Site) -> Value:
+def gru(site: Site, x: Value, call: Site) -> Value:
     """Between the state before, 0 at first, and the activation."""
     state = linear(t.one_of(x))
     gate = _activation(site, state, call, "recurrent_activation", "sigmoid")
@@ -243,14 +243,14 @@ def _gru(site: Site, x: Value, call: Site) -> Value:
     return _states(site, Value(lo, hi, nan=candidate.nan, inf=candidate.inf), 1)
 
 
-def _simple_rnn(site: Site, x: Value, call: Site) -> Value:
+def simple_rnn(site: Site, x: Value, call: Site) -> Value:
     return _states(site, _activation(site, linear(t.one_of(x)), call, default="tanh"), 1)
 
 
-layer("LSTM CuDNNLSTM LSTMCell keras.layers.recurrent.LSTM", f"{_CELL} return_sequences return_state", _lstm)
-layer("GRU CuDNNGRU GRUCell keras.layers.recurrent.GRU", f"{_CELL} return_sequences return_state", _gru)
+layer("LSTM CuDNNLSTM LSTMCell keras.layers.recurrent.LSTM", f"{_CELL} return_sequences return_state", lstm)
+layer("GRU CuDNNGRU GRUCell keras.layers.recurrent.GRU", f"{_CELL} return_sequences return_state", gru)
 layer("SimpleRNN SimpleRNNCell",
-      "units activation use_bias kernel_initializer recurrent_initializer return_sequences return_state", _simple_rnn)
+      "units activation use_bias kernel_initializer recurrent_initializer return_sequences return_state", simple_rnn)
 layer("RNN", "cell return_sequences return_state",
       lambda site, x, call: _states(site, called(site.value("cell"), x, call), 1))
 
@@ -388,7 +388,8 @@ def dropped(x: Value, rate: float | None) -> Value:
     lo, hi = outward(lo, hi, x.dtype)
     if rate == 0:
         return passed(x)
-    return Value(lo, hi, True, nan=x.nan, inf=x.inf, dtype=x.dtype, evident=x.evident)
+    evident = x.evident or x.lo < 0 < x.hi and x.known and scale == INF  # scaled by a number above 1: the signs remain
+    return Value(lo, hi, True, nan=x.nan, inf=x.inf, dtype=x.dtype, evident=evident)
 
 
 def _noisy(site: Site, x: Value, call: Site) -> Value:
@@ -564,37 +565,3 @@ def _kept(site: Site) -> float | None:
     """Dropout rate from `keep_prob`."""
     kept = _constant(site, "keep_prob", 0.5)
     return None if kept is None else 1.0 - kept
-
-
-# Recurrent cells of TensorFlow 1: called they give (output, state)
-
-def _tf1_cell(names: str, out: Out) -> None:
-    first, *rest = [f"tf.{root}.{name}" for name in names.split() for root in ("nn.rnn_cell", "contrib.rnn")]
-
-    def give(site: Site) -> Value:
-        return Value(kind="layer", obj=Layer(first, site, lambda x, call: t.several(out(site, x, call), unknown("tensor"))))
-
-    op(first, " ".join(rest), "units *rest activation", give, untested="TensorFlow 1 only; the Keras layer is tested",
-       pure=False)
-
-
-_tf1_cell("LSTMCell BasicLSTMCell LSTMBlockCell LayerNormBasicLSTMCell", _lstm)
-_tf1_cell("GRUCell GRUBlockCell", _gru)
-_tf1_cell("BasicRNNCell RNNCell", _simple_rnn)
-
-
-def _cell_output(cell: Value, x: Value, call: Site) -> Value:
-    found = called(cell, x, call)
-    return found if found.kind == "sequence" else Value(kind="sequence", obj=(found, unknown("tensor")))
-
-
-op("tf.nn.dynamic_rnn", "tf.nn.static_rnn tf.contrib.rnn.static_rnn tf.nn.rnn",
-   "cell x sequence_length initial_state dtype time_major scope",
-   lambda site: _zero_past_the_end(_cell_output(site.value("cell"), site.value("x"), site)), main="x",
-   untested="TensorFlow 1 only", pure=False)
-
-
-def _zero_past_the_end(pair: Value) -> Value:
-    """Outputs behind the end of a sequence are 0."""
-    out, *states = pair.obj
-    return Value(kind="sequence", obj=(join([out, number(0.0)]).but(kind="tensor", const=NO_CONSTANT), *states))

@@ -300,7 +300,7 @@ op("tf.nn.max_pool", "tf.nn.max_pool1d tf.nn.max_pool2d tf.nn.max_pool3d tf.nn.a
    untested="needs images; reduce_max and reduce_mean are tested")
 op("tf.nn.dropout", "K.dropout", "x rate noise_shape seed name",
    lambda site: t.join([t.number(0.0), site.value("x"), t.multiply(site.value("x"), Value(1.0, INF))]).but(
-       kind="tensor", dtype=site.value("x").dtype, evident=site.value("x").evident), pure=False,
+       kind="tensor", dtype=site.value("x").dtype), pure=False,
    untested="random; zero or scaled up")
 
 

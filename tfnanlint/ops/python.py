@@ -118,6 +118,7 @@ def _power(site: Site) -> Value:
 
 # Builtins
 
+_SHORT = 64  # elements of a list that a function is followed for one by one
 _SOME = "first second third fourth fifth sixth"
 
 
@@ -205,6 +206,7 @@ op("builtins.list", "builtins.tuple builtins.sorted builtins.reversed builtins.s
 op("builtins.enumerate", "", "x start",
    lambda site: _pairs(site, [Value(0.0, INF, kind="number", dtype="int32"), site.value("x")]), untested=PYTHON)
 op("builtins.zip", "itertools.product", _SOME, lambda site: _pairs(site, given_of(site, _SOME)), untested=PYTHON)
+op("builtins.map", "", "function x others", lambda site: _mapped(site), main="function", untested=PYTHON, pure=False)
 op("builtins.next", "", "x default", lambda site: _element(site.value("x")), untested=PYTHON, pure=False)
 op("builtins.str", "builtins.repr builtins.format builtins.chr builtins.input builtins.open builtins.type", "x",
    lambda site: unknown("string"), untested=PYTHON)
@@ -258,6 +260,16 @@ def _collected(site: Site) -> Value:
         return x
     return x.but(kind="sequence", obj=None, const=NO_CONSTANT) if x.kind in ("sequence", "tensor",
         "array") else unknown()
+
+
+def _mapped(site: Site) -> Value:
+    """The results of a function for every element of one list, in its order."""
+    whole = site.value("x").obj if site.complete and not site.given("others") else None
+    if isinstance(whole, tuple) and 0 < len(whole) <= _SHORT:
+        return t.several(*(site.apply(site.value("function"), one) for one in whole))
+    if isinstance(whole, Many):
+        return Value(kind="sequence", obj=Many(site.apply(site.value("function"), whole.element)))
+    return unknown("sequence")
 
 
 def _pairs(site: Site, columns: list[Value]) -> Value:

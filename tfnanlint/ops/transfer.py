@@ -12,6 +12,7 @@ from typing import Callable
 
 from tfnanlint.ops.promotion import beside_size, cut_off
 from tfnanlint.site import Site, made_by, same
+from tfnanlint.ops.independence import apart
 from tfnanlint.values import (FLOATS, INF, MIXED, NO_CONSTANT, SMALLEST, WHOLE, Many, Note, Value, clamp, join, joined_dtype, number,
                               outward, rounded, unknown)
 
@@ -155,7 +156,7 @@ def add(a: Value, b: Value) -> Value:
     result = made(-INF if -INF in (a.lo, b.lo) else a.lo + b.lo, INF if INF in (a.hi, b.hi) else a.hi + b.hi, a, b,
                   nan=nan, up=up, down=down, zero=False if strict else None, dtype=dtype)
     result.guarded = _guarded_sum(a, b) or _guarded_sum(b, a)
-    result.evident = result.evident or a.evident and (b.known or _apart(a, b)) or b.evident and (a.known or _apart(b, a))
+    result.evident = result.evident or a.evident and (b.known or apart(a, b)) or b.evident and (a.known or apart(b, a))
     if _complements(a, b) or _complements(b, a):
         return with_kind(Value(1.0, 1.0, nan=nan, dtype=dtype), a, b)
     if result.zero and b.lo >= 0 <= a.lo and (_where_zero(a, b) or _where_zero(b, a)):
@@ -182,16 +183,6 @@ def _complements(p: Value, rest: Value) -> bool:
         return False
     whole = origin.value("x")
     return whole.lo == whole.hi == 1 and whole.exact and same(origin.value("y"), p)
-
-
-_MADE = ("tf.Variable", "tf.get_variable", "method.add_weight", "K.variable")
-
-
-def _apart(a: Value, b: Value) -> bool:
-    """Whether what is not known of `b` cannot hang on `a`: a trained weight, or what a caller, an object or a dict hands in."""
-    if a.lo != -INF or a.hi != INF:
-        return False
-    return made_by(a, *_MADE) is not None or isinstance(b.origin, Note) and b.origin.given
 
 
 def _where_zero(a: Value, b: Value) -> bool:
@@ -280,8 +271,14 @@ def multiply(a: Value, b: Value) -> Value:
         tensors = [_of_tensors(a), _of_tensors(b)]
         return both if all(tensors) or any(one and value.dtype == "bool" for one, value in zip(tensors, (a, b))) else join([both, result]).but(dtype=None, kind="unknown")
     result.guarded = a.guarded and (b.positive or b.guarded) or b.guarded and a.positive
-    result.evident = result.evident or (a.evident and b.known and not (b.lo == b.hi == 0)) or (b.evident and a.known)
+    result.evident = result.evident or (a.evident and b.known and not (b.lo == b.hi == 0)) or (b.evident and a.known) \
+        or _signs_of(a, b) or _signs_of(b, a)
     return with_kind(result, a, b)
+
+
+def _signs_of(a: Value, b: Value) -> bool:
+    """Whether a product has both signs of `a`, and any size by `b`, which has one sign."""
+    return a.lo < 0 < a.hi and a.known and (b.lo >= 0 and b.hi == INF or b.hi <= 0 and b.lo == -INF)
 
 
 def _of_tensors(value: Value) -> bool:

@@ -10,7 +10,7 @@ from tfnanlint.ops import op
 from tfnanlint.ops import transfer as t
 from tfnanlint.ops.arrays import INTEGERS, as_tensor, dtype_given, like
 from tfnanlint.site import Site, made_by
-from tfnanlint.values import INF, NO_CONSTANT, Note, Value, join, number, unknown
+from tfnanlint.values import INF, NO_CONSTANT, Note, Value, join, number, outward, unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,6 +324,17 @@ op("method.compute_gradients", "method.get_gradients", "self loss var_list", _gr
    untested="gradients with their variables: any numbers")
 op("method.minimize", "method.apply_gradients method.watch method.reset_states method.reset_state method.update_state",
    "self loss *rest", lambda site: number(None), untested="gives no value", pure=False)
+
+
+def _averaged(site: Site) -> Value:
+    """A mean over time of a variable, or of a tensor and the 0 it starts from."""
+    x = t.one_of(site.value("x"))
+    lo, hi = outward(min(x.lo, 0.0), max(x.hi, 0.0), x.dtype, 64)
+    return Value(lo, hi, nan=x.nan or x.inf, inf=x.inf, dtype=x.dtype, evident=x.evident)
+
+
+op("tf.train.ExponentialMovingAverage", "", "decay num_updates zero_debias name", _object("average"), untested="not a number", pure=False)
+op("method.average", "", "self x", _averaged, main="x", untested="a variable that follows another; fixtures/flow/containers.py", pure=False)
 op("tf.IndexedSlices", "tf.sparse.SparseTensor tf.SparseTensor tf.SparseTensorValue", "values *rest",
    t.passes("values"), untested="holds a tensor")
 op("tf.summary.scalar", "tf.summary.histogram tf.summary.image tf.summary.audio tf.summary.text tf.summary.merge "
