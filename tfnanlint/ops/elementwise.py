@@ -40,13 +40,24 @@ def own(name: str, gives: Gives, aliases: str = "", params: str = "x", **info: A
 
 # Exponentials and logarithms
 
+def _of_an_array(x: Value) -> bool:
+    """Whether elements are those of an array of NumPy's, as it is or as a tensor with some of them replaced or left out."""
+    for _ in range(4):
+        taken = x.origin
+        if x.kind == "array" or not isinstance(taken, Site) or not (taken.op.passes or taken.op.name == "tf.where" and taken.given("x")):
+            break
+        inner = [taken.value(param) for param in ([taken.op.passes] if taken.op.passes else ["x", "y"])]
+        x = next((value for value in inner if value.kind == "array"), inner[0])
+    return x.kind == "array"
+
+
 def _logarithm(function: t.Function) -> Gives:
     """A logarithm. TensorFlow takes the subnormal numbers of an array for 0, which NumPy finds to be above it."""
     give = t.unary(function)
 
     def flushing(site: Site) -> Value:
         x, result = site.value("x"), give(site)
-        if x.kind == "array" and site.library != "np" and x.lo <= 0 and not x.zero:
+        if x.lo <= 0 and not x.zero and site.library != "np" and _of_an_array(x):
             result.lo, result.inf = -INF, True
         return result
 
