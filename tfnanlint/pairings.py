@@ -14,6 +14,7 @@ from tfnanlint.edits import enclosing
 from tfnanlint.endings import endings_of
 from tfnanlint.ops import TABLE, Op
 from tfnanlint.ops.layers import Layer, Stack, called, ending
+from tfnanlint.ops.transfer import elements
 from tfnanlint.ops.variables import CallableObject
 from tfnanlint.site import Site, made_by
 from tfnanlint.values import INF, Value, unknown
@@ -293,7 +294,7 @@ def linear(value: Value) -> bool:
         if origin.library == "layer" or origin.op.name.startswith(_WEIGHTED):
             return value.evident
         if origin.op.name in _LINEAR:
-            return True
+            return value.evident or any(one.evident for param in origin.args for one in elements(origin.value(param)))
         if origin.op.name == "tf.add":
             origin = next((one for one in (origin.value("x").origin, origin.value("y").origin)
                            if isinstance(one, Site) and one.op.name in _LINEAR), None)
