@@ -28,7 +28,7 @@ from tfnanlint.pairings import Pairing, output_layers, pairings
 from tfnanlint.reach import Named, Naming, Outside, Reach, argument, fresh, steady
 from tfnanlint.scopes import Point, import_of
 from tfnanlint.site import Site, made_by, may_be_numpy, same
-from tfnanlint.source import Span, among_tests
+from tfnanlint.source import Span, holds_tests
 from tfnanlint.values import FLOATS, Note, Value, number_text, words
 
 EVENTS = frozenset({"compare", "call", "file"})
@@ -217,8 +217,8 @@ class Context:
 
     @property
     def tests(self) -> bool:
-        """Whether the file holds tests or what is made for them: they run on numbers that are written in them."""
-        return among_tests(self.source.path)
+        """Whether the file holds tests: they run on numbers that are written in them."""
+        return holds_tests(self.source.path)
 
     def compiled(self) -> bool:
         """Whether the file says that XLA may compile it: `fit` of Keras does on a GPU, `jit_compile=True` asks for it."""

@@ -24,17 +24,11 @@ if TYPE_CHECKING:
     from tfnanlint.findings import Edit
 
 _TESTS = re.compile(r"test_.*|.*_tests?|.*_?test_?utils|conftest")
-_DIRECTORY = re.compile(r"tests?(_.*)?|.*_tests?")
 
 
 def holds_tests(path: str) -> bool:
     """Whether a file has the name of one with tests: they look at values, and run on numbers that are written in them."""
     return _TESTS.fullmatch(os.path.splitext(os.path.basename(path))[0]) is not None
-
-
-def among_tests(path: str) -> bool:
-    """Whether a file is one with tests, or stands in a directory of them: what it makes is made for them."""
-    return holds_tests(path) or any(_DIRECTORY.fullmatch(part) for part in re.split(r"[/\\]", path)[-3:-1])
 
 
 @dataclass(frozen=True, slots=True, order=True)
