@@ -31,6 +31,7 @@ MAX_FILE_BYTES = 1 << 20  # larger files are generated tables: reading them cost
 MAX_KEPT = 2_000_000  # characters of parsed files kept for the next question; their trees take about 25 times that
 MAX_TREE_FILES = 4000  # searched for callers; beyond them callers in other files are not looked for
 MAX_TREE_BYTES = 48 << 20
+MAX_SCRIPTS = 40  # beside a package
 MAX_IMPORTERS = 12
 _PASSED = frozenset("node_modules build dist venv site-packages __pycache__".split())
 MAX_HOPS = 6  # re-exports followed from one import
@@ -60,7 +61,7 @@ def show(path: str, text: str | None) -> None:
         _is_file.cache_clear()
         _package_root.cache_clear()
     for top, texts in _trees.items():
-        if texts and _below(path, top):
+        if texts and (path in texts or _below(path, top)):
             texts[path] = _bytes(path)
     for cached in _OF_TEXTS:
         cached.cache_clear()
@@ -237,7 +238,7 @@ _trees: dict[str, dict[str, bytes]] = {}  # the last folders that were searched
 
 
 def _texts(top: str) -> dict[str, bytes]:
-    """The Python files below a folder with their bytes; {} when the tree is too large to be searched."""
+    """The Python files below a folder, and beside it if it is a package, with their bytes; {} when the tree is too large to be searched."""
     if top not in _trees:
         if len(_trees) > 1:
             _trees.clear()
@@ -264,7 +265,20 @@ def _searched(top: str) -> dict[str, bytes]:
                 found[path] = data
         if total > MAX_TREE_BYTES or len(found) > MAX_TREE_FILES:
             return {}
+    found.update((path, _bytes(path)) for path in _scripts(top))
     return found
+
+
+def _scripts(top: str) -> list[str]:
+    """The files directly beside a package: the scripts that use it; none where there are many, for that is no project's folder."""
+    directory = os.path.dirname(top)
+    if not _is_file(os.path.join(top, "__init__.py")):
+        return []
+    try:
+        paths = [os.path.join(directory, name) for name in sorted(os.listdir(directory)) if name.endswith(".py")]
+    except OSError:
+        return []
+    return [path for path in paths if os.path.isfile(path) and not os.path.islink(path)] if len(paths) <= MAX_SCRIPTS else []
 
 
 ABSENT, TOO_LARGE = "absent", "large"  # in place of the digest of a file that is not read
