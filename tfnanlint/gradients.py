@@ -8,7 +8,7 @@ import re
 from functools import cached_property
 from typing import Any, Iterator
 
-from tfnanlint.calls import Function
+from tfnanlint.calls import Bound, Function
 from tfnanlint.conditions import leaf
 from tfnanlint.endings import CUTS, endings_of, goes_into
 from tfnanlint.findings import Differentiated
@@ -72,11 +72,13 @@ _INTEGRAL = frozenset("bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 st
 
 
 class Gradients:
-    """Answers for one module."""
+    """Answers for one module. `abroad`: whether calls in other files of the project count; what these say of themselves does."""
 
-    def __init__(self, module: Any, interpreter: Any):
+    def __init__(self, module: Any, interpreter: Any, abroad: bool = True):
         self.module = module
         self.interpreter = interpreter
+        self.abroad = abroad
+        self._others: dict[Any, Gradients] = {}
         self._upstream: set[ast.AST] | None = None
         self._smooth: set[Site] = set()  # what is known not to be rigid
         self._functions: dict[ast.AST, Differentiated] = {}
@@ -299,9 +301,33 @@ class Gradients:
                 return Differentiated.YES
             cut = endings_of(point.scope, point.scope.module).only_into(call, CUTS)
             answers.add(Differentiated.NO if cut else self.at(point))
-        if Differentiated.YES in answers:
+        if Differentiated.YES in answers or self._taken_elsewhere(function):
             return Differentiated.YES
         return Differentiated.NO if answers == {Differentiated.NO} else Differentiated.UNKNOWN
+
+    def _taken_elsewhere(self, function: Function) -> bool:
+        """Whether a gradient is taken through a call in another file of the project; tests look at values."""
+        if not self.abroad or not self.interpreter.sees_callers:
+            return False
+        calls = self.interpreter.callers(function, function.name)
+        return any(self._beside(point.module)._takes(function, call, point) for call, point in calls
+                   if point.module is not self.module and not holds_tests(point.module.source.path))
+
+    def _beside(self, module: Any) -> Gradients:
+        """The answers for another module, of what its own text says."""
+        if module not in self._others:
+            self._others[module] = Gradients(module, self.interpreter, abroad=False)
+        return self._others[module]
+
+    def _takes(self, function: Function, call: ast.Call, point: Point) -> bool:
+        """Whether this module differentiates what a call gives that is surely one of a function of another file."""
+        callee = self.interpreter.callee(call.func, point)
+        target = callee.obj if callee is not None else None
+        target = target.function if isinstance(target, Bound) else target
+        if not isinstance(target, Function) or target.node is not function.node:
+            return False
+        return call in self.upstream or (self.at(point) is Differentiated.YES
+                                         and not endings_of(point.scope, self.module).only_into(call, CUTS))
 
     def _only_decides(self, function: Function) -> bool:
         """Whether every read of a property in the files of its class and of that class's bases ends in a comparison or a draw."""
