@@ -87,7 +87,7 @@ class Gradients:
         """`stopped`: the site stands inside a call of stop_gradient."""
         if self._drawn(site) or self._initial(site) or all(_rigid(site.value(param), site, self._smooth) for param in site.args) and site.args:
             return Differentiated.NO
-        if self._only_shown(site):
+        if self._only_shown(site) or self._of_examples(site):
             return Differentiated.NO
         if stopped or site.library in _PLAIN or _replaced(site.point):
             return Differentiated.NO
@@ -109,6 +109,17 @@ class Gradients:
         if site.point is None or not hasattr(site.node, "lineno"):
             return False
         return any(_INITIAL_VALUE.fullmatch(path) for path in endings_of(site.point.scope, self.module).paths(site.node))
+
+    def _of_examples(self, site: Site) -> bool:
+        """Whether a site stands in `call` of a model with a `train_step` of its own and takes what is handed in as it is: batches."""
+        function = site.point.scope.function if site.point is not None else None
+        if function is None or function.name != "call" or function.owner is None:
+            return False
+        tensors = [value for param in site.args if (value := site.value(param)).kind in ("tensor", "unknown")]
+        if not tensors or not all(_handed_in(value) for value in tensors):
+            return False
+        bases = self.interpreter.foreign_bases(function.owner)
+        return any(base.startswith("keras.Model") for base in bases) and self.interpreter.method(function.owner, "train_step") is not None
 
     def of_start(self, site: Site) -> bool:
         """Whether the `build` of a Keras layer computes this of weights that it has just made, and that start with no one number:
@@ -219,6 +230,8 @@ class Gradients:
                 return Differentiated.NO
             if any(name.endswith(_UNTRAINED_NAMES) for name in names):
                 return Differentiated.NO
+            if any(b.startswith("keras.layers.") for b in bases) and self.interpreter.method(function.owner, "adapt") is not None:
+                return Differentiated.NO  # what Keras calls preprocessing: it stands before all that is trained
             if any(b.startswith(_TRAINED_BASES) for b in bases) and not _PREPARING.match(function.name):
                 return Differentiated.YES
         name = function.name
@@ -372,6 +385,14 @@ class Gradients:
             self._upstream.add(origin.node)
             self.interpreter.steps = 0
             queue += [origin.value(param) for param in (origin.args or origin._values)]
+
+
+def _handed_in(value: Value) -> bool:
+    """Whether a value is a parameter as it is, or an element of one; an attribute may be a weight."""
+    origin = value.origin
+    while isinstance(origin, Note) and origin.parent is not None:
+        origin = origin.parent
+    return isinstance(origin, Note) and origin.given and not origin.text.startswith("'self.")
 
 
 def _steps(scope: Scope) -> bool:

@@ -40,6 +40,7 @@ _PREFIXES = (
     ("tf.keras.", "keras."),
     ("tf_keras.", "keras."),
     ("tf_slim.", "slim."),
+    ("keras.src.utils.module_utils.tensorflow.", "tf."),
     ("keras.src.", "keras."),
     ("keras.api.", "keras."),
     ("keras.backend.", "K."),
