@@ -4,7 +4,8 @@ Counts, sums over a mask, norms, standard deviations, absolute values and relu o
 without positive labels, a constant feature, an empty mask. `x / 0` is Inf, `0 / 0` is NaN, and the gradient is NaN either
 way. `%`, `//`, `tf.math.rsqrt` and `tf.math.reciprocal` fail in the same way. Only divisors of which the program itself
 shows that they can be 0 are reported; a norm, a distance or an exponential, which are 0 for odd data only, where a
-gradient is taken (elsewhere with `--certainty unknown`).
+gradient is taken (elsewhere with `--certainty unknown`). Values divided by their own sum and clipped to at least an epsilon
+afterwards are such: the clip comes too late for a row of zeros.
 
 Bad:
     dice = 2.0 * tf.reduce_sum(y * p) / (tf.reduce_sum(y) + tf.reduce_sum(p))
@@ -43,10 +44,10 @@ WORDS = {"tf.math.floormod": "remainder of a division", "tf.math.floordiv": "flo
 
 @rule("TFN102", "division-by-zero", over="TFN201 TFN202 TFN203", silent="MAY/ANY/TESTS MAY/NO/DOUBTFUL MAY/UNKNOWN/DOUBTFUL MAY/YES/DOUBTFUL",
       on="tf.divide tf.math.reciprocal tf.math.rsqrt tf.math.floordiv tf.math.floormod tf.truncatediv tf.truncatemod "
-         "tf.math.xdivy tf.image.psnr")
+         "tf.math.xdivy tf.image.psnr tf.clip_by_value")
 def check(division: Site, here: Context) -> Iterator[Finding]:
-    if division.op.name == "tf.image.psnr":
-        yield from equal_images(division, here)
+    if division.op.name in OTHERS:
+        yield from OTHERS[division.op.name](division, here)
         return
     param = DIVISORS.get(division.op.name, "y")
     divisor = division.value(param)
@@ -195,8 +196,7 @@ def fixes(division: Site, param: str, here: Context) -> list[Fix]:
         return repairs.under_the_root(here, inside)
     found = []
     if division.op.name == "tf.divide" and zero_meant(division, here):
-        found += here.rewrite(division, "tf.math.divide_no_nan({x}, {y})", title="0 where the divisor is 0",
-                              claim=Claim.EQUAL_WHERE_FINITE, x=division.args["x"], y=division.args["y"])
+        found += zeros(division, here)
     found += floored(division, param, here, here.epsilon(divisor, "divisor"))
     if division.op.name == "tf.divide" and overlap(division, here):
         eps = here.epsilon(divisor, "divisor")
@@ -204,6 +204,11 @@ def fixes(division: Site, param: str, here: Context) -> list[Fix]:
                               claim=Claim.SHIFTED, cost=f"0 / 0 becomes 1; other values move by about {eps} / divisor",
                               x=division.args["x"], y=division.args["y"])
     return found
+
+
+def zeros(division: Site, here: Context) -> list[Fix]:
+    return here.rewrite(division, "tf.math.divide_no_nan({x}, {y})", title="0 where the divisor is 0", claim=Claim.EQUAL_WHERE_FINITE,
+                        x=division.args["x"], y=division.args["y"])
 
 
 def floored(division: Site, param: str, here: Context, eps: str) -> list[Fix]:
@@ -244,3 +249,22 @@ def equal_images(psnr: Site, here: Context) -> Iterator[Finding]:
     certainty = Certainty.MAY if psnr.differentiated is Differentiated.YES else Certainty.UNKNOWN
     yield here.finding(psnr, None, "the PSNR of two equal images is Inf and its gradient NaN: the mean squared error is 0",
                        certainty)
+
+
+def clipped_shares(clip: Site, here: Context) -> Iterator[Finding]:
+    """x / sum(x) that is kept above 0 behind the division: who does so reckons with elements of 0, and a row of them is NaN before."""
+    floor = clip.value("clip_value_min") if clip.given("clip_value_min") else None
+    quotient = here.made_by(clip.value("x"), "tf.divide", aligned=True) if floor is not None and floor.lo > 0 else None
+    if quotient is None or quotient.source is not here.source:
+        return
+    x, divisor = quotient.value("x"), quotient.value("y")
+    total = here.made_by(plain(divisor), *evidence.SUMS)
+    if total is None or divisor.known or divisor.guarded or not here.same(plain(total.value("x")), plain(x)):
+        return
+    if here.hidden(quotient) or here.tested(quotient, "y") or here.asserted(quotient, "y"):
+        return
+    yield here.finding(quotient, "y", "division by the sum of values that are kept above 0 only afterwards, so that all can be 0: 0 / 0 is NaN, "
+                       "which the clip leaves NaN, and so is the gradient", Certainty.MAY, zeros(quotient, here))
+
+
+OTHERS = {"tf.image.psnr": equal_images, "tf.clip_by_value": clipped_shares}
