@@ -230,7 +230,7 @@ class Gradients:
                 return Differentiated.NO
             if any(name.endswith(_UNTRAINED_NAMES) for name in names):
                 return Differentiated.NO
-            if any(b.startswith("keras.layers.") for b in bases) and self.interpreter.method(function.owner, "adapt") is not None:
+            if function.name == "call" and any(b.startswith("keras.layers.") for b in bases) and self.interpreter.method(function.owner, "adapt"):
                 return Differentiated.NO  # what Keras calls preprocessing: it stands before all that is trained
             if any(b.startswith(_TRAINED_BASES) for b in bases) and not _PREPARING.match(function.name):
                 return Differentiated.YES
