@@ -202,7 +202,7 @@ class Analysis:
                     left = None if any(map(shown, judged)) else draft.unknown(node, point)
                     if left is not None:
                         unknown[node] = left, judged
-            in_file = [] if len(doubtful) > len(unknown) else draft.of_file()
+            in_file = draft.of_file()
             self.cut_short = draft.interpreter.cut_short
         if doubtful or in_file:
             self._file = File(source, found, marked, False, setup, facts)
@@ -221,9 +221,8 @@ class Analysis:
             left, drafted = unknown.get(node, (None, []))
             if left is not None and not left.less(final.interpreter.site(node, point)):
                 self.findings += drafted
-                continue
-            in_file = True
-            self.findings += final.judge(node, point, stopped)
+            else:
+                self.findings += final.judge(node, point, stopped)
         if in_file:
             self.findings += final.of_file()
 
