@@ -38,9 +38,11 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
     if site.op.name == "tf.math.multiply_no_nan":
         yield from silenced(site, here)
         return
-    if all(where.holds(site.value(param)) for param, where in domains(site)) or not here.numeric(site.value(site.op.main)):
+    if all(where.holds(site.value(param)) for param, where in domains(site)):
         return
     for times, param, negated in here.masks.factors(site):
+        if not here.numeric(site.value(site.op.main)):  # asked last: most sites are no factors
+            return
         other = "y" if param == "x" else "x"
         related = next((m for m in here.masks.behind(times) if m.site.node is site.node and not m.cut), None)
         if site.op.name not in LOGARITHMS and related is not None:

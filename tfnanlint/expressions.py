@@ -24,7 +24,7 @@ from tfnanlint.ops import transfer as t
 from tfnanlint.ops.promotion import LIBRARIES, before_meeting, of_bfloat16, promoted
 from tfnanlint.ops.variables import MADE_WITH
 from tfnanlint.policies import Policies
-from tfnanlint.resolution import Resolution
+from tfnanlint.resolution import Resolution, asks_size
 from tfnanlint.scopes import Assigned, Binding, Fixed, Imported, Loop, Parameter, Point, Refined, Scope, refinements, unrefined
 from tfnanlint.site import Site
 from tfnanlint.state import PROTOCOL, State
@@ -40,6 +40,7 @@ _OPERATORS = {
     ast.FloorDiv: "tf.math.floordiv", ast.Mod: "tf.math.floormod", ast.MatMult: "tf.matmul",
     ast.BitAnd: "tf.logical_and", ast.BitOr: "tf.logical_or", ast.BitXor: "tf.math.logical_xor",
 }
+_JOINING = (ast.Mod, ast.Add, ast.Mult)  # texts and lists, too
 _COMPARISONS = {
     ast.Gt: "tf.greater", ast.GtE: "tf.greater_equal", ast.Lt: "tf.less", ast.LtE: "tf.less_equal", ast.Eq: "tf.equal",
     ast.NotEq: "tf.not_equal",
@@ -153,6 +154,14 @@ class Interpreter(Resolution, Following, Callers, Instances, Policies, Container
                 self._sites[key] = origin if isinstance(origin, Site) and origin.node is node else None
         return self._sites[key]
 
+    def operation(self, node: ast.BinOp, point: Point) -> Site | None:
+        """A site for an operator that may also join texts or lists. Whether it does takes the value on its left: whoever finds something
+        here asks `site`."""
+        if not isinstance(node.op, _JOINING):
+            return self.site(node, point)
+        self.steps = 0
+        return self._operator_site(_OPERATORS.get(type(node.op)), node, {"x": node.left, "y": node.right}, point)
+
     def _applies(self, node: ast.Call, point: Point) -> bool:
         """Whether a call that no row names applies an op all the same: a layer, a partial of an op."""
         callee = self.callee(node.func, point)
@@ -170,8 +179,7 @@ class Interpreter(Resolution, Following, Callers, Instances, Policies, Container
             method = self._method_row(node, point)
             return method
         if isinstance(node, ast.BinOp):
-            joins = isinstance(node.op, (ast.Mod, ast.Add, ast.Mult))
-            if joins and self.maker(node.left, point) is None and self.evaluate(node.left, point).kind in ("sequence", "string", "dict"):
+            if isinstance(node.op, _JOINING) and self.maker(node.left, point) is None and self.evaluate(node.left, point).kind in ("sequence", "string", "dict"):
                 return None  # 'step %d' % step
             return self._operator_site(_OPERATORS.get(type(node.op)), node, {"x": node.left, "y": node.right}, point)
         return None
@@ -410,7 +418,7 @@ class Interpreter(Resolution, Following, Callers, Instances, Policies, Container
             return self._as_kept(site, value) if site.op.name == "method.add_weight" else value
         callee = self.callee(node.func, point)
         if callee is None or callee.obj is None:
-            if self._asks_size(node.func, point):
+            if asks_size(node.func, point):
                 return Value(1.0, LARGEST_AXIS, kind="number", dtype="int32")
             binding = unrefined(point.lookup(node.func.id)) if isinstance(node.func, ast.Name) else None
             handed = isinstance(binding, (Parameter, Handed))  # a function that the caller chose
@@ -421,13 +429,6 @@ class Interpreter(Resolution, Following, Callers, Instances, Policies, Container
         if not complete:
             return unknown() if not isinstance(callee.obj, ClassObject) else Value(kind="instance", obj=Instance(callee.obj))
         return self.supposed(self.apply(callee, positional, keywords, node, point), leaf(node.func), node, point)
-
-    def _asks_size(self, function: ast.expr, point: Point) -> bool:
-        """Whether a function of another file, which could not be followed, says by its name that it gives sizes (`ps.shape(x)`)."""
-        if leaf(function) not in _SIZES:
-            return False
-        owner = function.value if isinstance(function, ast.Attribute) else function
-        return isinstance(owner, ast.Name) and isinstance(unrefined(point.lookup(owner.id)), Imported)
 
     def _apply_row(self, row: Op, name: str, node: ast.Call, point: Point) -> Value:
         site = self._call_site(row, name, node, point)
@@ -562,7 +563,6 @@ class Interpreter(Resolution, Following, Callers, Instances, Policies, Container
 
 
 _LEAVES = frozenset((Interpreter.literal, Interpreter.lambda_, Interpreter.text))
-_SIZES = frozenset("shape size shape_list get_shape_list dimension_size".split())
 _PYTHON = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
            ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.Pow: operator.pow}
 

@@ -331,21 +331,25 @@ class File:
             return
         if isinstance(node, ast.BinOp) and _harmless(node):
             return
-        site = self.interpreter.site(node, point)
+        operator = isinstance(node, ast.BinOp)
+        site = self.interpreter.operation(node, point) if operator else self.interpreter.site(node, point)
         if site is None:
             if isinstance(node, ast.Call):
                 for one in self.subscribed.events["call"]:
                     yield from self.run(one, node, point)
             return
-        rules = self.subscribed.by_op.get(site.op.name, ())
-        if site.library == "np":
-            rules = [one for one in rules if one.arrays]
-        if not rules:
-            return
-        site._differentiated = lambda one: self.gradients.of(one, stopped)
-        found = [finding for one in rules for finding in self.run(one, site, None)]
+        found = self._found_at(site, stopped)
+        if found and operator and self.interpreter.site(node, point) is not site:
+            site = self.interpreter.site(node, point)
+            found = self._found_at(site, stopped) if site is not None else []
         if found and not (_outside_tensorflow(site) or self.gradients.handed(site.point.scope.function) or self.gradients.of_start(site)):
             yield from found
+
+    def _found_at(self, site: Site, stopped: bool) -> list[Finding]:
+        """What the rules say of an op application."""
+        site._differentiated = lambda one: self.gradients.of(one, stopped)
+        return [finding for one in self.subscribed.by_op.get(site.op.name, ()) if one.arrays or site.library != "np"
+                for finding in self.run(one, site, None)]
 
     def run(self, one: Rule, subject: Any, point: Point | None) -> list[Finding]:
         found = self._asked(one, subject, point)

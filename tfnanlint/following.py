@@ -246,8 +246,10 @@ class Following(Recursion):
             return received
         if function.name == "<lambda>" or function.name.startswith("__") and function.name != "__init__":
             return None
+        if self.escapes(function):  # it takes less to find out than the calls do
+            return None
         handed = self._calls_of(function)
-        if not handed or len(handed) > MAX_CALLERS or self.escapes(function):
+        if not handed or len(handed) > MAX_CALLERS:
             return None
         return self.joined([bound[parameter.name].value(self) if bound else unknown() for bound in handed])
 
@@ -440,6 +442,8 @@ class Following(Recursion):
 
     def method(self, cls: ClassObject, name: str) -> Function | None:
         """The method that instances of a class have."""
+        if name in cls.methods:  # its bases may stand in other files, which would have to be read
+            return cls.methods[name]
         return next((one.methods[name] for one in self.lineage(cls) if name in one.methods), None)
 
     def heirs(self, cls: ClassObject) -> list[ClassObject]:

@@ -19,6 +19,7 @@ MAX_HOPS = 6  # re-exports followed from one name
 _BUILTINS = frozenset(dir(builtins))
 _EPSILON = re.compile(r"(?:.*_)?(?:eps|epsilon|jitter)_*\d*", re.IGNORECASE)
 _SETTINGS = re.compile(r"_*(?:\w*_)?(?:hparams|hps?|hyperparams|params|config|cfg|args|opts?|options|flags|settings)_*", re.IGNORECASE)
+_SIZES = frozenset("shape size shape_list get_shape_list dimension_size".split())
 SMALL = (1e-7, 0.1)  # what an epsilon of which no number is known is taken to be
 
 
@@ -40,6 +41,14 @@ def _bound_in(scope: Scope, node: ast.expr) -> bool:
     while isinstance(node, ast.Attribute):
         node = node.value
     return not isinstance(node, ast.Name) or node.id in scope.history or node.id in scope.shared
+
+
+def asks_size(function: ast.expr, point: Point) -> bool:
+    """Whether a function of another file, which could not be followed, says by its name that it gives sizes (`ps.shape(x)`)."""
+    if leaf(function) not in _SIZES:
+        return False
+    owner = function.value if isinstance(function, ast.Attribute) else function
+    return isinstance(owner, ast.Name) and isinstance(unrefined(point.lookup(owner.id)), Imported)
 
 
 def _holds_settings(owner: ast.expr, point: Point) -> bool:
