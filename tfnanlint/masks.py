@@ -71,7 +71,7 @@ class Masks:
         self.interpreter = interpreter
         self._by_node: dict[ast.AST, Masked] = {}
         self._searched: set[ast.AST | None] = set()
-        self._positive: set[ast.AST] | None = None
+        self._positive: dict[Scope, set[ast.AST]] = {}
         self._passed: dict[ast.AST, Masked] | None = None
         self._rows: dict[tuple[str, ...], list[int]] = {}
         self._products: dict[Scope, list[Site]] = {}
@@ -147,14 +147,15 @@ class Masks:
 
     def keeps_positive(self, root: Site) -> bool:
         """Whether a later choice takes a root, norm or deviation itself, only where it is above 0 (`tf.where(n > 0, n, 0)`)."""
-        if self._positive is None:
-            self._positive = set()
-            for choice in self._choices(self._rows_of(_CHOICE_WORDS), _BRANCHES):
+        scope = root.point.scope  # `_nowhere_else` asks for both in one body
+        if scope not in self._positive:
+            self._positive[scope] = set()
+            for choice in self._choices(self._rows_of(_CHOICE_WORDS, scope.node if hasattr(scope.node, "lineno") else None), _BRANCHES):
                 for param, test in branches(choice):
                     made = made_by(choice.value(param), *_ROOTS)
                     if made is not None and _asks_positive(choice.value("condition"), made, test.truth) and _nowhere_else(made, choice):
-                        self._positive.add(made.node)
-        return root.node in self._positive
+                        self._positive[scope].add(made.node)
+        return root.node in self._positive[scope]
 
     def passed_over(self, site: Site, around: list[ast.AST]) -> bool:
         """Whether a later `tf.cond` alone reads what a site gave, and only where that is inside its domain. It was computed all the

@@ -191,7 +191,7 @@ class Context:
     def flat_behind(self, root: Site) -> bool:
         """Whether no gradient comes back to a root, norm or deviation where it is 0: a later `tf.where` takes it only above 0, or
         it is squared. Then what it hands on is NaN under XLA only."""
-        return self.masks.keeps_positive(root) or flattened(root, self.module)
+        return flattened(root, self.module) or self.masks.keeps_positive(root)
 
     def hidden(self, site: Site) -> bool:
         """Whether a later choice replaces what a site gives outside its domain and no gradient flows back from it."""
