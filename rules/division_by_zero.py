@@ -152,14 +152,14 @@ def harmonic(division: Site, here: Context) -> bool:
     return all(any(here.same(plain(total.value(param)), factor) for factor in factors) for param in ("x", "y"))
 
 
-def raised(value: Value, here: Context) -> bool:
+def raised(value: Value, here: Context, depth: int = 8) -> bool:
     """Whether something positive is added to a sum, as it is or before it is scaled: sum(m) + 1e-5, (sum(m) + 1e-5) * channels."""
     plus = here.made_by(plain(evidence.widest(plain(value))), "tf.add")
     if plus is not None and any(plus.value(param).exact and plus.value(param).lo > 0 for param in ("x", "y")):
         return True
-    scaled = here.made_by(plain(evidence.widest(plain(value))), "tf.multiply")
+    scaled = here.made_by(plain(evidence.widest(plain(value))), "tf.multiply") if depth else None
     for param in ("x", "y") if scaled is not None else ():
-        if plain(scaled.value(param)).guarded or raised(scaled.value(param), here):
+        if plain(scaled.value(param)).guarded or raised(scaled.value(param), here, depth - 1):
             return True
     return False
 
