@@ -4,8 +4,7 @@ Counts, sums over a mask, norms, standard deviations, absolute values and relu o
 without positive labels, a constant feature, an empty mask. `x / 0` is Inf, `0 / 0` is NaN, and the gradient is NaN either
 way. `%`, `//`, `tf.math.rsqrt` and `tf.math.reciprocal` fail in the same way. Only divisors of which the program itself
 shows that they can be 0 are reported; a norm, a distance or an exponential, which are 0 for odd data only, where a
-gradient is taken (elsewhere with `--certainty unknown`). Values divided by their own sum and clipped to at least an epsilon
-afterwards are such: the clip comes too late for a row of zeros.
+gradient is taken (elsewhere with `--certainty unknown`).
 
 Bad:
     dice = 2.0 * tf.reduce_sum(y * p) / (tf.reduce_sum(y) + tf.reduce_sum(p))
@@ -20,7 +19,8 @@ gradient of the root itself is infinite at 0.
 
 Doubtful is a quotient that is only written into summaries, where NaN is a gap in a curve, or of which the function itself asks
 whether it is finite, where no gradient is known to be taken, and one by the spread of a whole tensor or by a mean of squares where
-nothing says whether a gradient is taken.
+nothing says whether a gradient is taken. So is one by the sum of values that are kept above 0 only afterwards, too late for a row of
+zeros: what is handed in is mostly a softmax (a stranger found three of eight such right).
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/divide_no_nan
 
@@ -264,7 +264,7 @@ def clipped_shares(clip: Site, here: Context) -> Iterator[Finding]:
     if here.hidden(quotient) or here.tested(quotient, "y") or here.asserted(quotient, "y"):
         return
     yield here.finding(quotient, "y", "division by the sum of values that are kept above 0 only afterwards, so that all can be 0: 0 / 0 is NaN, "
-                       "which the clip leaves NaN, and so is the gradient", Certainty.MAY, zeros(quotient, here))
+                       "which the clip leaves NaN, and so is the gradient", Certainty.MAY, zeros(quotient, here), doubtful=True)
 
 
 OTHERS = {"tf.image.psnr": equal_images, "tf.clip_by_value": clipped_shares}

@@ -268,6 +268,8 @@ NEAREST = {  # what is doubted, and the nearest that is not
     "the diagonal of a matrix": ("TFN101", "    return 2.0 + tf.math.log(tf.linalg.diag_part(x))\n",
                                  "    return 2.0 + tf.math.log(tf.abs(tf.linalg.diag_part(x)))\n"),
     "a spread of everything": ("TFN102", "    return x / tf.math.reduce_std(x)\n", "    return x / tf.math.reduce_std(x, axis=0)\n"),
+    "a sum of what is clipped only afterwards": ("TFN102", "    return tf.clip_by_value(x / tf.reduce_sum(x, axis=-1), 1e-7, 1.0)\n",
+                                                 "    x = tf.nn.relu(x)\n    return tf.clip_by_value(x / tf.reduce_sum(x, axis=-1), 1e-7, 1.0)\n"),
     "a mean of squares": ("TFN102", "    return x / tf.sqrt(tf.reduce_mean(tf.square(x), axis=-1))\n",
                           "    return x / tf.sqrt(tf.reduce_mean(tf.nn.relu(x), axis=-1))\n"),
     "a density that is tested": ("TFN312", "    y = tf.math.log(x.prob(3.0))\n    return tf.where(tf.math.is_inf(y), -1e32, y)\n",
