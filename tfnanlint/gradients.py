@@ -333,14 +333,17 @@ class Gradients:
         return self._others[module]
 
     def _takes(self, function: Function, call: ast.Call, point: Point) -> bool:
-        """Whether this module differentiates what a call gives that is surely one of a function of another file."""
+        """Whether this module takes the gradient of something made of a call that is surely one of a function of another file."""
         callee = self.interpreter.callee(call.func, point)
         target = callee.obj if callee is not None else None
         target = target.function if isinstance(target, Bound) else target
         if not isinstance(target, Function) or target.node is not function.node:
             return False
-        return call in self.upstream or (self.at(point) is Differentiated.YES
-                                         and not endings_of(point.scope, self.module).only_into(call, CUTS))
+        if call in self.upstream:
+            return True
+        # That it stands in the `call` of a layer is no such evidence: layers prepare data, too.
+        taped, stopped = (any(start <= point.time < end for start, end in spans) for spans in (point.scope.tapes, point.scope.stopped))
+        return taped and not stopped and not endings_of(point.scope, self.module).only_into(call, CUTS)
 
     def _only_decides(self, function: Function) -> bool:
         """Whether every read of a property in the files of its class and of that class's bases ends in a comparison or a draw."""

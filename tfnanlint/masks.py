@@ -293,6 +293,7 @@ def _limits(clip: Site, param: str) -> tuple[bool, bool]:
     """Whether a clip bounds an operand below, and whether above."""
     if clip.op.name in _OPERANDS:
         bound, whole = clip.value("y" if param == "x" else "x"), clip.value(param).dtype in _FLAT  # the level of an integer is a number
+        whole |= bound.known and not bound.inf  # nor is one that is never Inf, however large it may be
         low, high = bound.lo > -INF or whole, bound.hi < INF or whole
         return clip.op.name == "tf.maximum" and low, clip.op.name == "tf.minimum" and high
     if clip.op.name == "tf.clip_by_value":
