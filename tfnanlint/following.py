@@ -246,10 +246,8 @@ class Following(Recursion):
             return received
         if function.name == "<lambda>" or function.name.startswith("__") and function.name != "__init__":
             return None
-        if self.escapes(function):  # it takes less to find out than the calls do
-            return None
         handed = self._calls_of(function)
-        if not handed or len(handed) > MAX_CALLERS:
+        if not handed or len(handed) > MAX_CALLERS or self.escapes(function):
             return None
         return self.joined([bound[parameter.name].value(self) if bound else unknown() for bound in handed])
 
