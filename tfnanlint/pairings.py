@@ -284,7 +284,7 @@ def rescued(pairing: Pairing) -> bool:
 
 
 def linear(value: Value) -> bool:
-    """Whether a value is the output of weights without an activation: any number."""
+    """Whether a value is the output of weights, trained or written down, without an activation: any number."""
     if value.lo != -INF or value.hi != INF:
         return False
     origin = value.origin
@@ -294,7 +294,8 @@ def linear(value: Value) -> bool:
         if origin.library == "layer" or origin.op.name.startswith(_WEIGHTED):
             return value.evident
         if origin.op.name in _LINEAR:
-            return value.evident or any(one.evident for param in origin.args for one in elements(origin.value(param)))
+            return value.evident or any(one.evident or made_by(one, "tf.constant") is not None
+                                        for param in origin.args for one in elements(origin.value(param)))
         if origin.op.name == "tf.add":
             origin = next((one for one in (origin.value("x").origin, origin.value("y").origin)
                            if isinstance(one, Site) and one.op.name in _LINEAR), None)
