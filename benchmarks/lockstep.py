@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
-"""CPU of versions of tfnanlint next to `ast.parse`, file by file: lockstep.py DIR... [--python PYTHON ...] [--rounds N]
+"""CPU of versions of tfnanlint next to `ast.parse`, file by file: lockstep.py DIR... [--python PYTHON ...] [--steps N ...] [--rounds N]
 
 Each PYTHON is an interpreter in whose environment a version is installed (`pip install -e TREE`); without any it is the one
 that runs this. All of them parse and then lint a file before the next file is taken, so that whatever else the machine does
 slows all of them, and the parser as much as the linter. Of several rounds the least counts, for each file by itself.
 
-Prints for each version the CPU seconds of the lint, those of `ast.parse` on the same files, the ratio of both, and the lint
-of the first version divided into that of this one.
+With `--steps` each version runs once for each N, with at most N evaluations to answer one question of a rule, in place of what it
+has (`expressions.MAX_STEPS`): what depth costs, and what is found without it. With 0 nothing is evaluated.
+
+Prints for each version the CPU seconds of the lint, those of `ast.parse` on the same files, the ratio of both, the lint
+of the first version divided into that of this one, and the findings at default settings, with how many of those of the last version.
 
 `benchmarks/corpus.py` parses all files in one loop before it lints them; the parser is faster there, for nothing else runs
 between two files.
@@ -21,12 +24,14 @@ import sys
 
 WORKER = '''
 import ast, gc, pathlib, sys, time, warnings
-from tfnanlint import rules
+from tfnanlint import expressions, rules
 from tfnanlint.checking import check
 from tfnanlint.config import Configuration, Layer
 
 warnings.simplefilter("ignore")
 gc.disable()  # as the command line does
+if sys.argv[2]:
+    expressions.MAX_STEPS = int(sys.argv[2])
 policy = Configuration(Layer(), (), True).for_directory(sys.argv[1]).policy("", rules.load())
 check("warm.py", b"import tensorflow as tf\\ntf.math.log(tf.nn.relu(1.0))\\n", policy)
 for line in sys.stdin:
@@ -38,46 +43,63 @@ for line in sys.stdin:
     except (SyntaxError, ValueError):
         pass
     parsed = time.process_time()
-    check(path, data, policy)
-    print(parsed - start, time.process_time() - parsed, flush=True)
+    checked = check(path, data, policy)
+    ended = time.process_time()
+    found = [f"{one.code}:{one.span.start}" for one in checked.findings]
+    print(parsed - start, ended - parsed, *found, flush=True)
 '''
 
 
-def started(python: str, folder: pathlib.Path) -> subprocess.Popen:
-    """A process that answers each path with the seconds of its parse and of its lint."""
-    return subprocess.Popen([python, "-c", WORKER, str(folder)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd="/")
+Version = tuple[str, str]  # its interpreter, and how many evaluations a question may cost ("": as many as it has)
 
 
-def timed(process: subprocess.Popen, path: pathlib.Path) -> tuple[float, float]:
+def started(version: Version, folder: pathlib.Path) -> subprocess.Popen:
+    """A process that answers each path with the seconds of its parse and of its lint, and the findings."""
+    return subprocess.Popen([version[0], "-c", WORKER, str(folder), version[1]], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd="/")
+
+
+def timed(process: subprocess.Popen, path: pathlib.Path) -> tuple[float, float, set[str]]:
     process.stdin.write(f"{path}\n")
     process.stdin.flush()
     answer = process.stdout.readline()
     if not answer:
         raise SystemExit(f"{process.args[0]} stopped at {path}")
-    parse, lint = map(float, answer.split())
-    return parse, lint
+    parse, lint, *found = answer.split()
+    return float(parse), float(lint), {f"{path}:{one}" for one in found}
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("directory", type=pathlib.Path, nargs="+")
     parser.add_argument("--python", nargs="+", default=[sys.executable])
+    parser.add_argument("--steps", nargs="+", default=[""])
     parser.add_argument("--rounds", type=int, default=1)
     args = parser.parse_args()
     files = [path.resolve() for folder in args.directory for path in sorted(folder.rglob("*.py"))]
-    processes = [started(python, args.directory[0].resolve()) for python in args.python]
-    least = {(number, path): (float("inf"), float("inf")) for number in range(len(processes)) for path in files}
+    versions = [(python, steps) for python in args.python for steps in args.steps]
+    processes = [started(version, args.directory[0].resolve()) for version in versions]
+    least = {(version, path): (float("inf"), float("inf")) for version in versions for path in files}
+    found: dict[Version, set[str]] = {version: set() for version in versions}
     for _ in range(args.rounds):
         for path in files:
-            for number, process in enumerate(processes):
-                least[number, path] = tuple(map(min, least[number, path], timed(process, path)))
-    first = 0.0
-    for number, python in enumerate(args.python):
-        parse, lint = (sum(least[number, path][which] for path in files) for which in (0, 1))
-        first = first or lint
-        print(f"{python}: lint {lint:.2f} s, ast.parse {parse:.2f} s, ratio {lint / parse:.2f}, {lint / first:.3f} of the first")
+            for version, process in zip(versions, processes):
+                parse, lint, here = timed(process, path)
+                least[version, path] = min(least[version, path][0], parse), min(least[version, path][1], lint)
+                found[version] |= here
+    report(versions, files, least, found)
     return 0
 
 
+def report(versions: list[Version], files: list[pathlib.Path], least: dict[tuple[Version, pathlib.Path], tuple[float, float]],
+           found: dict[Version, set[str]]) -> None:
+    first = sum(least[versions[0], path][1] for path in files)
+    for version in versions:
+        parse, lint = (sum(least[version, path][which] for path in files) for which in (0, 1))
+        name = version[0] + (f", {version[1]} evaluations a question" if version[1] else "")
+        same = len(found[version] & found[versions[-1]])
+        print(f"{name}: lint {lint:.2f} s, ast.parse {parse:.2f} s, ratio {lint / parse:.2f}, {lint / first:.3f} of the first; "
+              f"{len(found[version])} findings, {same} of the last's {len(found[versions[-1]])}")
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(main())
