@@ -11,7 +11,7 @@ from tfnanlint.ops import Op
 from tfnanlint.ops import transfer as t
 from tfnanlint.scopes import Assigned, Fixed, Point, unrefined
 from tfnanlint.site import Site, another
-from tfnanlint.values import INF, LARGEST_AXIS, NO_CONSTANT, Many, Note, Value, unknown
+from tfnanlint.values import INF, LARGEST_AXIS, NO_CONSTANT, Choice, Many, Note, Value, unknown
 
 MAX_WRITTEN = 6  # items of a written list that a comprehension is evaluated for one by one
 
@@ -211,8 +211,8 @@ class Containers:
             if isinstance(base.obj, tuple) and len(base.obj) < 64 and self.active_loops == 0:
                 return self._sequence(base.obj + (item,))
             return self.joined([base, self.many(item)])
-        if base.kind == "model" and hasattr(base.obj, "added") and call.args:
-            return base.obj.added(base, self.evaluate(call.args[0], point))
+        if base.kind == "model" and method in ("add", "pop"):
+            return self._other_layers(base, call, point)
         if base.kind == "array" and method == "sort":
             return base
         if base.kind == "array" and method == "fill" and len(call.args) == 1:
@@ -221,6 +221,16 @@ class Containers:
         if base.kind == "sequence" and method == "reverse" and isinstance(base.obj, tuple):
             return self._sequence(base.obj[::-1])
         return base if base.kind in ("model", "layer", "instance", "unknown") else unknown(base.kind)
+
+    def _other_layers(self, model: Value, call: ast.Call, point: Point) -> Value:
+        """A Sequential model after `add` or `pop`; each of those that it may be."""
+        options = model.obj.options if isinstance(model.obj, Choice) else (model,)
+        if not all(hasattr(one.obj, "added") for one in options):
+            return model.but(obj=None)
+        if leaf(call.func) == "pop":
+            return self.joined([one.obj.popped(one) for one in options])
+        layer = self.evaluate(call.args[0], point) if call.args else unknown()
+        return self.joined([one.obj.added(one, layer) for one in options])
 
     def filled_by(self, base: Value, call: ast.Call, point: Point) -> Value:
         """An array after it was handed to a function: one of one number is made to be filled, where nothing is known of the function."""

@@ -201,8 +201,8 @@ def unfolded(value: Value) -> Value:
 
 
 def _stepwise(stack: Stack, x: Value, call: Site) -> Value:
-    if not stack.complete:
-        return unknown("tensor")
+    if not stack.complete or not stack.layers:
+        x = unknown("tensor")
     for layer in stack.layers:
         made = getattr(layer.obj, "site", None)
         result = called(layer, x, call)

@@ -371,6 +371,7 @@ class Namespace:
 
 NUMERIC_KINDS = frozenset(("tensor", "number", "array", "unknown", "shape"))
 _CALLABLE = frozenset(("function", "layer", "model"))
+MAX_OPTIONS = 8  # of one Sequential model with different layers, for each branch that adds one doubles them
 
 
 def join(values: list[Value]) -> Value:
@@ -443,7 +444,8 @@ def _joined_object(values: list[Value]) -> Any:
     modules = all(isinstance(obj, (Namespace, Choice)) for obj in objects)
     if modules or all(v.kind in _CALLABLE and v.obj is not None for v in values):
         options = (option for v in values for option in (v.obj.options if isinstance(v.obj, Choice) else (v,)))
-        return Choice(tuple({id(option.obj): option for option in options}.values()))
+        choice = Choice(tuple({id(option.obj): option for option in options}.values()))
+        return choice if len(choice.options) <= MAX_OPTIONS else unseen(choice) or choice
     if all(isinstance(obj, tuple) and type(obj) is type(first) and len(obj) == len(first)
            and getattr(obj, "names", ()) == getattr(first, "names", ()) for obj in objects):
         return renewed(first, (join(list(items)) for items in zip(*objects)))
@@ -453,6 +455,16 @@ def _joined_object(values: list[Value]) -> Any:
     if all(isinstance(obj, dict) and obj.keys() == first.keys() for obj in objects):
         return {key: join([obj[key] for obj in objects]) for key in first}
     return None
+
+
+def unseen(obj: Any) -> Any:
+    """The one Sequential model that an object or all of a choice are, without its layers; None for others."""
+    found = {id(one): one for one in (getattr(option, "unseen", None) for option in _options(obj))}
+    return found.popitem()[1] if len(found) == 1 else None
+
+
+def _options(obj: Any) -> list[Any]:
+    return [option.obj for option in obj.options] if isinstance(obj, Choice) else [obj]
 
 
 def _mixed_kind(values: list[Value]) -> str:
@@ -485,6 +497,8 @@ def widen(old: Value, new: Value) -> Value:
         obj = Many(widen(old.obj.element, obj.element))
     elif isinstance(obj, dict) and isinstance(old.obj, dict) and obj.keys() == old.obj.keys():
         obj = {key: widen(old.obj[key], item) for key, item in obj.items()}
+    elif new.kind == "model" and (model := unseen(obj)) is not None and model is unseen(old.obj):
+        obj = model
     return new.but(lo=lo, hi=hi, zero=new.zero or old.zero or (lo < new.lo and lo <= 0 <= hi and not new.positive),
                    const=NO_CONSTANT, obj=obj)
 
@@ -514,6 +528,8 @@ def covers(old: Value, new: Value) -> bool:
 def _covers_object(old: Value, new: Value) -> bool:
     if old.obj is None or old.obj is new.obj or old.kind in ("tensor", "array", "number"):
         return True
+    if old.kind == "model" and old.obj is unseen(old.obj):
+        return unseen(new.obj) is old.obj
     if isinstance(old.obj, Choice):
         return {id(v.obj) for v in (new.obj.options if isinstance(new.obj, Choice) else (new,))} <= {id(v.obj) for v in old.obj.options}
     if isinstance(old.obj, tuple) and isinstance(new.obj, tuple) and len(old.obj) == len(new.obj):

@@ -30,25 +30,39 @@ class Layer:
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """A Sequential model; `complete` is False when layers are in it that were not seen."""
+    """A Sequential model; `complete` is False when layers in front of those that are listed were not seen. `base` is the same model when
+    no layer of it is known; None: this one is.
+    """
 
     name: str
     site: Site
     layers: tuple[Value, ...]
     complete: bool = True
+    base: Stack | None = None
+
+    @property
+    def unseen(self) -> Stack:
+        """What rounds of a loop that add layers leave of it, however many there are."""
+        return self.base or self
 
     def out(self, x: Value, call: Site) -> Value:
         """What the last layer gives. Behind a layer that is not known anything is possible."""
         if not self.complete or not self.layers:
-            return unknown("tensor")
+            x = unknown("tensor")
         for layer in self.layers:
             x = called(layer, x, call)
         return x
 
     def added(self, model: Value, layer: Value) -> Value:
         """The model after `model.add(layer)`."""
-        grown = Stack(self.name, self.site, (*self.layers, layer), self.complete)
-        return Value(kind=model.kind, obj=grown, origin=model.origin)
+        return self._with(model, (*self.layers, layer))
+
+    def popped(self, model: Value) -> Value:
+        """The model after `model.pop()`."""
+        return self._with(model, self.layers[:-1]) if self.layers else model
+
+    def _with(self, model: Value, layers: tuple[Value, ...]) -> Value:
+        return Value(kind=model.kind, obj=Stack(self.name, self.site, layers, self.complete, self.unseen), origin=model.origin)
 
 
 def called(layer: Value, x: Value, call: Site) -> Value:
@@ -487,7 +501,8 @@ def _sequential(site: Site) -> Value:
     seen = given.kind == "sequence" and isinstance(given.obj, tuple)
     layers = given.obj if seen else ()
     known = seen or not site.given("layers") or given.kind == "none"
-    return Value(kind="model", obj=Stack("keras.Sequential", site, layers, known))
+    unseen = Stack("keras.Sequential", site, (), False)
+    return Value(kind="model", obj=Stack("keras.Sequential", site, layers, known, unseen) if known else unseen)
 
 
 def _model(site: Site) -> Value:
