@@ -32,7 +32,10 @@ class Mutated(Binding):
         self.point = point
 
     def compute(self, interpreter: Any) -> Value:
-        return interpreter.mutated(self.base.value(interpreter), self.call, self.point)
+        mark = len(interpreter.reads)
+        base = self.base.value(interpreter)
+        growing = any(isinstance(one, Loop) for one in interpreter.reads[mark:])  # in every try of a loop
+        return interpreter.mutated(base, self.call, self.point, growing)
 
 
 class Held(Binding):

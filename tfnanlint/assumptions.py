@@ -6,8 +6,12 @@ as the same try lasts: it is held with the assumptions that it read, and used ag
 
 from __future__ import annotations
 
+import ast
 from typing import Any
 
+from tfnanlint.ops import Op
+from tfnanlint.scopes import Point
+from tfnanlint.site import Site
 from tfnanlint.values import Value
 
 
@@ -29,9 +33,20 @@ class Assumptions:
 
     def __init__(self) -> None:
         self.reads: list[Any] = []  # the assumptions read by what is being computed
+        self.active_loops = self.asking = self.inlined = 0  # loops that are tried, parameters whose callers are asked, calls that are followed
         self.nesting = Nesting()
+        self._sites: dict[tuple[ast.expr, int], Site | None] = {}
         self._stamps = 0
         self._held: dict[Any, tuple[Value, tuple[tuple[Any, int], ...]]] = {}
+
+    def asked_for(self, row: Op, node: ast.expr, point: Point) -> Site | None:
+        """The site that somebody asked for before its value, to be the origin of that. Not while something is assumed: it would keep
+        what arrives. And what was asked of it before must not tell: a result hangs on the arguments that its row looks at."""
+        made = self._sites.get((node, id(point.memo)))
+        if made is None or made.op is not row or self.active_loops or self.asking or self.inlined:
+            return None
+        made.forget()
+        return made
 
     def next_stamp(self) -> int:
         self._stamps += 1

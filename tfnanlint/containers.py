@@ -20,7 +20,6 @@ class Containers:
     """The part of the interpreter that puts values together and takes them apart."""
 
     table: dict[str, Op]
-    active_loops: int
 
     def sequence(self, node: Any, point: Point) -> Value:
         if len(node.elts) > 64:
@@ -203,12 +202,12 @@ class Containers:
         return Value(element.lo, element.hi, element.zero, nan=element.nan, inf=element.inf, dtype=element.dtype,
                      kind="sequence", obj=Many(element), origin=element.origin, emptied=element.emptied)
 
-    def mutated(self, base: Value, call: ast.Call, point: Point) -> Value:
-        """A container or model after a changing method call."""
+    def mutated(self, base: Value, call: ast.Call, point: Point, growing: bool) -> Value:
+        """A container or model after a changing method call; one that is `growing` in a loop has no number of elements."""
         method = leaf(call.func)
         if base.kind == "sequence" and method == "append" and len(call.args) == 1:
             item = self.evaluate(call.args[0], point)
-            if isinstance(base.obj, tuple) and len(base.obj) < 64 and self.active_loops == 0:
+            if isinstance(base.obj, tuple) and len(base.obj) < 64 and not growing:
                 return self._sequence(base.obj + (item,))
             return self.joined([base, self.many(item)])
         if base.kind == "model" and method in ("add", "pop"):

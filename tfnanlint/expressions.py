@@ -69,8 +69,6 @@ class Interpreter(Resolution, Following, Callers, Instances, Policies, Container
         self.scopes: list[Scope] = []  # every activation made
         self.depth = 0
         self.steps = 0
-        self.active_loops = 0
-        self.inlined = 0
         self.allowance = allowance
         self.limit = MAX_STEPS
         self.cut_short = False
@@ -88,7 +86,6 @@ class Interpreter(Resolution, Following, Callers, Instances, Policies, Container
         self.name_reads: dict[tuple[Any, str], Reads] = {}
         self.named_calls: dict[tuple[Any, str], Calls] = {}
         self._compiled: dict[Module, list[tuple[Value, Value]]] = {}
-        self._sites: dict[tuple[ast.expr, int], Site | None] = {}
         self._members: dict[tuple[int, str], tuple[Any, Value]] = {}
 
     def close(self) -> None:
@@ -252,11 +249,8 @@ class Interpreter(Resolution, Following, Callers, Instances, Policies, Container
         row = self.table.get(name) if name else None
         if row is None:
             return None
-        made = self._sites.get((node, id(point.memo)))
-        if made is not None and made.op is row:
-            return made
         args = dict(zip(row.params, args.values()))
-        return self._made(Site(row, node, args, lambda n: self.evaluate(n, point), library="operator", point=point,
+        return self.asked_for(row, node, point) or self._made(Site(row, node, args, lambda n: self.evaluate(n, point), library="operator", point=point,
                                source=point.module.source, name=name))
 
     def _made(self, site: Site) -> Site:
@@ -296,8 +290,7 @@ class Interpreter(Resolution, Following, Callers, Instances, Policies, Container
 
     def _result(self, site: Site) -> Value:
         """The value that a site gives, with the site as its origin."""
-        if "y" in site.args:
-            before_meeting(site)
+        met = before_meeting(site) if "y" in site.args else None
         value = site.give()
         if site.library in LIBRARIES and (value.dtype in WHOLE or value.dtype == "bool"):
             value.dtype = promoted(site, value.dtype)
@@ -320,6 +313,8 @@ class Interpreter(Resolution, Following, Callers, Instances, Policies, Container
             value = t.of_numbers(value)
         value.origin = site
         site.result = value
+        if met:
+            site._values.update(met)
         if value.kind == "sequence" and isinstance(value.obj, tuple):
             parts = enumerate(value.obj)
             value.obj = renewed(value.obj, (
@@ -387,7 +382,7 @@ class Interpreter(Resolution, Following, Callers, Instances, Policies, Container
         return Value(kind="function", obj=Function(node, point, point.module))
 
     def walrus(self, node: ast.NamedExpr, point: Point) -> Value:
-        return self.evaluate(node.value, point)
+        return self.evaluate(*self.parts(node, point)[0])
 
     def text(self, node: ast.JoinedStr, point: Point) -> Value:
         return Value(kind="string")
@@ -467,8 +462,8 @@ class Interpreter(Resolution, Following, Callers, Instances, Policies, Container
         return result.but(zero=result.zero, origin=site, kind="array" if value.kind == "array" else "tensor", const=NO_CONSTANT, obj=None, emptied=value.emptied)
 
     def _call_site(self, row: Op, name: str, node: ast.Call, point: Point) -> Site:
-        made = self._sites.get((node, id(point.memo)))
-        if made is not None and made.op is row:
+        made = self.asked_for(row, node, point)
+        if made is not None:
             return made
         args, complete = calls.bind_op(row, name, node)
         site = Site(row, node, args, lambda n: self.evaluate(n, point), complete=complete,
@@ -500,8 +495,8 @@ class Interpreter(Resolution, Following, Callers, Instances, Policies, Container
             return None
         if (row.name == "method.average") != (receiver.kind == "average"):
             return None
-        made = self._sites.get((node, id(point.memo)))
-        if made is not None and made.op is row:
+        made = self.asked_for(row, node, point)
+        if made is not None:
             return made
         args, complete = calls.bind_op(row, row.name, node, ("self",))
         args["self"] = node.func.value

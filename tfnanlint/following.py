@@ -162,10 +162,12 @@ class Following(Recursion):
             self.reads.append(parameter)
             return unknown(origin=note)
         mark, parameter.stamp = len(self.reads), self.next_stamp()
+        self.asking += 1
         try:
             arriving = self._of_keras(parameter, names) or self._arriving(parameter)
         finally:
             parameter.stamp = 0
+            self.asking -= 1
         self.settled(parameter, mark)
         if arriving is None:
             annotated = self._annotated(function, parameter.name)

@@ -7,7 +7,7 @@ import weakref
 from typing import TYPE_CHECKING, Any, Callable
 
 from tfnanlint.findings import Differentiated
-from tfnanlint.values import NO_CONSTANT, Note, Value, next_token, unknown
+from tfnanlint.values import NO_CONSTANT, Note, Value, unknown
 
 if TYPE_CHECKING:
     from tfnanlint.ops import Op
@@ -67,6 +67,11 @@ class Site:
             found = self._values[param] = self._evaluate(node)
         return found
 
+    def forget(self) -> None:
+        """Ask for every argument anew."""
+        for param in self.args:
+            self._values.pop(param, None)
+
     @property
     def result(self) -> Value | None:
         """The value this site gave, while somebody holds it."""
@@ -77,11 +82,9 @@ class Site:
         self._result = weakref.ref(value)  # the value refers to the site
 
     def give(self) -> Value:
-        """What the row computes, as a value of this site's own: never one that arrived here or that a table keeps."""
-        mark = next_token()
-        value = self.op.gives(self)
-        own = value.token > mark and value.origin is None and all(value is not v for v in self._values.values())
-        value = value if own else value.but(zero=value.zero)
+        """What the row computes, as a value of this site's own: never one that arrived here, or that a table or an expression keeps."""
+        given = self.op.gives(self)
+        value = given.but(zero=given.zero)
         if value.kind in _ARRAYS:
             value.emptied = self._leaves_nothing()
             if value.emptied and any(v.kind == "sequence" for v in self._values.values()):

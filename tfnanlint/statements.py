@@ -80,11 +80,11 @@ class Walk:
         """Remember an expression that is computed here."""
         if node is None:
             return
-        self.scope.statements.append((node.lineno, node.end_lineno, node, self.scope.time))
         if self.walrus:
             for inner in ast.walk(node):
                 if isinstance(inner, ast.NamedExpr):
                     self.bind(inner.target.id, Assigned(inner.value, self.scope.here()))
+        self.scope.statements.append((node.lineno, node.end_lineno, node, self.scope.time))
 
     # Branches
 

@@ -36,6 +36,11 @@ class Subexpressions:
             yield value, point
             point = self.assuming(value, isinstance(node.op, ast.And), point)
 
+    def _of_walrus(self, node: ast.NamedExpr, point: Point) -> Iterator[tuple[ast.AST, Point]]:
+        """`v := f(v)` computes with what the name stood for before."""
+        made = point.scope.at(node.target.id, point.time) if point.over is None else None
+        yield node.value, made.point if isinstance(made, Assigned) and made.node is node.value else point
+
     def _of_lambda(self, node: ast.Lambda, point: Point) -> Iterator[tuple[ast.AST, Point]]:
         yield node.body, self.within(node, point)
 
@@ -89,7 +94,7 @@ class Subexpressions:
 
 
 _SPECIAL: dict[type, Any] = {
-    ast.IfExp: Subexpressions._chosen, ast.BoolOp: Subexpressions._tested, ast.Lambda: Subexpressions._of_lambda,
+    ast.NamedExpr: Subexpressions._of_walrus, ast.IfExp: Subexpressions._chosen, ast.BoolOp: Subexpressions._tested, ast.Lambda: Subexpressions._of_lambda,
     ast.Call: Subexpressions._of_cond, ast.ListComp: Subexpressions._comprehended, ast.SetComp: Subexpressions._comprehended,
     ast.GeneratorExp: Subexpressions._comprehended, ast.DictComp: Subexpressions._comprehended,
 }

@@ -6,7 +6,7 @@ import ast
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Iterator
+from typing import Callable, Iterator
 
 from tfnanlint.flow import File, Subscriptions
 from tfnanlint.scopes import Point
@@ -62,21 +62,29 @@ def _bound(number: float) -> str:
     return f"{number:.9g}"
 
 
-def reveals(source: Source) -> Iterator[Reveal]:
-    """Every `reveal(...)` that is reached, in order of the text."""
+Place = tuple[ast.Call, Point, bool]
+
+
+def _as_they_stand(file: File, places: list[Place]) -> list[Place]:
+    return places
+
+
+def reveals(source: Source, order: Callable[[File, list[Place]], list[Place]] = _as_they_stand) -> Iterator[Reveal]:
+    """Every `reveal(...)` that is reached, asked in order of the text or in another: what is revealed must not depend on it."""
     wanted = Subscriptions(())
     wanted.leaves = frozenset((NAME,))
     file = File(source, wanted, set(), draft=False)
     interpreter = file.interpreter
     rows = [row for row, line in enumerate(source.text.splitlines(), 1) if f"{NAME}(" in line]
-    seen: set[ast.AST] = set()
+    found: dict[ast.AST, Place] = {}
     for row in rows:
         for expression, point in file.module.expressions(row, interpreter):
             for node, inner, stopped in file.seek(expression, point):
-                if node not in seen and isinstance(node, ast.Call) and getattr(node.func, "id", "") == NAME:
-                    seen.add(node)
-                    values = tuple(interpreter.ask(argument, inner) for argument in node.args)
-                    yield Reveal(node.lineno, values, _differentiated(file, values[0], inner, stopped))
+                if isinstance(node, ast.Call) and getattr(node.func, "id", "") == NAME:
+                    found.setdefault(node, (node, inner, stopped))
+    for node, inner, stopped in order(file, list(found.values())):
+        values = tuple(interpreter.ask(argument, inner) for argument in node.args)
+        yield Reveal(node.lineno, values, _differentiated(file, values[0], inner, stopped))
 
 
 def _differentiated(file: File, value: Value, point: Point, stopped: bool) -> str:

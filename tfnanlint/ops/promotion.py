@@ -17,9 +17,9 @@ _FLOATING = frozenset(
 _SUMS = frozenset("reduce_sum sum reduce_prod prod cumsum cumprod trace".split())
 
 
-def before_meeting(site: Site) -> None:
-    """Take away the dtype of an operand that does not decide: Keras and TensorFlow's NumPy take the wider one, of which the other's may be
-    anybody's; and a number that stands before an array is made a tensor first, in float32."""
+def before_meeting(site: Site) -> dict[str, Value] | None:
+    """The operands as they are, when they meet otherwise: take away the dtype of an operand that does not decide: Keras and TensorFlow's NumPy take the wider one, of which the other's may be
+    anybody's; and a number that stands before an array is made a tensor first, in float32. Whoever asks a site for its operands later gets them as they are."""
     x, y = site.value("x"), site.value("y")
     numbers = "number" in (x.kind, y.kind)
     if site.library in _PROMOTING and not numbers and (x.dtype is None) != (y.dtype is None) and "float64" not in (x.dtype, y.dtype):
@@ -28,6 +28,9 @@ def before_meeting(site: Site) -> None:
                 site._values[param] = value.but(dtype=None, zero=value.zero, token=value.token)
     elif site.library in ("tf", "K", "raw") and x.kind == "number" and y.kind == "array" and y.dtype in FLOATS:
         site._values["y"] = y.but(dtype=None, zero=y.zero, token=y.token)
+    else:
+        return None
+    return {"x": x, "y": y}
 
 
 def of_bfloat16(value: Value) -> Value:
