@@ -11,6 +11,8 @@ import pytest
 from tfnanlint import rules
 from tfnanlint.dev.reveal import reveals
 from tfnanlint.flow import Analysis, File
+from tfnanlint.module import Module
+from tfnanlint.expressions import Interpreter
 from tfnanlint.source import Source
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
@@ -121,12 +123,59 @@ def program(a, p):
     reveal(v)
     reveal(tf.cond(p, lambda: v, lambda: v))
 """
+HANDED = """
+import tensorflow as tf
+from elsewhere import register
+
+def scaled(x, by):
+    reveal(x)
+    reveal(by)
+    return x * by, by.scaled
+
+scaled(1.0, 2.0)
+register(scaled)
+"""
+
+
 @pytest.mark.parametrize("text, said", [
     (LOOPS, ["[-1, 4] nan float32", "any not 0 nan inf float32"]), (LISTS, ["[-1, 1] from tf.tanh", "[-1, 1]"]),
     (NAMED, ["[0, inf] from tf.nn.relu", "[0, inf] from tf.nn.relu", "[1, inf] from tf.sqrt"]),
-    (ARGUMENTS, ["unknown bfloat16 from tf.boolean_mask", "[0, inf] int32 number from tf.rank"]), (KEPT, ["unknown", "unknown from tf.cond"])])
+    (ARGUMENTS, ["unknown bfloat16 from tf.boolean_mask", "[0, inf] int32 number from tf.rank"]), (KEPT, ["unknown", "unknown from tf.cond"]), (HANDED, ["unknown", "unknown"])])
 def test_what_is_revealed(text, said):
     made = revealed(text)
     assert [one for _, one in made] == said
     assert revealed(text, turned) == made
     assert revealed(text, stirred) == made
+
+
+CALLERS = """
+import tensorflow as tf
+
+def first(x, n):
+    reveal(tf.sqrt(x))
+    return second(x, n - 1)
+
+def second(x, n):
+    reveal(tf.sqrt(x))
+    return first(x, n - 1) if n else x
+
+def train(x, optimizer):
+    with tf.GradientTape() as tape:
+        y = {called}(x, 3)
+"""
+
+
+@pytest.mark.parametrize("called", ["first", "second"])
+def test_functions_that_call_each_other(called):
+    text = CALLERS.format(called=called)
+    for order in (as_they_stand, turned):
+        assert all(said.endswith("differentiated") for _, said in revealed(text, order))
+
+
+def test_what_a_file_does_with_a_function_is_a_question_of_its_own():
+    text = "def f(x):\n    return x\n\ng = [f, f, f]\nh = f(1)\n"
+    interpreter = Interpreter()
+    module = Module(Source("/nowhere/program.py", text))
+    interpreter.steps = 7
+    assert [interpreter.escapes(function) for function in module.functions.values()] == [True]
+    assert interpreter.steps == 7

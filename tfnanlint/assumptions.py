@@ -7,12 +7,11 @@ as the same try lasts: it is held with the assumptions that it read, and used ag
 from __future__ import annotations
 
 import ast
-from typing import Any
+from typing import Any, Callable
 
 from tfnanlint.ops import Op
 from tfnanlint.scopes import Point
 from tfnanlint.site import Site
-from tfnanlint.values import Value
 
 
 class Nesting:
@@ -23,6 +22,19 @@ class Nesting:
 
     def __init__(self) -> None:
         self.stamp = 0
+
+
+class Pending:
+    """An answer that is being found, and what it is taken for by whoever asks meanwhile."""
+
+    __slots__ = ("stamp", "meanwhile")
+
+    def __init__(self, stamp: int, meanwhile: Any) -> None:
+        self.stamp = stamp
+        self.meanwhile = meanwhile
+
+
+_MISSING: Any = object()
 
 
 class Assumptions:
@@ -37,7 +49,7 @@ class Assumptions:
         self.nesting = Nesting()
         self._sites: dict[tuple[ast.expr, int], Site | None] = {}
         self._stamps = 0
-        self._held: dict[Any, tuple[Value, tuple[tuple[Any, int], ...]]] = {}
+        self._held: dict[Any, tuple[Any, tuple[tuple[Any, int], ...]]] = {}
 
     def asked_for(self, row: Op, node: ast.expr, point: Point) -> Site | None:
         """The site that somebody asked for before its value, to be the origin of that. Not while something is assumed: it would keep
@@ -52,7 +64,7 @@ class Assumptions:
         self._stamps += 1
         return self._stamps
 
-    def hold(self, key: Any, value: Value, mark: int) -> None:
+    def hold(self, key: Any, value: Any, mark: int) -> None:
         """Keep a value together with what was read since `mark`."""
         if len(self.reads) == mark + 1:  # nearly always
             read = self.reads[mark]
@@ -62,7 +74,7 @@ class Assumptions:
         self.reads[mark:] = read
         self._held[key] = (value, tuple((one, one.stamp) for one in read))
 
-    def tentatively(self, key: Any) -> Value | None:
+    def tentatively(self, key: Any) -> Any:
         """The value held for `key`, if everything it assumes is still assumed."""
         found = self._held.get(key)
         if found is None:
@@ -73,6 +85,32 @@ class Assumptions:
                 return None
         self.reads += [one for one, _ in found[1]]
         return found[0]
+
+    def once(self, table: dict[Any, Any], key: Any, meanwhile: Any, find: Callable[..., Any], *args: Any) -> Any:
+        """What `table` keeps under a key; it is found when somebody asks, and kept if it assumes nothing."""
+        known = table.get(key, _MISSING)
+        if type(known) is Pending:
+            self.reads.append(known)
+            return known.meanwhile
+        return known if known is not _MISSING else self._found_once(table, key, meanwhile, find, args)
+
+    def _found_once(self, table: dict[Any, Any], key: Any, meanwhile: Any, find: Callable[..., Any], args: tuple) -> Any:
+        tentative = self.tentatively((id(table), key))
+        if tentative is not None:
+            return tentative[0]
+        mark, pending = len(self.reads), Pending(self.next_stamp(), meanwhile)
+        table[key] = pending
+        try:
+            found = find(*args)
+        finally:
+            pending.stamp = 0
+            del table[key]
+        self.settled(pending, mark)
+        if len(self.reads) == mark:
+            table[key] = found
+        else:
+            self.hold((id(table), key), (found,), mark)
+        return found
 
     def settled(self, assumption: Any, mark: int) -> None:
         """An assumption was settled: what was computed since `mark` stands, unless it read others as well."""

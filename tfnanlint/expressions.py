@@ -72,7 +72,7 @@ class Interpreter(Resolution, Following, Callers, Instances, Policies, Container
         self.allowance = allowance
         self.limit = MAX_STEPS
         self.cut_short = False
-        self.importing: set[Binding] = set()
+        self.importing: dict[Binding, Value] = {}
         self.handed: dict[ast.AST, list[dict[str, Binding]]] = {}
         self.abroad = 0 if callers_abroad else MAX_ABROAD
         self.attributes: dict[tuple[ClassObject, str, int], Binding | None] = {}

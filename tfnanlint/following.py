@@ -217,16 +217,18 @@ class Following(Recursion):
 
     def compiled(self, module: Any) -> list[tuple[Value, Value]]:
         """(loss, model) for every loss that a `compile` in a file is given, alone or in a list or dict."""
-        if module not in self._compiled:
-            self._compiled[module] = []  # while they are being found
-            for call, point in module.calls_to("compile", self) if ".compile(" in module.source.text else ():
-                node = next((k.value for k in call.keywords if k.arg == "loss"), call.args[1] if len(call.args) > 1 else None)
-                if node is None or not isinstance(call.func, ast.Attribute):
-                    continue
-                loss, model = self.evaluate(node, point), self.evaluate(call.func.value, point)
-                several = loss.obj.values() if isinstance(loss.obj, dict) else loss.obj if isinstance(loss.obj, tuple) else (loss,)
-                self._compiled[module] += [(one, model) for one in several]
-        return self._compiled[module]
+        return self.once(self._compiled, module, [], self._found_compiled, module)
+
+    def _found_compiled(self, module: Any) -> list[tuple[Value, Value]]:
+        found = []
+        for call, point in module.calls_to("compile", self) if ".compile(" in module.source.text else ():
+            node = next((k.value for k in call.keywords if k.arg == "loss"), call.args[1] if len(call.args) > 1 else None)
+            if node is None or not isinstance(call.func, ast.Attribute):
+                continue
+            loss, model = self.evaluate(node, point), self.evaluate(call.func.value, point)
+            several = loss.obj.values() if isinstance(loss.obj, dict) else loss.obj if isinstance(loss.obj, tuple) else (loss,)
+            found += [(one, model) for one in several]
+        return found
 
     def _annotated(self, function: Function, name: str) -> Value | None:
         """An instance of the class of the program that a parameter is annotated with."""
@@ -287,14 +289,14 @@ class Following(Recursion):
 
     def _calls_of(self, function: Function) -> list[dict[str, Binding]]:
         """The arguments of every call of a function, by parameter; {} for one whose arguments are hidden by `*`."""
-        if function.node not in self.handed:
-            self.handed[function.node] = []  # while they are being found
-            names = [function.name]
-            if function.name == "__init__" and function.owner is not None:
-                heirs = self.heirs(function.owner)
-                names = [*dict.fromkeys(one.name for one in (function.owner, *heirs)), *(["__init__"] if heirs else []), "cls"]
-            self.handed[function.node] = [bound for name in names for bound in self.handed_by(function, name)]
-        return self.handed[function.node]
+        return self.once(self.handed, function.node, [], self._found_calls_of, function)
+
+    def _found_calls_of(self, function: Function) -> list[dict[str, Binding]]:
+        names = [function.name]
+        if function.name == "__init__" and function.owner is not None:
+            heirs = self.heirs(function.owner)
+            names = [*dict.fromkeys(one.name for one in (function.owner, *heirs)), *(["__init__"] if heirs else []), "cls"]
+        return [bound for name in names for bound in self.handed_by(function, name)]
 
     def may_call(self, function: Function, call: ast.Call, point: Point) -> bool:
         """Whether a call of that name can be one of `function`: not one of TensorFlow, nor of another function of the program."""
@@ -312,16 +314,21 @@ class Following(Recursion):
         """Whether a function is called by somebody else too: by Keras, by a decorator, by whoever it is handed to."""
         if not function.transparent or function.registered or function.owner is not None and function.name in HOOKS:
             return True
-        key = (function.module, function.name)
-        if key not in self.escaping:  # once for all functions of that name: there may be one in each of many classes
-            handed = self.escaping[key] = set()
-            for row in function.module.source.rows_naming(function.name):
-                computed = function.module.computed(row)
-                if computed is not None and not any(_uses(function.name, one) for one in computed):
-                    continue
-                for expression, point in function.module.expressions(row, self):
-                    handed |= self._handed_on(function.name, expression, point)
-        return function.node in self.escaping[key]
+        module, name = function.module, function.name  # once for all functions of that name: there may be one in each of many classes
+        return function.node in self.once(self.escaping, (module, name), (), self._escaping, module, name)
+
+    def _escaping(self, module: Any, name: str) -> set[ast.AST]:
+        """The functions of a name that a file uses as values."""
+        handed: set[ast.AST] = set()
+        spent, self.steps = self.steps, 0  # a question of its own: whoever asks it first must not run out of steps for it
+        for row in module.source.rows_naming(name):
+            computed = module.computed(row)
+            if computed is not None and not any(_uses(name, one) for one in computed):
+                continue
+            for expression, point in module.expressions(row, self):
+                handed |= self._handed_on(name, expression, point)
+        self.steps = spent
+        return handed
 
     def _handed_on(self, name: str, expression: ast.AST, point: Point) -> set[ast.AST]:
         """The functions of a name that an expression uses as values."""

@@ -37,6 +37,7 @@ _UNTRAINED_NAMES = ("Optimizer", "OptimizerV1", "OptimizerV2", "Constraint", "In
 _UNTRAINED_METHODS = frozenset({"inference", "infer", "test_step", "predict_step", "update_state", "result", "on_epoch_end", "on_batch_end",
                                 "get_config", "evaluate", "summary", "generate_step", "call_with_cache", "build_cache", "_build_cache"})
 _MAX_NODES = 4000
+_NOBODY = 1 << 30
 _MAX_BEHIND = 24  # values looked at behind a site
 _MAPPED = re.compile(r"\.map\(\s*(?:self\.)?(\w+)")
 _OWN_GRADIENTS = re.compile(r"\b(?:vjp_fwd|vjp_bwd|jvp_fn)\s*=\s*(\w+)")
@@ -82,6 +83,9 @@ class Gradients:
         self._upstream: set[ast.AST] | None = None
         self._smooth: set[Site] = set()  # what is known not to be rigid
         self._functions: dict[ast.AST, Differentiated] = {}
+        self._asking: dict[ast.AST, int] = {}  # functions of which it is being found out, outermost first
+        self._outermost = _NOBODY  # of those, the first one for which an answer stood in that was not found yet
+        self._meanwhile: dict[ast.AST, tuple[Differentiated, int]] = {}  # answers that hang on such a one, and on which
 
     def of(self, site: Site, stopped: bool) -> Differentiated:
         """`stopped`: the site stands inside a call of stop_gradient."""
@@ -200,16 +204,33 @@ class Gradients:
 
     def function(self, function: Function) -> Differentiated:
         """Whether gradients are taken through a function's body, by its role and by its callers."""
-        known = self._functions.get(function.node)
-        if known is None:
-            self._functions[function.node] = Differentiated.UNKNOWN  # while it is being found out
-            known = self._role(function)
-            if known is Differentiated.UNKNOWN or known is Differentiated.YES and self._own_method(function):
-                called = self._from_callers(function)
-                known = called if called is not Differentiated.UNKNOWN else known
-            if known is Differentiated.UNKNOWN and self._measures(function):
-                known = Differentiated.NO
-            self._functions[function.node] = known
+        node = function.node
+        if node in self._functions:
+            return self._functions[node]
+        if node in self._asking or node in self._meanwhile:
+            known, place = self._meanwhile[node] if node in self._meanwhile else (Differentiated.UNKNOWN, self._asking[node])
+            self._outermost = min(self._outermost, place)
+            return known
+        place, before = len(self._asking), self._outermost
+        self._asking[node], self._outermost = place, _NOBODY
+        known = self._found(function)
+        del self._asking[node]
+        if self._outermost < place:  # functions that call each other: one further out is not answered yet
+            self._meanwhile[node] = known, self._outermost
+        else:
+            self._meanwhile = {one: held for one, held in self._meanwhile.items() if held[1] < place}
+            self._functions[node] = known
+            self._outermost = _NOBODY
+        self._outermost = min(self._outermost, before)
+        return known
+
+    def _found(self, function: Function) -> Differentiated:
+        known = self._role(function)
+        if known is Differentiated.UNKNOWN or known is Differentiated.YES and self._own_method(function):
+            called = self._from_callers(function)
+            known = called if called is not Differentiated.UNKNOWN else known
+        if known is Differentiated.UNKNOWN and self._measures(function):
+            known = Differentiated.NO
         return known
 
     def _own_method(self, function: Function) -> bool:

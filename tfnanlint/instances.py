@@ -62,25 +62,21 @@ class Instances:
 
     def _instance_calls(self, cls: ClassObject) -> list[tuple[ast.Call, Point]]:
         """Every call of an instance of a class; [] where some may not be seen."""
-        key = (cls, self.sees_callers)
-        if key not in self.instance_calls:
-            self.instance_calls[key] = []  # while they are being found
-            self.instance_calls[key] = self._found_calls(cls) or []
-        return self.instance_calls[key]
+        return self.once(self.instance_calls, (cls, self.sees_callers), [], self._found_calls, cls)
 
-    def _found_calls(self, cls: ClassObject) -> list[tuple[ast.Call, Point]] | None:
+    def _found_calls(self, cls: ClassObject) -> list[tuple[ast.Call, Point]]:
         all_made = self._calls_in_project(cls, cls.name)
         modules = dict.fromkeys([cls.module, *(point.scope.module for _, point in all_made)])
         if not all_made or any(cls.name in one.base_names or self._handed_out(cls, one) for one in modules):
-            return None
+            return []
         found: list[tuple[ast.Call, Point]] = []
         for made, point in all_made:
             value = self.callee(made.func, point)
             if value is None or value.obj is not cls:
-                return None
+                return []
             called = self._calls_of_one(made, point, cls)
             if called is None or len(found) + len(called) > MAX_CALLS:
-                return None
+                return []
             found += called
         return found
 

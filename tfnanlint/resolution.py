@@ -218,13 +218,7 @@ class Resolution:
     def _once(self, target: Binding) -> Value:
         """What a name of another file stands for; nothing where that waits for this import itself (`try: from b import x`
         in both of two files)."""
-        if target in self.importing:
-            return unknown()
-        self.importing.add(target)
-        try:
-            return target.value(self)
-        finally:
-            self.importing.discard(target)
+        return self.once(self.importing, target, unknown(), target.value, self)
 
     def configured(self, value: Value, name: str, owner: ast.expr, point: Point) -> Value:
         """A setting read from an object of which nothing is known: what the project itself sets it to, where those are numbers

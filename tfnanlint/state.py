@@ -116,17 +116,17 @@ class State:
 
     def remembered(self, site: Site, value: Value) -> Value:
         """The value of a variable that training does not move: what it starts with, or any assignment leaves."""
-        node, point = site.node, site.point
-        if node not in self.states:
-            self.states[node] = None
-            start = started(site)
-            if start.known and (not moved_by_training(site, self._of_metric(site)) or self._counts(start, node, point)):
-                self.states[node] = self._loop(as_tensor(start, value.dtype), self._changes(node, point.module))
-        state = self.states[node]
+        state = self.once(self.states, site.node, None, self._kept_in, site, value)
         found = state.value(self) if state is not None else None
         if found is None or not found.known or found.lo > found.hi:
             return Value(dtype=value.dtype) if state is not None else value
         return Value(found.lo, found.hi, found.zero, nan=found.nan, inf=found.inf, dtype=value.dtype, evident=found.evident)
+
+    def _kept_in(self, site: Site, value: Value) -> Loop | None:
+        start, node, point = started(site), site.node, site.point
+        if not start.known or moved_by_training(site, self._of_metric(site)) and not self._counts(start, node, point):
+            return None
+        return self._loop(as_tensor(start, value.dtype), self._changes(node, point.module))
 
     def _counts(self, start: Value, node: ast.Call, point: Point) -> bool:
         """Whether a variable starts with a number and its file only adds positive numbers to it: nobody trains a counter."""
@@ -152,17 +152,16 @@ class State:
 
     def _slot(self, owner: Instance, name: str, maker: str) -> Loop | None:
         """A slot of an optimizer: what it starts with, or any assignment leaves; None where it is handed to an op as it is."""
-        key = (owner.cls, name)
-        if key not in self.states:
-            self.states[key] = None
-            classes, changes = self.lineage(owner.cls), []
-            for module in dict.fromkeys(cls.module for cls in classes):
-                for target, sign, given, point in self._all_changes(module):
-                    of_class = point.scope.function is not None and point.scope.function.owner in classes
-                    if of_class and any(_slot_name(made) == name for made in self._makers(target, point, _DEPTH)):
-                        changes.append((sign, given))
-            self.states[key] = self._loop(self._slot_start(owner, name, maker), changes)
-        return self.states[key]
+        return self.once(self.states, (owner.cls, name), None, self._found_slot, owner, name, maker)
+
+    def _found_slot(self, owner: Instance, name: str, maker: str) -> Loop | None:
+        classes, changes = self.lineage(owner.cls), []
+        for module in dict.fromkeys(cls.module for cls in classes):
+            for target, sign, given, point in self._all_changes(module):
+                of_class = point.scope.function is not None and point.scope.function.owner in classes
+                if of_class and any(_slot_name(made) == name for made in self._makers(target, point, _DEPTH)):
+                    changes.append((sign, given))
+        return self._loop(self._slot_start(owner, name, maker), changes)
 
     def _slot_start(self, owner: Instance, name: str, maker: str) -> Value:
         for call, point in self._calls_in(owner, maker):
