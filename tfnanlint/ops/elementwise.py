@@ -219,9 +219,11 @@ op("tf.clip_by_average_norm", "", "x clip_norm name", t.passes(), untested="divi
 
 
 def _clip_by_global_norm(site: Site) -> Value:
-    gradients, norm = site.value("t_list"), site.value("clip_norm")
-    clipped = [_clipped_to_norm(x, norm) for x in t.elements(gradients)]
-    given = t.elements(gradients)
+    """Every element is NaN where the norm of all is Inf: squares overflow from 1.8e19 on."""
+    given, norm = t.elements(site.value("t_list")), site.value("clip_norm")
+    endless = any(max(abs(x.lo), abs(x.hi)) >= t.limits_of(x.dtype).max**0.5 for x in given)
+    clipped = [_clipped_to_norm(x, norm) for x in given]
+    clipped = [x.but(nan=True) for x in clipped] if endless else clipped
     return t.several(t.several(*clipped), Value(0.0, INF, nan=any(x.nan for x in given), inf=any(x.inf for x in given)))
 
 
