@@ -29,7 +29,7 @@ https://github.com/keras-team/keras/issues/23075 (a bound behind rsqrt)
 from dataclasses import dataclass
 
 from tfnanlint.api import (NO_CONSTANT, Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Note, Site, Value, argument, ast,
-                           evidence, made_by, repairs, rule)
+                           evidence, made_by, repairs, rule, truth_only)
 
 ROOTS = ("tf.sqrt", "K.sqrt", "tf.norm", "tf.math.reduce_std", "tf.math.reduce_euclidean_norm")
 ALWAYS = ("eager", "graph", "xla")
@@ -217,7 +217,7 @@ def grade(root: Site, site: Site) -> Certainty | None:
     if root.op.name in ("tf.norm", "tf.math.reduce_euclidean_norm") and (not x.zero or safe_order(root)):
         return None
     total = made_by(x, "tf.reduce_sum", "tf.reduce_mean") if root.op.name in ("tf.sqrt", "K.sqrt") else root
-    if total is not None and evidence.random_weight(total.value(total.op.main)):
+    if total is not None and evidence.random_weight(total.value(total.op.main)) or not x.exact and truth_only(x, root.point):
         return None
     if not x.known and root.op.name in ("tf.sqrt", "K.sqrt"):
         return Certainty.UNKNOWN

@@ -21,7 +21,7 @@ https://github.com/davidsandberg/facenet/issues/692 (arccos of 1.0000001)
 """
 
 from tfnanlint.api import (INF, Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Note, Site, Value, domain,
-                           looks_for_nan, named_safe, plain, repairs, rule, words)
+                           looks_for_nan, named_safe, plain, repairs, rule, truth_only, words)
 
 FINITE_AT_THE_EDGE = ("tf.acos", "tf.asin", "tf.acosh")
 CUT = ("tf.acos", "tf.asin")
@@ -35,7 +35,7 @@ def check(inverse: Site, here: Context) -> Iterator[Finding]:
     if where is None or not here.numeric(x) or x.kind == "number" or where.holds(x) or here.hidden(inverse):
         return
     outside = x.lo < where.lo or x.hi > where.hi
-    stopped = inverse.differentiated is Differentiated.NO or here.made_by(x, "tf.stop_gradient") is not None
+    stopped = inverse.differentiated is Differentiated.NO or here.made_by(x, "tf.stop_gradient") is not None or truth_only(x, inverse.point)
     if not outside and inverse.op.name in FINITE_AT_THE_EDGE and stopped:
         return
     certainty = Certainty.UNKNOWN if magnitude_of_unknown(x, here) else here.grade(x, surely=where.fails(x))

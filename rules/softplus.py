@@ -20,7 +20,7 @@ https://github.com/tensorforce/tensorforce/issues/114 (log(exp(x) + 1) in a dist
 
 import math
 
-from tfnanlint.api import Certainty, Claim, Context, Differentiated, Finding, Iterator, Site, argument, exponential_of, rule
+from tfnanlint.api import Certainty, Claim, Context, Differentiated, Finding, Iterator, Site, Value, argument, exponential_of, rule, tame, truth_only
 
 
 @rule("TFN304", "softplus", on="tf.math.log tf.math.log1p", over="TFN101 TFN106 TFN307 TFN204 TFN206", silent="MAY/NO")
@@ -28,12 +28,22 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
     exp = exponential(log)
     if exp is None or exp.value("x").hi < math.log(exp.value("x").limits.max):
         return
+    if signed(exp.value("x"), exp, here):
+        return
     if log.differentiated is Differentiated.NO and here.masked(exp) is not None:
         return
     fixes = here.rewrite(log, "tf.math.softplus({x})", title="use softplus", claim=Claim.EQUAL,
                          x=argument(exp, "x", "exponent")) if exp.complete else []
     yield here.finding(log, "x", "softplus written as log(1 + exp(x)): the exponential overflows for large x, the result is "
                        "inf and its gradient NaN", Certainty.MAY, fixes)
+
+
+def signed(x: Value, exp: Site, here: Context) -> bool:
+    """Labels, which are -1 and 1, times scores that were clipped: neither is large."""
+    minus = here.made_by(x, "tf.negative")
+    product = here.made_by(x if minus is None else minus.value("x"), "tf.multiply")
+    return product is not None and any(truth_only(product.value(one), exp.point) and tame(product.value(other))
+                                       for one, other in (("x", "y"), ("y", "x")))
 
 
 def exponential(log: Site) -> Site | None:

@@ -22,12 +22,9 @@ https://github.com/keras-team/keras-io/issues/910 (the gradient penalty of a WGA
 https://github.com/keras-team/keras/issues/6644 (RMSE as a loss)
 """
 
-import re
-
 from tfnanlint.api import (Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Note, Site, Value, evidence, made_by, same,
-                           repairs, rule, words, zero_put_in)
+                           repairs, rule, truth_only, words, zero_put_in)
 
-LABELS = re.compile(r"parameter '(?:y_true|labels?|targets?|ground_?truth)' of ")
 CLIPPED = "K.sqrt"  # takes the root of 0 where its input is negative
 
 
@@ -42,7 +39,7 @@ def check(root: Site, here: Context) -> Iterator[Finding]:
     quotient = here.made_by(x, "tf.divide")
     if quotient is not None and x.lo >= 0 and quotient.value("x").positive:
         return  # 0 only where the divisor is infinite
-    if not x.exact and (zero_put_in(x, here.interpreter) or truth_only(x) or norm_of_weight(x)) or root.differentiated is Differentiated.NO:
+    if not x.exact and (zero_put_in(x, here.interpreter) or truth_only(x, root.point) or norm_of_weight(x)) or root.differentiated is Differentiated.NO:
         return
     certainty = Certainty.MUST if x.hi <= 0 else Certainty.MAY
     name = "cube root" if root.op.name == "ops.cbrt" else "square root"
@@ -72,24 +69,6 @@ def norm_of_weight(x: Value) -> bool:
     """Whether a value is the sum of the squares of weights that start at random: not all of them come to be 0."""
     total = made_by(x, "tf.reduce_sum", "tf.reduce_mean")
     return total is not None and evidence.random_weight(total.value("x"))
-
-
-def truth_only(x: Value, limit: int = 24) -> bool:
-    """Whether a value is made of labels and numbers only: data that no gradient is taken of."""
-    queue, seen, labels = [x], 0, False
-    while queue:
-        value = queue.pop()
-        note = value.origin
-        seen += 1
-        while isinstance(note, Note) and note.text and not LABELS.match(note.text):
-            note = note.parent
-        if isinstance(note, Note) and LABELS.match(note.text):
-            labels = True
-        elif isinstance(note, Site) and note.args and seen < limit:
-            queue += [note.value(param) for param in note.args if param not in ("axis", "keepdims", "name", "dtype")]
-        elif value.kind != "number":
-            return False
-    return labels
 
 
 def origin(x) -> str:

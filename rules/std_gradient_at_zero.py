@@ -17,7 +17,7 @@ https://github.com/keras-team/keras/issues/2960 (K.std of a vector of zeros),
 https://github.com/tensorflow/tensorflow/issues/56830 (reduce_std of one element)
 """
 
-from tfnanlint.api import Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Named, Site, part_of, repairs, rule
+from tfnanlint.api import Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Named, Site, part_of, repairs, rule, truth_only
 
 
 
@@ -26,7 +26,7 @@ def check(std: Site, here: Context) -> Iterator[Finding]:
     x, whole = std.value("x"), std.op.name == "tf.math.reduce_std"
     if not here.numeric(x) or not whole and not here.made_by(x, "tf.math.reduce_variance") and not part_of(x, 1, "tf.nn.moments"):
         return
-    if std.differentiated is Differentiated.NO:
+    if std.differentiated is Differentiated.NO or not x.exact and truth_only(x, std.point):
         return
     fixes = deviation(std, here) if whole else root(std, here)
     late = here.flat_behind(std)

@@ -27,7 +27,7 @@ https://github.com/qqwweee/keras-yolo3/issues/171 (K.switch around a log)
 """
 
 from tfnanlint.api import (Certainty, Changed, Claim, Context, Differentiated, Finding, Fix, Iterator, Masked, Named, Site,
-                           argument, ast, evidence, filler, read_by_choice_only, repairs, rule)
+                           argument, ast, evidence, filler, of_labels, read_by_choice_only, repairs, rule)
 
 TITLE = "mask the input too"
 CONDITION = frozenset(("tf.where", "K.switch", "tf.boolean_mask"))
@@ -46,7 +46,7 @@ def check(choice: Site, here: Context) -> Iterator[Finding]:
         return
     for masked in found:
         masked.site._differentiated = choice._differentiated
-        if masked.cut or masked.site.differentiated is Differentiated.NO or not here.numeric(masked.site.value(masked.param)) or promised(masked, here):
+        if masked.cut or masked.site.differentiated is Differentiated.NO or not here.numeric(masked.site.value(masked.param)) or promised(masked, here) or of_labels(masked.site):
             continue
         yield finding(masked, here)
 

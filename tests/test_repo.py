@@ -28,7 +28,7 @@ source magics cells notebook
 nodes docstrings conditions names values findings epsilons fingerprint edits
 site ops scopes aliases calls statements settings project module
 assumptions resolution recursion callers following instances policies containers state subexpressions expressions
-endings gradients domains exponents moments probabilities pairings masks branches evidence assertions reach
+endings gradients domains exponents moments labels probabilities pairings masks branches evidence assertions reach
 template rewrite rules repairs api
 flow
 notices keys patterns revision config suppress checking store cache baseline changes pages

@@ -7,11 +7,12 @@ from typing import Iterator
 
 from tfnanlint import evidence, moments, repairs
 from tfnanlint.assertions import looks_for_nan, named_count, named_safe, named_scale
-from tfnanlint.endings import never_reached
+from tfnanlint.endings import decides, never_reached
 from tfnanlint.epsilons import NEAREST
 from tfnanlint.domains import Domain, domain, domains, filler
 from tfnanlint.exponents import exponential_of, on_a_grid, opposite, shifted_by_maximum, tame
 from tfnanlint.findings import Certainty, Claim, Differentiated, Finding, Fix
+from tfnanlint.labels import of_labels, truth_only
 from tfnanlint.masks import Masked, branches, clipped, mask_test, plain, read_by_choice_only, zero_put_in
 from tfnanlint.ops import SETTINGS
 from tfnanlint.pairings import COMPILE, FAMILIES, Pairing, last_layer, layer_names, linear, maker, rescued, units
@@ -22,8 +23,8 @@ from tfnanlint.site import Site, made_by, part_of, same
 from tfnanlint.values import FLOATS, INF, NO_CONSTANT, SMALLEST, Note, Value, number, number_text, rounded, words
 
 __all__ = ["argument", "ast", "branches", "Certainty", "Changed", "Claim", "clipped", "COMPILE", "Context",
-           "Differentiated", "Domain", "domain", "domains", "evidence", "exponential_of", "FAMILIES", "filler", "Finding", "Fix",
+           "decides", "Differentiated", "Domain", "domain", "domains", "evidence", "exponential_of", "FAMILIES", "filler", "Finding", "Fix",
            "FLOATS", "image", "INF", "Iterator", "last_layer", "layer_names", "linear", "logged", "looks_for_nan", "made_by", "maker", "mask_test", "Masked",
-           "moments", "Named", "named_count", "named_safe", "named_scale", "NEAREST", "never_reached", "NO_CONSTANT", "Note", "number", "number_text", "on_a_grid", "opposite", "Outside", "Pairing",
+           "moments", "Named", "named_count", "named_safe", "named_scale", "NEAREST", "never_reached", "NO_CONSTANT", "Note", "number", "number_text", "of_labels", "on_a_grid", "opposite", "Outside", "Pairing",
            "part_of", "plain", "Probability", "probability", "read_by_choice_only", "repairs", "rescued", "rounded", "rule", "same", "SETTINGS",
-           "shifted_by_maximum", "Site", "SMALLEST", "spot", "step", "tame", "units", "Value", "words", "zero_put_in"]
+           "shifted_by_maximum", "Site", "SMALLEST", "spot", "step", "tame", "truth_only", "units", "Value", "words", "zero_put_in"]

@@ -6,7 +6,7 @@ import ast
 import builtins
 import re
 from functools import cached_property
-from typing import Any
+from typing import Any, Callable
 
 from tfnanlint.calls import Function
 from tfnanlint.conditions import leaf
@@ -14,6 +14,7 @@ from tfnanlint.nodes import nodes_in, parts_of
 from tfnanlint.scopes import Assigned, Point, Scope
 from tfnanlint.source import holds_tests
 
+_ORDERS = frozenset("less less_equal greater greater_equal".split())
 # What asks how a value stands to others, and gives no part of it on: -Inf is a right answer to these, NaN is "no".
 COMPARISONS = frozenset("less less_equal greater greater_equal equal not_equal isclose "
                         "is_nan is_inf is_finite isnan isinf isfinite categorical shape size rank zeros_like ones_like".split())
@@ -158,17 +159,17 @@ class Endings:
         return any(read.lineno >= node.lineno and any(isinstance(outer, ast.Call) and leaf(outer.func) in NAN_TESTS for outer, _ in self._above(whole, read))
                    for path in self.paths(node) for whole, read, _ in self._read.get(path, ()))
 
-    def only_flattened(self, node: ast.AST) -> bool:
-        """Whether every way from an expression goes straight into a square, a magnitude or a norm, which are flat at 0."""
+    def only_straight(self, node: ast.AST, into_it: Callable[[ast.AST, ast.AST], bool]) -> bool:
+        """Whether every way from an expression goes straight into what a test of (what stands around, a part of it) asks for."""
         whole = next((one for one in self._on_row.get(node.lineno, ()) if node in self._outer(one)), None)
         if whole is None:
             return False
         if whole is not node:
-            return _flattens(*self._above(whole, node)[-1])
+            return into_it(*self._above(whole, node)[-1])
         into = self.assigned(whole)
         reads = self._read.get(into, ()) if into is not None else ()
         return bool(reads) and all(name is not one and name.lineno > whole.end_lineno and not isinstance(one, _BODIES)
-                                   and _flattens(*self._above(one, name)[-1]) for one, name, _ in reads)
+                                   and into_it(*self._above(one, name)[-1]) for one, name, _ in reads)
 
     def unread(self, node: ast.AST) -> bool:
         """Whether an expression is assigned to a name of this function that nobody reads."""
@@ -294,7 +295,19 @@ def flattened(site: Any, module: Any) -> bool:
     point = site.point
     if point is None or point.over is not None or not hasattr(site.node, "lineno"):
         return False
-    return endings_of(point.scope, module).only_flattened(site.node)
+    return endings_of(point.scope, module).only_straight(site.node, _flattens)
+
+
+def decides(site: Any) -> bool:
+    """Whether all that becomes of what a site gives is an element by element comparison: Inf is a right answer there, NaN is "no"."""
+    point = site.point
+    if point is None or point.over is not None or point.scope.function is None or not hasattr(site.node, "lineno"):
+        return False
+    return endings_of(point.scope, point.scope.module).only_straight(site.node, _compares)
+
+
+def _compares(outer: ast.AST, inner: ast.AST) -> bool:
+    return isinstance(outer, ast.Compare) or isinstance(outer, ast.Call) and inner is not outer.func and leaf(outer.func) in _ORDERS
 
 
 def _flattens(outer: ast.AST, inner: ast.AST) -> bool:

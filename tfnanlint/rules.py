@@ -22,6 +22,7 @@ from tfnanlint.epsilons import epsilon
 from tfnanlint.evidence import widest
 from tfnanlint.findings import MODES, Certainty, Claim, Edit, Finding, Fix, Differentiated, Setup, Silence, Step, where_it_shows
 from tfnanlint.names import IMPORTS, local_spelling
+from tfnanlint.labels import of_labels
 from tfnanlint.masks import CLIPS, Masked, Masks
 from tfnanlint.nodes import nodes_in
 from tfnanlint.pairings import Pairing, output_layers, pairings
@@ -199,7 +200,7 @@ class Context:
         if masked is None:
             return site.differentiated is Differentiated.NO and self.masks.passed_over(site, self.around(site.node))
         if masked.choice.op.name not in CLIPS:
-            return masked.cut or site.differentiated is Differentiated.NO
+            return masked.cut or site.differentiated is Differentiated.NO or of_labels(site)
         if site.op.name == "tf.divide":  # a clip cuts Inf off, not the NaN of 0 / 0
             return site.value("x").nonzero and site.value("x").known and site.differentiated is not Differentiated.YES
         value = site.value(masked.param)
