@@ -17,9 +17,9 @@ can be kept at or above a small number with `tf.maximum(d, eps)`; one that chang
 example as `tf.nn.softplus(v) + eps`. Below a root the small number belongs inside, `tf.sqrt(s + eps)`, because the
 gradient of the root itself is infinite at 0.
 
-Doubtful is a quotient that is only written into summaries, where NaN is a gap in a curve, or of which the function itself asks
-whether it is finite, where no gradient is known to be taken, and one by the spread of a whole tensor or by a mean of squares where
-nothing says whether a gradient is taken. So is one by the sum of values that are kept above 0 only afterwards, too late for a row of
+Doubtful is a quotient that is only written into summaries, where NaN is a gap in a curve, one that is compared element by element and
+nothing else (0 / 0 is "no" there), or of which the function itself asks whether it is finite, where no gradient is known to be taken,
+and one by the spread of a whole tensor or by a mean of squares where nothing says whether a gradient is taken. So is one by the sum of values that are kept above 0 only afterwards, too late for a row of
 zeros: what is handed in is mostly a softmax (a stranger found three of eight such right).
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/divide_no_nan
@@ -31,7 +31,7 @@ https://github.com/keras-team/keras/issues/2001 (pixels that never change, divid
 https://github.com/tensorflow/addons/issues/2447 (a triplet loss in a batch without a positive pair)
 """
 
-from tfnanlint.api import (Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Site, Value, evidence, plain,
+from tfnanlint.api import (Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Site, Value, decides, evidence, plain,
                            repairs, rule, words)
 
 ZERO_AT_ZERO = ("tf.square", "tf.abs", "tf.nn.relu", "tf.maximum")  # a masked element stays 0 behind them
@@ -60,7 +60,7 @@ def check(division: Site, here: Context) -> Iterator[Finding]:
     unsure = certainty is Certainty.MAY and not here.draft
     if unsure and why.startswith(BOUNDED) and rare(division, divisor, here):
         certainty = Certainty.UNKNOWN
-    doubtful = unsure and (here.only_compared(division, shown=True) or here.tested_for_nan(division)
+    doubtful = unsure and (here.only_compared(division, shown=True) or decides(division) or here.tested_for_nan(division)
                            or division.differentiated is Differentiated.UNKNOWN and why.startswith(BOUNDED) and of_everything(divisor, here))
     inner = [root.node for root in repairs.roots(divisor)
              if root.source is here.source and here.source.span(root.node) in here.source.span(division.node)]
@@ -128,7 +128,9 @@ def normalised_weight(division: Site, here: Context) -> bool:
     weight = plain(division.value("x")) if total is not None else None
     if weight is None or not any(here.same(weight, one) for one in summands(total, here)):
         return False
-    return here.made_by(weight, "tf.math.reciprocal", "tf.divide", *evidence.SUMS) is None and any(
+    power = here.made_by(weight, "tf.pow", "tf.square", "tf.sqrt")  # of weights that add up to 1 is above 0, too
+    base = weight if power is None else power.value("x")
+    return here.made_by(base, "tf.math.reciprocal", "tf.divide", *evidence.SUMS) is None and any(
         times.value("y" if param == "x" else "x").kind != "number" for times, param, _ in here.masks.factors(division))
 
 

@@ -70,9 +70,15 @@ def doubted(log: Site, certainty: Certainty, here: Context) -> bool:
     that its name calls it a scale, or that it is the diagonal of a matrix: all of six such logarithms that were read were of a triangular
     factor, where it is above 0."""
     x = log.value("x")
-    return certainty is Certainty.UNKNOWN and (evidence.promised(x) or evidence.worked_out(x) or wraps(log, here)
+    return certainty is Certainty.UNKNOWN and (evidence.promised(x) or evidence.worked_out(x) or wraps(log, here) or lifted(x, here)
                                                or here.made_by(x, "tf.linalg.diag_part") is not None
                                                or named_scale(log, "x") and handed_in(x) and not multiplied(log, here))
+
+
+def lifted(x: Value, here: Context) -> bool:
+    """(y + eps) / a: who adds a small number to what is divided knows both for values that are not negative."""
+    site = here.made_by(x, "tf.divide")
+    return site is not None and site.value("x").guarded and not site.value("y").known
 
 
 def wraps(log: Site, here: Context) -> bool:

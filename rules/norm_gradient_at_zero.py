@@ -29,7 +29,7 @@ https://github.com/jina-ai/finetuner/pull/34 (distances of equal embeddings)
 """
 
 from tfnanlint.api import (Certainty, Claim, Context, Differentiated, Finding, Fix, INF, Iterator, Named, NO_CONSTANT, Site,
-                           evidence, repairs, rule)
+                           evidence, plain, repairs, rule, truth_only)
 
 EUCLIDEAN = ("euclidean", "fro", 2)
 
@@ -40,7 +40,7 @@ def check(norm: Site, here: Context) -> Iterator[Finding]:
     x = norm.value("x")
     if safe_order(norm) or not here.numeric(x) or not can_vanish(norm) or norm.differentiated is Differentiated.NO:
         return
-    if not x.known and norm.differentiated is not Differentiated.YES:
+    if not x.known and norm.differentiated is not Differentiated.YES or not x.exact and truth_only(x, norm.point):
         return
     certainty = Certainty.MUST if x.lo == x.hi == 0 else Certainty.MAY if x.known else Certainty.UNKNOWN
     what = "the direction of a zero vector is 0 / 0" if norm.op.name == "tf.linalg.normalize" else "the norm of a zero vector is 0"
@@ -64,7 +64,7 @@ def safe_order(norm: Site) -> bool:
 def can_vanish(norm: Site) -> bool:
     """Whether all elements can be 0 at once."""
     x = norm.value("x")
-    return x.zero and not x.guarded and not evidence.random_weight(x)
+    return x.zero and not x.guarded and not evidence.random_weight(x) and not evidence.made_by_keras(plain(x))
 
 
 def fixes(norm: Site, here: Context) -> list[Fix]:

@@ -254,8 +254,10 @@ def _only_new_axes(index: ast.expr) -> bool:
 
 
 def _is_mask(index: ast.expr, point: Point) -> bool:
-    """Whether an index is a comparison that was given a name (`x[positive]`), or what such a mask leaves out (`x[~positive]`)."""
+    """Whether an index is a comparison that was given a name (`x[positive]`), or what a mask leaves out (`x[~positive]`, `x[~(x > 0)]`)."""
     name = index.operand if isinstance(index, ast.UnaryOp) and isinstance(index.op, ast.Invert) else index
+    if isinstance(name, ast.Compare):
+        return True
     binding = unrefined(point.lookup(name.id)) if isinstance(name, ast.Name) else None
     return isinstance(binding, Assigned) and (isinstance(binding.node, ast.Compare) or isinstance(binding.node, ast.BinOp) and isinstance(
         binding.node.op, (ast.BitAnd, ast.BitOr)))

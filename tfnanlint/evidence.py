@@ -6,6 +6,7 @@ Bounds alone do not: the square of an unknown number, `1 - b ** n`, an exponenti
 from __future__ import annotations
 
 import ast
+import re
 
 from tfnanlint.conditions import path_of
 from tfnanlint.docstrings import promises_positive
@@ -24,12 +25,14 @@ _PARTS = ("tf.multiply", "tf.add", "tf.maximum")
 _UNDERFLOWING = ("tf.exp", "tf.sigmoid")
 _DRAWS = ("tf.random.", "np.random.", "K.random_", "keras.random.")
 _CONSTANTS = ("tf.constant", "tf.convert_to_tensor")
+_OF_GRIDS = ("tf.exp", "tf.math.reciprocal", "method.prob")
 _SPREADS = ("tf.math.reduce_std", "tf.math.reduce_variance", "tf.nn.moments")
 _ORDINARY = ("tf.nn.relu", "tf.one_hot", "tf.sequence_mask", "tf.equal", "tf.not_equal", "tf.greater", "tf.less", "tf.sign", "tf.size", "tf.shape")
 _SATURATING = ("tf.tanh", "tf.sigmoid", "tf.nn.softmax")
 _SQUARES = ("tf.square", "tf.abs", "tf.pow")
 _DECAYING = tuple(f"tf.train.{name}_decay" for name in ("exponential", "natural_exp", "inverse_time"))
 _KEEPING_SIGN = {"tf.multiply": ("x", "y"), "tf.divide": ("x", "y"), "tf.add": ("x", "y"), "tf.sqrt": ("x",), "tf.square": ("x",)}
+_KERNEL = re.compile(r"\.(?:(?:depthwise|pointwise|recurrent)_)?kernel'$")
 _LONG = 2.0**31  # the length of an axis is below it
 
 
@@ -201,10 +204,20 @@ def _scale(value: Value) -> bool:
 
 
 def _on_a_kernel(divisor: Value) -> bool:
-    """The sum of exponentials or reciprocals of a fixed range of numbers: the middle of a blur kernel is no 0."""
+    """The sum of exponentials, reciprocals or densities of a fixed range of numbers, or of products of such: the middle of a blur
+    kernel is no 0."""
     total = made_by(divisor, *SUMS)
-    part = made_by(total.value("x"), "tf.exp", "tf.math.reciprocal") if total is not None else None
-    return part is not None and on_a_grid(part.value("x"))
+    return total is not None and _kernel(total.value("x"))
+
+
+def _kernel(value: Value, depth: int = 3) -> bool:
+    part = made_by(value, "tf.exp", "tf.math.reciprocal", "method.prob", "tf.einsum", "tf.multiply", "tf.matmul", "tf.tensordot")
+    if part is None or depth == 0:
+        return False
+    if part.op.name in _OF_GRIDS:
+        return on_a_grid(part.value(part.op.main))
+    parts = part.value("inputs").obj if part.op.name == "tf.einsum" else tuple(part.value(param) for param in part.args if param in ("a", "b", "x", "y"))
+    return isinstance(parts, tuple) and len(parts) > 1 and all(_kernel(one, depth - 1) for one in parts)
 
 
 def random_weight(vector: Value, depth: int = 4) -> bool:
@@ -217,10 +230,19 @@ def random_weight(vector: Value, depth: int = 4) -> bool:
     return starts_at_random(site) or site.op.name in _SQUARES and random_weight(site.value("x"), depth - 1)
 
 
+def made_by_keras(value: Value) -> bool:
+    """An attribute that nobody in the program assigns and that Keras calls a kernel: what its own layers begin with, at random. (Who
+    adds a small number to its norm reckons with 0 all the same.)"""
+    note = value.origin
+    return isinstance(note, Note) and note.given and not note.parameter and _KERNEL.search(note.text) is not None
+
+
 def _drawn(divisor: Value, depth: int = 6) -> int:
     """How many random draws are added up in a divisor; 0 where something else is in it. A weight that starts with random numbers
     counts as one of them: training does not move all of them to 0."""
     site = widest(plain(divisor)).origin
+    if isinstance(site, Note) and made_by_keras(plain(divisor)):
+        return 1
     if isinstance(site, Note):
         site = widest(plain(Value(origin=site.parent))).origin if isinstance(site.parent, Site) else None
     if not isinstance(site, Site) or depth == 0:
