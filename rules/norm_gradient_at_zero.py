@@ -64,7 +64,7 @@ def safe_order(norm: Site) -> bool:
 def can_vanish(norm: Site) -> bool:
     """Whether all elements can be 0 at once."""
     x = norm.value("x")
-    return x.zero and not x.guarded and not evidence.random_weight(x) and not evidence.made_by_keras(plain(x))
+    return x.zero and not x.guarded and not evidence.random_weight(x) and not evidence.made_by_keras(plain(x)) and not evidence.has_ones(norm)
 
 
 def fixes(norm: Site, here: Context) -> list[Fix]:

@@ -32,6 +32,7 @@ _SATURATING = ("tf.tanh", "tf.sigmoid", "tf.nn.softmax")
 _SQUARES = ("tf.square", "tf.abs", "tf.pow")
 _DECAYING = tuple(f"tf.train.{name}_decay" for name in ("exponential", "natural_exp", "inverse_time"))
 _KEEPING_SIGN = {"tf.multiply": ("x", "y"), "tf.divide": ("x", "y"), "tf.add": ("x", "y"), "tf.sqrt": ("x",), "tf.square": ("x",)}
+_SMALL = 1e-3
 _KERNEL = re.compile(r"\.(?:(?:depthwise|pointwise|recurrent)_)?kernel'$")
 _LONG = 2.0**31  # the length of an axis is below it
 
@@ -68,6 +69,8 @@ def counted(divisor: Value) -> bool:
     """A Python number or a size made a tensor (Python itself would have complained about 0), or what lies within lengths
     of at least 1."""
     bare = _unscaled(plain(divisor))
+    root = made_by(bare, "tf.sqrt")  # of the size of a head: `tf.sqrt(tf.cast(channels // heads, tf.float32))`
+    bare = bare if root is None else plain(root.value("x"))
     if bare.lo == 0 and made_by(bare, "tf.size", "tf.shape") is not None:
         return False  # how many are left of those that a test chose
     minus = made_by(bare, "tf.subtract")
@@ -114,7 +117,7 @@ def shows_zero(divisor: Value, depth: int = 4) -> bool:
     if quotient is not None and divisor.nonnegative and (quotient.value("x").positive or _scale(quotient.value("x"))):
         return False
     total = made_by(divisor, *SUMS, "tf.norm")
-    if total is not None and (_scale(total.value("x")) or made_by(total.value("x"), "tf.eye") is not None or _falling(total.value("x"))):
+    if total is not None and (_scale(total.value("x")) or has_ones(total) or _falling(total.value("x")) or _lifted(total.value("x"))):
         return False
     if site is None:
         if divisor.lo == -INF and divisor.hi == INF:
@@ -261,6 +264,25 @@ def _drawn(divisor: Value, depth: int = 6) -> int:
     if name in _CONSTANTS:
         return _drawn(site.value("x"), depth - 1)
     return _drawn(site.value("x"), depth - 1) if name in _INSIDE + ("tf.abs",) else 0
+
+
+def has_ones(total: Site) -> bool:
+    """A sum or norm of a unit matrix, or of the rows or columns of one on whose diagonal a number was put: none of them is 0."""
+    filled = made_by(total.value("x"), "tf.eye", "tf.linalg.set_diag")
+    if filled is None or filled.op.name == "tf.eye":
+        return filled is not None
+    diagonal = filled.value("diagonal")
+    return diagonal.known and diagonal.nonzero and total.const("axis", None) in (None, -1, -2)
+
+
+def _lifted(value: Value) -> bool:
+    """What small numbers of a written list were added to, at some places: somebody has thought of a sum of nothing."""
+    total = made_by(value, "tf.add")
+    for part in [total.value(param) for param in ("x", "y")] if total is not None else ():
+        listed = made_by(part, *_CONSTANTS)
+        if part.lo == 0 < part.hi <= _SMALL and listed is not None and listed.value("x").kind == "sequence":
+            return True
+    return False
 
 
 def handed_in(value: Value, depth: int = 4) -> bool:
