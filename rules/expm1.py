@@ -10,8 +10,8 @@ Bad:
 Good:
     growth = tf.math.expm1(rate)
 
-Nothing is reported where `x` cannot come near 0, where the difference is only compared with something
-(`abs(ratio - 1) > 0.2`), and where nothing is differentiated. The overflow for large `x` is the same in both forms.
+Nothing is reported where `x` cannot come near 0, where the same function takes expm1 of the same value, where the difference is only
+compared with something (`abs(ratio - 1) > 0.2`), and where nothing is differentiated. The overflow for large `x` is the same in both forms.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/expm1
 
@@ -20,7 +20,7 @@ Why differences of nearly equal numbers lose digits: https://docs.oracle.com/cd/
 No public report of it is known to us: it is here for what execution shows.
 """
 
-from tfnanlint.api import Certainty, Claim, Context, Differentiated, Finding, Iterator, Site, argument, ast, exponential_of, rule
+from tfnanlint.api import Certainty, Claim, Context, Differentiated, Finding, Iterator, Site, Value, argument, ast, exponential_of, rule
 
 NEAR = 0.01  # next to 1, numbers below lose two digits and more
 
@@ -40,13 +40,19 @@ def check(minus: Site, here: Context) -> Iterator[Finding]:
     x = exp.value("x")
     if not here.numeric(x) or x.kind == "number" or x.lo > NEAR or x.hi < -NEAR or x.exact:
         return
-    if minus.differentiated is Differentiated.NO or compared(minus, here):
+    if minus.differentiated is Differentiated.NO or compared(minus, here) or beside(minus, x, here):
         return
     fixes = here.rewrite(minus, f"{sign}tf.math.expm1({{x}})", title="use expm1", claim=Claim.EQUAL,
                          x=argument(exp, "x", "exponent"))
     form = "1 - exp(x)" if sign else "exp(x) - 1"
     yield here.finding(minus, None, f"{form} loses the digits of a small x: below 6e-8 (float32) the result is 0; expm1 keeps them",
                        Certainty.MAY, fixes, modes=("eager", "graph", "xla") if sign else ("eager", "xla"))
+
+
+def beside(minus: Site, x: Value, here: Context) -> bool:
+    """Whether the same function takes expm1 of the same value, too: it is known there, and this is for what it does not give."""
+    return any(call.args and minus.point is not None and point.scope is minus.point.scope and here.same(here.value(call.args[0], point), x)
+               for call, point in here.calls("expm1"))
 
 
 def compared(minus: Site, here: Context) -> bool:
