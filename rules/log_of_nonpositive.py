@@ -18,7 +18,8 @@ of a likelihood, so it is for elements that do not count.
 Doubtful is, where no gradient is known to be taken, a logarithm of which the function itself asks whether it is finite (who does so
 has met NaN), and one of a value of which nothing is known but that a method of some object gave it, or that its name calls a scale, a rate or
 degrees of freedom and that is no factor of anything. So is one behind a call of a name that nobody defines, the diagonal
-of a matrix, a parameter that the docstring of its function calls positive (and products, quotients and sums of such), and a function that is a name for the logarithm and no more.
+of a matrix, a parameter that the docstring of its function calls positive (and products, quotients and sums of such), a quotient of
+what a small number was added to (`(y + 1e-7) / a`), and a function that is a name for the logarithm and no more.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/where (inner where on the input).
 
