@@ -39,7 +39,8 @@ def check(root: Site, here: Context) -> Iterator[Finding]:
     quotient = here.made_by(x, "tf.divide")
     if quotient is not None and x.lo >= 0 and quotient.value("x").positive:
         return  # 0 only where the divisor is infinite
-    if not x.exact and (zero_put_in(x, here.interpreter) or truth_only(x, root.point) or norm_of_weight(x)) or root.differentiated is Differentiated.NO:
+    harmless = not x.exact and (zero_put_in(x, here.interpreter) or truth_only(x, root.point) or norm_of_weight(x))
+    if harmless or root.differentiated is Differentiated.NO:
         return
     certainty = Certainty.MUST if x.hi <= 0 else Certainty.MAY
     name = "cube root" if root.op.name == "ops.cbrt" else "square root"

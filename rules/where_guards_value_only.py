@@ -46,7 +46,8 @@ def check(choice: Site, here: Context) -> Iterator[Finding]:
         return
     for masked in found:
         masked.site._differentiated = choice._differentiated
-        if masked.cut or masked.site.differentiated is Differentiated.NO or not here.numeric(masked.site.value(masked.param)) or promised(masked, here) or of_labels(masked.site):
+        if (masked.cut or masked.site.differentiated is Differentiated.NO or not here.numeric(masked.site.value(masked.param))
+                or promised(masked, here) or of_labels(masked.site)):
             continue
         yield finding(masked, here)
 
