@@ -169,13 +169,19 @@ def _image_dtype(site: Site) -> Value:
 
 def _pass(name: str, aliases: str = "", params: str = "x name", **info) -> None:
     info.setdefault("passes", "x")
-    op(name, aliases, params, lambda site: passed(site.value(site.op.passes)), **info)
+    op(name, aliases, params, lambda site: passed(_entering(site, site.op.passes)), **info)
+
+
+def _entering(site: Site, param: str) -> Value:
+    """What an op gets; the NumPy of TensorFlow makes float64 of Python's numbers, unless it was told to prefer float32."""
+    x = site.value(param)
+    return t.of_numbers(x) if site.library == "tnp" and x.kind == "number" else x
 
 
 def _handed_out(site: Site) -> Value:
     """What each element gets of its group, by its index or as often as the group is long."""
     found = own_group(site, site.value("x"))
-    return passed(site.value("x")) if found is None else found
+    return passed(_entering(site, "x")) if found is None else found
 
 
 def passed(x: Value) -> Value:

@@ -6,9 +6,9 @@ from typing import Callable
 
 from tfnanlint.ops import TABLE, op
 from tfnanlint.ops import transfer as t
-from tfnanlint.ops.arrays import as_tensor, count, dimensions, each_passed
+from tfnanlint.ops.arrays import as_tensor, count, dimensions, each_passed, passed
 from tfnanlint.site import Site
-from tfnanlint.values import NO_CONSTANT, Note, Value, covers, join, number, unknown, widen
+from tfnanlint.values import NO_CONSTANT, WHOLE, Note, Value, covers, join, number, unknown, widen
 
 # Control flow
 
@@ -148,6 +148,14 @@ def _as_array(x: Value) -> Value:
     return Value(x.lo, x.hi, x.zero, nan=x.nan, inf=x.inf, dtype=x.dtype if x.dtype != "bfloat16" else None, kind="array", guarded=x.guarded, evident=x.evident)
 
 
+def _as_number(x: Value) -> Value:
+    """An element as a number of Python's."""
+    if x.kind not in ("tensor", "array"):
+        return passed(x)
+    return Value(x.lo, x.hi, x.zero, nan=x.nan, inf=x.inf, dtype=x.dtype if x.dtype in WHOLE or x.dtype == "bool" else None, kind="number",
+                 guarded=x.guarded, evident=x.evident)
+
+
 def _method_passes(names: str, params: str = "*rest") -> None:
     for name in names.split():
         op(f"method.{name}", "", f"self {params}", t.passes("self"), passes="self",
@@ -155,7 +163,8 @@ def _method_passes(names: str, params: str = "*rest") -> None:
 
 
 op("method.numpy", "", "self", lambda site: _as_array(site.value("self")), passes="self", untested="a method; the function is tested")
-_method_passes("value read_value initialized_value eval item tolist get_weights copy flatten ravel squeeze "
+op("method.item", "", "self *args", lambda site: _as_number(site.value("self")), passes="self", untested="a method; the function is tested")
+_method_passes("value read_value initialized_value eval tolist get_weights copy flatten ravel squeeze "
     "reshape transpose swapaxes repeat take to_dense set_shape toarray")
 for _name, _target, _params in (
     ("sum", "tf.reduce_sum", "axis dtype keepdims"), ("mean", "tf.reduce_mean", "axis dtype keepdims"),
