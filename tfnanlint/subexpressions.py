@@ -94,7 +94,7 @@ class Subexpressions:
 
 
 _SPECIAL: dict[type, Any] = {
-    ast.NamedExpr: Subexpressions._of_walrus, ast.IfExp: Subexpressions._chosen, ast.BoolOp: Subexpressions._tested, ast.Lambda: Subexpressions._of_lambda,
-    ast.Call: Subexpressions._of_cond, ast.ListComp: Subexpressions._comprehended, ast.SetComp: Subexpressions._comprehended,
+    ast.NamedExpr: Subexpressions._of_walrus, ast.IfExp: Subexpressions._chosen, ast.BoolOp: Subexpressions._tested,
+    ast.Lambda: Subexpressions._of_lambda, ast.Call: Subexpressions._of_cond, ast.ListComp: Subexpressions._comprehended, ast.SetComp: Subexpressions._comprehended,
     ast.GeneratorExp: Subexpressions._comprehended, ast.DictComp: Subexpressions._comprehended,
 }

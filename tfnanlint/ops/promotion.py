@@ -18,8 +18,10 @@ _SUMS = frozenset("reduce_sum sum reduce_prod prod cumsum cumprod trace".split()
 
 
 def before_meeting(site: Site) -> dict[str, Value] | None:
-    """The operands as they are, when they meet otherwise: take away the dtype of an operand that does not decide: Keras and TensorFlow's NumPy take the wider one, of which the other's may be
-    anybody's; and a number that stands before an array is made a tensor first, in float32. Whoever asks a site for its operands later gets them as they are."""
+    """Take away the dtype of an operand that does not decide: Keras and TensorFlow's NumPy take the wider one, of which the other's may be
+    anybody's; and a number that stands before an array is made a tensor first, in float32. Gives the operands as they arrived, for
+    whoever asks the site for them later; None where they meet as they are.
+    """
     x, y = site.value("x"), site.value("y")
     numbers = "number" in (x.kind, y.kind)
     if site.library in _PROMOTING and not numbers and (x.dtype is None) != (y.dtype is None) and "float64" not in (x.dtype, y.dtype):
