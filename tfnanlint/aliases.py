@@ -78,7 +78,8 @@ class InPlace(Binding):
 
     def _in_part(self, interpreter: Any) -> bool:
         """Whether one of several objects that the name may stand for is an array."""
-        stack, seen = [self.base], set()
+        stack: list[Binding | None] = [self.base]
+        seen: set[Binding] = set()
         while stack and len(seen) < _MAX:
             one = unrefined(stack.pop())
             if one is None or one in seen:
@@ -105,7 +106,8 @@ class Filled(Mutated):
 def objects(binding: Binding | None) -> set[Binding]:
     """The bindings that made the object which a binding stands for: of several when branches or rounds leave several."""
     found: set[Binding] = set()
-    stack, seen = [binding], set()
+    stack: list[Binding | None] = [binding]
+    seen: set[Binding] = set()
     while stack and len(seen) < _MAX:
         one = unrefined(stack.pop())
         if one is None or one in seen:
@@ -205,7 +207,9 @@ def extends(node: ast.AugAssign) -> bool:
 
 def copy(copies: Copies, path: str | None, sources: list[str]) -> None:
     """Note that `path` may be another name of what one of `sources` stands for."""
-    for source in sources if path else ():
+    if path is None:
+        return
+    for source in sources:
         copies.setdefault(path, set()).add(source)
         copies.setdefault(source, set()).add(path)
 
@@ -279,10 +283,9 @@ class Bindings:
                     if (attribute := attribute_set(call)) is not None:
                         self._bind([attribute])
                 case ast.Expr(value=ast.Call(keywords=keywords)) if any(one.arg == "out" for one in keywords):
-                    for one in keywords:
-                        if one.arg == "out":
-                            self._bind([one.value])
-                            self._change(one.value)
+                    for filled in [keyword.value for keyword in keywords if keyword.arg == "out"]:
+                        self._bind([filled])
+                        self._change(filled)
 
     def _bind(self, targets: list[ast.expr]) -> None:
         for target in targets:
@@ -298,8 +301,9 @@ class Bindings:
                 if isinstance(target, ast.Subscript):
                     self._change(target.value)
                 path = path_of(target)
-                if path is not None and not isinstance(target, ast.Name):
-                    self.parts.add((path_of(target.value), path))
+                owner = path_of(target.value) if path is not None and not isinstance(target, ast.Name) else None
+                if path is not None and owner is not None:
+                    self.parts.add((owner, path))
 
     def with_aliases(self, copies: Copies, views: Copies) -> set[str]:
         """The paths, and other names of the objects that are changed, which `copies` and `views` made before or the body makes."""

@@ -208,7 +208,8 @@ def _bare(name: str) -> str:
 
 def _number(node: ast.expr) -> float | None:
     """The one number in an expression that only gives it a dtype: `np_dtype(2.)`, `np.ones([], dtype)`."""
-    found = [float(one.value) for one in ast.walk(node) if isinstance(one, ast.Constant) and type(one.value) in (int, float)]
+    found = [float(one.value) for one in ast.walk(node) if isinstance(one, ast.Constant) and isinstance(one.value, (int, float))
+             and not isinstance(one.value, bool)]
     ones = any(isinstance(one, ast.Call) and leaf(one.func) in ("ones", "ones_like") for one in ast.walk(node))
     return found[0] if len(found) == 1 and not ones else 1.0 if ones and not found else None
 

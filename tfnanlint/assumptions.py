@@ -9,19 +9,10 @@ from __future__ import annotations
 import ast
 from typing import Any, Callable
 
+from tfnanlint.interpreting import Interpreting
 from tfnanlint.ops import Op
 from tfnanlint.scopes import Point
 from tfnanlint.site import Site
-
-
-class Nesting:
-    """How many calls are being followed inside each other. Deeper ones are cut off, and what was cut off at one depth is asked
-    again at a smaller one."""
-
-    __slots__ = ("stamp",)
-
-    def __init__(self) -> None:
-        self.stamp = 0
 
 
 class Pending:
@@ -37,19 +28,11 @@ class Pending:
 _MISSING: Any = object()
 
 
-class Assumptions:
+class Assumptions(Interpreting):
     """The part of the interpreter that keeps apart what is known for good and what holds under assumptions.
 
     An assumption is an object with a `stamp`, 0 while nothing is assumed of it and another number for every try.
     """
-
-    def __init__(self) -> None:
-        self.reads: list[Any] = []  # the assumptions read by what is being computed
-        self.active_loops = self.asking = self.inlined = 0  # loops that are tried, parameters whose callers are asked, calls that are followed
-        self.nesting = Nesting()
-        self._sites: dict[tuple[ast.expr, int], Site | None] = {}
-        self._stamps = 0
-        self._held: dict[Any, tuple[Any, tuple[tuple[Any, int], ...]]] = {}
 
     def asked_for(self, row: Op, node: ast.expr, point: Point) -> Site | None:
         """The site that somebody asked for before its value, to be the origin of that. Not while something is assumed: it would keep

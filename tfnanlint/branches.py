@@ -29,7 +29,7 @@ def leaves_no_zero(site: Site, param: str, around: list[ast.AST], module: Any, i
         if any(_excludes(relation.rstrip("?"), bound) and _decides(subject, divisor)
                for subject, relation, bound in established(interpreter, test)):
             return True
-        if any(_elements_of(divisor, interpreter.evaluate(mask, test.point)) for mask in _somewhere(test.node, test.truth)):
+        if any(_elements_of(divisor, interpreter.evaluate(mask, test.point)) for mask in (_somewhere(test.node, test.truth) if test.node is not None else ())):
             return True
     return False
 
@@ -41,12 +41,14 @@ def _holding(site: Site, around: list[ast.AST], module: Any, interpreter: Any) -
         if isinstance(outer, ast.IfExp) and inner is not outer.test:
             yield Test(outer.test, inner is outer.body, site.point)
         elif isinstance(outer, ast.BoolOp):
-            yield from (Test(value, isinstance(outer.op, ast.And), site.point) for value in _before(outer.values, inner))
+            for value in _before(outer.values, inner):
+                yield Test(value, isinstance(outer.op, ast.And), site.point)
         elif isinstance(outer, ast.Call) and leaf(outer.func) == "cond":
             yield from _of_cond(outer, lambda branch, part=inner: _within(branch, part), site.point)
         elif isinstance(outer, ast.stmt):
             for test, truth in _of_statement(outer, inner):
-                yield from (Test(test, truth, point) for point in _points(test, site, module, interpreter))
+                for point in _points(test, site, module, interpreter):
+                    yield Test(test, truth, point)
         if isinstance(outer, _FUNCTIONS):
             for call, point in module.calls_to("cond", interpreter):
                 yield from _of_cond(call, lambda branch, name=outer.name: isinstance(branch, ast.Name) and branch.id == name, point)

@@ -7,6 +7,7 @@ from typing import Any, Iterator
 
 from tfnanlint import calls
 from tfnanlint.calls import Bound, ClassObject, Function
+from tfnanlint.resolution import Resolution
 from tfnanlint.scopes import Binding, Fixed, Point
 from tfnanlint.values import Choice, Value, unknown
 
@@ -32,11 +33,13 @@ class Calls:
     def settle(self, number: int, aims: frozenset[ast.AST]) -> None:
         """The functions that a call runs are known."""
         call = self._open.pop(number, None)
-        for node in aims if call is not None else ():
+        if call is None:
+            return
+        for node in aims:
             self._aimed.setdefault(node, {})[number] = call
 
 
-class Callers:
+class Callers(Resolution):
     """The part of the interpreter that goes from a function to its calls."""
 
     abroad: int

@@ -94,7 +94,7 @@ class ClassObject:
         self._scope = Scope(node, point, module)
         self._methods: dict[str, Function] = {}
         self._walked = False
-        self._attributes: dict[str, list[ast.AST]] | None = None
+        self._attributes: dict[str, list[str]] | None = None
         self._outside: dict[str, bool] = {}
 
     @property
@@ -134,7 +134,7 @@ class ClassObject:
         if self._attributes is None:
             self._attributes = {}
             for name, method in self.methods.items():
-                known = getattr(method.node, "assigned", None)
+                known: Any = getattr(method.node, "assigned", None)
                 if known is None:  # kept with the tree, which outlives the module
                     known = method.node.assigned = assigned_attributes(method.node)
                 for path in known:
@@ -310,7 +310,7 @@ def hidden(call: ast.Call, point: Point) -> dict[str, Binding] | None:
 
 def _collected(node: ast.expr, point: Point) -> dict[str, Binding] | None:
     if isinstance(node, ast.Dict):
-        written = {getattr(key, "value", None): Assigned(value, point) for key, value in zip(node.keys, node.values)}
+        written: dict[Any, Binding] = {getattr(key, "value", None): Assigned(value, point) for key, value in zip(node.keys, node.values)}
         return written if all(isinstance(name, str) for name in written) else None
     stored: dict[str, Binding] = {}
     binding = unrefined(point.lookup(node.id)) if isinstance(node, ast.Name) else None
@@ -334,8 +334,8 @@ def _taken_out(function: ast.AST, name: str) -> set[str] | None:
     return known[name]
 
 
-def _popped(function: ast.AST, name: str) -> set[str] | None:
-    found = set()
+def _popped(function: ast.AST, name: str) -> set[Any] | None:
+    found: set[Any] = set()
     for node in nodes_in(function):
         key = None
         if isinstance(node, ast.Call) and leaf(node.func) == "pop" and _named(node.func.value, name):
@@ -506,13 +506,13 @@ def bind_op(row: Op, name: str, call: ast.Call, leading: tuple[str, ...] = ()) -
         args[param] = node
         position += 1
     for keyword in call.keywords:
-        param = keyword.arg
-        if param is not None and param not in plain:
-            synonym = SYNONYMS.get(param)
-            param = synonym if synonym in plain else None
-        if param is None or param in args:
+        given = keyword.arg
+        if given is not None and given not in plain:
+            synonym = SYNONYMS.get(given)
+            given = synonym if synonym in plain else None
+        if given is None or given in args:
             complete = False
         else:
-            args[param] = keyword.value
+            args[given] = keyword.value
     # Some spellings take arguments that their row does not know (np.std(ddof=1), tf.matmul(a_is_sparse=True)).
     return args, complete and args.keys() <= names

@@ -7,7 +7,7 @@ import builtins
 from typing import Any
 
 from tfnanlint.conditions import leaf, path_of, root_of
-from tfnanlint.ops import Op
+from tfnanlint.instances import Instances
 from tfnanlint.ops import transfer as t
 from tfnanlint.scopes import Assigned, Fixed, Point, unrefined
 from tfnanlint.site import Site, another
@@ -16,10 +16,8 @@ from tfnanlint.values import INF, LARGEST_AXIS, NO_CONSTANT, Choice, Many, Note,
 MAX_WRITTEN = 6  # items of a written list that a comprehension is evaluated for one by one
 
 
-class Containers:
+class Containers(Instances):
     """The part of the interpreter that puts values together and takes them apart."""
-
-    table: dict[str, Op]
 
     def sequence(self, node: Any, point: Point) -> Value:
         if len(node.elts) > 64:

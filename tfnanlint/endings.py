@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import builtins
 import re
-from functools import cached_property
 from typing import Any, Callable
 
 from tfnanlint.calls import Function
@@ -41,6 +40,12 @@ class Endings:
     """What the statements of a scope assign, and where that goes: found once, for the questions of every site in it."""
 
     def __init__(self, scope: Scope, module: Any):
+        self._found_shown: dict[ast.AST, bool] | None = None
+        self._found_returned: set[ast.AST | None] | None = None
+        self._found_unpacked: dict[ast.AST, list[str]] | None = None
+        self._found_on_row: dict[int, list[ast.AST]] | None = None
+        self._found_last: dict[str, int] | None = None
+        self._found_read: dict[str, list[tuple[ast.AST, ast.Name, frozenset[str]]]] | None = None
         self._scope = scope
         self._module = module
         self._rows: dict[int, list[tuple[str, ast.AST]]] = {}
@@ -75,8 +80,13 @@ class Endings:
         path.reverse()
         return path
 
-    @cached_property
+    @property
     def _shown(self) -> dict[ast.AST, bool]:
+        if self._found_shown is None:
+            self._found_shown = self._find_shown()
+        return self._found_shown
+
+    def _find_shown(self) -> dict[ast.AST, bool]:
         """For each expression that is assigned to a name: whether every way from there ends in a summary. Last statement first,
         so that what reads a name is known before what writes it."""
         found: dict[ast.AST, bool] = {}
@@ -126,12 +136,22 @@ class Endings:
         return (isinstance(whole, ast.Call) and leaf(whole.func) == "top_k" and node is not whole
                 and len(pair) == 2 and not self._later(pair[0], whole))
 
-    @cached_property
+    @property
     def _returned(self) -> set[ast.AST | None]:
+        if self._found_returned is None:
+            self._found_returned = self._find_returned()
+        return self._found_returned
+
+    def _find_returned(self) -> set[ast.AST | None]:
         return {node for node, _ in self._scope.returns}
 
-    @cached_property
+    @property
     def _unpacked(self) -> dict[ast.AST, list[str]]:
+        if self._found_unpacked is None:
+            self._found_unpacked = self._find_unpacked()
+        return self._found_unpacked
+
+    def _find_unpacked(self) -> dict[ast.AST, list[str]]:
         """For each expression whose parts are assigned to plain names at once: those."""
         return {inner.value: [one.id for one in inner.targets[0].elts] for inner in nodes_in(self._scope.node)
                 if isinstance(inner, ast.Assign) and len(inner.targets) == 1 and isinstance(inner.targets[0], (ast.Tuple, ast.List))
@@ -146,8 +166,13 @@ class Endings:
         """Whether somebody reads what is assigned, in this scope."""
         return any(self._later(name, whole) for name in into)
 
-    @cached_property
+    @property
     def _on_row(self) -> dict[int, list[ast.AST]]:
+        if self._found_on_row is None:
+            self._found_on_row = self._find_on_row()
+        return self._found_on_row
+
+    def _find_on_row(self) -> dict[int, list[ast.AST]]:
         """The expressions that touch each row."""
         found: dict[int, list[ast.AST]] = {}
         for first, last, one, _ in self._scope.statements:
@@ -190,13 +215,23 @@ class Endings:
         """Whether a name is read further down: what ends here goes on where nobody sees it."""
         return self._last.get(name, 0) > whole.end_lineno
 
-    @cached_property
+    @property
     def _last(self) -> dict[str, int]:
+        if self._found_last is None:
+            self._found_last = self._find_last()
+        return self._found_last
+
+    def _find_last(self) -> dict[str, int]:
         """The last row in which each name is read."""
         return {name: max(read.lineno for _, read, _ in reads) for name, reads in self._read.items()}
 
-    @cached_property
+    @property
     def _read(self) -> dict[str, list[tuple[ast.AST, ast.Name, frozenset[str]]]]:
+        if self._found_read is None:
+            self._found_read = self._find_read()
+        return self._found_read
+
+    def _find_read(self) -> dict[str, list[tuple[ast.AST, ast.Name, frozenset[str]]]]:
         """For each name: where it is read, and what is assigned there. What a function inside reads is read by nobody knows whom."""
         found: dict[str, list[tuple[ast.AST, ast.Name, frozenset[str]]]] = {}
         seen: set[ast.AST] = set()

@@ -8,27 +8,21 @@ from __future__ import annotations
 
 import ast
 import operator
-from typing import Any
+from typing import Any, Callable
 
 from tfnanlint import calls
-from tfnanlint.callers import MAX_ABROAD, Callers, Calls
+from tfnanlint.callers import MAX_ABROAD
 from tfnanlint.calls import Bound, ClassObject, Function, Handed, Instance, Parent
 from tfnanlint.conditions import facts, leaf, path_of, root_of
-from tfnanlint.containers import Containers
-from tfnanlint.following import Following
-from tfnanlint.instances import Instances, Reads
-from tfnanlint.module import Module
 from tfnanlint.names import is_tensorflow
 from tfnanlint.ops import SYNONYMS, Op, last_names, load
 from tfnanlint.ops import transfer as t
 from tfnanlint.ops.promotion import LIBRARIES, before_meeting, of_bfloat16, promoted
 from tfnanlint.ops.variables import MADE_WITH
-from tfnanlint.policies import Policies
-from tfnanlint.resolution import Resolution, asks_size
-from tfnanlint.scopes import Assigned, Binding, Fixed, Imported, Loop, Parameter, Point, Refined, Scope, refinements, unrefined
+from tfnanlint.resolution import asks_size
+from tfnanlint.scopes import Assigned, Binding, Fixed, Loop, Parameter, Point, Refined, refinements, unrefined
 from tfnanlint.site import Site
 from tfnanlint.state import PROTOCOL, State
-from tfnanlint.subexpressions import Subexpressions
 from tfnanlint.values import (FLOATS, INF, LARGEST_AXIS, NO_CONSTANT, NOTHING, NUMERIC_KINDS, WHOLE, Note, Value, covers, join, number,
                               related, renewed, rounded, unknown, widen)
 
@@ -54,45 +48,24 @@ _STATE_METHODS = frozenset(("get_slot", "add_slot", "_zeros_slot", "add_variable
                             "_resource_scatter_add"))  # of optimizers
 
 
-class Interpreter(Resolution, Following, Callers, Instances, Policies, Containers, State, Subexpressions):
+class Interpreter(State):
     """Answers what values arrive; one for all modules of a run."""
 
     def __init__(self, callers_abroad: bool = True, allowance: float = INF) -> None:
         """`callers_abroad`: whether calls in other files count at parameters (it means searching the project); `allowance`: how
         many evaluations in callees there may be before each question is answered with few. `cut_short`: one was given up."""
-        self.table = load()
-        self.leaves = last_names()
         from tfnanlint.ops import python
 
-        self.constants = python.CONSTANTS
-        super().__init__()
-        self.scopes: list[Scope] = []  # every activation made
-        self.depth = 0
-        self.steps = 0
+        super().__init__(load(), last_names(), python.CONSTANTS)
         self.allowance = allowance
         self.limit = MAX_STEPS
-        self.cut_short = False
-        self.importing: dict[Binding, Value] = {}
-        self.handed: dict[ast.AST, list[dict[str, Binding]]] = {}
         self.abroad = 0 if callers_abroad else MAX_ABROAD
-        self.attributes: dict[tuple[ClassObject, str, int], Binding | None] = {}
-        self.escaping: dict[tuple[Any, str], set[ast.AST]] = {}
-        self.states: dict[Any, Loop | None] = {}
-        self.changes: dict[Module, list] = {}
-        self.aims: dict[ast.Call, frozenset[ast.AST]] = {}
-        self.lineages: dict[ClassObject, list[ClassObject]] = {}
-        self._policies: dict[Module, list[tuple[str, ast.Call]]] = {}
-        self.instance_calls: dict[tuple[ClassObject, bool], list[tuple[ast.Call, Point]]] = {}
-        self.name_reads: dict[tuple[Any, str], Reads] = {}
-        self.named_calls: dict[tuple[Any, str], Calls] = {}
-        self._compiled: dict[Module, list[tuple[Value, Value]]] = {}
-        self._members: dict[tuple[int, str], tuple[Any, Value]] = {}
 
     def close(self) -> None:
         """Forget everything; see `Module.close`."""
         for scope in self.scopes:
             scope.close()
-        self.__dict__.clear()
+        self.forget()
 
     # Questions
 
@@ -101,7 +74,7 @@ class Interpreter(Resolution, Following, Callers, Instances, Policies, Container
         self.steps = 0
         return self.evaluate(node, point)
 
-    def evaluate(self, node: ast.expr, point: Point) -> Value:
+    def evaluate(self, node: ast.AST, point: Point) -> Value:
         """The value of an expression at a point."""
         memo = point.memo
         found = memo.get(node)
@@ -241,13 +214,14 @@ class Interpreter(Resolution, Following, Callers, Instances, Policies, Container
         if left.is_number and right.is_number and left.kind == right.kind == "number":
             folded = _folded(node.op, left.const, right.const)
             if folded is not None:
-                folded.origin, site.result = site, folded
+                folded.origin = site
+                self.gave(site, folded)
                 return folded
         return self._result(site)
 
-    def _operator_site(self, name: str | None, node: ast.expr, args: dict[str, ast.expr], point: Point) -> Site | None:
+    def _operator_site(self, name: str | None, node: ast.expr, args: dict[str, ast.expr], point: Point) -> Any:
         row = self.table.get(name) if name else None
-        if row is None:
+        if row is None or name is None:
             return None
         args = dict(zip(row.params, args.values()))
         return self.asked_for(row, node, point) or self._made(Site(row, node, args, lambda n: self.evaluate(n, point), library="operator", point=point,
@@ -286,7 +260,7 @@ class Interpreter(Resolution, Following, Callers, Instances, Policies, Container
         last = function.node.body[-1]
         made = last.value if isinstance(last, ast.Return) else None
         known = isinstance(made, ast.BinOp) or isinstance(made, ast.Call) and leaf(made.func) in self.leaves
-        return self.maker(made, function.point) if known else None
+        return self.maker(made, function.point) if known and made is not None else None
 
     def _result(self, site: Site) -> Value:
         """The value that a site gives, with the site as its origin."""
@@ -312,7 +286,7 @@ class Interpreter(Resolution, Following, Callers, Instances, Policies, Container
         if value.kind == "number" and arrived and site.library in _OF_TENSORS and all(v.kind == "number" for v in arrived):
             value = t.of_numbers(value)
         value.origin = site
-        site.result = value
+        self.gave(site, value)
         if met:
             site._values.update(met)
         if value.kind == "sequence" and isinstance(value.obj, tuple):
@@ -382,7 +356,8 @@ class Interpreter(Resolution, Following, Callers, Instances, Policies, Container
         return Value(kind="function", obj=Function(node, point, point.module))
 
     def walrus(self, node: ast.NamedExpr, point: Point) -> Value:
-        return self.evaluate(*self.parts(node, point)[0])
+        inner, there = self.parts(node, point)[0]
+        return self.evaluate(inner, there)
 
     def text(self, node: ast.JoinedStr, point: Point) -> Value:
         return Value(kind="string")
@@ -436,7 +411,8 @@ class Interpreter(Resolution, Following, Callers, Instances, Policies, Container
         """The value of a variable with what its file assigns to it."""
         held = self.remembered(site, value)
         if held is not value:
-            held.origin, site.result = site, held
+            held.origin = site
+            self.gave(site, held)
         return held
 
     def _refined_result(self, site: Site, value: Value, refines: tuple[str, ...]) -> Value:
@@ -579,7 +555,7 @@ def _short(node: ast.expr) -> str:
     return path or leaf(node) or "…"
 
 
-_EXPRESSIONS = {
+_EXPRESSIONS: dict[type, Callable[..., Value]] = {
     ast.Name: Interpreter.name, ast.Constant: Interpreter.literal, ast.Call: Interpreter.invocation,
     ast.BinOp: Interpreter.operator, ast.Attribute: Interpreter.attribute, ast.UnaryOp: Interpreter.unary,
     ast.Subscript: Interpreter.subscript, ast.Tuple: Interpreter.sequence, ast.List: Interpreter.sequence,
@@ -589,5 +565,3 @@ _EXPRESSIONS = {
     ast.DictComp: Interpreter.comprehension, ast.NamedExpr: Interpreter.walrus, ast.JoinedStr: Interpreter.text,
     ast.Await: Interpreter.await_,
 }
-
-__all__ = ["Interpreter", "Module"]

@@ -8,16 +8,17 @@ from typing import Any
 from tfnanlint import calls
 from tfnanlint.calls import Bound, ClassObject, Function, Instance, Parent, Recast
 from tfnanlint.conditions import leaf
+from tfnanlint.fields import Fields
 from tfnanlint.names import canonical, is_tensorflow
 from tfnanlint.nodes import nodes_in
 from tfnanlint.ops import Op
 from tfnanlint.ops.python import limit
 from tfnanlint.ops.transfer import several
-from tfnanlint.recursion import Recursion
+from tfnanlint.policies import Policies
 from tfnanlint.scopes import Assigned, Binding, Fixed, Joined, Loop, Parameter, Point, Refined, Scope, Shared, unrefined
 from tfnanlint.site import Site
 from tfnanlint.statements import Walk
-from tfnanlint.values import INF, NUMERIC_KINDS, Choice, Fields, Namespace, Note, Value, number, unknown
+from tfnanlint.values import INF, NUMERIC_KINDS, Choice, Namespace, Note, Value, number, unknown
 
 # Methods that a base class calls with values of its own.
 HOOKS = frozenset("call __call__ build train_step test_step predict_step compute_loss forward".split())
@@ -31,7 +32,7 @@ MAX_INLINE = 6  # calls inside calls
 MAX_LONG = 3  # calls around one of a long function: what one further inside gives is hardly ever known, and takes most of the time
 
 
-class Following(Recursion):
+class Following(Policies):
     """The part of the interpreter that goes into callees and out to callers."""
 
     def apply(self, callee: Value, positional: list[Binding], keywords: dict[str, Binding], node: ast.Call | None = None,
@@ -54,7 +55,7 @@ class Following(Recursion):
             for name in ("call", "__call__"):
                 method = self.member(callee, name)
                 if method is not None:
-                    handed = [Recast(b, target.cls.module) for b in positional] if name == "call" else positional
+                    handed: list[Binding] = [Recast(b, target.cls.module) if name == "call" else b for b in positional]
                     return self.apply(method, handed, keywords, node, point)
             return unknown("tensor")
         if isinstance(target, Op):
@@ -67,13 +68,14 @@ class Following(Recursion):
     def _op(self, row: Op, positional: list[Binding], keywords: dict[str, Binding], node: ast.Call | None,
             point: Point | None) -> Value:
         """A row applied to values instead of expressions."""
-        values = dict(zip(row.params, (b.value(self) for b in positional)))
+        values = {param: b.value(self) for param, b in zip(row.params, positional)}
         values |= {k: b.value(self) for k, b in keywords.items() if k in row.params}
         site = self._made(Site.of_values(row, values))
         if node is not None and point is not None:
             site.node, site.point, site.source, site.complete = node, point, point.module.source, False
         value = site.give()
-        value.origin, site.result = site, value
+        value.origin = site
+        self.gave(site, value)
         return value
 
     def partial(self, positional: list[Binding], keywords: dict[str, Binding]) -> Value:
@@ -94,7 +96,8 @@ class Following(Recursion):
         made._values[site.op.main] = given
         made._values["layer"] = callee
         made._values.setdefault("input", given)
-        made.result = result = value.but(zero=value.zero, origin=made, kind="tensor" if value.kind == "array" else value.kind)
+        result = value.but(zero=value.zero, origin=made, kind="tensor" if value.kind == "array" else value.kind)
+        self.gave(made, result)
         return result
 
     def call(self, function: Function, positional: list[Binding], keywords: dict[str, Binding]) -> Value:
@@ -273,8 +276,8 @@ class Following(Recursion):
                 else:
                     items = case.obj if isinstance(case.obj, tuple) and (len(skipped) > 1) else (case,)
                     found.append(dict(zip(skipped, items)).get(parameter.name))
-        found = [value for value in found if value is not None]
-        return self.joined(found) if found else None
+        known = [value for value in found if value is not None]
+        return self.joined(known) if known else None
 
     def _cases(self, given: list[ast.expr], point: Point) -> list[Value]:
         """The values of arguments, with starred lists spread out."""
@@ -356,12 +359,12 @@ class Following(Recursion):
             return binding.value(self) if binding is not None else self._submodule(owner.obj, attr)
         if isinstance(owner.obj, ClassObject):
             binding = owner.obj.scope.at(attr)
-            found = binding.value(self) if binding is not None else None
-            if found is not None and found.kind in NUMERIC_KINDS and owner.obj.changed_outside(attr):
+            own = binding.value(self) if binding is not None else None
+            if own is not None and own.kind in NUMERIC_KINDS and owner.obj.changed_outside(attr):
                 return unknown()
-            if found is not None and isinstance(found.obj, Function) and "classmethod" in found.obj.decorators:
-                return Value(kind="function", obj=Bound(found.obj, [Fixed(owner)]))
-            return found
+            if own is not None and isinstance(own.obj, Function) and "classmethod" in own.obj.decorators:
+                return Value(kind="function", obj=Bound(own.obj, [Fixed(owner)]))
+            return own
         if isinstance(owner.obj, Fields):
             return owner.obj.get(attr)
         if attr == "shape" and owner.kind in ("tensor", "array", "unknown", "number"):
@@ -504,7 +507,8 @@ class Following(Recursion):
         """A class and its bases inside the program, nearest first."""
         if cls in self.lineages:
             return self.lineages[cls]
-        found, queue, mark = [], [cls], len(self.reads)
+        found: list[ClassObject] = []
+        queue, mark = [cls], len(self.reads)
         while queue and len(found) < 12:
             one = queue.pop(0)
             if one in found:
@@ -520,7 +524,7 @@ class Following(Recursion):
 
     def foreign_bases(self, cls: ClassObject) -> set[str]:
         """Canonical names of the bases that are not classes of the program (`keras.Model`)."""
-        names = set()
+        names: set[str] = set()
         for one in self.lineage(cls):
             for base in one.node.bases:
                 name = self.resolve(base, one.point)

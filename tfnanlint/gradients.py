@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import os
 import re
-from functools import cached_property
 from typing import Any, Iterator
 
 from tfnanlint.calls import Bound, Function
@@ -76,6 +75,11 @@ class Gradients:
     """Answers for one module. `abroad`: whether calls in other files of the project count; what these say of themselves does."""
 
     def __init__(self, module: Any, interpreter: Any, abroad: bool = True):
+        self._found_mapped: frozenset[str] | None = None
+        self._found_own_gradients: frozenset[str] | None = None
+        self._found_in_own_gradients: set[ast.AST] | None = None
+        self._found_losses: frozenset[str] | None = None
+        self._found_metrics: frozenset[str] | None = None
         self.module = module
         self.interpreter = interpreter
         self.abroad = abroad
@@ -266,14 +270,24 @@ class Gradients:
             return Differentiated.NO
         return Differentiated.YES if name in self._losses else Differentiated.UNKNOWN
 
-    @cached_property
+    @property
     def _mapped(self) -> frozenset[str]:
+        if self._found_mapped is None:
+            self._found_mapped = self._find_mapped()
+        return self._found_mapped
+
+    def _find_mapped(self) -> frozenset[str]:
         """Names of the functions that are handed to `map`."""
         text = self.module.source.text
         return frozenset(_MAPPED.findall(text) if ".map(" in text else ())
 
-    @cached_property
+    @property
     def _own_gradients(self) -> frozenset[str]:
+        if self._found_own_gradients is None:
+            self._found_own_gradients = self._find_own_gradients()
+        return self._found_own_gradients
+
+    def _find_own_gradients(self) -> frozenset[str]:
         """Names of the functions that are handed to a decorator as the two ways of a gradient."""
         text = self.module.source.text
         return frozenset(_OWN_GRADIENTS.findall(text) if any(word in text for word in ("vjp_", "jvp_fn")) else ())
@@ -291,21 +305,36 @@ class Gradients:
         callers = [point.scope.function for call, point in calls if call not in self._in_own_gradients]
         return bool(calls) and all(one is not None and one.node is not function.node and self.handed(one, depth - 1) for one in callers)
 
-    @cached_property
+    @property
     def _in_own_gradients(self) -> set[ast.AST]:
+        if self._found_in_own_gradients is None:
+            self._found_in_own_gradients = self._find_in_own_gradients()
+        return self._found_in_own_gradients
+
+    def _find_in_own_gradients(self) -> set[ast.AST]:
         """What stands in a decorator that gives a function a gradient of its own (`vjp_fwd=lambda x: (f(x), x)`)."""
         return {node for one in ast.walk(self.module.source.tree) for decorator in getattr(one, "decorator_list", ())
                 if _own_gradient(decorator) for node in ast.walk(decorator)}
 
-    @cached_property
+    @property
     def _losses(self) -> frozenset[str]:
+        if self._found_losses is None:
+            self._found_losses = self._find_losses()
+        return self._found_losses
+
+    def _find_losses(self) -> frozenset[str]:
         """Names of the functions that are handed on as a loss."""
         text = self.module.source.text
         several = (name for listed in _SEVERAL_LOSSES.findall(text) for name in _WORD.findall(listed))
         return frozenset((*_LOSSES.findall(text), *several))
 
-    @cached_property
+    @property
     def _metrics(self) -> frozenset[str]:
+        if self._found_metrics is None:
+            self._found_metrics = self._find_metrics()
+        return self._found_metrics
+
+    def _find_metrics(self) -> frozenset[str]:
         """Names of the functions that `compile` is given as metrics."""
         text = self.module.source.text
         listed = _METRIC_ARGUMENT.findall(text) if "metrics" in text else ()
@@ -446,7 +475,8 @@ def _rigid(value: Value, site: Site, smooth: set[Site], limit: int = 60) -> bool
     """Whether a value is made of booleans, integers, constants and the like only: no gradient flows through it. If not, the op
     that made it is added to those `smooth`: what is made of it is not rigid either.
     """
-    queue, seen = [value], {}
+    queue: list[Value] = [value]
+    seen: dict[Site, bool] = {}
     while queue:
         one = queue.pop()
         if one.kind in ("number", "string", "shape") or one.dtype in _INTEGRAL:

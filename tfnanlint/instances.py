@@ -10,6 +10,7 @@ import ast
 from typing import Any
 
 from tfnanlint import calls
+from tfnanlint.callers import Callers
 from tfnanlint.calls import ClassObject, Function, Instance, Recast
 from tfnanlint.conditions import leaf
 from tfnanlint.nodes import nodes_in
@@ -37,7 +38,7 @@ class Reads:
             self.settled.setdefault(cls, {})[number] = read[1:]
 
 
-class Instances:
+class Instances(Callers):
     """The part of the interpreter that goes from a class to the calls of its instances."""
 
     instance_calls: dict[tuple[ClassObject, bool], list[tuple[ast.Call, Point]]]
@@ -53,7 +54,7 @@ class Instances:
             if not complete:
                 return None
             instance: list[Binding] = [Fixed(Value(kind="instance", obj=Instance(function.owner)))]
-            handed = [Recast(binding, function.module) for binding in positional] if function.name == "call" else positional
+            handed: list[Binding] = [Recast(binding, function.module) if function.name == "call" else binding for binding in positional]
             value = calls.bind_parameters(function, instance + handed, keywords)[name].value(self)
             if value.kind not in NUMERIC_KINDS or not value.known or value.zero:
                 return None
@@ -128,7 +129,7 @@ class Instances:
         mine |= reads.settled.get(cls, {})
         if reads.lost or any(call is None for call, _ in mine.values()):
             return None
-        return list(dict(mine[number] for number in sorted(mine)).items())
+        return list({call: point for _, (call, point) in sorted(mine.items(), key=lambda one: one[0]) if call is not None}.items())
 
     def _reads(self, name: str, module: Any) -> Reads:
         """Where a file reads what ends in a name: once for all classes with such an attribute."""

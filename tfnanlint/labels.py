@@ -62,12 +62,13 @@ def _labels(note: Note, beside: bool) -> bool:
 
 def _has_predictions(point: Point) -> bool:
     """Whether the function around a point, or one around that, is given predictions."""
-    scope = point.scope
-    while scope is not None:
+    parent: Point | None = point
+    while parent is not None:
+        scope = parent.scope
         arguments = getattr(getattr(scope.function, "node", None), "args", None)
         if arguments is not None and any(one.arg == _PREDICTIONS for one in arguments.posonlyargs + arguments.args):
             return True
-        scope = scope.parent.scope if scope.parent is not None else None
+        parent = scope.parent
     return False
 
 

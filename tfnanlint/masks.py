@@ -267,7 +267,7 @@ def _readers(assignment: ast.Assign, body: ast.AST) -> list[ast.Name]:
     later = beside[beside.index(assignment) + 1:]
     again = next((other for other in later if isinstance(other, ast.Assign) and any(
         isinstance(target, ast.Name) and target.id == name for target in other.targets)), None)
-    first, last = assignment.end_lineno, again.end_lineno if again is not None else INF
+    first, last = assignment.end_lineno or 0, (again.end_lineno or 0) if again is not None else INF
     looped = again is None and any(isinstance(node, (ast.For, ast.AsyncFor, ast.While)) for node in ast.walk(body))
     read = [node for node in ast.walk(body) if isinstance(node, ast.Name) and node.id == name and node is not assignment.targets[0]
             and (looped or first < node.lineno <= last)]
@@ -458,7 +458,7 @@ def _nowhere_else(root: Site, choice: Site) -> bool:
     tests = {inner for one in ast.walk(body) if isinstance(one, ast.Call) and leaf(one.func) in _TESTS for inner in ast.walk(one)}
     taken = _replaced(body, statements.get(root.node), statements.get(choice.node))
     read = [node for node in ast.walk(body) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in names
-            and not (node.id in taken and node.lineno > choice.node.end_lineno)]
+            and not (node.id in taken and node.lineno > (choice.node.end_lineno or 0))]
     return all(node in there or node in tests for node in read) and (bool(names) or root.node in there)
 
 
@@ -526,7 +526,7 @@ def established(interpreter: Any, test: Test, depth: int = 4) -> Iterator[Fact]:
     infinite = made_by(tested, "tf.math.is_inf") if not test.truth else None
     if infinite is not None:
         yield infinite.value("x"), "finite", number(0.0)
-    for node, relation, other in facts(test.node, test.truth):
+    for node, relation, other in facts(test.node, test.truth) if test.node is not None else ():
         inner = _definition(node, test.point) if other == 0.0 and depth and relation in ("!=", "==") else None
         if inner is not None:
             yield from established(interpreter, Test(inner.node, relation == "!=", inner.point), depth - 1)

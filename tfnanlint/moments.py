@@ -29,7 +29,7 @@ def variance_of(minus: Site) -> Variance | None:
         return None  # two expressions of which the text says nothing are too many to ask
     of_squares = made_by(minus.value("x"), "tf.reduce_mean")
     squared_mean = squared(minus.value("y")) if of_squares is not None else None
-    if squared_mean is None:
+    if of_squares is None or squared_mean is None:
         return None
     square, mean = squared(of_squares.value("x")), made_by(squared_mean.value("x"), "tf.reduce_mean")
     if square is None or mean is None or not same(square.value("x"), mean.value("x")):

@@ -150,11 +150,11 @@ def _each(node: ast.expr, loss: Value, outputs: Value) -> Iterator[tuple[ast.exp
         if len(loss.obj) == len(parts or (outputs,)):
             yield from zip(nodes, loss.obj, parts or (outputs,))
     elif isinstance(loss.obj, dict):
-        nodes = dict(zip((getattr(k, "value", None) for k in node.keys), node.values)) if isinstance(node, ast.Dict) else {}
+        written = {getattr(key, "value", None): value for key, value in zip(node.keys, node.values)} if isinstance(node, ast.Dict) else {}
         for name, one in loss.obj.items():
             given = _output_named(name, outputs, parts)
             if given is not None:
-                yield nodes.get(name, node), one, given
+                yield written.get(name, node), one, given
     elif parts is None:
         yield node, loss, outputs
     else:

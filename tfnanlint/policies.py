@@ -7,12 +7,13 @@ from typing import Any
 
 from tfnanlint.calls import recast
 from tfnanlint.conditions import leaf
+from tfnanlint.recursion import Recursion
 from tfnanlint.values import FLOATS, Value
 
 _SETTERS = ("set_global_policy", "set_policy", "set_dtype_policy", "set_floatx")
 
 
-class Policies:
+class Policies(Recursion):
     """The part of the interpreter that knows the dtypes of layers."""
 
     _policies: dict[Any, list[tuple[str, ast.Call]]]

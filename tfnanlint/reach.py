@@ -9,7 +9,7 @@ import ast
 import builtins
 import re
 from dataclasses import dataclass
-from typing import Any, Iterator
+from typing import Any, Iterator, cast
 
 from tfnanlint.calls import Instance, assigned_attributes
 from tfnanlint.conditions import path_of, root_of
@@ -120,7 +120,7 @@ class Reach:
                  for name in assigned_attributes(method.node)}
         return sorted(names)[:MAX_NAMES]
 
-    def _held(self, owner: Instance, attribute: str) -> Value | None:
+    def _held(self, owner: Instance, attribute: str) -> Any:
         """The token of an attribute that is assigned in one place only."""
         bindings: dict[int, Binding] = {}
         for one in self.interpreter.lineage(owner.cls):
@@ -149,7 +149,7 @@ class Reach:
         first = all(_untroubled(child) for outer, inner in zip(around, around[1:]) for child in _before(outer, inner))
         if not first and any(self._acts(node, site.point) for node in holes if isinstance(node, ast.expr)):
             raise NoFix("its input would be computed before something else; give it a name first")
-        return path[at]
+        return cast(ast.stmt, path[at])
 
     # What a fix leaves behind
 
@@ -222,7 +222,7 @@ class Reach:
         if not isinstance(path[at], (ast.Assign, ast.AnnAssign)) or any(isinstance(node, _CONDITIONAL) for node in around[:-1]):
             return None
         first = all(_untroubled(child) for outer, inner in zip(around, around[1:]) for child in _before(outer, inner))
-        return path[at] if first else None
+        return cast(ast.stmt, path[at]) if first else None
 
 
 class _Trail:
@@ -240,7 +240,7 @@ class _Trail:
             self._follow()
 
     def _follow(self) -> None:
-        queue = [(node, self.site.point) for node in self.site.args.values()]
+        queue: list[tuple[ast.AST, Point]] = [(node, self.site.point) for node in self.site.args.values()]
         seen: set[int] = set()
         while queue and len(seen) < 400:
             node, point = queue.pop()
@@ -253,11 +253,11 @@ class _Trail:
                 seen.add(id(binding))
                 queue += self._step(inner, unrefined(binding), point)
 
-    def _step(self, node: ast.expr, binding: Binding, point: Point) -> list[tuple[ast.AST, Point]]:
+    def _step(self, node: ast.AST, binding: Binding | None, point: Point) -> list[tuple[ast.AST, Point]]:
         if isinstance(binding, (Loop, Parameter)) and self._carries(binding):
             raise NoFix("the value may be of an earlier round of the loop" if isinstance(binding, Loop)
                         else "the value is made by the callers of this function")
-        if isinstance(node, ast.Name) and _changes_outside(node.id, point) and self._carries(binding):
+        if isinstance(node, ast.Name) and binding is not None and _changes_outside(node.id, point) and self._carries(binding):
             raise NoFix(f"'{node.id}' is bound more than once")
         while isinstance(binding, Element):
             binding = unrefined(binding.whole)

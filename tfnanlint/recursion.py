@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 
 from tfnanlint import calls
-from tfnanlint.assumptions import Assumptions
 from tfnanlint.calls import Function, Handed
+from tfnanlint.containers import Containers
 from tfnanlint.scopes import Binding, Fixed, Point, Scope
 from tfnanlint.statements import Walk
 from tfnanlint.values import NOTHING, Note, Value, covers, number, unknown, widen
@@ -15,7 +15,7 @@ FEW_STEPS = 150  # evaluations per question, after what a file may cost
 _TRIES = 6  # assumptions about one function that are tried before nothing is said of it
 
 
-class Recursion(Assumptions):
+class Recursion(Containers):
     """The part of the interpreter that follows the calls of one function, inside itself too.
 
     Following has its price: once `allowance` evaluations in callees are spent, of all questions together, each further question

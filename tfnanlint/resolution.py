@@ -13,6 +13,7 @@ from tfnanlint.names import ROOTS, canonical, is_tensorflow
 from tfnanlint.ops import Op, namespaces
 from tfnanlint.ops.python import limit
 from tfnanlint.scopes import UNASKED, Assigned, Binding, Imported, Joined, Point, Refined, Scope, unrefined
+from tfnanlint.subexpressions import Subexpressions
 from tfnanlint.values import NO_CONSTANT, Namespace, Note, Value, unknown
 
 MAX_HOPS = 6  # re-exports followed from one name
@@ -59,11 +60,8 @@ def _holds_settings(owner: ast.expr, point: Point) -> bool:
     return any(_SETTINGS.fullmatch(name) for name in (path_of(owner) or "").split("."))
 
 
-class Resolution:
+class Resolution(Subexpressions):
     """The part of the interpreter that reads names."""
-
-    table: dict[str, Op]
-    constants: dict[str, Value]
 
     def resolve(self, node: ast.expr, point: Point) -> str | None:
         """Canonical dotted name of a name or attribute chain that leads to an import; None otherwise."""

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import ast
 from bisect import bisect_right
-from typing import TYPE_CHECKING, Any, Iterator
+from typing import TYPE_CHECKING, Any, Iterator, cast
 
 from tfnanlint.conditions import inverse_of, parts_that_hold, root_of, spoken_of
 from tfnanlint.names import canonical
 from tfnanlint.values import Value
 
 if TYPE_CHECKING:
-    from tfnanlint.flow import Interpreter
+    from tfnanlint.assumptions import Assumptions
+    from tfnanlint.expressions import Interpreter
 
 FOREVER = 1 << 60
 
@@ -231,14 +232,14 @@ class Binding:
     def __init__(self) -> None:
         self._value: Value | None = None
 
-    def value(self, interpreter: Interpreter) -> Value:
+    def value(self, interpreter: Assumptions) -> Value:
         if self._value is None:
             if self in interpreter._held:
                 tentative = interpreter.tentatively(self)
                 if tentative is not None:
                     return tentative
             mark = len(interpreter.reads)
-            found = self.compute(interpreter)
+            found = self.compute(cast("Interpreter", interpreter))
             if len(interpreter.reads) != mark:
                 interpreter.hold(self, found, mark)
                 return found

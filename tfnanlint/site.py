@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import weakref
 from typing import TYPE_CHECKING, Any, Callable
 
 from tfnanlint.findings import Differentiated
@@ -28,7 +27,7 @@ class Site:
     `point` is where in the program the site stands; only the engine looks into it.
     """
 
-    __slots__ = ("op", "node", "args", "complete", "hidden", "library", "point", "source", "name", "_result", "_values",
+    __slots__ = ("op", "node", "args", "complete", "hidden", "library", "point", "source", "name", "result", "_values",
                  "_evaluate", "_apply", "_maker", "_differentiated")
 
     def __init__(self, op: Op, node: ast.expr, args: dict[str, ast.expr], evaluate: Callable[[ast.expr], Value],
@@ -43,7 +42,7 @@ class Site:
         self.point = point
         self.source = source
         self.name = name
-        self._result: Any = None
+        self.result: Value | None = None  # what it gave
         self._values: dict[str, Value] = {}
         self._evaluate = evaluate
         self._apply: Callable[[Value, tuple[Value, ...]], Value] | None = None
@@ -72,15 +71,6 @@ class Site:
         for param in self.args:
             self._values.pop(param, None)
 
-    @property
-    def result(self) -> Value | None:
-        """The value this site gave, while somebody holds it."""
-        return self._result() if self._result is not None else None
-
-    @result.setter
-    def result(self, value: Value) -> None:
-        self._result = weakref.ref(value)  # the value refers to the site
-
     def give(self) -> Value:
         """What the row computes, as a value of this site's own: never one that arrived here, or that a table or an expression keeps."""
         given = self.op.gives(self)
@@ -103,10 +93,10 @@ class Site:
 
     def another(self) -> Site:
         """The same op on other elements, which nobody followed: another round of a comprehension, another row of a tensor."""
-        made = Site.__new__(Site)
-        for slot in Site.__slots__:
-            setattr(made, slot, getattr(self, slot))
-        made.complete = False
+        made = Site(self.op, self.node, self.args, self._evaluate, complete=False, library=self.library, point=self.point,
+                    source=self.source, name=self.name)
+        made.hidden, made.result, made._values = self.hidden, self.result, self._values
+        made._apply, made._maker, made._differentiated = self._apply, self._maker, self._differentiated
         return made
 
     def maker(self, param: str) -> Op | None:

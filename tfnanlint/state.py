@@ -11,6 +11,7 @@ from typing import Any
 
 from tfnanlint.calls import Function, Handed, Instance
 from tfnanlint.conditions import leaf
+from tfnanlint.following import Following
 from tfnanlint.ops import transfer as t
 from tfnanlint.ops.arrays import as_tensor
 from tfnanlint.ops.variables import moved_by_training, started
@@ -54,7 +55,7 @@ class Change(Binding):
         return t.add(before, given) if self.sign == "+" else t.subtract(before, given)
 
 
-class State:
+class State(Following):
     """The part of the interpreter that knows what is kept from one step to the next."""
 
     states: dict[Any, Loop | None]
@@ -72,8 +73,8 @@ class State:
         if key is None:
             return None
         if name == "_get_hyper":
-            return self._hyperparameter(owner, key.value)
-        found = self._slot(owner, key.value, "_create_non_slot_variable" if name == "_get_non_slot_variable" else "add_slot")
+            return self._hyperparameter(owner, str(key.value))
+        found = self._slot(owner, str(key.value), "_create_non_slot_variable" if name == "_get_non_slot_variable" else "add_slot")
         return None if found is None else self._as_state(found, node, point)
 
     def _as_state(self, found: Loop, node: ast.Call, point: Point) -> Value | None:
@@ -128,7 +129,7 @@ class State:
             return None
         return self._loop(as_tensor(start, value.dtype), self._changes(node, point.module))
 
-    def _counts(self, start: Value, node: ast.Call, point: Point) -> bool:
+    def _counts(self, start: Value, node: ast.expr, point: Point) -> bool:
         """Whether a variable starts with a number and its file only adds positive numbers to it: nobody trains a counter."""
         changes = self._changes(node, point.module) if start.is_number or start.exact else []
         return bool(changes) and all(sign == "+" and (value := given.value(self)).is_number and value.lo > 0 for sign, given in changes)
@@ -145,7 +146,7 @@ class State:
         state.rounds = [Change(state, sign, given) for sign, given in changes]
         return state
 
-    def _changes(self, node: ast.Call, module: Any) -> list[tuple[str, Binding]]:
+    def _changes(self, node: ast.expr, module: Any) -> list[tuple[str, Binding]]:
         """The assignments in a file to the variable that a call made."""
         return [(sign, given) for target, sign, given, point in self._all_changes(module)
                 if node in self._makers(target, point, _DEPTH)]
@@ -255,11 +256,11 @@ def _stored(method: ast.FunctionDef) -> list[tuple[str, ast.expr]]:
             if isinstance(given, ast.Call):
                 found += [(keyword.arg, keyword.value) for keyword in given.keywords if keyword.arg]
             elif isinstance(given, ast.Dict):
-                found += [(key.value, value) for key, value in zip(given.keys, given.values) if isinstance(key, ast.Constant)]
+                found += [(str(key.value), value) for key, value in zip(given.keys, given.values) if isinstance(key, ast.Constant)]
         elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript):
             target = node.targets[0]
             if isinstance(target.value, ast.Subscript) and isinstance(target.slice, ast.Constant):
-                found.append((target.slice.value, node.value))
+                found.append((str(target.slice.value), node.value))
             elif isinstance(node.value, ast.Call) and leaf(node.value.func) == "dict":
                 found += [(keyword.arg, keyword.value) for keyword in node.value.keywords if keyword.arg]
     return found

@@ -84,7 +84,7 @@ class Walk:
             for inner in ast.walk(node):
                 if isinstance(inner, ast.NamedExpr):
                     self.bind(inner.target.id, Assigned(inner.value, self.scope.here()))
-        self.scope.statements.append((node.lineno, node.end_lineno, node, self.scope.time))
+        self.scope.statements.append((node.lineno, node.end_lineno or node.lineno, node, self.scope.time))
 
     # Branches
 
@@ -360,8 +360,9 @@ class Walk:
         elif name in CHANGING and isinstance(value.func, ast.Attribute):
             path = path_of(value.func.value)
             base = self.scope.at(path) if path else None
-            if base is not None:
-                self._change(path, lambda held, point=self.scope.here(): Mutated(held, value, point), base)
+            if path is not None and base is not None:
+                here = self.scope.here()
+                self._change(path, lambda held: Mutated(held, value, here), base)
         elif name.startswith("assign") and isinstance(value.func, ast.Attribute):
             self._assigned_to(value.func, value)
         else:
@@ -371,16 +372,18 @@ class Walk:
 
     def _handed(self, call: ast.Call) -> None:
         """Arrays of one number, handed whole or in part to a function whose result nobody uses."""
-        for path in filter(None, (whole(given) or path_of(given) for given in call.args)):
-            made = self.scope.at(path)
-            if isinstance(made, Filled) or isinstance(made, Assigned) and uniform(made.node):
-                self._change(path, lambda held, point=self.scope.here(): Filled(held, call, point), made)
+        for path in [whole(given) or path_of(given) for given in call.args]:
+            made = self.scope.at(path) if path else None
+            if path is not None and (isinstance(made, Filled) or isinstance(made, Assigned) and uniform(made.node)):
+                here = self.scope.here()
+                self._change(path, lambda held: Filled(held, call, here), made)
 
     def _overwritten(self, path: str, call: ast.Call) -> None:
         """`np.exp(a, out=b)`: what the function gives, for every name of the array."""
         base = self.scope.at(path)
         if base is not None:
-            self._change(path, lambda held, binding=Assigned(call, self.scope.here()): binding, base)
+            written = Assigned(call, self.scope.here())
+            self._change(path, lambda held: written, base)
 
     def _assigned_to(self, assign: ast.Attribute, call: ast.Call) -> None:
         """After `self.n.assign_add(1)` the variable is larger; after any other assignment it is what any of them may leave."""
@@ -471,8 +474,8 @@ class Walk:
                 self._change(whole, lambda held: Stored(held, None, binding), under)
         if (path := path_of(node)) is not None:
             self.bind(path, binding)
-            if not isinstance(node, ast.Name):
-                owner = path_of(node.value)
+            owner = path_of(node.value) if not isinstance(node, ast.Name) else None
+            if owner is not None:
                 for alias, surely in self._aliases(owner):
                     self._also(alias + path[len(owner):], binding, surely)
             if isinstance(binding, Assigned):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from typing import Any, Iterator
 
+from tfnanlint.assumptions import Assumptions
 from tfnanlint.calls import Function, defaults_of
 from tfnanlint.conditions import leaf
 from tfnanlint.nodes import parts_of
@@ -16,7 +17,7 @@ from tfnanlint.scopes import Assigned, Binding, Fixed, Iterated, Parameter, Poin
 from tfnanlint.values import unknown
 
 
-class Subexpressions:
+class Subexpressions(Assumptions):
     """The part of the interpreter that goes from an expression to its parts."""
 
     def parts(self, node: ast.AST, point: Point) -> list[tuple[ast.AST, Point]]:

@@ -12,6 +12,8 @@ import struct
 from dataclasses import dataclass
 from typing import Any, Iterable
 
+from tfnanlint.fields import Fields
+
 INF = math.inf
 LARGEST_AXIS = 2.0**31 - 1  # int32, the dtype of tf.shape
 
@@ -329,25 +331,6 @@ class Many:
     """The object of a list whose length is not known: every element is an `element`."""
 
     element: Value
-
-
-class Fields(tuple):
-    """The object of a named tuple of TensorFlow: its elements, which have names, too (`state.h` of LSTMStateTuple)."""
-
-    names: tuple[str, ...] = ()
-
-    @classmethod
-    def of(cls, **elements: Value) -> Fields:
-        return cls.named(tuple(elements), elements.values())
-
-    @classmethod
-    def named(cls, names: tuple[str, ...], elements: Iterable[Value]) -> Fields:
-        made = cls(elements)
-        made.names = names
-        return made
-
-    def get(self, name: str) -> Value | None:
-        return self[self.names.index(name)] if name in self.names else None
 
 
 def renewed(old: tuple, elements: Iterable[Value]) -> tuple:

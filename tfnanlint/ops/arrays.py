@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from typing import Callable
 
+from tfnanlint.fields import Fields
 from tfnanlint.ops import op
 from tfnanlint.ops import transfer as t
 from tfnanlint.ops.promotion import indices
 from tfnanlint.ops.segments import own_group
 from tfnanlint.site import Site, made_by
-from tfnanlint.values import FLOATS, INF, LARGEST_AXIS, NO_CONSTANT, SMALLEST, Fields, Value, join, number, rounded, unknown
+from tfnanlint.values import FLOATS, INF, LARGEST_AXIS, NO_CONSTANT, SMALLEST, Value, join, number, rounded, unknown
 
 INTEGERS = {
     "int8": (-128.0, 127.0), "int16": (-32768.0, 32767.0), "int32": (-(2.0**31), 2.0**31 - 1),
@@ -58,7 +59,7 @@ def as_tensor(value: Value, dtype: str | None = None, kind: str = "tensor") -> V
     return whole.but(kind=kind, obj=None)
 
 
-def _natural_dtype(found: list[Value]) -> str | None:
+def _natural_dtype(found: tuple[Value, ...]) -> str | None:
     """What tf.constant makes of Python numbers: float32 with a float among them, else int32 or bool."""
     if any(v.dtype for v in found):
         return next((v.dtype for v in found if v.dtype and v.kind != "number"), None)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Callable
 
+from tfnanlint.fields import Fields
 from tfnanlint.ops import op
 from tfnanlint.ops import transfer as t
 from tfnanlint.ops.layers import Layer, called, dropped, gru, linear, lstm, simple_rnn
 from tfnanlint.site import Site
-from tfnanlint.values import NO_CONSTANT, Fields, Value, join, number, renewed, unknown
+from tfnanlint.values import NO_CONSTANT, Value, join, number, renewed, unknown
 
 Step = Callable[[Site, Value, Site], "tuple[Value, Value]"]
 _RUNNERS = ("tf.nn.dynamic_rnn", "tf.nn.bidirectional_dynamic_rnn")

@@ -47,7 +47,7 @@ def _matmul(site: Site) -> Value:
     result = _contraction("x", "y")(site)
     units = [made_by(site.value(param), "tf.math.l2_normalize", aligned=True) for param in ("x", "y")]
     turned = site.given("transpose_b") and site.const("transpose_b") is True and not site.given("transpose_a")
-    if turned and None not in units and all(axis_of(unit) in (-1, 1) for unit in units):
+    if turned and all(unit is not None and axis_of(unit) in (-1, 1) for unit in units):
         return within_one(result)
     return result
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Callable
 
 from tfnanlint.ops import TABLE, op
@@ -280,17 +281,17 @@ def _pairs(site: Site, columns: list[Value]) -> Value:
 
 # Casts by the name of a dtype, and NumPy numbers
 
-for _dtype in sorted(DTYPES - {"string", "bfloat16"}):
-    op(f"np.{_dtype}", f"tnp.{_dtype}", "x", lambda site, _dtype=_dtype: _numpy_number(site, _dtype),
-       untested="NumPy; tests/test_python_rows.py")
-
-
 def _numpy_number(site: Site, dtype: str) -> Value:
     x = site.value("x")
     if isinstance(x.const, str):
         return _float(site)
     result = cast(t.one_of(x), dtype)
     return result.but(kind="array", token=None)
+
+
+for _dtype in sorted(DTYPES - {"string", "bfloat16"}):
+    op(f"np.{_dtype}", f"tnp.{_dtype}", "x", partial(_numpy_number, dtype=_dtype),
+       untested="NumPy; tests/test_python_rows.py")
 
 
 def _limits_of(dtype: str | None) -> Value:

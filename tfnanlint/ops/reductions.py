@@ -185,7 +185,7 @@ def _cosine(site: Site, x: Value) -> Value | None:
     if not isinstance(product, Site) or product.op.name != "tf.multiply":
         return None
     units = [made_by(product.value(param), "tf.math.l2_normalize", aligned=True) for param in ("x", "y")]
-    if None in units or not all(one_axis(site, unit) for unit in units):
+    if not all(unit is not None and one_axis(site, unit) for unit in units):
         return None
     return within_one(x)
 
@@ -195,7 +195,7 @@ def within_one(x: Value) -> Value:
     return Value(0.0 if x.lo >= 0 else -1.0 - slack, 1.0 + slack, nan=x.nan, inf=x.inf, dtype=x.dtype)
 
 
-_MULTIPLES = {"tf.multiply": ("xy", "yx"), "tf.divide": ("xy",), "tf.negative": ("xx",)}
+_MULTIPLES = {"tf.multiply": (("x", "y"), ("y", "x")), "tf.divide": (("x", "y"),), "tf.negative": (("x", "x"),)}
 
 
 def _shifted_exponentials(site: Site, x: Value) -> Value | None:

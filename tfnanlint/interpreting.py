@@ -1,0 +1,112 @@
+"""What the parts of the interpreter have in common: its state, and the few questions that a part asks of one that builds on it.
+
+Each part inherits from the one before it, for compiled classes have one base only: what a name stands for and what is assumed
+comes first, then who calls, what objects there are, what calls give, what training changes, and the expressions last.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any
+
+from tfnanlint.values import INF, Value
+
+if TYPE_CHECKING:
+    from tfnanlint.callers import Calls
+    from tfnanlint.calls import ClassObject, Function
+    from tfnanlint.instances import Reads
+    from tfnanlint.module import Module
+    from tfnanlint.ops import Op
+    from tfnanlint.scopes import Binding, Loop, Point, Scope
+    from tfnanlint.site import Site
+
+
+class Nesting:
+    """How many calls are being followed inside each other. Deeper ones are cut off, and what was cut off at one depth is asked
+    again at a smaller one."""
+
+    __slots__ = ("stamp",)
+
+    def __init__(self) -> None:
+        self.stamp = 0
+
+
+class Interpreting:
+    """The state of an interpreter, and what its parts ask of those that build on them."""
+
+    def __init__(self, table: dict[str, Op], leaves: Any, constants: dict[str, Value]) -> None:
+        self.table = table
+        self.leaves = leaves  # last names of the spellings of ops
+        self.constants = constants
+        self.scopes: list[Scope] = []  # every activation made
+        self.given: list[Site] = []  # the sites that hold what they gave
+        self.depth = 0
+        self.steps = 0
+        self.allowance = INF
+        self.limit = 0
+        self.cut_short = False
+        self.abroad = 0
+        # What is assumed
+        self.reads: list[Any] = []  # the assumptions read by what is being computed
+        self.active_loops = self.asking = self.inlined = 0  # loops that are tried, parameters whose callers are asked, calls that are followed
+        self.nesting = Nesting()
+        self._sites: dict[tuple[ast.expr, int], Site | None] = {}
+        self._stamps = 0
+        self._held: dict[Any, tuple[Any, tuple[tuple[Any, int], ...]]] = {}
+        # What was found out about the program
+        self.importing: dict[Binding, Value] = {}
+        self.handed: dict[ast.AST, list[dict[str, Binding]]] = {}
+        self.attributes: dict[tuple[ClassObject, str, int], Binding | None] = {}
+        self.escaping: dict[tuple[Any, str], set[ast.AST]] = {}
+        self.states: dict[Any, Loop | None] = {}
+        self.changes: dict[Module, list] = {}
+        self.aims: dict[ast.Call, frozenset[ast.AST]] = {}
+        self.lineages: dict[ClassObject, list[ClassObject]] = {}
+        self._policies: dict[Module, list[tuple[str, ast.Call]]] = {}
+        self.instance_calls: dict[tuple[ClassObject, bool], list[tuple[ast.Call, Point]]] = {}
+        self.name_reads: dict[tuple[Any, str], Reads] = {}
+        self.named_calls: dict[tuple[Any, str], Calls] = {}
+        self._compiled: dict[Module, list[tuple[Value, Value]]] = {}
+        self._members: dict[tuple[int, str], tuple[Any, Value]] = {}
+
+    def gave(self, site: Site, value: Value) -> None:
+        """Note what a site gave: the value refers to the site in turn, until everything is let go of."""
+        site.result = value
+        self.given.append(site)
+
+    def forget(self) -> None:
+        """Let go of all that was found out: it refers to itself in circles, and nobody collects those."""
+        for site in self.given:
+            site.result = None
+        for kept in (self.scopes, self.given, self.reads, self._sites, self._held, self.importing, self.handed, self.attributes,
+                     self.escaping, self.states, self.changes, self.aims, self.lineages, self._policies, self.instance_calls,
+                     self.name_reads, self.named_calls, self._compiled, self._members):
+            kept.clear()
+
+    def evaluate(self, node: ast.AST, point: Point) -> Value:
+        """The value of an expression at a point."""
+        raise NotImplementedError
+
+    def joined(self, values: list[Value]) -> Value:
+        raise NotImplementedError
+
+    def assuming(self, test: ast.expr, truth: bool, point: Point) -> Point:
+        raise NotImplementedError
+
+    def method(self, cls: ClassObject, name: str) -> Function | None:
+        raise NotImplementedError
+
+    def returned(self, scope: Scope, live: bool) -> Value:
+        raise NotImplementedError
+
+    def _activated(self, function: Function) -> Scope:
+        raise NotImplementedError
+
+    def _clamped(self, value: Value, path: str, test: ast.expr, truth: bool, point: Point) -> Value:
+        raise NotImplementedError
+
+    def _made(self, site: Site) -> Site:
+        raise NotImplementedError
+
+    def _stable(self, path: str | None, point: Point) -> Value | None:
+        raise NotImplementedError
