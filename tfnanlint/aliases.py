@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tfnanlint.conditions import path_of
 from tfnanlint.scopes import Assigned, Binding, Element, Iterated, Joined, Loop, Point, Stored, unrefined
 from tfnanlint.site import Site
 from tfnanlint.values import Value, rounded
+
+if TYPE_CHECKING:
+    from tfnanlint.expressions import Interpreter
 
 CHANGING = frozenset("append extend insert add update pop remove clear setdefault appendleft fill sort reverse".split())
 _VIEWS = frozenset("reshape ravel view squeeze transpose swapaxes asarray atleast_1d atleast_2d expand_dims".split())
@@ -31,7 +34,7 @@ class Mutated(Binding):
         self.call = call
         self.point = point
 
-    def compute(self, interpreter: Any) -> Value:
+    def compute(self, interpreter: Interpreter) -> Value:
         mark = len(interpreter.reads)
         base = self.base.value(interpreter)
         growing = any(isinstance(one, Loop) for one in interpreter.reads[mark:])  # in every try of a loop
@@ -48,7 +51,7 @@ class Held(Binding):
         self.path = path
         self.point = point
 
-    def compute(self, interpreter: Any) -> Value:
+    def compute(self, interpreter: Interpreter) -> Value:
         return interpreter.evaluate(ast.parse(self.path, mode="eval").body, self.point)
 
 
@@ -63,7 +66,7 @@ class InPlace(Binding):
         self.changed = changed
         self.surely = surely
 
-    def compute(self, interpreter: Any) -> Value:
+    def compute(self, interpreter: Interpreter) -> Value:
         held = self.base.value(interpreter)
         if held.kind != "array" and not (held.kind in ("tensor", "unknown") and self._in_part(interpreter)):
             return held
@@ -76,7 +79,7 @@ class InPlace(Binding):
             return changed
         return interpreter.joined([held, changed]).but(kind=held.kind, dtype=held.dtype if held.kind == "array" else None)
 
-    def _in_part(self, interpreter: Any) -> bool:
+    def _in_part(self, interpreter: Interpreter) -> bool:
         """Whether one of several objects that the name may stand for is an array."""
         stack: list[Binding | None] = [self.base]
         seen: set[Binding] = set()
@@ -99,7 +102,7 @@ class Filled(Mutated):
 
     __slots__ = ()
 
-    def compute(self, interpreter: Any) -> Value:
+    def compute(self, interpreter: Interpreter) -> Value:
         return interpreter.filled_by(self.base.value(interpreter), self.call, self.point)
 
 

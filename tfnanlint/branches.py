@@ -7,13 +7,17 @@ Names that are tested know it (`if n > 0: x / n`). Here it is about values: `if 
 from __future__ import annotations
 
 import ast
-from typing import Any, Iterator
+from typing import TYPE_CHECKING, Any, Iterator
 
 from tfnanlint.conditions import leaf
 from tfnanlint.masks import Test, established, plain
 from tfnanlint.scopes import Point
 from tfnanlint.site import Site, made_by, same
 from tfnanlint.values import Value
+
+if TYPE_CHECKING:
+    from tfnanlint.expressions import Interpreter
+    from tfnanlint.module import Module
 
 _COUNTS = ("tf.reduce_sum", "tf.math.count_nonzero", "method.sum")
 _UNMOVED = ("tf.reshape", "tf.tile", "tf.expand_dims", "tf.squeeze")  # all elements stay, at some place
@@ -22,7 +26,7 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _ROOTS = ("tf.sqrt", "tf.square", "tf.abs")  # 0 only where what they are given is
 
 
-def leaves_no_zero(site: Site, param: str, around: list[ast.AST], module: Any, interpreter: Any) -> bool:
+def leaves_no_zero(site: Site, param: str, around: list[ast.AST], module: Module, interpreter: Interpreter) -> bool:
     """Whether a test that holds at a site says that what arrives at a parameter is not 0. `around`: innermost first."""
     divisor = site.value(param)
     for test in _holding(site, around, module, interpreter):
@@ -34,7 +38,7 @@ def leaves_no_zero(site: Site, param: str, around: list[ast.AST], module: Any, i
     return False
 
 
-def _holding(site: Site, around: list[ast.AST], module: Any, interpreter: Any) -> Iterator[Test]:
+def _holding(site: Site, around: list[ast.AST], module: Module, interpreter: Interpreter) -> Iterator[Test]:
     """The tests on whose outcome it depends whether a site is reached."""
     inner: ast.AST = site.node
     for outer in around:
@@ -88,7 +92,7 @@ def _within(node: ast.AST, inner: ast.AST) -> bool:
     return any(one is inner for one in ast.walk(node))
 
 
-def _points(test: ast.expr, site: Site, module: Any, interpreter: Any) -> Iterator[Point]:
+def _points(test: ast.expr, site: Site, module: Module, interpreter: Interpreter) -> Iterator[Point]:
     """Where a test stands in the run of its function that a site is in."""
     for expression, point in module.expressions(test.lineno, interpreter):
         if _within(expression, test) and point.scope is site.point.scope:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tfnanlint.aliases import Bindings
 from tfnanlint.conditions import leaf
@@ -14,6 +14,10 @@ from tfnanlint.ops import SYNONYMS, Op
 from tfnanlint.ops.arrays import cast
 from tfnanlint.scopes import Assigned, Binding, Fixed, Point, Scope, Stored, unrefined
 from tfnanlint.values import FLOATS, Value
+
+if TYPE_CHECKING:
+    from tfnanlint.expressions import Interpreter
+    from tfnanlint.module import Module
 
 FEW = 5  # statements of a short function
 # Decorators that hand back what the function returns.
@@ -31,7 +35,7 @@ class Function:
 
     __slots__ = ("node", "point", "module", "owner", "activation", "decorators", "busy", "stamp", "assumed", "arguments", "callees")
 
-    def __init__(self, node: Any, point: Point, module: Any, owner: ClassObject | None = None):
+    def __init__(self, node: Any, point: Point, module: Module, owner: ClassObject | None = None):
         self.node = node
         self.point = point
         self.module = module
@@ -87,7 +91,7 @@ class ClassObject:
 
     __slots__ = ("node", "point", "module", "_scope", "_methods", "_walked", "_attributes", "_outside")
 
-    def __init__(self, node: ast.ClassDef, point: Point, module: Any):
+    def __init__(self, node: ast.ClassDef, point: Point, module: Module):
         self.node = node
         self.point = point
         self.module = module
@@ -417,7 +421,7 @@ class Handed(Binding):
         self.binding = binding
         self.function = function
 
-    def compute(self, interpreter: Any) -> Value:
+    def compute(self, interpreter: Interpreter) -> Value:
         function = self.function
         before, function.busy, function.stamp = (function.busy, function.stamp), 0, 0
         try:
@@ -443,12 +447,12 @@ class Recast(Binding):
 
     __slots__ = ("binding", "module")
 
-    def __init__(self, binding: Binding, module: Any):
+    def __init__(self, binding: Binding, module: Module):
         self._value = None
         self.binding = binding
         self.module = module
 
-    def compute(self, interpreter: Any) -> Value:
+    def compute(self, interpreter: Interpreter) -> Value:
         value = self.binding.value(interpreter)
         return recast(value, None if interpreter.policies(self.module) else "")
 
@@ -462,7 +466,7 @@ class Collected(Binding):
         self._value = None
         self.items = items
 
-    def compute(self, interpreter: Any) -> Value:
+    def compute(self, interpreter: Interpreter) -> Value:
         items = {name: item.value(interpreter) for name, item in self.items.items()}
         return Value(kind="dict", obj=items or None)
 
@@ -476,7 +480,7 @@ class Starred(Binding):
         self._value = None
         self.items = items
 
-    def compute(self, interpreter: Any) -> Value:
+    def compute(self, interpreter: Interpreter) -> Value:
         return Value(kind="sequence", obj=tuple(item.value(interpreter) for item in self.items))
 
 

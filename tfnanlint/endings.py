@@ -5,13 +5,17 @@ from __future__ import annotations
 import ast
 import builtins
 import re
-from typing import Any, Callable
+from typing import TYPE_CHECKING, Any, Callable
 
 from tfnanlint.calls import Function
 from tfnanlint.conditions import leaf
 from tfnanlint.nodes import nodes_in, parts_of
 from tfnanlint.scopes import Assigned, Point, Scope
 from tfnanlint.source import holds_tests
+
+if TYPE_CHECKING:
+    from tfnanlint.expressions import Interpreter
+    from tfnanlint.module import Module
 
 _ORDERS = frozenset("less less_equal greater greater_equal".split())
 # What asks how a value stands to others, and gives no part of it on: -Inf is a right answer to these, NaN is "no".
@@ -39,7 +43,7 @@ _BODIES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 class Endings:
     """What the statements of a scope assign, and where that goes: found once, for the questions of every site in it."""
 
-    def __init__(self, scope: Scope, module: Any):
+    def __init__(self, scope: Scope, module: Module):
         self._found_shown: dict[ast.AST, bool] | None = None
         self._found_returned: set[ast.AST | None] | None = None
         self._found_unpacked: dict[ast.AST, list[str]] | None = None
@@ -271,7 +275,7 @@ class Endings:
         return self._onward[calls, returned]
 
 
-def endings_of(scope: Scope, module: Any) -> Endings:
+def endings_of(scope: Scope, module: Module) -> Endings:
     """The answers for one scope, found once."""
     if scope not in module.endings:
         module.endings[scope] = Endings(scope, module)
@@ -296,13 +300,13 @@ def never_reached(site: Any) -> bool:
     return False
 
 
-def goes_into(site: Any, interpreter: Any, calls: frozenset[str]) -> bool:
+def goes_into(site: Any, interpreter: Interpreter, calls: frozenset[str]) -> bool:
     """Whether what a site gives only ends in comparisons and in `calls`, in its own function or in all that call this."""
     point = site.point
     return point is not None and hasattr(site.node, "lineno") and _leads_into(site.node, point, interpreter, calls, _MAX_RETURNS)
 
 
-def _leads_into(node: ast.AST, point: Point, interpreter: Any, calls: frozenset[str], depth: int) -> bool:
+def _leads_into(node: ast.AST, point: Point, interpreter: Interpreter, calls: frozenset[str], depth: int) -> bool:
     scope = point.scope
     if point.over is not None or scope.function is None:
         return False
@@ -317,7 +321,7 @@ def _leads_into(node: ast.AST, point: Point, interpreter: Any, calls: frozenset[
     return bool(found) and all(_leads_into(call, where, interpreter, calls, depth - 1) for call, where in found)
 
 
-def calls_of(function: Function, interpreter: Any) -> list[tuple[ast.Call, Point]]:
+def calls_of(function: Function, interpreter: Interpreter) -> list[tuple[ast.Call, Point]]:
     """The calls in the project that may be of a function, those of tests left out: they look at values."""
     found = list(interpreter.callers(function, function.name))
     for base in interpreter.lineage(function.owner)[1:] if function.owner is not None else ():
@@ -326,7 +330,7 @@ def calls_of(function: Function, interpreter: Any) -> list[tuple[ast.Call, Point
     return [(call, point) for call, point in found if not holds_tests(point.scope.module.source.path) and interpreter.may_call(function, call, point)]
 
 
-def flattened(site: Any, module: Any) -> bool:
+def flattened(site: Any, module: Module) -> bool:
     """Whether the gradient that comes back to what a site gives is 0 wherever that is 0: all that it goes into is flat there."""
     point = site.point
     if point is None or point.over is not None or not hasattr(site.node, "lineno"):

@@ -303,8 +303,8 @@ class File:
     def close(self) -> None:
         self.project.close()
         self.interpreter.close()
-        self.contexts.clear()
-        self.__dict__.clear()
+        for kept in (self.contexts, self._yielding, self._renaming, self.runs or {}):
+            kept.clear()
 
     def context(self, one: Rule) -> Context:
         """What a rule may ask of this judgement; most rules never do."""
@@ -332,7 +332,7 @@ class File:
         if isinstance(node, ast.BinOp) and _harmless(node):
             return
         operator = isinstance(node, ast.BinOp)
-        site = self.interpreter.operation(node, point) if operator else self.interpreter.site(node, point)
+        site = self.interpreter.operation(node, point) if isinstance(node, ast.BinOp) else self.interpreter.site(node, point)
         if site is None:
             if isinstance(node, ast.Call):
                 for one in self.subscribed.events["call"]:
@@ -342,7 +342,7 @@ class File:
         if found and operator and self.interpreter.site(node, point) is not site:
             site = self.interpreter.site(node, point)
             found = self._found_at(site, stopped) if site is not None else []
-        if found and not (_outside_tensorflow(site) or self.gradients.handed(site.point.scope.function) or self.gradients.of_start(site)):
+        if site is not None and found and not (_outside_tensorflow(site) or self.gradients.handed(site.point.scope.function) or self.gradients.of_start(site)):
             yield from found
 
     def _found_at(self, site: Site, stopped: bool) -> list[Finding]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tfnanlint import calls
 from tfnanlint.calls import Bound, ClassObject, Function, Instance, Parent, Recast
@@ -19,6 +19,9 @@ from tfnanlint.scopes import Assigned, Binding, Fixed, Joined, Loop, Parameter, 
 from tfnanlint.site import Site
 from tfnanlint.statements import Walk
 from tfnanlint.values import INF, NUMERIC_KINDS, Choice, Namespace, Note, Value, number, unknown
+
+if TYPE_CHECKING:
+    from tfnanlint.module import Module
 
 # Methods that a base class calls with values of its own.
 HOOKS = frozenset("call __call__ build train_step test_step predict_step compute_loss forward".split())
@@ -218,11 +221,11 @@ class Following(Policies):
         """Whether a function of the program is given to `compile` as a loss."""
         return any(_is_loss(loss, function) for loss, _ in self.compiled(function.module))
 
-    def compiled(self, module: Any) -> list[tuple[Value, Value]]:
+    def compiled(self, module: Module) -> list[tuple[Value, Value]]:
         """(loss, model) for every loss that a `compile` in a file is given, alone or in a list or dict."""
         return self.once(self._compiled, module, [], self._found_compiled, module)
 
-    def _found_compiled(self, module: Any) -> list[tuple[Value, Value]]:
+    def _found_compiled(self, module: Module) -> list[tuple[Value, Value]]:
         found = []
         for call, point in module.calls_to("compile", self) if ".compile(" in module.source.text else ():
             node = next((k.value for k in call.keywords if k.arg == "loss"), call.args[1] if len(call.args) > 1 else None)
@@ -320,7 +323,7 @@ class Following(Policies):
         module, name = function.module, function.name  # once for all functions of that name: there may be one in each of many classes
         return function.node in self.once(self.escaping, (module, name), (), self._escaping, module, name)
 
-    def _escaping(self, module: Any, name: str) -> set[ast.AST]:
+    def _escaping(self, module: Module, name: str) -> set[ast.AST]:
         """The functions of a name that a file uses as values."""
         handed: set[ast.AST] = set()
         spent, self.steps = self.steps, 0  # a question of its own: whoever asks it first must not run out of steps for it
@@ -377,7 +380,7 @@ class Following(Policies):
             return owner.but()
         return None
 
-    def _submodule(self, module: Any, name: str) -> Value | None:
+    def _submodule(self, module: Module, name: str) -> Value | None:
         """`package.part` after `import package.part`."""
         if module.project is None or not module.source.path.endswith("__init__.py"):
             return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import re
-from typing import Any, Iterator
+from typing import TYPE_CHECKING, Any, Iterator
 
 from tfnanlint.calls import Bound, Function
 from tfnanlint.conditions import leaf
@@ -19,6 +19,10 @@ from tfnanlint.scopes import Parameter, Point, Scope
 from tfnanlint.site import Site
 from tfnanlint.source import holds_tests
 from tfnanlint.values import Many, Note, Value
+
+if TYPE_CHECKING:
+    from tfnanlint.expressions import Interpreter
+    from tfnanlint.module import Module
 
 _SINKS = {"minimize": 0, "compute_gradients": 0, "gradients": 0, "gradient": 0, "jacobian": 0, "batch_jacobian": 0,
           "get_gradients": 0, "add_loss": 0, "get_updates": 0, "create_train_op": 0, "optimize_loss": 0}
@@ -74,7 +78,7 @@ _INTEGRAL = frozenset("bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 st
 class Gradients:
     """Answers for one module. `abroad`: whether calls in other files of the project count; what these say of themselves does."""
 
-    def __init__(self, module: Any, interpreter: Any, abroad: bool = True):
+    def __init__(self, module: Module, interpreter: Interpreter, abroad: bool = True):
         self._found_mapped: frozenset[str] | None = None
         self._found_own_gradients: frozenset[str] | None = None
         self._found_in_own_gradients: set[ast.AST] | None = None
@@ -376,7 +380,7 @@ class Gradients:
         return any(self._beside(point.module)._takes(function, call, point) for call, point in calls
                    if point.module is not self.module and not holds_tests(point.module.source.path))
 
-    def _beside(self, module: Any) -> Gradients:
+    def _beside(self, module: Module) -> Gradients:
         """The answers for another module, of what its own text says."""
         if module not in self._others:
             self._others[module] = Gradients(module, self.interpreter, abroad=False)
@@ -398,7 +402,8 @@ class Gradients:
     def _only_decides(self, function: Function) -> bool:
         """Whether every read of a property in the files of its class and of that class's bases ends in a comparison or a draw."""
         reads = []
-        for module in dict.fromkeys(cls.module for cls in self.interpreter.lineage(function.owner)):
+        owner = function.owner
+        for module in dict.fromkeys(cls.module for cls in self.interpreter.lineage(owner)) if owner is not None else ():
             for row in module.source.rows_with(f".{function.name}"):
                 for expression, point in module.expressions(row, self.interpreter):
                     reads += [endings_of(point.scope, module).only_into(node, CUTS) for node in ast.walk(expression)

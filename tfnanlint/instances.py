@@ -7,7 +7,7 @@ one of them hands over a value that cannot be 0.
 from __future__ import annotations
 
 import ast
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tfnanlint import calls
 from tfnanlint.callers import Callers
@@ -16,6 +16,9 @@ from tfnanlint.conditions import leaf
 from tfnanlint.nodes import nodes_in
 from tfnanlint.scopes import Assigned, Binding, Fixed, Point, Scope
 from tfnanlint.values import NUMERIC_KINDS, Value
+
+if TYPE_CHECKING:
+    from tfnanlint.module import Module
 
 CALLED = frozenset(("call", "__call__"))  # the methods that calling an instance runs
 _ASKED = frozenset(("super", "isinstance", "issubclass", "type"))  # they are given a class, and make no instance of it
@@ -81,7 +84,7 @@ class Instances(Callers):
             found += called
         return found
 
-    def _handed_out(self, cls: ClassObject, module: Any) -> bool:
+    def _handed_out(self, cls: ClassObject, module: Module) -> bool:
         """Whether a file uses a class for anything but to make an instance."""
         for row in module.source.rows_naming(cls.name):
             for expression, _ in module.expressions(row, self):
@@ -131,7 +134,7 @@ class Instances(Callers):
             return None
         return list({call: point for _, (call, point) in sorted(mine.items(), key=lambda one: one[0]) if call is not None}.items())
 
-    def _reads(self, name: str, module: Any) -> Reads:
+    def _reads(self, name: str, module: Module) -> Reads:
         """Where a file reads what ends in a name: once for all classes with such an attribute."""
         if (module, name) not in self.name_reads:
             found: list[tuple[ast.expr, ast.Call | None, Point]] = []

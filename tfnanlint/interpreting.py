@@ -7,7 +7,7 @@ comes first, then who calls, what objects there are, what calls give, what train
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Iterator
 
 from tfnanlint.values import INF, Value
 
@@ -91,6 +91,13 @@ class Interpreting:
         raise NotImplementedError
 
     def assuming(self, test: ast.expr, truth: bool, point: Point) -> Point:
+        raise NotImplementedError
+
+    def activation(self, function: Function) -> Scope:
+        """The walked body of a function."""
+        raise NotImplementedError
+
+    def calls_in(self, expression: ast.AST, name: str, point: Point) -> Iterator[tuple[ast.Call, Point]]:
         raise NotImplementedError
 
     def method(self, cls: ClassObject, name: str) -> Function | None:

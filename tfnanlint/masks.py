@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
-from typing import Any, Iterator
+from typing import TYPE_CHECKING, Any, Iterator
 
 from tfnanlint.calls import Function
 from tfnanlint.conditions import facts, leaf
@@ -21,6 +21,10 @@ from tfnanlint.ops.control import outcome
 from tfnanlint.scopes import Assigned, Fixed, Point, Scope, unrefined
 from tfnanlint.site import Site, made_by, same
 from tfnanlint.values import INF, Value, clamp, number, related
+
+if TYPE_CHECKING:
+    from tfnanlint.expressions import Interpreter
+    from tfnanlint.module import Module
 
 CHOICES = frozenset(("tf.where", "K.switch", "tf.boolean_mask", "ops.nan_to_num"))
 CLIPS = frozenset(("tf.clip_by_value", "tf.maximum", "tf.minimum", "tf.nn.relu", "tf.nn.relu6"))
@@ -66,7 +70,7 @@ class Masked:
 class Masks:
     """The masked op applications of one module."""
 
-    def __init__(self, module: Any, interpreter: Any):
+    def __init__(self, module: Module, interpreter: Interpreter):
         self.module = module
         self.interpreter = interpreter
         self._by_node: dict[ast.AST, Masked] = {}
@@ -183,7 +187,9 @@ class Masks:
                     if isinstance(node, ast.Call):
                         found, _ = self.interpreter.row(node.func, point)
                         if found is not None and found.name in names:
-                            yield self.interpreter.site(node, point)
+                            factor = self.interpreter.site(node, point)
+                            if factor is not None:
+                                yield factor
 
     def behind(self, choice: Site) -> list[Masked]:
         """What a choice hides: not what both of its branches are made of, for there it takes the result in any case."""
@@ -373,7 +379,7 @@ def mask_test(value: Value) -> Test | None:
 class _Search:
     """Looks behind one branch for op applications that the test keeps inside their domain."""
 
-    def __init__(self, interpreter: Any, choice: Site, test: Test, found: list[Masked]):
+    def __init__(self, interpreter: Interpreter, choice: Site, test: Test, found: list[Masked]):
         self.interpreter = interpreter
         self.choice = choice
         self.test = test
@@ -426,6 +432,8 @@ class _Search:
     def _assuming(self, point: Point) -> Point:
         """A point with the names of the test refined, if they mean the same there."""
         test = self.test
+        if test.node is None:
+            return point
         under = self.interpreter.assuming(test.node, test.truth, test.point)
         if under is test.point or not under.over:
             return point
@@ -520,13 +528,15 @@ def plain(value: Value) -> Value:
     return value
 
 
-def established(interpreter: Any, test: Test, depth: int = 4) -> Iterator[Fact]:
+def established(interpreter: Interpreter, test: Test, depth: int = 4) -> Iterator[Fact]:
     """What surely holds of which values when a test is as assumed; masks that have a name are looked up."""
+    if test.node is None:
+        return
     tested = interpreter.evaluate(test.node, test.point)
     infinite = made_by(tested, "tf.math.is_inf") if not test.truth else None
     if infinite is not None:
         yield infinite.value("x"), "finite", number(0.0)
-    for node, relation, other in facts(test.node, test.truth) if test.node is not None else ():
+    for node, relation, other in facts(test.node, test.truth):
         inner = _definition(node, test.point) if other == 0.0 and depth and relation in ("!=", "==") else None
         if inner is not None:
             yield from established(interpreter, Test(inner.node, relation == "!=", inner.point), depth - 1)
@@ -535,7 +545,7 @@ def established(interpreter: Any, test: Test, depth: int = 4) -> Iterator[Fact]:
         yield interpreter.evaluate(node, test.point), relation, bound
 
 
-def zero_put_in(value: Value, interpreter: Any) -> bool:
+def zero_put_in(value: Value, interpreter: Interpreter) -> bool:
     """Whether each 0 in a value is a constant that a choice, or the filling of a matrix, has put there: the gradient of what is
     made of it ends at that constant."""
     filled = made_by(value, "tf.linalg.diag", "tf.linalg.band_part")

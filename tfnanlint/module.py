@@ -5,8 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from bisect import bisect_right
-from functools import cached_property
-from typing import Any, Callable
+from typing import TYPE_CHECKING, Any, Callable
 
 from tfnanlint.calls import ClassObject, Function
 from tfnanlint.conditions import leaf
@@ -14,6 +13,9 @@ from tfnanlint.nodes import nodes_in
 from tfnanlint.scopes import Point, Scope
 from tfnanlint.source import Source
 from tfnanlint.statements import Walk
+
+if TYPE_CHECKING:
+    from tfnanlint.interpreting import Interpreting
 
 
 def _first_row(statement: tuple) -> int:
@@ -51,10 +53,14 @@ _BLOCKS: dict[type, Callable[[Any], Blocks]] = {
 }
 
 
+def _end(node: ast.stmt) -> int:
+    return node.end_lineno or node.lineno
+
+
 def _block(node: ast.AST, row: int) -> list[ast.stmt]:
     """The block of a compound statement that a row is in; [] when it is in none."""
     for block in _BLOCKS.get(type(node), _no_block)(node):
-        if block and block[0].lineno <= row <= block[-1].end_lineno:
+        if block and block[0].lineno <= row <= _end(block[-1]):
             return block
     return []
 
@@ -96,6 +102,7 @@ class Module:
         self.masks: Any = None
         self.assertions: Any = None
         self.endings: dict[Scope, Any] = {}
+        self._base_names: frozenset[str] | None = None
         self._calls: dict[str, list[tuple[ast.Call, Point]]] = {}
         self._expressions: dict[int, list[tuple[ast.AST, Point]]] = {}
         self._chains: dict[int, list[ast.AST]] = {}
@@ -132,10 +139,9 @@ class Module:
         for cls in self.classes.values():
             cls.close()
         self.scope.close()
-        self.endings.clear()
-        self.functions.clear()
-        self.classes.clear()
-        self.__dict__.clear()
+        self.masks = self.assertions = self.project = None
+        for kept in (self.endings, self.functions, self.classes, self._calls, self._expressions, self._chains, self._computed, self._around):
+            kept.clear()
 
     def function(self, node: Any, point: Point) -> Function:
         """The function defined by `node` at `point`; the first one is the one that is judged."""
@@ -155,10 +161,12 @@ class Module:
         """Walk the body of a class."""
         Walk(scope).block(scope.node.body)
 
-    @cached_property
+    @property
     def base_names(self) -> frozenset[str]:
         """The last names of all bases of the classes here."""
-        return frozenset(leaf(base) for cls in self.classes.values() for base in cls.node.bases)
+        if self._base_names is None:
+            self._base_names = frozenset(leaf(base) for cls in self.classes.values() for base in cls.node.bases)
+        return self._base_names
 
     def chain(self, row: int) -> list[ast.AST]:
         """The functions and classes around a row, outermost first."""
@@ -168,7 +176,7 @@ class Module:
             body = self.source.tree.body
             while body:
                 node = body[self._index(body, row)]
-                if not node.lineno <= row <= node.end_lineno:
+                if not node.lineno <= row <= _end(node):
                     break
                 if isinstance(node, _DEFINITIONS):
                     around.append(node)
@@ -190,14 +198,14 @@ class Module:
 
     def _computed_at(self, row: int) -> list[ast.AST] | None:
         around = self._around
-        while len(around) > 1 and not around[-1][0][0].lineno <= row <= around[-1][0][-1].end_lineno:
+        while len(around) > 1 and not around[-1][0][0].lineno <= row <= _end(around[-1][0][-1]):
             around.pop()
         body, found = around[-1]
         while body:
             index = self._index(body, row)
             node = body[index]
             parts = _COMPUTED.get(type(node))
-            if parts is None or not node.lineno <= row <= node.end_lineno or index and body[index - 1].end_lineno >= row:
+            if parts is None or not node.lineno <= row <= _end(node) or index and _end(body[index - 1]) >= row:
                 return None
             found = found + parts(node)
             body = _block(node, row)
@@ -210,7 +218,7 @@ class Module:
         computed = self.computed(row)
         return computed is None or any(isinstance(node, ast.Call) and leaf(node.func) == name for one in computed for node in nodes_in(one))
 
-    def scope_of_row(self, row: int, interpreter: Any) -> Scope | None:
+    def scope_of_row(self, row: int, interpreter: Interpreting) -> Scope | None:
         """The walked scope whose statements hold a row; None in code that is never reached."""
         scope = self.scope
         for node in self.chain(row):
@@ -224,7 +232,7 @@ class Module:
             scope = interpreter.activation(function)
         return scope
 
-    def scopes_of_row(self, row: int, interpreter: Any) -> list[Scope]:
+    def scopes_of_row(self, row: int, interpreter: Interpreting) -> list[Scope]:
         """Scopes to look into for a row: the innermost function, or the module and its class bodies."""
         scope = self.scope_of_row(row, interpreter)
         if scope is None:
@@ -233,7 +241,7 @@ class Module:
             return [scope]
         return [scope, *(self.classes[node].scope for node in self.chain(row) if node in self.classes)]
 
-    def expressions(self, row: int, interpreter: Any) -> list[tuple[ast.AST, Point]]:
+    def expressions(self, row: int, interpreter: Interpreting) -> list[tuple[ast.AST, Point]]:
         """The noted expressions that touch a row, each with the point where it stands."""
         found = self._expressions.get(row)
         if found is not None:
@@ -251,7 +259,7 @@ class Module:
             self._expressions[row] = found
         return found
 
-    def calls_to(self, name: str, interpreter: Any) -> list[tuple[ast.Call, Point]]:
+    def calls_to(self, name: str, interpreter: Interpreting) -> list[tuple[ast.Call, Point]]:
         """Every call in this file whose callee ends in `name`."""
         if name in self._calls:
             return self._calls[name]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
-from typing import Any, Iterator
+from typing import TYPE_CHECKING, Any, Iterator
 
 from tfnanlint.calls import Instance
 from tfnanlint.edits import enclosing
@@ -18,6 +18,10 @@ from tfnanlint.ops.transfer import elements
 from tfnanlint.ops.variables import CallableObject
 from tfnanlint.site import Site, made_by
 from tfnanlint.values import INF, Value, unknown
+
+if TYPE_CHECKING:
+    from tfnanlint.expressions import Interpreter
+    from tfnanlint.module import Module
 
 # Row of a loss -> what it compares: probabilities of classes that exclude one another ("categorical", "sparse"), of one
 # event ("binary"), or numbers that may not be negative.
@@ -70,7 +74,7 @@ class Pairing:
     predictions_node: ast.expr | None = None
 
 
-def pairings(site: Site, interpreter: Any) -> Iterator[Pairing]:
+def pairings(site: Site, interpreter: Interpreter) -> Iterator[Pairing]:
     """The losses that a site brings together with predictions."""
     if site.op.name == COMPILE:
         yield from _compiled(site)
@@ -92,7 +96,7 @@ def _applied(site: Site) -> Iterator[Pairing]:
                   unfolded(site.value(predictions)), site.node, site, site, False, keras, site.args.get(labels), site.args.get(predictions))
 
 
-def _called(site: Site, interpreter: Any) -> Iterator[Pairing]:
+def _called(site: Site, interpreter: Interpreter) -> Iterator[Pairing]:
     """A loss object called with labels and predictions."""
     made = getattr(site.value("layer").obj, "site", None)
     if not isinstance(made, Site) or made.op.name not in FAMILIES or not isinstance(site.node, ast.Call):
@@ -215,7 +219,7 @@ def _stepwise(stack: Stack, x: Value, call: Site) -> Value:
     return x
 
 
-def output_layers(module: Any, interpreter: Any) -> list[Site]:
+def output_layers(module: Module, interpreter: Interpreter) -> list[Site]:
     """The constructions of the last layers of the models which a file builds or compiles."""
     found: dict[ast.AST, Site] = {}
     for name in ("compile", "Model", "Sequential"):

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tfnanlint.calls import recast
 from tfnanlint.conditions import leaf
 from tfnanlint.recursion import Recursion
 from tfnanlint.values import FLOATS, Value
+
+if TYPE_CHECKING:
+    from tfnanlint.module import Module
 
 _SETTERS = ("set_global_policy", "set_policy", "set_dtype_policy", "set_floatx")
 
@@ -18,7 +21,7 @@ class Policies(Recursion):
 
     _policies: dict[Any, list[tuple[str, ast.Call]]]
 
-    def policies(self, module: Any) -> list[tuple[str, ast.Call]]:
+    def policies(self, module: Module) -> list[tuple[str, ast.Call]]:
         """The dtypes and policies that a file makes Keras use everywhere (`mixed_float16`), with the calls that do so."""
         if module not in self._policies:
             found = self._policies[module] = []  # while it is being found

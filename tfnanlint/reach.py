@@ -9,7 +9,7 @@ import ast
 import builtins
 import re
 from dataclasses import dataclass
-from typing import Any, Iterator, cast
+from typing import TYPE_CHECKING, Any, Iterator, cast
 
 from tfnanlint.calls import Instance, assigned_attributes
 from tfnanlint.conditions import path_of, root_of
@@ -18,6 +18,10 @@ from tfnanlint.findings import Edit
 from tfnanlint.scopes import Assigned, Binding, Element, Imported, Loop, Parameter, Point, Scope, unrefined
 from tfnanlint.site import Site
 from tfnanlint.values import Value
+
+if TYPE_CHECKING:
+    from tfnanlint.expressions import Interpreter
+    from tfnanlint.module import Module
 
 MAX_NAMES = 200  # names that are evaluated to find one for a value
 _CHEAP = (ast.Name, ast.Attribute, ast.Constant, ast.BinOp, ast.UnaryOp, ast.Subscript, ast.operator, ast.unaryop,
@@ -73,7 +77,7 @@ def argument(site: Site, param: str, word: str = "") -> Outside | None:
 class Reach:
     """Answers for one module."""
 
-    def __init__(self, module: Any, interpreter: Any):
+    def __init__(self, module: Module, interpreter: Interpreter):
         self.module = module
         self.source = module.source
         self.interpreter = interpreter
@@ -231,7 +235,7 @@ class _Trail:
     Raises NoFix when what a name holds at the site may not be what the producer made last.
     """
 
-    def __init__(self, interpreter: Any, site: Site, producer: Site | None):
+    def __init__(self, interpreter: Interpreter, site: Site, producer: Site | None):
         self.interpreter = interpreter
         self.site = site
         self.producer = producer

@@ -6,7 +6,7 @@ import ast
 import builtins
 import re
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tfnanlint.conditions import leaf, path_of
 from tfnanlint.names import ROOTS, canonical, is_tensorflow
@@ -15,6 +15,9 @@ from tfnanlint.ops.python import limit
 from tfnanlint.scopes import UNASKED, Assigned, Binding, Imported, Joined, Point, Refined, Scope, unrefined
 from tfnanlint.subexpressions import Subexpressions
 from tfnanlint.values import NO_CONSTANT, Namespace, Note, Value, unknown
+
+if TYPE_CHECKING:
+    from tfnanlint.module import Module
 
 MAX_HOPS = 6  # re-exports followed from one name
 _BUILTINS = frozenset(dir(builtins))
@@ -100,12 +103,12 @@ class Resolution(Subexpressions):
             return self._star_import(node.attr, module)
         return self._resolve_binding(binding, depth + 1) or self._copy_of(node.attr, binding, module)
 
-    def _star_import(self, name: str, module: Any) -> str | None:
+    def _star_import(self, name: str, module: Module) -> str | None:
         """The canonical name that a star import of TensorFlow gives a name."""
         names = (canonical(f"{base}.{name}") for base, level in module.stars if level == 0)
         return next((found for found in names if is_tensorflow(found)), None)
 
-    def _copy_of(self, name: str, binding: Binding, module: Any) -> str | None:
+    def _copy_of(self, name: str, binding: Binding, module: Module) -> str | None:
         """`nn = copy_of(nn)` below a star import: the part of TensorFlow with that name, whatever copies it."""
         node = binding.node if isinstance(binding, Assigned) else None
         if not isinstance(node, ast.Call) or len(node.args) != 1 or leaf(node.args[0]) != name:
@@ -156,7 +159,7 @@ class Resolution(Subexpressions):
             binding.target = found
         return found
 
-    def top_level(self, module: Any, name: str, hops: int = 0) -> Binding | None:
+    def top_level(self, module: Module, name: str, hops: int = 0) -> Binding | None:
         """The binding of a name at the end of a module, star imports included."""
         found = module.scope.at(name) if name not in module.scope.shared else module.scope.shared_binding(name)
         if found is None and hops < MAX_HOPS and module.project is not None:

@@ -12,7 +12,7 @@ import inspect
 import pkgutil
 import re
 from dataclasses import dataclass
-from typing import Any, Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator
 
 from tfnanlint.assertions import Assertions
 from tfnanlint.branches import leaves_no_zero
@@ -31,6 +31,10 @@ from tfnanlint.scopes import Point, import_of
 from tfnanlint.site import Site, made_by, may_be_numpy, same
 from tfnanlint.source import Span, holds_tests
 from tfnanlint.values import FLOATS, Note, Value, number_text, words
+
+if TYPE_CHECKING:
+    from tfnanlint.expressions import Interpreter
+    from tfnanlint.module import Module
 
 EVENTS = frozenset({"compare", "call", "file"})
 DEFAULT = frozenset({Certainty.MUST, Certainty.MAY})
@@ -134,7 +138,7 @@ def _load_plugins(wanted: set[str]) -> None:
 class Context:
     """What a rule may ask about the file it looks at, and how it makes findings and fixes."""
 
-    def __init__(self, module: Any, interpreter: Any, rule: Rule, draft: bool = False, setup: Setup = Setup()):
+    def __init__(self, module: Module, interpreter: Interpreter, rule: Rule, draft: bool = False, setup: Setup = Setup()):
         """What a draft finds is judged once more. Fixes cost more than all else: they are made only while `repairing` is set,
         and what is found must not depend on them (see `possible`).
         """
@@ -270,7 +274,7 @@ class Context:
         for row in sorted({*self.source.rows(pattern), *named}):
             for expression, point in self.module.expressions(row, self.interpreter):
                 for node in nodes_in(expression):
-                    if isinstance(node, (ast.Call, ast.BinOp)) and node not in seen and node.lineno <= row <= node.end_lineno:
+                    if isinstance(node, (ast.Call, ast.BinOp)) and node not in seen and node.lineno <= row <= (node.end_lineno or row):
                         seen.add(node)
                         site = self.interpreter.site(node, point)
                         if site is not None:
@@ -347,9 +351,9 @@ class Context:
             if isinstance(origin, Site):
                 self._step(steps, rows, origin)
                 follow = origin.op.main
-                value = origin.value(follow) if origin.given(follow) else next(
+                arrived = origin.value(follow) if origin.given(follow) else next(
                     (origin.value(p) for p in origin.args if origin.value(p).origin is not None), None)
-                origin = value.origin if value is not None else None
+                origin = arrived.origin if arrived is not None else None
             else:
                 self._note(steps, rows, origin)
                 origin = origin.parent

@@ -15,6 +15,7 @@ from tfnanlint.names import canonical
 from tfnanlint.values import Value
 
 if TYPE_CHECKING:
+    from tfnanlint.module import Module
     from tfnanlint.assumptions import Assumptions
     from tfnanlint.expressions import Interpreter
 
@@ -30,7 +31,7 @@ class Scope:
     __slots__ = ("node", "parent", "time", "history", "memo", "statements", "returns", "function", "module",
                  "yields", "tapes", "stopped", "depth", "callees", "shared", "inner", "loops", "_globals", "_later", "_here")
 
-    def __init__(self, node: ast.AST, parent: Point | None, module: Any, function: Any = None, depth: int = 0):
+    def __init__(self, node: ast.AST, parent: Point | None, module: Module, function: Any = None, depth: int = 0):
         self.node = node
         self.parent = parent
         self.module = module

@@ -7,7 +7,7 @@ from names and attributes; where one cannot be told, nothing is said.
 from __future__ import annotations
 
 import ast
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tfnanlint.calls import Function, Handed, Instance
 from tfnanlint.conditions import leaf
@@ -18,6 +18,10 @@ from tfnanlint.ops.variables import moved_by_training, started
 from tfnanlint.scopes import Assigned, Binding, Fixed, Joined, Loop, Parameter, Point, unrefined
 from tfnanlint.site import Site
 from tfnanlint.values import NO_CONSTANT, Note, Value, number, unknown
+
+if TYPE_CHECKING:
+    from tfnanlint.expressions import Interpreter
+    from tfnanlint.module import Module
 
 # Methods that Keras gives its optimizers, by the name of what they keep.
 PROTOCOL = frozenset("_get_hyper get_slot _get_non_slot_variable _fallback_apply_state".split())
@@ -45,7 +49,7 @@ class Change(Binding):
         self.sign = sign
         self.given = given
 
-    def compute(self, interpreter: Any) -> Value:
+    def compute(self, interpreter: Interpreter) -> Value:
         given = as_tensor(self.given.value(interpreter))
         if self.sign == "":
             return given
@@ -146,7 +150,7 @@ class State(Following):
         state.rounds = [Change(state, sign, given) for sign, given in changes]
         return state
 
-    def _changes(self, node: ast.expr, module: Any) -> list[tuple[str, Binding]]:
+    def _changes(self, node: ast.expr, module: Module) -> list[tuple[str, Binding]]:
         """The assignments in a file to the variable that a call made."""
         return [(sign, given) for target, sign, given, point in self._all_changes(module)
                 if node in self._makers(target, point, _DEPTH)]
@@ -174,7 +178,7 @@ class State(Following):
                     return as_tensor(start.obj.out(unknown(), start.obj.site) if hasattr(start.obj, "out") else start)
         return number(0.0, "tensor")
 
-    def _all_changes(self, module: Any) -> list[tuple[ast.expr, str, Binding, Point]]:
+    def _all_changes(self, module: Module) -> list[tuple[ast.expr, str, Binding, Point]]:
         """Every assignment to a variable in a file: its target, how it combines, and what is given."""
         if module not in self.changes:
             found = self.changes[module] = []
