@@ -25,9 +25,9 @@ RULES = pytest.mark.parametrize("rule", load(), ids=lambda rule: rule.slug)
 # A module imports only from those above it, also where it imports late. A package is one room.
 ORDER = """
 source magics cells notebook
-nodes docstrings conditions names values findings epsilons fingerprint edits
+nodes docstrings conditions names fields values findings epsilons fingerprint edits
 site ops scopes aliases calls statements settings project module
-assumptions resolution recursion callers following instances policies containers state subexpressions expressions
+interpreting assumptions subexpressions resolution callers instances containers recursion policies following state expressions
 endings gradients domains exponents moments labels probabilities pairings masks branches evidence assertions reach
 template rewrite rules repairs api
 flow

@@ -111,6 +111,7 @@ class CellSource(Source):
                     faults[index] = fault
         self.__dict__.pop("tree", None)
         self.__dict__.pop("line_starts", None)
+        self.__dict__.pop("scoping", None)
         self.__dict__.pop("_names", None)
         super().__init__(self.path, self._assembled())
         rows = {index: self.position(self._places[index].start)[0] for index in faults}

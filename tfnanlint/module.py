@@ -22,7 +22,6 @@ def _first_row(statement: tuple) -> int:
     return statement[0]
 
 
-_GLOBAL = re.compile(r"global [ \t]*\w")
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
@@ -94,7 +93,7 @@ class Module:
         self.source = source
         self.project = project
         self.name = name
-        self.has_walrus = ":=" in source.text
+        self.has_walrus, self.nonlocal_rows, shared = source.scoping
         self.stars: list[tuple[str, int]] = []
         self.functions: dict[ast.AST, Function] = {}
         self.classes: dict[ast.AST, ClassObject] = {}
@@ -110,10 +109,9 @@ class Module:
         self._lines: dict[int, list[int]] = {}  # by the id of a body: where its statements begin
         # The blocks around the row that was asked for last, and what the statements around each compute: the next row is near.
         self._around: list[tuple[list[ast.stmt], list[ast.AST]]] = [(source.tree.body, [])]
-        self.nonlocal_rows = self.source.rows_with("nonlocal ")
         self.scope = Scope(source.tree, None, self)
-        if "global " in source.text:
-            self.scope.shared = self._declared(source.rows(_GLOBAL))
+        if shared:
+            self.scope.shared = self._declared(shared)
         walk = Walk(self.scope)
         for block in source.blocks:
             walk.block(block)

@@ -82,6 +82,7 @@ _FIXABLE = re.compile(r"utf-8(-sig)?|ascii|iso8859-\d+|cp125\d|cp437|koi8-[ru]")
 
 _MANY = 64  # searches after which an index pays
 _NAME = re.compile(r"[^\W\d]\w*\(?")
+_GLOBAL = re.compile(r"global [ \t]*\w")
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _OPENED = re.compile(r"\s*\(")
 
@@ -166,6 +167,11 @@ class Source:
         starts.extend(itertools.accumulate(map((1).__add__, map(len, self.text.split("\n")))))
         starts.pop()  # the last line has no end
         return starts
+
+    @cached_property
+    def scoping(self) -> tuple[bool, list[int], list[int]]:
+        """Whether the text may hold `:=`, and its rows with `nonlocal` and with `global`: every module made of it asks."""
+        return ":=" in self.text, self.rows_with("nonlocal "), self.rows(_GLOBAL) if "global " in self.text else []
 
     @property
     def written(self) -> str:
