@@ -275,6 +275,8 @@ class File:
     found once more, with the callers in other files too. Most files never need the second.
     """
 
+    __deletable__ = ["gradients", "interpreter", "module", "project"]
+
     def __init__(self, source: Source, subscribed: Subscriptions, marked: set[int], draft: bool, setup: Setup = Setup(),
                  facts: Facts | None = None):
         self.project = Project(source.path, facts)
@@ -305,6 +307,7 @@ class File:
         self.interpreter.close()
         for kept in (self.contexts, self._yielding, self._renaming, self.runs or {}):
             kept.clear()
+        del self.gradients, self.interpreter, self.module, self.project
 
     def context(self, one: Rule) -> Context:
         """What a rule may ask of this judgement; most rules never do."""

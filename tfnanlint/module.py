@@ -89,6 +89,8 @@ _COMPUTED: dict[type, Callable[[Any], list[ast.AST]]] = {
 class Module:
     """A parsed file. Its top level is walked at once, classes and functions when somebody asks."""
 
+    __deletable__ = ["scope"]
+
     def __init__(self, source: Source, project: Any = None, name: str = ""):
         self.source = source
         self.project = project
@@ -140,6 +142,7 @@ class Module:
         self.masks = self.assertions = self.project = None
         for kept in (self.endings, self.functions, self.classes, self._calls, self._expressions, self._chains, self._computed, self._around):
             kept.clear()
+        del self.scope
 
     def function(self, node: Any, point: Point) -> Function:
         """The function defined by `node` at `point`; the first one is the one that is judged."""
