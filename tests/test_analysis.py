@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import gc
 
 import pytest
 
 from tfnanlint.checking import Checking, check_source
+from tfnanlint.config import Configuration, Layer
 from tfnanlint.dev import repository
-from tfnanlint.flow import Analysis
+from tfnanlint.flow import Analysis, File
+from tfnanlint.module import Module
 from tfnanlint.rules import Context, load
 from tfnanlint.source import Source
 
@@ -83,3 +86,15 @@ def test_what_fixes_are_made_from_is_let_go():
     checking = Checking(SOURCE, repository.policy(load()))
     checking.close()
     assert checking.repaired(checking.checked.findings[0]).fixes == ()
+
+
+def test_nothing_is_left_that_only_the_cyclic_collector_frees():
+    """The command line switches that off: a module that is kept keeps its tree, and a run would hold all that it has read."""
+    gc.collect()
+    gc.disable()
+    try:
+        for path in sorted((repository.ROOT / "fixtures" / "programs").glob("*.py")):
+            check_source(Source.from_bytes(str(path), path.read_bytes()), Configuration(Layer(), (), True).for_directory(path.parent).policy("", load()))
+        assert [one for one in gc.get_objects() if isinstance(one, (File, Module))] == []
+    finally:
+        gc.enable()

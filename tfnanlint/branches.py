@@ -33,7 +33,8 @@ def leaves_no_zero(site: Site, param: str, around: list[ast.AST], module: Module
         if any(_excludes(relation.rstrip("?"), bound) and _decides(subject, divisor)
                for subject, relation, bound in established(interpreter, test)):
             return True
-        if any(_elements_of(divisor, interpreter.evaluate(mask, test.point)) for mask in (_somewhere(test.node, test.truth) if test.node is not None else ())):
+        masks = _somewhere(test.node, test.truth) if test.node is not None else ()
+        if any(_elements_of(divisor, interpreter.evaluate(mask, test.point)) for mask in masks):
             return True
     return False
 

@@ -42,10 +42,6 @@ class Calls:
 class Callers(Resolution):
     """The part of the interpreter that goes from a function to its calls."""
 
-    abroad: int
-    aims: dict[ast.Call, frozenset[ast.AST]]
-    named_calls: dict[tuple[Any, str], Calls]
-
     @property
     def sees_callers(self) -> bool:
         """Whether calls in other files are looked for now: not for a draft."""

@@ -7,7 +7,7 @@ one of them hands over a value that cannot be 0.
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tfnanlint import calls
 from tfnanlint.callers import Callers
@@ -43,9 +43,6 @@ class Reads:
 
 class Instances(Callers):
     """The part of the interpreter that goes from a class to the calls of its instances."""
-
-    instance_calls: dict[tuple[ClassObject, bool], list[tuple[ast.Call, Point]]]
-    name_reads: dict[tuple[Any, str], Reads]
 
     def received(self, function: Function, name: str) -> Value | None:
         """What arrives at a parameter of `call`, where every call in the project hands over a value that cannot be 0."""

@@ -19,8 +19,6 @@ _SETTERS = ("set_global_policy", "set_policy", "set_dtype_policy", "set_floatx")
 class Policies(Recursion):
     """The part of the interpreter that knows the dtypes of layers."""
 
-    _policies: dict[Any, list[tuple[str, ast.Call]]]
-
     def policies(self, module: Module) -> list[tuple[str, ast.Call]]:
         """The dtypes and policies that a file makes Keras use everywhere (`mixed_float16`), with the calls that do so."""
         if module not in self._policies:

@@ -62,8 +62,6 @@ class Change(Binding):
 class State(Following):
     """The part of the interpreter that knows what is kept from one step to the next."""
 
-    states: dict[Any, Loop | None]
-
     def kept(self, node: ast.Call, point: Point) -> Value | None:
         """What a method of an optimizer of the program gives that reads its state; None where nothing is known of it."""
         name = node.func.attr
