@@ -98,3 +98,19 @@ def test_nothing_is_left_that_only_the_cyclic_collector_frees():
         assert [one for one in gc.get_objects() if isinstance(one, (File, Module))] == []
     finally:
         gc.enable()
+
+
+LIBRARY = "import tensorflow as tf\n\n\ndef entropy(p):\n    return tf.math.log(tf.nn.relu(p))\n"
+
+
+@pytest.mark.parametrize("beside, judgements", [("", 1), ("import lib\nprint(lib.other(1.0))\n", 1), ("import lib\nprint(lib.entropy(1.0))\n", 2)])
+def test_a_draft_goes_on_where_no_other_file_calls(tmp_path, monkeypatch, beside, judgements):
+    """A second judgement costs as much as the first: it is made only where another file may say something else."""
+    made = []
+    begin = File.__init__
+    monkeypatch.setattr(File, "__init__", lambda self, *given: (made.append(self), begin(self, *given))[1])
+    (tmp_path / "lib.py").write_text(LIBRARY)
+    (tmp_path / "main.py").write_text(beside)
+    found = check_source(Source(str(tmp_path / "lib.py"), LIBRARY), repository.policy(load())).findings
+    assert len(made) == judgements
+    assert [one.code for one in found] == ([] if judgements == 2 else ["TFN101"]) and all(one.fixes for one in found)

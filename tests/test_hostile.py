@@ -10,6 +10,8 @@ import sys
 
 import pytest
 
+from tfnanlint.source import Source, Unreadable, decode
+
 TF = "import tensorflow as tf\n"
 SECONDS = 60  # of processor time
 MEMORY = 3 << 30
@@ -172,6 +174,21 @@ def test_one_diagnostic_or_a_normal_result(tmp_path, data):
     done = run(full, tmp_path)
     assert done.returncode in (0, 1)
     assert b"\x1b" not in done.stdout
+
+
+@pytest.mark.parametrize("data", [*inputs(SMALL), *inputs(BYTES), b"def f():\n  x = 1\n  global x\n", b"nonlocal x\n", b"from __future__ import nope\n"])
+def test_a_text_that_needs_no_tree_is_refused_for_the_same_reason(data):
+    try:
+        text = decode(data)[0]
+    except Unreadable:
+        return
+    said = []
+    for asked in (lambda source: source.tree, Source.verify):
+        try:
+            said.append(asked(Source("a.py", text)) and None)
+        except Unreadable as error:
+            said.append((str(error), error.row, error.column))
+    assert said[0] == said[1]
 
 
 @pytest.mark.parametrize("data", inputs(SMALL))

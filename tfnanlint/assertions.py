@@ -175,15 +175,15 @@ def _subjects(call: ast.Call, loops: list[ast.For]) -> Iterator[str]:
         yield name
         yield _bare(name)
         for loop in loops:
-            if any(isinstance(inner, ast.Name) and inner.id == name for inner in ast.walk(loop.target)):
+            if any(isinstance(inner, ast.Name) and inner.id == name for inner in nodes_in(loop.target)):
                 yield from (_bare(other) for other in _names(loop.iter))
-                yield from (one.value for one in ast.walk(loop.iter) if isinstance(one, ast.Constant) and isinstance(one.value, str))
+                yield from (one.value for one in nodes_in(loop.iter) if isinstance(one, ast.Constant) and isinstance(one.value, str))
 
 
 def _waited_for(block: ast.With | ast.AsyncWith) -> Iterator[str]:
     """The names that a function with the name of a check is given, where a block waits for what it returns."""
     for item in block.items:
-        for call in ast.walk(item.context_expr):
+        for call in nodes_in(item.context_expr):
             if isinstance(call, ast.Call) and _WAITED_FOR.fullmatch(leaf(call.func)):
                 yield from (name for node in [*call.args, *(k.value for k in call.keywords)] for name in _names(node))
 
@@ -208,9 +208,9 @@ def _bare(name: str) -> str:
 
 def _number(node: ast.expr) -> float | None:
     """The one number in an expression that only gives it a dtype: `np_dtype(2.)`, `np.ones([], dtype)`."""
-    found = [float(one.value) for one in ast.walk(node) if isinstance(one, ast.Constant) and isinstance(one.value, (int, float))
+    found = [float(one.value) for one in nodes_in(node) if isinstance(one, ast.Constant) and isinstance(one.value, (int, float))
              and not isinstance(one.value, bool)]
-    ones = any(isinstance(one, ast.Call) and leaf(one.func) in ("ones", "ones_like") for one in ast.walk(node))
+    ones = any(isinstance(one, ast.Call) and leaf(one.func) in ("ones", "ones_like") for one in nodes_in(node))
     return found[0] if len(found) == 1 and not ones else 1.0 if ones and not found else None
 
 
@@ -239,7 +239,7 @@ def _made_of(node: ast.expr, point: Point) -> set[tuple[str, bool]]:
     queue = [(node, point, False)]
     while queue and len(seen) < _MAX_NAMES:
         one, place, taken_off = queue.pop()
-        taken_off = taken_off or any(map(_takes_off, ast.walk(one)))
+        taken_off = taken_off or any(map(_takes_off, nodes_in(one)))
         for name in _names(one):
             found.add((name, taken_off))
             binding: Any = unrefined(place.lookup(name)) if name.isidentifier() else None

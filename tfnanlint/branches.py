@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Iterator
 
 from tfnanlint.conditions import leaf
 from tfnanlint.masks import Test, established, plain
+from tfnanlint.nodes import nodes_in
 from tfnanlint.scopes import Point
 from tfnanlint.site import Site, made_by, same
 from tfnanlint.values import Value
@@ -90,7 +91,7 @@ def _before(parts: list[Any], inner: ast.AST) -> list[Any]:
 
 
 def _within(node: ast.AST, inner: ast.AST) -> bool:
-    return any(one is inner for one in ast.walk(node))
+    return any(one is inner for one in nodes_in(node))
 
 
 def _points(test: ast.expr, site: Site, module: Module, interpreter: Interpreter) -> Iterator[Point]:

@@ -47,6 +47,11 @@ class Callers(Resolution):
         """Whether calls in other files are looked for now: not for a draft."""
         return self.abroad < MAX_ABROAD
 
+    def overlook(self, called: Function | ClassObject, name: str) -> None:
+        """Note for a draft that calls in other files were not looked for."""
+        if self.drafting:
+            self.overlooked.add((called.module.source.path, name))
+
     def callers(self, function: Function, name: str) -> list[tuple[ast.Call, Point]]:
         """Calls that may be of `function`: in its own file, and in files of the project that import it."""
         return self._calls_in_project(function, name)
@@ -63,7 +68,10 @@ class Callers(Resolution):
         yield called.module
         nested = isinstance(called.point.scope.node, (ast.FunctionDef, ast.AsyncFunctionDef))
         project = called.module.project
-        if project is None or nested or self.abroad >= MAX_ABROAD:
+        if project is None or nested:
+            return
+        if self.abroad >= MAX_ABROAD:
+            self.overlook(called, name)
             return
         self.abroad += 1
         try:

@@ -261,7 +261,7 @@ def _blocks(method: Any) -> list[list[ast.stmt]]:
 def _lent(statement: ast.stmt, owner: str) -> bool:
     """Whether a statement leaves its block, or hands the object on: `self.build()`, `f(self)`, a function with `self` in it."""
     seen: set[ast.AST] = set()
-    for node in ast.walk(statement):
+    for node in nodes_in(statement):
         if isinstance(node, (ast.Return, ast.Break, ast.Continue, ast.Raise, ast.Yield, ast.YieldFrom, ast.Await, ast.FunctionDef, ast.Lambda)):
             return True
         if isinstance(node, ast.Call):

@@ -8,6 +8,7 @@ from typing import Any
 
 from tfnanlint.conditions import leaf, path_of, root_of
 from tfnanlint.instances import Instances
+from tfnanlint.nodes import nodes_in
 from tfnanlint.ops import transfer as t
 from tfnanlint.scopes import Assigned, Fixed, Point, unrefined
 from tfnanlint.site import Site, another
@@ -188,7 +189,7 @@ class Containers(Instances):
     def _written(self, node: Any, point: Point) -> tuple[Value, ...] | None:
         """The items of the short list written in a comprehension (`a, b = [tf.cast(t, x.dtype) for t in [a, b]]`)."""
         one = node.generators[0]
-        if any(isinstance(inner, ast.Lambda) for inner in ast.walk(node.elt)):
+        if any(isinstance(inner, ast.Lambda) for inner in nodes_in(node.elt)):
             return None  # when it is called, the name stands for the last item
         if len(node.generators) > 1 or one.ifs or not isinstance(one.target, ast.Name) or not isinstance(one.iter, (ast.List, ast.Tuple)):
             return None

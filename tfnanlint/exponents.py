@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import math
 
+from tfnanlint.nodes import nodes_in
 from tfnanlint.ops.reductions import without_nan
 from tfnanlint.site import Site, made_by, same
 from tfnanlint.values import Value
@@ -74,5 +75,5 @@ def exponential_of(value: Value) -> Site | None:
 
 
 def _says_maximum(node: ast.expr | None) -> bool:
-    return node is not None and any("max" in name.lower() or name in ("m", "mx") for inner in ast.walk(node)
+    return node is not None and any("max" in name.lower() or name in ("m", "mx") for inner in nodes_in(node)
                                     for name in [getattr(inner, "id", getattr(inner, "attr", ""))])

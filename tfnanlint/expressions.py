@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import operator
-from typing import Any, Callable
+from typing import TYPE_CHECKING, Any, Callable
 
 from tfnanlint import calls
 from tfnanlint.callers import MAX_ABROAD
@@ -25,6 +25,9 @@ from tfnanlint.site import Site
 from tfnanlint.state import PROTOCOL, State
 from tfnanlint.values import (FLOATS, INF, LARGEST_AXIS, NO_CONSTANT, NOTHING, NUMERIC_KINDS, WHOLE, Note, Value, covers, join, number,
                               related, renewed, rounded, unknown, widen)
+
+if TYPE_CHECKING:
+    from tfnanlint.project import Project
 
 MAX_DEPTH = 90  # nested evaluations; about ten Python frames each
 MAX_STEPS = 2000  # evaluations per question, as long as the file has an allowance
@@ -60,6 +63,18 @@ class Interpreter(State):
         self.allowance = allowance
         self.limit = MAX_STEPS
         self.abroad = 0 if callers_abroad else MAX_ABROAD
+        self.drafting = not callers_abroad
+
+    def suffices(self, project: Project) -> bool:
+        """Whether a draft would have answered the same with the callers and settings in other files in view: there are none."""
+        return not (self.cut_short or any(project.importing(*one) for one in self.overlooked)
+                    or any(project.settings(*one) for one in self.unset))
+
+    def finish(self, allowance: float) -> None:
+        """Go on from a draft that suffices."""
+        self.drafting = False
+        self.abroad = 0
+        self.allowance = allowance
 
     def close(self) -> None:
         """Forget everything; see `Module.close`."""

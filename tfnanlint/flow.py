@@ -53,8 +53,9 @@ _DATA_METHODS = frozenset(("map", "filter", "flat_map"))
 class Subscriptions:
     """Which rules look at what, and the words by which candidate lines are found."""
 
-    def __init__(self, targets: Iterable[tuple[Rule, tuple[str, ...]]]):
-        """`targets`: each rule with the ops and events that it looks at."""
+    def __init__(self, targets: Iterable[tuple[Rule, tuple[str, ...]]], pattern: re.Pattern[str] | None = None):
+        """`targets`: each rule with the ops and events that it looks at; `pattern` finds all their words, and maybe others, behind
+        a dot."""
         table = load()
         targets = tuple(targets)
         self.rules = tuple(one for one, _ in targets)
@@ -70,7 +71,7 @@ class Subscriptions:
                     continue
                 row = table[target]
                 self.by_op.setdefault(row.name, []).append(one)
-                words |= {alias.rsplit(".", 1)[-1] for alias in row.aliases}
+                words |= _leaves(row)
                 if target in _SYMBOLS:
                     symbols.add(_SYMBOLS[target])
         self.leaves = frozenset(words)
@@ -84,13 +85,13 @@ class Subscriptions:
         # Each by itself: that is 20 times as fast as one pattern with alternatives.
         pieces = dict.fromkeys([*sorted(symbols), *(word for one in self.rules for word in one.words)])
         self.pieces = tuple(one for one in pieces if not any(other in one for other in pieces if other != one))
-        self.pattern = re.compile(rf"\.(?:{_by_initials(words)})\b") if words else None
+        self.pattern = pattern
 
     def marked(self, source: Source) -> set[int]:
         """Rows that hold a word or sign of a rule outside of a comment."""
         found = {row for piece in self.pieces for row in source.rows_with(piece)}
-        if self.pattern is not None:
-            found.update(source.rows(self.pattern))
+        if self.pattern is not None and self.leaves:
+            found.update(source.rows(self.pattern, self.leaves))
         return found.difference(row for row in source.rows_with("#") if source.is_comment(row))
 
     def rows(self, module: Module, marked: set[int], objects: set[str]) -> list[int]:
@@ -124,6 +125,19 @@ class Subscriptions:
         return found
 
 
+def _leaves(row: Op) -> set[str]:
+    """The last names under which an op can be called."""
+    return {alias.rsplit(".", 1)[-1] for alias in row.aliases}
+
+
+def _behind_dots(rules: tuple[Rule, ...]) -> re.Pattern[str] | None:
+    """Finds the words of all rules behind dots: one pattern for all files, for it takes milliseconds to be compiled."""
+    table = load()
+    words = {word for one in rules for word in one.words}
+    words.update(word for one in rules for target in one.on if target not in EVENTS for word in _leaves(table[target]))
+    return re.compile(rf"\.({_by_initials(words)})\b") if words else None
+
+
 def _by_initials(words: Iterable[str]) -> str:
     """A pattern for any of some words: by their first letters, which leaves few to be compared at a place."""
     rests: dict[str, list[str]] = {}
@@ -138,7 +152,8 @@ def _by_a_number(node: ast.BinOp) -> bool:
             and isinstance(node.right.value, (int, float)) and bool(node.right.value))
 
 
-_pieces: dict[tuple[Rule, ...], tuple[str, ...]] = {}  # of text for which some rule asks
+# For some rules: the pieces of text for which they ask, and what finds their words.
+_pieces: dict[tuple[Rule, ...], tuple[tuple[str, ...], re.Pattern[str] | None]] = {}
 _standing: dict[tuple, Subscriptions] = {}
 _cache: dict[tuple, Subscriptions] = {}
 
@@ -147,12 +162,13 @@ def subscriptions(rules: Iterable[Rule], text: str) -> Subscriptions:
     """What `rules` look at in a file with this text: it hangs on few pieces of it."""
     rules = tuple(rules)
     if rules not in _pieces:
-        _pieces[rules] = tuple(sorted({need.rpartition(":")[2] for one in rules for need in one.needs}))
-    standing = frozenset(piece for piece in _pieces[rules] if piece in text)
+        _pieces[rules] = tuple(sorted({need.rpartition(":")[2] for one in rules for need in one.needs})), _behind_dots(rules)
+    pieces, pattern = _pieces[rules]
+    standing = frozenset([piece for piece in pieces if piece in text])
     if (rules, standing) not in _standing:
         key = tuple((one, targets) for one in rules if (targets := one.targets(standing.__contains__)))
         if key not in _cache:
-            _cache[key] = Subscriptions(key)
+            _cache[key] = Subscriptions(key, pattern)
         _standing[rules, standing] = _cache[key]
     return _standing[rules, standing]
 
@@ -190,11 +206,12 @@ class Analysis:
         adopt(source)
         marked = found.marked(source)
         if not marked and not _BARE.search(source.text):
-            source.tree  # a syntax error is reported even where no rule has work
+            source.verify()  # a syntax error is reported even where no rule has work
             return
         doubtful: dict[ast.AST, int] = {}  # by their rows
         unknown: dict[ast.AST, tuple[Unknown, list[Finding]]] = {}
-        with File(source, found, marked, True, setup, facts) as draft:
+        self._file = draft = File(source, found, marked, True, setup, facts)
+        try:
             for node, point, stopped in draft.candidates(within=within):
                 judged = [finding for finding in draft.judge(node, point, stopped) if wanted(finding)]
                 if judged:
@@ -204,13 +221,16 @@ class Analysis:
                         unknown[node] = left, judged
             in_file = draft.of_file()
             self.cut_short = draft.interpreter.cut_short
-        if doubtful or in_file:
-            self._file = File(source, found, marked, False, setup, facts)
-            try:
-                self._judge_again(self._file, doubtful, unknown, bool(in_file))
-            except BaseException:
+            if (doubtful or in_file) and draft.interpreter.suffices(draft.project):
+                draft.finish()
+            else:
                 self.close()
-                raise
+            if doubtful or in_file:
+                self._file = self._file or File(source, found, marked, False, setup, facts)
+                self._judge_again(self._file, doubtful, unknown, bool(in_file))
+        except BaseException:
+            self.close()
+            raise
         remember(source)
         self.findings.sort(key=lambda f: (f.span, f.code))
 
@@ -243,6 +263,11 @@ class Analysis:
             self._file = None
 
 
+def _allowance(source: Source) -> float:
+    """The evaluations in followed calls that the draft of a source may cost."""
+    return ALLOWANCE + ALLOWANCE_PER_LINE * len(source.line_starts)
+
+
 def _harmless(node: ast.BinOp) -> bool:
     """Division by a number that is written there and is not 0, and text with its fields filled in."""
     if not isinstance(node.op, (ast.Div, ast.FloorDiv, ast.Mod)):
@@ -272,7 +297,8 @@ class File:
     """The judgement of one source.
 
     A draft looks at every candidate with what this file and its imports say; the final judgement looks at what the draft
-    found once more, with the callers in other files too. Most files never need the second.
+    found once more, with the callers in other files too. Most files never need the second. Where there are no such callers, the
+    draft itself goes on as the final judgement, with all that it knows.
     """
 
     __deletable__ = ["gradients", "interpreter", "module", "project"]
@@ -281,8 +307,7 @@ class File:
                  facts: Facts | None = None):
         self.project = Project(source.path, facts)
         self.module = self.project.modules[self.project.path] = Module(source, self.project)
-        allowance = ALLOWANCE + ALLOWANCE_PER_LINE * len(source.line_starts)
-        self.interpreter = Interpreter(not draft, allowance * (1 if draft else _FINAL))
+        self.interpreter = Interpreter(not draft, _allowance(source) * (1 if draft else _FINAL))
         self.subscribed = subscribed
         self.marked = marked
         self.objects = subscribed.objects(self.module)
@@ -296,11 +321,11 @@ class File:
         # What led to each finding of the final judgement: the rule, and what it looked at.
         self.runs: dict[Finding, tuple[Rule, Any, Point | None]] | None = None if draft else {}
 
-    def __enter__(self) -> File:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
+    def finish(self) -> None:
+        """Let what was a draft be the final judgement: other files have nothing to say of it."""
+        self.runs = {}
+        self.contexts.clear()
+        self.interpreter.finish(_allowance(self.module.source) * _FINAL)
 
     def close(self) -> None:
         self.project.close()

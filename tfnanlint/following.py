@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tfnanlint import calls
 from tfnanlint.calls import Bound, ClassObject, Function, Instance, Parent, Recast
@@ -547,7 +547,7 @@ def _uses(name: str, expression: ast.AST) -> list[ast.expr]:
 def _reads_itself(binding: Binding, attr: str) -> bool:
     """Whether an assignment reads the attribute it assigns (`self.count += 1`)."""
     node = getattr(binding, "node", None)
-    return node is None or any(isinstance(inner, ast.Attribute) and inner.attr == attr for inner in ast.walk(node))
+    return node is None or any(isinstance(inner, ast.Attribute) and inner.attr == attr for inner in nodes_in(node))
 
 
 def _bindings(scope: Scope, path: str) -> list[Binding]:

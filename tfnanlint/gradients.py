@@ -173,9 +173,9 @@ class Gradients:
         attribute, reads = path.rsplit(".", 1)[1], []
         for row in self.module.source.rows_with(f".{attribute}"):
             for expression, _ in self.module.expressions(row, self.interpreter):
-                inside = {id(node) for call in ast.walk(expression) if isinstance(call, ast.Call) and leaf(call.func) == "run"
-                          for node in ast.walk(call)}
-                reads += [id(node) in inside for node in ast.walk(expression)
+                inside = {id(node) for call in nodes_in(expression) if isinstance(call, ast.Call) and leaf(call.func) == "run"
+                          for node in nodes_in(call)}
+                reads += [id(node) in inside for node in nodes_in(expression)
                           if isinstance(node, ast.Attribute) and node.attr == attribute and isinstance(node.ctx, ast.Load)]
         return bool(reads) and all(reads)
 
@@ -317,8 +317,8 @@ class Gradients:
 
     def _find_in_own_gradients(self) -> set[ast.AST]:
         """What stands in a decorator that gives a function a gradient of its own (`vjp_fwd=lambda x: (f(x), x)`)."""
-        return {node for one in ast.walk(self.module.source.tree) for decorator in getattr(one, "decorator_list", ())
-                if _own_gradient(decorator) for node in ast.walk(decorator)}
+        return {node for one in nodes_in(self.module.source.tree) for decorator in getattr(one, "decorator_list", ())
+                if _own_gradient(decorator) for node in nodes_in(decorator)}
 
     @property
     def _losses(self) -> frozenset[str]:
@@ -374,7 +374,10 @@ class Gradients:
 
     def _taken_elsewhere(self, function: Function) -> bool:
         """Whether a gradient is taken through a call in another file of the project; tests look at values."""
-        if not self.abroad or not self.interpreter.sees_callers:
+        if not self.abroad:
+            return False
+        if not self.interpreter.sees_callers:
+            self.interpreter.overlook(function, function.name)
             return False
         calls = self.interpreter.callers(function, function.name)
         return any(self._beside(point.module)._takes(function, call, point) for call, point in calls
@@ -406,7 +409,7 @@ class Gradients:
         for module in dict.fromkeys(cls.module for cls in self.interpreter.lineage(owner)) if owner is not None else ():
             for row in module.source.rows_with(f".{function.name}"):
                 for expression, point in module.expressions(row, self.interpreter):
-                    reads += [endings_of(point.scope, module).only_into(node, CUTS) for node in ast.walk(expression)
+                    reads += [endings_of(point.scope, module).only_into(node, CUTS) for node in nodes_in(expression)
                               if isinstance(node, ast.Attribute) and node.attr == function.name and isinstance(node.ctx, ast.Load)]
         return bool(reads) and all(reads)
 
@@ -473,7 +476,7 @@ def _of_gradients(site: Site) -> bool:
     if function is None or not isinstance(function.node, ast.FunctionDef) or re.search("penalty|loss", function.name):
         return False
     given = {arg.arg for arg in function.node.args.args if _GRADIENT.fullmatch(arg.arg)}
-    return bool(given) and any(isinstance(node, ast.Name) and node.id in given for node in ast.walk(site.node))
+    return bool(given) and any(isinstance(node, ast.Name) and node.id in given for node in nodes_in(site.node))
 
 
 def _rigid(value: Value, site: Site, smooth: set[Site], limit: int = 60) -> bool:

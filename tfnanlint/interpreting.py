@@ -46,6 +46,10 @@ class Interpreting:
         self.limit = 0
         self.cut_short = False
         self.abroad = 0
+        # A draft leaves callers and settings in other files for later: the file and the name of each that it did without.
+        self.drafting = False
+        self.overlooked: set[tuple[str, str]] = set()
+        self.unset: set[tuple[str, str]] = set()
         # What is assumed
         self.reads: list[Any] = []  # the assumptions read by what is being computed
         self.active_loops = self.asking = self.inlined = 0  # loops that are tried, parameters whose callers are asked, calls that are followed
@@ -80,7 +84,7 @@ class Interpreting:
             site.result = None
         for kept in (self.scopes, self.given, self.reads, self._sites, self._held, self.importing, self.handed, self.attributes,
                      self.escaping, self.states, self.changes, self.aims, self.lineages, self._policies, self.instance_calls,
-                     self.name_reads, self.named_calls, self._compiled, self._members):
+                     self.name_reads, self.named_calls, self._compiled, self._members, self.overlooked, self.unset):
             kept.clear()
 
     def evaluate(self, node: ast.AST, point: Point) -> Value:

@@ -243,7 +243,7 @@ def read_by_choice_only(masked: Masked, around: list[ast.AST]) -> bool:
     kept = [node for param, _ in branches(masked.choice) for node in [masked.choice.args.get(param)] if node is not None]
     if masked.by_result and masked.test.node is not None:
         kept.append(masked.test.node)  # it asks whether the result is finite: the mask of the input says so, too
-    chosen = {inner for node in kept for inner in ast.walk(node)}
+    chosen = {inner for node in kept for inner in nodes_in(node)}
     if masked.site.node in chosen:
         return True
     statement = next((node for node in around if isinstance(node, ast.stmt)), None)
@@ -260,22 +260,22 @@ def read_by_choice_only(masked: Masked, around: list[ast.AST]) -> bool:
         seen.add(one)
         for name in _readers(one, body):
             if name not in chosen:
-                waiting.append(next((other for other in ast.walk(body) if isinstance(other, ast.Assign)
-                                     and any(inner is name for inner in ast.walk(other.value))), None))
+                waiting.append(next((other for other in nodes_in(body) if isinstance(other, ast.Assign)
+                                     and any(inner is name for inner in nodes_in(other.value))), None))
     return True
 
 
 def _readers(assignment: ast.Assign, body: ast.AST) -> list[ast.Name]:
     """The places in a function that read the name which a statement assigns, up to the next statement beside it that does."""
     name = assignment.targets[0].id
-    beside = next(block for node in ast.walk(body) for block in (getattr(node, part, None) for part in ("body", "orelse", "finalbody"))
+    beside = next(block for node in nodes_in(body) for block in (getattr(node, part, None) for part in ("body", "orelse", "finalbody"))
                   if isinstance(block, list) and assignment in block)
     later = beside[beside.index(assignment) + 1:]
     again = next((other for other in later if isinstance(other, ast.Assign) and any(
         isinstance(target, ast.Name) and target.id == name for target in other.targets)), None)
     first, last = assignment.end_lineno or 0, (again.end_lineno or 0) if again is not None else INF
-    looped = again is None and any(isinstance(node, (ast.For, ast.AsyncFor, ast.While)) for node in ast.walk(body))
-    read = [node for node in ast.walk(body) if isinstance(node, ast.Name) and node.id == name and node is not assignment.targets[0]
+    looped = again is None and any(isinstance(node, (ast.For, ast.AsyncFor, ast.While)) for node in nodes_in(body))
+    read = [node for node in nodes_in(body) if isinstance(node, ast.Name) and node.id == name and node is not assignment.targets[0]
             and (looped or first < node.lineno <= last)]
     return [node for node in read if again is None or node not in again.targets]
 
@@ -451,8 +451,8 @@ def _multiplies(function: Any) -> bool:
     """Whether a function of the program has a product in its body."""
     if not isinstance(function, Function) or not isinstance(function.node, ast.FunctionDef):
         return False
-    return any(isinstance(node, ast.Mult) or isinstance(node, ast.Call) and leaf(node.func) in ("multiply", "mul")
-               for node in ast.walk(function.node))
+    return any(isinstance(node.op, ast.Mult) if isinstance(node, (ast.BinOp, ast.AugAssign)) else
+               isinstance(node, ast.Call) and leaf(node.func) in ("multiply", "mul") for node in nodes_in(function.node))
 
 
 def _nowhere_else(root: Site, choice: Site) -> bool:
@@ -460,19 +460,19 @@ def _nowhere_else(root: Site, choice: Site) -> bool:
     body = root.point.scope.node if root.point is not None and root.point.scope is choice.point.scope else None
     if body is None:
         return False
-    statements = {node.value: node for node in ast.walk(body) if isinstance(node, ast.Assign)}
+    statements = {node.value: node for node in nodes_in(body) if isinstance(node, ast.Assign)}
     names = {target.id for target in getattr(statements.get(root.node), "targets", ()) if isinstance(target, ast.Name)}
-    there = {inner for node in (choice.node, *(one for one in ast.walk(body) if isinstance(one, ast.Compare))) for inner in ast.walk(node)}
-    tests = {inner for one in ast.walk(body) if isinstance(one, ast.Call) and leaf(one.func) in _TESTS for inner in ast.walk(one)}
+    there = {inner for node in (choice.node, *(one for one in nodes_in(body) if isinstance(one, ast.Compare))) for inner in nodes_in(node)}
+    tests = {inner for one in nodes_in(body) if isinstance(one, ast.Call) and leaf(one.func) in _TESTS for inner in nodes_in(one)}
     taken = _replaced(body, statements.get(root.node), statements.get(choice.node))
-    read = [node for node in ast.walk(body) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in names
+    read = [node for node in nodes_in(body) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in names
             and not (node.id in taken and node.lineno > (choice.node.end_lineno or 0))]
     return all(node in there or node in tests for node in read) and (bool(names) or root.node in there)
 
 
 def _replaced(body: ast.AST, made: ast.Assign | None, chosen: ast.Assign | None) -> set[str]:
     """The names that a choice takes over from what it chooses from, in one block: `n = tf.where(n > 0, n, 0)`."""
-    blocks = [block for node in ast.walk(body) if isinstance(block := getattr(node, "body", None), list) and made in block]
+    blocks = [block for node in nodes_in(body) if isinstance(block := getattr(node, "body", None), list) and made in block]
     if made is None or chosen is None or not any(chosen in block for block in blocks):
         return set()
     return {target.id for target in chosen.targets if isinstance(target, ast.Name)}

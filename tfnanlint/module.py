@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from bisect import bisect_right
 from typing import TYPE_CHECKING, Any, Callable
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Iterator
 from tfnanlint.calls import Instance
 from tfnanlint.edits import enclosing
 from tfnanlint.endings import endings_of
+from tfnanlint.nodes import nodes_in
 from tfnanlint.ops import TABLE, Op
 from tfnanlint.ops.layers import Layer, Stack, called, ending
 from tfnanlint.ops.transfer import elements
@@ -142,7 +143,7 @@ def _never_trained(site: Site) -> bool:
 
 def _by_itself(site: Site) -> bool:
     """Whether a site stands below `if __name__ == "__main__":`, where no other file sees a name."""
-    return any(isinstance(node, ast.If) and any(isinstance(inner, ast.Name) and inner.id == "__name__" for inner in ast.walk(node.test))
+    return any(isinstance(node, ast.If) and any(isinstance(inner, ast.Name) and inner.id == "__name__" for inner in nodes_in(node.test))
                for node in enclosing(site.source.tree.body, site.source.span(site.node), site.source.span))
 
 
@@ -341,7 +342,7 @@ def layer_names(model: Value) -> set[str]:
     if isinstance(model.obj, Stack):
         return {_bare(layer) for layer in model.obj.layers}
     if isinstance(model.obj, Instance):
-        made = (inner.func for inner in ast.walk(model.obj.cls.node) if isinstance(inner, ast.Call))
+        made = (inner.func for inner in nodes_in(model.obj.cls.node) if isinstance(inner, ast.Call))
         return {func.attr if isinstance(func, ast.Attribute) else func.id for func in made if isinstance(func, (ast.Attribute, ast.Name))}
     site, found, seen = getattr(model.obj, "site", None), set(), 0
     queue = [site.value("outputs")] if isinstance(site, Site) and site.given("outputs") else []

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from tfnanlint.module import Module
 
 MAX_FILE_BYTES = 1 << 20  # larger files are generated tables: reading them costs more than they tell
-MAX_KEPT = 2_000_000  # characters of parsed files kept for the next question; their trees take about 25 times that
+MAX_KEPT = 4_000_000  # characters of parsed files kept for the next question; their trees take about 25 times that
 MAX_TREE_FILES = 4000  # searched for callers; beyond them callers in other files are not looked for
 MAX_TREE_BYTES = 48 << 20
 MAX_SCRIPTS = 40  # beside a package
@@ -126,11 +126,7 @@ def adopt(source: Source) -> None:
 
 def remember(source: Source) -> None:
     """Keep a linted source: its tree serves the next file that asks, if the file on disk says the same."""
-    path = os.path.abspath(source.path)
-    asked = path in _sources
-    _keep(path, (), source, "")
-    if not asked:
-        _sources.move_to_end(path, last=False)  # the first to go: most linted files are never asked for
+    _keep(os.path.abspath(source.path), (), source, "")
 
 
 def _keep(path: str, stamp: tuple, source: Source | None, digest: str) -> None:
@@ -436,6 +432,10 @@ class Project:
 
         At most `MAX_IMPORTERS` in the order of their paths; [] when there are more, for then the callers are not known.
         """
+        return [module for module in map(self.module_or_own, self.importing(importer, name)) if module is not None]
+
+    def importing(self, importer: str, name: str) -> list[str]:
+        """The paths of the modules that are `importers`, if they can be parsed."""
         path = os.path.abspath(importer)
         stem = os.path.basename(path).removesuffix(".py")
         top, package = self._tree_of(path)
@@ -443,9 +443,7 @@ class Project:
         if not self.path or not leaf:
             return []
         found = [other for other in self._ask("callers", top, leaf, name) if other != path]
-        if len(found) > MAX_IMPORTERS:
-            return []
-        return [module for module in map(self.module_or_own, found) if module is not None]
+        return found if len(found) <= MAX_IMPORTERS else []
 
     def settings(self, importer: str, name: str) -> tuple[float, ...]:
         """The numbers that the project around a file sets a setting to; () when it is not known."""

@@ -15,6 +15,7 @@ from tfnanlint.calls import Instance, assigned_attributes
 from tfnanlint.conditions import path_of, root_of
 from tfnanlint.edits import NoFix, enclosing
 from tfnanlint.findings import Edit
+from tfnanlint.nodes import nodes_in
 from tfnanlint.scopes import Assigned, Binding, Element, Imported, Loop, Parameter, Point, Scope, unrefined
 from tfnanlint.site import Site
 from tfnanlint.values import Value
@@ -164,8 +165,8 @@ class Reach:
         function = site.point.scope.node if site.point is not None else None
         if site.source is not self.source or not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
             return []
-        names = [node for node in ast.walk(function) if isinstance(node, ast.Name)]
-        outward = {name for node in ast.walk(function) if isinstance(node, (ast.Global, ast.Nonlocal)) for name in node.names}
+        names = [node for node in nodes_in(function) if isinstance(node, ast.Name)]
+        outward = {name for node in nodes_in(function) if isinstance(node, (ast.Global, ast.Nonlocal)) for name in node.names}
         if not _INSPECTING.isdisjoint(name.id for name in names):
             return []
         replaced = [edit.span for edit in edits if edit.span.start < edit.span.end]
@@ -173,7 +174,7 @@ class Reach:
         found: list[ast.stmt] = []
         while waiting:
             name = waiting.pop().id
-            statement = next((node for node in ast.walk(function) if isinstance(node, ast.Assign) and len(node.targets) == 1
+            statement = next((node for node in nodes_in(function) if isinstance(node, ast.Assign) and len(node.targets) == 1
                               and isinstance(node.targets[0], ast.Name) and node.targets[0].id == name), None)
             uses = [one for one in names if one.id == name and not any(self.source.span(one) in span for span in replaced)]
             written = any(re.search(rf"\b{name}\b", edit.text) for edit in edits)
@@ -183,7 +184,7 @@ class Reach:
                 continue
             found.append(statement)
             replaced.append(self.source.span(statement))
-            waiting += [node for node in ast.walk(statement.value) if isinstance(node, ast.Name)]
+            waiting += [node for node in nodes_in(statement.value) if isinstance(node, ast.Name)]
         return found
 
     def _only_computes(self, statement: ast.Assign, site: Site) -> bool:
@@ -191,14 +192,14 @@ class Reach:
         above = self.source.line_text(statement.lineno - 1) if statement.lineno > 1 else ""
         if "#" in self.source.text[start:self.source.span(statement).end] or above.lstrip().startswith("#"):
             return False
-        inside = list(ast.walk(statement.value))
+        inside = nodes_in(statement.value)
         named = any(isinstance(node, ast.keyword) and node.arg in ("name", None) for node in inside)
         computed = any(isinstance(node, ast.Call) for node in inside) and not any(isinstance(node, _CONDITIONAL) for node in inside)
         return computed and not named and not self._acts(statement.value, site.point)
 
     def _acts(self, node: ast.expr, point: Point) -> bool:
         """Whether an expression calls anything but ops that give the same result whenever they run."""
-        for inner in ast.walk(node):
+        for inner in nodes_in(node):
             if isinstance(inner, ast.Call):
                 row, _ = self.interpreter.row(inner.func, point)
                 if row is None or not row.pure:
@@ -248,7 +249,7 @@ class _Trail:
         seen: set[int] = set()
         while queue and len(seen) < 400:
             node, point = queue.pop()
-            for inner in ast.walk(node) if node is not self.producer.node else ():
+            for inner in nodes_in(node) if node is not self.producer.node else ():
                 binding = self._binding(inner, point)
                 if isinstance(inner, ast.Attribute):
                     self._owner(inner, point)
@@ -328,7 +329,7 @@ def _changes_outside(name: str, point: Point) -> bool:
 
 def cheap(node: ast.expr) -> bool:
     """Names, attributes, constants and arithmetic on them: nothing that runs code of its own."""
-    return all(isinstance(inner, _CHEAP) for inner in ast.walk(node))
+    return all(isinstance(inner, _CHEAP) for inner in nodes_in(node))
 
 
 def written_out(node: ast.expr) -> bool:
@@ -338,7 +339,7 @@ def written_out(node: ast.expr) -> bool:
 
 def steady(node: ast.expr, then: Point, now: Point) -> bool:
     """Whether every name in an expression still has the binding it had."""
-    for inner in ast.walk(node):
+    for inner in nodes_in(node):
         if isinstance(inner, ast.Name) and unrefined(then.lookup(inner.id)) is not unrefined(now.lookup(inner.id)):
             return False
         if isinstance(inner, (ast.Attribute, ast.Subscript)):
@@ -363,7 +364,7 @@ def fresh(word: str, scope: ast.AST) -> str:
 def _taken(scope: ast.AST) -> set[str]:
     """Every name that a scope and all inside it use, and Python's own."""
     taken = set(dir(builtins))
-    for node in ast.walk(scope):
+    for node in nodes_in(scope):
         for field in ("id", "arg", "name", "asname", "rest"):
             found = getattr(node, field, None)
             if isinstance(found, str) and not isinstance(node, ast.keyword):
@@ -375,7 +376,7 @@ def _taken(scope: ast.AST) -> set[str]:
 def _before(outer: ast.AST, inner: ast.AST) -> Iterator[ast.AST]:
     """The children of a node that are computed before the one that holds `inner`."""
     for child in ast.iter_child_nodes(outer):
-        if any(node is inner for node in ast.walk(child)):
+        if any(node is inner for node in nodes_in(child)):
             return
         yield child
 
@@ -383,4 +384,4 @@ def _before(outer: ast.AST, inner: ast.AST) -> Iterator[ast.AST]:
 def _untroubled(node: ast.AST) -> bool:
     """Whether it does not matter if something else is computed before this."""
     return all(isinstance(inner, (*_PLAIN, ast.keyword, ast.Tuple, ast.List, ast.operator, ast.unaryop, ast.UnaryOp, ast.BinOp))
-               for inner in ast.walk(node))
+               for inner in nodes_in(node))

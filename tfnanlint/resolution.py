@@ -225,9 +225,12 @@ class Resolution(Subexpressions):
         """A setting read from an object of which nothing is known: what the project itself sets it to, where those are numbers
         that are not negative and not only 0."""
         project = point.module.project
-        if value.known or value.kind != "unknown" or value.obj is not None or project is None or self.abroad:
+        if value.known or value.kind != "unknown" or value.obj is not None or project is None or self.abroad and not self.drafting:
             return value
         if not _holds_settings(owner, point):
+            return value
+        if self.drafting:
+            self.unset.add((point.module.source.path, name))
             return value
         found = project.settings(point.module.source.path, name)
         if not found or min(found) < 0 or max(found) <= 0:

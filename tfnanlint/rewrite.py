@@ -28,6 +28,7 @@ from tfnanlint.edits import (
     whole_span,
 )
 from tfnanlint.findings import Edit
+from tfnanlint.nodes import nodes_in
 from tfnanlint.source import Source, Span, Unreadable
 
 if TYPE_CHECKING:
@@ -264,7 +265,7 @@ def _check_size(source: Source, node: ast.expr, text: str) -> None:
 def _brackets(node: ast.expr, text: str) -> int:
     """How deep brackets are nested, or an upper bound of it."""
     total = sum(map(text.count, "([{"))
-    if total <= MAX_DEPTH or any(isinstance(inner, ast.JoinedStr) for inner in ast.walk(node)):
+    if total <= MAX_DEPTH or any(isinstance(inner, ast.JoinedStr) for inner in nodes_in(node)):
         return total
     depth = deepest = 0
     for token in _tokens(text):
@@ -281,7 +282,7 @@ def _check_copy(source: Source, node: ast.expr, text: str) -> None:
         raise NoFix("the expression could not be cut out of the file as it stands")
     if text.isascii():
         return
-    for inner in ast.walk(node):
+    for inner in nodes_in(node):
         # Python folds letters such as the full-width `ｔｆ` into plain ones.
         match inner:
             case ast.Name(id=name):
@@ -303,12 +304,12 @@ def _check_scopes(template: str, nodes: list[ast.expr]) -> None:
     if " for " not in template and "lambda" not in template:
         return
     bound = set()
-    for inner in ast.walk(ast.parse(without_holes(template))):
+    for inner in nodes_in(ast.parse(without_holes(template))):
         match inner:
             case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
                 bound.add(name)
     for node in nodes:
-        for inner in ast.walk(node):
+        for inner in nodes_in(node):
             if isinstance(inner, (ast.Yield, ast.YieldFrom, ast.Await, ast.NamedExpr)):
                 raise NoFix("a yield, await or := would move into another function")
             if isinstance(inner, ast.Name) and inner.id in bound:

@@ -301,7 +301,7 @@ class Context:
     def repeatable(self, node: ast.expr) -> bool:
         """Whether an expression can be written twice: names, attributes and constant subscripts only."""
         return all(isinstance(inner, (ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.expr_context))
-                   for inner in ast.walk(node))
+                   for inner in nodes_in(node))
 
     def epsilon(self, value: Value, use: str = "floor") -> str:
         """The positive constant for a use (`epsilons.USES`) that survives in the value's dtype, as text."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from tfnanlint.calls import Function, Handed, Instance
 from tfnanlint.conditions import leaf
 from tfnanlint.following import Following
+from tfnanlint.nodes import nodes_in
 from tfnanlint.ops import transfer as t
 from tfnanlint.ops.arrays import as_tensor
 from tfnanlint.ops.variables import moved_by_training, started
@@ -252,7 +253,7 @@ def _parts(call: ast.Call, name: str) -> tuple[ast.expr, ast.expr] | None:
 def _stored(method: ast.FunctionDef) -> list[tuple[str, ast.expr]]:
     """What `_prepare_local` puts into the state of a device: `apply_state[...].update(dict(a=1))`, `apply_state[...]["a"] = 1`."""
     found: list[tuple[str, ast.expr]] = []
-    for node in ast.walk(method):
+    for node in nodes_in(method):
         if isinstance(node, ast.Call) and leaf(node.func) == "update" and isinstance(node.func.value, ast.Subscript) and node.args:
             given = node.args[0]
             if isinstance(given, ast.Call):

@@ -12,7 +12,7 @@ from tfnanlint.aliases import (CHANGING, Bindings, Copies, Filled, Held, InPlace
                                objects, output, shared, uniform, viewed, whole)
 from tfnanlint.calls import assigned_attributes
 from tfnanlint.conditions import ASSERTIONS, leaf, path_of, root_of, spoken_of
-from tfnanlint.nodes import caught, declared, loaded
+from tfnanlint.nodes import caught, declared, loaded, nodes_in
 from tfnanlint.scopes import (Assigned, Binding, Element, Fixed, Imported, Iterated, Joined, Loop, Point, Raised, Refined, Scope, Stored,
                               refinements, unrefined)
 from tfnanlint.values import Value
@@ -81,7 +81,7 @@ class Walk:
         if node is None:
             return
         if self.walrus:
-            for inner in ast.walk(node):
+            for inner in nodes_in(node):
                 if isinstance(inner, ast.NamedExpr):
                     self.bind(inner.target.id, Assigned(inner.value, self.scope.here()))
         self.scope.statements.append((node.lineno, node.end_lineno or node.lineno, node, self.scope.time))
@@ -208,7 +208,7 @@ class Walk:
 
         def case(one: Any) -> Callable[[], bool]:
             def walk() -> bool:
-                for inner in ast.walk(one.pattern):
+                for inner in nodes_in(one.pattern):
                     name = getattr(inner, "name", None) or getattr(inner, "rest", None)
                     if isinstance(name, str):
                         whole = inner is one.pattern and getattr(inner, "pattern", None) is None
@@ -578,7 +578,7 @@ def _used(tape: ast.Call, name: ast.expr | None, body: list[ast.stmt]) -> int:
     if isinstance(name, ast.Name) and not any(one.arg == "persistent" for one in tape.keywords) and not tape.args:
         for index, statement in enumerate(body):
             value = getattr(statement, "value", None) if isinstance(statement, (ast.Assign, ast.AnnAssign)) else None
-            for node in ast.walk(value) if value is not None else ():
+            for node in nodes_in(value) if value is not None else ():
                 if (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _ASKING
                         and isinstance(node.func.value, ast.Name) and node.func.value.id == name.id):
                     return index + 1

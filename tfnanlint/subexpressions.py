@@ -12,7 +12,7 @@ from typing import Any, Iterator
 from tfnanlint.assumptions import Assumptions
 from tfnanlint.calls import Function, defaults_of
 from tfnanlint.conditions import leaf
-from tfnanlint.nodes import parts_of
+from tfnanlint.nodes import nodes_in, parts_of
 from tfnanlint.scopes import Assigned, Binding, Fixed, Iterated, Parameter, Point
 from tfnanlint.values import unknown
 
@@ -85,7 +85,7 @@ class Subexpressions(Assumptions):
             if isinstance(generator.target, ast.Name):
                 over[generator.target.id] = iterable
             else:
-                for inner in ast.walk(generator.target):
+                for inner in nodes_in(generator.target):
                     if isinstance(inner, ast.Name):
                         over[inner.id] = Fixed(unknown())
             point = point.under(over)
