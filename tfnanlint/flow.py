@@ -221,13 +221,16 @@ class Analysis:
                         unknown[node] = left, judged
             in_file = draft.of_file()
             self.cut_short = draft.interpreter.cut_short
-            if (doubtful or in_file) and draft.interpreter.suffices(draft.project):
+            again = bool(doubtful) or bool(in_file)
+            goes_on = again and draft.interpreter.suffices(draft.project)
+            if goes_on:
                 draft.finish()
             else:
                 self.close()
-            if doubtful or in_file:
-                self._file = self._file or File(source, found, marked, False, setup, facts)
-                self._judge_again(self._file, doubtful, unknown, bool(in_file))
+            if again:
+                final = draft if goes_on else File(source, found, marked, False, setup, facts)
+                self._file = final
+                self._judge_again(final, doubtful, unknown, bool(in_file))
         except BaseException:
             self.close()
             raise
