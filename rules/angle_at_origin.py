@@ -19,7 +19,7 @@ See also: https://www.tensorflow.org/api_docs/python/tf/math/atan2
 https://github.com/tensorflow/tensorflow/issues/50854 and https://github.com/NEGU93/cvnn/issues/12
 """
 
-from tfnanlint.api import Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Named, Site, Value, ast, evidence, rule
+from tfnanlint.api import Any, Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Named, Site, Value, ast, evidence, rule
 
 SPECTRA = ("tf.signal.stft", "tf.signal.fft")
 
@@ -57,7 +57,7 @@ def masked(angle: Site, here: Context) -> list[Fix]:
     """atan2 on (0, 1) where both arguments are 0."""
     if not {"x", "y"} <= set(angle.args):
         return []
-    holes = {param: node if isinstance(node, (ast.Name, ast.Attribute)) else Named(word, "{v}", {"v": node})
+    holes: dict[str, Any] = {param: node if isinstance(node, (ast.Name, ast.Attribute)) else Named(word, "{v}", {"v": node})
              for param, node, word in (("y", angle.args["y"], "rise"), ("x", angle.args["x"], "run"))}
     moves = Named("moves", "tf.square({y}) + tf.square({x}) > 0", dict(holes))
     return here.rewrite(angle, "tf.where({m}, tf.atan2(tf.where({m}, {y}, tf.zeros_like({y})), tf.where({m}, {x}, tf.ones_like({x}))), "

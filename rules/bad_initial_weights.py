@@ -46,7 +46,7 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
                            "number in every layer, until it overflows", Certainty.MAY, help="use a deviation of (2 / inputs) ** 0.5")
     inner, dead = hidden(site.value("x"))
     below = inner.value("y").origin if inner is not None else None
-    if of_this_file(below, here) and zero(below) and (dead or zero(weights)):
+    if below is not None and of_this_file(below, here) and zero(below) and (dead or zero(weights)):
         yield here.finding(below, None, NOTHING.format("behind a relu" if dead else "below others that do"), Certainty.MAY, help=ADVICE)
 
 

@@ -126,7 +126,7 @@ def normalised_weight(division: Site, here: Context) -> bool:
     nor are sums of a whole row, of which all would have to be."""
     total = here.made_by(plain(division.value("y")), *evidence.SUMS) if division.op.name == "tf.divide" else None
     weight = plain(division.value("x")) if total is not None else None
-    if weight is None or not any(here.same(weight, one) for one in summands(total, here)):
+    if total is None or weight is None or not any(here.same(weight, one) for one in summands(total, here)):
         return False
     power = here.made_by(weight, "tf.pow", "tf.square", "tf.sqrt")  # of weights that add up to 1 is above 0, too
     base = weight if power is None else power.value("x")

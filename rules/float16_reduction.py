@@ -20,7 +20,7 @@ https://github.com/tensorflow/tensorflow/issues/45568
 
 from __future__ import annotations
 
-from tfnanlint.api import Certainty, Claim, Context, Finding, Iterator, Site, Value, made_by, rule
+from tfnanlint.api import Any, Certainty, Claim, Context, Finding, Iterator, Site, Value, made_by, rule
 
 SUMS = {"tf.reduce_sum": "sum", "tf.reduce_mean": "mean", "tf.nn.l2_loss": "sum of squares", "tf.norm": "sum of squares",
         "tf.math.reduce_variance": "sum of squares", "tf.math.reduce_std": "sum of squares"}
@@ -44,7 +44,7 @@ def judged(site: Site, here: Context) -> Iterator[Finding]:
         return
     fixes = []
     if site.op.name == "tf.reduce_mean" and site.complete:
-        args = {param: site.args.get(param) for param in ("axis", "keepdims")}
+        args: dict[str, Any] = {param: site.args.get(param) for param in ("axis", "keepdims")}
         fixes = here.rewrite(site, "tf.cast(tf.reduce_mean(tf.cast({x}, tf.float32), axis={axis}, keepdims={keepdims}), tf.float16)",
                              title="take the mean in float32", claim=Claim.EQUAL, x=site.args.get("x"), **args)
     yield here.finding(site, "x", f"{SUMS[site.op.name]} in float16: it is infinite beyond 65504"

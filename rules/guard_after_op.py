@@ -58,9 +58,9 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
     found = guard(site, here)
     if found is None or site.differentiated is Differentiated.NO:
         return
-    grades = [grade(root, site) for root in found.roots]
+    grades = [graded for graded in (grade(root, site) for root in found.roots) if graded is not None]
     blocked = all(map(from_relu, found.roots))
-    if None in grades or blocked and found.only_xla:
+    if len(grades) < len(found.roots) or blocked and found.only_xla:
         return
     modes = ("xla",) if found.only_xla else ("eager", "graph") if blocked else ALWAYS
     what = {"tf.norm": "norm", "tf.math.reduce_euclidean_norm": "norm", "tf.math.reduce_std": "standard deviation"}.get(
@@ -251,8 +251,9 @@ def fixes(site: Site, found: Guard, here: Context) -> list[Fix]:
     result = normalized(site, found.roots[0], here) if len(found.roots) == 1 else []
     if site.op.name == "tf.math.divide_no_nan" and not vanishes(site.value("x"), found.roots[0]):
         return result  # a floor would turn a quotient that is 0 into a huge one
-    parts = [repairs.floored_root(here, root) for root in found.roots if root.point is not None and root.point.module is here.module]
-    if None in parts or len(parts) < len(found.roots):
+    own = [root for root in found.roots if root.point is not None and root.point.module is here.module]
+    parts = [part for part in (repairs.floored_root(here, root) for root in own) if part is not None]
+    if len(parts) < len(found.roots):
         return result
     eps = repairs.root_epsilon(here, found.roots[0], found.roots[0].op.main)
     return result + here.rewrite_all(site, parts, title=f"guard under the root with {eps}", claim=Claim.SHIFTED,

@@ -29,10 +29,13 @@ https://github.com/keras-team/keras/issues/9664 (the gradient behind the clip)
 
 from dataclasses import dataclass
 
-from tfnanlint.api import (Certainty, Changed, Claim, Context, Differentiated, Finding, Fix, Iterator, Probability, Site, argument, ast,
-                           logged, number_text, probability, rule)
+from tfnanlint.api import (Any, Certainty, Changed, Claim, Context, Differentiated, Finding, Fix, Iterator, Part, Probability, Site,
+                           argument, ast, logged, number_text, probability, rule)
 
 SUMS = ("tf.reduce_sum", "tf.reduce_mean")
+OUTER = (*SUMS, "tf.negative")
+SCALED = (*SUMS, "tf.multiply", "tf.divide")
+LINEAR = (*OUTER, "tf.add", "tf.subtract", "tf.multiply")
 COST = "where a probability is below {guard} the loss is no longer capped, and its gradient comes back to life"
 
 
@@ -86,7 +89,7 @@ class Outer:
             return isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub)
         if site.op.name == "tf.divide":
             return site.args.get("x") is inner
-        return site.op.name in ("tf.add", "tf.subtract", "tf.multiply", "tf.negative", *SUMS)
+        return site.op.name in LINEAR
 
     def site(self, node: ast.expr) -> Site | None:
         return self.here.site(node, self.point)
@@ -104,7 +107,7 @@ class Outer:
             if name == "tf.multiply" and not alone:
                 other = site.args["y"] if site.args.get("x") is inner else site.args.get("x")
                 labelled = labelled or other is not None and self.is_label(other, found)
-            reduced = reduced or name in (*SUMS, "tf.negative")
+            reduced = reduced or name in OUTER
         return labelled and (reduced or self.negated_factor())
 
     def is_label(self, node: ast.expr, found: Probability) -> bool:
@@ -188,7 +191,7 @@ class Outer:
         for outer in self.chain[self.chain.index(node) + 1:]:
             if isinstance(outer, ast.UnaryOp):
                 return outer
-            if self.site(outer) is None or self.site(outer).op.name not in ("tf.multiply", "tf.divide", *SUMS):
+            if self.site(outer) is None or self.site(outer).op.name not in SCALED:
                 return None
         return None
 
@@ -235,8 +238,9 @@ def with_logits(log: Site, pair: Pair, outer: Outer, here: Context, claim: Claim
     if labels is None or here.value(labels, log.point).kind in ("number", "array", "sequence"):
         return []
     loss = "tf.nn.sigmoid_cross_entropy_with_logits(labels={labels}, logits={logits})"
-    holes = {"labels": labels, "logits": argument(sigmoid, "x", "logits")}
+    holes: dict[str, Any] = {"labels": labels, "logits": argument(sigmoid, "x", "logits")}
     sign = None if pair.negative else outer.sign_above(pair.whole)
+    part: Part
     if pair.negative:
         part = (pair.whole, loss, holes)
     elif sign is None:
@@ -263,7 +267,7 @@ def stable_halves(log: Site, pair: Pair, here: Context, claim: Claim, cost: str)
 def categorical(log: Site, found: Probability, outer: Outer, here: Context) -> Iterator[Finding]:
     softmax = found.producer
     claim, cost = cost_of(found)
-    holes = {"z": argument(softmax, "logits", "logits"), "axis": argument(softmax, "axis")}
+    holes: dict[str, Any] = {"z": argument(softmax, "logits", "logits"), "axis": argument(softmax, "axis")}
 
     def stable() -> list[Fix]:
         return here.rewrite(log, "tf.nn.log_softmax({z}, axis={axis})", title="use log_softmax of the logits", claim=claim,
@@ -300,8 +304,9 @@ def loss_op(log: Site, softmax: Site, outer: Outer, here: Context, cost: str) ->
 def _replaced(log: Site, softmax: Site, total: Site, sign: ast.expr | None, labels: ast.expr, product: ast.expr, here: Context,
               cost: str) -> list[Fix]:
     loss = "tf.nn.softmax_cross_entropy_with_logits(labels={labels}, logits={logits})"
-    holes = {"labels": labels, "logits": argument(softmax, "logits", "logits")}
+    holes: dict[str, Any] = {"labels": labels, "logits": argument(softmax, "logits", "logits")}
     whole = sign if sign is not None else total.node
+    part: Part
     if not total.given("axis"):
         part = (whole, "{inner}", {"inner": Changed(total.node, [(product, loss, holes)])})
     elif total.const("axis") == -1:

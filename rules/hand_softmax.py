@@ -19,7 +19,7 @@ See also: https://www.tensorflow.org/api_docs/python/tf/nn/softmax
 No public report of it is known to us: it is here for what execution shows.
 """
 
-from tfnanlint.api import (NO_CONSTANT, Certainty, Claim, Context, Finding, Fix, Iterator, Site, argument, ast, exponential_of, on_a_grid,
+from tfnanlint.api import (NO_CONSTANT, Any, Certainty, Claim, Context, Finding, Fix, Iterator, Site, argument, ast, exponential_of, on_a_grid,
                            rule, shifted_by_maximum, tame)
 
 
@@ -66,7 +66,7 @@ def inserted(site: Site) -> int | None:
         axis = site.const("axis")
         return axis if type(axis) is int else None
     index = getattr(site.node, "slice", None)
-    parts = index.elts if isinstance(index, ast.Tuple) else [index]
+    parts: list[Any] = index.elts if isinstance(index, ast.Tuple) else [index]
     new = [at for at, part in enumerate(parts) if ast.unparse(part).rsplit(".", 1)[-1] in ("None", "newaxis")] if index is not None else []
     rest = [ast.unparse(part) for at, part in enumerate(parts) if at not in new] if len(new) == 1 else ["?"]
     if any(one not in (":", "...") for one in rest):
@@ -86,7 +86,9 @@ def along_one_axis(total: Site, inserted: int | None) -> bool:
 def logarithm(quotient: Site, here: Context) -> list[ast.AST]:
     """The logarithm right around a quotient: with a softmax in its argument it is TFN301."""
     outer = next(iter(here.around(quotient.node)), None)
-    log = here.site(outer, quotient.point) if isinstance(outer, ast.Call) else None
+    if not isinstance(outer, ast.Call):
+        return [quotient.node]
+    log = here.site(outer, quotient.point)
     return [quotient.node, outer] if log is not None and log.op.name == "tf.math.log" else [quotient.node]
 
 

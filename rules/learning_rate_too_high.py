@@ -41,10 +41,10 @@ NORMALIZED = ("BatchNormalization", "batch_norm", "LayerNormalization", "layer_n
 
 @rule("TFN801", "learning-rate-too-high", on=" ".join(LIMITS), preview=True)
 def check(site: Site, here: Context) -> Iterator[Finding]:
-    rate, limit = literal(site), LIMITS[site.op.name]
-    if rate is None or TEST.search(here.source.path) or not NETWORK.search(here.source.text):
+    written, limit = literal(site), LIMITS[site.op.name]
+    if written is None or TEST.search(here.source.path) or not NETWORK.search(here.source.text):
         return
-    momentum = site.const("momentum", 0.0)
+    rate, momentum = written, site.const("momentum", 0.0)
     if isinstance(momentum, float) and 0 < momentum < 1:
         rate, limit = rate / (1 - momentum), 5 * limit
     if any(word in here.source.text for word in NORMALIZED) and limit >= 1:
@@ -53,7 +53,7 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
         return
     name = site.op.name.rsplit(".", 1)[-1]
     how = "moves every weight by this much in every step" if limit <= 0.1 else "multiplies every gradient with it"
-    yield here.finding(site, None, f"the learning rate {number_text(literal(site))} is far too high for {name}, which {how}: the loss "
+    yield here.finding(site, None, f"the learning rate {number_text(written)} is far too high for {name}, which {how}: the loss "
                        "soon overflows", Certainty.MAY, help="start at a hundredth of it")
 
 

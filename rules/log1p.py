@@ -32,7 +32,7 @@ KEPT = 5e-7  # who keeps x above this wants no digits below it: what is lost of 
 def check(log: Site, here: Context) -> Iterator[Finding]:
     total = here.made_by(log.value("x"), "tf.add", "tf.subtract", aligned=True)
     param = summand(total) if total is not None else None
-    if param is None or not total.complete or total.library in ("np", "math"):
+    if total is None or param is None or not total.complete or total.library in ("np", "math"):
         return
     x = total.value(param)
     if not here.numeric(x) or whole(x) or x.guarded or x.lo >= KEPT or x.hi <= -KEPT or x.exact:

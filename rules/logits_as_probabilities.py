@@ -23,7 +23,7 @@ y_pred as a tensor of logit values"), https://github.com/tensorflow/tensorflow/i
 https://github.com/keras-team/keras-hub/pull/1008, https://github.com/xiph/LPCNet/issues/97
 """
 
-from tfnanlint.api import COMPILE, FAMILIES, Certainty, Claim, Context, Finding, Fix, Iterator, Pairing, Site, linear, rule
+from tfnanlint.api import COMPILE, FAMILIES, Any, Certainty, Claim, Context, Finding, Fix, Iterator, Pairing, Site, linear, rule
 
 WANTED = {"binary": "sigmoid", "categorical": "softmax", "sparse": "softmax"}
 COST = "the loss becomes what it is meant to be; predictions and metrics see logits"
@@ -45,7 +45,7 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
 
 def repairs(pair: Pairing, here: Context) -> list[Fix]:
     """from_logits=True, where the loss is made or named."""
-    keep = dict(title="let the loss take logits: from_logits=True", claim=Claim.SHIFTED, cost=COST)
+    keep: dict[str, Any] = dict(title="let the loss take logits: from_logits=True", claim=Claim.SHIFTED, cost=COST)
     if pair.loss is not None:
         return here.with_argument(pair.loss, "from_logits", "True", **keep)
     name = getattr(pair.node, "value", None)

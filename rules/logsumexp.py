@@ -19,7 +19,7 @@ Seen in the wild:
 https://github.com/keras-team/keras/issues/1061 (a mixture density network)
 """
 
-from tfnanlint.api import (Certainty, Claim, Context, Finding, Fix, Iterator, Site, argument, ast, exponential_of, on_a_grid, rule,
+from tfnanlint.api import (Any, Certainty, Claim, Context, Finding, Fix, Iterator, Site, argument, ast, exponential_of, on_a_grid, rule,
                            shifted_by_maximum, tame)
 
 
@@ -42,9 +42,9 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
 def stable(log: Site, total: Site, exp: Site, guard: ast.expr | None, here: Context) -> list[Fix]:
     """reduce_logsumexp, for a mean less the logarithm of how many there are."""
     x, axis = argument(exp, "x", "exponents"), argument(total, "axis", "axis")
-    keep = dict(title="use reduce_logsumexp", claim=Claim.SHIFTED if guard else Claim.EQUAL, x=x, axis=axis,
-                cost=f"sums below {here.text(guard)} are no longer raised to it" if guard else "",
-                keepdims=argument(total, "keepdims", "keepdims"))
+    keep: dict[str, Any] = dict(title="use reduce_logsumexp", claim=Claim.SHIFTED if guard else Claim.EQUAL, x=x, axis=axis,
+                                cost=f"sums below {here.text(guard)} are no longer raised to it" if guard else "",
+                                keepdims=argument(total, "keepdims", "keepdims"))
     template = "tf.reduce_logsumexp({x}, axis={axis}, keepdims={keepdims})"
     if total.op.name == "tf.reduce_sum":
         return here.rewrite(log, template, **keep)

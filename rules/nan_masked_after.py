@@ -26,8 +26,8 @@ https://github.com/mehta-lab/microDL/pull/102 (where(is_nan(...)) around a simil
 
 from __future__ import annotations
 
-from tfnanlint.api import (INF, Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Site, Value, argument, ast,
-                           domains, evidence, filler, plain, rule)
+from tfnanlint.api import (INF, Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Part, Site, Value, argument,
+                           ast, domains, evidence, filler, plain, rule)
 
 TESTS = ("tf.math.is_nan", "tf.math.is_finite", "tf.math.is_inf")
 DATA = ("tf.gradients", "method.gradient", "tf.placeholder", "K.placeholder", "keras.Input", "method.compute_gradients")
@@ -115,7 +115,8 @@ def depends(choice: Site, kept: Value, here: Context) -> bool:
 
 def weighted(value: Value) -> bool:
     """Whether a layer or variable stands in the origin of a value; the elements of gradients do not count."""
-    queue, seen = [value], set()
+    queue: list[Value] = [value]
+    seen: set[int] = set()
     while queue and len(seen) < 200:
         one = queue.pop()
         origin = one.origin
@@ -200,7 +201,7 @@ def mask_first(choice: Site, kept: Value, how: str, here: Context) -> list[Fix]:
         inside, outside = INSIDE.get(where.outside, ("", ""))
         if where.holds(producer.value(param)) or x is None or not inside or not here.repeatable(x):
             continue
-        parts = [(test, f"tf.logical_or({{test}}, {outside})", {"test": test, "x": again}),
+        parts: list[Part] = [(test, f"tf.logical_or({{test}}, {outside})", {"test": test, "x": again}),
                  (x, f"tf.where({outside}, {filler(producer, param)}, {{x}})", {"x": x})]
         cost = seen_elsewhere(producer, choice, here)
         return here.rewrite_all(choice, parts, title="mask the input first and use the mask again",

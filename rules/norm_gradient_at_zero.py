@@ -31,7 +31,7 @@ https://github.com/jina-ai/finetuner/pull/34 (distances of equal embeddings)
 from tfnanlint.api import (Certainty, Claim, Context, Differentiated, Finding, Fix, INF, Iterator, Named, NO_CONSTANT, Site,
                            evidence, plain, repairs, rule, truth_only)
 
-EUCLIDEAN = ("euclidean", "fro", 2)
+EUCLIDEAN = (None, "euclidean", "fro", 2)
 
 
 @rule("TFN201", "norm-gradient-at-zero", on="tf.norm tf.math.reduce_euclidean_norm tf.linalg.normalize",
@@ -69,14 +69,17 @@ def can_vanish(norm: Site) -> bool:
 
 def fixes(norm: Site, here: Context) -> list[Fix]:
     under = repairs.squared(norm)
-    if under is None or norm.const("ord", "euclidean") not in (None, *EUCLIDEAN):
+    if under is None or norm.const("ord", "euclidean") not in EUCLIDEAN:
         return []
     template, holes = under
     total = Named("squared", template, holes)
     exact = here.rewrite(
         norm, "tf.where({s} > 0, tf.sqrt(tf.where({s} > 0, {s}, tf.ones_like({s}))), tf.zeros_like({s}))", s=total,
         title="mask the sum of squares under the root and the result (gradient 0 at 0)", claim=Claim.EQUAL_WHERE_FINITE)
-    node, template, holes = repairs.floored_root(here, norm)
+    floored = repairs.floored_root(here, norm)
+    if floored is None:
+        return exact
+    _, template, holes = floored
     eps = repairs.root_epsilon(here, norm)
     moved = here.rewrite(norm, template, title=f"add {eps} under the root", claim=Claim.SHIFTED,
                          cost=f"the norm of a zero vector becomes {float(eps) ** 0.5:.0e}; others move by less", **holes)

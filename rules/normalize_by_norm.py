@@ -52,7 +52,7 @@ def check(quotient: Site, here: Context) -> Iterator[Finding]:
 def of_everything(norm: Site, here: Context) -> bool:
     """Whether the norm is one of a whole tensor."""
     reduction = norm if norm.op.name == "tf.norm" else here.made_by(norm.value("x"), "tf.reduce_sum", aligned=True)
-    return reduction.const("axis", None) is None
+    return reduction is not None and reduction.const("axis", None) is None
 
 
 def norm_of(quotient: Site, param: str, other: str, here: Context) -> Site | None:
@@ -74,7 +74,7 @@ def norm_of(quotient: Site, param: str, other: str, here: Context) -> Site | Non
 def fixes(quotient: Site, param: str, norm: Site, here: Context) -> list[Fix]:
     reduction = norm if norm.op.name == "tf.norm" else here.made_by(norm.value("x"), "tf.reduce_sum", aligned=True)
     inside = [] if norm.op.name == "tf.math.rsqrt" else repairs.under_the_root(here, [norm])
-    if not reduction.complete or not norm.complete or not stretched(reduction) or reduction.value("axis").kind == "sequence":
+    if reduction is None or not reduction.complete or not norm.complete or not stretched(reduction) or reduction.value("axis").kind == "sequence":
         return inside
     if norm.op.name == "tf.math.rsqrt" and not here.visible(norm, quotient):
         return []  # the helper with the root would stay behind

@@ -42,8 +42,8 @@ COST = "the network computes something else: train it again"
 
 @rule("TFN504", "range-does-not-fit-loss", on=" ".join((COMPILE, *FAMILIES, "file")), words="softmax",
       silent="MUST/UNKNOWN/TESTS MUST/NO/TESTS")
-def check(site: Site, here: Context) -> Iterator[Finding]:
-    if not isinstance(site, Site):
+def check(site: object, here: Context) -> Iterator[Finding]:
+    if not isinstance(site, Site):  # a file
         for node, point in (call for name in DENSE for call in here.calls(name)):
             dense = here.site(node, point)
             if dense is not None:
@@ -58,7 +58,7 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
 def misfit(pair: Pairing) -> str:
     """What the loss does to predictions outside its range, in words; empty when they fit."""
     p, family = pair.predictions, pair.family
-    if not p.known or family in ("binary", *CLASSES) and linear(p):
+    if not p.known or (family == "binary" or family in CLASSES) and linear(p):
         return ""  # any number: TFN503
     folded = made_by(evidence.widest(plain(p)), "tf.sqrt", "K.sqrt", "tf.abs", "tf.square")
     if folded is not None and not folded.value("x").known:

@@ -22,7 +22,7 @@ Seen in the wild:
 https://stackoverflow.com/questions/43239467 (a relu on the last layer of an MNIST network)
 """
 
-from tfnanlint.api import Certainty, Claim, Context, Finding, Fix, Iterator, Site, Value, ast, made_by, rule
+from tfnanlint.api import Any, Certainty, Claim, Context, Finding, Fix, Iterator, Site, Value, ast, made_by, rule
 
 RELUS = frozenset(("tf.nn.relu", "keras.activations.relu", "tf.nn.relu6"))
 LAYERS = frozenset(("keras.layers.ReLU",))
@@ -119,7 +119,7 @@ def is_relu(activation: Value) -> bool:
     if isinstance(activation.const, str) and activation.kind == "string":
         return activation.const in ("relu", "relu6")
     name = getattr(activation.obj, "name", "")
-    return activation.kind in ("function", "layer") and name in (*RELUS, *LAYERS)
+    return activation.kind in ("function", "layer") and (name in RELUS or name in LAYERS)
 
 
 def is_softmax(made: Site) -> bool:
@@ -193,7 +193,7 @@ def without(relu: Site, here: Context) -> list[Fix]:
     """The same code without the relu, wherever in this file it stands."""
     if relu.source is not here.source or not relu.complete:
         return []
-    keep = dict(title="take the relu away", claim=Claim.SHIFTED, cost="the network computes something else: train it again")
+    keep: dict[str, Any] = dict(title="take the relu away", claim=Claim.SHIFTED, cost="the network computes something else: train it again")
     if relu.op.name in RELUS:
         return here.rewrite(relu, "{x}", x=relu.args["x"], **keep) if "x" in relu.args else []
     if relu.op.name in LAYERS:

@@ -21,7 +21,7 @@ https://www.tensorflow.org/api_docs/python/tf/nn/softmax
 
 from __future__ import annotations
 
-from tfnanlint.api import INF, Certainty, Claim, Context, Finding, Fix, Iterator, Note, Site, Value, rule
+from tfnanlint.api import INF, Any, Certainty, Claim, Context, Finding, Fix, Iterator, Note, Site, Value, rule
 
 # Ops in the origin of a mask that leaves an entry open in every row.
 OPEN = frozenset(("tf.linalg.band_part", "tf.math.top_k", "tf.nn.top_k", "tf.reduce_max", "tf.sort", "tf.eye", "tf.argmax", "np.tril",
@@ -138,7 +138,7 @@ def finite(choice: Site, site: Site, param: str, here: Context) -> list[Fix]:
     node = choice.args.get(branch)
     if node is None or choice.source is not here.source or not here.repeatable(node) and here.value(node, choice.point).kind != "number":
         return []
-    keep = dict(title="mask with the lowest finite number", claim=Claim.EQUAL_WHERE_FINITE)
+    keep: dict[str, Any] = dict(title="mask with the lowest finite number", claim=Claim.EQUAL_WHERE_FINITE)
     kept = choice.value("x" if branch == "y" else "y")
     if kept.kind == "number":
         return here.rewrite(choice, "-1e30", node=node, **keep)

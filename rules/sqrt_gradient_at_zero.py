@@ -92,7 +92,10 @@ def fixes(root: Site, here: Context) -> list[Fix]:
     exact = repairs.double_where(here, root, title="mask the input and the result (gradient 0 at 0)")
     if root.op.name != "tf.sqrt" and root.value("x").lo < 0 or root.op.name == "ops.cbrt":
         return exact if root.op.name == CLIPPED else []
-    node, template, holes = repairs.floored_root(here, root)
+    floored = repairs.floored_root(here, root)
+    if floored is None:
+        return exact
+    node, template, holes = floored
     eps = repairs.root_epsilon(here, root)
     title = f"add {eps} under the root" if repairs.addable(here, root) else f"keep what stands under the root at or above {eps}"
     moved = here.rewrite(root, template, node=node, title=title, claim=Claim.SHIFTED,

@@ -24,8 +24,8 @@ https://github.com/tensorflow/tensorflow/issues/411 (a variance from two means)
 
 from __future__ import annotations
 
-from tfnanlint.api import (INF, Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Site, Value, argument,
-                           evidence, moments, plain, repairs, rule, words)
+from tfnanlint.api import (INF, Any, Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Site, Value,
+                           argument, evidence, moments, plain, repairs, rule, words)
 
 
 MOST_FACTORS = 8  # that are looked at in one product
@@ -152,7 +152,7 @@ def variance_of(root: Site, here: Context) -> tuple[Site, moments.Variance] | No
     """The difference mean(x^2) - mean(x)^2 under a root, and what it is the variance of; None for anything else."""
     minus = subtraction(root, here)
     found = moments.variance_of(minus) if minus is not None else None
-    return None if found is None else (minus, found)
+    return None if minus is None or found is None else (minus, found)
 
 
 def fixes(root: Site, variance: tuple[Site, moments.Variance] | None, here: Context) -> list[Fix]:
@@ -168,7 +168,7 @@ def fixes(root: Site, variance: tuple[Site, moments.Variance] | None, here: Cont
 def exact(root: Site, minus: Site, written: moments.Variance, here: Context) -> list[Fix]:
     """reduce_variance of the same elements; with a small number under the root where the root is differentiated."""
     mean, square = written.mean, written.square
-    holes = {"x": argument(square, "x", "inner"), "axis": argument(mean, "axis"), "keepdims": argument(mean, "keepdims")}
+    holes: dict[str, Any] = {"x": argument(square, "x", "inner"), "axis": argument(mean, "axis"), "keepdims": argument(mean, "keepdims")}
     if not (mean.complete and square.complete) or minus.source is not here.source or not here.numeric(written.x):
         return []
     template = "tf.math.reduce_variance({x}, axis={axis}, keepdims={keepdims})"

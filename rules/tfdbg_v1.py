@@ -52,7 +52,7 @@ def optional(site: Site, here: Context) -> bool:
 
 def filters(name: str, site: Site, here: Context) -> list[ast.stmt]:
     """The statements `name.add_tensor_filter(...)` of this file, which go with the wrapper."""
-    found = []
+    found: list[ast.stmt] = []
     for node, _ in here.calls("add_tensor_filter"):
         outer = next(iter(here.around(node)), None)
         if isinstance(outer, ast.Expr) and isinstance(node.func, ast.Attribute) and here.text(node.func.value) == name:

@@ -26,7 +26,7 @@ https://github.com/tensorflow/tensorflow/issues/20091 (a division),
 https://github.com/qqwweee/keras-yolo3/issues/171 (K.switch around a log)
 """
 
-from tfnanlint.api import (Certainty, Changed, Claim, Context, Differentiated, Finding, Fix, Iterator, Masked, Named, Site,
+from tfnanlint.api import (Certainty, Changed, Claim, Context, Differentiated, Finding, Fix, Iterator, Masked, Named, Part, Site,
                            argument, ast, evidence, filler, of_labels, read_by_choice_only, repairs, rule)
 
 TITLE = "mask the input too"
@@ -124,6 +124,8 @@ def mask_first(masked: Masked, here: Context, x: ast.expr) -> list[Fix]:
 def with_test(masked: Masked, here: Context, x: ast.expr, hole: ast.expr | Named, claim: Claim) -> list[Fix]:
     """The input under the choice's own condition."""
     site, choice, test = masked.site, masked.choice, masked.test.node
+    if test is None:
+        return []
     fill = filler(site, masked.param)
     template = f"tf.where({{test}}, {{x}}, {fill})" if masked.test.truth else f"tf.where({{test}}, {fill}, {{x}})"
     if repairs.short(here, test, masked.test.point) and here.steady(test, masked.test.point, site.point):
@@ -140,9 +142,9 @@ def with_both(masked: Masked, here: Context, x: ast.expr, hole: ast.expr | Named
     site, choice, test = masked.site, masked.choice, masked.test.node
     keep = INSIDE.get(masked.domain.outside)
     again = argument(site, masked.param)
-    if keep is None or not masked.test.truth or not inside(test, choice, here) or not here.repeatable(x) or again is None:
+    if keep is None or test is None or not masked.test.truth or not inside(test, choice, here) or not here.repeatable(x) or again is None:
         return []
-    parts = [(test, f"tf.logical_and({{test}}, {keep})", {"test": test, "x": again}),
+    parts: list[Part] = [(test, f"tf.logical_and({{test}}, {keep})", {"test": test, "x": again}),
              (x, f"tf.where({keep}, {{x}}, {filler(site, masked.param)})", {"x": hole})]
     return here.rewrite_all(choice, parts, title="mask the input, and test it instead of the result only",
                             claim=Claim.SHIFTED if cost else Claim.EQUAL_WHERE_FINITE, cost=cost)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import Iterator
+from typing import Any, Iterator
 
 from tfnanlint import evidence, moments, repairs
 from tfnanlint.assertions import looks_for_nan, named_count, named_safe, named_scale
@@ -18,14 +18,14 @@ from tfnanlint.ops import SETTINGS
 from tfnanlint.pairings import COMPILE, FAMILIES, Pairing, last_layer, layer_names, linear, maker, rescued, units
 from tfnanlint.probabilities import Probability, image, logged, probability, spot, step
 from tfnanlint.reach import Named, Outside, argument
-from tfnanlint.rules import Changed, Context, rule
+from tfnanlint.rules import Changed, Context, Part, rule
 from tfnanlint.site import Site, made_by, part_of, same
 from tfnanlint.values import FLOATS, INF, NO_CONSTANT, SMALLEST, Note, Value, number, number_text, rounded, words
 
-__all__ = ["argument", "ast", "branches", "Certainty", "Changed", "Claim", "clipped", "COMPILE", "Context", "decides", "Differentiated", "Domain",
+__all__ = ["Any", "argument", "ast", "branches", "Certainty", "Changed", "Claim", "clipped", "COMPILE", "Context", "decides", "Differentiated", "Domain",
            "domain", "domains", "evidence", "exponential_of", "FAMILIES", "filler", "Finding", "Fix", "FLOATS", "image", "INF",
            "Iterator", "last_layer", "layer_names", "linear", "logged", "looks_for_nan", "made_by", "maker", "mask_test", "Masked",
            "moments", "Named", "named_count", "named_safe", "named_scale", "NEAREST", "never_reached", "NO_CONSTANT", "Note", "number",
-           "number_text", "of_labels", "on_a_grid", "opposite", "Outside", "Pairing", "part_of", "plain", "Probability", "probability",
+           "number_text", "of_labels", "on_a_grid", "opposite", "Outside", "Pairing", "Part", "part_of", "plain", "Probability", "probability",
            "read_by_choice_only", "repairs", "rescued", "rounded", "rule", "same", "SETTINGS", "shifted_by_maximum", "Site", "SMALLEST",
            "spot", "step", "tame", "truth_only", "units", "Value", "words", "zero_put_in"]

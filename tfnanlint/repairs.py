@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from typing import Any
 
 from tfnanlint.findings import Claim, Fix
 from tfnanlint.reach import Named
@@ -107,15 +108,15 @@ def under_the_root(here: Context, inside: list[Site]) -> list[Fix]:
     """A small number under the roots that a divisor is made of: beside them it would leave their gradient infinite."""
     if any(root.source is not here.source or root.point is None for root in inside):
         return []
-    parts = [floored_root(here, root) for root in inside]
-    if any(part is None for part in parts):
+    parts = [part for part in (floored_root(here, root) for root in inside) if part is not None]
+    if len(parts) < len(inside):
         return []
     eps = root_epsilon(here, inside[0], inside[0].op.main)
     return here.rewrite_all(inside[0], parts, title="add a small number under the root", claim=Claim.SHIFTED,
                             cost=f"the root moves by {float(eps) ** 0.5:.0e} at 0, and by less elsewhere")
 
 
-def minus_softplus(here: Context, log: Site, z: ast.expr | None) -> Part:
+def minus_softplus(here: Context, log: Site, z: Any) -> Part:
     """-softplus(z) in place of a logarithm, its sign drawn together with one that stands before the logarithm."""
     outer = next(iter(here.around(log.node)), None)
     if isinstance(outer, ast.UnaryOp) and isinstance(outer.op, ast.USub):
