@@ -8,10 +8,9 @@ import inspect
 import re
 import textwrap
 from dataclasses import dataclass
-from pathlib import Path
 
-from tfnanlint import repairs, rules
-from tfnanlint.dev.repository import rule_file
+from tfnanlint import repairs
+from tfnanlint.dev.repository import ROOT, rule_file
 from tfnanlint.findings import Claim
 from tfnanlint.rules import Rule
 
@@ -87,10 +86,10 @@ def stated_fixes(rule: Rule) -> list[StatedFix]:
     """Each title that a rule's file gives a fix, also those of the shared repairs and of the context that it uses."""
     tree = ast.parse(rule_file(rule).read_text())
     found = _stated(tree, tree)
-    for name, module in (("repairs", repairs), ("here", rules)):
+    for name, module in (("repairs", "repairs"), ("here", "rules")):
         used = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
                 and node.value.id == name}
-        shared = ast.parse(Path(module.__file__).read_text())
+        shared = ast.parse((ROOT / "tfnanlint" / f"{module}.py").read_text())
         for function in ast.walk(shared):
             if isinstance(function, ast.FunctionDef) and function.name in used:
                 found += _stated(function, shared)

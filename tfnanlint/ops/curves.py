@@ -7,6 +7,7 @@ from typing import Callable
 
 from tfnanlint.ops import transfer as t
 from tfnanlint.ops.transfer import INF, Function, Value, reaches_inf, reaches_minus_inf
+from tfnanlint.site import Site
 
 
 def _sigmoid(x: float) -> float:
@@ -17,23 +18,23 @@ def _softplus(x: float) -> float:
     return x + math.log1p(math.exp(-x)) if x > 0 else math.log1p(math.exp(x))
 
 
-expm1 = t.exponential(math.expm1, -1.0)
-exp2 = t.exponential(lambda x: 2.0**x)
-log2 = t.logarithm(math.log2)
-log10 = t.logarithm(math.log10)
-sigmoid = t.increasing(_sigmoid, 0.0, 1.0, ulps=16)
-softplus = t.increasing(_softplus, 0.0, INF, ulps=16)
-log_sigmoid = t.increasing(lambda x: -_softplus(-x), -INF, 0.0, ulps=16)
-tanh = t.increasing(math.tanh, -1.0, 1.0, ulps=16, odd=True)
-atan = t.increasing(math.atan, -math.pi / 2, math.pi / 2, odd=True)
-asinh = t.increasing(math.asinh, odd=True, ulps=16)
-_erf = t.increasing(math.erf, -1.0, 1.0, odd=True, ulps=16)
-cbrt = t.increasing(lambda x: math.copysign(abs(x) ** (1 / 3), x), odd=True, ulps=16)
-floor = t.increasing(math.floor, ulps=0)
-ceil = t.increasing(lambda x: math.copysign(math.ceil(x), x), ulps=0)
-nearest = t.increasing(lambda x: math.copysign(round(x), x), ulps=0)
-truncated = t.increasing(lambda x: math.copysign(math.trunc(x), x), ulps=0)
-_sinh = t.increasing(math.sinh, odd=True, ulps=16)
+expm1: Function = t.exponential(math.expm1, -1.0)
+exp2: Function = t.exponential(lambda x: 2.0**x)
+log2: Function = t.logarithm(math.log2)
+log10: Function = t.logarithm(math.log10)
+sigmoid: Function = t.increasing(_sigmoid, 0.0, 1.0, ulps=16)
+softplus: Function = t.increasing(_softplus, 0.0, INF, ulps=16)
+log_sigmoid: Function = t.increasing(lambda x: -_softplus(-x), -INF, 0.0, ulps=16)
+tanh: Function = t.increasing(math.tanh, -1.0, 1.0, ulps=16, odd=True)
+atan: Function = t.increasing(math.atan, -math.pi / 2, math.pi / 2, odd=True)
+asinh: Function = t.increasing(math.asinh, odd=True, ulps=16)
+_erf: Function = t.increasing(math.erf, -1.0, 1.0, odd=True, ulps=16)
+cbrt: Function = t.increasing(lambda x: math.copysign(abs(x) ** (1 / 3), x), odd=True, ulps=16)
+floor: Function = t.increasing(math.floor, ulps=0)
+ceil: Function = t.increasing(lambda x: math.copysign(math.ceil(x), x), ulps=0)
+nearest: Function = t.increasing(lambda x: math.copysign(round(x), x), ulps=0)
+truncated: Function = t.increasing(lambda x: math.copysign(math.trunc(x), x), ulps=0)
+_sinh: Function = t.increasing(math.sinh, odd=True, ulps=16)
 
 
 def mirrored(function: Function) -> Function:
@@ -394,14 +395,14 @@ def domain(function: Callable[[float], float], left: float, right: float, *, pol
     return give
 
 
-asin = domain(math.asin, -1.0, 1.0, odd=True)
-acos = domain(math.acos, -1.0, 1.0)
-atanh = domain(math.atanh, -1.0, 1.0, poles=(-INF, INF), odd=True)
+asin: Function = domain(math.asin, -1.0, 1.0, odd=True)
+acos: Function = domain(math.acos, -1.0, 1.0)
+atanh: Function = domain(math.atanh, -1.0, 1.0, poles=(-INF, INF), odd=True)
 
 
 def acosh(x: Value) -> Value:
     ends = [INF if v == INF else math.acosh(max(v, 1.0)) for v in (x.lo, x.hi)]
-    lo, hi = t.outward(*ends, x.dtype, 16)
+    lo, hi = t.outward(ends[0], ends[1], x.dtype, 16)
     return t.made(lo, INF if x.inf else hi, x, nan=x.nan or x.lo < 1 or reaches_minus_inf(x), up=reaches_inf(x),
                   dtype=x.dtype)
 
@@ -414,14 +415,23 @@ def _bisected(function: Callable[[float], float], target: float, lo: float, hi: 
     return (lo + hi) / 2
 
 
+def _normal_share(x: float) -> float:
+    """The share of the normal distribution below x."""
+    return math.erfc(-x / math.sqrt(2)) / 2
+
+
+def _erfc_mirrored(x: float) -> float:
+    return math.erfc(-x)
+
+
 # TensorFlow's float32 kernel is off by 0.2 % close to the poles.
-erfinv = domain(lambda x: _bisected(math.erf, x, -6.0, 6.0), -1.0, 1.0, poles=(-INF, INF), margin=1.0, slack=8.0, ulps=1 << 15)
-erfcinv = domain(lambda x: -_bisected(lambda v: math.erfc(-v), x, -28.0, 6.0), 0.0, 2.0, poles=(INF, -INF), margin=2.0,
-                 slack=8.0, ulps=256)
-ndtri = domain(lambda x: _bisected(lambda v: math.erfc(-v / math.sqrt(2)) / 2, x, -39.0, 9.0), 0.0, 1.0,
-                poles=(-INF, INF), margin=1.0, slack=8.0, ulps=256)
-_erfc = t.increasing(lambda x: -math.erfc(x), -2.0, 0.0, ulps=64)
-erfc = mirrored(_erfc)
+erfinv: Function = domain(lambda x: _bisected(math.erf, x, -6.0, 6.0), -1.0, 1.0, poles=(-INF, INF), margin=1.0, slack=8.0, ulps=1 << 15)
+erfcinv: Function = domain(lambda x: -_bisected(_erfc_mirrored, x, -28.0, 6.0), 0.0, 2.0, poles=(INF, -INF), margin=2.0,
+                           slack=8.0, ulps=256)
+ndtri: Function = domain(lambda x: _bisected(_normal_share, x, -39.0, 9.0), 0.0, 1.0, poles=(-INF, INF), margin=1.0,
+                         slack=8.0, ulps=256)
+_erfc: Function = t.increasing(lambda x: -math.erfc(x), -2.0, 0.0, ulps=64)
+erfc: Function = mirrored(_erfc)
 
 
 def lgamma(x: Value) -> Value:
@@ -464,7 +474,7 @@ def share_of_gamma(a: Value, x: Value) -> Value:
     return Value(1.0 - hi, hi, nan=nan, dtype=t.joined_dtype((a, x)))
 
 
-def betainc(site) -> Value:
+def betainc(site: Site) -> Value:
     a, b, x = (site.value(param) for param in ("a", "b", "x"))
     nan = any(v.nan or v.inf for v in (a, b, x)) or a.lo <= 0 or b.lo <= 0 or x.lo < 0 or x.hi > 1
     return Value(0.0, 1.0, nan=nan, dtype=t.joined_dtype((a, b, x)))

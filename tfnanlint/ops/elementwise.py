@@ -64,7 +64,7 @@ def _logarithm(function: t.Function) -> Gives:
     return flushing
 
 
-LOG = dict(needs={"x": "positive"}, gradient="infinite at 0", masked="all")
+LOG: dict[str, Any] = dict(needs={"x": "positive"}, gradient="infinite at 0", masked="all")
 row("exp", t.unary(t.exp), more="K.exp", masked="all", gradient="infinite where the result overflows")
 row("expm1", t.unary(c.expm1), top=False, masked="all", gradient="infinite where the result overflows")
 row("log", _logarithm(t.log), top=False, more="K.log", **LOG)

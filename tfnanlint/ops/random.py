@@ -60,7 +60,7 @@ def _normal(mean: str, deviation: str, default: str | None = "float32"):
         center, width = _given(site, mean, 0.0), _given(site, deviation, 1.0)
         dtype = _dtype(site, default)
         if width.lo == width.hi == 0:
-            return _result(*(t.rounded(end, dtype) for end in (center.lo, center.hi)), dtype)
+            return _result(t.rounded(center.lo, dtype), t.rounded(center.hi, dtype), dtype)
         return Value(dtype=dtype, evident=True)
 
     return give

@@ -12,6 +12,8 @@ from tfnanlint.ops.arrays import INTEGERS, as_tensor, dtype_given, like
 from tfnanlint.site import Site, made_by
 from tfnanlint.values import INF, NO_CONSTANT, Note, Value, join, number, outward, unknown
 
+NO_FLOATS = (*INTEGERS, "bool", "string")
+
 
 @dataclass(frozen=True, slots=True)
 class CallableObject:
@@ -58,7 +60,7 @@ def starts_at_random(site: Site) -> bool:
     if param is None or site.hidden or not site.complete and not site.given(param):
         return False
     if not site.given(param):
-        return param == "initializer" and dtype_given(site) not in (*INTEGERS, "bool", "string")
+        return param == "initializer" and dtype_given(site) not in NO_FLOATS
     found = _described(site.value(param))
     name = found.obj.name if isinstance(found.obj, CallableObject) else found.const
     if name is NO_CONSTANT and isinstance(found.origin, Note):
@@ -79,7 +81,7 @@ def variable(site: Site, initial: Value, dtype: str | None) -> Value:
     """
     initial = as_tensor(initial, dtype) if initial.known else initial
     dtype = dtype or initial.dtype
-    moves = _trainable(site) and dtype not in INTEGERS and dtype not in ("bool", "string")
+    moves = _trainable(site) and dtype not in NO_FLOATS
     limits = constrained(site.value("constraint"), site) if site.given("constraint") else None
     if moves and limits is not None and limits.known:
         held = join([initial, limits]) if initial.known else limits
@@ -193,6 +195,11 @@ op("tf.image.decode_image", "tf.image.decode_jpeg tf.image.decode_png tf.io.deco
    t.ranged(0.0, 255.0, dtype="uint8"), untested="data from outside", pure=False)
 
 
+def _called(kind: str, name: str, out: Callable[[Value, Site], Value]) -> Callable[[Site], Value]:
+    """What makes an object that is called with a tensor."""
+    return lambda site: Value(kind=kind, obj=CallableObject(name, site, out))
+
+
 # Initial values: called with a shape they give numbers of a known range
 
 def initializer(name: str, params: str, lowest: float, highest: float, *aliases: str) -> None:
@@ -222,7 +229,7 @@ initializer("VarianceScaling", "scale mode distribution seed dtype", -INF, INF, 
 op("tf.contrib.layers.xavier_initializer", "slim.xavier_initializer tf.contrib.layers.variance_scaling_initializer "
    "slim.variance_scaling_initializer tf.contrib.layers.xavier_initializer_conv2d slim.xavier_initializer_conv2d "
    "tf.uniform_unit_scaling_initializer", "uniform seed dtype",
-   lambda site: Value(kind="initializer", obj=CallableObject("xavier", site, lambda x, call: unknown("tensor"))),
+   _called("initializer", "xavier", lambda x, call: unknown("tensor")),
    untested="TensorFlow 1 only", pure=False)
 
 
@@ -345,5 +352,5 @@ op("tf.summary.scalar", "tf.summary.histogram tf.summary.image tf.summary.audio 
 op("keras.regularizers.L2", "keras.regularizers.l2 keras.regularizers.L1 keras.regularizers.l1 "
    "keras.regularizers.L1L2 keras.regularizers.l1_l2 tf.contrib.layers.l2_regularizer "
    "tf.contrib.layers.l1_regularizer slim.l2_regularizer slim.l1_regularizer", "scale",
-   lambda site: Value(kind="loss", obj=CallableObject("regularizer", site, lambda x, call: like(x, 0.0, INF))),
+   _called("loss", "regularizer", lambda x, call: like(x, 0.0, INF)),
    untested="an object; its range is tested in tests/test_layers.py")
