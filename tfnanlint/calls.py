@@ -197,6 +197,15 @@ def _decorator_leaf(node: ast.expr) -> str:
     return leaf(node)
 
 
+# Where a statement, a handler or a case holds others; to ask a node for what it has not is slow.
+_HELD: dict[type, tuple[str, ...]] = {
+    **dict.fromkeys((ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler, ast.match_case), ("body",)),
+    **dict.fromkeys((ast.If, ast.For, ast.AsyncFor, ast.While), ("body", "orelse")),
+    **dict.fromkeys((ast.Try, getattr(ast, "TryStar", ast.Try)), ("body", "handlers", "orelse", "finalbody")),
+    **dict.fromkeys((ast.With, ast.AsyncWith), ("items", "body")), ast.Match: ("cases",),
+}
+
+
 def assigned_attributes(method: Any) -> set[str]:
     """Attributes of the first parameter that a method assigns, nested statements included."""
     if not method.args.args:
@@ -215,12 +224,12 @@ def assigned_attributes(method: Any) -> set[str]:
                 elif isinstance(target, ast.Attribute):
                     _own(target, owner, found)
         else:
-            for name in ("body", "orelse", "finalbody", "handlers", "cases", "items"):
-                for child in getattr(node, name, None) or ():
+            for name in _HELD.get(type(node), ()):
+                for child in getattr(node, name):
                     if isinstance(child, ast.withitem):
                         if isinstance(child.optional_vars, ast.Attribute):
                             _own(child.optional_vars, owner, found)
-                    elif isinstance(child, ast.AST):
+                    else:
                         stack.append(child)
     return found
 
@@ -249,12 +258,11 @@ def _blocks(method: Any) -> list[list[ast.stmt]]:
         stack: list[Any] = [method]
         while stack:
             node = stack.pop()
-            stack += [*getattr(node, "handlers", ()), *getattr(node, "cases", ())]
-            for name in ("body", "orelse", "finalbody"):
-                block = getattr(node, name, None)
-                if block and isinstance(block, list):
+            for name in _HELD.get(type(node), ()):
+                block = getattr(node, name)
+                if block and isinstance(block[0], ast.stmt):
                     known.append(block)
-                    stack += block
+                stack += block
     return known
 
 

@@ -92,7 +92,7 @@ class Subscriptions:
         found = {row for piece in self.pieces for row in source.rows_with(piece)}
         if self.pattern is not None and self.leaves:
             found.update(source.rows(self.pattern, self.leaves))
-        return found.difference(row for row in source.rows_with("#") if source.is_comment(row))
+        return found.difference(source.commented_rows)
 
     def rows(self, module: Module, marked: set[int], objects: set[str]) -> list[int]:
         """The rows `marked`, and those with a name of the file's own for something that a rule looks at, ascending."""

@@ -12,9 +12,9 @@ from typing import Iterator
 _LINES = tuple((re.compile(end), re.compile(rb"[ \t]*" + line + rb"[ \t]*=[ \t]*([^\n#=]+)")) for end, line in (
     (rb"float\]?[ \t]*=", rb"(?<=[ \t])(\w+)[ \t]*:[ \t]*(?:[\w.]*Optional\[)?float\]?"),
     (rb"int\]?[ \t]*=", rb"(?<=[ \t])(\w+)[ \t]*:[ \t]*(?:[\w.]*Optional\[)?int\]?"),
-    *((owner + rb"\.\w+[ \t]*=", rb"[\w.]*" + owner + rb"\.(\w+)") for owner in (b"params", b"config", b"cfg", b"hp", b"hps"))))
+    *((owner + rb"\.\w+[ \t]*=", rb"[\w.]*" + owner + rb"\.(\w+)") for owner in (b"params", b"config", b"cfg", b"hps?"))))
 _DEFINITIONS = tuple(re.compile(maker + rb"\(\s*[\"'](\w+)[\"']\s*,\s*(?:default[ \t]*=)?([^,)\n]+)")
-                     for maker in (b"add_hparam", b"DEFINE_float", b"DEFINE_integer"))
+                     for maker in (b"add_hparam", b"DEFINE_(?:float|integer)"))
 _ARGUMENT = re.compile(rb"add_argument\(\s*[\"']([^()]*)\bdefault[ \t]*=[ \t]*([^,)\n]+)")
 _OPTION = re.compile(rb"--(\w+)[\"']")
 # And the keywords of the calls that make an object of settings.

@@ -20,6 +20,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from tfnanlint import rows
+
 if TYPE_CHECKING:
     from tfnanlint.findings import Edit
 
@@ -193,27 +195,11 @@ class Source:
 
     def rows(self, pattern: re.Pattern[str], words: frozenset[str] | None = None) -> list[int]:
         """1-based rows in which `pattern` is found, ascending; with `words` where its first group is one of them."""
-        starts = self.line_starts
-        found: list[int] = []
-        begun = row = 0  # where the next row begins
-        for match in pattern.finditer(self.text):
-            if match.start() >= begun and (words is None or match[1] in words):
-                row = bisect.bisect_right(starts, match.start(), row)
-                begun = starts[row] if row < len(starts) else len(self.text) + 1
-                found.append(row)
-        return found
+        return rows.matching(self.text, self.line_starts, pattern, words)
 
     def rows_with(self, words: str) -> list[int]:
         """1-based rows that hold a piece of text, ascending."""
-        text, row = self.text, 0
-        found: list[int] = []
-        position = text.find(words)
-        starts = self.line_starts if position >= 0 else []
-        while position >= 0:
-            row = bisect.bisect_right(starts, position, row)
-            found.append(row)
-            position = text.find(words, starts[row]) if row < len(starts) else -1
-        return found
+        return rows.holding(self.text, self.line_starts, words) if words in self.text else []
 
     def rows_naming(self, name: str, before: str = "") -> list[int]:
         """1-based rows in which a name stands, directly before `before`, ascending; maybe some with a name that it is part of."""
@@ -251,11 +237,10 @@ class Source:
                         rows.append(row)
         return found
 
-    def is_comment(self, row: int) -> bool:
-        """Whether nothing but a comment stands in a row (or a line of a string that looks like one)."""
-        start = self.line_starts[row - 1]
-        end = self.line_starts[row] if row < len(self.line_starts) else len(self.text)
-        return self.text[start:end].lstrip().startswith("#")
+    @property
+    def commented_rows(self) -> list[int]:
+        """1-based rows in which nothing but a comment stands (or a line of a string that looks like one), ascending."""
+        return rows.commented(self.text, self.line_starts) if "#" in self.text else []
 
     def line_text(self, row: int) -> str:
         """What is written on 1-based line `row`, without its line end."""
