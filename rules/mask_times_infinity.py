@@ -40,7 +40,7 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
         return
     if all(where.holds(site.value(param)) for param, where in domains(site)):
         return
-    for times, param, negated in here.masks.factors(site):
+    for times, param, negated in here.masks.factors(site, site.op.name not in LOGARITHMS):
         if not here.numeric(site.value(site.op.main)):  # asked last: most sites are no factors
             return
         other = "y" if param == "x" else "x"

@@ -18,6 +18,7 @@ from tfnanlint.module import Module
 from tfnanlint.nodes import nodes_in
 from tfnanlint.ops import Op, load
 from tfnanlint.project import Facts, Project, adopt, remember
+from tfnanlint.rows import holding
 from tfnanlint.rules import EVENTS, Context, Rule
 from tfnanlint.scopes import Assigned, Fixed, Imported, Point
 from tfnanlint.source import Source
@@ -89,7 +90,11 @@ class Subscriptions:
 
     def marked(self, source: Source) -> set[int]:
         """Rows that hold a word or sign of a rule outside of a comment."""
-        found = {row for piece in self.pieces for row in source.rows_with(piece)}
+        text, starts = source.text, source.line_starts
+        found: set[int] = set()
+        for piece in self.pieces:
+            if piece in text:
+                found.update(holding(text, starts, piece))
         if self.pattern is not None and self.leaves:
             found.update(source.rows(self.pattern, self.leaves))
         return found.difference(source.commented_rows)

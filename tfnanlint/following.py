@@ -256,6 +256,8 @@ class Following(Policies):
             return received
         if function.name == "<lambda>" or function.name.startswith("__") and function.name != "__init__":
             return None
+        if _called_elsewhere(function):
+            return None
         handed = self._calls_of(function)
         if not handed or len(handed) > MAX_CALLERS or self.escapes(function):
             return None
@@ -318,7 +320,7 @@ class Following(Policies):
 
     def escapes(self, function: Function) -> bool:
         """Whether a function is called by somebody else too: by Keras, by a decorator, by whoever it is handed to."""
-        if not function.transparent or function.registered or function.owner is not None and function.name in HOOKS:
+        if _called_elsewhere(function):
             return True
         module, name = function.module, function.name  # once for all functions of that name: there may be one in each of many classes
         return function.node in self.once(self.escaping, (module, name), (), self._escaping, module, name)
@@ -561,3 +563,8 @@ def _is_loss(loss: Value, function: Function) -> bool:
     if isinstance(target, Instance):
         return function.owner is target.cls
     return isinstance(target, Function) and target.node is function.node
+
+
+def _called_elsewhere(function: Function) -> bool:
+    """Whether its decorators or its name say that somebody calls it whom nobody sees: asked before its callers are looked for."""
+    return not function.transparent or function.registered or function.owner is not None and function.name in HOOKS

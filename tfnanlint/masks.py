@@ -79,40 +79,45 @@ class Masks:
         self._passed: dict[ast.AST, Masked] | None = None
         self._rows: dict[tuple[str, ...], list[int]] = {}
         self._products: dict[Scope, list[Site]] = {}
-        # By the body and the name of an op: what is a factor there, by the node that makes it.
-        self._factors: dict[tuple[Scope, str], dict[ast.AST, list[tuple[Site, str, bool]]]] = {}
+        # By the body, the name of an op, and whether the other factor is a mask: what is a factor there, by the node that makes it.
+        self._factors: dict[tuple[Scope, str, bool], dict[ast.AST, list[tuple[Site, str, bool]]]] = {}
         self._handed: dict[Scope, list[tuple[ast.Call, Function]]] = {}  # calls of functions that multiply
 
-    def factors(self, site: Site) -> Iterator[tuple[Site, str, bool]]:
+    def factors(self, site: Site, masked: bool = False) -> Iterator[tuple[Site, str, bool]]:
         """The products with what a site gives as a factor: (product, its parameter, whether it is the negative), in the body in
-        which the site stands, in the functions that get its result as an argument, and in the body that it is returned to."""
+        which the site stands, in the functions that get its result as an argument, and in the body that it is returned to. With
+        `masked` only those whose other factor is a mask."""
         scope = site.point.scope
-        yield from self._factors_of(scope, site)
+        yield from self._factors_of(scope, site, masked)
         for call, function in self._handed[scope]:
             if any(site.node is node for argument in call.args for node in nodes_in(argument)):
-                yield from self._factors_of(self.interpreter.activation(function), site)
+                yield from self._factors_of(self.interpreter.activation(function), site, masked)
         for caller in self._callers(site):
-            yield from self._factors_of(caller, site)
+            yield from self._factors_of(caller, site, masked)
 
-    def _factors_of(self, scope: Scope, site: Site) -> list[tuple[Site, str, bool]]:
+    def _factors_of(self, scope: Scope, site: Site, masked: bool) -> list[tuple[Site, str, bool]]:
         name = site.op.name
-        if (scope, name) not in self._factors:
-            found = self._factors[scope, name] = {}
+        if (scope, name, masked) not in self._factors:
+            found = self._factors[scope, name, masked] = {}
             for times in self._products_of(scope):
                 self.interpreter.steps = 0
-                for param in ("x", "y"):
-                    if times.may_be_made_by(param, name, "tf.negative"):
-                        for made, negated in _made(times.value(param), name):
-                            found.setdefault(made.node, []).append((times, param, negated))
-        return self._factors[scope, name].get(site.node, [])
+                for param, other in (("x", "y"), ("y", "x")):
+                    if not times.may_be_made_by(param, name, "tf.negative") or masked and not _is_mask(times, other):
+                        continue
+                    for made, negated in _made(times.value(param), name):
+                        product = self.interpreter.site(times.node, times.point)
+                        if product is not None:
+                            found.setdefault(made.node, []).append((product, param, negated))
+        return self._factors[scope, name, masked].get(site.node, [])
 
     def _products_of(self, scope: Scope) -> list[Site]:
         if scope not in self._products:
             nodes = [(node, Point(scope, time)) for _, _, expression, time in scope.statements for node in nodes_in(expression)
                      if isinstance(node, (ast.BinOp, ast.Call))]
-            found = [self.interpreter.site(node, point) for node, point in nodes
-                     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult) and self._may_matter(node, point)
-                     or isinstance(node, ast.Call) and leaf(node.func) in ("multiply", "mul")]
+            found = [self.interpreter.operation(node, point) for node, point in nodes
+                     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult) and self._may_matter(node, point)]
+            found += [self.interpreter.site(node, point) for node, point in nodes
+                      if isinstance(node, ast.Call) and leaf(node.func) in ("multiply", "mul")]
             self._products[scope] = [one for one in found if one is not None and one.op.name == "tf.multiply"]
             called = [(node, point.lookup(node.func.id)) for node, point in nodes
                       if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args]
@@ -374,6 +379,12 @@ def mask_test(value: Value) -> Test | None:
     if cast is None or cast.point is None or "x" not in cast.args or cast.value("x").dtype != "bool":
         return None
     return Test(cast.args["x"], True, cast.point)
+
+
+def _is_mask(times: Site, param: str) -> bool:
+    """Whether a factor is a mask that was cast from a condition."""
+    return (not isinstance(times.args.get(param), ast.Constant) and times.may_be_made_by(param, *CASTS)
+            and mask_test(times.value(param)) is not None)
 
 
 class _Search:

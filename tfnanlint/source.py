@@ -10,7 +10,6 @@ import ast
 import bisect
 import codecs
 import io
-import itertools
 import os
 import re
 import tokenize
@@ -82,15 +81,23 @@ class Location(NamedTuple):
 # `unicode_escape` decode to code that the bytes do not show, so files in them are read but not fixed.
 _FIXABLE = re.compile(r"utf-8(-sig)?|ascii|iso8859-\d+|cp125\d|cp437|koi8-[ru]")
 
-_MANY = 64  # searches after which an index pays
+_MANY = 150  # searches after which an index pays: to make it takes as long as that many
 _NAME = re.compile(r"[^\W\d]\w*\(?")
 _GLOBAL = re.compile(r"global [ \t]*\w")
 _LINE_END = re.compile(r"\r\n|\r|\n")
+_LINE_FEED = re.compile("\n")
 _OPENED = re.compile(r"\s*\(")
 
 
 def _in_name(char: str) -> bool:
     return char.isalnum() or char == "_"
+
+
+def _plain(data: bytes) -> bool:
+    """Whether bytes begin like nearly all: with lines of ASCII that declare no encoding."""
+    end = data.find(b"\n", data.find(b"\n") + 1)
+    head = data[:end] if end >= 0 else data
+    return head.isascii() and b"coding" not in head
 
 
 def decode(data: bytes) -> tuple[str, str]:
@@ -99,6 +106,8 @@ def decode(data: bytes) -> tuple[str, str]:
     Raises `Unreadable` when the declared encoding is unknown or does not fit the bytes.
     """
     try:
+        if _plain(data):
+            return data.decode("utf-8"), "utf-8"
         # A declaration stands on one of the first two lines, and lone CRs end lines, too.
         lines = data if b"\n" in data else data.replace(b"\r", b"\n")
         encoding, _ = tokenize.detect_encoding(io.BytesIO(lines).readline)
@@ -175,13 +184,8 @@ class Source:
     @cached_property
     def line_starts(self) -> list[int]:
         """Offset of the first code point of every line; lines end at LF, CRLF or CR only, as for Python."""
-        starts = [0]
-        if "\r" in self.text:
-            starts.extend(match.end() for match in _LINE_END.finditer(self.text))
-            return starts
-        starts.extend(itertools.accumulate(map((1).__add__, map(len, self.text.split("\n")))))
-        starts.pop()  # the last line has no end
-        return starts
+        ends = _LINE_END if "\r" in self.text else _LINE_FEED
+        return [0, *map(re.Match.end, ends.finditer(self.text))]
 
     @cached_property
     def scoping(self) -> tuple[bool, list[int], list[int]]:
