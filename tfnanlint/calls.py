@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfnanlint.aliases import Bindings
 from tfnanlint.conditions import leaf
-from tfnanlint.nodes import nodes_in
+from tfnanlint.nodes import blocks_of, nodes_in, statements_in
 from tfnanlint.ops import SYNONYMS, Op
 from tfnanlint.ops.arrays import cast
 from tfnanlint.scopes import Assigned, Binding, Fixed, Point, Scope, Stored, unrefined
@@ -197,40 +197,26 @@ def _decorator_leaf(node: ast.expr) -> str:
     return leaf(node)
 
 
-# Where a statement, a handler or a case holds others; to ask a node for what it has not is slow.
-_HELD: dict[type, tuple[str, ...]] = {
-    **dict.fromkeys((ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler, ast.match_case), ("body",)),
-    **dict.fromkeys((ast.If, ast.For, ast.AsyncFor, ast.While), ("body", "orelse")),
-    **dict.fromkeys((ast.Try, getattr(ast, "TryStar", ast.Try)), ("body", "handlers", "orelse", "finalbody")),
-    **dict.fromkeys((ast.With, ast.AsyncWith), ("items", "body")), ast.Match: ("cases",),
-}
-
-
 def assigned_attributes(method: Any) -> set[str]:
     """Attributes of the first parameter that a method assigns, nested statements included."""
     if not method.args.args:
         return set()
     owner = method.args.args[0].arg
     found: set[str] = set()
-    stack: list[Any] = list(method.body)
-    while stack:
-        node = stack.pop()
-        if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
-            targets = list(node.targets) if isinstance(node, ast.Assign) else [node.target]
-            while targets:
-                target = targets.pop()
-                if isinstance(target, (ast.Tuple, ast.List)):
-                    targets += target.elts
-                elif isinstance(target, ast.Attribute):
-                    _own(target, owner, found)
-        else:
-            for name in _HELD.get(type(node), ()):
-                for child in getattr(node, name):
-                    if isinstance(child, ast.withitem):
-                        if isinstance(child.optional_vars, ast.Attribute):
-                            _own(child.optional_vars, owner, found)
-                    else:
-                        stack.append(child)
+    for node in statements_in(method):
+        targets: list[ast.expr] = []
+        if isinstance(node, ast.Assign):
+            targets += node.targets
+        elif isinstance(node, (ast.AugAssign, ast.AnnAssign)):
+            targets.append(node.target)
+        elif isinstance(node, (ast.With, ast.AsyncWith)):
+            targets += [item.optional_vars for item in node.items if isinstance(item.optional_vars, ast.Attribute)]
+        while targets:
+            target = targets.pop()
+            if isinstance(target, (ast.Tuple, ast.List)):
+                targets += target.elts
+            elif isinstance(target, ast.Attribute):
+                _own(target, owner, found)
     return found
 
 
@@ -254,15 +240,7 @@ def _blocks(method: Any) -> list[list[ast.stmt]]:
     """The blocks of statements in a method, its own included."""
     known = getattr(method, "blocks", None)
     if known is None:  # kept with the tree: every attribute of its class asks
-        known = method.blocks = []
-        stack: list[Any] = [method]
-        while stack:
-            node = stack.pop()
-            for name in _HELD.get(type(node), ()):
-                block = getattr(node, name)
-                if block and isinstance(block[0], ast.stmt):
-                    known.append(block)
-                stack += block
+        known = method.blocks = [block for node in (method, *statements_in(method)) for block in blocks_of(node) if block]
     return known
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Callable
 
 from tfnanlint.calls import ClassObject, Function
 from tfnanlint.conditions import leaf
-from tfnanlint.nodes import nodes_in
+from tfnanlint.nodes import blocks_of, nodes_in
 from tfnanlint.scopes import Point, Scope
 from tfnanlint.source import Source
 from tfnanlint.statements import Walk
@@ -24,40 +24,13 @@ def _first_row(statement: tuple) -> int:
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
-Blocks = tuple[list[ast.stmt], ...]
-
-
-def _no_block(node: Any) -> Blocks:
-    return ()
-
-
-def _body(node: Any) -> Blocks:
-    return (node.body,)
-
-
-def _body_and_else(node: Any) -> Blocks:
-    return node.body, node.orelse
-
-
-def _tried(node: Any) -> Blocks:
-    return node.body, node.orelse, node.finalbody, *(one.body for one in node.handlers)
-
-
-# The blocks of a compound statement.
-_BLOCKS: dict[type, Callable[[Any], Blocks]] = {
-    **dict.fromkeys((*_DEFINITIONS, ast.With, ast.AsyncWith), _body), ast.Match: lambda node: tuple(one.body for one in node.cases),
-    **dict.fromkeys((ast.If, ast.For, ast.AsyncFor, ast.While), _body_and_else),
-    **dict.fromkeys((ast.Try, getattr(ast, "TryStar", ast.Try)), _tried),
-}
-
-
 def _end(node: ast.stmt) -> int:
     return node.end_lineno or node.lineno
 
 
 def _block(node: ast.AST, row: int) -> list[ast.stmt]:
     """The block of a compound statement that a row is in; [] when it is in none."""
-    for block in _BLOCKS.get(type(node), _no_block)(node):
+    for block in blocks_of(node):
         if block and block[0].lineno <= row <= _end(block[-1]):
             return block
     return []

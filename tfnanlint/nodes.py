@@ -1,4 +1,4 @@
-"""Nodes of a syntax tree: the expressions inside another one, several times as fast as `ast.walk`.
+"""Nodes of a syntax tree: the expressions inside another one, several times as fast as `ast.walk`, and the statements.
 
 Operators and contexts (`ast.Add`, `ast.Load`) are left out: they hold nothing.
 """
@@ -61,6 +61,47 @@ _PARTS: dict[type, Callable[[Any], Sequence[ast.AST]]] = {
 }
 
 
+Blocks = tuple[list[ast.stmt], ...]
+
+
+def _no_block(node: Any) -> Blocks:
+    return ()
+
+
+def _body(node: Any) -> Blocks:
+    return (node.body,)
+
+
+def _body_and_else(node: Any) -> Blocks:
+    return node.body, node.orelse
+
+
+def _tried(node: Any) -> Blocks:
+    return node.body, node.orelse, node.finalbody, *(one.body for one in node.handlers)
+
+
+_BLOCKS: dict[type, Callable[[Any], Blocks]] = {
+    **dict.fromkeys((ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.With, ast.AsyncWith), _body),
+    **dict.fromkeys((ast.If, ast.For, ast.AsyncFor, ast.While), _body_and_else),
+    **dict.fromkeys((ast.Try, getattr(ast, "TryStar", ast.Try)), _tried),
+    ast.Match: lambda node: tuple(one.body for one in node.cases),
+}
+
+
+def blocks_of(node: ast.AST) -> Blocks:
+    """The blocks of statements directly inside a compound statement; () for any other node."""
+    return _BLOCKS.get(type(node), _no_block)(node)
+
+
+def statements_in(node: ast.AST) -> list[ast.stmt]:
+    """All statements inside a definition or compound statement, those of definitions in it included."""
+    found: list[ast.stmt] = [statement for block in blocks_of(node) for statement in block]
+    for one in found:  # it grows on the way
+        for block in blocks_of(one):
+            found += block
+    return found
+
+
 def parts_of(node: ast.AST) -> Sequence[ast.AST]:
     """The nodes directly inside a node, in the order of the text."""
     return _PARTS.get(type(node), _any)(node)
@@ -95,14 +136,4 @@ def loaded(target: ast.expr) -> ast.expr:
 
 def declared(node: ast.AST, kind: type) -> frozenset[str]:
     """The names that `global` or `nonlocal` statements inside declare."""
-    found: set[str] = set()
-    stack: list[Any] = [node]
-    while stack:
-        inner = stack.pop()
-        if isinstance(inner, kind):
-            found.update(inner.names)
-        for name in ("body", "orelse", "finalbody", "handlers", "cases"):
-            children = getattr(inner, name, None)
-            if isinstance(children, list):
-                stack += children
-    return frozenset(found)
+    return frozenset(name for one in statements_in(node) if isinstance(one, kind) for name in one.names)

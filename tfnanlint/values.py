@@ -38,7 +38,7 @@ SMALLEST = {"float16": 2.0**-24, "bfloat16": 1.1754943508222875e-38, "float32": 
             "float64": 2.2250738585072014e-308}
 
 WHOLE = frozenset(("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"))
-MIXED = "mixed"  # integers or floats, as the program runs; judged as float32, but a fraction that meets it may be cut off
+MIXED = "mixed"  # integers, floats or truth values, as the program runs; judged as float32, but a fraction that meets it may be cut off
 
 _SINGLE = struct.Struct("f")
 _HALF = struct.Struct("e")
@@ -406,8 +406,11 @@ def _of_tensors(values: list[Value]) -> bool:
 
 
 def _either_dtype(values: list[Value]) -> str | None:
-    """`MIXED` for integers and floats, and for integers that NumPy and TensorFlow hold; None for what else is not one dtype."""
+    """`MIXED` for integers and floats, for integers that NumPy and TensorFlow hold, and for truth values and others: a tensor of truth
+    values stays one when it is multiplied. None for what else is not one dtype."""
     dtypes = {v.dtype for v in values if v.kind != "number"}
+    if "bool" in dtypes and len(dtypes) > 1:
+        return MIXED
     if any(v.kind == "number" and v.dtype in WHOLE and getattr(v.origin, "name", "").startswith("tf.") for v in values):
         return MIXED  # tf.rank, tf.size: a tensor
     floats = not FLOATS.keys().isdisjoint(dtypes) or any(v.kind == "array" for v in values)
