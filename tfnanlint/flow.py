@@ -40,6 +40,7 @@ _AROUND = (("  ", (",",)), ("(", (",", ")")), (", ", (",", ")", " in ")))
 _BOUND = tuple(map(re.compile, (r"\b(\w+) ?[=:]", r"\b(?:for|as|import|lambda) (\w+)", r"(?:[(,] ?|  )(\w+)(?=[,)]| in )")))
 _MANY_NAMES = 64
 _OBJECTS = ("keras.layers.", "keras.losses.")
+_COMMENTED = re.compile(r"[^\S\r\n]*#")  # nothing but a comment stands there, or a line of a string that looks like one
 _BARE = re.compile(r"^[ \t]*from[ \t]+[\w.]*(?:tensorflow|keras)", re.M)
 
 
@@ -97,7 +98,7 @@ class Subscriptions:
                 found.update(holding(text, starts, piece))
         if self.pattern is not None and self.leaves:
             found.update(source.rows(self.pattern, self.leaves))
-        return found.difference(source.commented_rows)
+        return {row for row in found if not _COMMENTED.match(text, starts[row - 1])}
 
     def rows(self, module: Module, marked: set[int], objects: set[str]) -> list[int]:
         """The rows `marked`, and those with a name of the file's own for something that a rule looks at, ascending."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections import OrderedDict
 from collections.abc import Callable
 from functools import lru_cache
@@ -313,10 +314,11 @@ def _bytes(path: str) -> bytes:
     if path in _shown:
         return _shown[path].text.encode("utf-8", "replace")
     try:
-        if not os.path.isfile(path) or os.path.getsize(path) > MAX_FILE_BYTES:
+        status = os.stat(path)
+        if not stat.S_ISREG(status.st_mode) or status.st_size > MAX_FILE_BYTES:
             return b""
-        with open(path, "rb") as file:
-            return file.read()
+        with open(path, "rb", buffering=0) as file:  # whole trees are read: a buffer would take as long as the file
+            return file.readall()
     except OSError:
         return b""
 

@@ -32,17 +32,3 @@ def matching(text: str, starts: list[int], pattern: re.Pattern[str], words: froz
             begun = starts[row] if row < len(starts) else len(text) + 1
             found.append(row)
     return found
-
-
-def commented(text: str, starts: list[int]) -> list[int]:
-    """The rows in which nothing but a comment stands (or a line of a string that looks like one), ascending."""
-    found: list[int] = []
-    row = 0
-    position = text.find("#")
-    while position >= 0:
-        row = bisect_right(starts, position, row)
-        before = text[starts[row - 1]:position]
-        if not before or before.isspace():
-            found.append(row)
-        position = text.find("#", starts[row]) if row < len(starts) else -1
-    return found

@@ -241,11 +241,6 @@ class Source:
                         rows.append(row)
         return found
 
-    @property
-    def commented_rows(self) -> list[int]:
-        """1-based rows in which nothing but a comment stands (or a line of a string that looks like one), ascending."""
-        return rows.commented(self.text, self.line_starts) if "#" in self.text else []
-
     def line_text(self, row: int) -> str:
         """What is written on 1-based line `row`, without its line end."""
         start = self.line_starts[row - 1]
