@@ -84,6 +84,7 @@ class Gradients:
         self._found_in_own_gradients: set[ast.AST] | None = None
         self._found_losses: frozenset[str] | None = None
         self._found_metrics: frozenset[str] | None = None
+        self._found_watched: frozenset[int] | None = None
         self.module = module
         self.interpreter = interpreter
         self.abroad = abroad
@@ -97,7 +98,9 @@ class Gradients:
 
     def of(self, site: Site, stopped: bool) -> Differentiated:
         """`stopped`: the site stands inside a call of stop_gradient."""
-        if self._drawn(site) or self._initial(site) or all(_rigid(site.value(param), site, self._smooth) for param in site.args) and site.args:
+        if self._drawn(site) or self._initial(site):
+            return Differentiated.NO
+        if site.args and all(_rigid(site.value(param), site, self._smooth) for param in site.args) and not self._of_watched(site):
             return Differentiated.NO
         if self._only_shown(site) or self._of_examples(site):
             return Differentiated.NO
@@ -115,6 +118,34 @@ class Gradients:
         value = site.value(site.op.main) if site.op.main else None
         origin = value.origin if value is not None else None
         return isinstance(origin, Site) and origin.op.name.startswith(("tf.random.", "np.random."))
+
+    def _of_watched(self, site: Site) -> bool:
+        """Whether something that a tape of this file is told to watch is behind a site: constants, too, have a gradient then."""
+        if self._found_watched is None:
+            self._found_watched = self._find_watched()
+        queue, seen = [site.value(param) for param in site.args] if self._found_watched else [], 0
+        while queue and seen < _MAX_BEHIND:
+            one = queue.pop()
+            seen += 1
+            if one.token in self._found_watched:
+                return True
+            origin = one.origin
+            while isinstance(origin, Note):
+                origin = origin.parent
+            if isinstance(origin, Site):
+                queue += [origin.value(param) for param in origin.args if param not in SETTINGS]
+        return False
+
+    def _find_watched(self) -> frozenset[int]:
+        """The tokens of what is handed to `tape.watch`, one by one where it is a list."""
+        found: set[int] = set()
+        for call, point in self.module.calls_to("watch", self.interpreter) if ".watch(" in self.module.source.text else ():
+            spent = self.interpreter.steps  # a question of its own
+            for node in call.args[:1]:
+                value = self.interpreter.ask(node, point)
+                found.update(one.token for one in (value.obj if isinstance(value.obj, tuple) else (value,)) if isinstance(one, Value))
+            self.interpreter.steps = spent
+        return frozenset(found)
 
     def _initial(self, site: Site) -> bool:
         """Whether a site makes what the program calls an initial value: computed once, before anything is trained."""
