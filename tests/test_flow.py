@@ -137,3 +137,12 @@ def test_a_wrong_statement_is_noticed():
     wrong = ("[0, 2]", "[0, 1] not 0", "[0, 1] nan", "[0, 1] float16", "[0, 1] number", "[0, 1] from tf.exp", "[0, 1] diferentiated",
              "[0, 1] differentiated", "unknown", "any", "sequence", "never", "[~0.5, 1]")
     assert [text for text in wrong if not difference(one, text)] == []
+
+
+def test_what_may_be_a_truth_value_gives_a_product_no_dtype():
+    """A tensor of truth values times a number is one of truth values in TensorFlow, whatever the number is (seed 10063310 of soundness.py)."""
+    text = ("import tensorflow as tf\ndef f(x, given):\n    p = tf.cast(x, tf.float16)\n    known = tf.math.xlogy(p, p)\n    if given:\n"
+            "        known = {made}\n    known *= p\n    reveal(known)\n")
+    for made, dtype in (("tf.math.is_nan(p)", None), ("tf.exp(p)", "float16")):
+        (one,) = reveals(Source("a.py", text.format(made=made)))
+        assert one.value.dtype == dtype
