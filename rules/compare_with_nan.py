@@ -21,10 +21,11 @@ from tfnanlint.api import Certainty, Claim, Context, Finding, Iterator, Site, as
 NAMES = frozenset(("np.nan", "np.NaN", "np.NAN", "math.nan", "tnp.nan", "ops.nan"))
 EQUAL = (ast.Eq, ast.Is)
 UNEQUAL = (ast.NotEq, ast.IsNot)
+CONSTANTS = ("builtins.float", "tf.constant", "tf.convert_to_tensor", "tf.cast", "tf.fill")  # what makes a NaN that is not computed
 FOREIGN = ("array", "number", "string", "sequence", "dict", "none")
 
 
-@rule("TFN407", "compare-with-nan", on="compare tf.equal tf.not_equal", words="nan NaN NAN", needs="nan NaN NAN")
+@rule("TFN407", "compare-with-nan", on="compare tf.equal tf.not_equal", words="nan NaN NAN")
 def check(subject, *rest) -> Iterator[Finding]:
     if isinstance(subject, Site):
         yield from judged(subject, subject.op.name == "tf.equal", False, *rest)
@@ -58,7 +59,10 @@ def message(equal: bool, identity: bool) -> str:
 
 def is_nan(site: Site, param: str, here: Context) -> bool:
     """np.nan, math.nan, float("nan"), tf.constant(np.nan), and names for them."""
-    node, value = site.args[param], site.value(param)
+    node = site.args[param]
     if isinstance(node, (ast.Name, ast.Attribute)) and here.name(node, site.point) in NAMES:
         return True
+    if not site.may_be_made_by(param, *CONSTANTS):
+        return False
+    value = site.value(param)
     return value.nan and value.lo > value.hi
