@@ -7,6 +7,7 @@ a builtin. MYPYC_OPT_LEVEL=0 makes a slower program in less time.
 
 import os
 import pathlib
+import sys
 
 from setuptools import setup
 
@@ -47,7 +48,12 @@ def engine() -> list:
     package = pathlib.Path("tfnanlint")
     files = [package / f"{name}.py" for name in ENGINE] + [package / "ops" / f"{name}.py" for name in OPS]
     files += rules()
-    return mypycify([*map(str, files)], opt_level=os.environ.get("MYPYC_OPT_LEVEL", "2"), debug_level="0")
+    modules = mypycify([*map(str, files)], opt_level=os.environ.get("MYPYC_OPT_LEVEL", "3"), debug_level="0")
+    if sys.platform == "linux":
+        for one in modules:  # functions call each other directly: nobody puts another one in the place of one of ours
+            one.extra_compile_args.append("-fno-semantic-interposition")
+            one.extra_link_args.append("-Wl,-Bsymbolic")
+    return modules
 
 
 setup(ext_modules=engine())

@@ -232,6 +232,8 @@ class Interpreter(State):
                 folded.origin = site
                 self.gave(site, folded)
                 return folded
+        for param, value in zip(site.op.params, (left, right)):
+            site._values.setdefault(param, value)
         return self._result(site)
 
     def _operator_site(self, name: str | None, node: ast.expr, args: dict[str, ast.expr], point: Point) -> Any:
@@ -506,6 +508,17 @@ class Interpreter(State):
     def joined(self, values: list[Value]) -> Value:
         return join(values) if values else unknown()
 
+    def heard(self, bindings: list[Binding]) -> list[Value]:
+        """The values of which one arrives. After a vague one the others are not asked for: they would add nothing to what is known of
+        all."""
+        found: list[Value] = []
+        for binding in bindings:
+            value = binding.value(self)
+            found.append(value)
+            if value.vague:
+                break
+        return found
+
     def refined(self, binding: Refined) -> Value:
         return self._clamped(binding.base.value(self), binding.path, binding.test, binding.truth, binding.point)
 
@@ -532,12 +545,13 @@ class Interpreter(State):
         try:
             for attempt in range(4):
                 loop._assumed, loop.stamp = assumed, self.next_stamp()
-                arriving = [b.value(self) for b in loop.rounds]
-                new = self.joined(([entry] if entry is not None else []) + arriving)
+                new = self.joined(([entry] if entry is not None else []) + self.heard(loop.rounds))
                 if covers(assumed, new):
                     assumed.evident = assumed.evident or new.evident
                     break
                 assumed = new if attempt == 0 else widen(assumed, new)
+                if assumed.vague:
+                    break  # another round says no less
             else:
                 assumed = unknown()
         finally:

@@ -261,7 +261,7 @@ class Following(Policies):
         handed = self._calls_of(function)
         if not handed or len(handed) > MAX_CALLERS or self.escapes(function):
             return None
-        return self.joined([bound[parameter.name].value(self) if bound else unknown() for bound in handed])
+        return self.joined(self.heard([bound[parameter.name] if bound else Fixed(unknown()) for bound in handed]))
 
     def _tried(self, parameter: Parameter) -> Value | None:
         """What the decorators of a test hand to a parameter: `@parameterized.parameters((1, 2), (3, 4))`."""

@@ -347,7 +347,7 @@ class Joined(Binding):
         self.bindings = bindings
 
     def compute(self, interpreter: Interpreter) -> Value:
-        return interpreter.joined([b.value(interpreter) for b in self.bindings])
+        return interpreter.joined(interpreter.heard(self.bindings))
 
 
 class Stored(Binding):

@@ -115,6 +115,12 @@ class Value:
         return self.lo != -INF or self.hi != INF or self.evident
 
     @property
+    def vague(self) -> bool:
+        """Nothing is said of it but where it comes from: nothing will be of what may be this or another value."""
+        return (self.kind == "unknown" and self.obj is None and self.dtype is None and self.origin is not None and self.zero
+                and not (self.known or self.nan or self.inf or self.guarded or self.emptied))
+
+    @property
     def limits(self) -> Limits:
         return FLOATS.get(self.dtype or "float32", FLOATS["float32"])
 
