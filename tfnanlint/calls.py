@@ -407,6 +407,10 @@ class Handed(Binding):
         self.binding = binding
         self.function = function
 
+    @property
+    def expression(self) -> ast.expr | None:
+        return self.binding.expression
+
     def compute(self, interpreter: Interpreter) -> Value:
         function = self.function
         before, function.busy, function.stamp = (function.busy, function.stamp), 0, 0
@@ -437,6 +441,10 @@ class Recast(Binding):
         self._value = None
         self.binding = binding
         self.module = module
+
+    @property
+    def expression(self) -> ast.expr | None:
+        return self.binding.expression
 
     def compute(self, interpreter: Interpreter) -> Value:
         value = self.binding.value(interpreter)

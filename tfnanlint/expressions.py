@@ -20,7 +20,7 @@ from tfnanlint.ops import transfer as t
 from tfnanlint.ops.promotion import LIBRARIES, before_meeting, of_bfloat16, promoted
 from tfnanlint.ops.variables import MADE_WITH
 from tfnanlint.resolution import asks_size
-from tfnanlint.scopes import Assigned, Binding, Fixed, Loop, Parameter, Point, Refined, refinements, unrefined
+from tfnanlint.scopes import Assigned, Binding, Fixed, Loop, Parameter, Point, Refined, heard, refinements, unrefined
 from tfnanlint.site import Site
 from tfnanlint.state import PROTOCOL, State
 from tfnanlint.values import (FLOATS, INF, LARGEST_AXIS, NO_CONSTANT, NOTHING, NUMERIC_KINDS, WHOLE, Note, Value, covers, join, number,
@@ -508,17 +508,6 @@ class Interpreter(State):
     def joined(self, values: list[Value]) -> Value:
         return join(values) if values else unknown()
 
-    def heard(self, bindings: list[Binding]) -> list[Value]:
-        """The values of which one arrives. After a vague one the others are not asked for: they would add nothing to what is known of
-        all."""
-        found: list[Value] = []
-        for binding in bindings:
-            value = binding.value(self)
-            found.append(value)
-            if value.vague:
-                break
-        return found
-
     def refined(self, binding: Refined) -> Value:
         return self._clamped(binding.base.value(self), binding.path, binding.test, binding.truth, binding.point)
 
@@ -545,7 +534,7 @@ class Interpreter(State):
         try:
             for attempt in range(4):
                 loop._assumed, loop.stamp = assumed, self.next_stamp()
-                new = self.joined(([entry] if entry is not None else []) + self.heard(loop.rounds))
+                new = self.joined(([entry] if entry is not None else []) + heard(loop.rounds, self))
                 if covers(assumed, new):
                     assumed.evident = assumed.evident or new.evident
                     break

@@ -15,7 +15,7 @@ from tfnanlint.ops import Op
 from tfnanlint.ops.python import limit
 from tfnanlint.ops.transfer import several
 from tfnanlint.policies import Policies
-from tfnanlint.scopes import Assigned, Binding, Fixed, Joined, Loop, Parameter, Point, Refined, Scope, Shared, unrefined
+from tfnanlint.scopes import Assigned, Binding, Fixed, Joined, Loop, Parameter, Point, Refined, Scope, Shared, heard, telling, unrefined
 from tfnanlint.site import Site
 from tfnanlint.statements import Walk
 from tfnanlint.values import INF, NUMERIC_KINDS, Choice, Namespace, Note, Value, number, unknown
@@ -124,7 +124,10 @@ class Following(Policies):
             return self._yielded(scope)
         if not scope.returns:
             return number(None) if live else unknown()
-        found = [self.evaluate(node, Point(scope, time)) for node, time in scope.returns if node is not None]
+        found: list[Value] = []
+        for node, time in scope.returns:
+            if node is not None and telling(node, found):
+                found.append(self.evaluate(node, Point(scope, time)))
         if not found:
             return number(None)
         result = self.joined(found)
@@ -261,7 +264,7 @@ class Following(Policies):
         handed = self._calls_of(function)
         if not handed or len(handed) > MAX_CALLERS or self.escapes(function):
             return None
-        return self.joined(self.heard([bound[parameter.name] if bound else Fixed(unknown()) for bound in handed]))
+        return self.joined(heard([bound[parameter.name] if bound else Fixed(unknown()) for bound in handed], self))
 
     def _tried(self, parameter: Parameter) -> Value | None:
         """What the decorators of a test hand to a parameter: `@parameterized.parameters((1, 2), (3, 4))`."""

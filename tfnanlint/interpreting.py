@@ -94,9 +94,6 @@ class Interpreting:
     def joined(self, values: list[Value]) -> Value:
         raise NotImplementedError
 
-    def heard(self, bindings: list[Binding]) -> list[Value]:
-        raise NotImplementedError
-
     def assuming(self, test: ast.expr, truth: bool, point: Point) -> Point:
         raise NotImplementedError
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tfnanlint.expressions import Interpreter
 
 FOREVER = 1 << 60
+_COMPUTING = (ast.Call, ast.BinOp, ast.UnaryOp, ast.IfExp)
 
 
 class Scope:
@@ -250,6 +251,11 @@ class Binding:
     def compute(self, interpreter: Interpreter) -> Value:
         raise NotImplementedError
 
+    @property
+    def expression(self) -> ast.expr | None:
+        """The expression that it is, where it is no more than one."""
+        return None
+
 
 class Fixed(Binding):
     """A value known from the start."""
@@ -291,6 +297,10 @@ class Assigned(Binding):
 
     def compute(self, interpreter: Interpreter) -> Value:
         return interpreter.evaluate(self.node, self.point)
+
+    @property
+    def expression(self) -> ast.expr | None:
+        return self.node
 
 
 class Element(Binding):
@@ -337,6 +347,21 @@ class Refined(Binding):
         return interpreter.refined(self)
 
 
+def telling(node: ast.expr | None, found: list[Value]) -> bool:
+    """Whether what an expression gives may add to what is known of those `found` so far, of which one arrives, too: not a name's value where
+    one of them is vague. Something that is computed there may: that it can be any number, NaN or Inf."""
+    return isinstance(node, _COMPUTING) or not any([value.vague for value in found])
+
+
+def heard(bindings: list[Binding], interpreter: Interpreter) -> list[Value]:
+    """The values of bindings of which one holds, but for those that add nothing; see `telling`."""
+    found: list[Value] = []
+    for binding in bindings:
+        if telling(binding.expression, found):
+            found.append(binding.value(interpreter))
+    return found
+
+
 class Joined(Binding):
     """Whichever of several branches was taken."""
 
@@ -347,7 +372,7 @@ class Joined(Binding):
         self.bindings = bindings
 
     def compute(self, interpreter: Interpreter) -> Value:
-        return interpreter.joined(interpreter.heard(self.bindings))
+        return interpreter.joined(heard(self.bindings, interpreter))
 
 
 class Stored(Binding):
