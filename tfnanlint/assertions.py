@@ -11,6 +11,7 @@ import ast
 import re
 from typing import Any, Iterator
 
+from tfnanlint.calls import ClassObject
 from tfnanlint.conditions import leaf, path_of
 from tfnanlint.endings import NAN_TESTS
 from tfnanlint.nodes import nodes_in, parts_of
@@ -45,8 +46,8 @@ class Assertions:
         self._in_file = "assert_" in text  # without it no walk of this file finds a check
         self._found: dict[ast.AST, Names] = {}
 
-    def about(self, site: Site, param: str, around: list[ast.AST], lineage: list[ast.ClassDef]) -> bool:
-        """Whether a check leaves no 0 in what arrives at a parameter. `around` is what stands around the site, `lineage`
+    def about(self, site: Site, param: str, around: list[ast.AST], classes: list[ClassObject]) -> bool:
+        """Whether a check leaves no 0 in what arrives at a parameter. `around` is what stands around the site, `classes`
         the class of its method and that class's bases in the program."""
         node = site.args.get(param)
         if not self._possible or node is None or site.point is None:
@@ -57,12 +58,14 @@ class Assertions:
             return True
         if any(_SAFE.search(name) for name, _ in names):
             return True
+        lineage = [one.node for one in classes]
+        asserting = [one.node for one in classes if "assert_" in one.module.source.text]
         minus = made_by(site.value(param), "tf.subtract")
         if minus is not None and lineage and minus.point is not None and {"x", "y"} <= minus.args.keys():
             left, right = ({_bare(name) for name, _ in _made_of(minus.args[side], minus.point)} for side in ("x", "y"))
             taken = minus.value("y")
-            return self._above(lineage, left, taken.const) if taken.is_number else self._ordered(lineage, left | right)
-        held = set().union(*map(self._asserted, lineage))
+            return self._above(asserting, left, taken.const) if taken.is_number else self._ordered(asserting, left | right)
+        held = set().union(*map(self._asserted, asserting))
         if not held and not self._in_file:
             return False
         mine = self._asserted(lineage[0]) if lineage else {name for name in self._asserted(self._tree) if len(name) >= _TELLING}

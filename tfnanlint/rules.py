@@ -237,7 +237,7 @@ class Context:
         while scope is not None and owner is None:  # a function inside a method is one of the class
             owner = scope.function.owner if scope.function is not None else None
             scope = scope.parent.scope if scope.parent is not None else None
-        lineage = [one.node for one in self.interpreter.lineage(owner)] if owner is not None else []
+        lineage = self.interpreter.lineage(owner) if owner is not None else []
         return self.module.assertions.about(site, param, self.around(site.node), lineage)
 
     def tested(self, site: Site, param: str) -> bool:

@@ -353,7 +353,7 @@ def telling(node: ast.expr | None, found: list[Value]) -> bool:
     return isinstance(node, _COMPUTING) or not any([value.vague for value in found])
 
 
-def heard(bindings: list[Binding], interpreter: Interpreter) -> list[Value]:
+def heard(bindings: list[Binding], interpreter: Assumptions) -> list[Value]:
     """The values of bindings of which one holds, but for those that add nothing; see `telling`."""
     found: list[Value] = []
     for binding in bindings:
