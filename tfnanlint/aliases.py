@@ -40,6 +40,10 @@ class Mutated(Binding):
         growing = any(isinstance(one, Loop) for one in interpreter.reads[mark:])  # in every try of a loop
         return interpreter.mutated(base, self.call, self.point, growing)
 
+    @property
+    def computed(self) -> bool:
+        return self.base.computed
+
 
 class Held(Binding):
     """What an attribute or element held at a point before this function assigned it; few are ever asked for."""

@@ -408,8 +408,8 @@ class Handed(Binding):
         self.function = function
 
     @property
-    def expression(self) -> ast.expr | None:
-        return self.binding.expression
+    def computed(self) -> bool:
+        return self.binding.computed
 
     def compute(self, interpreter: Interpreter) -> Value:
         function = self.function
@@ -443,8 +443,8 @@ class Recast(Binding):
         self.module = module
 
     @property
-    def expression(self) -> ast.expr | None:
-        return self.binding.expression
+    def computed(self) -> bool:
+        return self.binding.computed
 
     def compute(self, interpreter: Interpreter) -> Value:
         value = self.binding.value(interpreter)

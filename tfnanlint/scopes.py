@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tfnanlint.expressions import Interpreter
 
 FOREVER = 1 << 60
-_COMPUTING = (ast.Call, ast.BinOp, ast.UnaryOp, ast.IfExp)
+COMPUTING = (ast.Call, ast.BinOp, ast.UnaryOp, ast.IfExp)
 
 
 class Scope:
@@ -252,9 +252,9 @@ class Binding:
         raise NotImplementedError
 
     @property
-    def expression(self) -> ast.expr | None:
-        """The expression that it is, where it is no more than one."""
-        return None
+    def computed(self) -> bool:
+        """Whether an operation stands where the name is bound, no other name's value."""
+        return False
 
 
 class Fixed(Binding):
@@ -299,8 +299,8 @@ class Assigned(Binding):
         return interpreter.evaluate(self.node, self.point)
 
     @property
-    def expression(self) -> ast.expr | None:
-        return self.node
+    def computed(self) -> bool:
+        return isinstance(self.node, COMPUTING)
 
 
 class Element(Binding):
@@ -346,19 +346,21 @@ class Refined(Binding):
     def compute(self, interpreter: Interpreter) -> Value:
         return interpreter.refined(self)
 
-
-def telling(node: ast.expr | None, found: list[Value]) -> bool:
-    """Whether what an expression gives may add to what is known of those `found` so far, of which one arrives, too: not a name's value where
-    one of them is vague. Something that is computed there may: that it can be any number, NaN or Inf."""
-    return isinstance(node, _COMPUTING) or not any([value.vague for value in found])
+    @property
+    def computed(self) -> bool:
+        return self.base.computed
 
 
 def heard(bindings: list[Binding], interpreter: Assumptions) -> list[Value]:
-    """The values of bindings of which one holds, but for those that add nothing; see `telling`."""
+    """The values of bindings of which one holds. Beside a vague one only those are asked for that are computed: it may be shown there that
+    any number arrives, or NaN, or Inf. What other names hold is taken to add nothing."""
     found: list[Value] = []
+    vague = False
     for binding in bindings:
-        if telling(binding.expression, found):
-            found.append(binding.value(interpreter))
+        if not vague or binding.computed:
+            value = binding.value(interpreter)
+            found.append(value)
+            vague = vague or value.vague
     return found
 
 
@@ -373,6 +375,10 @@ class Joined(Binding):
 
     def compute(self, interpreter: Interpreter) -> Value:
         return interpreter.joined(heard(self.bindings, interpreter))
+
+    @property
+    def computed(self) -> bool:
+        return any([one.computed for one in self.bindings])
 
 
 class Stored(Binding):
