@@ -60,7 +60,7 @@ def check(division: Site, here: Context) -> Iterator[Finding]:
     unsure = certainty is Certainty.MAY and not here.draft
     if unsure and why.startswith(BOUNDED) and rare(division, divisor, here):
         certainty = Certainty.UNKNOWN
-    doubtful = unsure and (here.only_compared(division, shown=True) or decides(division) or here.tested_for_nan(division)
+    doubtful = unsure and (here.only_compared(division, shown=True) or decides(division, here.interpreter) or here.tested_for_nan(division)
                            or division.differentiated is Differentiated.UNKNOWN and why.startswith(BOUNDED) and of_everything(divisor, here))
     inner = [root.node for root in repairs.roots(divisor)
              if root.source is here.source and here.source.span(root.node) in here.source.span(division.node)]

@@ -274,6 +274,13 @@ NEAREST = {  # what is doubted, and the nearest that is not
                               "    share = x / tf.reduce_sum(tf.nn.relu(x))\n    return tf.cast(share >= 2.0, tf.float32), share\n"),
     "what is only compared, through a name": ("TFN102", "    share = x / tf.reduce_sum(tf.nn.relu(x))\n    return tf.greater(share, 0.5)\n",
                                               "    share = x / tf.reduce_sum(tf.nn.relu(x))\n    return share > tf.reduce_mean(share)\n"),
+    "what callers only compare": ("TFN102", "    share = x / tf.reduce_sum(tf.nn.relu(x))\n    return share\n\n\n"
+                                  "def hard(y):\n    share = show(y)\n    return tf.cast(share >= 2.0, tf.float32)\n",
+                                  "    share = x / tf.reduce_sum(tf.nn.relu(x))\n    return share\n\n\n"
+                                  "def hard(y):\n    share = show(y)\n    return tf.cast(share >= 2.0, tf.float32), show(2.0 * y)\n"),
+    "what callers compare of what is returned as it is": (
+        "TFN102", "    return x / tf.reduce_sum(tf.nn.relu(x))\n\n\ndef hard(y):\n    return show(y) >= 2.0\n",
+        "    return tf.cumsum(x / tf.reduce_sum(tf.nn.relu(x)))\n\n\ndef hard(y):\n    return show(y) >= 2.0\n"),
     "a ratio of what was kept above 0": ("TFN101", "    return 2.0 + tf.math.log((x + 1e-7) / x)\n", "    return 2.0 + tf.math.log(x / (x + 1e-7))\n"),
     "a mean of squares": ("TFN102", "    return x / tf.sqrt(tf.reduce_mean(tf.square(x), axis=-1))\n",
                           "    return x / tf.sqrt(tf.reduce_mean(tf.nn.relu(x), axis=-1))\n"),

@@ -201,6 +201,14 @@ class Endings:
         return bool(reads) and all(name is not one and name.lineno > whole.end_lineno and not isinstance(one, _BODIES)
                                    and into_it(*self._above(one, name)[-1]) for one, name, _ in reads)
 
+    def only_returned(self, node: ast.AST) -> bool:
+        """Whether an expression is returned as it is, at once or by the only name that it is assigned to, and nothing else reads it."""
+        if node in self._returned:
+            return True
+        into = self.assigned(node) if node in self._on_row.get(node.lineno, ()) else None
+        reads = self._read.get(into, ()) if into is not None else ()
+        return bool(reads) and all(name is one and name in self._returned and name.lineno > node.end_lineno for one, name, _ in reads)
+
     def unread(self, node: ast.AST) -> bool:
         """Whether an expression is assigned to a name of this function that nobody reads."""
         into = self.assigned(node)
@@ -338,12 +346,24 @@ def flattened(site: Any, module: Module) -> bool:
     return endings_of(point.scope, module).only_straight(site.node, _flattens)
 
 
-def decides(site: Any) -> bool:
-    """Whether all that becomes of what a site gives is an element by element comparison: Inf is a right answer there, NaN is "no"."""
+def decides(site: Any, interpreter: Interpreter) -> bool:
+    """Whether all that becomes of what a site gives is an element by element comparison, in its own function or in all that call this: Inf
+    is a right answer there, NaN is "no"."""
     point = site.point
-    if point is None or point.over is not None or point.scope.function is None or not hasattr(site.node, "lineno"):
+    return point is not None and hasattr(site.node, "lineno") and _decides(site.node, point, interpreter, _MAX_RETURNS)
+
+
+def _decides(node: ast.AST, point: Point, interpreter: Interpreter, depth: int) -> bool:
+    function = point.scope.function
+    if point.over is not None or function is None:
         return False
-    return endings_of(point.scope, point.scope.module).only_straight(site.node, _compares)
+    endings = endings_of(point.scope, point.scope.module)
+    if endings.only_straight(node, _compares):
+        return True
+    if depth == 0 or not interpreter.sees_callers or not endings.only_returned(node) or interpreter.escapes(function):
+        return False
+    found = calls_of(function, interpreter)
+    return bool(found) and all([_decides(call, where, interpreter, depth - 1) for call, where in found])
 
 
 def _compares(outer: ast.AST, inner: ast.AST) -> bool:
