@@ -334,7 +334,11 @@ def _norm_of(site: Site, x: Value) -> Value:
         return _like(t.absolute(x), 0.0, t.absolute(x).hi, x.zero)
     if order in ("euclidean", "fro", 2, 2.0) and not isinstance(order, bool):
         unit = made_by(x, "tf.math.l2_normalize", aligned=True)
-        return within_one(t.absolute(x)) if unit is not None and one_axis(site, unit) else euclidean(x)
+        if unit is not None and one_axis(site, unit):
+            return within_one(t.absolute(x))
+        norm = euclidean(x)
+        # of an identity matrix, the root of its size
+        return norm if site.given("axis") or made_by(x, "tf.eye") is None else norm.but(lo=max(norm.lo, 1.0), zero=False)
     return Value(0.0, INF, True, nan=x.nan or x.inf, inf=x.inf or x.known, dtype=x.dtype)
 
 
