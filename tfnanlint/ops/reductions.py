@@ -168,14 +168,16 @@ def _with_diagonal(site: Site, x: Value) -> Value | None:
 
 
 def _simplex(site: Site, x: Value) -> Value | None:
-    """The sum of a softmax over its own axis is 1 but for rounding."""
+    """The sum of a softmax over its own axis is 1 but for rounding, and over everything as many as there are rows."""
     source = made_by(x, "tf.nn.softmax", aligned=True)
     if source is None or source is not x.origin:
         return None
-    axes = (axis_of(site, "all"), axis_of(source, -1))
+    slack = 1024 * t.limits_of(x.dtype).eps
+    axes = (axis_of(site), axis_of(source, -1))
+    if axes[0] is None:
+        return total(x).but(lo=1.0 - slack, zero=False)
     if NO_CONSTANT in axes or axes[0] != axes[1]:
         return None
-    slack = 1024 * t.limits_of(x.dtype).eps
     return Value(1.0 - slack, 1.0 + slack, nan=x.nan, dtype=x.dtype)
 
 
