@@ -17,9 +17,10 @@ can be kept at or above a small number with `tf.maximum(d, eps)`; one that chang
 example as `tf.nn.softplus(v) + eps`. Below a root the small number belongs inside, `tf.sqrt(s + eps)`, because the
 gradient of the root itself is infinite at 0.
 
-Doubtful is a quotient that is only written into summaries, where NaN is a gap in a curve, one that is compared element by element and
-nothing else (0 / 0 is "no" there), or of which the function itself asks whether it is finite, where no gradient is known to be taken,
-and one by the spread of a whole tensor or by a mean of squares where nothing says whether a gradient is taken. So is one by the sum of values that are kept above 0 only afterwards, too late for a row of
+Doubtful is a quotient that is only written into summaries, where NaN is a gap in a curve, one that is compared element by element there
+or by all that call it and nothing else (0 / 0 is "no" there), or of which the function itself asks whether it is finite, where no
+gradient is known to be taken, and one by the spread of a whole tensor or by a mean of squares where nothing says whether a gradient is
+taken. So is one by the sum of values that are kept above 0 only afterwards, too late for a row of
 zeros: what is handed in is mostly a softmax (a stranger found three of eight such right).
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/divide_no_nan

@@ -412,16 +412,15 @@ def _of_tensors(values: list[Value]) -> bool:
 
 
 def _either_dtype(values: list[Value]) -> str | None:
-    """`MIXED` for integers and floats, for integers that NumPy and TensorFlow hold, and for truth values and others: a tensor of truth
-    values stays one when it is multiplied. None for what else is not one dtype."""
+    """`MIXED` for integers and floats or what may be either, for integers that NumPy and TensorFlow hold, and for truth values and others:
+    a tensor of truth values stays one when it is multiplied. None for what else is not one dtype."""
     dtypes = {v.dtype for v in values if v.kind != "number"}
     if "bool" in dtypes and len(dtypes) > 1:
         return MIXED
     if any(v.kind == "number" and v.dtype in WHOLE and getattr(v.origin, "name", "").startswith("tf.") for v in values):
         return MIXED  # tf.rank, tf.size: a tensor
-    floats = not FLOATS.keys().isdisjoint(dtypes) or any(v.kind == "array" for v in values)
-    mixed = None not in dtypes and (MIXED in dtypes or not WHOLE.isdisjoint(dtypes) and floats)
-    return MIXED if mixed else None
+    others = None in dtypes or not FLOATS.keys().isdisjoint(dtypes) or any(v.kind == "array" for v in values)
+    return MIXED if MIXED in dtypes or others and not WHOLE.isdisjoint(dtypes) else None
 
 
 def _joined_object(values: list[Value]) -> Any:

@@ -380,8 +380,8 @@ def _moments_weighted(site: Site) -> Value:
 
 
 def _range(site: Site) -> Value:
-    """The largest minus the smallest."""
-    return t.absolute(_steps(site))
+    """The largest minus the smallest; of nothing, -Inf minus Inf."""
+    return or_of_none(t.absolute(_steps(site)), site.value("x"), -INF)
 
 
 def _steps(site: Site) -> Value:
