@@ -266,8 +266,10 @@ def multiply(a: Value, b: Value) -> Value:
     nan = a.nan or b.nan or (a.inf and b.zero) or (b.inf and a.zero)
     zero = a.zero or b.zero or _times(least_magnitude(a, dtype), least_magnitude(b, dtype)) < smallest(dtype)
     result = made(min(corners), max(corners), a, b, nan=nan, up=up, down=down, dtype=dtype, zero=zero)
-    if "bool" in (a.dtype, b.dtype) and "array" not in (a.kind, b.kind):  # TensorFlow's `and`, to which a number is a bool, too
-        both = Value(0.0 if zero else 1.0, 0.0 if a.lo == a.hi == 0 or b.lo == b.hi == 0 else 1.0, dtype="bool")
+    truth = any([one.kind == "tensor" and one.dtype == "bool" for one in (a, b)])
+    if truth or "bool" in (a.dtype, b.dtype) and "array" not in (a.kind, b.kind):  # TensorFlow's `and`, to which a number is a bool, too
+        # Of an array's -0.3 it makes True or False, by the side on which it stands.
+        both = Value(0.0 if zero or "array" in (a.kind, b.kind) else 1.0, 0.0 if a.lo == a.hi == 0 or b.lo == b.hi == 0 else 1.0, dtype="bool")
         tensors = [_of_tensors(a), _of_tensors(b)]
         return both if all(tensors) or any(one and value.dtype == "bool" for one, value in zip(tensors, (a, b))) else join([both, result]).but(dtype=None, kind="unknown")
     result.guarded = a.guarded and (b.positive or b.guarded) or b.guarded and a.positive
