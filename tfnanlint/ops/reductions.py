@@ -340,7 +340,7 @@ def _norm_of(site: Site, x: Value) -> Value:
             return within_one(t.absolute(x))
         norm = euclidean(x)
         # of an identity matrix, the root of its size
-        return norm if site.given("axis") or made_by(x, "tf.eye") is None else norm.but(lo=max(norm.lo, 1.0), zero=False)
+        return norm if site.given("axis") or made_by(x, "tf.eye", aligned=True) is None else norm.but(lo=max(norm.lo, 1.0), zero=False)
     return Value(0.0, INF, True, nan=x.nan or x.inf, inf=x.inf or x.known, dtype=x.dtype)
 
 
