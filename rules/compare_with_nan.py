@@ -21,7 +21,6 @@ from tfnanlint.api import Certainty, Claim, Context, Finding, Iterator, Site, as
 NAMES = frozenset(("np.nan", "np.NaN", "np.NAN", "math.nan", "tnp.nan", "ops.nan"))
 EQUAL = (ast.Eq, ast.Is)
 UNEQUAL = (ast.NotEq, ast.IsNot)
-CONSTANTS = ("builtins.float", "tf.constant", "tf.convert_to_tensor", "tf.cast", "tf.fill")  # what makes a NaN that is not computed
 FOREIGN = ("array", "number", "string", "sequence", "dict", "none")
 
 
@@ -62,7 +61,5 @@ def is_nan(site: Site, param: str, here: Context) -> bool:
     node = site.args[param]
     if isinstance(node, (ast.Name, ast.Attribute)) and here.name(node, site.point) in NAMES:
         return True
-    if not site.may_be_made_by(param, *CONSTANTS):
-        return False
     value = site.value(param)
     return value.nan and value.lo > value.hi
