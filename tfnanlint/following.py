@@ -15,7 +15,7 @@ from tfnanlint.ops import Op
 from tfnanlint.ops.python import limit
 from tfnanlint.ops.transfer import several
 from tfnanlint.policies import Policies
-from tfnanlint.scopes import COMPUTING, Assigned, Binding, Fixed, Joined, Loop, Parameter, Point, Refined, Scope, Shared, heard, unrefined
+from tfnanlint.scopes import COMPUTING, Assigned, Binding, Fixed, Joined, Loop, Parameter, Point, Refined, Scope, Shared, adds, heard, unrefined
 from tfnanlint.site import Site
 from tfnanlint.statements import Walk
 from tfnanlint.values import INF, NUMERIC_KINDS, Choice, Namespace, Note, Value, number, unknown
@@ -126,7 +126,7 @@ class Following(Policies):
             return number(None) if live else unknown()
         found: list[Value] = []
         for node, time in scope.returns:
-            if node is not None and (isinstance(node, COMPUTING) or not any([value.vague for value in found])):
+            if node is not None and adds(isinstance(node, COMPUTING), found):
                 found.append(self.evaluate(node, Point(scope, time)))
         if not found:
             return number(None)

@@ -351,16 +351,18 @@ class Refined(Binding):
         return self.base.computed
 
 
+def adds(computed: bool, found: list[Value]) -> bool:
+    """Whether one more value, of which one arrives, may add to what is known of those `found`. Beside a vague one only what is `computed` is
+    asked for: it may be shown there that any number arrives, or NaN, or Inf. What other names hold is taken to add nothing."""
+    return computed or not any([value.vague for value in found])
+
+
 def heard(bindings: list[Binding], interpreter: Assumptions) -> list[Value]:
-    """The values of bindings of which one holds. Beside a vague one only those are asked for that are computed: it may be shown there that
-    any number arrives, or NaN, or Inf. What other names hold is taken to add nothing."""
+    """The values of bindings of which one holds, but for those that add nothing."""
     found: list[Value] = []
-    vague = False
     for binding in bindings:
-        if not vague or binding.computed:
-            value = binding.value(interpreter)
-            found.append(value)
-            vague = vague or value.vague
+        if adds(binding.computed, found):
+            found.append(binding.value(interpreter))
     return found
 
 
