@@ -18,7 +18,7 @@ from tfnanlint.module import Module
 from tfnanlint.nodes import nodes_in
 from tfnanlint.ops import Op, load
 from tfnanlint.project import Facts, Project, adopt, remember
-from tfnanlint.rows import holding
+from tfnanlint.rows import holding, named, rows_of
 from tfnanlint.rules import EVENTS, Context, Rule
 from tfnanlint.scopes import Assigned, Fixed, Imported, Point
 from tfnanlint.source import Source
@@ -41,7 +41,7 @@ _BOUND = tuple(map(re.compile, (r"\b(\w+) ?[=:]", r"\b(?:for|as|import|lambda) (
 _MANY_NAMES = 64
 _OBJECTS = ("keras.layers.", "keras.losses.")
 _COMMENTED = re.compile(r"[^\S\r\n]*#")  # nothing but a comment stands there, or a line of a string that looks like one
-_BARE = re.compile(r"^[ \t]*from[ \t]+[\w.]*(?:tensorflow|keras)", re.M)
+_FROM = re.compile(r"from[ \t]+[\w.]*(?:tensorflow|keras)")
 
 
 # What is handed to these is not differentiated: they stop gradients, or run the graph for its values.
@@ -50,6 +50,14 @@ _UNDIFFERENTIATED = frozenset(("stop_gradient", "evaluate", "run", "numpy"))
 _SHOWING = frozenset("print log logging info debug warning summary summaries scalar histogram image text collect report "
                      "record plot show".split())
 _DATA_METHODS = frozenset(("map", "filter", "flat_map"))
+
+
+class Marks:
+    """The rows of a file that hold a word or sign of a rule outside of a comment, and the names of objects whose calls rules look at."""
+
+    def __init__(self, rows: set[int], objects: set[str]):
+        self.rows = rows
+        self.objects = objects
 
 
 class Subscriptions:
@@ -81,40 +89,40 @@ class Subscriptions:
         # Layers and losses are judged where they are called, too, under the name that the file gives them.
         makers = {row.name.rsplit(".", 1)[-1] for name in self.by_op for row in [table[name]]
                   if row.name.startswith(_OBJECTS) and row.name.rsplit(".", 1)[-1][0].isupper()}
-        self.makers = sorted(makers)
-        self._maker = re.compile(rf"(?:{'|'.join(self.makers)})\(")
-        self._made = re.compile(rf"(\w+)[ \t]*=[ \t]*[\w.]*\b(?:{'|'.join(self.makers)})\(") if makers else None
+        self._makers = frozenset(makers)
+        self._maker = re.compile(rf"=[ \t]*({_by_initials(makers)})\(") if makers else None
+        self._made = re.compile(rf"(\w+)[ \t]*=[ \t]*[\w.]*\b(?:{_by_initials(makers)})\(") if makers else None
         # Each by itself: that is 20 times as fast as one pattern with alternatives.
         pieces = dict.fromkeys([*sorted(symbols), *(word for one in self.rules for word in one.words)])
         self.pieces = tuple(one for one in pieces if not any(other in one for other in pieces if other != one))
         self.pattern = pattern
 
-    def marked(self, source: Source) -> set[int]:
-        """Rows that hold a word or sign of a rule outside of a comment."""
+    def marks(self, source: Source) -> Marks:
+        """What the text of a file alone tells of where rules have work."""
         text, starts = source.text, source.line_starts
-        found: set[int] = set()
+        words = named(text, self.pattern) if self.pattern is not None and self.leaves else []
+        found = set(rows_of(starts, [place for word, place in words if word in self.leaves]))
         for piece in self.pieces:
-            if piece in text:
+            if source.holds(piece):
                 found.update(holding(text, starts, piece))
-        if self.pattern is not None and self.leaves:
-            found.update(source.rows(self.pattern, self.leaves))
-        return {row for row in found if not _COMMENTED.match(text, starts[row - 1])}
+        rows = {row for row in found if not _COMMENTED.match(text, starts[row - 1])}
+        return Marks(rows, self._objects(text, words) if self._makers else set())
 
-    def rows(self, module: Module, marked: set[int], objects: set[str]) -> list[int]:
-        """The rows `marked`, and those with a name of the file's own for something that a rule looks at, ascending."""
-        found = set(marked)
+    def rows(self, module: Module, marks: Marks) -> list[int]:
+        """The rows marked, and those with a name of the file's own for something that a rule looks at, ascending."""
+        found = set(marks.rows)
         for name in self._own_names(module):
             found.update(module.source.rows_with(name))
-        for name in objects:
+        for name in marks.objects:
             found.update(module.source.rows_with(f"{name}("))
         return sorted(found)
 
-    def objects(self, module: Module) -> set[str]:
-        """Names and attributes that hold layers and losses whose calls some rule looks at (`loss_fn = BinaryCrossentropy(...)`)."""
-        text = module.source.text
-        if self._made is None or not any(maker in text for maker in self.makers):
-            return set()
-        lines = (text[text.rfind("\n", 0, match.start()) + 1:match.end()] for match in self._maker.finditer(text))
+    def _objects(self, text: str, words: list[tuple[str, int]]) -> set[str]:
+        """Names and attributes that hold layers and losses whose calls some rule looks at (`loss_fn = BinaryCrossentropy(...)`); `words`
+        are those behind dots, with the places of the dots."""
+        ends = [place + len(word) + 2 for word, place in words if word in self._makers]
+        ends += [match.end() for match in self._maker.finditer(text)]
+        lines = [text[text.rfind("\n", 0, end) + 1:end] for end in ends if text.startswith("(", end - 1)]
         return {match[1] for line in lines for match in self._made.finditer(line)}
 
     def _own_names(self, module: Module) -> set[str]:
@@ -164,13 +172,13 @@ _standing: dict[tuple, Subscriptions] = {}
 _cache: dict[tuple, Subscriptions] = {}
 
 
-def subscriptions(rules: Iterable[Rule], text: str) -> Subscriptions:
-    """What `rules` look at in a file with this text: it hangs on few pieces of it."""
+def subscriptions(rules: Iterable[Rule], source: Source) -> Subscriptions:
+    """What `rules` look at in a file: it hangs on few pieces of its text."""
     rules = tuple(rules)
     if rules not in _pieces:
         _pieces[rules] = tuple(sorted({need.rpartition(":")[2] for one in rules for need in one.needs})), _behind_dots(rules)
     pieces, pattern = _pieces[rules]
-    standing = frozenset([piece for piece in pieces if piece in text])
+    standing = frozenset([piece for piece in pieces if source.holds(piece)])
     if (rules, standing) not in _standing:
         key = tuple((one, targets) for one in rules if (targets := one.targets(standing.__contains__)))
         if key not in _cache:
@@ -208,15 +216,15 @@ class Analysis:
         self.findings: list[Finding] = []
         self.cut_short = False
         self._file: File | None = None
-        found = subscriptions(rules, source.text)
+        found = subscriptions(rules, source)
         adopt(source)
-        marked = found.marked(source)
-        if not marked and not _BARE.search(source.text):
+        marks = found.marks(source)
+        if not marks.rows and not _imports_names(source.text):
             source.verify()  # a syntax error is reported even where no rule has work
             return
         doubtful: dict[ast.AST, int] = {}  # by their rows
         unknown: dict[ast.AST, tuple[Unknown, list[Finding]]] = {}
-        self._file = draft = File(source, found, marked, True, setup, facts)
+        self._file = draft = File(source, found, marks, True, setup, facts)
         try:
             for node, point, stopped in draft.candidates(within=within):
                 judged = [finding for finding in draft.judge(node, point, stopped) if wanted(finding)]
@@ -234,7 +242,7 @@ class Analysis:
             else:
                 self.close()
             if again:
-                final = draft if goes_on else File(source, found, marked, False, setup, facts)
+                final = draft if goes_on else File(source, found, marks, False, setup, facts)
                 self._file = final
                 self._judge_again(final, doubtful, unknown, bool(in_file))
         except BaseException:
@@ -270,6 +278,11 @@ class Analysis:
         if self._file is not None:
             self._file.close()
             self._file = None
+
+
+def _imports_names(text: str) -> bool:
+    """Whether a text imports names out of TensorFlow or Keras: these may be called without a dot before them."""
+    return any([not text[text.rfind("\n", 0, found.start()) + 1:found.start()].strip(" \t") for found in _FROM.finditer(text)])
 
 
 def _allowance(source: Source) -> float:
@@ -312,15 +325,14 @@ class File:
 
     __deletable__ = ["gradients", "interpreter", "module", "project"]
 
-    def __init__(self, source: Source, subscribed: Subscriptions, marked: set[int], draft: bool, setup: Setup = Setup(),
+    def __init__(self, source: Source, subscribed: Subscriptions, marks: Marks, draft: bool, setup: Setup = Setup(),
                  facts: Facts | None = None):
         self.project = Project(source.path, facts)
         self.module = self.project.modules[self.project.path] = Module(source, self.project)
         self.interpreter = Interpreter(not draft, _allowance(source) * (1 if draft else _FINAL))
         self.subscribed = subscribed
-        self.marked = marked
-        self.objects = subscribed.objects(self.module)
-        self.compared = [one for one in subscribed.events["compare"] if any(word in source.text for word in one.words)]
+        self.marks = marks
+        self.compared = [one for one in subscribed.events["compare"] if any(map(source.holds, one.words))]
         self.gradients = Gradients(self.module, self.interpreter)
         self.contexts: dict[Rule, Context] = {}
         self.setup = setup
@@ -351,8 +363,8 @@ class File:
 
     def of_file(self) -> list[Finding]:
         """Findings of the rules that look at a file as a whole."""
-        text = self.module.source.text
-        return [finding for one in self.subscribed.events["file"] if any(word in text for word in one.words)
+        holds = self.module.source.holds
+        return [finding for one in self.subscribed.events["file"] if any(map(holds, one.words))
                 for finding in self.run(one, self.module, None)]
 
     def unknown(self, node: ast.expr, point: Point) -> Unknown | None:
@@ -384,14 +396,15 @@ class File:
 
     def _found_at(self, site: Site, stopped: bool) -> list[Finding]:
         """What the rules say of an op application."""
-        site._differentiated = lambda one: self.gradients.of(one, stopped)
+        site._differentiated = lambda one: self.interpreter.at_length(self.gradients.of, one, stopped)
         return [finding for one in self.subscribed.by_op.get(site.op.name, ()) if one.arrays or site.library != "np"
                 for finding in self.run(one, site, None)]
 
     def run(self, one: Rule, subject: Any, point: Point | None) -> list[Finding]:
+        if self.runs is None:
+            return self.interpreter.briefly(self._asked, one, subject, point) if one.near else self._asked(one, subject, point)
         found = self._asked(one, subject, point)
-        if self.runs is not None:
-            self.runs.update((finding, (one, subject, point)) for finding in found)
+        self.runs.update((finding, (one, subject, point)) for finding in found)
         return found
 
     def _asked(self, one: Rule, subject: Any, point: Point | None) -> list[Finding]:
@@ -432,7 +445,7 @@ class File:
     def candidates(self, only: dict[ast.AST, int] | None = None, within: range | None = None) -> Iterator[tuple[ast.expr, Point, bool]]:
         """Expressions on lines with a word or sign that some rule asks for, each once; or those of `only`, by their rows."""
         seen: set[ast.AST] = set()
-        rows = self.subscribed.rows(self.module, self.marked, self.objects) if only is None else sorted(set(only.values()))
+        rows = self.subscribed.rows(self.module, self.marks) if only is None else sorted(set(only.values()))
         if within is not None:
             rows = [row for row in rows if row in within]
         for row in rows:
@@ -457,7 +470,7 @@ class File:
         """Whether a node is one that `seek` yields, wherever it stands."""
         if isinstance(node, ast.Call):
             name = leaf(node.func.func if isinstance(node.func, ast.Call) else node.func)
-            return name in self.subscribed.leaves or name in self.objects or isinstance(node.func, ast.Name) and self._may_be_renamed(name)
+            return name in self.subscribed.leaves or name in self.marks.objects or isinstance(node.func, ast.Name) and self._may_be_renamed(name)
         if isinstance(node, (ast.BinOp, ast.AugAssign)):
             return type(node.op) in self.subscribed.signs and not (isinstance(node, ast.BinOp) and _by_a_number(node))
         return isinstance(node, ast.Compare) and bool(self.compared)
@@ -492,7 +505,7 @@ class File:
             node, point, stopped = stack.pop()
             if isinstance(node, ast.Call):
                 name = leaf(node.func.func if isinstance(node.func, ast.Call) else node.func)
-                if name in leaves or name in self.objects or isinstance(node.func, ast.Name) and self._renamed(name, point):
+                if name in leaves or name in self.marks.objects or isinstance(node.func, ast.Name) and self._renamed(name, point):
                     yield node, point, stopped
                 stopped = (stopped or name in _UNDIFFERENTIATED or name.startswith("assert")
                            or name in _DATA_METHODS and self._prepares(node, point))

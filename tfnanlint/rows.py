@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 
+_END = 1 << 60  # behind every text
+
 
 def holding(text: str, starts: list[int], piece: str) -> list[int]:
     """The rows that hold a piece of text, ascending."""
@@ -21,14 +23,23 @@ def holding(text: str, starts: list[int], piece: str) -> list[int]:
     return found
 
 
-def matching(text: str, starts: list[int], pattern: re.Pattern[str], words: frozenset[str] | None = None) -> list[int]:
-    """The rows in which a pattern is found, ascending; with `words` where its first group is one of them."""
+def rows_of(starts: list[int], places: list[int]) -> list[int]:
+    """The rows of some ascending places, ascending, each once."""
     found: list[int] = []
-    begun = row = 0  # where the next row begins
-    for match in pattern.finditer(text):
-        start = match.start()
-        if start >= begun and (words is None or match[1] in words):
-            row = bisect_right(starts, start, row)
-            begun = starts[row] if row < len(starts) else len(text) + 1
+    end = -1  # of the row found last
+    for place in places:
+        if place >= end:
+            row = bisect_right(starts, place, found[-1] if found else 0)
+            end = starts[row] if row < len(starts) else _END
             found.append(row)
     return found
+
+
+def matching(text: str, starts: list[int], pattern: re.Pattern[str]) -> list[int]:
+    """The rows in which a pattern is found, ascending."""
+    return rows_of(starts, [match.start() for match in pattern.finditer(text)])
+
+
+def named(text: str, pattern: re.Pattern[str]) -> list[tuple[str, int]]:
+    """What the first group of a pattern is wherever the pattern is found, with the places, ascending."""
+    return [(match[1], match.start()) for match in pattern.finditer(text)]

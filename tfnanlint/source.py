@@ -142,6 +142,7 @@ class Source:
         self.encoding = encoding
         self._ascii = text.isascii()
         self._asked = 0
+        self._standing: dict[str, bool] = {}
 
     @classmethod
     def from_bytes(cls, path: str, data: bytes) -> Source:
@@ -197,9 +198,16 @@ class Source:
         """The text as its author wrote it, offset for offset; in a notebook `text` has something else for its magics."""
         return self.text
 
-    def rows(self, pattern: re.Pattern[str], words: frozenset[str] | None = None) -> list[int]:
-        """1-based rows in which `pattern` is found, ascending; with `words` where its first group is one of them."""
-        return rows.matching(self.text, self.line_starts, pattern, words)
+    def holds(self, piece: str) -> bool:
+        """Whether a piece of text stands here: rules and the search for their rows ask for the same few, and the text is searched once."""
+        found = self._standing.get(piece)
+        if found is None:
+            found = self._standing[piece] = piece in self.text
+        return found
+
+    def rows(self, pattern: re.Pattern[str]) -> list[int]:
+        """1-based rows in which `pattern` is found, ascending."""
+        return rows.matching(self.text, self.line_starts, pattern)
 
     def rows_with(self, words: str) -> list[int]:
         """1-based rows that hold a piece of text, ascending."""

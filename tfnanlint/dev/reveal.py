@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Callable, Iterator
 
-from tfnanlint.flow import File, Subscriptions
+from tfnanlint.flow import File, Marks, Subscriptions
 from tfnanlint.scopes import Point
 from tfnanlint.site import Site, same
 from tfnanlint.source import Source
@@ -73,7 +73,7 @@ def reveals(source: Source, order: Callable[[File, list[Place]], list[Place]] = 
     """Every `reveal(...)` that is reached, asked in order of the text or in another: what is revealed must not depend on it."""
     wanted = Subscriptions(())
     wanted.leaves = frozenset((NAME,))
-    file = File(source, wanted, set(), draft=False)
+    file = File(source, wanted, Marks(set(), set()), draft=False)
     interpreter = file.interpreter
     rows = [row for row, line in enumerate(source.text.splitlines(), 1) if f"{NAME}(" in line]
     found: dict[ast.AST, Place] = {}
