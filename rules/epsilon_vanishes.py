@@ -37,7 +37,7 @@ OPTIMIZERS = {"keras.optimizers.Adam": 1e-7, "keras.optimizers.AdamW": 1e-7, "ke
 STEPS = ("keras.optimizers.Adam", "keras.optimizers.AdamW", "keras.optimizers.Nadam")
 
 
-@rule("TFN403", "epsilon-vanishes", over="TFN101 TFN102 TFN103 TFN202", needs="float16 half e-4 e-39 epsilon=0 0.0)",
+@rule("TFN403", "epsilon-vanishes", over="TFN101 TFN102 TFN103 TFN202", needs="0.0) float16 half e-4 e-39 epsilon=0",
       on=" ".join((*USES, "tf.math.l2_normalize tf.nn.batch_normalization K.set_floatx", LAYERS, *OPTIMIZERS)))
 def check(site: Site, here: Context) -> Iterator[Finding]:
     name = site.op.name

@@ -95,7 +95,7 @@ class Endings:
         so that what reads a name is known before what writes it."""
         found: dict[ast.AST, bool] = {}
         ways: dict[str, set[bool]] = {}  # by name: how what the later statements make of it ends
-        for _, _, node, _ in sorted(self._scope.statements, key=lambda one: -one[0]):
+        for node, _ in sorted(self._scope.statements, key=lambda one: -one[0].lineno):
             into = self.assigned(node)
             shown = into if into is not None else self._module.source.segment(node) if node in self._module.discarded else ""
             if "summar" in shown.lower():
@@ -179,8 +179,8 @@ class Endings:
     def _find_on_row(self) -> dict[int, list[ast.AST]]:
         """The expressions that touch each row."""
         found: dict[int, list[ast.AST]] = {}
-        for first, last, one, _ in self._scope.statements:
-            for row in range(first, last + 1):
+        for one, _ in self._scope.statements:
+            for row in range(one.lineno, (one.end_lineno or one.lineno) + 1):
                 found.setdefault(row, []).append(one)
         return found
 
@@ -247,7 +247,7 @@ class Endings:
         """For each name: where it is read, and what is assigned there. What a function inside reads is read by nobody knows whom."""
         found: dict[str, list[tuple[ast.AST, ast.Name, frozenset[str]]]] = {}
         seen: set[ast.AST] = set()
-        for _, _, whole, _ in self._scope.statements:
+        for whole, _ in self._scope.statements:
             if whole not in seen:  # a loop is walked more than once
                 seen.add(whole)
                 into = self._targets(whole)

@@ -18,10 +18,10 @@ from tfnanlint.module import Module
 from tfnanlint.nodes import nodes_in
 from tfnanlint.ops import Op, load
 from tfnanlint.project import Facts, Project, adopt, remember
-from tfnanlint.rows import holding, named, rows_of
+from tfnanlint.rows import holding, named, powers, rows_of
 from tfnanlint.rules import EVENTS, Context, Rule
 from tfnanlint.scopes import Assigned, Fixed, Imported, Point
-from tfnanlint.source import Source
+from tfnanlint.source import Source, holds_tests
 from tfnanlint.site import Site
 from tfnanlint.values import Value
 
@@ -104,7 +104,7 @@ class Subscriptions:
         found = set(rows_of(starts, [place for word, place in words if word in self.leaves]))
         for piece in self.pieces:
             if source.holds(piece):
-                found.update(holding(text, starts, piece))
+                found.update(powers(text, starts) if piece == "**" else holding(text, starts, piece))
         rows = {row for row in found if not _COMMENTED.match(text, starts[row - 1])}
         return Marks(rows, self._objects(text, words) if self._makers else set())
 
@@ -166,19 +166,27 @@ def _by_a_number(node: ast.BinOp) -> bool:
             and isinstance(node.right.value, (int, float)) and bool(node.right.value))
 
 
-# For some rules: the pieces of text for which they ask, and what finds their words.
-_pieces: dict[tuple[Rule, ...], tuple[tuple[str, ...], re.Pattern[str] | None]] = {}
+# For some rules: the pieces of text that each of them needs, and what finds their words.
+_needed: dict[tuple[Rule, ...], tuple[tuple[tuple[str, ...], ...], re.Pattern[str] | None]] = {}
 _standing: dict[tuple, Subscriptions] = {}
 _cache: dict[tuple, Subscriptions] = {}
+
+
+def _found(needs: tuple[str, ...], source: Source) -> Iterator[str]:
+    """The pieces of text that tell whether a file has what a rule needs: one that stands there, and those for some ops only."""
+    first = next((piece for piece in needs if ":" not in piece and source.holds(piece)), None)
+    if first is not None:
+        yield first
+        yield from (piece for piece in [need.partition(":")[2] for need in needs] if piece and source.holds(piece))
 
 
 def subscriptions(rules: Iterable[Rule], source: Source) -> Subscriptions:
     """What `rules` look at in a file: it hangs on few pieces of its text."""
     rules = tuple(rules)
-    if rules not in _pieces:
-        _pieces[rules] = tuple(sorted({need.rpartition(":")[2] for one in rules for need in one.needs})), _behind_dots(rules)
-    pieces, pattern = _pieces[rules]
-    standing = frozenset([piece for piece in pieces if source.holds(piece)])
+    if rules not in _needed:
+        _needed[rules] = tuple(dict.fromkeys(one.needs for one in rules if one.needs)), _behind_dots(rules)
+    needed, pattern = _needed[rules]
+    standing = frozenset([piece for needs in needed for piece in _found(needs, source)])
     if (rules, standing) not in _standing:
         key = tuple((one, targets) for one in rules if (targets := one.targets(standing.__contains__)))
         if key not in _cache:
@@ -248,7 +256,8 @@ class Analysis:
         except BaseException:
             self.close()
             raise
-        remember(source)
+        if not holds_tests(source.path):  # nobody imports it
+            remember(source)
         self.findings.sort(key=lambda f: (f.span, f.code))
 
     def _judge_again(self, final: File, doubtful: dict[ast.AST, int], unknown: dict[ast.AST, tuple[Unknown, list[Finding]]],

@@ -490,7 +490,7 @@ def _handed_in(value: Value) -> bool:
 def _steps(scope: Scope) -> bool:
     """Whether a function makes a step of training itself: what it computes outside of its tapes is for the log."""
     return "apply_gradients(" in scope.module.source.text and any(
-        isinstance(node, ast.Call) and leaf(node.func) == "apply_gradients" for _, _, whole, _ in scope.statements for node in nodes_in(whole))
+        isinstance(node, ast.Call) and leaf(node.func) == "apply_gradients" for whole, _ in scope.statements for node in nodes_in(whole))
 
 
 def _never_run(sink: ast.Call, point: Point) -> bool:

@@ -94,7 +94,7 @@ class Instances(Callers):
 
     def _calls_of_one(self, made: ast.Call, point: Point, cls: ClassObject) -> list[tuple[ast.Call, Point]] | None:
         """The calls of the instance that one call makes; None where it may go on to somebody."""
-        for _, _, whole, time in point.scope.statements:
+        for whole, time in point.scope.statements:
             for node in nodes_in(whole):
                 if isinstance(node, ast.Call) and node.func is made:
                     return [(node, Point(point.scope, time))] if point.over is None else None

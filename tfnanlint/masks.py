@@ -112,7 +112,7 @@ class Masks:
 
     def _products_of(self, scope: Scope) -> list[Site]:
         if scope not in self._products:
-            nodes = [(node, Point(scope, time)) for _, _, expression, time in scope.statements for node in nodes_in(expression)
+            nodes = [(node, Point(scope, time)) for expression, time in scope.statements for node in nodes_in(expression)
                      if isinstance(node, (ast.BinOp, ast.Call))]
             found = [self.interpreter.operation(node, point) for node, point in nodes
                      if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult) and self._may_matter(node, point)]

@@ -17,15 +17,24 @@ if TYPE_CHECKING:
     from tfnanlint.interpreting import Interpreting
 
 
-def _first_row(statement: tuple) -> int:
-    return statement[0]
+def _first_row(statement: tuple[ast.expr, int]) -> int:
+    return statement[0].lineno
+
+
+def _row(statement: ast.stmt) -> int:
+    return statement.lineno
 
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
-def _end(node: ast.stmt) -> int:
+def _end(node: ast.expr | ast.stmt) -> int:
     return node.end_lineno or node.lineno
+
+
+def _index(body: list[ast.stmt], row: int) -> int:
+    """Which statement of a body is the last that begins at or above a row."""
+    return max(bisect_right(body, row, key=_row) - 1, 0)
 
 
 def _block(node: ast.AST, row: int) -> list[ast.stmt]:
@@ -80,7 +89,6 @@ class Module:
         self._expressions: dict[int, list[tuple[ast.AST, Point]]] = {}
         self._chains: dict[int, list[ast.AST]] = {}
         self._computed: dict[int, list[ast.AST] | None] = {}
-        self._lines: dict[int, list[int]] = {}  # by the id of a body: where its statements begin
         # The blocks around the row that was asked for last, and what the statements around each compute: the next row is near.
         self._around: list[tuple[list[ast.stmt], list[ast.AST]]] = [(source.tree.body, [])]
         self.scope = Scope(source.tree, None, self)
@@ -96,7 +104,7 @@ class Module:
         for row in rows:
             body = self.source.tree.body
             while body:
-                node = body[self._index(body, row)]
+                node = body[_index(body, row)]
                 if isinstance(node, ast.Global):
                     found.update(node.names)
                 body = _block(node, row)
@@ -148,20 +156,13 @@ class Module:
             around = self._chains[row] = []
             body = self.source.tree.body
             while body:
-                node = body[self._index(body, row)]
+                node = body[_index(body, row)]
                 if not node.lineno <= row <= _end(node):
                     break
                 if isinstance(node, _DEFINITIONS):
                     around.append(node)
                 body = _block(node, row)
         return around
-
-    def _index(self, body: list[ast.stmt], row: int) -> int:
-        """Which statement of a body is the last that begins at or above a row."""
-        lines = self._lines.get(id(body))
-        if lines is None:
-            lines = self._lines[id(body)] = [node.lineno for node in body]
-        return max(bisect_right(lines, row) - 1, 0)
 
     def computed(self, row: int) -> list[ast.AST] | None:
         """What the statements around a row compute themselves, as the tree alone tells; None where it does not: at decorators."""
@@ -175,7 +176,7 @@ class Module:
             around.pop()
         body, found = around[-1]
         while body:
-            index = self._index(body, row)
+            index = _index(body, row)
             node = body[index]
             parts = _COMPUTED.get(type(node))
             if parts is None or not node.lineno <= row <= _end(node) or index and _end(body[index - 1]) >= row:
@@ -223,10 +224,10 @@ class Module:
         for scope in scopes:
             statements = scope.statements  # in the order of the text
             index = bisect_right(statements, row, key=_first_row)
-            while index and (statements[index - 1][1] >= row or statements[index - 1][0] == row):
+            while index and (_end(statements[index - 1][0]) >= row or statements[index - 1][0].lineno == row):
                 index -= 1
-                _, last, node, time = statements[index]
-                if last >= row:
+                node, time = statements[index]
+                if _end(node) >= row:
                     found.append((node, Point(scope, time)))
         if scopes:
             self._expressions[row] = found

@@ -160,7 +160,8 @@ def _read(path: str, known: Source | None) -> tuple[Source | None, str]:
     return source, digest
 
 
-_IMPORTS = re.compile(rb"[ \t]*(?:from[ \t]+[\w.]+[ \t]+import[ \t]*\([^)]*\)|(?:from|import)[ \t][^\n]*)")
+_IMPORTS = re.compile(rb"[ \t]*(?:from[ \t]+(\w*)[\w.]*[ \t]+import[ \t]*(?:\([^)]*\)|[^\n]*)|(?:from|import)[ \t][^\n]*)")
+_ELSEWHERE = frozenset(map(str.encode, _FOREIGN))
 _WORD = re.compile(rb"\w+")
 
 
@@ -175,20 +176,21 @@ def _callers(top: str, leaf: str, name: str) -> tuple[str, ...]:
 def _importing(top: str) -> dict[bytes, list[tuple[str, bytes]]]:
     """Every word in the import statements below a folder, with the files that hold it; {} for a tree too large to search."""
     found: dict[bytes, list[tuple[str, bytes]]] = {}
+    own = os.path.basename(top).encode()
     for path, data in _texts(top).items():
-        for word in _imported(data):
+        for word in _imported(data, own):
             found.setdefault(word, []).append((path, data))
     return found
 
 
 @lru_cache(maxsize=MAX_TREE_FILES)
-def _imported(data: bytes) -> frozenset[bytes]:
-    """Every word in the import statements of a file."""
+def _imported(data: bytes, own: bytes) -> frozenset[bytes]:
+    """Every word in the import statements of a file, but for those that import from elsewhere; `own` is the package that it is in."""
     found: set[bytes] = set()
     place = data.find(b"import")
     while place >= 0:
         statement = _IMPORTS.match(data, data.rfind(b"\n", 0, place) + 1)
-        if statement is not None:
+        if statement is not None and (statement[1] not in _ELSEWHERE or statement[1] == own or b";" in statement[0]):
             found.update(_WORD.findall(statement[0]))
         place = data.find(b"import", max(place + 6, statement.end() if statement is not None else 0))
     return frozenset(found)

@@ -9,6 +9,8 @@ import re
 from bisect import bisect_right
 
 _END = 1 << 60  # behind every text
+_BLANK = frozenset(" \t\r\n\f\\")
+_OPENING = frozenset("(,{")  # no operand ends so
 
 
 def holding(text: str, starts: list[int], piece: str) -> list[int]:
@@ -21,6 +23,20 @@ def holding(text: str, starts: list[int], piece: str) -> list[int]:
         found.append(row)
         position = text.find(piece, starts[row]) if row < len(starts) else -1
     return found
+
+
+def powers(text: str, starts: list[int]) -> list[int]:
+    """The rows that hold `**`, but for those where it unpacks arguments or a dict, ascending."""
+    places: list[int] = []
+    place = text.find("**")
+    while place >= 0:
+        before = place - 1
+        while before >= 0 and text[before] in _BLANK:
+            before -= 1
+        if before >= 0 and text[before] not in _OPENING:
+            places.append(place)
+        place = text.find("**", place + 2)
+    return rows_of(starts, places)
 
 
 def rows_of(starts: list[int], places: list[int]) -> list[int]:

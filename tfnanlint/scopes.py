@@ -41,7 +41,7 @@ class Scope:
         self.history: dict[str, tuple[list[int], list[Any]]] = {}
         self.memo: dict[ast.AST, Value] = {}
         self.callees: dict[ast.AST, Any] = {}
-        self.statements: list[tuple[int, int, ast.AST, int]] = []
+        self.statements: list[tuple[ast.expr, int]] = []  # what was walked, and when
         self.returns: list[tuple[ast.expr | None, int]] = []
         self.yields: list[tuple[ast.expr, int]] = []  # `yield x` and `yield from xs`, with their times
         self.tapes: list[tuple[int, int]] = []

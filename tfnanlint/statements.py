@@ -84,7 +84,7 @@ class Walk:
             for inner in nodes_in(node):
                 if isinstance(inner, ast.NamedExpr):
                     self.bind(inner.target.id, Assigned(inner.value, self.scope.here()))
-        self.scope.statements.append((node.lineno, node.end_lineno or node.lineno, node, self.scope.time))
+        self.scope.statements.append((node, self.scope.time))
 
     # Branches
 
