@@ -89,3 +89,18 @@ def test_a_project_called_keras_imports_its_own_modules(tmp_path):
     for name, text in (("__init__", ""), ("losses", "def f(x):\n    return x\n"), ("train", "from keras import losses\nlosses.f(1.0)\n")):
         (package / f"{name}.py").write_text(text)
     assert Project(str(package / "losses.py")).importing(str(package / "losses.py"), "f") == [str(package / "train.py")]
+
+
+@pytest.mark.parametrize("pieces, text, stand", [
+    (("nan", "NaN", "NAN"), "x = np.NAN", True), (("nan", "NaN", "NAN"), "x = np.Nan", False), (("exp(", "exp)", "exp,", "exponential"), "map(tf.exp)", True),
+    (("exp(", "exp)", "exp,", "exponential"), "expected", False), (("**", "/"), "a / b", True), (("0.0)", "e-4", "e-39"), "1e-39", True),
+])
+def test_whether_one_of_some_pieces_stands_in_a_text(pieces, text, stand):
+    source = Source("a.py", text)
+    assert source.holds(pieces) is source.holds(pieces) is stand is any(piece in text for piece in pieces)
+
+
+def test_what_a_rule_needs_for_one_op_says_nothing_of_its_others():
+    rule = next(one for one in load() if one.code == "TFN314")
+    assert [set(subscriptions([rule], Source("a.py", text)).by_op) for text in ("tf.norm(x)", "tf.math.rsqrt(x)", "tf.exp(x)")] == [
+        {"tf.divide"}, {"tf.divide", "tf.multiply"}, set()]

@@ -18,7 +18,7 @@ from tfnanlint.module import Module
 from tfnanlint.nodes import nodes_in
 from tfnanlint.ops import Op, load
 from tfnanlint.project import Facts, Project, adopt, remember
-from tfnanlint.rows import holding, named, powers, rows_of
+from tfnanlint.rows import finders, holding, named, powers, rows_of
 from tfnanlint.rules import EVENTS, Context, Rule
 from tfnanlint.scopes import Assigned, Fixed, Imported, Point
 from tfnanlint.source import Source, holds_tests
@@ -94,7 +94,7 @@ class Subscriptions:
         self._made = re.compile(rf"(\w+)[ \t]*=[ \t]*[\w.]*\b(?:{_by_initials(makers)})\(") if makers else None
         # Each by itself: that is 20 times as fast as one pattern with alternatives.
         pieces = dict.fromkeys([*sorted(symbols), *(word for one in self.rules for word in one.words)])
-        self.pieces = tuple(one for one in pieces if not any(other in one for other in pieces if other != one))
+        self.pieces = tuple(finder.pieces for finder in finders(tuple(one for one in pieces if not any(other in one for other in pieces if other != one))))
         self.pattern = pattern
 
     def marks(self, source: Source) -> Marks:
@@ -102,9 +102,8 @@ class Subscriptions:
         text, starts = source.text, source.line_starts
         words = named(text, self.pattern) if self.pattern is not None and self.leaves else []
         found = set(rows_of(starts, [place for word, place in words if word in self.leaves]))
-        for piece in self.pieces:
-            if source.holds(piece):
-                found.update(powers(text, starts) if piece == "**" else holding(text, starts, piece))
+        for piece in [piece for pieces in self.pieces if source.holds(pieces) for piece in pieces]:
+            found.update(powers(text, starts) if piece == "**" else holding(text, starts, piece))
         rows = {row for row in found if not _COMMENTED.match(text, starts[row - 1])}
         return Marks(rows, self._objects(text, words) if self._makers else set())
 
@@ -172,12 +171,10 @@ _standing: dict[tuple, Subscriptions] = {}
 _cache: dict[tuple, Subscriptions] = {}
 
 
-def _found(needs: tuple[str, ...], source: Source) -> Iterator[str]:
-    """The pieces of text that tell whether a file has what a rule needs: one that stands there, and those for some ops only."""
-    first = next((piece for piece in needs if ":" not in piece and source.holds(piece)), None)
-    if first is not None:
-        yield first
-        yield from (piece for piece in [need.partition(":")[2] for need in needs] if piece and source.holds(piece))
+def _met(needs: tuple[str, ...], source: Source) -> list[Any]:
+    """What a rule needs, if it stands in a file, and each part of it that one op only needs, if that does."""
+    for_all = tuple([piece for piece in needs if ":" not in piece])
+    return [needs, *[need for need in needs if ":" in need and source.holds((need.partition(":")[2],))]] if source.holds(for_all) else []
 
 
 def subscriptions(rules: Iterable[Rule], source: Source) -> Subscriptions:
@@ -186,9 +183,9 @@ def subscriptions(rules: Iterable[Rule], source: Source) -> Subscriptions:
     if rules not in _needed:
         _needed[rules] = tuple(dict.fromkeys(one.needs for one in rules if one.needs)), _behind_dots(rules)
     needed, pattern = _needed[rules]
-    standing = frozenset([piece for needs in needed for piece in _found(needs, source)])
+    standing = frozenset([met for needs in needed for met in _met(needs, source)])
     if (rules, standing) not in _standing:
-        key = tuple((one, targets) for one in rules if (targets := one.targets(standing.__contains__)))
+        key = tuple((one, targets) for one in rules if (targets := one.targets(standing)))
         if key not in _cache:
             _cache[key] = Subscriptions(key, pattern)
         _standing[rules, standing] = _cache[key]
@@ -341,7 +338,7 @@ class File:
         self.interpreter = Interpreter(not draft, _allowance(source) * (1 if draft else _FINAL))
         self.subscribed = subscribed
         self.marks = marks
-        self.compared = [one for one in subscribed.events["compare"] if any(map(source.holds, one.words))]
+        self.compared = [one for one in subscribed.events["compare"] if source.holds(one.words)]
         self.gradients = Gradients(self.module, self.interpreter)
         self.contexts: dict[Rule, Context] = {}
         self.setup = setup
@@ -372,8 +369,7 @@ class File:
 
     def of_file(self) -> list[Finding]:
         """Findings of the rules that look at a file as a whole."""
-        holds = self.module.source.holds
-        return [finding for one in self.subscribed.events["file"] if any(map(holds, one.words))
+        return [finding for one in self.subscribed.events["file"] if self.module.source.holds(one.words)
                 for finding in self.run(one, self.module, None)]
 
     def unknown(self, node: ast.expr, point: Point) -> Unknown | None:

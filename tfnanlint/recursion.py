@@ -13,7 +13,7 @@ from tfnanlint.statements import Walk
 from tfnanlint.values import NOTHING, Note, Value, covers, number, unknown, widen
 
 FEW_STEPS = 150  # evaluations per question, after what a file may cost
-NEAR_STEPS = 60  # for a rule that finds what it looks for near by, or hardly ever
+NEAR_STEPS = 40  # for a rule that finds what it looks for near by, or hardly ever
 _TRIES = 6  # assumptions about one function that are tried before nothing is said of it
 
 

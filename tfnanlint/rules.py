@@ -67,11 +67,11 @@ class Rule:
     silent: frozenset[Silence] = frozenset()
     near: bool = False
 
-    def targets(self, holds: Callable[[str], bool]) -> tuple[str, ...]:
-        """Those of `on` for which a file may have something; `holds` tells of a piece of text whether it stands there."""
-        if self.needs and not any(holds(piece) for piece in self.needs if ":" not in piece):
+    def targets(self, met: frozenset[Any]) -> tuple[str, ...]:
+        """Those of `on` for which a file may have something; `met` are the `needs`, and those of their parts for one op, that it meets."""
+        if self.needs and self.needs not in met:
             return ()
-        absent = {op for op, _, piece in (need.partition(":") for need in self.needs) if piece and not holds(piece)}
+        absent = {need.partition(":")[0] for need in self.needs if ":" in need and need not in met}
         return tuple(target for target in self.on if target not in absent) if absent else self.on
 
     @property

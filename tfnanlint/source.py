@@ -83,6 +83,7 @@ _FIXABLE = re.compile(r"utf-8(-sig)?|ascii|iso8859-\d+|cp125\d|cp437|koi8-[ru]")
 
 _MANY = 150  # searches after which an index pays: to make it takes as long as that many
 _NAME = re.compile(r"[^\W\d]\w*\(?")
+_WALRUS = re.compile(":=")  # found faster so
 _GLOBAL = re.compile(r"global [ \t]*\w")
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _LINE_FEED = re.compile("\n")
@@ -142,7 +143,7 @@ class Source:
         self.encoding = encoding
         self._ascii = text.isascii()
         self._asked = 0
-        self._standing: dict[str, bool] = {}
+        self._standing: dict[tuple[str, ...], bool] = {}
 
     @classmethod
     def from_bytes(cls, path: str, data: bytes) -> Source:
@@ -191,19 +192,23 @@ class Source:
     @cached_property
     def scoping(self) -> tuple[bool, list[int], list[int]]:
         """Whether the text may hold `:=`, and its rows with `nonlocal` and with `global`: every module made of it asks."""
-        return ":=" in self.text, self.rows_with("nonlocal "), self.rows(_GLOBAL) if "global " in self.text else []
+        return _WALRUS.search(self.text) is not None, self.rows_with("nonlocal "), self.rows(_GLOBAL) if "global " in self.text else []
 
     @property
     def written(self) -> str:
         """The text as its author wrote it, offset for offset; in a notebook `text` has something else for its magics."""
         return self.text
 
-    def holds(self, piece: str) -> bool:
-        """Whether a piece of text stands here: rules and the search for their rows ask for the same few, and the text is searched once."""
-        found = self._standing.get(piece)
-        if found is None:
-            found = self._standing[piece] = piece in self.text
-        return found
+    def holds(self, pieces: tuple[str, ...]) -> bool:
+        """Whether one of some pieces of text stands here: rules and the search for their rows ask for the same few, and the text is
+        searched once."""
+        for finder in rows.finders(pieces):
+            found = self._standing.get(finder.pieces)
+            if found is None:
+                found = self._standing[finder.pieces] = finder.finds(self.text)
+            if found:
+                return True
+        return False
 
     def rows(self, pattern: re.Pattern[str]) -> list[int]:
         """1-based rows in which `pattern` is found, ascending."""

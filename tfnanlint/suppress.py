@@ -31,7 +31,7 @@ _OWN_COMMENT = re.compile(r"#[^\r\n]*(?:tfn:|noqa[^\r\n]*TFN\d)", re.I)
 
 def _mentioned(source: Source) -> bool:
     """Whether our prefix stands in a text at all: tells in a tenth of the time that nearly all texts need no search."""
-    return source.holds("tfn") or source.holds("TFN")
+    return source.holds(("tfn", "TFN"))
 
 
 @dataclass(slots=True)
