@@ -24,7 +24,7 @@ from tfnanlint.api import Any, Certainty, Claim, Context, Differentiated, Findin
 SPECTRA = ("tf.signal.stft", "tf.signal.fft")
 
 
-@rule("TFN208", "angle-at-origin", on="tf.atan2 tf.math.angle", near=True)
+@rule("TFN208", "angle-at-origin", on="tf.atan2 tf.math.angle")
 def check(angle: Site, here: Context) -> Iterator[Finding]:
     if angle.differentiated is Differentiated.NO or here.hidden(angle):
         return

@@ -23,7 +23,7 @@ https://e-com-net.com/article/1297566236749668352.htm (clipped to reduce_max: no
 from tfnanlint.api import Certainty, Claim, Context, Differentiated, Finding, Iterator, Site, Value, probability, rule
 
 
-@rule("TFN401", "bound-from-data", on="tf.clip_by_value tf.minimum tf.maximum", near=True)
+@rule("TFN401", "bound-from-data", on="tf.clip_by_value tf.minimum tf.maximum")
 def check(site: Site, here: Context) -> Iterator[Finding]:
     if site.op.name == "tf.clip_by_value":
         yield from clipped(site, here)

@@ -24,7 +24,7 @@ UNEQUAL = (ast.NotEq, ast.IsNot)
 FOREIGN = ("array", "number", "string", "sequence", "dict", "none")
 
 
-@rule("TFN407", "compare-with-nan", on="compare tf.equal tf.not_equal", words="nan NaN NAN", near=True)
+@rule("TFN407", "compare-with-nan", on="compare tf.equal tf.not_equal", words="nan NaN NAN")
 def check(subject, *rest) -> Iterator[Finding]:
     if isinstance(subject, Site):
         yield from judged(subject, subject.op.name == "tf.equal", False, *rest)

@@ -29,7 +29,7 @@ from tfnanlint.api import Certainty, Context, Finding, INF, Iterator, Site, on_a
 LOG_2 = math.log(2.0)
 
 
-@rule("TFN106", "exp-overflow", on="tf.exp tf.math.expm1 ops.exp2 tf.sinh tf.cosh tf.pow", default="MUST", near=True)
+@rule("TFN106", "exp-overflow", on="tf.exp tf.math.expm1 ops.exp2 tf.sinh tf.cosh tf.pow", default="MUST")
 def check(exp: Site, here: Context) -> Iterator[Finding]:
     param = "y" if exp.op.name == "tf.pow" else "x"
     x = exp.value(param)

@@ -25,7 +25,7 @@ from tfnanlint.api import Certainty, Claim, Context, Differentiated, Finding, It
 NEAR = 0.01  # next to 1, numbers below lose two digits and more
 
 
-@rule("TFN308", "expm1", on="tf.subtract", needs="exp( exp) exp, exponential", silent="MAY/YES", near=True)
+@rule("TFN308", "expm1", on="tf.subtract", needs="exp( exp) exp, exponential", silent="MAY/YES")
 def check(minus: Site, here: Context) -> Iterator[Finding]:
     for param, other, sign in (("x", "y", ""), ("y", "x", "-")):
         maker = minus.maker(param)

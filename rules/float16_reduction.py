@@ -29,7 +29,7 @@ CALLS = ("sum", "mean", "std", "variance", "var", "reduce_sum", "reduce_mean", "
 SQUARES = ("tf.nn.l2_loss", "tf.norm", "tf.math.reduce_variance", "tf.math.reduce_std")
 
 
-@rule("TFN604", "float16-reduction", on="file", words="float16 .half", near=True)
+@rule("TFN604", "float16-reduction", on="file", words="float16 .half")
 def check(module: object, here: Context) -> Iterator[Finding]:
     for name in CALLS:
         for node, point in here.calls(name):

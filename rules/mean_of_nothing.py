@@ -36,7 +36,7 @@ RESULTS = {"tf.reduce_mean": "of nothing the mean is 0 / 0, NaN", "tf.reduce_max
 
 
 @rule("TFN107", "mean-of-nothing", on="tf.reduce_mean tf.reduce_max tf.reduce_min",
-      needs="boolean_mask dynamic_partition gather", silent="MAY/NO MAY/UNKNOWN MAY/YES", near=True)
+      needs="boolean_mask dynamic_partition gather", silent="MAY/NO MAY/UNKNOWN MAY/YES")
 def check(reduction: Site, here: Context) -> Iterator[Finding]:
     x = reduction.value("x")
     axis = reduction.const("axis")

@@ -20,7 +20,7 @@ https://github.com/tensorflow/tensorflow/issues/411 (per_image_whitening returne
 from tfnanlint.api import Certainty, Claim, Context, Finding, Iterator, Site, Value, argument, moments, rule
 
 
-@rule("TFN310", "variance-by-moments", on="tf.subtract", needs="mean moments", silent="MAY/ANY/TESTS", near=True)
+@rule("TFN310", "variance-by-moments", on="tf.subtract", needs="mean moments", silent="MAY/ANY/TESTS")
 def check(minus: Site, here: Context) -> Iterator[Finding]:
     found = moments.variance_of(minus)
     if found is None or not here.numeric(found.x) or found.mean.library == "np" or drawn(found.x):

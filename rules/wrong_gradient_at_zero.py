@@ -24,7 +24,7 @@ No public report of it is known to us: it is here for what execution shows.
 from tfnanlint.api import Certainty, Claim, Context, Differentiated, Finding, Iterator, Site, Value, evidence, rule, words
 
 
-@rule("TFN209", "wrong-gradient-at-zero", on="tf.math.cumprod", near=True)
+@rule("TFN209", "wrong-gradient-at-zero", on="tf.math.cumprod")
 def check(product: Site, here: Context) -> Iterator[Finding]:
     x = product.value("x")
     if not here.numeric(x) or x.nonzero or x.guarded or flat(x, here):

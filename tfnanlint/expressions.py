@@ -61,7 +61,7 @@ class Interpreter(State):
 
         super().__init__(load(), last_names(), python.CONSTANTS)
         self.allowance = allowance
-        self.limit = self.at_most = MAX_STEPS
+        self.limit = MAX_STEPS
         self.abroad = 0 if callers_abroad else MAX_ABROAD
         self.drafting = not callers_abroad
 
@@ -99,14 +99,10 @@ class Interpreter(State):
         if handler is None:
             return unknown()
         self.steps += 1
-        reads = self.reads
         if self.depth >= MAX_DEPTH or self.steps > self.limit:
-            if self.brevity.stamp and self.depth < MAX_DEPTH:
-                self.brevity.used = True
-                reads.append(self.brevity)
-            else:
-                self.cut_short = True
-            return unknown()  # and so for good, but briefly: asking again would cost as much again
+            self.cut_short = True
+            return unknown()  # and so for good: asking again would cost as much again
+        reads = self.reads
         if handler in _LEAVES:  # it assumes nothing
             found = memo[node] = handler(self, node, point)
             return found
@@ -136,15 +132,12 @@ class Interpreter(State):
             origin = value.origin
             return origin if isinstance(origin, Site) and origin.node is node else self.application(node, point)
         key = (node, id(point.memo))
-        if key in self._sites:
-            return self._sites[key]
-        made = self.application(node, point)  # the value, when somebody asks for it, has this origin
-        if made is None and isinstance(node, ast.Call) and self._applies(node, point):
-            origin = self.evaluate(node, point).origin
-            made = origin if isinstance(origin, Site) and origin.node is node else None
-        if not self.brevity.used:
-            self._sites[key] = made
-        return made
+        if key not in self._sites:
+            self._sites[key] = self.application(node, point)  # the value, when somebody asks for it, has this origin
+            if self._sites[key] is None and isinstance(node, ast.Call) and self._applies(node, point):
+                origin = self.evaluate(node, point).origin
+                self._sites[key] = origin if isinstance(origin, Site) and origin.node is node else None
+        return self._sites[key]
 
     def operation(self, node: ast.BinOp, point: Point) -> Site | None:
         """A site for an operator that may also join texts or lists. Whether it does takes the value on its left: whoever finds something
@@ -252,7 +245,6 @@ class Interpreter(State):
                                source=point.module.source, name=name))
 
     def _made(self, site: Site) -> Site:
-        site._brevity = self.brevity
         site._apply = lambda callee, args: self.apply(callee, [Fixed(a) for a in args], {})
         point = site.point  # not the site itself: it would hold itself for ever
         site._maker = lambda node: self.maker(node, point)

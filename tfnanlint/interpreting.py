@@ -31,17 +31,6 @@ class Nesting:
         self.stamp = 0
 
 
-class Brevity:
-    """The assumption that nothing is known of what takes more than few evaluations to find out, made for one question; `used` as soon
-    as something was cut off on it."""
-
-    __slots__ = ("stamp", "used")
-
-    def __init__(self) -> None:
-        self.stamp = 0
-        self.used = False
-
-
 class Interpreting:
     """The state of an interpreter, and what its parts ask of those that build on them."""
 
@@ -54,7 +43,7 @@ class Interpreting:
         self.depth = 0
         self.steps = 0
         self.allowance = INF
-        self.limit = self.at_most = 0  # evaluations to answer a question
+        self.limit = 0
         self.cut_short = False
         self.abroad = 0
         # A draft leaves callers and settings in other files for later: the file and the name of each that it did without.
@@ -65,7 +54,6 @@ class Interpreting:
         self.reads: list[Any] = []  # the assumptions read by what is being computed
         self.active_loops = self.asking = self.inlined = 0  # loops that are tried, parameters whose callers are asked, calls that are followed
         self.nesting = Nesting()
-        self.brevity = Brevity()
         self._sites: dict[tuple[ast.expr, int], Site | None] = {}
         self._stamps = 0
         self._held: dict[Any, tuple[Any, tuple[tuple[Any, int], ...]]] = {}

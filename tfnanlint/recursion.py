@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from typing import Any, Callable
 
 from tfnanlint import calls
 from tfnanlint.calls import Function, Handed
@@ -13,7 +12,6 @@ from tfnanlint.statements import Walk
 from tfnanlint.values import NOTHING, Note, Value, covers, number, unknown, widen
 
 FEW_STEPS = 150  # evaluations per question, after what a file may cost
-NEAR_STEPS = 40  # for a rule that finds what it looks for near by, or hardly ever
 _TRIES = 6  # assumptions about one function that are tried before nothing is said of it
 
 
@@ -32,33 +30,8 @@ class Recursion(Containers):
         found = self.settled_call(function, positional, keywords)
         self.allowance -= self.steps - begun
         if self.allowance <= 0:
-            self.limit = min(self.limit, FEW_STEPS)
+            self.limit = FEW_STEPS
         return found
-
-    def briefly(self, ask: Callable[..., Any], *args: Any) -> Any:
-        """What `ask` gives with `NEAR_STEPS` evaluations to a question. What is cut off for that is known to no other question."""
-        limit, mark = self.limit, len(self.reads)
-        if limit <= NEAR_STEPS:
-            return ask(*args)
-        self.limit, self.brevity.stamp = NEAR_STEPS, self.next_stamp()
-        try:
-            return ask(*args)
-        finally:
-            self.limit = limit if self.allowance > 0 else FEW_STEPS
-            self.brevity.stamp, self.brevity.used = 0, False
-            del self.reads[mark:]
-
-    def at_length(self, ask: Callable[..., Any], *args: Any) -> Any:
-        """What `ask` gives with as many evaluations as there are, `briefly` or not: for what is kept for other questions."""
-        brevity = self.brevity
-        if not brevity.stamp:
-            return ask(*args)
-        kept = self.limit, self.steps, brevity.stamp, brevity.used
-        self.limit, self.steps, brevity.stamp, brevity.used = self.at_most if self.allowance > 0 else FEW_STEPS, 0, 0, False
-        try:
-            return ask(*args)
-        finally:
-            self.limit, self.steps, brevity.stamp, brevity.used = kept
 
     def again(self, function: Function, positional: list[Binding], keywords: dict[str, Binding]) -> Value:
         """What a call of a function gives that is being followed: what is assumed of it. The arguments are noted."""

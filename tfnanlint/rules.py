@@ -50,8 +50,8 @@ class Rule:
     """One rule: `on` are canonical op names or events; `words` must stand in a file for an event rule to run;
     `over` are codes that a finding of this rule replaces at the same place; of `needs` one piece of text must stand in a
     file for the rule to have work there ("exp" for what is said of exponentials), and after `tf.multiply:` what must for
-    that op to be looked at: it spares all other files the search. `arrays`: it looks at NumPy's functions, too. Of what it reports by
-    default, `silent` are the classes left out. `near`: a draft gives it few evaluations; it replaces no other rule, finds little far away."""
+    that op to be looked at: it spares all other files the search. `arrays`: it looks at NumPy's functions, too. Of the
+    certainties that it reports by default, `silent` are the classes that it leaves out."""
 
     code: str
     slug: str
@@ -65,7 +65,6 @@ class Rule:
     needs: tuple[str, ...] = ()
     arrays: bool = False
     silent: frozenset[Silence] = frozenset()
-    near: bool = False
 
     def targets(self, met: frozenset[Any]) -> tuple[str, ...]:
         """Those of `on` for which a file may have something; `met` are the `needs`, and those of their parts for one op, that it meets."""
@@ -83,7 +82,7 @@ _FOUND: list[Rule] = []
 
 
 def rule(code: str, slug: str, on: str, *, default: str = "MUST MAY", over: str = "", words: str = "",
-         preview: bool = False, needs: str = "", arrays: bool = False, silent: str = "", near: bool = False) -> Callable[[Callable], Callable]:
+         preview: bool = False, needs: str = "", arrays: bool = False, silent: str = "") -> Callable[[Callable], Callable]:
     """Announce the decorated function as the rule of its file; the module's docstring is its page.
 
     The parts of each text are separated by blanks; one of `silent` is `MAY/NO`: MAY where no gradient is taken. `UNKNOWN/YES/XLA`
@@ -96,7 +95,7 @@ def rule(code: str, slug: str, on: str, *, default: str = "MUST MAY", over: str 
         grades = frozenset(Certainty[name] for name in default.split())
         unsaid = frozenset(map(Silence.parsed, silent.split()))
         _FOUND.append(Rule(code, slug, tuple(on.split()), check, doc, grades, tuple(over.split()), tuple(words.split()),
-                           preview, tuple(needs.split()), arrays, unsaid, near))
+                           preview, tuple(needs.split()), arrays, unsaid))
         return check
 
     return announce
@@ -192,18 +191,18 @@ class Context:
 
     def masked(self, site: Site) -> Masked | None:
         """The later choice (`tf.where`) that throws away what a site gives outside its domain, if there is one."""
-        return self.interpreter.at_length(self.masks.of, site)
+        return self.masks.of(site)
 
     def flat_behind(self, root: Site) -> bool:
         """Whether no gradient comes back to a root, norm or deviation where it is 0: a later `tf.where` takes it only above 0, or
         it is squared. Then what it hands on is NaN under XLA only."""
-        return flattened(root, self.module) or self.interpreter.at_length(self.masks.keeps_positive, root)
+        return flattened(root, self.module) or self.masks.keeps_positive(root)
 
     def hidden(self, site: Site) -> bool:
         """Whether a later choice replaces what a site gives outside its domain and no gradient flows back from it."""
         masked = self.masked(site)
         if masked is None:
-            return site.differentiated is Differentiated.NO and self.interpreter.at_length(self.masks.passed_over, site, self.around(site.node))
+            return site.differentiated is Differentiated.NO and self.masks.passed_over(site, self.around(site.node))
         if masked.choice.op.name not in CLIPS:
             return masked.cut or site.differentiated is Differentiated.NO or of_labels(site)
         if site.op.name == "tf.divide":  # a clip cuts Inf off, not the NaN of 0 / 0

@@ -9,7 +9,6 @@ from tfnanlint.findings import Differentiated
 from tfnanlint.values import NO_CONSTANT, Note, Value, unknown
 
 if TYPE_CHECKING:
-    from tfnanlint.interpreting import Brevity
     from tfnanlint.ops import Op
     from tfnanlint.source import Source
 
@@ -29,7 +28,7 @@ class Site:
     """
 
     __slots__ = ("op", "node", "args", "complete", "hidden", "library", "point", "source", "name", "result", "_values",
-                 "_evaluate", "_apply", "_maker", "_differentiated", "_brevity")
+                 "_evaluate", "_apply", "_maker", "_differentiated")
 
     def __init__(self, op: Op, node: ast.expr, args: dict[str, ast.expr], evaluate: Callable[[ast.expr], Value],
                  *, complete: bool = True, library: str = "tf", point: Any = None, source: Source | None = None,
@@ -46,7 +45,6 @@ class Site:
         self.result: Value | None = None  # what it gave
         self._values: dict[str, Value] = {}
         self._evaluate = evaluate
-        self._brevity: Brevity | None = None
         self._apply: Callable[[Value, tuple[Value, ...]], Value] | None = None
         self._maker: Callable[[ast.expr], Op | None] | None = None
         self._differentiated: Callable[[Site], Differentiated] | None = None
@@ -65,9 +63,7 @@ class Site:
             node = self.args.get(param)
             if node is None:
                 return unknown()
-            found = self._evaluate(node)
-            if self._brevity is None or not self._brevity.used:
-                self._values[param] = found
+            found = self._values[param] = self._evaluate(node)
         return found
 
     def forget(self) -> None:
@@ -100,7 +96,7 @@ class Site:
         made = Site(self.op, self.node, self.args, self._evaluate, complete=False, library=self.library, point=self.point,
                     source=self.source, name=self.name)
         made.hidden, made.result, made._values = self.hidden, self.result, self._values
-        made._apply, made._maker, made._differentiated, made._brevity = self._apply, self._maker, self._differentiated, self._brevity
+        made._apply, made._maker, made._differentiated = self._apply, self._maker, self._differentiated
         return made
 
     def maker(self, param: str) -> Op | None:

@@ -61,8 +61,6 @@ def facts(rule: Rule) -> str:
         said.append(f"With `--certainty` only: {withheld(rule)}.")
     if rule.preview:
         said.append("In preview: off unless selected.")
-    if rule.near:
-        said.append("It looks near by: what is known only after many steps, through calls in calls or a long chain of names, it may miss.")
     if rule.over:
         said.append(f"At the same place it replaces {', '.join(rule.over)}.")
     return " ".join(said)
