@@ -32,11 +32,13 @@ z **= 2
 w = 2 \\
     **-1
 (x)**2; [x]**2
+v = (a  # or (
+     ** 2)
 """
 
 
 def test_a_double_star_that_unpacks_is_no_power():
-    assert powers(POWERS, Source("a.py", POWERS).line_starts) == [3, 4, 6, 9, 13, 15, 16]
+    assert powers(POWERS, Source("a.py", POWERS).line_starts) == [3, 4, 6, 9, 13, 15, 16, 18]
 
 
 def rows_with_powers(tree: ast.AST) -> Iterator[range]:

@@ -55,7 +55,8 @@ def powers(text: str, starts: list[int]) -> list[int]:
         before = place - 1
         while before >= 0 and text[before] in _BLANK:
             before -= 1
-        if before >= 0 and text[before] not in _OPENING:
+        commented = "\n" in text[before + 1:place] and "#" in text[text.rfind("\n", 0, before + 1) + 1:before + 1]
+        if before >= 0 and (text[before] not in _OPENING or commented):
             places.append(place)
         place = text.find("**", place + 2)
     return rows_of(starts, places)
