@@ -107,7 +107,7 @@ class Callers(Resolution):
         for aim, leading in aims:
             if aim is not None and aim.node is function.node:
                 positional, keywords, complete = calls.arguments(call, point)
-                return calls.bind_parameters(function, leading + positional, keywords) if complete else {}
+                return calls.bind_parameters(function, leading + positional, keywords, hidden=not complete)
         return None
 
     def _aim(self, callee: Value) -> tuple[Function | None, list[Binding]]:

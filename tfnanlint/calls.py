@@ -345,8 +345,9 @@ def _named(node: ast.AST, name: str) -> bool:
 
 
 def bind_parameters(function: Function, positional: list[Binding], keywords: dict[str, Binding],
-                    missing: Binding | None = None) -> dict[str, Binding]:
-    """Parameter name -> binding; defaults are evaluated where the function is defined; `missing` stands for the rest."""
+                    missing: Binding | None = None, hidden: bool = False) -> dict[str, Binding]:
+    """Parameter name -> binding; defaults are evaluated where the function is defined; `missing` stands for the rest. With `hidden`, `*` or
+    `**` may give any parameter that is not written in the call, and more."""
     spec = function.node.args
     names = [a.arg for a in spec.posonlyargs + spec.args]
     bound: dict[str, Binding] = dict(zip(names, positional))
@@ -359,8 +360,10 @@ def bind_parameters(function: Function, positional: list[Binding], keywords: dic
             bound[name] = binding
     if spec.kwarg:
         bound[spec.kwarg.arg] = Collected({name: binding for name, binding in keywords.items() if name not in known})
+    if hidden:
+        bound |= {rest.arg: Fixed(Value(kind=kind)) for rest, kind in ((spec.vararg, "sequence"), (spec.kwarg, "dict")) if rest is not None}
     for name, node in defaults_of(spec):
-        if name not in bound:
+        if name not in bound and not hidden:
             # What one call has put into a list or dict is there in the next.
             kept = isinstance(node, (ast.List, ast.Dict, ast.Set)) and name in function.changed
             bound[name] = Fixed(Value(kind="unknown")) if kept else Assigned(node, function.point)

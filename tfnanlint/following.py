@@ -264,7 +264,7 @@ class Following(Policies):
         handed = self._calls_of(function)
         if not handed or len(handed) > MAX_CALLERS or self.escapes(function):
             return None
-        return self.joined(heard([bound[parameter.name] if bound else Fixed(unknown()) for bound in handed], self))
+        return self.joined(heard([bound[parameter.name] for bound in handed], self))
 
     def _tried(self, parameter: Parameter) -> Value | None:
         """What the decorators of a test hand to a parameter: `@parameterized.parameters((1, 2), (3, 4))`."""
@@ -299,7 +299,7 @@ class Following(Policies):
         return found
 
     def _calls_of(self, function: Function) -> list[dict[str, Binding]]:
-        """The arguments of every call of a function, by parameter; {} for one whose arguments are hidden by `*`."""
+        """The arguments of every call of a function, by parameter."""
         return self.once(self.handed, function.node, [], self._found_calls_of, function)
 
     def _found_calls_of(self, function: Function) -> list[dict[str, Binding]]:
