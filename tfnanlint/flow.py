@@ -121,7 +121,7 @@ class Subscriptions:
         are those behind dots, with the places of the dots."""
         ends = [place + len(word) + 2 for word, place in words if word in self._makers]
         ends += [match.end() for match in self._maker.finditer(text)]
-        lines = [text[text.rfind("\n", 0, end) + 1:end] for end in ends if text.startswith("(", end - 1)]
+        lines = [text[text.rfind("\n", 0, end) + 1:end] for end in ends]
         return {match[1] for line in lines for match in self._made.finditer(line)}
 
     def _own_names(self, module: Module) -> set[str]:
