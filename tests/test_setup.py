@@ -284,6 +284,11 @@ NEAREST = {  # what is doubted, and the nearest that is not
     "a ratio of what was kept above 0": ("TFN101", "    return 2.0 + tf.math.log((x + 1e-7) / x)\n", "    return 2.0 + tf.math.log(x / (x + 1e-7))\n"),
     "a mean of squares": ("TFN102", "    return x / tf.sqrt(tf.reduce_mean(tf.square(x), axis=-1))\n",
                           "    return x / tf.sqrt(tf.reduce_mean(tf.nn.relu(x), axis=-1))\n"),
+    "a softplus of a weight": ("TFN304", "    w = tf.Variable(tf.zeros([3]))\n    return x * tf.math.log(1.0 + tf.exp(-w))\n",
+                               "    w = tf.Variable(tf.zeros([3]))\n    return tf.math.log(1.0 + tf.exp(-w * x))\n"),
+    "a softplus of a weight that is not in 16 bits": (
+        "TFN304", "    w = tf.Variable(tf.zeros([3], tf.float32))\n    return x * tf.math.log(1.0 + tf.exp(w))\n",
+        "    w = tf.Variable(tf.zeros([3], tf.float16))\n    return x * tf.math.log(1.0 + tf.exp(w))\n"),
     "a density that is tested": ("TFN312", "    y = tf.math.log(x.prob(3.0))\n    return tf.where(tf.math.is_inf(y), -1e32, y)\n",
                                  "    return tf.math.log(x.prob(3.0))\n"),
     "a clip where nothing differentiates": ("TFN206", "    return tf.maximum(tf.math.log(tf.nn.relu(x)), -15.0)\n",

@@ -17,7 +17,7 @@ from tfnanlint.site import Site, made_by, same
 from tfnanlint.values import INF, NUMERIC_KINDS, Note, Value
 
 SUMS = ("tf.reduce_sum", "tf.math.count_nonzero", "method.sum")
-_VARIABLES = ("tf.Variable", "tf.get_variable", "K.variable", "method.add_weight", "method.add_variable", "slim.variable")
+VARIABLES = ("tf.Variable", "tf.get_variable", "K.variable", "method.add_weight", "method.add_variable", "slim.variable")
 _INSIDE = ("tf.sqrt", "K.sqrt", "tf.square", "tf.pow", "tf.reduce_prod", "tf.math.l2_normalize")  # 0 where what they are given is
 _POWERS = ("tf.pow", "math.pow")
 _EXTREMES = ("tf.reduce_max", "tf.reduce_min")
@@ -140,7 +140,7 @@ def ordinary(divisor: Value, depth: int = 5) -> bool:
     """Whether 0 is what ordinary data give: nothing was counted, elements are equal or cut off, a state has not moved yet; and not
     only where a whole vector is 0, two points are one, or an exponential underflows."""
     divisor = widest(plain(divisor))
-    if made_by(divisor, *_VARIABLES) is not None:
+    if made_by(divisor, *VARIABLES) is not None:
         return True
     origin = divisor.origin
     if isinstance(origin, Note) and isinstance(origin.parent, Site) and origin.index is not None:
@@ -288,7 +288,7 @@ def _lifted(value: Value) -> bool:
 def handed_in(value: Value, depth: int = 4) -> bool:
     """A variable that starts with a value of which nothing is known, or what it is added to: whoever hands a variance in knows
     that it is positive, and has it trained so."""
-    made = made_by(widest(plain(value)), *_VARIABLES, "tf.add")
+    made = made_by(widest(plain(value)), *VARIABLES, "tf.add")
     if made is None or depth == 0:
         return False
     if made.op.name == "tf.add":
@@ -326,7 +326,7 @@ def passed(value: Value) -> bool:
 def _moved(value: Value) -> bool:
     """Whether a value is a variable that starts with what the program says, from where training may move it; what was handed in or
     computed and put into one is a setting, or an operand that a gradient is asked for."""
-    made = made_by(value, *_VARIABLES)
+    made = made_by(value, *VARIABLES)
     if made is None:
         return False
     param = MADE_WITH.get(made.op.name, "")
