@@ -423,6 +423,49 @@ class Handed(Binding):
             function.busy, function.stamp = before
 
 
+_NEVER_NONE = (ast.BinOp, ast.Compare, ast.Lambda, ast.List, ast.Tuple, ast.Dict, ast.Set, ast.JoinedStr, ast.ListComp, ast.DictComp, ast.SetComp)
+
+
+def outcome(test: ast.expr, point: Point) -> bool | None:
+    """What a test comes to, where what is written at the call being followed decides it: `mask is not None` where none is given."""
+    match test:
+        case ast.Constant(value=value):
+            return bool(value)
+        case ast.UnaryOp(op=ast.Not(), operand=inner):
+            found = outcome(inner, point)
+            return None if found is None else not found
+        case ast.BoolOp(op=operator, values=values):
+            outcomes = [outcome(value, point) for value in values]
+            settling = isinstance(operator, ast.Or)
+            return settling if settling in outcomes else None if None in outcomes else not settling
+        case ast.Compare(left=ast.Name() as name, ops=[ast.Is() | ast.IsNot() | ast.Eq() | ast.NotEq() as relation], comparators=[ast.Constant(value=value)]):
+            given = _handed(name, point)
+            same = _is(given, value) if given is not None else None
+            return None if same is None else same is isinstance(relation, (ast.Is, ast.Eq))
+        case ast.Name():
+            given = _handed(test, point)
+            return bool(given.value) if isinstance(given, ast.Constant) else None
+    return None
+
+
+def _is(given: ast.expr, value: Any) -> bool | None:
+    """Whether what is written in a call is a constant."""
+    if isinstance(given, ast.Constant) and (type(given.value) is type(value) or value is None or given.value is None):
+        return bool(given.value == value)
+    return False if value is None and isinstance(given, _NEVER_NONE) else None
+
+
+def _handed(name: ast.Name, point: Point) -> ast.expr | None:
+    """What a call that is being followed hands over under a name, as it is written there; None where it is not a parameter of it."""
+    binding = unrefined(point.lookup(name.id))
+    found: ast.expr | None = None
+    while isinstance(binding, Handed):
+        given = unrefined(binding.binding)
+        found = given.node if isinstance(given, Assigned) else None
+        binding = unrefined(given.point.lookup(given.node.id)) if isinstance(given, Assigned) and isinstance(given.node, ast.Name) else None
+    return found
+
+
 def recast(value: Value, dtype: str | None, entering: bool = False) -> Value:
     """A value in the dtype that a layer of Keras computes in: "" for that of a file that sets none, None where it cannot be told."""
     if entering and dtype and value.dtype is None and not value.known and value.kind in ("tensor", "unknown"):

@@ -353,6 +353,9 @@ class Interpreter(State):
         return self.joined([*found, last])
 
     def conditional(self, node: ast.IfExp, point: Point) -> Value:
+        known = calls.outcome(node.test, point)
+        if known is not None:
+            return self.evaluate(node.body if known else node.orelse, self.assuming(node.test, known, point))
         chosen, other = (self.evaluate(node.body, self.assuming(node.test, True, point)),
                          self.evaluate(node.orelse, self.assuming(node.test, False, point)))
         match node:
@@ -413,9 +416,8 @@ class Interpreter(State):
                                          computed=True))
             return self.supposed(found, leaf(node.func), node, point)
         positional, keywords, complete = calls.arguments(node, point)
-        if not complete:
-            return unknown() if not isinstance(callee.obj, ClassObject) else Value(kind="instance", obj=Instance(callee.obj))
-        return self.supposed(self.apply(callee, positional, keywords, node, point), leaf(node.func), node, point)
+        given = self.apply(callee, positional, keywords, node, point, hidden=not complete)
+        return self.supposed(given, leaf(node.func), node, point)
 
     def _apply_row(self, row: Op, name: str, node: ast.Call, point: Point) -> Value:
         site = self._call_site(row, name, node, point)

@@ -39,28 +39,31 @@ class Following(Policies):
     """The part of the interpreter that goes into callees and out to callers."""
 
     def apply(self, callee: Value, positional: list[Binding], keywords: dict[str, Binding], node: ast.Call | None = None,
-              point: Point | None = None) -> Value:
-        """What calling a value gives: functions of the program are followed, layers give their range."""
+              point: Point | None = None, hidden: bool = False) -> Value:
+        """What calling a value gives: functions of the program are followed, layers give their range. With `hidden`, `*` or `**` hands
+        over more than is written in the call: then only functions of the program, layers and models are followed."""
         target = callee.obj
         if isinstance(target, Bound):
             inner = target.function
             if isinstance(inner, Op):
-                return self._op(inner, target.args + positional, {**target.keywords, **keywords}, node, point)
+                return unknown() if hidden else self._op(inner, target.args + positional, {**target.keywords, **keywords}, node, point)
             return self.apply(Value(kind="function", obj=inner), target.args + positional,
-                              {**target.keywords, **keywords}, node, point)
+                              {**target.keywords, **keywords}, node, point, hidden)
         if isinstance(target, Choice):
-            return self.joined([self.apply(option, positional, keywords, node, point) for option in target.options])
+            return self.joined([self.apply(option, positional, keywords, node, point, hidden) for option in target.options])
         if isinstance(target, Function):
-            return self.call(target, positional, keywords)
+            return self.call(target, positional, keywords, hidden)
         if isinstance(target, ClassObject):
-            return Value(kind="instance", obj=Instance(target, node, point))
+            return Value(kind="instance", obj=Instance(target) if hidden else Instance(target, node, point))
         if isinstance(target, Instance):
             for name in ("call", "__call__"):
                 method = self.member(callee, name)
                 if method is not None:
                     handed: list[Binding] = [Recast(b, target.cls.module) if name == "call" else b for b in positional]
-                    return self.apply(method, handed, keywords, node, point)
+                    return self.apply(method, handed, keywords, node, point, hidden)
             return unknown("tensor")
+        if hidden and not (positional and callee.kind in ("layer", "model")):
+            return unknown()
         if isinstance(target, Op):
             return self._op(target, positional, keywords, node, point)
         if hasattr(target, "out") and positional:
@@ -103,16 +106,16 @@ class Following(Policies):
         self.gave(made, result)
         return result
 
-    def call(self, function: Function, positional: list[Binding], keywords: dict[str, Binding]) -> Value:
+    def call(self, function: Function, positional: list[Binding], keywords: dict[str, Binding], hidden: bool = False) -> Value:
         """The value a function returns for these arguments."""
         if not function.transparent:
             return unknown()
         if function.busy > 0:
-            return self.again(function, positional, keywords)
+            return self.again(function, positional, keywords, hidden)
         if self.inlined >= (MAX_INLINE if function.short else MAX_LONG):
             self.reads.append(self.nesting)
             return unknown()
-        return self.bounded_call(function, positional, keywords)
+        return self.bounded_call(function, positional, keywords, hidden)
 
     def _activated(self, function: Function) -> Scope:
         scope = Scope(function.node, function.point, function.module, function)

@@ -22,30 +22,30 @@ class Recursion(Containers):
     has few (`limit`). So what a file costs grows with its length, and hangs on nothing else.
     """
 
-    def bounded_call(self, function: Function, positional: list[Binding], keywords: dict[str, Binding]) -> Value:
+    def bounded_call(self, function: Function, positional: list[Binding], keywords: dict[str, Binding], hidden: bool = False) -> Value:
         """The result of a call, on account."""
         if self.inlined:
-            return self.settled_call(function, positional, keywords)
+            return self.settled_call(function, positional, keywords, hidden)
         begun = self.steps
-        found = self.settled_call(function, positional, keywords)
+        found = self.settled_call(function, positional, keywords, hidden)
         self.allowance -= self.steps - begun
         if self.allowance <= 0:
             self.limit = FEW_STEPS
         return found
 
-    def again(self, function: Function, positional: list[Binding], keywords: dict[str, Binding]) -> Value:
+    def again(self, function: Function, positional: list[Binding], keywords: dict[str, Binding], hidden: bool = False) -> Value:
         """What a call of a function gives that is being followed: what is assumed of it. The arguments are noted."""
         self.reads.append(function)
         if function.assumed is not None:
-            bound = calls.bind_parameters(function, positional, keywords)
+            bound = calls.bind_parameters(function, positional, keywords, hidden=hidden)
             function.arguments.append({name: binding.value(self) for name, binding in bound.items()})
         return function.assumed or NOTHING
 
-    def settled_call(self, function: Function, positional: list[Binding], keywords: dict[str, Binding]) -> Value:
+    def settled_call(self, function: Function, positional: list[Binding], keywords: dict[str, Binding], hidden: bool) -> Value:
         """The result of a call; of a recursive function one that covers its inner calls, with what arrives there."""
         mark, outer = len(self.reads), (function.assumed, function.arguments)
         function.assumed = None
-        bound = calls.bind_parameters(function, positional, keywords)
+        bound = calls.bind_parameters(function, positional, keywords, hidden=hidden)
         found = self._followed(function, bound)
         if function not in self.reads[mark:]:
             function.assumed, function.arguments = outer

@@ -10,7 +10,7 @@ from typing import Any, Callable
 
 from tfnanlint.aliases import (CHANGING, Bindings, Copies, Filled, Held, InPlace, Mutated, attribute_set, connected, copied, copy, copy_items, extends,
                                objects, output, shared, uniform, viewed, whole)
-from tfnanlint.calls import assigned_attributes
+from tfnanlint.calls import assigned_attributes, outcome
 from tfnanlint.conditions import ASSERTIONS, leaf, path_of, root_of, spoken_of
 from tfnanlint.nodes import caught, declared, loaded, nodes_in
 from tfnanlint.scopes import (Assigned, Binding, Element, Fixed, Imported, Iterated, Joined, Loop, Point, Raised, Refined, Scope, Stored,
@@ -147,7 +147,7 @@ class Walk:
                               lambda: self._branch(node.test, False, node.orelse)])
 
     def _branch(self, test: ast.expr, truth: bool, body: list[ast.stmt]) -> bool:
-        if isinstance(test, ast.Constant) and bool(test.value) != truth:
+        if outcome(test, self.scope.here()) is (not truth):
             return False
         self.assume(test, truth)
         if _says_training(test) is not (not truth):
