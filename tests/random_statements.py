@@ -206,6 +206,25 @@ class MoreStatements:
         self._define([f"def {name}(t):", *indented(body)], f"next({name}({{x}}))", f"next(iter({name}({{x}})))", f"[u for u, _ in zip({name}({{x}}), range(2))][-1]")
         return []
 
+    def optioned(self, scope: Any) -> list[str]:
+        """A function whose tests are decided by what a call hands over, called with `*`, with `**` and with constants, and one that passes it on."""
+        name, inner = self._new("optioned"), self._function_scope(["t"])
+        e = [self.expression(inner, ["t"], simple=True) for _ in range(6)]
+        tests = [self.random.choice(("floor is None", "floor is not None", "not on", "on", "how == 'sum'", "how != 'none'", "on and floor is not None", "not (on or how == 'none')",
+                                     "floor is None or on", "how", "options.get('on')", "rest", "floor == 0.5", "floor == None", "on is True", "how is None")) for _ in range(4)]
+        lines = [f"def {name}(t, floor=None, *rest, on=False, how='sum', **options):", "    reveal(t)", f"    v = {e[0]}", f"    if {tests[0]}:", f"        v = {e[1]}", "    else:",
+                 f"        v = tf.abs({e[2]}) if floor is None else tf.abs({e[2]}) + floor * 0.0", "    reveal(v)"]
+        lines += self.random.choice(([f"    if {tests[1]}:", f"        v = {e[3]}"], [f"    while {tests[1]}:", f"        v = {e[3]}", "        break"],
+                                     [f"    if {tests[1]}:", f"        return {e[3]}"], [f"    how = how if {tests[3]} else None", f"    if {tests[1]}:", f"        v = {e[3]}"]))
+        lines += [f"    w = {e[4]} if {tests[2]} else {e[5]}", "    reveal(w)", f"    return {self.random.choice(('v', 'w', '(v, w)[0]'))}"]
+        on = self.random.choice(("True", "False", "flag"))
+        lines += ["", "", f"def pass_{name}(t, floor=None, on=False, **options):", f"    return {name}(t, floor, on=on, **options)"]
+        self._define(lines, f"{name}({{x}})", f"{name}({{x}}, 0.5)", f"{name}({{x}}, floor={{c}})", f"{name}({{x}}, on={on})", f"{name}({{x}}, how='none', on={on})",
+                     f"{name}({{x}}, *[{{c}}])", f"{name}({{x}}, *([0.5] if flag else []))", f"{name}({{x}}, **({{{{'on': True}}}} if flag else {{{{}}}}))",
+                     f"{name}({{x}}, **dict(how='none', floor={{c}}))", f"pass_{name}({{x}}, {{c}})", f"pass_{name}({{x}}, on={on}, how='none')", f"pass_{name}({{x}}, **dict(on=True))",
+                     f"functools.partial({name}, floor={{c}})({{x}}, **dict(on=flag))")
+        return []
+
     MORE = (variable, variable, in_place, in_place, of_array, of_array, of_array, item_augmented, item_augmented, item_augmented, nested_loops, nested_loops, captured, captured, captured,
             comprehended, comprehended, context, context)
-    MORE_DEFINITIONS = (guarded, guarded, generator, counter, layer_with_weights)
+    MORE_DEFINITIONS = (guarded, guarded, generator, counter, layer_with_weights, optioned, optioned)

@@ -181,7 +181,7 @@ class Following(Policies):
             parameter.stamp = 0
             self.asking -= 1
         self.settled(parameter, mark)
-        if arriving is None:
+        if arriving is None or arriving.kind == "none" and _public(function):  # nobody calls it for what is left out everywhere
             annotated = self._annotated(function, parameter.name)
             if annotated is not None:
                 return annotated
@@ -569,6 +569,12 @@ def _is_loss(loss: Value, function: Function) -> bool:
     if isinstance(target, Instance):
         return function.owner is target.cls
     return isinstance(target, Function) and target.node is function.node
+
+
+def _public(function: Function) -> bool:
+    """Whether code outside of the project may call a function or make an object of its class."""
+    name = function.owner.name if function.owner is not None and function.name == "__init__" else function.name
+    return not name.startswith("_")
 
 
 def _called_elsewhere(function: Function) -> bool:
