@@ -14,13 +14,14 @@ A clip to exactly [-1, 1] keeps the value and leaves the gradient infinite; the 
 float32, 1e-3 in float16 (`1 - 1e-8` is 1 in float32). The masked form gives the exact angle everywhere with a gradient of 0 at
 the edge. For the angle between two vectors `tf.atan2(norm(cross), dot)` has no edge at all except for zero vectors.
 
-Doubtful is a number like `2 * p - 1` of a parameter that is only tested on one side: the test says nothing of the other edge.
+Doubtful is a number like `2 * p - 1` of a parameter that is only tested on one side: the test says nothing of the other edge. So is
+an angle at the edge between things that an object holds, where nothing shows that a gradient is taken: normals of a scene.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/acos
 https://github.com/davidsandberg/facenet/issues/692 (arccos of 1.0000001)
 """
 
-from tfnanlint.api import (INF, Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Note, Site, Value, domain,
+from tfnanlint.api import (INF, Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Note, Site, Value, domain, evidence,
                            looks_for_nan, named_safe, plain, repairs, rule, truth_only, words)
 
 FINITE_AT_THE_EDGE = ("tf.acos", "tf.asin", "tf.acosh")
@@ -41,11 +42,12 @@ def check(inverse: Site, here: Context) -> Iterator[Finding]:
     certainty = Certainty.UNKNOWN if magnitude_of_unknown(x, here) else here.grade(x, surely=where.fails(x))
     if certainty is not Certainty.MUST and (looks_for_nan(here.around(inverse.node)) or named_safe(inverse, "x")):
         return
+    at_rest = not outside and inverse.op.name in FINITE_AT_THE_EDGE and inverse.differentiated is Differentiated.UNKNOWN and evidence.held(x)
     name = NAMES.get(inverse.op.name, inverse.op.name.rpartition(".")[2])
     edge = "the gradient is Inf" if inverse.op.name in FINITE_AT_THE_EDGE else "the result is Inf"
     what = f"a value that is {words(x)}" if x.known else "a value about which nothing is known"
     yield here.finding(inverse, "x", f"{name} of {what}: at {limits(where.lo, where.hi)} {edge}" + (", beyond it NaN" if outside else ""),
-                       certainty, fixes(inverse, where.lo, where.hi, here), doubtful=tested_on_one_side(x, here))
+                       certainty, fixes(inverse, where.lo, where.hi, here), doubtful=tested_on_one_side(x, here) or at_rest)
 
 
 def magnitude_of_unknown(x: Value, here: Context) -> bool:

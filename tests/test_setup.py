@@ -320,6 +320,27 @@ def test_the_direction_of_what_could_not_be_followed_is_doubtful(given, shown):
     assert ("TFN201" in {one.code for one in checked.findings}, checked.unsure) == (shown, int(not shown))
 
 
+OF_A_SCENE = """\
+import tensorflow as tf
+
+
+class Scene:
+    def __init__(self, other=None, edges=None):
+        self.normals = other.normals if other is not None else tf.Variable(edges, trainable=False)
+
+    def angles(self, index, x):
+        n = tf.gather(self.normals, index)
+        return tf.acos(tf.clip_by_value(tf.reduce_sum(n * FACTOR, -1), -1.0, 1.0))
+"""
+
+
+@pytest.mark.parametrize("factor, shown", [("tf.gather(self.normals, index + 1)", False), ("x", True), ("tf.Variable(tf.zeros([3]))", True)])
+def test_the_edge_of_an_angle_between_what_an_object_holds_is_doubtful(factor, shown):
+    """`TFN105`: nothing that a gradient could be taken to is behind it."""
+    checked = check_source(Source("a.py", OF_A_SCENE.replace("FACTOR", factor)), policy(Setup()))
+    assert (["TFN105"] if shown else [], int(not shown)) == ([one.code for one in checked.findings], checked.unsure)
+
+
 def test_a_number_tested_on_one_side_says_nothing_of_the_other():
     """`TFN105`: 2 * p - 1 of a p above 0."""
     body = "    x = x if x > 0 else 0.5\n    return tf.math.erfinv(tf.convert_to_tensor(2.0 * x - 1.0))\n"

@@ -12,6 +12,7 @@ from tfnanlint.conditions import path_of
 from tfnanlint.docstrings import promises_positive
 from tfnanlint.exponents import on_a_grid
 from tfnanlint.masks import plain
+from tfnanlint.ops import SETTINGS
 from tfnanlint.ops.variables import MADE_WITH, starts_at_random
 from tfnanlint.site import Site, made_by, same
 from tfnanlint.values import INF, NUMERIC_KINDS, Note, Value
@@ -52,6 +53,26 @@ def widest(value: Value) -> Value:
         return value
     found = note.result
     return found if (found.lo, found.hi, found.zero) == (value.lo, value.hi, value.zero) else value
+
+
+def held(value: Value, limit: int = 60) -> bool:
+    """Whether a value is made of numbers and of what objects hold: no argument of a function, no weight and no call is behind it."""
+    queue, seen, stored = [value], 0, False
+    while queue and seen < limit:
+        one = queue.pop()
+        seen += 1
+        if one.kind not in NUMERIC_KINDS or one.kind == "number":
+            continue
+        origin = behind(one)
+        if isinstance(origin, Site):
+            if origin.op.name in VARIABLES or not origin.args:
+                return False
+            queue += [origin.value(param) for param in ([origin.op.passes] if origin.op.passes else origin.args) if param not in SETTINGS]
+        elif origin is None or one.evident or origin.parameter or origin.passed or origin.computed or origin.outer:
+            return False
+        else:
+            stored = True
+    return stored and not queue
 
 
 def promised(value: Value, depth: int = 4) -> bool:

@@ -226,7 +226,7 @@ class Interpreter(State):
         right = self.evaluate(node.right, point)
         if right.kind == "sequence":
             return unknown("tensor") if left.kind != "number" else Value(kind="sequence")
-        if left.is_number and right.is_number and left.kind == right.kind == "number":
+        if left.is_number and right.is_number and left.kind == right.kind == "number" and not (left.dtype in FLOATS or right.dtype in FLOATS):
             folded = _folded(node.op, left.const, right.const)
             if folded is not None:
                 folded.origin = site
@@ -317,7 +317,7 @@ class Interpreter(State):
         operand = self.evaluate(node.operand, point)
         if isinstance(node.op, ast.USub):
             if operand.is_number and operand.kind == "number":
-                return number(-operand.const)
+                return number(-operand.const).but(dtype=operand.dtype) if operand.dtype in FLOATS else number(-operand.const)
             site = self._operator_site("tf.negative", node, {"x": node.operand}, point)
             return self._result(site)
         if isinstance(node.op, ast.UAdd):

@@ -320,7 +320,9 @@ def limit(dtype: str | None, attribute: str) -> Value | None:
     found = {"max": limits.max, "min": -limits.max, "eps": limits.eps, "epsilon": limits.eps, "tiny": limits.tiny,
         "smallest_normal": limits.tiny,
              "resolution": 10.0 ** math.floor(math.log10(limits.eps) + 1)}.get(attribute)
-    return None if found is None else number(found)
+    if found is None:
+        return None
+    return number(found).but(dtype=dtype) if attribute in ("max", "min") else number(found)  # a number of NumPy's: twice it is Inf
 
 
 def _constants() -> dict[str, Value]:

@@ -489,12 +489,12 @@ op("tf.math.count_nonzero", "tf.count_nonzero ops.count_nonzero tnp.count_nonzer
 op("tf.argmax", "tf.math.argmax tf.arg_max K.argmax ops.argmax tnp.argmax np.argmax tf.argmin tf.math.argmin tf.arg_min "
    "K.argmin ops.argmin tnp.argmin np.argmin raw.ArgMax raw.ArgMin", "x axis output_type name",
    lambda site: Value(0.0, INF, dtype=indices(site, "int64", "int32", "output_type")), reference="tf.argmax(x, -1)")
-op("tf.math.bincount", "tf.bincount ops.bincount np.bincount", "x weights minlength maxlength dtype name", t.ranged(0.0, INF),
-   untested="takes integers")
+op("tf.math.bincount", "tf.bincount ops.bincount np.bincount", "x weights minlength maxlength dtype name",
+   lambda site: Value(0.0, INF, dtype=None if site.given("weights") else indices(site, "int32", "int32", "dtype")), untested="takes integers")
 op("tf.math.zero_fraction", "tf.nn.zero_fraction", "x name",
    lambda site: Value(0.0, 1.0, nan=site.value("x").emptied), reference="tf.math.zero_fraction(x)")
-op("tf.histogram_fixed_width", "np.histogram ops.histogram", "x value_range nbins dtype name", t.ranged(0.0, INF),
-   untested="needs a range")
+op("tf.histogram_fixed_width", "np.histogram ops.histogram", "x value_range nbins dtype name",
+   lambda site: Value(0.0, INF, dtype=indices(site, "int32", "int32", "dtype") if site.library == "tf" else None), untested="needs a range")
 
 # Segments: a segment without elements gives 0 (sums, means), 1 (products), or the extreme number (max, min)
 

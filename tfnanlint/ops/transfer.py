@@ -86,7 +86,7 @@ def with_kind(result: Value, *inputs: Value) -> Value:
 
 def _dtype(a: Value, b: Value) -> str | None:
     if a.kind == "number" == b.kind:
-        return "float64"  # Python arithmetic
+        return next((one.dtype for one in (a, b) if one.dtype in FLOATS), "float64")  # Python's arithmetic, beside a number of NumPy's NumPy's
     if a.kind == "array" and _of_numpy(b) or b.kind == "array" and _of_numpy(a):
         return None if "float64" not in (a.dtype, b.dtype) else "float64"
     return joined_dtype((a, b))
