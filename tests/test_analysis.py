@@ -115,3 +115,15 @@ def test_a_draft_goes_on_where_no_other_file_calls(tmp_path, monkeypatch, beside
     found = check_source(Source(str(tmp_path / "lib.py"), LIBRARY), repository.policy(load())).findings
     assert len(made) == judgements
     assert [one.code for one in found] == ([] if judgements == 2 else ["TFN101"]) and all(one.fixes for one in found)
+
+
+HELPED = "import tensorflow as tf\n\n\ndef _log(p):\n    return tf.math.log(p)\n\n\ndef entropy(p):\n    return 2.0 - tf.reduce_max(_log(p))\n"
+CALLER = "import lib\nimport tensorflow as tf\n\n\ndef loss(x):\n    return lib.entropy({})\n"
+
+
+@pytest.mark.parametrize("beside, codes", [("", []), (CALLER.format("tf.nn.relu(x)"), ["TFN101"]), (CALLER.format("tf.nn.relu(x) + 2.0"), []), (CALLER.format("x"), [])])
+def test_what_another_file_hands_over_arrives_through_a_helper(tmp_path, beside, codes):
+    """A draft knows nothing of it and finds nothing: the place is judged once more where another file calls."""
+    (tmp_path / "lib.py").write_text(HELPED)
+    (tmp_path / "main.py").write_text(beside)
+    assert [one.code for one in check_source(Source(str(tmp_path / "lib.py"), HELPED), repository.policy(load())).findings] == codes

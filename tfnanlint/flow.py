@@ -23,7 +23,7 @@ from tfnanlint.rules import EVENTS, Context, Rule
 from tfnanlint.scopes import Assigned, Fixed, Imported, Point
 from tfnanlint.source import Source, holds_tests
 from tfnanlint.site import Site
-from tfnanlint.values import Value
+from tfnanlint.values import Note, Value
 
 INTERNAL = "TFN000"
 # Evaluations in followed calls that the draft of a file may cost, and more for each of its lines: half of the time that following
@@ -238,6 +238,8 @@ class Analysis:
                     left = None if any(map(shown, judged)) else draft.unknown(node, point)
                     if left is not None:
                         unknown[node] = left, judged
+                elif isinstance(node, ast.Call) and draft.passed_on(node, point):
+                    doubtful[node] = node.lineno
             in_file = draft.of_file()
             self.cut_short = draft.interpreter.cut_short
             again = bool(doubtful) or bool(in_file)
@@ -371,6 +373,20 @@ class File:
         """Findings of the rules that look at a file as a whole."""
         return [finding for one in self.subscribed.events["file"] if self.module.source.holds(one.words)
                 for finding in self.run(one, self.module, None)]
+
+    def passed_on(self, node: ast.Call, point: Point) -> bool:
+        """Whether an op is applied to a parameter that a function of this file fills with one of its own, of which callers in other files,
+        which a draft does not look for, may know more."""
+        site = self.interpreter.site(node, point)
+        if site is None or not site.op.main or site.op.name not in self.subscribed.by_op:
+            return False
+        origin = site.value(site.op.main).origin
+        passed = False
+        while isinstance(origin, Note) and origin.parent is not None:
+            passed = passed or origin.passed
+            origin = origin.parent
+        return (passed and isinstance(origin, Note) and bool(origin.parameter)
+                and (self.module.source.path, getattr(origin.node, "name", "")) in self.interpreter.overlooked)
 
     def unknown(self, node: ast.expr, point: Point) -> Unknown | None:
         """What is not known where an op is applied; None for what is no application, or where something is known of all."""
