@@ -112,7 +112,7 @@ def usable(value: Any) -> bool:
     shape = getattr(value, "shape", None)
     if shape is None or getattr(value, "dtype", None) is None or not hasattr(value, "numpy") and not hasattr(value, "ndim"):
         return False
-    return len(shape) <= 3 and size_of(value) <= 64 and getattr(value.dtype, "name", str(value.dtype)) in _DTYPES
+    return len(shape) <= 3 and None not in tuple(shape) and size_of(value) <= 64 and getattr(value.dtype, "name", str(value.dtype)) in _DTYPES
 
 
 def size_of(value: Any) -> int:
