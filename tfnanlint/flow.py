@@ -378,7 +378,7 @@ class File:
         """Whether an op is applied to a parameter that a function of this file fills with one of its own, of which callers in other files,
         which a draft does not look for, may know more."""
         site = self.interpreter.site(node, point)
-        if site is None or not site.op.main or site.op.name not in self.subscribed.by_op:
+        if site is None or not site.op.main or not any([Certainty.UNKNOWN in one.default for one in self.subscribed.by_op.get(site.op.name, ())]):
             return False
         origin = site.value(site.op.main).origin
         passed = False
