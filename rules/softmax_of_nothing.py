@@ -13,7 +13,8 @@ Good:
 With the lowest finite number a row with one open entry comes out exactly the same, and a row with none gets equal weights, which
 somebody has to mask afterwards (`weights * tf.cast(mask, weights.dtype)`). A causal mask, in which every position sees itself, and a mask
 that keeps the largest logits have an open entry in every row: they are not reported. Neither is a softmax of `tf.where(mask, scores, -np.inf)`
-whose NaN a second `tf.where` replaces: there both the value and the gradient are finite.
+whose NaN a second `tf.where` replaces: there both the value and the gradient are finite. The logsumexp of such a row is `-inf`, which an
+exponential, a softplus or a sigmoid makes 0: where it goes nowhere else, it is not reported either.
 
 See also: https://github.com/keras-team/keras/pull/21149, https://github.com/stevezheng23/reading_comprehension_tf/pull/69,
 https://www.tensorflow.org/api_docs/python/tf/nn/softmax
@@ -21,7 +22,7 @@ https://www.tensorflow.org/api_docs/python/tf/nn/softmax
 
 from __future__ import annotations
 
-from tfnanlint.api import INF, Any, Certainty, Claim, Context, Finding, Fix, Iterator, Note, Site, Value, rule
+from tfnanlint.api import INF, Any, Certainty, Claim, Context, Finding, Fix, Iterator, Note, Site, Value, absorbed, rule
 
 # Ops in the origin of a mask that leaves an entry open in every row.
 OPEN = frozenset(("tf.linalg.band_part", "tf.math.top_k", "tf.nn.top_k", "tf.reduce_max", "tf.sort", "tf.eye", "tf.argmax", "np.tril",
@@ -42,7 +43,7 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
                            node=choice.node if inside else None, covers=[site.node],
                            help="choose with tf.where(mask, scores, scores.dtype.min) instead of multiplying")
         return
-    if always_open(choice, here) or healed(site, site.value(param), here):
+    if always_open(choice, here) or healed(site, site.value(param), here) or taken_up(site, site.value(param)):
         return
     yield here.finding(site, param, f"masked with -inf: where a whole row is masked {outcome(site, site.value(param))}", Certainty.MAY,
                        finite(choice, site, param, here))
@@ -52,10 +53,19 @@ def outcome(site: Site, x: Value) -> str:
     """What becomes of a row of -inf. A choice lets no gradient through where it takes -inf, so that of logsumexp ends there."""
     if site.op.name != "tf.reduce_logsumexp":
         return f"the {site.op.name.rsplit('.', 1)[-1]} is NaN"
+    return "logsumexp is -inf, and a loss made of it inf" if chosen(x) else "the gradient of logsumexp is NaN"
+
+
+def chosen(x: Value) -> bool:
+    """Whether a tf.where puts the -inf in, which lets no gradient back from there."""
     while isinstance(x.origin, Site) and x.origin.op.passes and x.origin.op.name not in HANDED:
         x = x.origin.value(x.origin.op.passes)
-    chosen = isinstance(x.origin, Site) and x.origin.op.name == "tf.where"
-    return "logsumexp is -inf, and a loss made of it inf" if chosen else "the gradient of logsumexp is NaN"
+    return isinstance(x.origin, Site) and x.origin.op.name == "tf.where"
+
+
+def taken_up(site: Site, x: Value) -> bool:
+    """Whether the logsumexp of a masked row only goes into what is 0 at -inf: softplus(logsumexp(positive) + logsumexp(negative))."""
+    return site.op.name == "tf.reduce_logsumexp" and chosen(x) and absorbed(site)
 
 
 def healed(site: Site, x: Value, here: Context) -> bool:

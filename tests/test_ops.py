@@ -19,6 +19,7 @@ import pytest
 from tfnanlint import ops
 from tfnanlint.dev import signatures
 from tfnanlint.ops import transfer as t
+from tfnanlint.ops.variables import VARIABLES
 from tfnanlint.site import Site
 from tfnanlint.values import FLOATS, INF, SMALLEST, Value, number
 
@@ -233,6 +234,11 @@ def test_row_admits_what_tensorflow_returns(row, dtype, size):
 
 
 # Names, parameters, constants
+
+
+def test_variables_are_the_rows_that_say_what_they_start_with():
+    assert set(VARIABLES) == {row.name for row in ops.ROWS if row.starts}
+    assert all(row.starts in row.params for row in ops.ROWS if row.starts)
 
 
 def test_table_has_its_rows():

@@ -7,7 +7,7 @@ from typing import Any, Iterator
 
 from tfnanlint import evidence, moments, repairs
 from tfnanlint.assertions import looks_for_nan, named_count, named_safe, named_scale
-from tfnanlint.endings import decides, never_reached
+from tfnanlint.endings import absorbed, decides, never_reached
 from tfnanlint.epsilons import NEAREST
 from tfnanlint.domains import Domain, domain, domains, filler
 from tfnanlint.exponents import exponential_of, on_a_grid, opposite, shifted_by_maximum, tame
@@ -22,7 +22,7 @@ from tfnanlint.rules import Changed, Context, Part, rule
 from tfnanlint.site import Site, made_by, part_of, same
 from tfnanlint.values import FLOATS, INF, NO_CONSTANT, SMALLEST, Note, Value, number, number_text, rounded, words
 
-__all__ = ["Any", "argument", "ast", "branches", "Certainty", "Changed", "Claim", "clipped", "COMPILE", "Context", "decides", "Differentiated", "Domain",
+__all__ = ["absorbed", "Any", "argument", "ast", "branches", "Certainty", "Changed", "Claim", "clipped", "COMPILE", "Context", "decides", "Differentiated", "Domain",
            "domain", "domains", "evidence", "exponential_of", "FAMILIES", "filler", "Finding", "Fix", "FLOATS", "image", "INF",
            "Iterator", "last_layer", "layer_names", "linear", "logged", "looks_for_nan", "made_by", "maker", "mask_test", "Masked",
            "moments", "Named", "named_count", "named_safe", "named_scale", "NEAREST", "never_reached", "NO_CONSTANT", "Note", "number",

@@ -32,6 +32,8 @@ SUMMARIES = frozenset("scalar histogram scalar_summary histogram_summary AddTpuS
 _SINKS = re.compile(r"gradients?|jacobian|batch_jacobian|(?:\w*_)?(?:grad|gradients|train|training|optimi[sz]e|minimi[sz]e|updates?)(?:_\w+)?")
 # What hands no gradient back where it is given 0: 2 * 0 and sign(0) are 0, and so is 0 / norm.
 _FLAT_AT_ZERO = frozenset("abs square norm l2_loss".split())
+# What is 0 at -Inf, and hands back a gradient of 0 there.
+_ABSORBING = frozenset("exp softplus sigmoid".split())
 _ASKED = frozenset("shape dtype name ndim".split())
 _CASTS = frozenset("cast saturate_cast astype".split())
 _WHOLE = re.compile(r"u?int\d*|bool")
@@ -189,17 +191,17 @@ class Endings:
         return any(read.lineno >= node.lineno and any(isinstance(outer, ast.Call) and leaf(outer.func) in NAN_TESTS for outer, _ in self._above(whole, read))
                    for path in self.paths(node) for whole, read, _ in self._read.get(path, ()))
 
-    def only_straight(self, node: ast.AST, into_it: Callable[[ast.AST, ast.AST], bool]) -> bool:
-        """Whether every way from an expression goes straight into what a test of (what stands around, a part of it) asks for."""
+    def only_straight(self, node: ast.AST, into_it: Callable[[list[tuple[ast.AST, ast.AST]]], bool]) -> bool:
+        """Whether every way from an expression goes straight into what a test of all (what stands around, a part of it) asks for."""
         whole = next((one for one in self._on_row.get(node.lineno, ()) if node in self._outer(one)), None)
         if whole is None:
             return False
         if whole is not node:
-            return into_it(*self._above(whole, node)[-1])
+            return into_it(self._above(whole, node))
         into = self.assigned(whole)
         reads = self._read.get(into, ()) if into is not None else ()
         return bool(reads) and all(name is not one and name.lineno > whole.end_lineno and not isinstance(one, _BODIES)
-                                   and into_it(*self._above(one, name)[-1]) for one, name, _ in reads)
+                                   and into_it(self._above(one, name)) for one, name, _ in reads)
 
     def only_returned(self, node: ast.AST) -> bool:
         """Whether an expression is returned as it is, at once or by the only name that it is assigned to, and nothing else reads it."""
@@ -366,11 +368,28 @@ def _decides(node: ast.AST, point: Point, interpreter: Interpreter, depth: int) 
     return bool(found) and all([_decides(call, where, interpreter, depth - 1) for call, where in found])
 
 
-def _compares(outer: ast.AST, inner: ast.AST) -> bool:
+def absorbed(site: Any) -> bool:
+    """Whether all that becomes of what a site gives is 0 where that is -Inf, with a gradient of 0: it is added to something and that
+    given to an exponential, a softplus or a sigmoid."""
+    point = site.point
+    return (point is not None and point.over is None and hasattr(site.node, "lineno")
+            and endings_of(point.scope, point.scope.module).only_straight(site.node, _absorbs))
+
+
+def _absorbs(above: list[tuple[ast.AST, ast.AST]]) -> bool:
+    for outer, inner in reversed(above):
+        if not (isinstance(outer, ast.BinOp) and isinstance(outer.op, ast.Add)):
+            return isinstance(outer, ast.Call) and leaf(outer.func) in _ABSORBING and bool(outer.args) and outer.args[0] is inner
+    return False
+
+
+def _compares(above: list[tuple[ast.AST, ast.AST]]) -> bool:
+    outer, inner = above[-1]
     return isinstance(outer, ast.Compare) or isinstance(outer, ast.Call) and inner is not outer.func and leaf(outer.func) in _ORDERS
 
 
-def _flattens(outer: ast.AST, inner: ast.AST) -> bool:
+def _flattens(above: list[tuple[ast.AST, ast.AST]]) -> bool:
+    outer, inner = above[-1]
     if isinstance(outer, ast.Call):
         return leaf(outer.func) in _FLAT_AT_ZERO and bool(outer.args) and outer.args[0] is inner
     if not isinstance(outer, ast.BinOp):

@@ -13,12 +13,11 @@ from tfnanlint.docstrings import promises_positive
 from tfnanlint.exponents import on_a_grid
 from tfnanlint.masks import plain
 from tfnanlint.ops import SETTINGS
-from tfnanlint.ops.variables import MADE_WITH, starts_at_random
+from tfnanlint.ops.variables import VARIABLES, starts_at_random
 from tfnanlint.site import Site, made_by, same
 from tfnanlint.values import INF, NUMERIC_KINDS, Note, Value
 
 SUMS = ("tf.reduce_sum", "tf.math.count_nonzero", "method.sum")
-VARIABLES = ("tf.Variable", "tf.get_variable", "K.variable", "method.add_weight", "method.add_variable", "slim.variable")
 _INSIDE = ("tf.sqrt", "K.sqrt", "tf.square", "tf.pow", "tf.reduce_prod", "tf.math.l2_normalize")  # 0 where what they are given is
 _POWERS = ("tf.pow", "math.pow")
 _EXTREMES = ("tf.reduce_max", "tf.reduce_min")
@@ -65,7 +64,7 @@ def held(value: Value, limit: int = 60) -> bool:
             continue
         origin = behind(one)
         if isinstance(origin, Site):
-            if origin.op.name in VARIABLES or not origin.args:
+            if origin.op.starts or not origin.args:
                 return False
             queue += [origin.value(param) for param in ([origin.op.passes] if origin.op.passes else origin.args) if param not in SETTINGS]
         elif origin is None or one.evident or origin.parameter or origin.passed or origin.computed or origin.outer:
@@ -316,7 +315,7 @@ def handed_in(value: Value, depth: int = 4) -> bool:
         parts = [made.value("x"), made.value("y")]
         inside = [handed_in(part, depth - 1) for part in parts]
         return any(inside) and all(one or part.lo >= 0 or not part.known for one, part in zip(inside, parts))
-    param = MADE_WITH.get(made.op.name, "")
+    param = made.op.starts
     start = made.value(param) if made.given(param) else None
     # What is computed may be anything.
     return start is not None and not isinstance(start.origin, Site) and start.obj is None and not start.known and start.kind in NUMERIC_KINDS
@@ -350,7 +349,7 @@ def _moved(value: Value) -> bool:
     made = made_by(value, *VARIABLES)
     if made is None:
         return False
-    param = MADE_WITH.get(made.op.name, "")
+    param = made.op.starts
     start = made.value(param) if made.given(param) else None
     return start is None or start.known or start.kind not in ("tensor", "unknown") or _difference(start)
 

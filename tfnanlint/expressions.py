@@ -18,7 +18,6 @@ from tfnanlint.names import is_tensorflow
 from tfnanlint.ops import SYNONYMS, Op, last_names, load
 from tfnanlint.ops import transfer as t
 from tfnanlint.ops.promotion import LIBRARIES, before_meeting, of_bfloat16, promoted
-from tfnanlint.ops.variables import MADE_WITH
 from tfnanlint.resolution import asks_size
 from tfnanlint.scopes import Assigned, Binding, Fixed, Loop, Parameter, Point, Refined, heard, refinements, unrefined
 from tfnanlint.site import Site
@@ -422,7 +421,7 @@ class Interpreter(State):
     def _apply_row(self, row: Op, name: str, node: ast.Call, point: Point) -> Value:
         site = self._call_site(row, name, node, point)
         value = self._result(site)
-        if row.name in MADE_WITH:
+        if row.starts:
             return self._as_kept(site, value)
         return self._refined_result(site, value, row.refines) if row.refines else value
 

@@ -14,7 +14,7 @@ from tfnanlint.findings import Differentiated
 from tfnanlint.following import HOOKS
 from tfnanlint.nodes import nodes_in
 from tfnanlint.ops import SETTINGS
-from tfnanlint.ops.variables import MADE_WITH, started
+from tfnanlint.ops.variables import started
 from tfnanlint.scopes import Parameter, Point, Scope
 from tfnanlint.site import Site
 from tfnanlint.source import holds_tests
@@ -528,7 +528,7 @@ def _rigid(value: Value, site: Site, smooth: set[Site], limit: int = 60) -> bool
         while origin is not None and not isinstance(origin, Site):
             origin = getattr(origin, "parent", None)
         if origin is not None and (origin in seen or origin.op.name in _STEPS or origin.op.name.startswith("tf.random.")
-                                   or origin.op.name in MADE_WITH and origin.const("trainable", True) is False
+                                   or origin.op.starts and origin.const("trainable", True) is False
                                    or one.known and origin is one.origin and _own_array(origin, site) or _handed_array(origin, site)):
             continue
         if origin is not None and origin.op.name == "tf.py_function" and leaf(getattr(origin.node, "func", origin.node)) in _IN_NUMPY:

@@ -66,6 +66,14 @@ class Site:
             found = self._values[param] = self._evaluate(node)
         return found
 
+    def limits(self, origin: Any) -> bool:
+        """Whether the op bounds a value of this origin: tf.maximum(total, floor) of total."""
+        if self.op.bounds:
+            for value in self._values.values():
+                if value.origin is origin:
+                    return True
+        return False
+
     def forget(self) -> None:
         """Ask for every argument anew."""
         for param in self.args:

@@ -473,8 +473,20 @@ def _joined_origin(values: list[Value]):
             break
     else:
         return first
-    widest = max(values, key=lambda v: (v.origin is not None, v.zero, v.nan or v.inf, -v.lo, v.hi))
+    widest = max(values, key=_admitted)
+    for v in values:
+        if v.origin is not None and v.origin is not widest.origin and _admitted(v) == _admitted(widest) and _limits(widest.origin, v.origin):
+            widest = v
     return Note("", parent=widest.origin)
+
+
+def _admitted(value: Value) -> tuple[bool, bool, bool, float, float]:
+    return (value.origin is not None, value.zero, value.nan or value.inf, -value.lo, value.hi)
+
+
+def _limits(made: Any, other: Any) -> bool:
+    """Whether the op application `made` bounds `other`, by something of which nothing is known: the branch without a bound stands for both."""
+    return not isinstance(made, Note) and made.limits(other)
 
 
 def widen(old: Value, new: Value) -> Value:

@@ -36,6 +36,8 @@ class Op:
     trace follows. `pure` is False for random sources and variables. `reference` spells the TensorFlow expression that
     the soundness test runs; empty for rows that cannot be executed alone (the reason stands in `untested`).
     `refines` names a condition and the branches it holds (fails) in: tf.where, tf.boolean_mask.
+    `bounds` marks rows whose result is an operand or a limit for it: tf.maximum, tf.clip_by_value.
+    `starts` names the parameter that says what the variable starts with which a row makes; empty where it makes none.
     `first` is the spelling of TensorFlow before 1.14, which has not the row's name yet, where files written for it can use it.
     `numeric` is False for rows whose result is not a number (layers, optimizers, shapes kept apart).
     """
@@ -55,6 +57,8 @@ class Op:
     untested: str = ""
     first: str = ""
     refines: tuple[str, ...] = ()
+    bounds: bool = False
+    starts: str = ""
 
     def params_of(self, alias: str) -> tuple[str, ...]:
         """Parameter order of one spelling."""

@@ -177,8 +177,8 @@ def _past_nan(site: Site, choose: Any) -> Value:
     return result.but(lo=either.lo, hi=either.hi, zero=either.zero, nan=x.nan and y.nan, inf=either.inf)
 
 
-row("maximum", _fmax, "x y name", ops="maximum fmax", np="maximum", more="K.maximum np.fmax")
-row("minimum", _fmin, "x y name", ops="minimum fmin", np="minimum", more="K.minimum np.fmin")
+row("maximum", _fmax, "x y name", ops="maximum fmax", np="maximum", more="K.maximum np.fmax", bounds=True)
+row("minimum", _fmin, "x y name", ops="minimum fmin", np="minimum", more="K.minimum np.fmin", bounds=True)
 
 
 def _clip_by_value(site: Site) -> Value:
@@ -195,7 +195,7 @@ def _limit(site: Site, param: str, side: float) -> Value:
 
 
 op("tf.clip_by_value", "K.clip ops.clip np.clip tnp.clip raw.ClipByValue", "x clip_value_min clip_value_max name",
-   _clip_by_value, reference="tf.clip_by_value(x, clip_value_min, clip_value_max)")
+   _clip_by_value, bounds=True, reference="tf.clip_by_value(x, clip_value_min, clip_value_max)")
 
 
 def _clipped_to_norm(x: Value, norm: Value) -> Value:

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Callable
 
-from tfnanlint.ops import op
+from tfnanlint.ops import ROWS, op
 from tfnanlint.ops import transfer as t
 from tfnanlint.ops.arrays import INTEGERS, as_tensor, dtype_given, like
 from tfnanlint.site import Site, made_by
@@ -30,10 +30,6 @@ def _trainable(site: Site) -> bool:
     return site.const("trainable", True) is not False
 
 
-# Rows that make a variable, and the parameter that says what it starts with.
-MADE_WITH = {"tf.Variable": "initial_value", "tf.get_variable": "initializer", "method.add_weight": "initializer", "K.variable": "value"}
-
-
 def moved_by_training(site: Site, of_metric: bool = False) -> bool:
     """Whether training assigns to the variable that a site makes; Keras does not train those of metrics."""
     return site.const("trainable", not of_metric) is not False and not (of_metric and site.op.name == "method.add_weight")
@@ -41,7 +37,7 @@ def moved_by_training(site: Site, of_metric: bool = False) -> bool:
 
 def started(site: Site) -> Value:
     """What a variable holds before anything is assigned to it."""
-    param = MADE_WITH[site.op.name]
+    param = site.op.starts
     if site.op.name == "method.add_weight" and not site.given(param):
         return number(0.0) if dtype_given(site) in INTEGERS else unknown()  # floats get random numbers
     found = site.value(param)
@@ -56,8 +52,8 @@ _RANDOM = re.compile(r"glorot|xavier|he_|lecun|orthogonal|variance_?scaling|(?:r
 
 def starts_at_random(site: Site) -> bool:
     """Whether a variable starts with random numbers: so do those whose initializer is left to TensorFlow."""
-    param = MADE_WITH.get(site.op.name)
-    if param is None or site.hidden or not site.complete and not site.given(param):
+    param = site.op.starts
+    if not param or site.hidden or not site.complete and not site.given(param):
         return False
     if not site.given(param):
         return param == "initializer" and dtype_given(site) not in NO_FLOATS
@@ -116,11 +112,11 @@ def _start(site: Site, param: str) -> Value:
 op("tf.Variable", "keras.Variable ops.Variable tf.variable", "initial_value trainable validate_shape caching_device name "
    "variable_def dtype import_scope constraint synchronization aggregation shape",
    lambda site: variable(site, _start(site, "initial_value"), dtype_given(site)),
-   untested="its value depends on training", pure=False,
+   untested="its value depends on training", pure=False, starts="initial_value",
    positions=dict.fromkeys(("keras.Variable", "ops.Variable"), ("initial_value", "shape", "dtype", "trainable", "name")))
 op("K.variable", "", "value dtype name constraint",
    lambda site: variable(site, site.value("value"), dtype_given(site)), untested="its value depends on training",
-   pure=False)
+   pure=False, starts="value")
 op("K.zeros", "K.ones K.random_uniform_variable K.random_normal_variable", "shape dtype name",
    lambda site: Value(evident=True, dtype=dtype_given(site, "float32")), untested="a variable in Keras 2", pure=False)
 op("K.eye_variable", "", "size", lambda site: Value(evident=True), untested="a variable in Keras 2", pure=False)
@@ -129,10 +125,11 @@ op("tf.get_variable",
    "name shape dtype initializer regularizer trainable collections caching_device partitioner validate_shape "
    "use_resource custom_getter constraint",
    lambda site: variable(site, _start(site, "initializer"), dtype_given(site, "float32")),
-   untested="its value depends on training", pure=False, main="initializer")
+   untested="its value depends on training", pure=False, main="initializer", starts="initializer")
 op("method.add_weight", "method.add_variable", "self shape initializer dtype trainable name constraint regularizer",
    lambda site: variable(site, _start(site, "initializer"), dtype_given(site)),
-   untested="its value depends on training", pure=False)
+   untested="its value depends on training", pure=False, starts="initializer")
+VARIABLES = tuple(row.name for row in ROWS if row.starts)
 op("method.get_slot", "method.add_slot method._zeros_slot method.add_variable_from_reference", "self reference name initializer",
    lambda site: Value(evident=True), untested="the state of an optimizer: what its updates make of it", pure=False)
 def _changed(change: Callable[[Value, Value], Value], variable: str) -> Callable[[Site], Value]:
