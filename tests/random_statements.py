@@ -225,6 +225,32 @@ class MoreStatements:
                      f"functools.partial({name}, floor={{c}})({{x}}, **dict(on=flag))")
         return []
 
+    def configured(self, scope: Any) -> list[str]:
+        """A class whose objects keep what they are made with, by which their methods decide; another one holds two of them."""
+        name, inner = self._new("Set"), self._function_scope(["t"])
+        e = [self.expression(inner, ["t"], simple=True) for _ in range(6)]
+        tests = [self.random.choice(("self.floor is None", "self.floor is not None", "self.on", "not self.on", "self.how == 'sum'", "self.how != 'none' and self.on",
+                                     "self.act is None", "self.on is True", "self.fixed", "self.floor == 0.5", "not self.floor")) for _ in range(4)]
+        stored = self.random.choice(("self.floor = floor", "floor = floor", "if floor == 0.5:\n            floor = None", "self.on = False", "on = on and t is not None"))
+        lines = [f"class {name}:", "    act = None", "", "    def __init__(self, t, floor=None, *, on=False, how='sum', act=tf.abs):", f"        {stored}", "        self.t, self.floor = t, floor"
+                 if self.random.random() < 0.2 else "        self.floor = floor", "        self.on = on", "        self.how = how", "        self.act = act", "        self.fixed = True",
+                 *self.random.choice(([], ["        if how == 'none':", "            self.on = True"], ["        self.change(t)"])), "",
+                 "    def change(self, t):", *self.random.choice((["        return t"], ["        self.on = not self.on", "        return t"])), "",
+                 "    def use(self, t):", "        return self(t) + 0.0", "",
+                 "    def __call__(self, t):", "        reveal(t)", f"        v = {e[0]}", f"        if {tests[0]}:", f"            v = {e[1]}", "        reveal(v)", f"        if {tests[1]}:", f"            return {e[2]}",
+                 f"        w = {e[3]} if {tests[2]} else {e[4]}", "        reveal(w)", f"        return v * self.floor if {tests[3]} and self.floor else self.act(w) if self.act else w"]
+        child, holder = self._new("Child"), self._new("Holder")
+        lines += ["", "", f"class {child}({name}):", "    def __init__(self, t, on=True, **options):", "        super().__init__(t, on=on, **options)",
+                  *self.random.choice(([], ["        self.floor = 0.25"], ["        self.how = 'none'"]))]
+        lines += ["", "", f"class {holder}:", "    def __init__(self, t, floor=0.5, on=False):", f"        self.one = {name}(t, floor, on=on)", f"        self.two = {name}(t, on=on, how='none')",
+                  "", "    def both(self, t):", "        reveal(self.one(t))", "        return self.one(t) + self.two.use(t)"]
+        on = self.random.choice(("True", "False", "flag"))
+        self._define(lines, f"{name}({{x}})({{y}})", f"{name}({{x}}, 0.5)({{y}})", f"{name}({{x}}, floor={{c}}, on={on}).use({{y}})", f"{name}({{x}}, how='none', act=None)({{y}})",
+                     f"{name}({{x}}, {{c}}, act=tf.sigmoid)({{y}})", f"{name}({{x}}, **dict(on={on}, floor={{c}}))({{y}})", f"{child}({{x}})({{y}})", f"{child}({{x}}, on={on}, floor={{c}}).use({{y}})",
+                     f"{holder}({{x}}).both({{y}})", f"{holder}({{x}}, {{c}}, on={on}).both({{y}})", f"{holder}({{x}}, on=True).one({{y}})",
+                     f"[{name}({{x}}, on=True), {name}({{x}}, {{c}})][{self.random.randrange(2)}]({{y}})", f"({name}({{x}}, on=True) if flag else {name}({{x}}, 0.5))({{y}})")
+        return []
+
     MORE = (variable, variable, in_place, in_place, of_array, of_array, of_array, item_augmented, item_augmented, item_augmented, nested_loops, nested_loops, captured, captured, captured,
             comprehended, comprehended, context, context)
-    MORE_DEFINITIONS = (guarded, guarded, generator, counter, layer_with_weights, optioned, optioned)
+    MORE_DEFINITIONS = (guarded, guarded, generator, counter, layer_with_weights, optioned, optioned, configured, configured)

@@ -29,7 +29,7 @@ ITEMS = {
     "across_files": "absolute; relative; packages; re-exports; import x as y; constants; star imports; circular imports; "
                     "missing files; differentiated; attributes of an instance from another file",
     "classes": "attributes from __init__; attributes assigned twice; attributes joined over methods; attributes from build and call; inheritance; properties; "
-               "instances held in attributes; TF1 model classes; attributes of an instance; class attributes and static members",
+               "instances held in attributes; TF1 model classes; attributes of an instance; what an object was made with; class attributes and static members",
     "layers_and_models": "activation as a string; activation as a function; activation as a layer; layers.Activation; "
                          "keras.activations; activation as a lambda; Sequential; model.predict; functional; subclassed; tf.layers; "
                          "slim; tf.estimator; loss as a function; loss as a string; loss as a class; losses in a list and a dict; "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import collections
 import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -160,14 +161,16 @@ class ClassObject:
 
 
 class Instance:
-    """An object of a class of the program; `site` is the call that made it, None for `self`."""
+    """An object of a class of the program; `node` is the call that made it, None for `self`. Of the attributes somebody asked for, `given`
+    holds what that call was given for them; None where more than that may be in one."""
 
-    __slots__ = ("cls", "node", "point")
+    __slots__ = ("cls", "node", "point", "given")
 
     def __init__(self, cls: ClassObject, node: ast.Call | None = None, point: Point | None = None):
         self.cls = cls
         self.node = node
         self.point = point
+        self.given: dict[str, Binding | None] = {}
 
 
 class Parent:
@@ -218,6 +221,44 @@ def assigned_attributes(method: Any) -> set[str]:
             elif isinstance(target, ast.Attribute):
                 _own(target, owner, found)
     return found
+
+
+def stored_as_given(method: Any) -> dict[str, ast.Name | ast.Constant]:
+    """The attributes that a method assigns once and always, a parameter as it arrives or a constant: `self.eps = eps`."""
+    known = getattr(method, "stored", None)
+    if known is None:  # kept with the tree
+        known = method.stored = _stored(method)
+    return known
+
+
+def _stored(method: Any) -> dict[str, ast.Name | ast.Constant]:
+    if not method.args.args:
+        return {}
+    owner, bound = method.args.args[0].arg, set()
+    times: collections.Counter[str] = collections.Counter()
+    for node in nodes_in(method):
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            bound.add(node.id)
+        elif isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load) and _named(node.value, owner):
+            times[node.attr] += 1
+    found: dict[str, ast.Name | ast.Constant] = {}
+    for statement in method.body:
+        for target in statement.targets if isinstance(statement, ast.Assign) else [statement.target] if isinstance(statement, ast.AnnAssign) else []:
+            if isinstance(target, ast.Attribute) and times[target.attr] == 1 and _named(target.value, owner):
+                if isinstance(statement.value, ast.Constant) or isinstance(statement.value, ast.Name) and statement.value.id not in bound:
+                    found[target.attr] = statement.value
+    return {} if owner in bound else found
+
+
+def tested_attributes(function: Any) -> list[str]:
+    """The attributes of its first parameter that the tests in a function read."""
+    known = getattr(function, "tested", None)
+    if known is None:  # kept with the tree
+        owner = function.args.args[0].arg if function.args.args else ""
+        tests = [node.test for node in nodes_in(function) if isinstance(node, (ast.If, ast.IfExp))]
+        known = function.tested = sorted({inner.attr for test in tests for inner in nodes_in(test)
+                                          if isinstance(inner, ast.Attribute) and _named(inner.value, owner)})
+    return known
 
 
 def replaced(method: Any, attribute: str) -> set[ast.expr]:
@@ -421,49 +462,6 @@ class Handed(Binding):
             return self.binding.value(interpreter)
         finally:
             function.busy, function.stamp = before
-
-
-_NEVER_NONE = (ast.BinOp, ast.Compare, ast.Lambda, ast.List, ast.Tuple, ast.Dict, ast.Set, ast.JoinedStr, ast.ListComp, ast.DictComp, ast.SetComp)
-
-
-def outcome(test: ast.expr, point: Point) -> bool | None:
-    """What a test comes to, where what is written at the call being followed decides it: `mask is not None` where none is given."""
-    match test:
-        case ast.Constant(value=value):
-            return bool(value)
-        case ast.UnaryOp(op=ast.Not(), operand=inner):
-            found = outcome(inner, point)
-            return None if found is None else not found
-        case ast.BoolOp(op=operator, values=values):
-            outcomes = [outcome(value, point) for value in values]
-            settling = isinstance(operator, ast.Or)
-            return settling if settling in outcomes else None if None in outcomes else not settling
-        case ast.Compare(left=ast.Name() as name, ops=[ast.Is() | ast.IsNot() | ast.Eq() | ast.NotEq() as relation], comparators=[ast.Constant(value=value)]):
-            given = _handed(name, point)
-            same = _is(given, value) if given is not None else None
-            return None if same is None else same is isinstance(relation, (ast.Is, ast.Eq))
-        case ast.Name():
-            given = _handed(test, point)
-            return bool(given.value) if isinstance(given, ast.Constant) else None
-    return None
-
-
-def _is(given: ast.expr, value: Any) -> bool | None:
-    """Whether what is written in a call is a constant."""
-    if isinstance(given, ast.Constant) and (type(given.value) is type(value) or value is None or given.value is None):
-        return bool(given.value == value)
-    return False if value is None and isinstance(given, _NEVER_NONE) else None
-
-
-def _handed(name: ast.Name, point: Point) -> ast.expr | None:
-    """What a call that is being followed hands over under a name, as it is written there; None where it is not a parameter of it."""
-    binding = unrefined(point.lookup(name.id))
-    found: ast.expr | None = None
-    while isinstance(binding, Handed):
-        given = unrefined(binding.binding)
-        found = given.node if isinstance(given, Assigned) else None
-        binding = unrefined(given.point.lookup(given.node.id)) if isinstance(given, Assigned) and isinstance(given.node, ast.Name) else None
-    return found
 
 
 def recast(value: Value, dtype: str | None, entering: bool = False) -> Value:

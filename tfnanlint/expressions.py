@@ -18,6 +18,7 @@ from tfnanlint.names import is_tensorflow
 from tfnanlint.ops import SYNONYMS, Op, last_names, load
 from tfnanlint.ops import transfer as t
 from tfnanlint.ops.promotion import LIBRARIES, before_meeting, of_bfloat16, promoted
+from tfnanlint.outcomes import outcome
 from tfnanlint.resolution import asks_size
 from tfnanlint.scopes import Assigned, Binding, Fixed, Loop, Parameter, Point, Refined, heard, refinements, unrefined
 from tfnanlint.site import Site
@@ -352,7 +353,7 @@ class Interpreter(State):
         return self.joined([*found, last])
 
     def conditional(self, node: ast.IfExp, point: Point) -> Value:
-        known = calls.outcome(node.test, point)
+        known = outcome(node.test, point)
         if known is not None:
             return self.evaluate(node.body if known else node.orelse, self.assuming(node.test, known, point))
         chosen, other = (self.evaluate(node.body, self.assuming(node.test, True, point)),
@@ -450,6 +451,8 @@ class Interpreter(State):
         if value.dtype in FLOATS or value.dtype is None:
             found = [one.but(lo=rounded(one.lo, value.dtype), hi=rounded(one.hi, value.dtype), dtype=value.dtype, kind="tensor", origin=one.origin)
                      if one.kind == "number" else one for one in found]
+        elif site.library == "tf":
+            found = [t.in_dtype(one, value.dtype) for one in found]
         result = self.joined(found) if len(found) > 1 else found[0]
         if result.kind not in NUMERIC_KINDS:  # a branch of tf.cond that gives several
             return result.but(zero=result.zero, origin=site)

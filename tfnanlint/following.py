@@ -34,6 +34,8 @@ MAX_CALLERS = 24  # calls joined at one parameter; with more, nothing is said of
 MAX_INLINE = 6  # calls inside calls
 MAX_LONG = 3  # calls around one of a long function: what one further inside gives is hardly ever known, and takes most of the time
 
+_LASTING = frozenset(("number", "none", "function", "layer", "class", "dtype", "string"))  # what nobody changes in an object that holds it
+
 
 class Following(Policies):
     """The part of the interpreter that goes into callees and out to callers."""
@@ -424,6 +426,10 @@ class Following(Policies):
         field = self._field(owner.obj, attr) if attr in cls.fields else None
         if field is not None:
             return field.value(self)
+        given = self.constructed(owner.obj, attr)
+        own = given.value(self) if given is not None else None
+        if own is not None and own.kind in _LASTING:
+            return own
         key = (cls, attr, len(classes))
         if key not in self.attributes:
             self.attributes[key] = self._attribute(classes, attr)

@@ -7,7 +7,9 @@ one of them hands over a value that cannot be 0.
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+import functools
+import re
+from typing import TYPE_CHECKING, Any, Callable
 
 from tfnanlint import calls
 from tfnanlint.callers import Callers
@@ -42,7 +44,31 @@ class Reads:
 
 
 class Instances(Callers):
-    """The part of the interpreter that goes from a class to the calls of its instances."""
+    """The part of the interpreter that goes from a class to the calls of its instances, and to the calls that made them."""
+
+    def constructed(self, instance: Instance, attr: str) -> Binding | None:
+        """What one object was made with, where its class does nothing but keep it under that name; None where that is not seen."""
+        if attr not in instance.given:
+            instance.given[attr] = self._find_constructed(instance, attr)
+        return instance.given[attr]
+
+    def _find_constructed(self, instance: Instance, attr: str) -> Binding | None:
+        cls, node, point = instance.cls, instance.node, instance.point
+        method = self.method(cls, "__init__") if node is not None and point is not None else None
+        stored = calls.stored_as_given(method.node).get(attr) if method is not None and method.transparent else None
+        if node is None or point is None or method is None or stored is None:
+            return None
+        lineage = self.lineage(cls)
+        if [(one, name) for one in lineage for name in one.assigners(attr)] != [(method.owner, "__init__")] or self.method(cls, attr) is not None:
+            return None
+        if any(one.changed_outside(attr) for one in lineage) or any(map(_assigns_from_outside(attr), {cls.module.source.text, point.module.source.text})):
+            return None
+        if isinstance(stored, ast.Constant):
+            return Assigned(stored, method.point)
+        positional, keywords, complete = calls.arguments(node, point)
+        if not complete:
+            return None
+        return calls.bind_parameters(method, [Fixed(Value(kind="instance", obj=instance)), *positional], keywords).get(stored.id)
 
     def received(self, function: Function, name: str) -> Value | None:
         """What arrives at a parameter of `call`, where every call in the project hands over a value that cannot be 0."""
@@ -144,6 +170,12 @@ class Instances(Callers):
                               if isinstance(node, (ast.Name, ast.Attribute)) and leaf(node) == name and id(node) not in asked]
             self.name_reads[module, name] = Reads(found)
         return self.name_reads[module, name]
+
+
+@functools.cache
+def _assigns_from_outside(attr: str) -> Callable[[str], Any]:
+    """Looks for what may assign an attribute of an object that is not `self`: `scale.eps = 0.0`."""
+    return re.compile(rf"(?<!\bself)\.{re.escape(attr)}\b[^\n=]*(?<![!<>])=(?!=)").search
 
 
 def _paths(made: ast.Call, scope: Scope) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from tfnanlint import calls
-from tfnanlint.calls import Function, Handed
+from tfnanlint.calls import Function, Handed, Instance
 from tfnanlint.containers import Containers
 from tfnanlint.scopes import Binding, Fixed, Point, Scope
 from tfnanlint.statements import Walk
@@ -81,6 +81,7 @@ class Recursion(Containers):
             if isinstance(function.node, ast.Lambda):
                 return self.evaluate(function.node.body, function.point.under(handed, later=getattr(function.node, "named", False)))
             scope = self._activated(function)
+            self._keep(function, bound)
             for name, binding in handed.items():
                 scope.bind(name, binding)
             self.steps += len(function.node.body)
@@ -90,6 +91,15 @@ class Recursion(Containers):
             function.busy -= 1
             function.stamp = outer
             self.inlined = self.nesting.stamp = self.inlined - 1
+
+    def _keep(self, function: Function, bound: dict[str, Binding]) -> None:
+        """Look up what the tests in a method ask of its object: see `outcomes`."""
+        spec = function.node.args.args
+        owner = bound.get(spec[0].arg) if function.owner is not None and spec else None
+        instance = owner._value.obj if isinstance(owner, Fixed) and owner._value is not None else None
+        if isinstance(instance, Instance) and instance.node is not None:
+            for attr in calls.tested_attributes(function.node):
+                self.constructed(instance, attr)
 
     def _yielded(self, scope: Scope) -> Value:
         """What a generator hands out, one after the other; nothing is said where a `yield` stands in another expression."""

@@ -10,9 +10,10 @@ from typing import Any, Callable
 
 from tfnanlint.aliases import (CHANGING, Bindings, Copies, Filled, Held, InPlace, Mutated, attribute_set, connected, copied, copy, copy_items, extends,
                                objects, output, shared, uniform, viewed, whole)
-from tfnanlint.calls import assigned_attributes, outcome
+from tfnanlint.calls import assigned_attributes
 from tfnanlint.conditions import ASSERTIONS, leaf, path_of, root_of, spoken_of
 from tfnanlint.nodes import caught, declared, loaded, nodes_in
+from tfnanlint.outcomes import outcome
 from tfnanlint.scopes import (Assigned, Binding, Element, Fixed, Imported, Iterated, Joined, Loop, Point, Raised, Refined, Scope, Stored,
                               refinements, unrefined)
 from tfnanlint.values import Value

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from tfnanlint.ops import op
 from tfnanlint.ops import transfer as t
+from tfnanlint.ops.promotion import whole_number
 from tfnanlint.ops.transfer import INF, Value, same
 from tfnanlint.site import Site
+from tfnanlint.values import MIXED
 
 
 def truth(value: bool | None) -> Value:
@@ -127,7 +129,7 @@ def _where(site: Site) -> Value:
     condition, x, y = (site.value(param) for param in ("condition", "x", "y"))
     dtype = t.joined_dtype((x, y))
     if x.kind == "number" and y.kind == "array" and site.library != "np" or dtype == "bfloat16" and site.library == "np":
-        dtype = None  # the number is made a tensor first; and NumPy does not know bfloat16
+        dtype = MIXED if whole_number(x) else None  # the number is made a tensor first; and NumPy does not know bfloat16
     if condition.dtype == "bool" and condition.known and condition.lo == condition.hi:
         return _as_tensor(x if condition.lo == 1 else y, x, y, dtype)
     branches = [t.in_dtype(one, dtype) for one in (_tested_branch(site, x, True), _tested_branch(site, y, False))]

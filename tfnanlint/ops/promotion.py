@@ -29,7 +29,8 @@ def before_meeting(site: Site) -> dict[str, Value] | None:
             if value.dtype in FLOATS or value.dtype in WHOLE:
                 site._values[param] = value.but(dtype=None, zero=value.zero, token=value.token)
     elif site.library in ("tf", "K", "raw") and x.kind == "number" and y.kind == "array" and y.dtype in FLOATS:
-        site._values["y"] = y.but(dtype=None, zero=y.zero, token=y.token)
+        made = cut_off(y, MIXED) if whole_number(x) else y
+        site._values["y"] = made.but(dtype=None, zero=made.zero, token=made.token)
     else:
         return None
     return {"x": x, "y": y}
@@ -67,6 +68,11 @@ def indices(site: Site, tensorflow: str, keras: str, param: str = "") -> str | N
         named = site.value(param).const
         return named.rpartition(".")[2] if isinstance(named, str) and named.rpartition(".")[2] in WHOLE else None
     return {"np": "int64", "tnp": "int64", "method": "int64", "ops": keras, "K": keras}.get(site.name.partition(".")[0] or site.library, tensorflow)
+
+
+def whole_number(value: Value) -> bool:
+    """Whether a number is one of integers, to whose dtype TensorFlow brings the array that follows: tf.maximum(0, array)."""
+    return type(value.const) is int or value.dtype in WHOLE
 
 
 def cut_off(value: Value, dtype: str) -> Value:
