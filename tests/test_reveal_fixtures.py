@@ -33,7 +33,7 @@ ITEMS = {
     "layers_and_models": "activation as a string; activation as a function; activation as a layer; layers.Activation; "
                          "keras.activations; activation as a lambda; Sequential; model.predict; functional; subclassed; tf.layers; "
                          "slim; tf.estimator; loss as a function; loss as a string; loss as a class; losses in a list and a dict; "
-                         "custom loss class; add_loss; train_step; custom training loops",
+                         "custom loss class; add_loss; layers made by a class of the program; keras.activations.get; train_step; custom training loops",
     "differentiated": "GradientTape; persistent tapes; nested tapes; stop_recording; functions called inside; tf.gradients; minimize; "
                       "Keras layers; metrics; tf.data; summaries; evaluation branches; stop_gradient; what only decides; "
                       "variables that are assigned; what callers decide with; properties that decide something; "

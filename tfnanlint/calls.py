@@ -223,15 +223,15 @@ def assigned_attributes(method: Any) -> set[str]:
     return found
 
 
-def stored_as_given(method: Any) -> dict[str, ast.Name | ast.Constant]:
-    """The attributes that a method assigns once and always, a parameter as it arrives or a constant: `self.eps = eps`."""
+def stored_as_given(method: Any) -> dict[str, ast.expr]:
+    """The attributes that a method assigns once and always, by what it is given alone: `self.eps = eps`, `self.dense = Dense(units, act)`."""
     known = getattr(method, "stored", None)
     if known is None:  # kept with the tree
         known = method.stored = _stored(method)
     return known
 
 
-def _stored(method: Any) -> dict[str, ast.Name | ast.Constant]:
+def _stored(method: Any) -> dict[str, ast.expr]:
     if not method.args.args:
         return {}
     owner, bound = method.args.args[0].arg, set()
@@ -241,13 +241,16 @@ def _stored(method: Any) -> dict[str, ast.Name | ast.Constant]:
             bound.add(node.id)
         elif isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load) and _named(node.value, owner):
             times[node.attr] += 1
-    found: dict[str, ast.Name | ast.Constant] = {}
+    found: dict[str, ast.expr] = {}
+    if owner in bound:
+        return found
+    bound.add(owner)
     for statement in method.body:
         for target in statement.targets if isinstance(statement, ast.Assign) else [statement.target] if isinstance(statement, ast.AnnAssign) else []:
             if isinstance(target, ast.Attribute) and times[target.attr] == 1 and _named(target.value, owner):
-                if isinstance(statement.value, ast.Constant) or isinstance(statement.value, ast.Name) and statement.value.id not in bound:
+                if statement.value is not None and bound.isdisjoint([one.id for one in nodes_in(statement.value) if isinstance(one, ast.Name)]):
                     found[target.attr] = statement.value
-    return {} if owner in bound else found
+    return found
 
 
 def tested_attributes(function: Any) -> list[str]:

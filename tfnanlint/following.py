@@ -34,7 +34,7 @@ MAX_CALLERS = 24  # calls joined at one parameter; with more, nothing is said of
 MAX_INLINE = 6  # calls inside calls
 MAX_LONG = 3  # calls around one of a long function: what one further inside gives is hardly ever known, and takes most of the time
 
-_LASTING = frozenset(("number", "none", "function", "layer", "class", "dtype", "string"))  # what nobody changes in an object that holds it
+_LASTING = frozenset(("number", "none", "function", "layer", "instance", "class", "dtype", "string"))  # what nobody changes in an object that holds it
 
 
 class Following(Policies):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Callable
 
 from tfnanlint import calls
 from tfnanlint.callers import Callers
-from tfnanlint.calls import ClassObject, Function, Instance, Recast
+from tfnanlint.calls import ClassObject, Function, Handed, Instance, Recast
 from tfnanlint.conditions import leaf
 from tfnanlint.nodes import nodes_in
 from tfnanlint.scopes import Assigned, Binding, Fixed, Point, Scope
@@ -47,7 +47,7 @@ class Instances(Callers):
     """The part of the interpreter that goes from a class to the calls of its instances, and to the calls that made them."""
 
     def constructed(self, instance: Instance, attr: str) -> Binding | None:
-        """What one object was made with, where its class does nothing but keep it under that name; None where that is not seen."""
+        """What one object keeps under a name, as the call that made it says; None where more than that may be there."""
         if attr not in instance.given:
             instance.given[attr] = self._find_constructed(instance, attr)
         return instance.given[attr]
@@ -63,12 +63,14 @@ class Instances(Callers):
             return None
         if any(one.changed_outside(attr) for one in lineage) or any(map(_assigns_from_outside(attr), {cls.module.source.text, point.module.source.text})):
             return None
-        if isinstance(stored, ast.Constant):
-            return Assigned(stored, method.point)
         positional, keywords, complete = calls.arguments(node, point)
         if not complete:
             return None
-        return calls.bind_parameters(method, [Fixed(Value(kind="instance", obj=instance)), *positional], keywords).get(stored.id)
+        bound = calls.bind_parameters(method, [Fixed(Value(kind="instance", obj=instance)), *positional], keywords)
+        around = method.point
+        while isinstance(around.scope.node, ast.ClassDef) and around.scope.parent is not None:
+            around = around.scope.parent  # class bodies are not visible from methods
+        return Assigned(stored, around.under({name: Handed(binding, method) for name, binding in bound.items()}, later=True))
 
     def received(self, function: Function, name: str) -> Value | None:
         """What arrives at a parameter of `call`, where every call in the project hands over a value that cannot be 0."""
@@ -175,7 +177,7 @@ class Instances(Callers):
 @functools.cache
 def _assigns_from_outside(attr: str) -> Callable[[str], Any]:
     """Looks for what may assign an attribute of an object that is not `self`: `scale.eps = 0.0`."""
-    return re.compile(rf"(?<!\bself)\.{re.escape(attr)}\b[^\n=]*(?<![!<>])=(?!=)").search
+    return re.compile(rf"(?<!\bself)\.{re.escape(attr)}\s*(?:(?:[-+*/%@&|^]|//|\*\*)?=(?!=)|,[^()\n=]*=(?!=))").search
 
 
 def _paths(made: ast.Call, scope: Scope) -> list[str]:

@@ -39,7 +39,6 @@ class Op:
     `bounds` marks rows whose result is an operand or a limit for it: tf.maximum, tf.clip_by_value.
     `starts` names the parameter that says what the variable starts with which a row makes; empty where it makes none.
     `first` is the spelling of TensorFlow before 1.14, which has not the row's name yet, where files written for it can use it.
-    `numeric` is False for rows whose result is not a number (layers, optimizers, shapes kept apart).
     """
 
     name: str

@@ -6,7 +6,7 @@ import math
 from typing import Callable
 
 from tfnanlint.ops import curves as c
-from tfnanlint.ops import op
+from tfnanlint.ops import TABLE, op
 from tfnanlint.ops import transfer as t
 from tfnanlint.ops.reductions import COUNT, total
 from tfnanlint.ops.transfer import INF, Function, Value, reaches_inf, reaches_minus_inf
@@ -195,6 +195,19 @@ def _gelu_of(site: Site) -> Value:
 op("tf.nn.gelu", "ops.gelu keras.activations.gelu", "x approximate name", _gelu_of, reference="tf.nn.gelu(x)")
 op("keras.activations.mish", "tfa.activations.mish", "x", t.unary(mish),
    reference="keras.activations.mish(x)")
+
+
+def _activation_of_name(site: Site) -> Value:
+    """The function of a name, none for None; a function or layer as it is."""
+    x = site.value("x")
+    name = "linear" if x.kind == "none" else x.const if x.kind == "string" else None
+    found = TABLE.get(f"keras.activations.{name}") if isinstance(name, str) else None
+    if found is not None:
+        return Value(kind="function", obj=found, const=f"keras.activations.{name}")
+    return x.but(zero=x.zero) if x.kind in ("function", "layer") else Value(kind="unknown")
+
+
+op("keras.activations.get", "", "x", _activation_of_name, untested="a function; fixtures/reveal/layers_and_models.py")
 op("tf.nn.softsign", "tf.math.softsign K.softsign ops.softsign keras.activations.softsign raw.Softsign", "x name",
    t.unary(_softsign), reference="tf.nn.softsign(x)")
 op("tf.nn.crelu", "", "x name axis", t.unary(crelu), reference="tf.nn.crelu(x)")
