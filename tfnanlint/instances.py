@@ -48,20 +48,20 @@ class Instances(Callers):
 
     def constructed(self, instance: Instance, attr: str) -> Binding | None:
         """What one object keeps under a name, as the call that made it says; None where more than that may be there."""
-        if attr not in instance.given:
-            instance.given[attr] = self._find_constructed(instance, attr)
-        return instance.given[attr]
+        if instance.node is None or instance.point is None:
+            return None
+        if attr in instance.given:
+            return instance.given[attr]
+        mark = len(self.reads)
+        found = self._find_constructed(instance, instance.node, instance.point, attr)
+        if len(self.reads) == mark:
+            instance.given[attr] = found
+        return found
 
-    def _find_constructed(self, instance: Instance, attr: str) -> Binding | None:
-        cls, node, point = instance.cls, instance.node, instance.point
-        method = self.method(cls, "__init__") if node is not None and point is not None else None
+    def _find_constructed(self, instance: Instance, node: ast.Call, point: Point, attr: str) -> Binding | None:
+        method = self.method(instance.cls, "__init__")
         stored = calls.stored_as_given(method.node).get(attr) if method is not None and method.transparent else None
-        if node is None or point is None or method is None or stored is None:
-            return None
-        lineage = self.lineage(cls)
-        if [(one, name) for one in lineage for name in one.assigners(attr)] != [(method.owner, "__init__")] or self.method(cls, attr) is not None:
-            return None
-        if any(one.changed_outside(attr) for one in lineage) or any(map(_assigns_from_outside(attr), {cls.module.source.text, point.module.source.text})):
+        if method is None or stored is None or self._assigned_again(instance.cls, attr, method, point):
             return None
         positional, keywords, complete = calls.arguments(node, point)
         if not complete:
@@ -71,6 +71,14 @@ class Instances(Callers):
         while isinstance(around.scope.node, ast.ClassDef) and around.scope.parent is not None:
             around = around.scope.parent  # class bodies are not visible from methods
         return Assigned(stored, around.under({name: Handed(binding, method) for name, binding in bound.items()}, later=True))
+
+    def _assigned_again(self, cls: ClassObject, attr: str, method: Function, point: Point) -> bool:
+        """Whether anything but a method, `__init__`, assigns an attribute: a class, or the file where it stands or where an object is made."""
+        lineage = self.lineage(cls)
+        if [(one, name) for one in lineage for name in one.assigners(attr)] != [(method.owner, "__init__")] or self.method(cls, attr) is not None:
+            return True
+        assigns = _assigns_from_outside(attr)
+        return any(one.changed_outside(attr) for one in lineage) or any(map(assigns, {cls.module.source.text, point.module.source.text}))
 
     def received(self, function: Function, name: str) -> Value | None:
         """What arrives at a parameter of `call`, where every call in the project hands over a value that cannot be 0."""
@@ -177,7 +185,8 @@ class Instances(Callers):
 @functools.cache
 def _assigns_from_outside(attr: str) -> Callable[[str], Any]:
     """Looks for what may assign an attribute of an object that is not `self`: `scale.eps = 0.0`."""
-    return re.compile(rf"(?<!\bself)\.{re.escape(attr)}\s*(?:(?:[-+*/%@&|^]|//|\*\*)?=(?!=)|,[^()\n=]*=(?!=))").search
+    name = re.escape(attr)  # first, for the search begins with what is there letter by letter
+    return re.compile(rf"\.{name}\b(?<!\bself\.{name})\s*(?:(?:[-+*/%@&|^]|//|\*\*)?=(?!=)|,[^()\n=]*=(?!=))").search
 
 
 def _paths(made: ast.Call, scope: Scope) -> list[str]:
