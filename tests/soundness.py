@@ -113,7 +113,7 @@ class Run:
     def __init__(self) -> None:
         self.numbers = 0
         self.open = False
-        self.coarse = 0.0  # by how much a number in float16 or bfloat16 of which that is not said, and so what NumPy makes float32 of it, may miss its bound
+        self.coarse = 0.0  # by how much a number in float16 or bfloat16 of which that is not said, and so what NumPy makes float32 or float64 of it, may miss its bound
 
     def problem(self, one: Reveal | None, values: tuple) -> str:
         """What is wrong with what is said of values that arrive; empty when nothing is."""
@@ -138,7 +138,7 @@ class Run:
         if unknown and name in ("float16", "bfloat16"):  # it need not miss a bound itself: what NumPy makes float32 of it may
             self.coarse = max(self.coarse, ROUNDINGS * FLOATS[name].eps)
         wrong = [number for number in _ends(np, arrays[0]) if not self._of_nan(number) and not self._admits(value, number)
-                 and not (unknown and self._admits_elsewhere(value, number, name))]
+                 and not (unknown and self._admits_elsewhere(value, number, name)) and not (self.coarse and self._nearly(value, number))]
         return f"{wrong[0]!r} is not in {value!r}" if wrong else ""
 
     def _of_nan(self, number: float) -> bool:

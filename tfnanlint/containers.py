@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import builtins
-from typing import Any
+import functools
+import re
+from typing import Any, Callable
 
 from tfnanlint.conditions import leaf, path_of, root_of
 from tfnanlint.instances import Instances
@@ -12,9 +14,27 @@ from tfnanlint.nodes import nodes_in
 from tfnanlint.ops import transfer as t
 from tfnanlint.scopes import Assigned, Fixed, Point, unrefined
 from tfnanlint.site import Site, another
-from tfnanlint.values import INF, LARGEST_AXIS, NO_CONSTANT, Choice, Many, Note, Value, unknown
+from tfnanlint.values import INF, LARGEST_AXIS, NO_CONSTANT, Choice, Many, Note, Value, number, unknown
 
 MAX_WRITTEN = 6  # items of a written list that a comprehension is evaluated for one by one
+MAX_CHOSEN = 24  # items of a dict that are joined where its key is not known
+
+
+def _written_out(node: ast.expr, point: Point) -> bool:
+    """Whether a dict holds what is written where it is made and nothing else: a display, or a name in which its file only looks things up."""
+    if not isinstance(node, ast.Name):
+        return isinstance(node, ast.Dict)
+    made = unrefined(point.lookup(node.id))
+    return isinstance(made, Assigned) and isinstance(made.node, ast.Dict) and _used_otherwise(node.id)(point.module.source.text) is None
+
+
+@functools.cache
+def _used_otherwise(name: str) -> Callable[[str], Any]:
+    """Looks for a use of a dict that may put something into it, or hands it to somebody who may."""
+    name = re.escape(name)
+    reading = rf"=(?!=)|\[[^\]\n]*\](?!\s*[-+*/|&]*=(?!=))|\.(?:get|keys|items|values)\b"
+    before = "".join(rf"(?<!\b{word}{name})" for word in ("in ", r"len\(", r"list\(", r"sorted\("))
+    return re.compile(rf"\b{name}\b{before}(?<!\*\*{name})(?!\s*(?:{reading}))").search
 
 
 class Containers(Instances):
@@ -102,6 +122,8 @@ class Containers(Instances):
         if whole.kind == "dict" and isinstance(whole.obj, dict):
             if key in whole.obj:
                 return whole.obj[key]
+            if key is None and 0 < len(whole.obj) <= MAX_CHOSEN and _written_out(node.value, point):  # one of them, or it raises
+                return self.joined([*whole.obj.values()])
         elif whole.kind == "sequence" and isinstance(whole.obj, tuple):
             if isinstance(key, int) and -len(whole.obj) <= key < len(whole.obj):
                 return whole.obj[key]
@@ -115,6 +137,21 @@ class Containers(Instances):
         found = self._stable(path, point) or unknown(origin=whole.origin if isinstance(whole.origin, Note) else None)
         key = getattr(node.slice, "value", None)
         return self.supposed(self.configured(found, key, node.value, point), key, node, point) if isinstance(key, str) else found
+
+    def fetched(self, node: ast.Call, point: Point) -> Value | None:
+        """What `d.get(key)` and `d.get(key, default)` give of a dict whose items are known; None for others."""
+        if not isinstance(node.func, ast.Attribute) or node.func.attr != "get" or node.keywords or len(node.args) not in (1, 2):
+            return None
+        whole = self.evaluate(node.func.value, point)
+        if whole.kind != "dict" or not isinstance(whole.obj, dict):
+            return None
+        key = self._key(node.args[0], point)
+        if key in whole.obj:
+            return whole.obj[key]
+        if len(whole.obj) > MAX_CHOSEN or not _written_out(node.func.value, point):
+            return None
+        instead = self.evaluate(node.args[1], point) if len(node.args) == 2 else number(None)
+        return self.joined([*whole.obj.values(), instead]) if key is None else instead
 
     def _key(self, index: ast.expr, point: Point) -> Any:
         """An index as a Python constant, None when it is not known."""

@@ -402,6 +402,9 @@ class Interpreter(State):
                 return held
         if name == "builtins.super":
             return self.parent(point)
+        fetched = self.fetched(node, point)
+        if fetched is not None:
+            return fetched
         site = self._method_row(node, point)
         if site is not None:
             value = self._result(site)
@@ -456,7 +459,8 @@ class Interpreter(State):
         result = self.joined(found) if len(found) > 1 else found[0]
         if result.kind not in NUMERIC_KINDS:  # a branch of tf.cond that gives several
             return result.but(zero=result.zero, origin=site)
-        return result.but(zero=result.zero, origin=site, kind="array" if value.kind == "array" else "tensor", const=NO_CONSTANT, obj=None, emptied=value.emptied)
+        return result.but(zero=result.zero, origin=site, kind="array" if value.kind == "array" else "tensor", const=NO_CONSTANT, obj=None,
+                          emptied=value.emptied or result.emptied)
 
     def _call_site(self, row: Op, name: str, node: ast.Call, point: Point) -> Site:
         made = self.asked_for(row, node, point)

@@ -297,7 +297,9 @@ def sign(x: Value) -> Value:
 
 
 def floordiv(a: Value, b: Value) -> Value:
-    return t.with_kind(floor(_nearly(t.divide(a, b), a, b)), a, b)
+    """Of infinity NumPy and Python make NaN, TensorFlow infinity."""
+    result = t.with_kind(floor(_nearly(t.divide(a, b), a, b)), a, b)
+    return result.but(nan=True, zero=result.zero) if a.inf and result.kind != "tensor" else result
 
 
 def truncatediv(a: Value, b: Value) -> Value:
