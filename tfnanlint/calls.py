@@ -231,16 +231,22 @@ def stored_as_given(method: Any) -> dict[str, ast.expr]:
     return known
 
 
+# What binds a name besides names themselves.
+_NAMING = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.alias, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)
+
+
 def _stored(method: Any) -> dict[str, ast.expr]:
     if not method.args.args:
         return {}
     owner, bound = method.args.args[0].arg, set()
     times: collections.Counter[str] = collections.Counter()
     for node in nodes_in(method):
-        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+        if isinstance(node, ast.Attribute):
+            times[node.attr] += not isinstance(node.ctx, ast.Load) and _named(node.value, owner)
+        elif isinstance(node, _NAMING) and node is not method:
+            bound.add((node.asname or node.name).partition(".")[0] if isinstance(node, ast.alias) else node.name or "")
+        elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
             bound.add(node.id)
-        elif isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load) and _named(node.value, owner):
-            times[node.attr] += 1
     found: dict[str, ast.expr] = {}
     if owner in bound:
         return found

@@ -75,6 +75,8 @@ class Instances(Callers):
     def _assigned_again(self, cls: ClassObject, attr: str, method: Function, point: Point) -> bool:
         """Whether anything but a method, `__init__`, assigns an attribute: a class, or the file where it stands or where an object is made."""
         lineage = self.lineage(cls)
+        if any(one.scope.at(attr) is not None for one in lineage):  # `__init__` may have returned before
+            return True
         if [(one, name) for one in lineage for name in one.assigners(attr)] != [(method.owner, "__init__")] or self.method(cls, attr) is not None:
             return True
         assigns = _assigns_from_outside(attr)
