@@ -322,7 +322,7 @@ def limit(dtype: str | None, attribute: str) -> Value | None:
              "resolution": 10.0 ** math.floor(math.log10(limits.eps) + 1)}.get(attribute)
     if found is None:
         return None
-    return number(found).but(dtype=dtype) if attribute in ("max", "min") else number(found)  # a number of NumPy's: twice it is Inf
+    return number(found).but(dtype=dtype)  # a number of NumPy's: twice the largest is Inf, and 3 less the spacing above 1 is 3
 
 
 def _constants() -> dict[str, Value]:
