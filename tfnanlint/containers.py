@@ -32,7 +32,8 @@ def _written_out(node: ast.expr, point: Point) -> bool:
 def _used_otherwise(name: str) -> Callable[[str], Any]:
     """Looks for a use of a dict that may put something into it, or hands it to somebody who may."""
     name = re.escape(name)
-    reading = rf"=(?!=)|\[[^\]\n]*\](?!\s*[-+*/|&]*=(?!=))|\.(?:get|keys|items|values)\b"
+    changing = r"(?:\[[^\]\n]*\])*\s*(?:[-+*/|&]*=(?!=)|\.(?:append|extend|insert|update|setdefault|add|pop|popitem|remove|clear|sort|reverse)\b)"
+    reading = rf"=(?!=)|\[[^\]\n]*\](?!{changing})|\.(?:get|keys|items|values)\b"
     before = "".join(rf"(?<!\b{word}{name})" for word in ("in ", r"len\(", r"list\(", r"sorted\("))
     return re.compile(rf"\b{name}\b{before}(?<!\*\*{name})(?!\s*(?:{reading}))").search
 
@@ -120,7 +121,7 @@ class Containers(Instances):
             return self._slice(whole, node.slice, point)
         key = self._key(node.slice, point) if whole.kind in ("dict", "sequence") else None
         if whole.kind == "dict" and isinstance(whole.obj, dict):
-            if key in whole.obj:
+            if key is not None and key in whole.obj:
                 return whole.obj[key]
             if key is None and 0 < len(whole.obj) <= MAX_CHOSEN and _written_out(node.value, point):  # one of them, or it raises
                 return self.joined([*whole.obj.values()])
@@ -146,7 +147,7 @@ class Containers(Instances):
         if whole.kind != "dict" or not isinstance(whole.obj, dict):
             return None
         key = self._key(node.args[0], point)
-        if key in whole.obj:
+        if key is not None and key in whole.obj:
             return whole.obj[key]
         if len(whole.obj) > MAX_CHOSEN or not _written_out(node.func.value, point):
             return None
