@@ -12,6 +12,7 @@ from tfnanlint.ops import TABLE, Op, op
 from tfnanlint.ops import transfer as t
 from tfnanlint.ops.argscopes import activation_replaced
 from tfnanlint.ops.arrays import cast, passed
+from tfnanlint.ops.nn import activation_named
 from tfnanlint.site import Site
 from tfnanlint.values import INF, NO_CONSTANT, Value, join, number, outward, unknown
 
@@ -119,8 +120,7 @@ def activated(activation: Value, x: Value, call: Site) -> Value:
     if activation.kind == "none" or name == "linear":
         return x
     if activation.kind == "string" and isinstance(name, str):
-        # The row of keras.activations.relu has slopes and thresholds, which a name does not give.
-        row = TABLE.get("tf.nn.relu" if name == "relu" else "keras.activations." + name)
+        row = activation_named(name)
         return applied(row, x, call) if row else unknown("tensor")
     return called(activation, x, call)
 

@@ -6,7 +6,7 @@ import math
 from typing import Callable
 
 from tfnanlint.ops import curves as c
-from tfnanlint.ops import TABLE, op
+from tfnanlint.ops import TABLE, Op, op
 from tfnanlint.ops import transfer as t
 from tfnanlint.ops.reductions import COUNT, total
 from tfnanlint.ops.transfer import INF, Function, Value, reaches_inf, reaches_minus_inf
@@ -197,13 +197,17 @@ op("keras.activations.mish", "tfa.activations.mish", "x", t.unary(mish),
    reference="keras.activations.mish(x)")
 
 
+def activation_named(name: object) -> Op | None:
+    """The row of an activation that Keras is given by name. That of keras.activations.relu has slopes and thresholds, which a name does not give."""
+    return TABLE.get("tf.nn.relu" if name == "relu" else f"keras.activations.{name}") if isinstance(name, str) else None
+
+
 def _activation_of_name(site: Site) -> Value:
     """The function of a name, none for None; a function or layer as it is."""
     x = site.value("x")
-    name = "linear" if x.kind == "none" else x.const if x.kind == "string" else None
-    found = TABLE.get(f"keras.activations.{name}") if isinstance(name, str) else None
+    found = activation_named("linear" if x.kind == "none" else x.const) if x.kind in ("none", "string") else None
     if found is not None:
-        return Value(kind="function", obj=found, const=f"keras.activations.{name}")
+        return Value(kind="function", obj=found, const=found.name)
     return x.but(zero=x.zero) if x.kind in ("function", "layer") else Value(kind="unknown")
 
 
