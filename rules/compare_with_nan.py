@@ -16,11 +16,14 @@ See also: https://www.tensorflow.org/api_docs/python/tf/math/is_nan
 No public report of it is known to us: it is here for what execution shows.
 """
 
-from tfnanlint.api import Certainty, Claim, Context, Finding, Iterator, Site, ast, rule
+from tfnanlint.api import CASTS, Certainty, Claim, Context, Finding, Iterator, Site, ast, rule
 
 NAMES = frozenset(("np.nan", "np.NaN", "np.NAN", "math.nan", "tnp.nan", "ops.nan"))
 EQUAL = (ast.Eq, ast.Is)
 UNEQUAL = (ast.NotEq, ast.IsNot)
+# What NaN is written with; other ops make it of another NaN only.
+MAKERS = (*CASTS, "builtins.float", "tf.constant", "tf.convert_to_tensor", "tf.fill", "ops.full", "tf.negative", "tf.add", "tf.multiply",
+          "np.array", "np.float16", "np.float32", "np.float64", "tnp.array")
 FOREIGN = ("array", "number", "string", "sequence", "dict", "none")
 
 
@@ -61,5 +64,7 @@ def is_nan(site: Site, param: str, here: Context) -> bool:
     node = site.args[param]
     if isinstance(node, (ast.Name, ast.Attribute)) and here.name(node, site.point) in NAMES:
         return True
+    if isinstance(node, ast.Constant) or not site.may_be_made_by(param, *MAKERS):
+        return False
     value = site.value(param)
     return value.nan and value.lo > value.hi

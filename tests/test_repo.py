@@ -30,7 +30,7 @@ site ops scopes aliases calls outcomes statements settings project module
 interpreting assumptions subexpressions resolution callers instances containers recursion policies following state expressions
 endings gradients domains exponents moments labels probabilities pairings masks branches evidence assertions reach
 template rewrite rules repairs api
-flow
+subscriptions flow
 notices keys patterns revision config suppress checking store cache baseline changes pages
 writing fixing ignores discover linter workers report lsp cli __main__
 prove dev

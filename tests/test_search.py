@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import ast
+import io
+import tokenize
 from collections.abc import Iterator
 
 import pytest
 
 from tfnanlint.dev import repository
-from tfnanlint.flow import subscriptions
 from tfnanlint.nodes import nodes_in
 from tfnanlint.project import Project
-from tfnanlint.rows import powers
+from tfnanlint.rows import code_of, long_strings, powers
 from tfnanlint.rules import load
 from tfnanlint.source import Source
+from tfnanlint.subscriptions import subscriptions
 
 POWERS = """\
 f(**a)
@@ -106,3 +108,59 @@ def test_what_a_rule_needs_for_one_op_says_nothing_of_its_others():
     rule = next(one for one in load() if one.code == "TFN314")
     assert [set(subscriptions([rule], Source("a.py", text)).by_op) for text in ("tf.norm(x)", "tf.math.rsqrt(x)", "tf.exp(x)")] == [
         {"tf.divide"}, {"tf.divide", "tf.multiply"}, set()]
+
+
+FOLDERS = ["fixtures", "tfnanlint", "rules", "tests", "benchmarks"]
+
+
+def written(folder: str) -> Iterator[tuple[Source, list[tokenize.TokenInfo]]]:
+    """The files of a folder that Python reads, with their tokens."""
+    for path in sorted((repository.ROOT / folder).rglob("*.py")):
+        source = Source.from_bytes(str(path), path.read_bytes())
+        yield source, list(tokenize.generate_tokens(io.StringIO(source.text).readline))
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_strings_in_three_quotes_are_where_python_sees_them(folder):
+    told = 0
+    for source, tokens in written(folder):
+        found = long_strings(source.text)
+        if found is not None:
+            starts = source.line_starts
+            strings = [one for one in tokens if one.type == tokenize.STRING and one.string.lstrip("rRbBuU").startswith(('"""', "'''"))]
+            assert [end for _, end in found] == [starts[one.end[0] - 1] + one.end[1] for one in strings], source.path
+            told += bool(found)
+    assert told
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_a_sign_outside_of_strings_and_comments_is_code(folder):
+    """But for division by a number and for strings that are filled in."""
+    looked_at = 0
+    for source, tokens in written(folder):
+        rows = code_of(source.text, source.line_starts, list(range(1, len(source.line_starts) + 1)))
+        for before, one, after in zip(tokens, tokens[1:], tokens[2:]) if rows is not None else ():
+            if one.type == tokenize.OP and one.string in ("/", "//", "%", "**", "-", "/=", "%=", "**="):
+                spared = after.type == tokenize.NUMBER and one.string in ("/", "//", "%") or before.type == tokenize.STRING and one.string == "%"
+                assert spared or one.string in rows[one.start[0] - 1][1], (source.path, one)
+                looked_at += 1
+    assert looked_at
+
+
+@pytest.mark.parametrize("text, works", [
+    ('"""Paths like a/b, -1 and 5%."""\nx = 1', False), ("x = 'a/b' + \"c - d\"", False), ("y = x / 2.0", False), ("y = x % 3", False),
+    ('raise ValueError("%d of it" % x)', False), ("# x / y", False), ("x = 1  # of y / z", False), ("f(**a)", False),
+    ("from tensorflow.keras import layers", False), ("from keras.src import initializers, layers as l", False), ('import os\nos.sep = "/"', False),
+    ("y = x / z", True), ("y = x / 0", True), ("y = x / 0.0", True), ("y = x / 2 ** k", True), ("x /= 2", True), ("y = x // z", True),
+    ("y = f'{x / z}'", True), ('y = "a/b" + rf"{x / z}"', True), ("y = 'a' if x / z else 'b'", True), ('x = """a/b""" if y / z else 1', True),
+    ('s = """a\n/ b""" + str(x / y)', True), ("s = 'a \\\nb' + str(x / y) + 'c'", True), ('s = "a\\" / b"', False), ("s = \"it's\" + 'a/b'", False),
+    ("from tensorflow.math import log", True), ("from tensorflow import (math,\n  log)", True), ("from tensorflow import *", True),
+    ("from math import exp\nurl = 'http://a'", True), ("from os import path\nurl = 'http://a'", False), ("y = tf.math.log(x)", True),
+    ('"""Of tf.math.log(x)."""', False), ("# '''\ny = x / z\n# '''", True), ('s = \'"""\'\ny = x / z\nt = \'"""\'', True),
+    ('m.add(Dense(2, activation="softmax"))', True), ('x = "a/b\\\nc" / d', True),
+])
+def test_whether_rules_have_work_in_a_text(text, works):
+    source = Source("a.py", f"import tensorflow as tf\n{text}\n")
+    source.tree
+    found = subscriptions(load(), source)
+    assert found.works(source, found.marks(source)) is works

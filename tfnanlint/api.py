@@ -14,7 +14,7 @@ from tfnanlint.exponents import exponential_of, on_a_grid, opposite, shifted_by_
 from tfnanlint.findings import Certainty, Claim, Differentiated, Finding, Fix
 from tfnanlint.labels import of_labels, truth_only
 from tfnanlint.masks import Masked, branches, clipped, mask_test, plain, read_by_choice_only, zero_put_in
-from tfnanlint.ops import SETTINGS
+from tfnanlint.ops import CASTS, SETTINGS
 from tfnanlint.pairings import COMPILE, FAMILIES, Pairing, last_layer, layer_names, linear, maker, rescued, units
 from tfnanlint.probabilities import Probability, image, logged, probability, spot, step
 from tfnanlint.reach import Named, Outside, argument
@@ -22,10 +22,11 @@ from tfnanlint.rules import Changed, Context, Part, rule
 from tfnanlint.site import Site, made_by, part_of, same
 from tfnanlint.values import FLOATS, INF, NO_CONSTANT, SMALLEST, Note, Value, number, number_text, rounded, words
 
-__all__ = ["absorbed", "Any", "argument", "ast", "branches", "Certainty", "Changed", "Claim", "clipped", "COMPILE", "Context", "decides", "Differentiated", "Domain",
-           "domain", "domains", "evidence", "exponential_of", "FAMILIES", "filler", "Finding", "Fix", "FLOATS", "image", "INF",
-           "Iterator", "last_layer", "layer_names", "linear", "logged", "looks_for_nan", "made_by", "maker", "mask_test", "Masked",
-           "moments", "Named", "named_count", "named_safe", "named_scale", "NEAREST", "never_reached", "NO_CONSTANT", "Note", "number",
-           "number_text", "of_labels", "on_a_grid", "opposite", "Outside", "Pairing", "Part", "part_of", "plain", "Probability", "probability",
-           "read_by_choice_only", "repairs", "rescued", "rounded", "rule", "same", "SETTINGS", "shifted_by_maximum", "Site", "SMALLEST",
-           "spot", "step", "tame", "truth_only", "units", "Value", "words", "zero_put_in"]
+__all__ = ["absorbed", "Any", "argument", "ast", "branches", "CASTS", "Certainty", "Changed", "Claim", "clipped", "COMPILE",
+           "Context", "decides", "Differentiated", "Domain", "domain", "domains", "evidence", "exponential_of", "FAMILIES",
+           "filler", "Finding", "Fix", "FLOATS", "image", "INF", "Iterator", "last_layer", "layer_names", "linear", "logged",
+           "looks_for_nan", "made_by", "maker", "mask_test", "Masked", "moments", "Named", "named_count", "named_safe",
+           "named_scale", "NEAREST", "never_reached", "NO_CONSTANT", "Note", "number", "number_text", "of_labels", "on_a_grid",
+           "opposite", "Outside", "Pairing", "Part", "part_of", "plain", "probability", "Probability", "read_by_choice_only",
+           "repairs", "rescued", "rounded", "rule", "same", "SETTINGS", "shifted_by_maximum", "Site", "SMALLEST", "spot", "step",
+           "tame", "truth_only", "units", "Value", "words", "zero_put_in"]

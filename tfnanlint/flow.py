@@ -16,13 +16,13 @@ from tfnanlint.findings import Certainty, Finding, Setup
 from tfnanlint.gradients import Gradients
 from tfnanlint.module import Module
 from tfnanlint.nodes import nodes_in
-from tfnanlint.ops import Op, load
+from tfnanlint.ops import Op
 from tfnanlint.project import Facts, Project, adopt, remember
-from tfnanlint.rows import finders, holding, named, powers, rows_of
-from tfnanlint.rules import EVENTS, Context, Rule
-from tfnanlint.scopes import Assigned, Fixed, Imported, Point
+from tfnanlint.rules import Context, Rule
+from tfnanlint.scopes import Fixed, Imported, Point
 from tfnanlint.source import Source, holds_tests
 from tfnanlint.site import Site
+from tfnanlint.subscriptions import Marks, Subscriptions, subscriptions
 from tfnanlint.values import Note, Value
 
 INTERNAL = "TFN000"
@@ -30,8 +30,6 @@ INTERNAL = "TFN000"
 # takes on real code is spent in one file of 40. The final judgement, which most files are spared, looks at callers elsewhere, too.
 ALLOWANCE, ALLOWANCE_PER_LINE = 4000, 0.5
 _FINAL = 4
-_SYMBOLS = {"tf.divide": "/", "tf.pow": "**", "tf.math.floordiv": "//", "tf.math.floormod": "%", "tf.subtract": "-",
-            "tf.add": "+", "tf.multiply": "*"}
 _BUILTINS = frozenset(dir(builtins))
 # How a name can be bound to something else than a function, as text: what stands behind the name, what stands before it, and what
 # around it; and once for all names, which pays after some searches.
@@ -39,9 +37,6 @@ _BEHIND, _BEFORE = (" =", "=", " :", ":"), ("for ", "as ", "import ", "lambda ")
 _AROUND = (("  ", (",",)), ("(", (",", ")")), (", ", (",", ")", " in ")))
 _BOUND = tuple(map(re.compile, (r"\b(\w+) ?[=:]", r"\b(?:for|as|import|lambda) (\w+)", r"(?:[(,] ?|  )(\w+)(?=[,)]| in )")))
 _MANY_NAMES = 64
-_OBJECTS = ("keras.layers.", "keras.losses.")
-_COMMENTED = re.compile(r"[^\S\r\n]*#")  # nothing but a comment stands there, or a line of a string that looks like one
-_FROM = re.compile(r"from[ \t]+[\w.]*(?:tensorflow|keras)")
 
 
 # What is handed to these is not differentiated: they stop gradients, or run the graph for its values.
@@ -52,144 +47,10 @@ _SHOWING = frozenset("print log logging info debug warning summary summaries sca
 _DATA_METHODS = frozenset(("map", "filter", "flat_map"))
 
 
-class Marks:
-    """The rows of a file that hold a word or sign of a rule outside of a comment, and the names of objects whose calls rules look at."""
-
-    def __init__(self, rows: set[int], objects: set[str]):
-        self.rows = rows
-        self.objects = objects
-
-
-class Subscriptions:
-    """Which rules look at what, and the words by which candidate lines are found."""
-
-    def __init__(self, targets: Iterable[tuple[Rule, tuple[str, ...]]], pattern: re.Pattern[str] | None = None):
-        """`targets`: each rule with the ops and events that it looks at; `pattern` finds all their words, and maybe others, behind
-        a dot."""
-        table = load()
-        targets = tuple(targets)
-        self.rules = tuple(one for one, _ in targets)
-        self.by_op: dict[str, list[Rule]] = {}
-        self.events: dict[str, list[Rule]] = {name: [] for name in EVENTS}
-        words: set[str] = set()
-        symbols: set[str] = set()
-        for one, wanted in targets:
-            for target in wanted:
-                if target in EVENTS:
-                    self.events[target].append(one)
-                    words |= set(one.words)
-                    continue
-                row = table[target]
-                self.by_op.setdefault(row.name, []).append(one)
-                words |= _leaves(row)
-                if target in _SYMBOLS:
-                    symbols.add(_SYMBOLS[target])
-        self.leaves = frozenset(words)
-        self.signs = frozenset(sign for sign, name in _OPERATORS.items() if name in self.by_op)
-        # Layers and losses are judged where they are called, too, under the name that the file gives them.
-        makers = {row.name.rsplit(".", 1)[-1] for name in self.by_op for row in [table[name]]
-                  if row.name.startswith(_OBJECTS) and row.name.rsplit(".", 1)[-1][0].isupper()}
-        self._makers = frozenset(makers)
-        self._maker = re.compile(rf"=[ \t]*({_by_initials(makers)})\(") if makers else None
-        self._made = re.compile(rf"(\w+)[ \t]*=[ \t]*[\w.]*\b(?:{_by_initials(makers)})\(") if makers else None
-        pieces = dict.fromkeys([*sorted(symbols), *(word for one in self.rules for word in one.words)])
-        shortest = tuple(one for one in pieces if not any(other in one for other in pieces if other != one))
-        self.pieces = tuple(finder.pieces for finder in finders(shortest))
-        self.pattern = pattern
-
-    def marks(self, source: Source) -> Marks:
-        """What the text of a file alone tells of where rules have work."""
-        text, starts = source.text, source.line_starts
-        words = named(text, self.pattern) if self.pattern is not None and self.leaves else []
-        found = set(rows_of(starts, [place for word, place in words if word in self.leaves]))
-        for piece in [piece for pieces in self.pieces if source.holds(pieces) for piece in pieces]:
-            found.update(powers(text, starts) if piece == "**" else holding(text, starts, piece))
-        rows = {row for row in found if not _COMMENTED.match(text, starts[row - 1])}
-        return Marks(rows, self._objects(text, words) if self._makers else set())
-
-    def rows(self, module: Module, marks: Marks) -> list[int]:
-        """The rows marked, and those with a name of the file's own for something that a rule looks at, ascending."""
-        found = set(marks.rows)
-        for name in self._own_names(module):
-            found.update(module.source.rows_with(name))
-        for name in marks.objects:
-            found.update(module.source.rows_with(f"{name}("))
-        return sorted(found)
-
-    def _objects(self, text: str, words: list[tuple[str, int]]) -> set[str]:
-        """Names and attributes that hold layers and losses whose calls some rule looks at (`loss_fn = BinaryCrossentropy(...)`); `words`
-        are those behind dots, with the places of the dots."""
-        ends = [place + len(word) + 2 for word, place in words if word in self._makers]
-        ends += [match.end() for match in self._maker.finditer(text)]
-        lines = [text[text.rfind("\n", 0, end) + 1:end] for end in ends]
-        return {match[1] for line in lines for match in self._made.finditer(line)}
-
-    def _own_names(self, module: Module) -> set[str]:
-        """Local names that imports and assignments at the top level give to subscribed ops (`ln = tf.math.log`)."""
-        found = set()
-        for local, (_, bindings) in module.scope.history.items():
-            for binding in bindings:
-                if isinstance(binding, Imported):
-                    if binding.dotted.rsplit(".", 1)[-1] in self.leaves:
-                        found.add(local)
-                elif isinstance(binding, Assigned) and isinstance(binding.node, (ast.Attribute, ast.Name)):
-                    if leaf(binding.node) in self.leaves and local.isidentifier():
-                        found.add(local)
-        return found
-
-
-def _leaves(row: Op) -> set[str]:
-    """The last names under which an op can be called."""
-    return {alias.rsplit(".", 1)[-1] for alias in row.aliases}
-
-
-def _behind_dots(rules: tuple[Rule, ...]) -> re.Pattern[str] | None:
-    """Finds the words of all rules behind dots: one pattern for all files, for it takes milliseconds to be compiled."""
-    table = load()
-    words = {word for one in rules for word in one.words}
-    words.update(word for one in rules for target in one.on if target not in EVENTS for word in _leaves(table[target]))
-    return re.compile(rf"\.({_by_initials(words)})\b") if words else None
-
-
-def _by_initials(words: Iterable[str]) -> str:
-    """A pattern for any of some words: by their first letters, which leaves few to be compared at a place."""
-    rests: dict[str, list[str]] = {}
-    for word in sorted(words):
-        rests.setdefault(word[0], []).append(re.escape(word[1:]))
-    return "|".join(f"{re.escape(initial)}(?:{'|'.join(found)})" for initial, found in rests.items())
-
-
 def _by_a_number(node: ast.BinOp) -> bool:
     """x / 2.0: nothing to judge in a division by a literal number that is not 0."""
     return (isinstance(node.op, (ast.Div, ast.FloorDiv, ast.Mod)) and isinstance(node.right, ast.Constant)
             and isinstance(node.right.value, (int, float)) and bool(node.right.value))
-
-
-# For some rules: the pieces of text that each of them needs, and what finds their words.
-_needed: dict[tuple[Rule, ...], tuple[tuple[tuple[str, ...], ...], re.Pattern[str] | None]] = {}
-_standing: dict[tuple, Subscriptions] = {}
-_cache: dict[tuple, Subscriptions] = {}
-
-
-def _met(needs: tuple[str, ...], source: Source) -> list[Any]:
-    """What a rule needs, if it stands in a file, and each part of it that one op only needs, if that does."""
-    for_all = tuple([piece for piece in needs if ":" not in piece])
-    return [needs, *[need for need in needs if ":" in need and source.holds((need.partition(":")[2],))]] if source.holds(for_all) else []
-
-
-def subscriptions(rules: Iterable[Rule], source: Source) -> Subscriptions:
-    """What `rules` look at in a file: it hangs on few pieces of its text."""
-    rules = tuple(rules)
-    if rules not in _needed:
-        _needed[rules] = tuple(dict.fromkeys(one.needs for one in rules if one.needs)), _behind_dots(rules)
-    needed, pattern = _needed[rules]
-    standing = frozenset([met for needs in needed for met in _met(needs, source)])
-    if (rules, standing) not in _standing:
-        key = tuple((one, targets) for one in rules if (targets := one.targets(standing)))
-        if key not in _cache:
-            _cache[key] = Subscriptions(key, pattern)
-        _standing[rules, standing] = _cache[key]
-    return _standing[rules, standing]
 
 
 def _any(finding: Finding) -> bool:
@@ -224,7 +85,7 @@ class Analysis:
         found = subscriptions(rules, source)
         adopt(source)
         marks = found.marks(source)
-        if not marks.rows and not _imports_names(source.text):
+        if not found.works(source, marks):
             source.verify()  # a syntax error is reported even where no rule has work
             return
         doubtful: dict[ast.AST, int] = {}  # by their rows
@@ -286,11 +147,6 @@ class Analysis:
         if self._file is not None:
             self._file.close()
             self._file = None
-
-
-def _imports_names(text: str) -> bool:
-    """Whether a text imports names out of TensorFlow or Keras: these may be called without a dot before them."""
-    return any([not text[text.rfind("\n", 0, found.start()) + 1:found.start()].strip(" \t") for found in _FROM.finditer(text)])
 
 
 def _allowance(source: Source) -> float:

@@ -12,6 +12,10 @@ from functools import lru_cache
 _END = 1 << 60  # behind every text
 _BLANK = frozenset(" \t\r\n\f\\")
 _OPENING = frozenset("(,{")  # no operand ends so
+_TRIPLE = ('"""', "'''")
+# A comment; a string with fields in it, which are code, and the rest of its row; any other string, with the sign that fills it in.
+_QUOTED = re.compile(r"""#.*|([fF][rR]?["'].*|[rR][fF]["'].*)|(?:"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')(?:[ \t]*%(?!=))?""")
+_BY_A_NUMBER = re.compile(r"(?<![*/%])(?://?|%)[ \t]*(?=\d)(?!0*\.?0*(?![\d.])|[\w.]+[ \t]*\*\*)")
 
 
 class Finder:
@@ -60,6 +64,53 @@ def powers(text: str, starts: list[int]) -> list[int]:
             places.append(place)
         place = text.find("**", place + 2)
     return rows_of(starts, places)
+
+
+def long_strings(text: str) -> list[tuple[int, int]] | None:
+    """Where the strings in three quotes stand, ascending; None where that takes more than a look at the quotes."""
+    found: list[tuple[int, int]] = []
+    end = 0
+    places = [text.find(quotes) for quotes in _TRIPLE]
+    while max(places) >= 0:
+        start = min([place for place in places if place >= 0])
+        quotes = text[start:start + 3]
+        row = max(text.rfind("\n", 0, start) + 1, end)
+        before = text[row:start]
+        close = text.find(quotes, start + 3)
+        if "#" in before or '"' in before or "'" in before or "f" in before[-2:].lower() or text[max(row - 2, 0):row] == "\\\n":
+            return None
+        if close < 0 or text[close - 1] == "\\":
+            return None
+        end = close + 3
+        found.append((start, end))
+        places = [text.find(quotes, end) if 0 <= place < end else place for quotes, place in zip(_TRIPLE, places)]
+    return found
+
+
+def code_of(text: str, starts: list[int], rows: list[int]) -> list[tuple[str, str]] | None:
+    """What stands on each of some rows but for strings in three quotes, and of that what is code: without strings that have no fields,
+    comments, and divisions by a number. None where the strings in three quotes cannot be told."""
+    strings = long_strings(text) if "\r" not in text else None
+    if strings is None:
+        return None
+    found = []
+    for row in rows:
+        start, end = starts[row - 1], starts[row] if row < len(starts) else len(text)
+        line = ""
+        for index in range(max(bisect_right(strings, (start, _END)) - 1, 0), len(strings)):
+            begun, closed = strings[index]
+            if begun >= end:
+                break
+            line += text[start:begun]
+            start = max(start, closed)
+        line += text[start:end]
+        inside = text[max(starts[row - 1] - 2, 0):starts[row - 1]] == "\\\n"  # a string may have begun on the row above
+        found.append((line, line if inside else _BY_A_NUMBER.sub(" ", _QUOTED.sub(_fields, line))))
+    return found
+
+
+def _fields(match: re.Match[str]) -> str:
+    return match[1] or " "
 
 
 def rows_of(starts: list[int], places: list[int]) -> list[int]:
