@@ -10,15 +10,15 @@ from __future__ import annotations
 import ast
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Iterator
+from typing import TYPE_CHECKING, Iterator
 
-from tfnanlint.calls import Function
 from tfnanlint.conditions import facts, leaf
 from tfnanlint.domains import Domain, domains
+from tfnanlint.factors import LOGARITHMS, Factor, Factors
 from tfnanlint.nodes import nodes_in
 from tfnanlint.ops import CASTS
 from tfnanlint.ops.control import outcome
-from tfnanlint.scopes import Assigned, Fixed, Point, Scope, unrefined
+from tfnanlint.scopes import Assigned, Point, Scope, unrefined
 from tfnanlint.site import Site, made_by, same
 from tfnanlint.values import INF, Value, clamp, number, related
 
@@ -78,65 +78,11 @@ class Masks:
         self._positive: dict[Scope, set[ast.AST]] = {}
         self._passed: dict[ast.AST, Masked] | None = None
         self._rows: dict[tuple[str, ...], list[int]] = {}
-        self._products: dict[Scope, list[Site]] = {}
-        # By the body, the name of an op, and whether the other factor is a mask: what is a factor there, by the node that makes it.
-        self._factors: dict[tuple[Scope, str, bool], dict[ast.AST, list[tuple[Site, str, bool]]]] = {}
-        self._handed: dict[Scope, list[tuple[ast.Call, Function]]] = {}  # calls of functions that multiply
+        self._factors = Factors(module, interpreter, _is_mask)
 
-    def factors(self, site: Site, masked: bool = False) -> Iterator[tuple[Site, str, bool]]:
-        """The products with what a site gives as a factor: (product, its parameter, whether it is the negative), in the body in
-        which the site stands, in the functions that get its result as an argument, and in the body that it is returned to. With
-        `masked` only those whose other factor is a mask."""
-        scope = site.point.scope
-        yield from self._factors_of(scope, site, masked)
-        for call, function in self._handed[scope]:
-            if any(site.node is node for argument in call.args for node in nodes_in(argument)):
-                yield from self._factors_of(self.interpreter.activation(function), site, masked)
-        for caller in self._callers(site):
-            yield from self._factors_of(caller, site, masked)
-
-    def _factors_of(self, scope: Scope, site: Site, masked: bool) -> list[tuple[Site, str, bool]]:
-        name = site.op.name
-        if (scope, name, masked) not in self._factors:
-            found = self._factors[scope, name, masked] = {}
-            for times in self._products_of(scope):
-                self.interpreter.steps = 0
-                for param, other in (("x", "y"), ("y", "x")):
-                    if not times.may_be_made_by(param, name, "tf.negative") or masked and not _is_mask(times, other):
-                        continue
-                    for made, negated in _made(times.value(param), name):
-                        product = self.interpreter.site(times.node, times.point)
-                        if product is not None:
-                            found.setdefault(made.node, []).append((product, param, negated))
-        return self._factors[scope, name, masked].get(site.node, [])
-
-    def _products_of(self, scope: Scope) -> list[Site]:
-        if scope not in self._products:
-            nodes = [(node, Point(scope, time)) for expression, time in scope.statements for node in nodes_in(expression)
-                     if isinstance(node, (ast.BinOp, ast.Call))]
-            found = [self.interpreter.operation(node, point) for node, point in nodes
-                     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult) and self._may_matter(node, point)]
-            found += [self.interpreter.site(node, point) for node, point in nodes
-                      if isinstance(node, ast.Call) and leaf(node.func) in ("multiply", "mul")]
-            self._products[scope] = [one for one in found if one is not None and one.op.name == "tf.multiply"]
-            called = [(node, point.lookup(node.func.id)) for node, point in nodes
-                      if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args]
-            self._handed[scope] = [(node, binding.value(self.interpreter).obj) for node, binding in called
-                                   if isinstance(binding, Fixed) and _multiplies(binding.value(self.interpreter).obj)]
-        return self._products[scope]
-
-    def _callers(self, site: Site) -> list[Scope]:
-        """The bodies that call the function which returns what a site gives, and nothing else."""
-        function = site.point.scope.function
-        last = function.node.body[-1] if function is not None and isinstance(function.node, ast.FunctionDef) else None
-        if not isinstance(last, ast.Return) or last.value is not site.node:
-            return []
-        return list(dict.fromkeys(point.scope for _, point in self.module.calls_to(function.name, self.interpreter)))
-
-    def _may_matter(self, product: ast.BinOp, point: Point) -> bool:
-        """Whether a factor may be what can be infinite, as far as its text tells."""
-        makers = (self.interpreter.maker(product.left, point), self.interpreter.maker(product.right, point))
-        return any(maker is None or maker.passes or maker.name in _INFINITE for maker in makers)
+    def factors(self, site: Site, masked: bool = False) -> Iterator[Factor]:
+        """`Factors.of`."""
+        return self._factors.of(site, masked)
 
     def of(self, site: Site) -> Masked | None:
         """The choice of this module that hides what `site` gives outside its domain, if there is one."""
@@ -201,25 +147,14 @@ class Masks:
         searches = []
         for param, test in branches(choice):
             self.interpreter.steps = 0
-            searches.append(_Search(self.interpreter, choice, test, []))
-            if test.node is None:
-                searches[-1].facts.append((choice.value(param), "finite", number(0.0)))
+            filler = choice.maker(param)
+            if isinstance(choice.args.get(param), ast.Constant) or filler is not None and filler.name in _FILLERS:
+                continue  # nothing stands behind a number
+            searches.append(_Search(self.interpreter, choice, param, test))
             for part in _parts(outcome(choice, param)) if choice.op.name == "tf.cond" else [choice.value(param)]:
                 searches[-1].visit(part, False, True)
         common = set.intersection(*(one.seen for one in searches)) if len(searches) > 1 and choice.op.name != "tf.multiply" else ()
         return [masked for one in searches for masked in one.found if id(masked.site) not in common]
-
-
-def _made(value: Value, name: str) -> Iterator[tuple[Site, bool]]:
-    """The application of an op that a value is, or the negative of which it is."""
-    for negated in (False, True):
-        made = made_by(value, name)
-        if made is not None:
-            yield made, negated
-        minus = made_by(value, "tf.negative")
-        if minus is None:
-            return
-        value = minus.value("x")
 
 
 def branches(choice: Site) -> Iterator[tuple[str, Test]]:
@@ -312,8 +247,8 @@ def _limits(clip: Site, param: str) -> tuple[bool, bool]:
     return True, clip.op.name == "tf.nn.relu6"
 
 
+_FILLERS = frozenset(("tf.zeros_like", "tf.ones_like", "tf.zeros", "tf.ones"))
 _OPERANDS = {"tf.maximum": ("x", "y"), "tf.minimum": ("x", "y")}
-_LOGARITHMS = frozenset(("tf.math.log", "tf.math.log1p", "ops.log2", "ops.log10"))
 _QUOTIENTS = {"tf.divide": "y", "tf.math.reciprocal": "x", "tf.math.rsqrt": "x"}
 
 
@@ -323,8 +258,7 @@ _BRANCHES = frozenset(("tf.where", "K.switch"))
 # Comparisons that say of one side that it is not 0, by truth: (that side, whether the other may also be above 0).
 _POSITIVE = {True: {"tf.greater": [("x", True)], "tf.less": [("y", True)], "tf.not_equal": [("x", False), ("y", False)]},
              False: {"tf.less_equal": [("x", True)], "tf.greater_equal": [("y", True)], "tf.equal": [("x", False), ("y", False)]}}
-_INFINITE = frozenset((*_LOGARITHMS, "tf.divide", "tf.math.reciprocal", "tf.sqrt", "tf.negative"))
-_POLAR = frozenset((*_LOGARITHMS, *_QUOTIENTS, *CASTS, "tf.negative", "tf.multiply", "tf.add", "tf.subtract"))
+_POLAR = frozenset((*LOGARITHMS, *_QUOTIENTS, *CASTS, "tf.negative", "tf.multiply", "tf.add", "tf.subtract"))
 
 
 def _poles(value: Value, sign: int, cut: bool, depth: int = 4) -> Iterator[tuple[Site, int, bool]]:
@@ -335,7 +269,7 @@ def _poles(value: Value, sign: int, cut: bool, depth: int = 4) -> Iterator[tuple
         return
     name = origin.op.name
     cut = cut or name == "tf.stop_gradient" or value.dtype in _FLAT
-    if name in _LOGARITHMS:
+    if name in LOGARITHMS:
         yield origin, -sign, cut
     elif name in ("tf.divide", "tf.math.floordiv") and (origin.value("y").lo > 0 or origin.value("y").hi < 0):
         turned = sign if origin.value("y").lo > 0 else -sign
@@ -390,14 +324,23 @@ def _is_mask(times: Site, param: str) -> bool:
 class _Search:
     """Looks behind one branch for op applications that the test keeps inside their domain."""
 
-    def __init__(self, interpreter: Interpreter, choice: Site, test: Test, found: list[Masked]):
+    def __init__(self, interpreter: Interpreter, choice: Site, param: str, test: Test):
         self.interpreter = interpreter
         self.choice = choice
+        self.param = param
         self.test = test
-        self.found = found
-        self.facts = list(established(interpreter, test)) if test.node is not None else []
+        self.found: list[Masked] = []
+        self._facts: list[Fact] | None = None
         self.left = MAX_SITES
         self.seen: set[int] = set()
+
+    @property
+    def facts(self) -> list[Fact]:
+        """What the test says of which values; asked only where something that it may be about stands behind the branch."""
+        if self._facts is None:
+            all_finite = [(self.choice.value(self.param), "finite", number(0.0))]
+            self._facts = all_finite if self.test.node is None else list(established(self.interpreter, self.test))
+        return self._facts
 
     def visit(self, value: Value, cut: bool, direct: bool) -> None:
         origin = _maker(value)
@@ -456,14 +399,6 @@ class _Search:
 def _zero_taken_out(domain: Domain, value: Value, under: Value) -> bool:
     """Whether a test takes the 0 away from something of which nothing else is known: `tf.where(x == 0, 0, x * log(x))`."""
     return domain.lo == 0 and domain.open and not value.known and value.zero and not under.zero and under.lo == -INF
-
-
-def _multiplies(function: Any) -> bool:
-    """Whether a function of the program has a product in its body."""
-    if not isinstance(function, Function) or not isinstance(function.node, ast.FunctionDef):
-        return False
-    return any(isinstance(node.op, ast.Mult) if isinstance(node, (ast.BinOp, ast.AugAssign)) else
-               isinstance(node, ast.Call) and leaf(node.func) in ("multiply", "mul") for node in nodes_in(function.node))
 
 
 def _nowhere_else(root: Site, choice: Site) -> bool:

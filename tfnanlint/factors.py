@@ -1,0 +1,110 @@
+"""Products of what an op gives: `w * tf.math.log(p)`, also where variables, functions or containers lead from the op to the product."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any, Callable, Iterator
+
+from tfnanlint.calls import Function
+from tfnanlint.conditions import leaf
+from tfnanlint.nodes import nodes_in
+from tfnanlint.scopes import Fixed, Point, Scope
+from tfnanlint.site import Site, made_by
+from tfnanlint.values import Value
+
+if TYPE_CHECKING:
+    from tfnanlint.expressions import Interpreter
+    from tfnanlint.module import Module
+
+LOGARITHMS = frozenset(("tf.math.log", "tf.math.log1p", "ops.log2", "ops.log10"))
+_INFINITE = frozenset((*LOGARITHMS, "tf.divide", "tf.math.reciprocal", "tf.sqrt", "tf.negative"))
+
+Factor = tuple[Site, str, bool]  # a product, its parameter, and whether the negative arrives there
+
+
+class Factors:
+    """The products in the functions of one module, by what their factors are. `is_mask` tells whether a parameter of a product gets a mask
+    that was cast from a condition."""
+
+    def __init__(self, module: Module, interpreter: Interpreter, is_mask: Callable[[Site, str], bool]):
+        self.module = module
+        self.interpreter = interpreter
+        self._is_mask = is_mask
+        self._products: dict[Scope, list[Site]] = {}
+        self._handed: dict[Scope, list[tuple[ast.Call, Function]]] = {}  # calls of functions that multiply
+        # By the body, the name of an op, and whether the other factor is a mask: what is a factor there, by the node that makes it.
+        self._found: dict[tuple[Scope, str, bool], dict[ast.AST, list[Factor]]] = {}
+
+    def of(self, site: Site, masked: bool = False) -> Iterator[Factor]:
+        """The products with what a site gives as a factor, in the body in which the site stands, in the functions that get its result as
+        an argument, and in the body that it is returned to. With `masked` only those whose other factor is a mask."""
+        scope = site.point.scope
+        yield from self._in(scope, site, masked)
+        for call, function in self._handed[scope]:
+            if any(site.node is node for argument in call.args for node in nodes_in(argument)):
+                yield from self._in(self.interpreter.activation(function), site, masked)
+        for caller in self._callers(site):
+            yield from self._in(caller, site, masked)
+
+    def _in(self, scope: Scope, site: Site, masked: bool) -> list[Factor]:
+        name = site.op.name
+        if (scope, name, masked) not in self._found:
+            found = self._found[scope, name, masked] = {}
+            for times in self._products_of(scope):
+                self.interpreter.steps = 0
+                for param, other in (("x", "y"), ("y", "x")):
+                    if not times.may_be_made_by(param, name, "tf.negative") or masked and not self._is_mask(times, other):
+                        continue
+                    for made, negated in _made(times.value(param), name):
+                        product = self.interpreter.site(times.node, times.point)
+                        if product is not None:
+                            found.setdefault(made.node, []).append((product, param, negated))
+        return self._found[scope, name, masked].get(site.node, [])
+
+    def _products_of(self, scope: Scope) -> list[Site]:
+        if scope not in self._products:
+            nodes = [(node, Point(scope, time)) for expression, time in scope.statements for node in nodes_in(expression)
+                     if isinstance(node, (ast.BinOp, ast.Call))]
+            found = [self.interpreter.operation(node, point) for node, point in nodes
+                     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult) and self._may_matter(node, point)]
+            found += [self.interpreter.site(node, point) for node, point in nodes
+                      if isinstance(node, ast.Call) and leaf(node.func) in ("multiply", "mul")]
+            self._products[scope] = [one for one in found if one is not None and one.op.name == "tf.multiply"]
+            called = [(node, point.lookup(node.func.id)) for node, point in nodes
+                      if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args]
+            self._handed[scope] = [(node, binding.value(self.interpreter).obj) for node, binding in called
+                                   if isinstance(binding, Fixed) and _multiplies(binding.value(self.interpreter).obj)]
+        return self._products[scope]
+
+    def _callers(self, site: Site) -> list[Scope]:
+        """The bodies that call the function which returns what a site gives, and nothing else."""
+        function = site.point.scope.function
+        last = function.node.body[-1] if function is not None and isinstance(function.node, ast.FunctionDef) else None
+        if not isinstance(last, ast.Return) or last.value is not site.node:
+            return []
+        return list(dict.fromkeys(point.scope for _, point in self.module.calls_to(function.name, self.interpreter)))
+
+    def _may_matter(self, product: ast.BinOp, point: Point) -> bool:
+        """Whether a factor may be what can be infinite, as far as its text tells."""
+        makers = (self.interpreter.maker(product.left, point), self.interpreter.maker(product.right, point))
+        return any(maker is None or maker.passes or maker.name in _INFINITE for maker in makers)
+
+
+def _made(value: Value, name: str) -> Iterator[tuple[Site, bool]]:
+    """The application of an op that a value is, or the negative of which it is."""
+    for negated in (False, True):
+        made = made_by(value, name)
+        if made is not None:
+            yield made, negated
+        minus = made_by(value, "tf.negative")
+        if minus is None:
+            return
+        value = minus.value("x")
+
+
+def _multiplies(function: Any) -> bool:
+    """Whether a function of the program has a product in its body."""
+    if not isinstance(function, Function) or not isinstance(function.node, ast.FunctionDef):
+        return False
+    return any(isinstance(node.op, ast.Mult) if isinstance(node, (ast.BinOp, ast.AugAssign)) else
+               isinstance(node, ast.Call) and leaf(node.func) in ("multiply", "mul") for node in nodes_in(function.node))
