@@ -10,11 +10,12 @@ from typing import Any
 from random_programs import MAX_RANK, PARAMETERS, rank_of, settle, size_of
 from tfnanlint.dev.reveal import NUMERIC, Reveal, reveals
 from tfnanlint.source import Source
-from tfnanlint.values import FLOATS, INF, MIXED, SMALLEST, Value, rounded
+from tfnanlint.values import FLOATS, INF, MIXED, SMALLEST, WHOLE, Value, rounded
 
 MAX_ROUNDS = 2000  # of one row in one run
 MAX_SIZE = 4_000_000  # elements: a loop over tf.one_hot adds an axis in every round until the memory is full
 ROUNDINGS = 16  # by whose sum a number in float16 or bfloat16 may miss a bound that was computed in float32
+_FLUSHED = 1e-30  # below it is what NumPy makes of subnormal numbers, which TensorFlow takes for 0, with a factor of 1e8
 _LEAST = (-2.0**31, -2.0**63)  # what a cast makes of NaN, and its magnitude is the same: nobody else's integers are there
 _BESIDE = 64  # how far from there what is added to such an integer leads: a rank, a small constant
 MAX_KEPT = 12  # values recorded of one row
@@ -107,13 +108,15 @@ class Run:
 
     NaN and Inf are said where the program shows them. An input of which nothing is known, and a number without a bound that
     overflows, are said to be neither: what comes after such a number in the same run may be NaN or Inf too (`open`). What is
-    not known is taken to have elements: a mean of it is NaN where it has none.
+    not known is taken to have elements: a mean of it is NaN where it has none, and its size is 0.
     """
 
     def __init__(self) -> None:
         self.numbers = 0
         self.open = False
-        self.coarse = 0.0  # by how much a number in float16 or bfloat16 of which that is not said, and so what NumPy makes float32 or float64 of it, may miss its bound
+        self.coarse = 0.0  # by how much a number in an unsaid float16 or bfloat16, and what NumPy makes float32 of it, may miss its bound
+        self.emptied = False  # something without elements has arrived of which nothing is known
+        self.nothing = SMALLEST["float32"]  # below it a number counts as 0
 
     def problem(self, one: Reveal | None, values: tuple) -> str:
         """What is wrong with what is said of values that arrive; empty when nothing is."""
@@ -134,7 +137,10 @@ class Run:
         if name and not unknown and value.kind == "tensor" and hasattr(dtype, "as_numpy_dtype") and value.dtype != name:
             return f"dtype is {name}, not {value.dtype}"
         self.numbers += arrays[0].size
-        self.open |= not value.known and not arrays[0].size
+        self.emptied |= not value.known and not arrays[0].size
+        self.open |= self.emptied
+        if not hasattr(dtype, "as_numpy_dtype") and ((arrays[0] != 0) & (abs(arrays[0]) < SMALLEST["float32"])).any():
+            self.nothing = _FLUSHED
         if unknown and name in ("float16", "bfloat16"):  # it need not miss a bound itself: what NumPy makes float32 of it may
             self.coarse = max(self.coarse, ROUNDINGS * FLOATS[name].eps)
         wrong = [number for number in _ends(np, arrays[0]) if not self._of_nan(number) and not self._admits(value, number)
@@ -146,8 +152,11 @@ class Run:
         return number in _LEAST or self.open and any(abs(number - least) <= _BESIDE for least in _LEAST)
 
     def _admits(self, value: Value, number: float) -> bool:
-        """Whether a number is in a value. A subnormal number counts as the 0 that most operations make of it."""
-        if value.admits(number) or abs(number) < SMALLEST["float32"] and value.admits(0.0):
+        """Whether a number is in a value. A subnormal number counts as the 0 that most operations make of it; where NumPy kept one, so
+        does what it may be multiplied to."""
+        if value.admits(number) or abs(number) < self.nothing and value.admits(0.0):
+            return True
+        if self.emptied and number == 0.0 and value.lo == 1.0 and value.dtype in (*WHOLE, MIXED, None):  # a size
             return True
         if number != number or number in (INF, -INF):
             self.open |= not value.known or number == number and (value.hi if number > 0 else value.lo) == number
@@ -173,7 +182,10 @@ class Run:
             value.admits(rounded(number, None)) or min(value.lo, rounded(value.lo, None)) <= number <= max(value.hi, rounded(value.hi, None)))
 
     def _nearly(self, value: Value, number: float) -> bool:
-        return value.lo - self.coarse * max(1.0, abs(value.lo)) <= number <= value.hi + self.coarse * max(1.0, abs(value.hi))
+        """Whether a number is as near as such roundings leave it; what a step makes of it (trunc, sign) may be the next whole number."""
+        stepped = all(math.isfinite(one) and one == math.floor(one) for one in (number, value.lo, value.hi))
+        slack = max(self.coarse, float(stepped and self.coarse > 0))
+        return value.lo - slack * max(1.0, abs(value.lo)) <= number <= value.hi + slack * max(1.0, abs(value.hi))
 
 
 def _ends(np: Any, array: Any) -> list[float]:

@@ -127,7 +127,7 @@ def _where(site: Site) -> Value:
     if not site.given("x") and not site.given("y"):
         return Value(0.0, INF, dtype="int64")
     condition, x, y = (site.value(param) for param in ("condition", "x", "y"))
-    dtype = t.joined_dtype((x, y))
+    dtype = t.met_dtype(x, y)
     if x.kind == "number" and y.kind == "array" and site.library != "np" or dtype == "bfloat16" and site.library == "np":
         dtype = MIXED if whole_number(x) else None  # the number is made a tensor first; and NumPy does not know bfloat16
     if condition.dtype == "bool" and condition.known and condition.lo == condition.hi:

@@ -87,6 +87,11 @@ def with_kind(result: Value, *inputs: Value) -> Value:
 def _dtype(a: Value, b: Value) -> str | None:
     if a.kind == "number" == b.kind:
         return next((one.dtype for one in (a, b) if one.dtype in FLOATS), "float64")  # Python's arithmetic, beside a number of NumPy's NumPy's
+    return met_dtype(a, b)
+
+
+def met_dtype(a: Value, b: Value) -> str | None:
+    """The dtype of what is made of two values of which one may be a number."""
     if a.kind == "array" and _of_numpy(b) or b.kind == "array" and _of_numpy(a):
         return None if "float64" not in (a.dtype, b.dtype) else "float64"
     return joined_dtype((a, b))
