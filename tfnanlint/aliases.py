@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from tfnanlint.conditions import path_of
+from tfnanlint.nodes import display
 from tfnanlint.scopes import Assigned, Binding, Element, Iterated, Joined, Loop, Point, Stored, unrefined
 from tfnanlint.site import Site
 from tfnanlint.values import Value, rounded
@@ -178,6 +179,11 @@ def uniform(node: ast.expr) -> bool:
     """Whether an expression makes an array of one number: `np.zeros(shape)`."""
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _UNIFORM and isinstance(
         node.func.value, ast.Name) and node.func.value.id in _NUMPY
+
+
+def fillable(node: ast.expr) -> bool:
+    """Whether an expression makes something that functions are handed to put something into: an array of one number, a list, a dict."""
+    return uniform(node) or isinstance(node, ast.List) or display(node) is not None
 
 
 def attribute_set(call: ast.Call) -> ast.Attribute | None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfnanlint.aliases import Bindings
 from tfnanlint.conditions import leaf
-from tfnanlint.nodes import blocks_of, nodes_in, statements_in
+from tfnanlint.nodes import blocks_of, display, nodes_in, statements_in
 from tfnanlint.ops import SYNONYMS, Op
 from tfnanlint.ops.arrays import cast
 from tfnanlint.scopes import Assigned, Binding, Fixed, Point, Scope, Stored, unrefined
@@ -349,8 +349,9 @@ def hidden(call: ast.Call, point: Point) -> dict[str, Binding] | None:
 
 
 def _collected(node: ast.expr, point: Point) -> dict[str, Binding] | None:
-    if isinstance(node, ast.Dict):
-        written: dict[Any, Binding] = {getattr(key, "value", None): Assigned(value, point) for key, value in zip(node.keys, node.values)}
+    shown = display(node)
+    if shown is not None:
+        written: dict[Any, Binding] = {getattr(key, "value", None): Assigned(value, point) for key, value in zip(shown.keys, shown.values)}
         return written if all(isinstance(name, str) for name in written) else None
     stored: dict[str, Binding] = {}
     binding = unrefined(point.lookup(node.id)) if isinstance(node, ast.Name) else None
@@ -415,7 +416,7 @@ def bind_parameters(function: Function, positional: list[Binding], keywords: dic
     for name, node in defaults_of(spec):
         if name not in bound and not hidden:
             # What one call has put into a list or dict is there in the next.
-            kept = isinstance(node, (ast.List, ast.Dict, ast.Set)) and name in function.changed
+            kept = (isinstance(node, (ast.List, ast.Set)) or display(node) is not None) and name in function.changed
             bound[name] = Fixed(Value(kind="unknown")) if kept else Assigned(node, function.point)
     for name in known:
         if name not in bound:

@@ -8,9 +8,10 @@ import functools
 import re
 from typing import Any, Callable
 
+from tfnanlint.calls import Bound, Function
 from tfnanlint.conditions import leaf, path_of, root_of
 from tfnanlint.instances import Instances
-from tfnanlint.nodes import nodes_in
+from tfnanlint.nodes import display, nodes_in
 from tfnanlint.ops import transfer as t
 from tfnanlint.scopes import Assigned, Fixed, Point, unrefined
 from tfnanlint.site import Site, another
@@ -23,9 +24,9 @@ MAX_CHOSEN = 24  # items of a dict that are joined where its key is not known
 def _written_out(node: ast.expr, point: Point) -> bool:
     """Whether a dict holds what is written where it is made and nothing else: a display, or a name in which its file only looks things up."""
     if not isinstance(node, ast.Name):
-        return isinstance(node, ast.Dict)
+        return display(node) is not None
     made = unrefined(point.lookup(node.id))
-    return isinstance(made, Assigned) and isinstance(made.node, ast.Dict) and _used_otherwise(node.id)(point.module.source.text) is None
+    return isinstance(made, Assigned) and display(made.node) is not None and _used_otherwise(node.id)(point.module.source.text) is None
 
 
 @functools.cache
@@ -76,11 +77,15 @@ class Containers(Instances):
     def dictionary(self, node: ast.Dict, point: Point) -> Value:
         if len(node.keys) > 200:
             return Value(kind="dict")
-        items = {}
+        items: dict[Any, Value] = {}
         for key, value in zip(node.keys, node.values):
-            if not isinstance(key, ast.Constant):
+            if isinstance(key, ast.Constant):
+                items[key.value] = self.evaluate(value, point)
+                continue
+            more = self.filled(self.evaluate(value, point)) if key is None else unknown()
+            if more.kind != "dict" or not isinstance(more.obj, dict):
                 return Value(kind="dict")
-            items[key.value] = self.evaluate(value, point)
+            items |= more.obj
         return Value(kind="dict", obj=items)
 
     def filled(self, value: Value) -> Value:
@@ -269,13 +274,29 @@ class Containers(Instances):
         return self.joined([one.obj.added(one, layer) for one in options])
 
     def filled_by(self, base: Value, call: ast.Call, point: Point) -> Value:
-        """An array after it was handed to a function: one of one number is made to be filled, where nothing is known of the function."""
+        """What was handed to a function after it: an array of one number is made to be filled, where nothing is known of the function; in a
+        list or dict there is something else where the function stores."""
+        if base.kind in ("sequence", "dict"):
+            return Value(kind=base.kind) if self._stores(call, point) else base
         if base.kind != "array" or not base.exact or isinstance(call.func, ast.Name) and hasattr(builtins, call.func.id):
             return base
         callee = self.callee(call.func, point)
         if callee is not None and callee.obj is not None:
             return base
         return Value(kind="array", dtype=base.dtype, origin=Note(f"what {leaf(call.func)}() may have put there", call, point.module.source, computed=True))
+
+    def _stores(self, call: ast.Call, point: Point) -> bool:
+        """Whether a function of the program changes one of the arguments of a call."""
+        callee = self.callee(call.func, point)
+        function = callee.obj if callee is not None else None
+        bound = isinstance(function, Bound)
+        if isinstance(function, Bound):
+            function = function.function
+        if not isinstance(function, Function):
+            return False
+        spec = function.node.args
+        names = [one.arg for one in (*spec.posonlyargs, *spec.args)][1 if bound else 0:][:len(call.args)]
+        return not function.changed.isdisjoint([*names, *[one.arg for one in call.keywords if one.arg is not None]])
 
 
 def _extent(shape: Value) -> Value:

@@ -15,6 +15,7 @@ from tfnanlint.callers import MAX_ABROAD
 from tfnanlint.calls import Bound, ClassObject, Function, Handed, Instance, Parent
 from tfnanlint.conditions import facts, leaf, path_of, root_of
 from tfnanlint.names import is_tensorflow
+from tfnanlint.nodes import display
 from tfnanlint.ops import SYNONYMS, Op, last_names, load
 from tfnanlint.ops import transfer as t
 from tfnanlint.ops.promotion import LIBRARIES, before_meeting, of_bfloat16, promoted
@@ -390,7 +391,8 @@ class Interpreter(State):
     def invocation(self, node: ast.Call, point: Point) -> Value:
         row, name = self.row(node.func, point)
         if row is not None:
-            return self._apply_row(row, name, node, point)
+            shown = display(node) if name == "builtins.dict" else None
+            return self.dictionary(shown, point) if shown is not None else self._apply_row(row, name, node, point)
         if name == "functools.partial" and node.args:
             positional, keywords, _ = calls.arguments(node, point)
             return self.partial(positional, keywords)

@@ -116,6 +116,21 @@ def nodes_in(node: ast.AST) -> list[ast.AST]:
     return found
 
 
+def display(node: ast.AST | None) -> ast.Dict | None:
+    """A dict as it is written, `{"eps": 1e-6, **more}`, and as such `dict(eps=1e-6, **more)` and `dict(more, eps=1e-6)`, too: one node for
+    all walks of the call. None for anything else."""
+    if isinstance(node, ast.Dict):
+        return node
+    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "dict" and len(node.args) <= 1):
+        return None
+    if not hasattr(node, "display"):
+        keys: list[ast.expr | None] = [None for _ in node.args]
+        keys += [None if one.arg is None else ast.copy_location(ast.Constant(one.arg), one) for one in node.keywords]
+        values = [*node.args, *[one.value for one in node.keywords]]
+        node.display = ast.copy_location(ast.Dict(keys, values), node)
+    return node.display
+
+
 def caught(body: list[ast.stmt]) -> ast.Try:
     """What `with contextlib.suppress(...)` does with its body."""
     handler = ast.ExceptHandler(type=None, name=None, body=[ast.Pass()])

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Iterator
 from tfnanlint.calls import Instance
 from tfnanlint.edits import enclosing
 from tfnanlint.endings import endings_of
-from tfnanlint.nodes import nodes_in
+from tfnanlint.nodes import display, nodes_in
 from tfnanlint.ops import TABLE, Op
 from tfnanlint.ops.layers import Layer, Stack, called, ending
 from tfnanlint.ops.transfer import elements
@@ -155,7 +155,8 @@ def _each(node: ast.expr, loss: Value, outputs: Value) -> Iterator[tuple[ast.exp
         if len(loss.obj) == len(parts or (outputs,)):
             yield from zip(nodes, loss.obj, parts or (outputs,))
     elif isinstance(loss.obj, dict):
-        written = {getattr(key, "value", None): value for key, value in zip(node.keys, node.values)} if isinstance(node, ast.Dict) else {}
+        shown = display(node)
+        written = {getattr(key, "value", None): value for key, value in zip(shown.keys, shown.values)} if shown is not None else {}
         for name, one in loss.obj.items():
             given = _output_named(name, outputs, parts)
             if given is not None:

@@ -8,8 +8,8 @@ from __future__ import annotations
 import ast
 from typing import Any, Callable
 
-from tfnanlint.aliases import (CHANGING, Bindings, Copies, Filled, Held, InPlace, Mutated, attribute_set, connected, copied, copy, copy_items, extends,
-                               objects, output, shared, uniform, viewed, whole)
+from tfnanlint.aliases import (CHANGING, Bindings, Copies, Filled, Held, InPlace, Mutated, attribute_set, connected, copied, copy,
+                               copy_items, extends, fillable, objects, output, shared, viewed, whole)
 from tfnanlint.calls import assigned_attributes
 from tfnanlint.conditions import ASSERTIONS, leaf, path_of, root_of, spoken_of
 from tfnanlint.nodes import caught, declared, loaded, nodes_in
@@ -372,10 +372,10 @@ class Walk:
             self._handed(value)
 
     def _handed(self, call: ast.Call) -> None:
-        """Arrays of one number, handed whole or in part to a function whose result nobody uses."""
-        for path in [whole(given) or path_of(given) for given in call.args]:
+        """Arrays of one number, whole or in part, lists and dicts that are handed to a function whose result nobody uses."""
+        for path in [whole(given) or path_of(given) for given in [*call.args, *[one.value for one in call.keywords]]]:
             made = self.scope.at(path) if path else None
-            if path is not None and (isinstance(made, Filled) or isinstance(made, Assigned) and uniform(made.node)):
+            if path is not None and (isinstance(made, Filled) or isinstance(made, Assigned) and fillable(made.node)):
                 here = self.scope.here()
                 self._change(path, lambda held: Filled(held, call, here), made)
 

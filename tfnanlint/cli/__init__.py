@@ -30,6 +30,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         arguments.words = words
         code = arguments.run(arguments)
         sys.stdout.flush()
+        if argv is None:
+            gc.freeze()  # Python collects once more when it ends, switched off or not: there is nothing to find.
         return code
     except ConfigError as error:
         return fail(str(error))
