@@ -18,6 +18,7 @@ CHANGING = frozenset("append extend insert add update pop remove clear setdefaul
 _VIEWS = frozenset("reshape ravel view squeeze transpose swapaxes asarray atleast_1d atleast_2d expand_dims".split())
 _UNIFORM = frozenset("zeros ones full empty zeros_like ones_like full_like empty_like".split())
 _NUMPY = ("np", "numpy")
+SOME = slice(None, None, 0)  # elements of a list of which nobody knows where they stand
 _MAKING = frozenset(f"np.{name}" for name in "array asarray zeros ones full arange linspace eye zeros_like ones_like full_like ravel reshape".split())
 _MAX = 64  # bindings looked at for the object that a name stands for
 
@@ -145,7 +146,7 @@ def _items(one: Binding) -> list[Binding | None]:
     made = whole.iterable if isinstance(whole, Iterated) else None
     if not isinstance(made, Assigned):
         return []
-    walked = made.node if place is None else _walked(made.node, place)
+    walked = _walked(made.node, place) if isinstance(place, int) else made.node
     return [made.point.binding(path) for path in listed(walked)]
 
 
@@ -218,6 +219,37 @@ def extends(node: ast.AugAssign) -> bool:
     return isinstance(node.op, ast.Add) and isinstance(node.value, (ast.List, ast.ListComp))
 
 
+def popped(node: ast.AST) -> ast.Call | None:
+    """A call that takes an element out of a list and gives it: `x = layers.pop()`, `x = layers.pop(0)`."""
+    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "pop") or node.keywords:
+        return None
+    return node if not node.args or len(node.args) == 1 and _whole_number(node.args[0]) is not None else None
+
+
+def written_key(index: ast.expr) -> Any:
+    """An index as it is written: a constant, a slice (`SOME` where its bounds are not numbers), None for others."""
+    if isinstance(index, ast.Slice):
+        bounds = [0 if end is None else _whole_number(end) for end in (index.lower, index.upper, index.step)]
+        if None in bounds:
+            return SOME
+        return slice(*[None if end is None else bound for end, bound in zip((index.lower, index.upper, index.step), bounds)])
+    return index.value if isinstance(index, ast.Constant) else _whole_number(index)
+
+
+def _whole_number(node: ast.expr) -> int | None:
+    """The number of `3` or `-1`."""
+    sign = -1 if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) else 1
+    written = node.operand if sign < 0 else node
+    return sign * written.value if isinstance(written, ast.Constant) and type(written.value) is int else None
+
+
+def place_of(index: int, starred: int | None, count: int) -> int | slice:
+    """Which elements one of `count` targets of an unpacking gets, of which one may be starred."""
+    if starred is None or index < starred:
+        return index
+    return index - count if index > starred else slice(index, index - count + 1 or None)
+
+
 def copy(copies: Copies, path: str | None, sources: list[str]) -> None:
     """Note that `path` may be another name of what one of `sources` stands for."""
     if path is None:
@@ -264,6 +296,9 @@ class Bindings:
             match node:
                 case ast.Assign(targets=targets, value=value):
                     self._bind(targets)
+                    if (call := popped(value)) is not None:
+                        self._bind([call.func.value])
+                        self._change(call.func.value)
                     for target in targets:
                         copy(self.copies, path_of(target), copied(value))
                         copy(self.shared, path_of(target), shared(value))

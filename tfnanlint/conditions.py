@@ -167,3 +167,11 @@ def _check(name: str, args: list[ast.expr]) -> Iterator[Fact]:
         yield from _both_ways(args[0], _PAIR_CHECKS[name], args[1])
     elif name in _FINITE and args:
         yield (args[0], "finite", 0.0)
+
+
+def says_training(test: ast.expr) -> bool | None:
+    """What `training`, `not self.is_training` say where they hold; None for other tests."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        said = says_training(test.operand)
+        return None if said is None else not said
+    return True if isinstance(test, (ast.Name, ast.Attribute)) and leaf(test) in ("training", "is_training") else None

@@ -8,6 +8,7 @@ import functools
 import re
 from typing import Any, Callable
 
+from tfnanlint.aliases import popped
 from tfnanlint.calls import Bound, Function
 from tfnanlint.conditions import leaf, path_of, root_of
 from tfnanlint.instances import Instances
@@ -18,15 +19,21 @@ from tfnanlint.site import Site, another
 from tfnanlint.values import INF, LARGEST_AXIS, NO_CONSTANT, Choice, Many, Note, Value, number, unknown
 
 MAX_WRITTEN = 6  # items of a written list that a comprehension is evaluated for one by one
+_LOOKING = ("get", "values", "items", "pop")
 MAX_CHOSEN = 24  # items of a dict that are joined where its key is not known
 
 
 def _written_out(node: ast.expr, point: Point) -> bool:
-    """Whether a dict holds what is written where it is made and nothing else: a display, or a name in which its file only looks things up."""
+    """Whether a dict holds what is written where it is made and nothing else: a display or a comprehension, or a name in which its file
+    only looks things up."""
     if not isinstance(node, ast.Name):
-        return display(node) is not None
+        return _shows(node)
     made = unrefined(point.lookup(node.id))
-    return isinstance(made, Assigned) and display(made.node) is not None and _used_otherwise(node.id)(point.module.source.text) is None
+    return isinstance(made, Assigned) and _shows(made.node) and _used_otherwise(node.id)(point.module.source.text) is None
+
+
+def _shows(node: ast.expr) -> bool:
+    return isinstance(node, ast.DictComp) or display(node) is not None
 
 
 @functools.cache
@@ -92,11 +99,13 @@ class Containers(Instances):
         """An empty list or dict that has a name is filled somewhere: where nobody sees it, nothing is known of its elements."""
         return Value(kind=value.kind) if value.kind in ("sequence", "dict") and not value.obj and value.obj is not None else value
 
-    def element(self, whole: Value, index: int | None) -> Value:
+    def element(self, whole: Value, index: int | slice) -> Value:
         if whole.kind == "shape":
             return _extent(whole)
+        if isinstance(index, slice):  # `first, *rest = x`
+            return self._sequence(whole.obj[index]) if isinstance(whole.obj, tuple) else self.many(self.iterated(whole))
         if whole.kind == "sequence":
-            if isinstance(whole.obj, tuple) and index is not None:
+            if isinstance(whole.obj, tuple):
                 return whole.obj[index] if -len(whole.obj) <= index < len(whole.obj) else unknown()
             return self.iterated(whole)
         if whole.kind == "tensor" and whole.known:
@@ -107,7 +116,7 @@ class Containers(Instances):
         if whole.kind == "sequence" and isinstance(whole.obj, tuple):
             return self.joined(list(whole.obj)) if whole.obj else unknown()
         if isinstance(whole.obj, Many):
-            return another(whole.obj.element)
+            return another(whole.obj.element) if whole.kind == "sequence" else unknown()  # keys of a dict
         if whole.kind in ("sequence", "tensor", "array", "number") and whole.known and whole.lo <= whole.hi:
             kind = whole.kind if whole.kind in ("array", "number") else "tensor"
             return another(whole, kind=kind, obj=None, const=NO_CONSTANT, emptied=whole.emptied and kind != "number")
@@ -130,6 +139,8 @@ class Containers(Instances):
                 return whole.obj[key]
             if key is None and 0 < len(whole.obj) <= MAX_CHOSEN and _written_out(node.value, point):  # one of them, or it raises
                 return self.joined([*whole.obj.values()])
+        elif whole.kind == "dict" and isinstance(whole.obj, Many):
+            return another(whole.obj.element)
         elif whole.kind == "sequence" and isinstance(whole.obj, tuple):
             if isinstance(key, int) and -len(whole.obj) <= key < len(whole.obj):
                 return whole.obj[key]
@@ -145,11 +156,18 @@ class Containers(Instances):
         return self.supposed(self.configured(found, key, node.value, point), key, node, point) if isinstance(key, str) else found
 
     def fetched(self, node: ast.Call, point: Point) -> Value | None:
-        """What `d.get(key)` and `d.get(key, default)` give of a dict whose items are known; None for others."""
-        if not isinstance(node.func, ast.Attribute) or node.func.attr != "get" or node.keywords or len(node.args) not in (1, 2):
+        """What `d.get(key)`, `d.get(key, default)`, `d.values()` and `d.items()` give of a dict whose items are known, and `items.pop()` of
+        a list; None for others."""
+        if not isinstance(node.func, ast.Attribute) or node.func.attr not in _LOOKING or node.keywords or len(node.args) > 2:
             return None
         whole = self.evaluate(node.func.value, point)
-        if whole.kind != "dict" or not isinstance(whole.obj, dict):
+        if whole.kind == "sequence" and whole.obj and popped(node) is not None:
+            return whole.obj[-1] if isinstance(whole.obj, tuple) and not node.args else self.iterated(whole)
+        if whole.kind != "dict" or not isinstance(whole.obj, (dict, Many)):
+            return None
+        if not node.args and node.func.attr in ("values", "items"):
+            return self._parts(whole.obj, node.func.attr == "items") if _written_out(node.func.value, point) else None
+        if node.func.attr != "get" or not node.args or isinstance(whole.obj, Many):
             return None
         key = self._key(node.args[0], point)
         if key is not None and key in whole.obj:
@@ -158,6 +176,14 @@ class Containers(Instances):
             return None
         instead = self.evaluate(node.args[1], point) if len(node.args) == 2 else number(None)
         return self.joined([*whole.obj.values(), instead]) if key is None else instead
+
+    def _parts(self, held: dict[Any, Value] | Many, pairs: bool) -> Value:
+        """The values of a dict, or the pairs of its keys and values."""
+        if isinstance(held, Many):
+            return self.many(self._sequence((unknown(), held.element)) if pairs else held.element)
+        if not pairs:
+            return self._sequence(tuple(held.values()))
+        return self._sequence(tuple([self._sequence((number(key) if not isinstance(key, str) else Value(kind="string", const=key), value)) for key, value in held.items()]))
 
     def _key(self, index: ast.expr, point: Point) -> Any:
         """An index as a Python constant, None when it is not known."""
@@ -177,6 +203,14 @@ class Containers(Instances):
         """A list, dict, array or tensor in which one element was exchanged."""
         if base.kind == "dict" and isinstance(base.obj, dict) and key is not None:
             return Value(kind="dict", obj={**base.obj, key: item})
+        if base.kind == "dict" and isinstance(base.obj, Many):
+            return Value(kind="dict", obj=Many(self.joined([base.obj.element, item])))
+        if base.kind == "sequence" and isinstance(key, slice):
+            if isinstance(base.obj, tuple) and isinstance(item.obj, tuple) and key.step is None:
+                items = list(base.obj)
+                items[key] = item.obj
+                return self._sequence(tuple(items))
+            return self.joined([self.many(self.iterated(base)), self.many(self.iterated(item))])
         if base.kind == "sequence" and isinstance(base.obj, tuple):
             if isinstance(key, int) and -len(base.obj) <= key < len(base.obj):
                 items = list(base.obj)
@@ -222,7 +256,7 @@ class Containers(Instances):
     def comprehension(self, node: Any, point: Point) -> Value:
         inner = self.inside(node, point)
         if isinstance(node, ast.DictComp):
-            return Value(kind="dict")
+            return Value(kind="dict", obj=Many(self.evaluate(node.value, inner)))
         written = self._written(node, point)
         if written is not None:
             name = node.generators[0].target.id
@@ -247,11 +281,11 @@ class Containers(Instances):
     def mutated(self, base: Value, call: ast.Call, point: Point, growing: bool) -> Value:
         """A container or model after a changing method call; one that is `growing` in a loop has no number of elements."""
         method = leaf(call.func)
-        if base.kind == "sequence" and method == "append" and len(call.args) == 1:
-            item = self.evaluate(call.args[0], point)
-            if isinstance(base.obj, tuple) and len(base.obj) < 64 and not growing:
-                return self._sequence(base.obj + (item,))
-            return self.joined([base, self.many(item)])
+        if base.kind == "sequence":
+            return self._other_elements(base, method, [self.evaluate(one, point) for one in call.args], growing)
+        if base.kind == "dict" and method == "update" and isinstance(base.obj, dict) and not growing:
+            more = self._updated(call, point)
+            return Value(kind="dict", obj={**base.obj, **more}) if more is not None else unknown("dict")
         if base.kind == "model" and method in ("add", "pop"):
             return self._other_layers(base, call, point)
         if base.kind == "array" and method == "sort":
@@ -259,9 +293,35 @@ class Containers(Instances):
         if base.kind == "array" and method == "fill" and len(call.args) == 1:
             filled = t.in_dtype(self.evaluate(call.args[0], point), base.dtype)
             return self.joined([base, filled]).but(kind="array", dtype=base.dtype, const=NO_CONSTANT)  # a scalar of NumPy's is not filled
-        if base.kind == "sequence" and method == "reverse" and isinstance(base.obj, tuple):
-            return self._sequence(base.obj[::-1])
         return base if base.kind in ("model", "layer", "instance", "unknown") else unknown(base.kind)
+
+    def _updated(self, call: ast.Call, point: Point) -> dict[Any, Value] | None:
+        """What `d.update(more, eps=1e-6)` puts into a dict; None where that is not known."""
+        items = {one.arg: self.evaluate(one.value, point) for one in call.keywords}
+        given = [self.filled(self.evaluate(one, point)) for one in call.args]
+        if None in items or any([one.kind != "dict" or not isinstance(one.obj, dict) for one in given]):
+            return None
+        return {key: value for one in [*[one.obj for one in given], items] for key, value in one.items()}
+
+    def _other_elements(self, base: Value, method: str, given: list[Value], growing: bool) -> Value:
+        """A list after a method that changes it."""
+        counted = isinstance(base.obj, tuple) and len(base.obj) < 64 and not growing
+        items: tuple[Value, ...] = base.obj if counted else ()
+        if method in ("append", "appendleft") and len(given) == 1 or method == "insert" and len(given) == 2:
+            if method == "append" and counted:
+                return self._sequence(items + (given[0],))
+            return self.joined([base, self.many(given[-1])])
+        if method == "extend" and len(given) == 1:
+            if counted and isinstance(given[0].obj, tuple):
+                return self._sequence(items + given[0].obj)
+            return self.joined([base, self.many(self.iterated(given[0]))])
+        if method == "pop" and counted and not given:
+            return self._sequence(items[:-1])
+        if method == "reverse" and counted:
+            return self._sequence(items[::-1])
+        if method in ("pop", "remove", "sort", "reverse") and base.obj:
+            return self.many(self.iterated(base))
+        return unknown("sequence")
 
     def _other_layers(self, model: Value, call: ast.Call, point: Point) -> Value:
         """A Sequential model after `add` or `pop`; each of those that it may be."""

@@ -304,11 +304,11 @@ class Assigned(Binding):
 
 
 class Element(Binding):
-    """One of the targets of an unpacking assignment; `index` None for a starred one."""
+    """One of the targets of an unpacking assignment; `index` is a slice for a starred one."""
 
     __slots__ = ("whole", "index")
 
-    def __init__(self, whole: Binding, index: int | None):
+    def __init__(self, whole: Binding, index: int | slice):
         self._value = None
         self.whole = whole
         self.index = index

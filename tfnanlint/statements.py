@@ -9,9 +9,9 @@ import ast
 from typing import Any, Callable
 
 from tfnanlint.aliases import (CHANGING, Bindings, Copies, Filled, Held, InPlace, Mutated, attribute_set, connected, copied, copy,
-                               copy_items, extends, fillable, objects, output, shared, viewed, whole)
+                               copy_items, extends, fillable, objects, output, place_of, popped, shared, viewed, whole, written_key)
 from tfnanlint.calls import assigned_attributes
-from tfnanlint.conditions import ASSERTIONS, leaf, path_of, root_of, spoken_of
+from tfnanlint.conditions import ASSERTIONS, leaf, path_of, root_of, says_training, spoken_of
 from tfnanlint.nodes import caught, declared, loaded, nodes_in
 from tfnanlint.outcomes import outcome
 from tfnanlint.scopes import (Assigned, Binding, Element, Fixed, Imported, Iterated, Joined, Loop, Point, Raised, Refined, Scope, Stored,
@@ -37,14 +37,6 @@ class _LoopFrame:
                 loop.rounds.append(found)
 
 
-def _says_training(test: ast.expr) -> bool | None:
-    """What `training`, `not self.is_training` say where they hold; None for other tests."""
-    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        said = _says_training(test.operand)
-        return None if said is None else not said
-    return True if isinstance(test, (ast.Name, ast.Attribute)) and leaf(test) in ("training", "is_training") else None
-
-
 class Walk:
     """Walks the body of one scope."""
 
@@ -53,7 +45,7 @@ class Walk:
         self.log: list[str] = []
         self.loops: list[_LoopFrame] = []
         self.raised: set[str] = set()  # the variables that some statement before this one has added a number to
-        self.walrus = scope.module.has_walrus
+        self.inside = scope.module.binds_inside
         self.copies: Copies = {}  # `b = a`: names of one object, as long as both stand for it
         self.views: Copies = {}  # `b = a.reshape(-1)`: names of arrays that may share their numbers
 
@@ -81,10 +73,13 @@ class Walk:
         """Remember an expression that is computed here."""
         if node is None:
             return
-        if self.walrus:
+        if self.inside:
             for inner in nodes_in(node):
                 if isinstance(inner, ast.NamedExpr):
                     self.bind(inner.target.id, Assigned(inner.value, self.scope.here()))
+                elif inner is not node and (call := popped(inner)) is not None and (path := path_of(call.func.value)) is not None:
+                    if (held := self.scope.at(path)) is not None:  # in which order is not known
+                        self._change(path, lambda held: Fixed(Value(kind="unknown")), held)
         self.scope.statements.append((node, self.scope.time))
 
     # Branches
@@ -151,7 +146,7 @@ class Walk:
         if outcome(test, self.scope.here()) is (not truth):
             return False
         self.assume(test, truth)
-        if _says_training(test) is not (not truth):
+        if says_training(test) is not (not truth):
             return self.block(body)
         self.scope.time += 1  # an evaluation branch
         start = self.scope.time
@@ -359,17 +354,21 @@ class Walk:
         elif (written := output(value)) is not None:
             self._overwritten(written, value)
         elif name in CHANGING and isinstance(value.func, ast.Attribute):
-            path = path_of(value.func.value)
-            base = self.scope.at(path) if path else None
-            if path is not None and base is not None:
-                here = self.scope.here()
-                self._change(path, lambda held: Mutated(held, value, here), base)
+            self._changed_by(value)
         elif name.startswith("assign") and isinstance(value.func, ast.Attribute):
             self._assigned_to(value.func, value)
         else:
             if isinstance(value.func, ast.Attribute) and isinstance(value.func.value, ast.Name):
                 self._own_method(value.func.value.id, name)
             self._handed(value)
+
+    def _changed_by(self, call: ast.Call) -> None:
+        """`layers.append(x)`, and `x = layers.pop()`."""
+        path = path_of(call.func.value)
+        base = self.scope.at(path) if path else None
+        if path is not None and base is not None:
+            here = self.scope.here()
+            self._change(path, lambda held: Mutated(held, call, here), base)
 
     def _handed(self, call: ast.Call) -> None:
         """Arrays of one number, whole or in part, lists and dicts that are handed to a function whose result nobody uses."""
@@ -424,6 +423,8 @@ class Walk:
         binding = Assigned(value, self.scope.here())
         if isinstance(value, ast.Lambda):
             value.named = True
+        if (call := popped(value)) is not None:
+            self._changed_by(call)
         for target in node.targets:
             if type(target) is ast.Name:
                 self.bind(target.id, binding)
@@ -468,7 +469,7 @@ class Walk:
         if isinstance(node, ast.Starred):
             node = node.value
         if isinstance(node, ast.Subscript) and (base := path_of(node.value)) and (held := self._held(base)) is not None:
-            key = node.slice.value if isinstance(node.slice, ast.Constant) else None
+            key = written_key(node.slice)
             self._change(base, lambda held: Stored(held, key, binding), held)
             whole = viewed(held)
             if whole is not None and (under := self._held(whole)) is not None:  # `row = table[i]; row[j] = x`
@@ -522,8 +523,7 @@ class Walk:
             if values is not None:
                 self.target(element, Assigned(values[index], binding.point))
             else:
-                place = index if starred is None or index < starred else None if index == starred else index - len(node.elts)
-                self.target(element, Element(binding, place))
+                self.target(element, Element(binding, place_of(index, starred, len(node.elts))))
 
     def assertion(self, node: ast.Assert) -> None:
         self.note(node.test)
