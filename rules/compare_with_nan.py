@@ -22,8 +22,8 @@ NAMES = frozenset(("np.nan", "np.NaN", "np.NAN", "math.nan", "tnp.nan", "ops.nan
 EQUAL = (ast.Eq, ast.Is)
 UNEQUAL = (ast.NotEq, ast.IsNot)
 # What NaN is written with; other ops make it of another NaN only.
-MAKERS = (*CASTS, "builtins.float", "tf.constant", "tf.convert_to_tensor", "tf.fill", "ops.full", "tf.negative", "tf.add", "tf.multiply",
-          "np.array", "np.float16", "np.float32", "np.float64", "tnp.array")
+MAKERS = (*CASTS, "builtins.float", "tf.constant", "tf.convert_to_tensor", "tf.fill", "ops.full", "ops.full_like", "tf.negative", "tf.add",
+          "tf.multiply", "np.array", "np.float16", "np.float32", "np.float64", "tnp.array")
 FOREIGN = ("array", "number", "string", "sequence", "dict", "none")
 
 

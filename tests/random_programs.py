@@ -98,11 +98,11 @@ class Scope:
 
 
 def settle() -> None:
-    """Takes back what a program has set for its process."""
+    """Takes back what a program has set for its process, the policy too that its first layer made of the floatx."""
     import keras
 
     keras.backend.set_floatx("float32")
-    keras.config.set_dtype_policy("float32")
+    keras.utils.clear_session(free_memory=False)
 
 
 def usable(value: Any) -> bool:

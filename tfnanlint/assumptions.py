@@ -9,10 +9,12 @@ from __future__ import annotations
 import ast
 from typing import Any, Callable
 
+from tfnanlint.conditions import facts
 from tfnanlint.interpreting import Interpreting
 from tfnanlint.ops import Op
 from tfnanlint.scopes import Point
-from tfnanlint.site import Site
+from tfnanlint.site import Site, same
+from tfnanlint.values import NUMERIC_KINDS, Value, number, related
 
 
 class Pending:
@@ -42,6 +44,16 @@ class Assumptions(Interpreting):
             return None
         made.forget()
         return made
+
+    def as_tested(self, given: Value, branch: ast.expr, test: ast.expr, truth: bool, point: Point) -> Value:
+        """A branch that computes once more what the test looks at: `tf.where(tf.norm(x) > 0, tf.norm(x), 1.0)`."""
+        written = branch.body if isinstance(branch, ast.Lambda) else branch
+        if not isinstance(written, (ast.Call, ast.BinOp)) or given.kind not in NUMERIC_KINDS:
+            return given
+        for node, relation, other in facts(test, truth):
+            if type(node) is type(written) and same(self.evaluate(node, point), given):
+                given = related(given, relation, number(other) if isinstance(other, float) else self.evaluate(other, point))
+        return given
 
     def next_stamp(self) -> int:
         self._stamps += 1

@@ -286,8 +286,8 @@ class Interpreter(State):
         value = site.give()
         if site.library in LIBRARIES and (value.dtype in WHOLE or value.dtype == "bool"):
             value.dtype = promoted(site, value.dtype)
-        elif value.dtype == "float32" and site.library in _OF_KERAS and site.point is not None and self.leaves_open(site):
-            value.dtype = None
+        elif (value.dtype == "float32" or value.kind == "dtype") and site.library in _OF_KERAS and site.point is not None and self.policies(site.point.module):
+            value = self.in_floatx(site, value)
         for given in site._values.values():
             if given is NOTHING:
                 return NOTHING
@@ -363,7 +363,7 @@ class Interpreter(State):
             case ast.IfExp(body=kept, test=ast.Compare(left=asked, ops=[ast.IsNot()], comparators=[ast.Constant(value=None)])):
                 if path_of(kept) == path_of(asked) and self.settable(chosen) and self.small(other):
                     return self.fallback(other, node, point)
-        return self.joined([chosen, other])
+        return self.joined([self.as_tested(chosen, node.body, node.test, True, point), self.as_tested(other, node.orelse, node.test, False, point)])
 
     def assuming(self, test: ast.expr, truth: bool, point: Point) -> Point:
         """`point` with the names of a test refined."""
@@ -452,7 +452,7 @@ class Interpreter(State):
             under = self.assuming(test, truth, site.point)
             given = self.evaluate(site.args[branch], under) if under is not site.point else site.value(branch)
             called = given.kind == "function" and given.obj is not None  # a branch of tf.cond
-            found.append(self.apply(given, [], {}) if called else given)
+            found.append(self.as_tested(self.apply(given, [], {}) if called else given, site.args[branch], test, truth, site.point))
         if value.dtype in FLOATS or value.dtype is None:
             found = [one.but(lo=rounded(one.lo, value.dtype), hi=rounded(one.hi, value.dtype), dtype=value.dtype, kind="tensor", origin=one.origin)
                      if one.kind == "number" else one for one in found]

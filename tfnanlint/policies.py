@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from tfnanlint.calls import recast
 from tfnanlint.conditions import leaf
+from tfnanlint.ops.arrays import cast
 from tfnanlint.recursion import Recursion
-from tfnanlint.values import FLOATS, Value
+from tfnanlint.values import FLOATS, INF, NO_CONSTANT, Value, outward, rounded
 
 if TYPE_CHECKING:
     from tfnanlint.module import Module
@@ -32,12 +33,6 @@ class Policies(Recursion):
                         found.append((text, node))
         return self._policies[module]
 
-    def leaves_open(self, site: Any) -> bool:
-        """Whether a float32 that nobody asked for may be another dtype, by a setting of the file (weights are cast where they are used)."""
-        if site.given("dtype") or site.name == "method.astype" or any(value.dtype == "float32" for value in site._values.values()):
-            return False
-        return bool(self.policies(site.point.module))
-
     def computes_in(self, made: Any) -> str | None:
         """The dtype that a layer of Keras gives: "" for that of a file that sets none, None where it cannot be told."""
         for _ in range(8):
@@ -49,13 +44,31 @@ class Policies(Recursion):
             own = layer.value("dtype").const if layer.given("dtype") else None
             return own if own in FLOATS else None
         module = layer.point.module if layer.point is not None else None
-        found = self.policies(module) if module is not None else []
-        if not found:
-            return ""
-        text, node = found[0]
+        return "" if module is None or not self.policies(module) else self._set_for(layer.node, module)
+
+    def _set_for(self, node: ast.expr, module: Module) -> str | None:
+        """The dtype that a file with a setting sets for a place: once, before it, for all that follows."""
+        text, call = self.policies(module)[0]
         dtype = text.removeprefix("mixed_")
-        first = any(isinstance(one, ast.Expr) and one.value is node for one in module.source.tree.body) and node.lineno < layer.node.lineno
-        return dtype if dtype in FLOATS and len(found) == 1 and first and leaf(node.func) != "set_floatx" else None
+        first = any(isinstance(one, ast.Expr) and one.value is call for one in module.source.tree.body) and call.lineno < node.lineno
+        return dtype if dtype in FLOATS and len(self.policies(module)) == 1 and first else None
+
+    def in_floatx(self, site: Any, value: Value) -> Value:
+        """What Keras gives where nobody asked for a dtype, in a file with a setting (weights are cast where they are used): numbers of a
+        shape and random ones are made in its floatx, and of whatever else is said to be float32 the dtype is not known."""
+        module = site.point.module
+        other = any([leaf(call.func) == "set_floatx" for _, call in self.policies(module)])
+        if site.op.floatx and not site.given("dtype"):
+            dtype = self._set_for(site.node, module) if other else "float32" if value.kind == "dtype" else None
+            if value.kind == "dtype":
+                return value.but(const=NO_CONSTANT if dtype is None else dtype)
+            if dtype is None:
+                return _of_any(value)
+            made = cast(_unrounded(value), dtype)
+            endless = INF in (-value.lo, value.hi)  # a normal number is none that overflows
+            return made.but(kind=value.kind, dtype=dtype, const=value.const, zero=made.zero, inf=value.inf if endless else made.inf)
+        kept = site.given("dtype") or site.name == "method.astype" or any(one.dtype == "float32" for one in site._values.values())
+        return value if kept or value.dtype != "float32" else _of_any(value)
 
     def in_its_dtype(self, layer: Any, given: Value) -> Value:
         """What a layer of Keras gives, which casts what it is given: to float32, where no file says anything else."""
@@ -68,3 +81,13 @@ class Policies(Recursion):
         if dtype == "" and entering is not given:
             value = self.joined([value, layer.out(given, layer.site)])
         return recast(value, dtype)
+
+
+def _of_any(value: Value) -> Value:
+    return value.but(dtype=None, zero=value.zero, token=value.token)
+
+
+def _unrounded(value: Value) -> Value:
+    """A value that was rounded to float32, before that; what even float16 holds is taken for exact."""
+    lo, hi = (end if rounded(end, "float16") == end else other for end, other in zip((value.lo, value.hi), outward(value.lo, value.hi, "float32", 1)))
+    return value if (lo, hi) == (value.lo, value.hi) else value.but(lo=lo, hi=hi, zero=value.zero, dtype=None)

@@ -37,6 +37,7 @@ class Op:
     the soundness test runs; empty for rows that cannot be executed alone (the reason stands in `untested`).
     `refines` names a condition and the branches it holds (fails) in: tf.where, tf.boolean_mask.
     `bounds` marks rows whose result is an operand or a limit for it: tf.maximum, tf.clip_by_value.
+    `floatx` marks rows that Keras computes in its floatx where no dtype is asked for: K.constant, keras.random.normal.
     `starts` names the parameter that says what the variable starts with which a row makes; empty where it makes none.
     `first` is the spelling of TensorFlow before 1.14, which has not the row's name yet, where files written for it can use it.
     """
@@ -58,6 +59,7 @@ class Op:
     refines: tuple[str, ...] = ()
     bounds: bool = False
     starts: str = ""
+    floatx: bool = False
 
     def params_of(self, alias: str) -> tuple[str, ...]:
         """Parameter order of one spelling."""

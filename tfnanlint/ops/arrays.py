@@ -137,7 +137,7 @@ op("tf.saturate_cast", "tf.dtypes.saturate_cast ops.saturate_cast", "x dtype nam
 for _name, _dtype in (("to_float", "float32"), ("to_double", "float64"), ("to_int32", "int32"), ("to_int64", "int64"),
                       ("to_bfloat16", "bfloat16")):
     op(f"tf.{_name}", f"tf.compat.{_name}", "x name", _cast_to(_dtype), untested="TensorFlow 1 only; tf.cast is tested")
-op("K.cast_to_floatx", "", "x", _cast_to("float32"), untested="needs a global setting; tf.cast is tested")
+op("K.cast_to_floatx", "", "x", _cast_to("float32"), floatx=True, untested="needs a global setting; tf.cast is tested")
 op("tf.bitcast", "raw.Bitcast", "x type name", lambda site: unknown("tensor", dtype=dtype_given(site, None, "type")),
    untested="reinterprets bits: nothing is claimed")
 op("tf.image.convert_image_dtype", "", "x dtype saturate name", lambda site: _image_dtype(site),
@@ -283,7 +283,7 @@ def _array(site: Site) -> Value:
     return as_tensor(x, dtype, "array")
 
 
-op("tf.constant", "K.constant", "x dtype shape name verify_shape", _constant, reference="tf.constant(x.numpy())",
+op("tf.constant", "K.constant", "x dtype shape name verify_shape", _constant, reference="tf.constant(x.numpy())", floatx=True,
    positions={"K.constant": ("x", "dtype", "shape", "name")})
 op("tf.convert_to_tensor", "ops.convert_to_tensor tf.convert_to_tensor_or_sparse_tensor tf.ragged.constant",
    "x dtype dtype_hint name", _constant, reference="tf.convert_to_tensor(x)",
@@ -299,11 +299,16 @@ def _default_float(site: Site) -> str:
 
 
 def _full(site: Site) -> Value:
-    x = site.value("x")
-    if "like" in site.name:
-        return as_tensor(x, dtype_given(site))
-    default = "float32" if site.name.startswith("ops.") else None if x.kind != "number" else "int64" if type(x.const) is int else _default_float(site)
-    return as_tensor(x, dtype_given(site, default))
+    fill = site.value("fill_value")
+    default = "float32" if site.name.startswith("ops.") else None if fill.kind != "number" else "int64" if type(fill.const) is int else _default_float(site)
+    return as_tensor(fill, dtype_given(site, default))
+
+
+def _full_like(site: Site) -> Value:
+    fill, like = site.value("fill_value"), site.value("x")
+    kind = "array" if like.kind == "array" or site.name.startswith("np.") else "tensor"
+    dtype = dtype_given(site, like.dtype)
+    return as_tensor(fill, dtype, kind) if dtype is not None else t.in_dtype(fill, None).but(kind=kind, dtype=None, const=NO_CONSTANT)
 
 
 def _filled(fill: float):
@@ -318,9 +323,9 @@ def _filled_like(fill: float):
     return lambda site: Value(fill, fill, dtype=dtype_given(site, site.value("x").dtype))
 
 
-op("tf.zeros", "ops.zeros tnp.zeros np.zeros raw.Zeros", "shape dtype name", _filled(0.0),
+op("tf.zeros", "ops.zeros tnp.zeros np.zeros raw.Zeros", "shape dtype name", _filled(0.0), floatx=True,
    untested="takes a shape; tests/test_arrays.py")
-op("tf.ones", "ops.ones tnp.ones np.ones raw.Ones", "shape dtype name", _filled(1.0),
+op("tf.ones", "ops.ones tnp.ones np.ones raw.Ones", "shape dtype name", _filled(1.0), floatx=True,
    untested="takes a shape; tests/test_arrays.py")
 op("tf.zeros_like", "K.zeros_like ops.zeros_like tnp.zeros_like np.zeros_like raw.ZerosLike", "x dtype name",
    _filled_like(0.0), reference="tf.zeros_like(x)")
@@ -330,8 +335,10 @@ op("np.empty", "ops.empty tnp.empty np.empty_like tnp.empty_like ops.empty_like 
    lambda site: unknown("array", dtype=dtype_given(site)), untested="memory as it was found")
 op("tf.fill", "raw.Fill", "dims x name", lambda site: as_tensor(site.value("x"), None), main="x",
    untested="takes a scalar; tests/test_arrays.py")
-op("ops.full", "np.full tnp.full ops.full_like np.full_like tnp.full_like", "shape x dtype",
-   _full, main="x", untested="takes a scalar; tests/test_arrays.py")
+op("ops.full", "np.full tnp.full", "shape fill_value dtype", _full, main="fill_value", floatx=True,
+   untested="takes a scalar; tests/test_arrays.py")
+op("ops.full_like", "np.full_like tnp.full_like", "x fill_value dtype", _full_like, main="fill_value",
+   untested="takes a scalar; tests/test_arrays.py")
 
 
 def counted(site: Site) -> Value:
@@ -368,7 +375,7 @@ op("np.logspace", "tnp.logspace ops.logspace np.geomspace", "start stop num",
    lambda site: Value(0.0, INF, kind="array"), untested="takes scalars")
 op("tf.eye", "tf.linalg.eye K.eye ops.eye ops.identity tnp.eye tnp.identity np.eye np.identity",
    "size num_columns batch_shape dtype name", lambda site: Value(0.0, 1.0, dtype=dtype_given(site, _default_float(site))),
-   untested="takes a size; tests/test_arrays.py")
+   floatx=True, untested="takes a size; tests/test_arrays.py")
 
 
 def _of_both(site: Site) -> str | None:

@@ -91,13 +91,19 @@ for _name, _function, _transfer in (
     _python(f"math.{_name}", _function, _transfer)
 op("math.pow", "", "x y", lambda site: _power(site), untested=PYTHON)
 op("math.isnan", "math.isinf math.isfinite math.isclose", "x y", t.ranged(0.0, 1.0, dtype="bool"), untested=PYTHON)
-op("math.hypot", "math.dist", "x y", lambda site: Value(0.0, INF, kind="number"), untested=PYTHON)
+op("math.hypot", "math.dist", "x y", lambda site: _between(site, 0.0, INF), untested=PYTHON)
 op("math.fsum", "", "x", lambda site: _sum(site), untested=PYTHON)
-op("math.atan2", "", "y x", lambda site: Value(-math.pi, math.pi, kind="number"), untested=PYTHON)
+op("math.atan2", "", "y x", lambda site: _between(site, -math.pi, math.pi), untested=PYTHON)
 op("math.gcd", "math.comb math.perm math.lcm", "x y", lambda site: Value(0.0, INF, kind="number", dtype="int32"),
    untested=PYTHON)
-op("math.prod", "", "x", lambda site: Value(0.0 if t.one_of(site.value("x")).lo >= 0 else -INF, INF, kind="number"),
-   untested=PYTHON)
+op("math.prod", "", "x", lambda site: _between(site, 0.0 if t.one_of(site.value("x")).lo >= 0 else -INF, INF), untested=PYTHON)
+
+
+def _between(site: Site, lo: float, hi: float) -> Value:
+    """A number between two bounds, NaN of NaN; what has no bound is infinite where something given is."""
+    given = [t.one_of(site.value(param)) for param in site.args]
+    inf = any([one.inf for one in given])
+    return Value(lo, hi, nan=any([one.nan for one in given]) or inf and site.op.name == "math.prod", inf=inf and hi == INF, kind="number")
 
 
 def _power(site: Site) -> Value:
@@ -302,7 +308,7 @@ op("np.finfo", "tnp.finfo", "dtype", lambda site: _limits_of(_float_name(site.va
    untested="its attributes are in CONSTANTS and `limit`")
 op("tf.as_dtype", "tf.dtypes.as_dtype np.dtype keras.backend.standardize_dtype tf.DType", "x",
    lambda site: Value(kind="dtype", const=site.value("x").const), untested="not a number")
-op("K.floatx", "keras.config.floatx", "", lambda site: Value(kind="dtype", const="float32"),
+op("K.floatx", "keras.config.floatx", "", lambda site: Value(kind="dtype", const="float32"), floatx=True,
    untested="a global setting; float32 unless somebody sets it")
 op("K.learning_phase", "", "", t.ranged(0.0, 1.0), untested="a global setting", pure=False)
 

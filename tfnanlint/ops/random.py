@@ -101,19 +101,19 @@ op("tf.random.uniform", "tf.random_uniform raw.RandomUniform", "shape minval max
 op("tf.random.stateless_uniform", "", "shape seed minval maxval dtype name alg", _uniform("minval", "maxval"),
    untested="random; test_random_sources draws from it", **RANDOM)
 op("K.random_uniform", "keras.random.uniform", "shape minval maxval dtype seed", _uniform("minval", "maxval"),
-   untested="random; test_random_sources draws from it", **RANDOM)
+   untested="random; test_random_sources draws from it", floatx=True, **RANDOM)
 op("tf.random.normal", "tf.random_normal raw.RandomStandardNormal", "shape mean stddev dtype seed name", _normal("mean", "stddev"),
    untested="random; test_random_sources draws from it", **RANDOM)
 op("tf.random.stateless_normal", "", "shape seed mean stddev dtype name alg", _normal("mean", "stddev"),
    untested="random; test_random_sources draws from it", **RANDOM)
 op("K.random_normal", "keras.random.normal", "shape mean stddev dtype seed", _normal("mean", "stddev"),
-   untested="random; test_random_sources draws from it", **RANDOM)
+   untested="random; test_random_sources draws from it", floatx=True, **RANDOM)
 op("tf.random.truncated_normal", "tf.truncated_normal raw.TruncatedNormal", "shape mean stddev dtype seed name",
    _truncated("mean", "stddev"), untested="random; test_random_sources draws from it", **RANDOM)
 op("tf.random.stateless_truncated_normal", "", "shape seed mean stddev dtype name alg", _truncated("mean", "stddev"),
    untested="random; test_random_sources draws from it", **RANDOM)
 op("K.truncated_normal", "keras.random.truncated_normal", "shape mean stddev dtype seed", _truncated("mean", "stddev"),
-   untested="random; test_random_sources draws from it", **RANDOM)
+   untested="random; test_random_sources draws from it", floatx=True, **RANDOM)
 op("tf.random.gamma", "tf.random_gamma tf.random.stateless_gamma keras.random.gamma", "shape alpha beta dtype seed name",
    _NONNEGATIVE, untested="random; small shapes underflow to 0", **RANDOM)
 op("tf.random.poisson", "tf.random_poisson tf.random.stateless_poisson", "shape lam dtype seed name", _NONNEGATIVE,

@@ -116,9 +116,9 @@ op("tf.Variable", "keras.Variable ops.Variable tf.variable", "initial_value trai
    positions=dict.fromkeys(("keras.Variable", "ops.Variable"), ("initial_value", "shape", "dtype", "trainable", "name")))
 op("K.variable", "", "value dtype name constraint",
    lambda site: variable(site, site.value("value"), dtype_given(site)), untested="its value depends on training",
-   pure=False, starts="value")
+   pure=False, starts="value", floatx=True)
 op("K.zeros", "K.ones K.random_uniform_variable K.random_normal_variable", "shape dtype name",
-   lambda site: Value(evident=True, dtype=dtype_given(site, "float32")), untested="a variable in Keras 2", pure=False)
+   lambda site: Value(evident=True, dtype=dtype_given(site, "float32")), floatx=True, untested="a variable in Keras 2", pure=False)
 op("K.eye_variable", "", "size", lambda site: Value(evident=True), untested="a variable in Keras 2", pure=False)
 op("tf.get_variable",
    "slim.variable slim.model_variable tf.contrib.framework.variable tf.contrib.framework.model_variable",
