@@ -350,8 +350,9 @@ def cosine(x: Value) -> Value:
 
 
 def sinc(x: Value) -> Value:
-    """sin(pi x) / (pi x): NaN where the product overflows."""
-    return wave(t.multiply(x, t.number(math.pi)))
+    """sin(pi x) / (pi x): NaN where the product overflows, which it soon does in float16."""
+    result = wave(t.multiply(x, t.number(math.pi)))
+    return result.but(nan=True) if x.dtype == "float16" and max(-x.lo, x.hi) * math.pi > t.limits_of("float16").max else result
 
 
 def tan(x: Value) -> Value:
@@ -470,10 +471,15 @@ def digamma(x: Value) -> Value:
 
 
 def share_of_gamma(a: Value, x: Value) -> Value:
-    """igamma, igammac: a probability; NaN outside of a > 0, x >= 0, and at some infinities."""
+    """igamma, igammac: a probability; NaN outside of a > 0, x >= 0, and at some infinities. Where both are large and near each other
+    TensorFlow's series does not converge: -100 at 2.5e6 in float32, -7 below 1e12 in float64, infinite beyond (executed). What has no
+    bound is taken to be less."""
+    dtype = t.joined_dtype((a, x))
+    if (1e10 if dtype == "float64" else 1e5) < min(a.hi, x.hi) < INF:
+        return Value(nan=True, inf=True, dtype=dtype, evident=True)  # 0 in any case, which it underflows to
     nan = a.nan or x.nan or a.lo <= 0 or x.lo < 0 or a.inf or x.inf
-    _, hi = t.outward(0.0, 1.0, t.joined_dtype((a, x)), 64)
-    return Value(1.0 - hi, hi, nan=nan, dtype=t.joined_dtype((a, x)))
+    _, hi = t.outward(0.0, 1.0, dtype, 64)
+    return Value(1.0 - hi, hi, nan=nan, dtype=dtype)
 
 
 def betainc(site: Site) -> Value:

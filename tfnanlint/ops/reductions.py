@@ -239,14 +239,14 @@ def _mean(site: Site) -> Value:
 
 
 def _extreme(site: Site) -> Value:
-    """max, min, median: one of the elements; -Inf or Inf of none, which the flag says where both bounds are finite."""
+    """max, min, median: one of the elements; -Inf or Inf of none, which the flag says where both bounds are finite; NaN as median."""
     x = t.one_of(site.value("x"))
     if not x.known or not x.emptied:
         return _like(x, x.lo, x.hi, x.zero)
     whole = x.dtype in WHOLE or x.dtype == MIXED  # their least and largest number is an ordinary one
     lo = -INF if (whole or x.hi == INF) and site.op.name != "tf.reduce_min" else x.lo
     hi = INF if (whole or x.lo == -INF) and site.op.name != "tf.reduce_max" else x.hi
-    return _like(x, lo, hi, x.zero, inf=True)
+    return _like(x, lo, hi, x.zero, nan=site.op.name == "ops.median", inf=True)
 
 
 def _product(site: Site) -> Value:
