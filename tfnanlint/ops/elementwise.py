@@ -155,7 +155,17 @@ def _scaled(factor: float) -> t.Function:
 
 
 own("ops.deg2rad", t.unary(_scaled(math.pi / 180)), reference="tnp.deg2rad(x)")
-own("ops.rad2deg", t.unary(_scaled(180 / math.pi)), reference="tnp.rad2deg(x)")
+_turned = t.unary(_scaled(180 / math.pi))
+
+
+def _degrees(site: Site) -> Value:
+    """TensorFlow's NumPy leaves an array one, which takes the dtype of the tensor that it meets."""
+    result = _turned(site)
+    array = site.library == "tnp" and site.value("x").kind == "array"
+    return result.but(kind="unknown", dtype=None, lo=result.lo, hi=result.hi, zero=result.zero) if array else result
+
+
+own("ops.rad2deg", _degrees, reference="tnp.rad2deg(x)")
 
 # Choices and clipping
 
