@@ -9,12 +9,12 @@ import re
 from typing import Any, Callable
 
 from tfnanlint.aliases import popped
-from tfnanlint.calls import Bound, Function
+from tfnanlint.calls import Bound, Function, Handed
 from tfnanlint.conditions import leaf, path_of, root_of
 from tfnanlint.instances import Instances
 from tfnanlint.nodes import display, nodes_in
 from tfnanlint.ops import transfer as t
-from tfnanlint.scopes import Assigned, Fixed, Point, unrefined
+from tfnanlint.scopes import Assigned, Fixed, Parameter, Point, unrefined
 from tfnanlint.site import Site, another
 from tfnanlint.values import INF, LARGEST_AXIS, NO_CONSTANT, Choice, Many, Note, Value, number, unknown
 
@@ -24,26 +24,28 @@ MAX_CHOSEN = 24  # items of a dict that are joined where its key is not known
 
 
 def _written_out(node: ast.expr, point: Point) -> bool:
-    """Whether a dict holds what is written where it is made and nothing else: a display or a comprehension, or a name in which its file
-    only looks things up."""
+    """Whether a dict holds what is known of it and nothing else: one that was just made, one that a function was given or got from a
+    call, where its own stores are followed, or one in which its file only looks things up."""
+    text = point.module.source.text
+    if isinstance(node, ast.Attribute):
+        return isinstance(node.value, ast.Name) and node.value.id == "self" and _used_otherwise(f"self.{node.attr}")(text) is None
     if not isinstance(node, ast.Name):
-        return _shows(node)
+        return isinstance(node, (ast.DictComp, ast.Call)) or display(node) is not None
     made = unrefined(point.lookup(node.id))
-    return isinstance(made, Assigned) and _shows(made.node) and _used_otherwise(node.id)(point.module.source.text) is None
-
-
-def _shows(node: ast.expr) -> bool:
-    return isinstance(node, ast.DictComp) or display(node) is not None
+    if isinstance(made, (Parameter, Handed)) or isinstance(made, Assigned) and isinstance(made.node, ast.Call) and display(made.node) is None:
+        return point.scope.function is not None and node.id in point.scope.history
+    return isinstance(made, Assigned) and (display(made.node) is not None or isinstance(made.node, ast.DictComp)) and _used_otherwise(node.id)(text) is None
 
 
 @functools.cache
 def _used_otherwise(name: str) -> Callable[[str], Any]:
-    """Looks for a use of a dict that may put something into it, or hands it to somebody who may."""
-    name = re.escape(name)
+    """Looks for a use of a dict that may put something into it, or hands it to somebody who may. `self.heads` stands for any object's."""
+    name, owner = re.escape(name.removeprefix("self.")), r"\." if name.startswith("self.") else r"\b"
     changing = r"(?:\[[^\]\n]*\])*\s*(?:[-+*/|&]*=(?!=)|\.(?:append|extend|insert|update|setdefault|add|pop|popitem|remove|clear|sort|reverse)\b)"
     reading = rf"=(?!=)|\[[^\]\n]*\](?!{changing})|\.(?:get|keys|items|values)\b"
-    before = "".join(rf"(?<!\b{word}{name})" for word in ("in ", r"len\(", r"list\(", r"sorted\("))
-    return re.compile(rf"\b{name}\b{before}(?<!\*\*{name})(?!\s*(?:{reading}))").search
+    held = "" if owner == r"\b" else r"self\."
+    before = "".join(rf"(?<!\b{word}{held}{name})" for word in ("in ", r"len\(", r"list\(", r"sorted\("))
+    return re.compile(rf"{owner}{name}\b{before}(?<!\*\*{held}{name})(?!\s*(?:{reading}))").search
 
 
 class Containers(Instances):

@@ -9,12 +9,12 @@ from __future__ import annotations
 import ast
 from typing import Any, Iterator
 
+from tfnanlint.aliases import place_of
 from tfnanlint.assumptions import Assumptions
 from tfnanlint.calls import Function, defaults_of
 from tfnanlint.conditions import leaf
-from tfnanlint.nodes import nodes_in, parts_of
-from tfnanlint.scopes import Assigned, Binding, Fixed, Iterated, Parameter, Point
-from tfnanlint.values import unknown
+from tfnanlint.nodes import parts_of
+from tfnanlint.scopes import Assigned, Binding, Element, Iterated, Parameter, Point
 
 
 class Subexpressions(Assumptions):
@@ -81,17 +81,23 @@ class Subexpressions(Assumptions):
         """The point inside a comprehension, its targets bound."""
         for generator in node.generators:
             over: dict[str, Binding] = {}
-            iterable = Iterated(Assigned(generator.iter, point))
-            if isinstance(generator.target, ast.Name):
-                over[generator.target.id] = iterable
-            else:
-                for inner in nodes_in(generator.target):
-                    if isinstance(inner, ast.Name):
-                        over[inner.id] = Fixed(unknown())
+            _bind(generator.target, Iterated(Assigned(generator.iter, point)), over)
             point = point.under(over)
             for test in generator.ifs:
                 point = self.assuming(test, True, point)
         return point
+
+
+def _bind(target: ast.expr, binding: Binding, over: dict[str, Binding]) -> None:
+    """Bind the names of a target of a comprehension, `for name, (x, *rest) in pairs`."""
+    if isinstance(target, ast.Name):
+        over[target.id] = binding
+    elif isinstance(target, ast.Starred):
+        _bind(target.value, binding, over)
+    elif isinstance(target, (ast.Tuple, ast.List)):
+        starred = next((index for index, one in enumerate(target.elts) if isinstance(one, ast.Starred)), None)
+        for index, one in enumerate(target.elts):
+            _bind(one, Element(binding, place_of(index, starred, len(target.elts))), over)
 
 
 _SPECIAL: dict[type, Any] = {
