@@ -33,7 +33,7 @@ gc.disable()  # as the command line does
 if sys.argv[2]:
     expressions.MAX_STEPS = int(sys.argv[2])
 policy = Configuration(Layer(), (), True).for_directory(sys.argv[1]).policy("", rules.load())
-check("warm.py", b"import tensorflow as tf\\ntf.math.log(tf.nn.relu(1.0))\\n", policy)
+check("warm.py", b"import tensorflow as tf\\nx = tf.math.log(tf.nn.relu(y))\\n", policy)
 for line in sys.stdin:
     path = line.rstrip("\\n")
     data = pathlib.Path(path).read_bytes()

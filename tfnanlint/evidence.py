@@ -234,9 +234,11 @@ def _on_a_kernel(divisor: Value) -> bool:
 
 
 def _kernel(value: Value, depth: int = 3) -> bool:
-    part = made_by(value, "tf.exp", "tf.math.reciprocal", "method.prob", "tf.einsum", "tf.multiply", "tf.matmul", "tf.tensordot")
+    part = made_by(value, "tf.exp", "tf.math.reciprocal", "method.prob", "tf.einsum", "tf.multiply", "tf.matmul", "tf.tensordot", *_SQUARES)
     if part is None or depth == 0:
         return False
+    if part.op.name in _SQUARES:
+        return _kernel(part.value("x"), depth - 1)
     if part.op.name in _OF_GRIDS:
         return on_a_grid(part.value(part.op.main))
     parts = part.value("inputs").obj if part.op.name == "tf.einsum" else tuple(part.value(param) for param in part.args if param in ("a", "b", "x", "y"))

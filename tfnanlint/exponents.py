@@ -12,7 +12,7 @@ from tfnanlint.values import Value
 
 _SCALING = {"tf.divide": "x", "tf.multiply": "x", "tf.negative": "x", "tf.identity": "x", "tf.stop_gradient": "x", "tf.cast": "x"}
 _RANGES = frozenset(("tf.range", "tf.linspace", "K.arange", "np.arange", "tnp.arange", "tf.meshgrid"))
-_ARITHMETIC = frozenset(("tf.add", "tf.subtract", "tf.multiply", "tf.divide", "tf.negative", "tf.square", "tf.pow", "tf.cast", "tf.abs"))
+_ARITHMETIC = frozenset(("tf.add", "tf.subtract", "tf.multiply", "tf.divide", "tf.negative", "tf.square", "tf.pow", "tf.cast", "tf.abs", "tf.reduce_sum"))
 MARGIN = 0.9  # of the exponents that fit: sums of some thousand exponentials fit too
 
 
@@ -48,8 +48,10 @@ def on_a_grid(x: Value, depth: int = 10) -> bool:
     site = x.origin
     if not isinstance(site, Site) or depth == 0:
         return False
-    if site.op.name in _RANGES:
-        return True
+    if site.op.name == "tf.stack":  # of tf.meshgrid, which gives a list
+        site = site.value("values").origin
+    if not isinstance(site, Site) or site.op.name in _RANGES:
+        return isinstance(site, Site)
     params = [site.op.passes] if site.op.passes else ["x", "y"] if site.op.name in _ARITHMETIC else []
     return any(on_a_grid(site.value(param), depth - 1) for param in params if site.given(param))
 
