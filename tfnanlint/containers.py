@@ -20,6 +20,7 @@ from tfnanlint.values import INF, LARGEST_AXIS, NO_CONSTANT, Choice, Many, Note,
 
 MAX_WRITTEN = 6  # items of a written list that a comprehension is evaluated for one by one
 _LOOKING = ("get", "values", "items", "pop")
+MAX_ITEMS = 64  # of a list whose elements are told apart
 MAX_CHOSEN = 24  # items of a dict that are joined where its key is not known
 
 
@@ -52,7 +53,7 @@ class Containers(Instances):
     """The part of the interpreter that puts values together and takes them apart."""
 
     def sequence(self, node: Any, point: Point) -> Value:
-        if len(node.elts) > 64:
+        if len(node.elts) > MAX_ITEMS:
             return Value(kind="sequence")
         if any(isinstance(e, ast.Starred) for e in node.elts):
             return self._spread(node.elts, point)
@@ -73,7 +74,13 @@ class Containers(Instances):
             else:
                 counted = False
                 items.append(self.iterated(whole))
-        return self._sequence(tuple(items)) if counted and len(items) <= 64 else self.many(self.joined(items))
+        return self._sequence(tuple(items)) if counted and len(items) <= MAX_ITEMS else self.many(self.joined(items))
+
+    def _concatenated(self, left: tuple[Value, ...], right: tuple[Value, ...]) -> Value:
+        """Two lists in one, in order where they are short: `a = a + a` doubles a list in every line."""
+        if len(left) + len(right) <= MAX_ITEMS:
+            return self._sequence(left + right)
+        return self.many(self.joined([*left, *right]))
 
     def _sequence(self, items: tuple[Value, ...]) -> Value:
         if not items:
@@ -211,7 +218,7 @@ class Containers(Instances):
             if isinstance(base.obj, tuple) and isinstance(item.obj, tuple) and key.step is None:
                 items = list(base.obj)
                 items[key] = item.obj
-                return self._sequence(tuple(items))
+                return self._concatenated(tuple(items), ())
             return self.joined([self.many(self.iterated(base)), self.many(self.iterated(item))])
         if base.kind == "sequence" and isinstance(base.obj, tuple):
             if isinstance(key, int) and -len(base.obj) <= key < len(base.obj):
@@ -246,11 +253,12 @@ class Containers(Instances):
     def _container_operator(self, node: ast.BinOp, left: Value, point: Point) -> Value:
         right = self.evaluate(node.right, point)
         if isinstance(node.op, ast.Add) and isinstance(left.obj, tuple) and isinstance(right.obj, tuple):
-            return self._sequence(left.obj + right.obj)
+            return self._concatenated(left.obj, right.obj)
         if left.kind == "string":
             return Value(kind="string")
         if isinstance(node.op, ast.Add) and left.kind == right.kind == "sequence":
-            return self.joined([left, right]).but(kind="sequence", obj=None)
+            element = self.joined([self.iterated(left), self.iterated(right)]) if left.obj and right.obj else None
+            return self.many(element) if element is not None else self.joined([left, right]).but(kind="sequence", obj=None)
         if isinstance(node.op, ast.Mult) and left.kind == "sequence" and left.obj and right.kind in ("number", "unknown", "tensor"):
             return self.many(self.iterated(left))  # [x] * n
         return Value(kind=left.kind) if isinstance(node.op, ast.Mult) and right.kind == "number" else unknown()
@@ -307,7 +315,7 @@ class Containers(Instances):
 
     def _other_elements(self, base: Value, method: str, given: list[Value], growing: bool) -> Value:
         """A list after a method that changes it."""
-        counted = isinstance(base.obj, tuple) and len(base.obj) < 64 and not growing
+        counted = isinstance(base.obj, tuple) and len(base.obj) < MAX_ITEMS and not growing
         items: tuple[Value, ...] = base.obj if counted else ()
         if method in ("append", "appendleft") and len(given) == 1 or method == "insert" and len(given) == 2:
             if method == "append" and counted:
@@ -315,7 +323,7 @@ class Containers(Instances):
             return self.joined([base, self.many(given[-1])])
         if method == "extend" and len(given) == 1:
             if counted and isinstance(given[0].obj, tuple):
-                return self._sequence(items + given[0].obj)
+                return self._concatenated(items, given[0].obj)
             return self.joined([base, self.many(self.iterated(given[0]))])
         if method == "pop" and counted and not given:
             return self._sequence(items[:-1])
