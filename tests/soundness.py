@@ -167,6 +167,8 @@ class Run:
         does what it may be multiplied to."""
         if value.admits(number) or abs(number) < self.nothing and value.admits(0.0):
             return True
+        if self.open and number == 0.0 and value.lo <= 0.0 <= value.hi:  # what is 0 at infinity only
+            return True
         if self.emptied and number == 0.0 and value.lo == 1.0 and value.dtype in (*WHOLE, MIXED, None):  # a size
             return True
         if number != number or number in (INF, -INF):
