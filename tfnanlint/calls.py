@@ -149,7 +149,7 @@ class ClassObject:
     def changed_outside(self, attribute: str) -> bool:
         """Whether its file assigns an attribute through the name of the class (`Layer.count += 1`), or through `cls`."""
         if attribute not in self._outside:  # the text of the file is searched
-            self._outside[attribute] = self._assigned_outside(attribute)
+            self._outside[attribute] = self.module.source.assigns_outside(attribute) and self._assigned_outside(attribute)
         return self._outside[attribute]
 
     def _assigned_outside(self, attribute: str) -> bool:

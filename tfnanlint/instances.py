@@ -7,9 +7,7 @@ one of them hands over a value that cannot be 0.
 from __future__ import annotations
 
 import ast
-import functools
-import re
-from typing import TYPE_CHECKING, Any, Callable
+from typing import TYPE_CHECKING
 
 from tfnanlint import calls
 from tfnanlint.callers import Callers
@@ -79,8 +77,7 @@ class Instances(Callers):
             return True
         if [(one, name) for one in lineage for name in one.assigners(attr)] != [(method.owner, "__init__")] or self.method(cls, attr) is not None:
             return True
-        assigns = _assigns_from_outside(attr)
-        return any(one.changed_outside(attr) for one in lineage) or any(map(assigns, {cls.module.source.text, point.module.source.text}))
+        return any(one.changed_outside(attr) for one in lineage) or cls.module.source.assigns_outside(attr) or point.module.source.assigns_outside(attr)
 
     def received(self, function: Function, name: str) -> Value | None:
         """What arrives at a parameter of `call`, where every call in the project hands over a value that cannot be 0."""
@@ -182,13 +179,6 @@ class Instances(Callers):
                               if isinstance(node, (ast.Name, ast.Attribute)) and leaf(node) == name and id(node) not in asked]
             self.name_reads[module, name] = Reads(found)
         return self.name_reads[module, name]
-
-
-@functools.cache
-def _assigns_from_outside(attr: str) -> Callable[[str], Any]:
-    """Looks for what may assign an attribute of an object that is not `self`: `scale.eps = 0.0`."""
-    name = re.escape(attr)  # first, for the search begins with what is there letter by letter
-    return re.compile(rf"\.{name}\b(?<!\bself\.{name})\s*(?:(?:[-+*/%@&|^]|//|\*\*)?=(?!=)|,[^()\n=]*=(?!=))").search
 
 
 def _paths(made: ast.Call, scope: Scope) -> list[str]:

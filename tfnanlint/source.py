@@ -14,9 +14,9 @@ import os
 import re
 import tokenize
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tfnanlint import rows
@@ -128,6 +128,12 @@ def fixable(encoding: str) -> bool:
     return _FIXABLE.fullmatch(codecs.lookup(encoding).name) is not None
 
 
+@cache
+def _assigns_outside(attribute: str) -> Callable[[str], Any]:
+    name = re.escape(attribute)  # first, for the search begins with what is there letter by letter
+    return re.compile(rf"\.{name}\b(?<!\bself\.{name})\s*(?:(?:[-+*/%@&|^]|//|\*\*)?=(?!=)|,[^()\n=]*=(?!=))").search
+
+
 class Source:
     """A path and its text, with lazily built tree and line table.
 
@@ -144,6 +150,7 @@ class Source:
         self._ascii = text.isascii()
         self._asked = 0
         self._standing: dict[tuple[str, ...], bool] = {}
+        self._assigned: dict[str, bool] = {}
 
     @classmethod
     def from_bytes(cls, path: str, data: bytes) -> Source:
@@ -217,6 +224,13 @@ class Source:
     def rows_with(self, words: str) -> list[int]:
         """1-based rows that hold a piece of text, ascending."""
         return rows.holding(self.text, self.line_starts, words) if words in self.text else []
+
+    def assigns_outside(self, attribute: str) -> bool:
+        """Whether the text may assign an attribute of something that is not `self` (`scale.eps = 0.0`): searched once, for all classes
+        that have one of that name."""
+        if attribute not in self._assigned:
+            self._assigned[attribute] = _assigns_outside(attribute)(self.text) is not None
+        return self._assigned[attribute]
 
     def rows_naming(self, name: str, before: str = "") -> list[int]:
         """1-based rows in which a name stands, directly before `before`, ascending; maybe some with a name that it is part of."""
