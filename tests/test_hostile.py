@@ -127,6 +127,7 @@ BYTES = {
     "many lines": b"x = tf.log(1.0)\n" * 30_000,
     "many findings": b"tf.math.log(tf.nn.relu(x))\n" * 300,
     "big list": b"x = [" + b"1," * 300_000 + b"]\ntf.math.log(x)\n",
+    "slices of a dict": b"def f(x):\n  d = {'a': x}\n  d[1:2] = x\n  d[x:] = x\n  return tf.math.log(d['a'])\n",
     "doubled lists": b"def f(x):\n  a = [x, x]\n" + b"  a = a + a\n  a.extend(a)\n  a[:] = a + a\n  a = [*a, *a]\n" * 30 + b"  return tf.math.log(a[0])\n",
     "big dict": b"x = {" + b"'a': 1," * 100_000 + b"}\ntf.math.log(x['a'])\n",
     "comments that suppress": b"# noqa: TFN101\n# tfn: ignore[]\n# tfn: ignore[[[\n# tfn:\n# tfn: ignore[TFN101\nx = 1 # noqa:,,,\n" * 500,

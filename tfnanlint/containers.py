@@ -210,7 +210,7 @@ class Containers(Instances):
 
     def stored(self, base: Value, key: Any, item: Value) -> Value:
         """A list, dict, array or tensor in which one element was exchanged."""
-        if base.kind == "dict" and isinstance(base.obj, dict) and key is not None:
+        if base.kind == "dict" and isinstance(base.obj, dict) and key is not None and not isinstance(key, slice):  # which is no key
             return Value(kind="dict", obj={**base.obj, key: item})
         if base.kind == "dict" and isinstance(base.obj, Many):
             return Value(kind="dict", obj=Many(self.joined([base.obj.element, item])))
