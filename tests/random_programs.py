@@ -16,7 +16,7 @@ from random_statements import MoreStatements
 from random_statements import indented as _indented
 from tfnanlint.ops import ROWS, TABLE, load
 
-PRELUDE = """import contextlib
+PRELUDE = """import collections, contextlib
 import dataclasses
 import functools
 import math
@@ -31,6 +31,7 @@ EPS = 1e-6
 SCALE = 0.5
 LIMITS = (0.1, 0.9)
 TABLE = {"floor": 1e-3, "rate": 2.0}
+Pair = collections.namedtuple("Pair", "mean scale")
 
 
 @dataclasses.dataclass

@@ -91,6 +91,22 @@ class MoreStatements:
         lines = [f"{p} = {made}", *self._sometimes(self.random.choice(changes).format(p=p, e=e[2])), f"{name} = {self.random.choice(use).format(p=p, e=e[3])}"]
         return self._bound(scope, lines, name)
 
+    def structured(self, scope: Any) -> list[str]:
+        """Named tuples, dicts made of pairs or merged, structures that tf.nest goes through."""
+        p, name, e = self._new("p"), self._new(), self._simple(scope, 4)
+        made, changes, use = self.random.choice((
+            (f"Pair({e[0]}, scale={e[1]})", ["{p} = {p}._replace(mean={e})", "{p} = Pair(*{p})", "{p} = Pair({p}.scale, {p}[0])", "{p} = tf.nest.map_structure(lambda t: t * 0.5, {p})",
+                                             "{p} = Pair({p}.mean, {e})", "{p} = Pair({e}) if flag else {p}", "{p} = Pair(**{p}._asdict())"],
+             ["{p}.mean", "{p}[1]", "{p}.scale * 1.0", "[t for t in {p}][0]", "{p}._asdict()['mean']", "(lambda mean, scale: scale)(*{p})", "sum(t * 1.0 for t in {p}._replace(scale={e}))"]),
+            (f"collections.OrderedDict([('p', {e[0]}), ('q', {e[1]})])", ["{p} = {p} | {{'q': {e}}}", "{p} = dict(zip(['p', 'q'], [{e}, {p}['p']]))", "{p} = dict(sorted({p}.items()))",
+                                                                          "{p} = {p}.copy(); {p}['p'] = {e}", "{p}['q' if n else 'p'] = {e}", "{p} = tf.nest.map_structure(tf.abs, dict({p}))"],
+             ["{p}['p']", "{p}['q'] * 0.5", "sum(t * 1.0 for t in {p}.values())", "tf.nest.flatten({p})[0]", "[{p}[u] for u in {p}][0]", "{p}.setdefault('p', {e})", "{p}.pop('q')"]),
+            ("{}", [f"for u, t in zip('pqr', [{e[0]}, {e[1]}]): {{p}}[u] = t * 0.5", f"for u in 'pq': {{p}}[u] = {e[0]}"],
+             ["sum(t * 1.0 for t in {p}.values()) + 0.0", "{p}['p'] if {p} else {e}", "[u for _, u in sorted({p}.items(), key=lambda t: t[0])][0] if {p} else {e}", "functools.reduce(lambda s, t: s * t, [*{p}.values(), {e}, {e}])"])))
+        change = self.random.choice(changes).format(p=p, e=e[2])
+        lines = [f"{p} = {made}", *([change] if change.startswith("for ") else self._sometimes(change)), f"{name} = {self.random.choice(use).format(p=p, e=e[3])}"]
+        return self._bound(scope, lines, name)
+
     def nested_loops(self, scope: Any) -> list[str]:
         """Loops in loops that are left or gone on with, and loops that only a `break` ends."""
         i, j, got, e = self._new("i"), self._new("i"), self._new(), self._simple(scope, 4)
@@ -252,6 +268,6 @@ class MoreStatements:
                      f"[{name}({{x}}, on=True), {name}({{x}}, {{c}})][{self.random.randrange(2)}]({{y}})", f"({name}({{x}}, on=True) if flag else {name}({{x}}, 0.5))({{y}})")
         return []
 
-    MORE = (variable, variable, in_place, in_place, of_array, of_array, of_array, item_augmented, item_augmented, item_augmented, nested_loops, nested_loops, captured, captured, captured,
+    MORE = (variable, variable, in_place, in_place, of_array, of_array, of_array, item_augmented, item_augmented, item_augmented, structured, structured, structured, nested_loops, nested_loops, captured, captured, captured,
             comprehended, comprehended, context, context)
     MORE_DEFINITIONS = (guarded, guarded, generator, counter, layer_with_weights, optioned, optioned, configured, configured)

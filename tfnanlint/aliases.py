@@ -215,8 +215,8 @@ def whole(node: ast.expr) -> str | None:
 
 
 def extends(node: ast.AugAssign) -> bool:
-    """Whether it changes a list in place: `b += [x]`."""
-    return isinstance(node.op, ast.Add) and isinstance(node.value, (ast.List, ast.ListComp))
+    """Whether it changes a list or dict in place: `b += [x]`, `d |= {"a": x}`."""
+    return isinstance(node.op, ast.Add) and isinstance(node.value, (ast.List, ast.ListComp)) or isinstance(node.op, ast.BitOr) and display(node.value) is not None
 
 
 def popped(node: ast.AST) -> ast.Call | None:

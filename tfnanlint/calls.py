@@ -68,6 +68,15 @@ class Function:
         return found
 
     @property
+    def changed_inside(self) -> set[str]:
+        """The names of what the functions in its body change in place."""
+        found = getattr(self.node, "changed_inside", None)
+        if found is None:
+            inner = [one for one in statements_in(self.node) if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef))]
+            found = self.node.changed_inside = set().union(*[Bindings(one.body).changed for one in inner])
+        return found
+
+    @property
     def bound(self) -> bool:
         """Whether calling it through an instance passes the instance first."""
         return self.owner is not None and "staticmethod" not in self.decorators
@@ -118,11 +127,12 @@ class ClassObject:
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """The annotated names of its body, in order: what a named tuple or dataclass is made with."""
+        """The names that a named tuple or dataclass is made with, in order: those annotated in its body, or those of
+        `collections.namedtuple(...)` as its base."""
         found = getattr(self.node, "fields", None)
         if found is None:  # kept with the tree, which outlives the module
-            found = self.node.fields = tuple(one.target.id for one in self.node.body
-                                             if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name))
+            found = self.node.fields = tuple([name for base in self.node.bases for name in _tuple_names(base)]) + tuple(
+                [one.target.id for one in self.node.body if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name)])
         return found
 
     def close(self) -> None:
@@ -308,6 +318,16 @@ def _lent(statement: ast.stmt, owner: str) -> bool:
         elif isinstance(node, ast.Name) and node.id in (owner, "super") and node not in seen:
             return True
     return False
+
+
+def _tuple_names(base: ast.expr) -> list[str]:
+    """The names of the elements in `collections.namedtuple("State", ["mean", "scale"])`, which a class may have as its base."""
+    if not isinstance(base, ast.Call) or leaf(base.func) != "namedtuple" or len(base.args) < 2:
+        return []
+    given = base.args[1]
+    parts = given.elts if isinstance(given, (ast.List, ast.Tuple)) else [given]
+    names = [one.value for one in parts if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+    return names if parts != [given] else " ".join(names).replace(",", " ").split()
 
 
 def _own(target: ast.Attribute, owner: str, found: set[str]) -> None:

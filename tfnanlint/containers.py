@@ -8,18 +8,19 @@ import functools
 import re
 from typing import Any, Callable
 
-from tfnanlint.aliases import popped
-from tfnanlint.calls import Bound, Function, Handed
+from tfnanlint.aliases import Mutated, popped
+from tfnanlint.calls import Bound, Function, Handed, Instance
 from tfnanlint.conditions import leaf, path_of, root_of
+from tfnanlint.fields import FieldNames, Fields
 from tfnanlint.instances import Instances
 from tfnanlint.nodes import display, nodes_in
 from tfnanlint.ops import transfer as t
-from tfnanlint.scopes import Assigned, Fixed, Parameter, Point, unrefined
+from tfnanlint.scopes import Assigned, Binding, Fixed, Joined, Loop, Parameter, Point, Stored, unrefined
 from tfnanlint.site import Site, another
 from tfnanlint.values import INF, LARGEST_AXIS, NO_CONSTANT, Choice, Many, Note, Value, number, unknown
 
 MAX_WRITTEN = 6  # items of a written list that a comprehension is evaluated for one by one
-_LOOKING = ("get", "values", "items", "pop")
+_LOOKING = ("get", "values", "items", "pop", "copy", "setdefault")
 MAX_ITEMS = 64  # of a list whose elements are told apart
 MAX_CHOSEN = 24  # items of a dict that are joined where its key is not known
 
@@ -32,18 +33,39 @@ def _written_out(node: ast.expr, point: Point) -> bool:
         return isinstance(node.value, ast.Name) and node.value.id == "self" and _used_otherwise(f"self.{node.attr}")(text) is None
     if not isinstance(node, ast.Name):
         return isinstance(node, (ast.DictComp, ast.Call)) or display(node) is not None
-    made = unrefined(point.lookup(node.id))
+    local = point.scope.function is not None and node.id in point.scope.history and node.id not in point.scope.shared
+    return all([_whole(made, node.id, local, point) for made in _makers(point.lookup(node.id))])
+
+
+def _makers(binding: Binding | None, depth: int = 8) -> list[Binding | None]:
+    """What made the dict that a binding stands for, before stores, changes and loops that it went through; None for more than can be told."""
+    made = unrefined(binding)
+    while isinstance(made, (Stored, Mutated, Loop)) and depth:
+        made, depth = unrefined(made.entry if isinstance(made, Loop) else made.base), depth - 1
+    if isinstance(made, Joined) and depth:
+        return [one for option in made.bindings for one in _makers(option, depth - 1)]
+    return [made]
+
+
+def _whole(made: Binding | None, name: str, local: bool, point: Point) -> bool:
+    """Whether all that is in a dict is known to the interpreter; `local` says that its name is one of the function that asks."""
     if isinstance(made, (Parameter, Handed)) or isinstance(made, Assigned) and isinstance(made.node, ast.Call) and display(made.node) is None:
-        return point.scope.function is not None and node.id in point.scope.history
-    return isinstance(made, Assigned) and (display(made.node) is not None or isinstance(made.node, ast.DictComp)) and _used_otherwise(node.id)(text) is None
+        return local
+    if not isinstance(made, Assigned) or display(made.node) is None and not isinstance(made.node, ast.DictComp):
+        return False
+    text = point.module.source.text
+    if local and point.scope.function is not None and _used_otherwise(name, True)(text) is None:
+        return name not in point.scope.function.changed_inside
+    return _used_otherwise(name)(text) is None
 
 
 @functools.cache
-def _used_otherwise(name: str) -> Callable[[str], Any]:
-    """Looks for a use of a dict that may put something into it, or hands it to somebody who may. `self.heads` stands for any object's."""
+def _used_otherwise(name: str, stores: bool = False) -> Callable[[str], Any]:
+    """Looks for a use of a dict that may put something into it, or hands it to somebody who may; with `stores` not for stores, which the
+    interpreter follows where the name is a function's own. `self.heads` stands for any object's."""
     name, owner = re.escape(name.removeprefix("self.")), r"\." if name.startswith("self.") else r"\b"
     changing = r"(?:\[[^\]\n]*\])*\s*(?:[-+*/|&]*=(?!=)|\.(?:append|extend|insert|update|setdefault|add|pop|popitem|remove|clear|sort|reverse)\b)"
-    reading = rf"=(?!=)|\[[^\]\n]*\](?!{changing})|\.(?:get|keys|items|values)\b"
+    reading = rf"=(?!=)|\[[^\]\n]*\](?!{changing})|\.(?:get|copy|keys|items|values)\b" if not stores else r"=(?!=)|\[|\.(?:get|copy|keys|items|values|update|setdefault)\b"
     held = "" if owner == r"\b" else r"self\."
     before = "".join(rf"(?<!\b{word}{held}{name})" for word in ("in ", r"len\(", r"list\(", r"sorted\("))
     return re.compile(rf"{owner}{name}\b{before}(?<!\*\*{held}{name})(?!\s*(?:{reading}))").search
@@ -94,23 +116,65 @@ class Containers(Instances):
         if len(node.keys) > 200:
             return Value(kind="dict")
         items: dict[Any, Value] = {}
+        others: list[Value] = []  # whose keys are not known
         for key, value in zip(node.keys, node.values):
             if isinstance(key, ast.Constant):
                 items[key.value] = self.evaluate(value, point)
                 continue
-            more = self.filled(self.evaluate(value, point)) if key is None else unknown()
-            if more.kind != "dict" or not isinstance(more.obj, dict):
+            more = self._of_pairs(self.filled(self.evaluate(value, point))) if key is None else self._entry(self._key(key, point), self.evaluate(value, point))
+            if isinstance(more, Many):
+                others.append(more.element)
+            elif more is None:
                 return Value(kind="dict")
-            items |= more.obj
-        return Value(kind="dict", obj=items)
+            else:
+                items |= more
+        return Value(kind="dict", obj=Many(self.joined([*items.values(), *others])) if others else items)
+
+    def _entry(self, key: Any, value: Value) -> dict[Any, Value] | Many:
+        """What one pair puts into a dict."""
+        return Many(value) if key is None else {key: value}
+
+    def _of_pairs(self, given: Value) -> dict[Any, Value] | Many | None:
+        """What a dict is made of that is made of another one, or of a list of pairs."""
+        if given.kind == "dict":
+            return given.obj if isinstance(given.obj, (dict, Many)) else None
+        pairs = given.obj if isinstance(given.obj, tuple) else (given.obj.element,) if isinstance(given.obj, Many) else ()
+        found: dict[Any, Value] = {}
+        for pair in pairs:
+            if not isinstance(pair.obj, tuple) or len(pair.obj) != 2:
+                return None
+            found[pair.obj[0].const] = pair.obj[1]
+        if not found or isinstance(given.obj, Many) or not all(isinstance(key, (str, int)) for key in found):
+            return Many(self.joined([pair.obj[1] for pair in pairs])) if found else None
+        return found
 
     def filled(self, value: Value) -> Value:
         """An empty list or dict that has a name is filled somewhere: where nobody sees it, nothing is known of its elements."""
         return Value(kind=value.kind) if value.kind in ("sequence", "dict") and not value.obj and value.obj is not None else value
 
+    def record(self, made: FieldNames, positional: list[Binding], keywords: dict[str, Binding]) -> Value:
+        """A named tuple: a list whose elements have names."""
+        given = {name: one.value(self) for name, one in keywords.items()}
+        elements = made.arranged([one.value(self) for one in positional], given, unknown())
+        whole = self._sequence(elements)
+        whole.obj = Fields.named(made.names, elements)
+        return whole
+
+    def _of_record(self, node: ast.Call, whole: Value, point: Point) -> Value | None:
+        """`state._replace(mean=x)` and `state._asdict()` of a named tuple."""
+        fields = whole.obj
+        if not isinstance(fields, Fields) or node.args or any(one.arg is None for one in node.keywords):
+            return None
+        if leaf(node.func) == "_asdict":
+            return Value(kind="dict", obj=dict(zip(fields.names, fields)))
+        given = {one.arg: Assigned(one.value, point) for one in node.keywords if one.arg is not None}
+        return self.record(FieldNames(fields.names), [Fixed(one) for one in fields], dict(given))
+
     def element(self, whole: Value, index: int | slice) -> Value:
         if whole.kind == "shape":
             return _extent(whole)
+        if isinstance(whole.obj, Instance) and isinstance(index, int) and 0 <= index < len(whole.obj.cls.fields):
+            return self.member(whole, whole.obj.cls.fields[index]) or unknown()
         if isinstance(index, slice):  # `first, *rest = x`
             return self._sequence(whole.obj[index]) if isinstance(whole.obj, tuple) else self.many(self.iterated(whole))
         if whole.kind == "sequence":
@@ -167,16 +231,20 @@ class Containers(Instances):
     def fetched(self, node: ast.Call, point: Point) -> Value | None:
         """What `d.get(key)`, `d.get(key, default)`, `d.values()` and `d.items()` give of a dict whose items are known, and `items.pop()` of
         a list; None for others."""
+        if isinstance(node.func, ast.Attribute) and node.func.attr in ("_replace", "_asdict"):
+            return self._of_record(node, self.evaluate(node.func.value, point), point)
         if not isinstance(node.func, ast.Attribute) or node.func.attr not in _LOOKING or node.keywords or len(node.args) > 2:
             return None
-        whole = self.evaluate(node.func.value, point)
+        whole, asked = self.evaluate(node.func.value, point), node.func.attr
+        if asked == "copy" and not node.args and whole.kind in ("sequence", "dict"):
+            return whole
         if whole.kind == "sequence" and whole.obj and popped(node) is not None:
             return whole.obj[-1] if isinstance(whole.obj, tuple) and not node.args else self.iterated(whole)
         if whole.kind != "dict" or not isinstance(whole.obj, (dict, Many)):
             return None
-        if not node.args and node.func.attr in ("values", "items"):
-            return self._parts(whole.obj, node.func.attr == "items") if _written_out(node.func.value, point) else None
-        if node.func.attr != "get" or not node.args or isinstance(whole.obj, Many):
+        if not node.args and asked in ("values", "items"):
+            return self._parts(whole.obj, asked == "items") if _written_out(node.func.value, point) else None
+        if asked not in ("get", "pop", "setdefault") or not node.args or isinstance(whole.obj, Many):
             return None
         key = self._key(node.args[0], point)
         if key is not None and key in whole.obj:
@@ -212,8 +280,8 @@ class Containers(Instances):
         """A list, dict, array or tensor in which one element was exchanged."""
         if base.kind == "dict" and isinstance(base.obj, dict) and key is not None and not isinstance(key, slice):  # which is no key
             return Value(kind="dict", obj={**base.obj, key: item})
-        if base.kind == "dict" and isinstance(base.obj, Many):
-            return Value(kind="dict", obj=Many(self.joined([base.obj.element, item])))
+        if base.kind == "dict" and isinstance(base.obj, (dict, Many)) and not isinstance(key, slice):
+            return Value(kind="dict", obj=Many(self.joined([*(base.obj.values() if isinstance(base.obj, dict) else [base.obj.element]), item])))
         if base.kind == "sequence" and isinstance(key, slice):
             if isinstance(base.obj, tuple) and isinstance(item.obj, tuple) and key.step is None:
                 items = list(base.obj)
@@ -252,6 +320,11 @@ class Containers(Instances):
 
     def _container_operator(self, node: ast.BinOp, left: Value, point: Point) -> Value:
         right = self.evaluate(node.right, point)
+        if isinstance(node.op, ast.BitOr) and left.kind == "dict":
+            parts = [self._of_pairs(self.filled(one)) if one.kind == "dict" else None for one in (left, right)]
+            if isinstance(parts[0], dict) and isinstance(parts[1], dict):
+                return Value(kind="dict", obj={**parts[0], **parts[1]})
+            return Value(kind="dict")
         if isinstance(node.op, ast.Add) and isinstance(left.obj, tuple) and isinstance(right.obj, tuple):
             return self._concatenated(left.obj, right.obj)
         if left.kind == "string":
@@ -296,6 +369,9 @@ class Containers(Instances):
         if base.kind == "dict" and method == "update" and isinstance(base.obj, dict) and not growing:
             more = self._updated(call, point)
             return Value(kind="dict", obj={**base.obj, **more}) if more is not None else unknown("dict")
+        if base.kind == "dict" and method == "setdefault" and isinstance(base.obj, dict) and len(call.args) == 2 and not growing:
+            key = self._key(call.args[0], point)
+            return Value(kind="dict", obj={key: self.evaluate(call.args[1], point), **base.obj}) if key is not None else unknown("dict")
         if base.kind == "model" and method in ("add", "pop"):
             return self._other_layers(base, call, point)
         if base.kind == "array" and method == "sort":

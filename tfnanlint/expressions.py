@@ -391,7 +391,7 @@ class Interpreter(State):
     def invocation(self, node: ast.Call, point: Point) -> Value:
         row, name = self.row(node.func, point)
         if row is not None:
-            shown = display(node) if name == "builtins.dict" else None
+            shown = display(node) if row.name == "builtins.dict" else None
             return self.dictionary(shown, point) if shown is not None else self._apply_row(row, name, node, point)
         if name == "functools.partial" and node.args:
             positional, keywords, _ = calls.arguments(node, point)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tfnanlint import calls
 from tfnanlint.calls import Bound, ClassObject, Function, Instance, Parent, Recast
 from tfnanlint.conditions import leaf
-from tfnanlint.fields import Fields
+from tfnanlint.fields import FieldNames, Fields
 from tfnanlint.names import canonical, is_tensorflow
 from tfnanlint.nodes import nodes_in
 from tfnanlint.ops import Op
@@ -29,6 +29,7 @@ HOOKS = frozenset("call __call__ build train_step test_step predict_step compute
 _UPDATES = frozenset("_resource_apply_dense _resource_apply_sparse _resource_apply_sparse_duplicate_indices _apply_dense "
                      "_apply_sparse update_step".split())
 _TRIED = frozenset(("parameters", "named_parameters", "parametrize"))  # decorators that call a test with values
+_RECORDS = ("NamedTuple", "namedtuple", "dataclass")  # what makes a class one that is made with its fields
 MAX_BINDINGS = 24  # assignments joined at one attribute
 MAX_CALLERS = 24  # calls joined at one parameter; with more, nothing is said of it
 MAX_INLINE = 6  # calls inside calls
@@ -55,6 +56,8 @@ class Following(Policies):
             return self.joined([self.apply(option, positional, keywords, node, point, hidden) for option in target.options])
         if isinstance(target, Function):
             return self.call(target, positional, keywords, hidden)
+        if isinstance(target, FieldNames):
+            return unknown() if hidden else self.record(target, positional, keywords)
         if isinstance(target, ClassObject):
             return Value(kind="instance", obj=Instance(target) if hidden else Instance(target, node, point))
         if isinstance(target, Instance):
@@ -445,8 +448,8 @@ class Following(Policies):
         cls, node, point = instance.cls, instance.node, instance.point
         if node is None or point is None or "__init__" in cls.methods:
             return None
-        made = {leaf(one) for one in [*cls.node.bases, *(getattr(d, "func", d) for d in cls.node.decorator_list)]}
-        if not made & {"NamedTuple", "dataclass"}:
+        made = {leaf(getattr(one, "func", one)) for one in [*cls.node.bases, *cls.node.decorator_list]}
+        if made.isdisjoint(_RECORDS):
             return None
         positional, keywords, complete = calls.arguments(node, point)
         return {**dict(zip(cls.fields, positional)), **keywords}.get(attr) if complete else None

@@ -116,17 +116,28 @@ def nodes_in(node: ast.AST) -> list[ast.AST]:
     return found
 
 
+_DICTS = ("dict", "OrderedDict")
+
+
+def _written_pairs(node: ast.expr) -> bool:
+    """Whether an expression is a list of pairs: `[("a", x), ("b", y)]`."""
+    return isinstance(node, (ast.List, ast.Tuple)) and all(
+        isinstance(one, (ast.Tuple, ast.List)) and len(one.elts) == 2 and not any(isinstance(part, ast.Starred) for part in one.elts) for one in node.elts)
+
+
 def display(node: ast.AST | None) -> ast.Dict | None:
-    """A dict as it is written, `{"eps": 1e-6, **more}`, and as such `dict(eps=1e-6, **more)` and `dict(more, eps=1e-6)`, too: one node for
-    all walks of the call. None for anything else."""
+    """A dict as it is written, `{"eps": 1e-6, **more}`, and as such `dict(eps=1e-6, **more)`, `dict(more, eps=1e-6)` and
+    `OrderedDict([("eps", 1e-6)])`, too: one node for all walks of the call. None for anything else."""
     if isinstance(node, ast.Dict):
         return node
-    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "dict" and len(node.args) <= 1):
+    if not isinstance(node, ast.Call) or len(node.args) > 1 or (
+            node.func.id if isinstance(node.func, ast.Name) else node.func.attr if isinstance(node.func, ast.Attribute) else "") not in _DICTS:
         return None
     if not hasattr(node, "display"):
-        keys: list[ast.expr | None] = [None for _ in node.args]
+        pairs = [(None, one) for one in node.args] if not node.args or not _written_pairs(node.args[0]) else [one.elts for one in node.args[0].elts]
+        keys: list[ast.expr | None] = [key for key, _ in pairs]
         keys += [None if one.arg is None else ast.copy_location(ast.Constant(one.arg), one) for one in node.keywords]
-        values = [*node.args, *[one.value for one in node.keywords]]
+        values = [*[value for _, value in pairs], *[one.value for one in node.keywords]]
         node.display = ast.copy_location(ast.Dict(keys, values), node)
     return node.display
 

@@ -443,6 +443,9 @@ def _joined_object(values: list[Value]) -> Any:
     if all(isinstance(obj, (tuple, Many)) for obj in objects):
         items = [item for obj in objects for item in (obj if isinstance(obj, tuple) else (obj.element,))]
         return Many(join(items))
+    if all(isinstance(obj, (dict, Many)) for obj in objects) and any(isinstance(obj, Many) for obj in objects):
+        items = [item for obj in objects for item in (obj.values() if isinstance(obj, dict) else (obj.element,))]
+        return Many(join(items))
     if all(isinstance(obj, dict) and obj.keys() == first.keys() for obj in objects):
         return {key: join([obj[key] for obj in objects]) for key in first}
     return None

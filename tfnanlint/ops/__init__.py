@@ -100,7 +100,7 @@ def op(name: str, aliases: str = "", params: str = "x name", gives: Callable[[Si
 
 
 FAMILIES = ("arithmetic", "elementwise", "comparison", "reductions", "products", "nn", "arrays", "control", "random", "linalg", "losses",
-            "variables", "layers", "cells", "training", "python")
+            "variables", "layers", "cells", "training", "python", "structures")
 
 
 @cache

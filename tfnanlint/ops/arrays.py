@@ -11,7 +11,7 @@ from tfnanlint.ops import transfer as t
 from tfnanlint.ops.promotion import indices
 from tfnanlint.ops.segments import own_group
 from tfnanlint.site import Site, made_by
-from tfnanlint.values import FLOATS, INF, LARGEST_AXIS, NO_CONSTANT, SMALLEST, Value, join, number, rounded, unknown
+from tfnanlint.values import FLOATS, INF, LARGEST_AXIS, MIXED, NO_CONSTANT, SMALLEST, Value, join, number, rounded, unknown
 
 INTEGERS = {
     "int8": (-128.0, 127.0), "int16": (-32768.0, 32767.0), "int32": (-(2.0**31), 2.0**31 - 1),
@@ -125,7 +125,10 @@ def _cast_to_integer(x: Value, dtype: str) -> Value:
 
 def _cast_to(default: str | None = None):
     def give(site: Site) -> Value:
-        return cast(as_tensor(site.value("x")), dtype_given(site, default or site.value("x").dtype))
+        x = as_tensor(site.value("x"))
+        if site.given("dtype") and site.value("dtype").const == MIXED:  # that of what may be integers
+            return join([x, cast(x, "int64")]).but(dtype=MIXED)
+        return cast(x, dtype_given(site, default or site.value("x").dtype))
 
     return give
 

@@ -118,8 +118,6 @@ op("tf.map_fn", "tf.vectorized_map K.map_fn ops.map ops.vectorized_map ops.vecto
    lambda site: site.apply(site.value("fn"), each_passed(site.value("elems"))), main="elems",
    untested="takes a function; tests/test_arrays.py", pure=False,
    positions={alias: ("fn", "elems") for alias in ("tf.vectorized_map", "ops.map", "ops.vectorized_map")})
-op("tf.contrib.framework.nest.flatten", "tf.nest.flatten tf.contrib.framework.nest", "x",
-   lambda site: each_passed(site.value("x")), untested="gives a list of what it was given")
 
 
 # Methods of tensors: the op of the same name, applied to `self`

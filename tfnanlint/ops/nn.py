@@ -336,8 +336,8 @@ op("ops.layer_normalization", "ops.rms_normalization", "x gamma beta axis epsilo
 op("tf.nn.fused_batch_norm", "raw.FusedBatchNormV3", "x scale offset mean variance epsilon *rest",
    lambda site: t.several(_normalised(site), Value(), Value(0.0, INF)), untested="returns a triple")
 op("tf.nn.local_response_normalization", "tf.nn.lrn raw.LRN", "x depth_radius bias alpha beta name",
-   lambda site: Value(site.value("x").lo, site.value("x").hi, nan=site.value("x").nan or site.value("x").inf)
-   if t.constant(site.value("bias")) is None and not site.given("bias") else Value(), untested="needs images")
+   lambda site: Value(min(site.value("x").lo, 0.0), max(site.value("x").hi, 0.0), nan=site.value("x").nan or site.value("x").inf)
+   if not any([site.given(param) for param in ("bias", "alpha", "beta")]) else Value(), untested="needs images; fixtures/flow")
 op("tf.nn.embedding_lookup_sparse", "tf.nn.safe_embedding_lookup_sparse", "params ids *rest", t.anything, main="params",
    untested="weighted sums of rows")
 op("tf.math.in_top_k", "tf.nn.in_top_k K.in_top_k ops.in_top_k", "targets predictions k name",

@@ -86,7 +86,24 @@ def cut_off(value: Value, dtype: str) -> Value:
     return Value(min(ends), max(ends), kind=value.kind, origin=value.origin)
 
 
+def size_of_tensor(value: Value) -> bool:
+    """Whether a value is what tf.shape or tf.size gives, a tensor of integers."""
+    return value.kind == "number" and value.dtype in WHOLE and isinstance(value.origin, Site) and value.origin.name.startswith("tf.")
+
+
+def number_of_numpy(value: Value) -> bool:
+    """Whether a number is what a function of NumPy gives, which TensorFlow makes a tensor of any dtype."""
+    return value.kind == "number" and isinstance(value.origin, Site) and value.origin.library == "np"
+
+
+def of_numpy(value: Value, depth: int = 4) -> bool:
+    """Whether a number may be a float64 of NumPy's, which makes arrays float64 where one of Python's follows them; or TensorFlow's size."""
+    made = value.origin if depth else None
+    return value.kind == "number" and (value.dtype in WHOLE or number_of_numpy(value) or isinstance(made, Site) and made.library == "operator" and any(
+        [of_numpy(made.value(param), depth - 1) for param in made.args]))
+
+
 def beside_size(value: Value, size: Value) -> Value:
-    """An array that meets what tf.shape or tf.size gives, a tensor of integers."""
-    of_tensor = size.kind == "number" and size.dtype in WHOLE and isinstance(size.origin, Site) and size.origin.name.startswith("tf.")
-    return cut_off(value, MIXED) if of_tensor and value.kind == "array" and value.dtype not in WHOLE else value
+    """An array, or a number of NumPy's, that meets what tf.shape or tf.size gives."""
+    met = size_of_tensor(size) and (value.kind == "array" or number_of_numpy(value))
+    return cut_off(value, MIXED) if met and value.dtype not in WHOLE else value

@@ -218,7 +218,7 @@ op("builtins.next", "", "x default", lambda site: _element(site.value("x")), unt
 op("builtins.str", "builtins.repr builtins.format builtins.chr builtins.input builtins.open builtins.type", "x",
    lambda site: unknown("string"), untested=PYTHON)
 op("builtins.print", "", "*args", lambda site: number(None), untested=PYTHON, pure=False)
-op("builtins.dict", "", "*args", lambda site: unknown("dict"), untested=PYTHON)
+op("builtins.dict", "collections.OrderedDict typing.OrderedDict", "*args", lambda site: unknown("dict"), untested=PYTHON)
 op("builtins.hash", "builtins.ord builtins.id", "x", lambda site: unknown("number"), untested=PYTHON)
 op("builtins.divmod", "", "x y", lambda site: Value(kind="sequence", obj=(unknown("number"), unknown("number"))),
    untested=PYTHON)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from typing import Callable
 
-from tfnanlint.ops.promotion import beside_size, cut_off
+from tfnanlint.ops.promotion import beside_size, cut_off, number_of_numpy, of_numpy, size_of_tensor
 from tfnanlint.site import Site, made_by, same
 from tfnanlint.ops.independence import apart
 from tfnanlint.values import (FLOATS, INF, MIXED, NO_CONSTANT, SMALLEST, WHOLE, Many, Note, Value, clamp, join, joined_dtype, number,
@@ -86,20 +86,17 @@ def with_kind(result: Value, *inputs: Value) -> Value:
 
 def _dtype(a: Value, b: Value) -> str | None:
     if a.kind == "number" == b.kind:
+        if size_of_tensor(a) and number_of_numpy(b) or size_of_tensor(b) and number_of_numpy(a):
+            return MIXED
         return next((one.dtype for one in (a, b) if one.dtype in FLOATS), "float64")  # Python's arithmetic, beside a number of NumPy's NumPy's
     return met_dtype(a, b)
 
 
 def met_dtype(a: Value, b: Value) -> str | None:
     """The dtype of what is made of two values of which one may be a number."""
-    if a.kind == "array" and _of_numpy(b) or b.kind == "array" and _of_numpy(a):
+    if a.kind == "array" and of_numpy(b) or b.kind == "array" and of_numpy(a):
         return None if "float64" not in (a.dtype, b.dtype) else "float64"
     return joined_dtype((a, b))
-
-
-def _of_numpy(value: Value) -> bool:
-    """Whether a number may be a float64 of NumPy's, which makes arrays float64 where one of Python's follows them; or TensorFlow's size."""
-    return value.kind == "number" and (value.dtype in WHOLE or isinstance(value.origin, Site) and value.origin.library == "np")
 
 
 def in_dtype(value: Value, dtype: str | None) -> Value:
@@ -138,7 +135,7 @@ def _fraction(value: Value) -> bool:
 def _meeting(a: Value, b: Value, truth: bool = False) -> tuple[Value, Value, str | None]:
     """Two operands and the dtype they are computed in; `truth`: the operation is TensorFlow's for truth values, too."""
     dtype = _dtype(a, b)
-    if dtype is None and "array" in (a.kind, b.kind) or dtype == "bool" and not truth:  # Python and NumPy add truth values up
+    if dtype is None and "array" in (a.kind, b.kind) or dtype == "bool" and not truth or dtype == MIXED and a.kind == b.kind == "number":  # Python and NumPy add truth values up
         a, b = beside_size(a, b), beside_size(b, a)
         return in_dtype(_of_any_dtype(a), None), in_dtype(_of_any_dtype(b), None), None
     if (dtype in WHOLE or dtype == MIXED) and a.kind != "tensor" != b.kind:
@@ -250,7 +247,7 @@ def absolute(x: Value) -> Value:
 
 
 def _times(p: float, q: float) -> float:
-    return 0.0 if p == 0 or q == 0 else p * q
+    return p * q if p != 0 != q else math.copysign(0.0, p) * math.copysign(1.0, q)  # -0.0, too
 
 
 def least_magnitude(x: Value, dtype: str | None) -> float:
@@ -271,6 +268,8 @@ def multiply(a: Value, b: Value) -> Value:
     nan = a.nan or b.nan or (a.inf and b.zero) or (b.inf and a.zero)
     zero = a.zero or b.zero or _times(least_magnitude(a, dtype), least_magnitude(b, dtype)) < smallest(dtype)
     result = made(min(corners), max(corners), a, b, nan=nan, up=up, down=down, dtype=dtype, zero=zero)
+    if dtype == "bool" and "array" in (a.kind, b.kind) and "number" in (a.kind, b.kind):
+        result.dtype = None  # NumPy makes numbers of them
     truth = any([one.kind == "tensor" and one.dtype == "bool" for one in (a, b)])
     if truth or "bool" in (a.dtype, b.dtype) and "array" not in (a.kind, b.kind):  # TensorFlow's `and`, to which a number is a bool, too
         # Of an array's -0.3 it makes True or False, by the side on which it stands.
@@ -374,7 +373,7 @@ def _divisors(b: Value, dtype: str | None) -> list[float]:
 
 def _over(p: float, q: float) -> float:
     if p == 0 or q in (INF, -INF):
-        return 0.0
+        return math.copysign(0.0, p) * math.copysign(1.0, q)
     if q == 0:
         return math.copysign(INF, p)
     return p / q
@@ -496,7 +495,7 @@ def sqrt(x: Value) -> Value:
 
 def maximum(a: Value, b: Value) -> Value:
     a, b, dtype = _meeting(a, b)
-    lo, hi = max(a.lo, b.lo), max(a.hi, b.hi)
+    lo, hi = max(a.lo if not reaches_minus_inf(a) else -INF, b.lo if not reaches_minus_inf(b) else -INF), max(a.hi, b.hi)
     zero = (a.zero and b.lo <= 0 and not b.positive) or (b.zero and a.lo <= 0 and not a.positive)
     inf = reaches_inf(a) or reaches_inf(b) or (reaches_minus_inf(a) and reaches_minus_inf(b))
     result = Value(lo, hi, zero, nan=a.nan or b.nan, inf=inf, dtype=dtype)
@@ -506,7 +505,7 @@ def maximum(a: Value, b: Value) -> Value:
 
 def minimum(a: Value, b: Value) -> Value:
     a, b, dtype = _meeting(a, b)
-    lo, hi = min(a.lo, b.lo), min(a.hi, b.hi)
+    lo, hi = min(a.lo, b.lo), min(a.hi if not reaches_inf(a) else INF, b.hi if not reaches_inf(b) else INF)
     zero = (a.zero and b.hi >= 0) or (b.zero and a.hi >= 0)
     inf = reaches_minus_inf(a) or reaches_minus_inf(b) or (reaches_inf(a) and reaches_inf(b))
     result = Value(lo, hi, zero, nan=a.nan or b.nan, inf=inf, dtype=dtype)
@@ -518,7 +517,7 @@ def clip(x: Value, low: Value, high: Value) -> Value:
     """clip_by_value: minimum with the upper bound first, then maximum with the lower one (facts: C.clip_swapped_bounds)."""
     result = maximum(minimum(x, high), low)
     result.kind = "tensor" if x.kind in ("tensor", "unknown") else x.kind
-    wider = x.kind == "array" and (_of_numpy(low) or _of_numpy(high))
+    wider = x.kind == "array" and (of_numpy(low) or of_numpy(high))
     if x.dtype is not None and result.dtype in (None, x.dtype) and not wider:
         result.dtype = x.dtype
         result.lo, result.hi = rounded(result.lo, x.dtype), rounded(result.hi, x.dtype)
