@@ -11,7 +11,8 @@ Good:
     growth = tf.math.expm1(rate)
 
 Nothing is reported where `x` cannot come near 0, where the same function takes expm1 of the same value, where the difference is only
-compared with something (`abs(ratio - 1) > 0.2`), and where nothing is differentiated. The overflow for large `x` is the same in both forms.
+compared with something (`abs(ratio - 1) > 0.2`), where a number is added that takes its last digits anyway
+(`0.5 + 0.5 * sign(z) * (1 - exp(-abs(z)))`), and where nothing is differentiated. The overflow for large `x` is the same in both forms.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/expm1
 
@@ -40,7 +41,7 @@ def check(minus: Site, here: Context) -> Iterator[Finding]:
     x = exp.value("x")
     if not here.numeric(x) or x.kind == "number" or x.lo > NEAR or x.hi < -NEAR or x.exact:
         return
-    if minus.differentiated is Differentiated.NO or compared(minus, here) or beside(minus, x, here):
+    if minus.differentiated is Differentiated.NO or compared(minus, here) or beside(minus, x, here) or absorbed(minus, here):
         return
     fixes = here.rewrite(minus, f"{sign}tf.math.expm1({{x}})", title="use expm1", claim=Claim.EQUAL,
                          x=argument(exp, "x", "exponent"))
@@ -53,6 +54,22 @@ def beside(minus: Site, x: Value, here: Context) -> bool:
     """Whether the same function takes expm1 of the same value, too: it is known there, and this is for what it does not give."""
     return any(call.args and minus.point is not None and point.scope is minus.point.scope and here.same(here.value(call.args[0], point), x)
                for call, point in here.calls("expm1"))
+
+
+def absorbed(minus: Site, here: Context) -> bool:
+    """Whether a number of its size or more is added to the difference, scaled by what has bounds or not: next to that its last digits
+    are lost in any form."""
+    scale, inner = 1.0, minus.node
+    for node in here.around(minus.node):
+        if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mult, ast.Add, ast.Sub)):
+            other = here.value(node.right if node.left is inner else node.left, minus.point)
+            if not isinstance(node.op, ast.Mult):
+                return other.exact and other.lo != 0 and abs(other.lo) >= scale
+            scale *= max(abs(other.lo), abs(other.hi))
+        elif not isinstance(node, ast.UnaryOp):
+            return False
+        inner = node
+    return False
 
 
 def compared(minus: Site, here: Context) -> bool:

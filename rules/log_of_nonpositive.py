@@ -32,6 +32,9 @@ https://github.com/tensorflow/docs/pull/1943 (the empty bins of a spectrogram)
 from tfnanlint.api import (INF, SETTINGS, Certainty, Claim, Context, Finding, Fix, Iterator, Note, Site, Value, ast, evidence, filler, named_count,
                            named_scale, never_reached, plain, repairs, rule, step, words)
 
+CONVERTED = ("tf.cast", "tf.convert_to_tensor", "tf.to_float", "tf.identity")
+FILLS = {"tf.pad": ("constant_values",), "tf.one_hot": ("on_value", "off_value"), "tf.fill": ("x",), "tf.where": ("x", "y")}
+
 
 @rule("TFN101", "log-of-nonpositive", on="tf.math.log tf.math.log1p ops.log2 ops.log10", default="MUST MAY UNKNOWN",
       over="TFN307", silent="MAY/ANY/TESTS UNKNOWN/ANY/TESTS MAY/NO UNKNOWN/NO MAY/UNKNOWN/DOUBTFUL UNKNOWN/UNKNOWN/DOUBTFUL MAY/YES/DOUBTFUL")
@@ -43,6 +46,8 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
     if x.hi > edge and (counted(x, here) or quotient(x, edge, here) or scaled(x, here) or step(x) or factor_diagonal(x, here)):
         return
     certainty = here.grade(x, surely=x.hi < edge or x.hi == edge)
+    if certainty is Certainty.MUST and filled_with(log, here):
+        return
     if certainty is Certainty.MAY and magnitude(x, here):
         certainty = Certainty.UNKNOWN
     if x.lo == -INF and x.hi == INF and certainty is Certainty.MAY and passed_on(x):
@@ -76,6 +81,13 @@ def doubted(log: Site, certainty: Certainty, here: Context) -> bool:
                                                or named_scale(log, "x") and handed_in(x) and not multiplied(log, here))
 
 
+def filled_with(log: Site, here: Context) -> bool:
+    """log(0.0) written where a constant to fill with is asked for (`tf.pad(..., constant_values=tf.math.log(0.0))`): -inf is what is wanted."""
+    outer = next((one for one in here.around(log.node) if not isinstance(one, ast.keyword)), None)
+    site = here.site(outer, log.point) if isinstance(log.args.get("x"), ast.Constant) and isinstance(outer, ast.Call) else None
+    return site is not None and any(site.args.get(param) is log.node for param in FILLS.get(site.op.name, ()))
+
+
 def lifted(x: Value, here: Context) -> bool:
     """(y + eps) / a: who adds a small number to what is divided knows both for values that are not negative."""
     site = here.made_by(x, "tf.divide")
@@ -83,11 +95,20 @@ def lifted(x: Value, here: Context) -> bool:
 
 
 def wraps(log: Site, here: Context) -> bool:
-    """Whether a function is a name for the logarithm and no more, `def log(x): return tf.math.log(x)`: its callers decide."""
+    """Whether a function is a name for the logarithm to some base and no more, `def log(x): return tf.math.log(tf.cast(x, dtype))`: its
+    callers decide."""
     function = log.point.scope.function if log.point is not None and log.point.over is None else None
-    body = [one for one in getattr(function.node, "body", ()) if not (isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant))] \
-        if function is not None and isinstance(function.node, ast.FunctionDef) else []
-    return len(body) == 1 and isinstance(body[0], ast.Return) and body[0].value is log.node and isinstance(log.args.get("x"), ast.Name)
+    if function is None or not isinstance(function.node, ast.FunctionDef):
+        return False
+    *before, last = function.node.body
+    made = last.value if isinstance(last, ast.Return) else None
+    if isinstance(made, ast.BinOp) and isinstance(made.op, ast.Div) and here.value(made.right, log.point).lo > 0:
+        made = made.left
+    handed = evidence.behind(log.value("x"))
+    while isinstance(handed, Site) and handed.op.name in CONVERTED:
+        handed = evidence.behind(handed.value("x"))
+    return (made is log.node and isinstance(handed, Note) and bool(handed.parameter) and isinstance(log.args.get("x"), (ast.Name, ast.Call))
+            and all(isinstance(one, ast.Assign) or isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant) for one in before))
 
 
 def handed_in(x: Value, depth: int = 4) -> bool:
@@ -124,12 +145,19 @@ def magnitude(x: Value, here: Context) -> bool:
         inner = here.made_by(less.value("x"), "tf.exp")
     else:
         inner = here.made_by(x, "tf.square", "tf.abs", "tf.sqrt", "tf.pow", "tf.math.expm1", "tf.math.l2_normalize",
-                             "tf.math.squared_difference", "tf.add")
+                             "tf.math.squared_difference", "tf.add") or by_its_sign(x, here)
     if inner is None or inner.op.name == "tf.pow" and (minus is not None or not inner.value("y").is_number):
         return False
     parts = [inner.value(param) for param in (("x", "y") if inner.op.name == "tf.add" else ("x",))]
     own = inner.op.name != "tf.add"  # a sum of what is not known has no bounds
     return all(own and (not part.known or evidence.handed_in(part)) or magnitude(part, here) for part in parts)
+
+
+def by_its_sign(x: Value, here: Context) -> Site | None:
+    """The sign in `sign(v) * v`, which is the magnitude of `v`."""
+    times = here.made_by(x, "tf.multiply") if x.lo == 0 else None
+    signs = [here.made_by(times.value(param), "tf.sign") for param in ("x", "y")] if times is not None else []
+    return next((one for one in signs if one is not None), None)
 
 
 def quotient(x: Value, edge: float, here: Context) -> bool:

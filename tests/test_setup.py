@@ -248,6 +248,13 @@ def test_a_test_computes_with_numbers_of_its_own(path, code, body):
     assert (code in {one.code for one in checked.findings}, checked.unsure > 0) == (path == "values.py", path != "values.py")
 
 
+@pytest.mark.parametrize("path, shown", [("test_values.py", False), ("values.py", True)])
+def test_the_float_type_of_a_test_is_doubtful(path, shown):
+    """`TFN403`: it looks at dtypes, and computes no cross-entropy."""
+    checked = check_source(Source(path, "from keras import backend as K\n\n\ndef test_it():\n    K.set_floatx('float16')\n"), policy(Setup()))
+    assert ("TFN403" in {one.code for one in checked.findings}, checked.unsure) == (shown, int(not shown))
+
+
 def test_what_is_surely_wrong_in_a_test_is_reported():
     checked = check_source(Source("test_values.py", IN_TESTS.format("1.0 / tf.reduce_sum(tf.zeros(3))")), policy(Setup()))
     assert [one.code for one in checked.findings] == ["TFN102"]
@@ -263,6 +270,9 @@ NEAREST = {  # what is doubted, and the nearest that is not
                                         documented("`Tensor` of positive definite matrices.", "tf.math.log(x)")),
     "a quotient of such": ("TFN101", documented("a rate, > 0.", "tf.math.log((x + 1e-3) / x)"), documented("is positive or zero.", "tf.math.log(x)")),
     "a name for the logarithm": ("TFN101", "    return tf.math.log(x)\n", "    return -tf.math.log(x)\n"),
+    "a name for a logarithm to another base": (
+        "TFN101", "    x = tf.convert_to_tensor(x)\n    dtype = x.dtype\n    x = tf.cast(x, dtype)\n    return tf.math.log(x) / tf.math.log(tf.constant(2.0, dtype))\n",
+        "    x = tf.gather(x, 0)\n    return tf.math.log(x) / tf.math.log(2.0)\n"),
     "a scale by its name": ("TFN101", "    sigma = x\n    return x - tf.math.log(2.0 * sigma)\n", "    return x - tf.math.log(2.0 * x)\n"),
     "a scale as a factor": ("TFN101", "    rate = x\n    return 2.0 * tf.math.log(rate)\n", "    rate = x\n    return tf.size(x) * tf.math.log(rate)\n"),
     "the diagonal of a matrix": ("TFN101", "    return 2.0 + tf.math.log(tf.linalg.diag_part(x))\n",

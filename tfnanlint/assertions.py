@@ -14,10 +14,12 @@ from typing import Any, Iterator
 from tfnanlint.calls import ClassObject
 from tfnanlint.conditions import leaf, path_of
 from tfnanlint.endings import NAN_TESTS
+from tfnanlint.evidence import behind
 from tfnanlint.nodes import nodes_in, parts_of
+from tfnanlint.ops import CASTS
 from tfnanlint.scopes import Assigned, Point, Scope, unrefined
 from tfnanlint.site import Site, made_by
-from tfnanlint.values import Value
+from tfnanlint.values import Note, Value
 
 # Checks that leave no 0, by the ends of their names; what is only not negative can be 0.
 _POSITIVE = re.compile(r"_*assert_(?:all_)?(?:positive|greater|greater_equal|above|strictly_\w+|none_equal|nonzero|non_zero)")
@@ -30,6 +32,7 @@ _SCALE = re.compile(r"_*(?:\w+_)?(?:scale|rate|sigma|std|stddev|lambd?a?|lam|con
 _CASTS = frozenset("cast to_float to_double convert_to_tensor constant float".split())
 _WAITED_FOR = re.compile(r"_*(?:maybe_)?(?:assert|assertions|check|validate|ensure)(?:_\w+)?")
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_CONVERTING = (*CASTS, "tf.convert_to_tensor")
 _LESS = (ast.Sub, ast.USub)
 _MAX_NAMES = 12
 _TELLING = 2  # letters of a name that means the same in a function as in the class that asserts it
@@ -68,6 +71,8 @@ class Assertions:
         held = set().union(*map(self._asserted, asserting))
         if not held and not self._in_file:
             return False
+        if _summed(site.value(param)) in held:
+            return True
         mine = self._asserted(lineage[0]) if lineage else {name for name in self._asserted(self._tree) if len(name) >= _TELLING}
         if lineage:
             called = {leaf(call.func) for one in lineage for call in nodes_in(one) if isinstance(call, ast.Call)}
@@ -233,6 +238,18 @@ def _on_the_way(value: Value, scope: Scope) -> Iterator[str]:
             origin = origin.value(origin.op.main).origin if origin.op.main else None
         elif origin is not None:
             origin = getattr(origin, "parent", None)
+
+
+def _summed(value: Value) -> str:
+    """The parameter of a constructor that a value is the sum of: `self._total = tf.reduce_sum(self._concentration)`; "" for what is none."""
+    total = made_by(value, "tf.reduce_sum")
+    origin = behind(total.value("x")) if total is not None else None
+    for _ in range(_MAX_NAMES):
+        if not isinstance(origin, Site):
+            break
+        param = origin.op.passes or ("x" if origin.op.name in _CONVERTING else "")
+        origin = behind(origin.value(param)) if param and origin.given(param) else None
+    return origin.parameter if isinstance(origin, Note) and getattr(origin.node, "name", "") == "__init__" else ""
 
 
 def _made_of(node: ast.expr, point: Point) -> set[tuple[str, bool]]:

@@ -91,8 +91,9 @@ def counted(divisor: Value) -> bool:
     bare = _unscaled(plain(divisor))
     root = made_by(bare, "tf.sqrt")  # of the size of a head: `tf.sqrt(tf.cast(channels // heads, tf.float32))`
     bare = bare if root is None else plain(root.value("x"))
-    if bare.lo == 0 and made_by(bare, "tf.size", "tf.shape") is not None:
-        return False  # how many are left of those that a test chose
+    measured = made_by(bare, "tf.size", "tf.shape") if bare.lo == 0 else None
+    if measured is not None:  # how many are left of those that a test chose; that of a shape is a rank
+        return made_by(measured.value("x"), "tf.shape") is not None
     minus = made_by(bare, "tf.subtract")
     size = plain(minus.value("x")) if minus is not None else bare
     whole = size.kind == "number" and not size.is_number or bare.dtype in ("int32", "int64")

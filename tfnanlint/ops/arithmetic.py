@@ -4,14 +4,27 @@ from __future__ import annotations
 
 from tfnanlint.ops import op
 from tfnanlint.ops import transfer as t
-from tfnanlint.site import Site
+from tfnanlint.site import Site, made_by, same
 from tfnanlint.values import Value
 
 op("tf.add", "tf.math.add ops.add tnp.add np.add raw.AddV2 raw.Add", "x y name", t.binary(t.add), reference="tf.add(x, y)")
 op("tf.subtract", "tf.math.subtract tf.sub ops.subtract tnp.subtract np.subtract raw.Sub", "x y name",
    t.binary(t.subtract), reference="tf.subtract(x, y)")
+_multiplied = t.binary(t.multiply)
+
+
+def _multiply(site: Site) -> Value:
+    """sign(x) * x is abs(x); the sign of a complex number is its direction."""
+    result = _multiplied(site)
+    for param, other in (("x", "y"), ("y", "x")):
+        sign = made_by(site.value(param), "tf.sign", aligned=True)
+        if sign is not None and result.lo < 0 and result.dtype not in ("complex64", "complex128") and same(sign.value("x"), site.value(other)):
+            return t.with_kind(t.absolute(site.value(other)), site.value(param), site.value(other)).but(dtype=result.dtype)
+    return result
+
+
 op("tf.multiply", "tf.math.multiply tf.mul ops.multiply tnp.multiply np.multiply raw.Mul", "x y name",
-   t.binary(t.multiply), reference="tf.multiply(x, y)")
+   _multiply, reference="tf.multiply(x, y)")
 # What `/` makes of integers; tf.div of TensorFlow 1 leaves them integers.
 _QUOTIENTS = {"int8": "float32", "uint8": "float32", "int16": "float32", "uint16": "float32", "int32": "float64", "int64": "float64"}
 _divided = t.binary(t.divide)
