@@ -21,6 +21,7 @@ from tfnanlint.values import INF, LARGEST_AXIS, NO_CONSTANT, Choice, Many, Note,
 
 MAX_WRITTEN = 6  # items of a written list that a comprehension is evaluated for one by one
 _LOOKING = ("get", "values", "items", "pop", "copy", "setdefault")
+_WRITTEN = frozenset(("write", "scatter", "unstack", "stack", "concat", "read", "gather"))
 MAX_ITEMS = 64  # of a list whose elements are told apart
 MAX_CHOSEN = 24  # items of a dict that are joined where its key is not known
 
@@ -160,6 +161,41 @@ class Containers(Instances):
         whole.obj = Fields.named(made.names, elements)
         return whole
 
+    def built_in(self, node: ast.Call, name: str, point: Point) -> Value | None:
+        """`zip(*pairs)`, whose elements are lists of all first and all second elements, and `getattr(config, "eps", 1e-6)`."""
+        if name == "builtins.getattr":
+            return self._attribute_asked_for(node, point)
+        rows = self.evaluate(node.args[0].value, point).obj if len(node.args) == 1 and isinstance(node.args[0], ast.Starred) else None
+        columns = rows.element.obj if isinstance(rows, Many) else None
+        if isinstance(columns, tuple):
+            return self._sequence(tuple([self.many(one) for one in columns]))
+        if not isinstance(rows, tuple) or not rows or not all([isinstance(one.obj, tuple) for one in rows]):
+            return None
+        return self._sequence(tuple([self._sequence(column) for column in zip(*[one.obj for one in rows])]))
+
+    def _attribute_asked_for(self, node: ast.Call, point: Point) -> Value | None:
+        if not 1 < len(node.args) < 4 or not isinstance(node.args[1], ast.Constant) or not isinstance(node.args[1].value, str):
+            return None
+        if not hasattr(node, "asked"):  # one node for all walks of the call
+            node.asked = ast.copy_location(ast.Attribute(node.args[0], node.args[1].value, ast.Load()), node)
+        found = self.evaluate(node.asked, point)
+        if len(node.args) < 3 or found.known or found.obj is not None:
+            return found
+        instead = self.evaluate(node.args[2], point)
+        return self.fallback(instead, node, point) if self.small(instead) and self.settable(found) else self.joined([found, instead])
+
+    def _of_tensor_array(self, node: ast.Call, whole: Value, point: Point) -> Value | None:
+        """`values.write(i, x)`, `values.unstack(x)` and `values.stack()` of a tf.TensorArray: a list of which all elements are written."""
+        if not isinstance(whole.obj, Many) or whole.kind != "sequence":
+            return None
+        given = node.args[-1] if node.args else None
+        if leaf(node.func) in ("write", "scatter", "unstack"):
+            if given is None:
+                return None
+            value = self.evaluate(given, point)
+            return self.joined([whole, self.many(value if leaf(node.func) == "write" else self.iterated(value))])
+        return another(whole.obj.element, kind="tensor") if whole.obj.element.kind != "nothing" else unknown()
+
     def _of_record(self, node: ast.Call, whole: Value, point: Point) -> Value | None:
         """`state._replace(mean=x)` and `state._asdict()` of a named tuple."""
         fields = whole.obj
@@ -233,6 +269,8 @@ class Containers(Instances):
         a list; None for others."""
         if isinstance(node.func, ast.Attribute) and node.func.attr in ("_replace", "_asdict"):
             return self._of_record(node, self.evaluate(node.func.value, point), point)
+        if isinstance(node.func, ast.Attribute) and node.func.attr in _WRITTEN and not node.keywords:
+            return self._of_tensor_array(node, self.evaluate(node.func.value, point), point)
         if not isinstance(node.func, ast.Attribute) or node.func.attr not in _LOOKING or node.keywords or len(node.args) > 2:
             return None
         whole, asked = self.evaluate(node.func.value, point), node.func.attr
@@ -371,7 +409,7 @@ class Containers(Instances):
             return Value(kind="dict", obj={**base.obj, **more}) if more is not None else unknown("dict")
         if base.kind == "dict" and method == "setdefault" and isinstance(base.obj, dict) and len(call.args) == 2 and not growing:
             key = self._key(call.args[0], point)
-            return Value(kind="dict", obj={key: self.evaluate(call.args[1], point), **base.obj}) if key is not None else unknown("dict")
+            return Value(kind="dict", obj=base.obj if key in base.obj else {**base.obj, key: self.evaluate(call.args[1], point)}) if key is not None else unknown("dict")
         if base.kind == "model" and method in ("add", "pop"):
             return self._other_layers(base, call, point)
         if base.kind == "array" and method == "sort":

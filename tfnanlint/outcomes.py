@@ -6,9 +6,14 @@ import ast
 from typing import Any
 
 from tfnanlint.calls import Handed, Instance
-from tfnanlint.scopes import Assigned, Binding, Fixed, Point, unrefined
+from tfnanlint.conditions import path_of, root_of
+from tfnanlint.names import canonical
+from tfnanlint.ops import TABLE
+from tfnanlint.scopes import Assigned, Binding, Fixed, Imported, Point, unrefined
 
 _NEVER_NONE = (ast.BinOp, ast.Compare, ast.Lambda, ast.List, ast.Tuple, ast.Dict, ast.Set, ast.JoinedStr, ast.ListComp, ast.DictComp, ast.SetComp)
+
+_MAY_GIVE_NONE = ("get", "constant_value", "dimension_value", "Dimension", "print", "assert", "next", "shuffle", "seed", "fill", "gradient")
 
 
 def outcome(test: ast.expr, point: Point) -> bool | None:
@@ -29,25 +34,56 @@ def outcome(test: ast.expr, point: Point) -> bool | None:
             return None if same is None else same is isinstance(relation, (ast.Is, ast.Eq))
         case ast.Name() | ast.Attribute():
             given = _handed(test, point)
-            return bool(given.value) if isinstance(given, ast.Constant) else None
+            if given is not None and isinstance(given.node, ast.Constant):
+                return bool(given.node.value)
+            return True if given is not None and (isinstance(given.node, ast.Lambda) or _named_function(given.node, given.point)) else None
     return None
 
 
-def _is(given: ast.expr, value: Any) -> bool | None:
+def _is(given: Assigned, value: Any) -> bool | None:
     """Whether what is written in a call is a constant."""
-    if isinstance(given, ast.Constant) and (type(given.value) is type(value) or value is None or given.value is None):
-        return bool(given.value == value)
-    return False if value is None and isinstance(given, _NEVER_NONE) else None
+    node = given.node
+    if isinstance(node, ast.Constant) and (type(node.value) is type(value) or value is None or node.value is None):
+        return bool(node.value == value)
+    return False if value is None and _never_none(node, given.point) else None
 
 
-def _handed(name: ast.Name | ast.Attribute, point: Point) -> ast.expr | None:
+def _never_none(node: ast.expr, point: Point) -> bool:
+    """Whether an expression gives something, by its form: a function of TensorFlow or what that gives, a function or class of the program."""
+    if isinstance(node, _NEVER_NONE):
+        return True
+    if not isinstance(node, ast.Call):
+        return _named_function(node, point)
+    name = _imported(node.func, point)
+    return name in TABLE and not name.rpartition(".")[2].startswith(_MAY_GIVE_NONE)
+
+
+def _named_function(node: ast.expr, point: Point) -> bool:
+    """Whether an expression is the name of a function of TensorFlow, or of a function or class of the program."""
+    if _imported(node, point) in TABLE:
+        return True
+    binding = unrefined(point.lookup(node.id)) if isinstance(node, ast.Name) else None
+    made = binding._value if isinstance(binding, Fixed) else None
+    return made is not None and made.kind in ("function", "class")
+
+
+def _imported(node: ast.expr, point: Point) -> str:
+    """The canonical name that a name or attribute chain has by an import; "" without one."""
+    path = path_of(node) if isinstance(node, (ast.Name, ast.Attribute)) else None
+    binding = unrefined(point.lookup(root_of(path))) if path is not None else None
+    if path is None or not isinstance(binding, Imported) or binding.level:
+        return ""
+    return canonical(binding.dotted + path[len(root_of(path)):])
+
+
+def _handed(name: ast.Name | ast.Attribute, point: Point) -> Assigned | None:
     """What a call that is being followed hands over under a name, or the call that made the object whose attribute this is, as it is
     written there; None where it is neither."""
     given = _given(name, point)
     if not isinstance(given, Assigned):
         return None
     before = _handed(given.node, given.point) if isinstance(given.node, (ast.Name, ast.Attribute)) else None
-    return before or given.node
+    return before or given
 
 
 def _given(name: ast.Name | ast.Attribute, point: Point) -> Binding | None:

@@ -12,29 +12,12 @@ from tfnanlint.aliases import (CHANGING, Bindings, Copies, Filled, Held, InPlace
                                copy_items, extends, fillable, objects, output, place_of, popped, shared, viewed, whole, written_key)
 from tfnanlint.calls import assigned_attributes
 from tfnanlint.conditions import ASSERTIONS, leaf, path_of, root_of, says_training, spoken_of
+from tfnanlint.loops import LoopFrame, runs
 from tfnanlint.nodes import caught, declared, loaded, nodes_in
 from tfnanlint.outcomes import outcome
 from tfnanlint.scopes import (Assigned, Binding, Element, Fixed, Imported, Iterated, Joined, Loop, Point, Raised, Refined, Scope, Stored,
                               refinements, unrefined)
 from tfnanlint.values import Value
-
-
-class _LoopFrame:
-    """The names that a loop changes, and what they are at each `break`; the time and the end of the log when it began."""
-
-    __slots__ = ("names", "begun", "mark", "exits")
-
-    def __init__(self, names: dict[str, Loop], begun: int, mark: int):
-        self.names = names
-        self.begun = begun
-        self.mark = mark
-        self.exits: list[dict[str, Binding | None]] = []
-
-    def capture(self, scope: Scope) -> None:
-        for path, loop in self.names.items():
-            found = scope.at(path)
-            if found is not None and found is not loop:
-                loop.rounds.append(found)
 
 
 class Walk:
@@ -43,7 +26,7 @@ class Walk:
     def __init__(self, scope: Scope):
         self.scope = scope
         self.log: list[str] = []
-        self.loops: list[_LoopFrame] = []
+        self.loops: list[LoopFrame] = []
         self.raised: set[str] = set()  # the variables that some statement before this one has added a number to
         self.inside = scope.module.binds_inside
         self.copies: Copies = {}  # `b = a`: names of one object, as long as both stand for it
@@ -218,7 +201,7 @@ class Walk:
 
     # Loops
 
-    def _enter(self, body: list[ast.stmt]) -> _LoopFrame:
+    def _enter(self, body: list[ast.stmt]) -> LoopFrame:
         names, bound = {}, Bindings(body)
         for path in sorted(bound.with_aliases(self.copies, self.views)):
             if path not in bound.paths and self._module(path):
@@ -227,7 +210,7 @@ class Walk:
             names[path] = loop
             self.bind(path, loop)
         self.scope.loops += names.values()
-        frame = _LoopFrame(names, self.scope.time, len(self.log))
+        frame = LoopFrame(names, self.scope.time, len(self.log))
         self.loops.append(frame)
         return frame
 
@@ -235,7 +218,8 @@ class Walk:
         """Whether a path begins with the name of a module: `tf.reshape(x, ...)` is no method of an array."""
         return isinstance(unrefined(self.scope.here().lookup(root_of(path))), Imported)
 
-    def _leave(self, frame: _LoopFrame, live: bool) -> None:
+    def _leave(self, frame: LoopFrame, live: bool, surely: bool = False) -> None:
+        """The end of a loop, which `surely` has at least one round."""
         self.loops.pop()
         if live:
             frame.capture(self.scope)
@@ -244,9 +228,9 @@ class Walk:
             if isinstance(self.scope.at(path), Refined) and unrefined(self.scope.at(path)) is unrefined(before):
                 self.bind(path, before)  # the body, and what was tested in it, may be passed over
         for path, loop in frame.names.items():
-            self.bind(path, loop)
+            self.bind(path, Joined(loop.rounds) if surely and loop.rounds and path not in frame.kept else loop)
 
-    def _after(self, frame: _LoopFrame, ended: Callable[[], bool]) -> bool:
+    def _after(self, frame: LoopFrame, ended: Callable[[], bool]) -> bool:
         """What follows a loop: its end, with the `else` branch, or one of its breaks."""
         return self.branches([ended, *(lambda state=state: self._state(state) for state in frame.exits)])
 
@@ -261,7 +245,7 @@ class Walk:
         copy_items(self.copies, node.target, node.iter)
         frame = self._enter(node.body)
         self.target(node.target, Iterated(iterable))
-        self._leave(frame, self.block(node.body))
+        self._leave(frame, self.block(node.body), runs(node.iter))
         return self._after(frame, lambda: self.block(node.orelse))
 
     def while_(self, node: ast.While) -> bool:

@@ -83,7 +83,7 @@ def _integers(low: str, high: str):
         lo, hi = _given(site, low, 0.0), site.value(high)
         if not site.given(high) or hi.kind == "none":
             lo, hi = t.number(0.0), lo
-        return _result(lo.lo, hi.hi - 1, _dtype(site, "int32"))
+        return _result(lo.lo, hi.hi - 1, _dtype(site, "int64" if site.name.startswith(("np.", "tnp.")) else "int32"))
 
     return give
 

@@ -8,7 +8,7 @@ from tfnanlint.fields import FieldNames
 from tfnanlint.ops import op
 from tfnanlint.ops.arrays import each_passed
 from tfnanlint.site import Site
-from tfnanlint.values import NUMERIC_KINDS, Many, Value, number, renewed, unknown
+from tfnanlint.values import INF, NOTHING, NUMERIC_KINDS, Many, Value, number, renewed, unknown
 
 _STRUCTURES = "takes lists and dicts; fixtures/flow/structures.py"
 _DEPTH = 4  # of lists in lists
@@ -100,4 +100,6 @@ op("tf.nest.map_structure", "tf.contrib.framework.nest.map_structure keras.tree.
 op("tf.nest.flatten", "tf.contrib.framework.nest.flatten keras.tree.flatten tree.flatten", "x expand_composites", _flattened, untested=_STRUCTURES)
 op("tf.nest.assert_same_structure", "keras.tree.assert_same_structure tree.assert_same_structure", "x y check_types expand_composites",
    lambda site: number(None), untested=_STRUCTURES, pure=False)
+op("tf.TensorArray", "", "dtype size dynamic_size clear_after_read tensor_array_name handle flow infer_shape element_shape colocate_with_first_write_call name",
+   lambda site: Value(INF, -INF, False, kind="sequence", obj=Many(NOTHING)), untested=_STRUCTURES, pure=False)
 op("functools.reduce", "", "function x initial", _reduced, main="function", untested=_STRUCTURES, pure=False)

@@ -1,0 +1,45 @@
+"""Loops: what their names are at the end of a round, and which of them surely have one."""
+
+from __future__ import annotations
+
+import ast
+
+from tfnanlint.scopes import Binding, Loop, Scope
+
+_OF_ANOTHER = frozenset(("enumerate", "zip", "reversed", "sorted", "list", "tuple"))  # they give as many elements as they are given
+
+
+class LoopFrame:
+    """The names that a loop changes, and what they are at each `break`; the time and the end of the log when it began. Some are `kept` by a
+    round: it may leave what was there before."""
+
+    __slots__ = ("names", "begun", "mark", "exits", "kept")
+
+    def __init__(self, names: dict[str, Loop], begun: int, mark: int):
+        self.names = names
+        self.begun = begun
+        self.mark = mark
+        self.exits: list[dict[str, Binding | None]] = []
+        self.kept: set[str] = set()
+
+    def capture(self, scope: Scope) -> None:
+        for path, loop in self.names.items():
+            found = scope.at(path)
+            if found is not None and found is not loop:
+                loop.rounds.append(found)
+            else:
+                self.kept.add(path)
+
+
+def runs(iterable: ast.expr) -> bool:
+    """Whether a loop over what is written surely has a round: `[a, b]`, `range(3)`, `enumerate([a, b])`."""
+    if isinstance(iterable, (ast.List, ast.Tuple)):
+        return any(not isinstance(one, ast.Starred) for one in iterable.elts)
+    if isinstance(iterable, ast.Constant):
+        return isinstance(iterable.value, str) and bool(iterable.value)
+    if not isinstance(iterable, ast.Call) or not isinstance(iterable.func, ast.Name) or not iterable.args or isinstance(iterable.args[0], ast.Starred):
+        return False
+    if iterable.func.id in _OF_ANOTHER:
+        return all(runs(one) for one in (iterable.args if iterable.func.id == "zip" else iterable.args[:1]))
+    ends = [one.value for one in iterable.args if isinstance(one, ast.Constant) and type(one.value) is int]
+    return iterable.func.id == "range" and len(ends) == len(iterable.args) and (len(ends) < 3 or ends[2] != 0) and len(range(*ends[:3])) > 0
