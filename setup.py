@@ -17,7 +17,7 @@ ENGINE = (
     "probabilities moments labels exponents endings epsilons domains assertions names keys docstrings subscriptions flow module project rows rules settings"
 ).split()
 OPS = (
-    "__init__ argscopes arithmetic arrays cells comparison control counts curves elementwise independence layers linalg literals losses "
+    "__init__ argscopes arithmetic arrays cells comparison control counts curves elementwise independence layers linalg literals losses magnitudes "
     "nn products promotion python random reductions segments signatures structures training transfer variables"
 ).split()
 

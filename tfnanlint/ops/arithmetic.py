@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tfnanlint.ops import op
 from tfnanlint.ops import transfer as t
+from tfnanlint.ops.magnitudes import rounded_to_one, squares_of
 from tfnanlint.site import Site, made_by, same
 from tfnanlint.values import Value
 
@@ -14,12 +15,15 @@ _multiplied = t.binary(t.multiply)
 
 
 def _multiply(site: Site) -> Value:
-    """sign(x) * x is abs(x); the sign of a complex number is its direction."""
+    """sign(x) * x is abs(x); the sign of a complex number is its direction. x * rsqrt(sum(x * x)) is a unit vector."""
     result = _multiplied(site)
     for param, other in (("x", "y"), ("y", "x")):
         sign = made_by(site.value(param), "tf.sign", aligned=True)
         if sign is not None and result.lo < 0 and result.dtype not in ("complex64", "complex128") and same(sign.value("x"), site.value(other)):
             return t.with_kind(t.absolute(site.value(other)), site.value(param), site.value(other)).but(dtype=result.dtype)
+        root = made_by(site.value(param), "tf.math.rsqrt", aligned=True)
+        if root is not None and squares_of(root.value("x"), site.value(other)) is not None:
+            return rounded_to_one(result, 16)  # the kernel approximates
     return result
 
 

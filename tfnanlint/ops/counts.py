@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from tfnanlint.ops import CASTS
-from tfnanlint.ops.transfer import INF, NO_CONSTANT, Value
 from tfnanlint.site import Site, made_by, same
-
+from tfnanlint.values import INF, NO_CONSTANT, Value
 
 
 def axis_of(site: Site, default=None):

@@ -10,6 +10,7 @@ from tfnanlint.ops import curves as c
 from tfnanlint.ops import transfer as t
 from tfnanlint.ops.transfer import INF, Gives, Value
 from tfnanlint.site import Site
+from tfnanlint.values import FLOATS
 
 
 def row(word: str, gives: Gives, params: str = "x name", *, top: bool | None = True, more: str = "", ops: str | None = None,
@@ -109,14 +110,22 @@ own("ops.hypot", t.binary(c.hypot), params="x y", gradient="NaN at (0, 0)", mask
 
 # Sign, rounding, remainder
 
-row("abs", t.unary(c.magnitude), ops="abs absolute fabs", np="abs absolute fabs", raw="Abs ComplexAbs", more="K.abs")
+row("abs", t.unary(c.magnitude), ops="abs absolute fabs", np="abs absolute fabs", raw="Abs ComplexAbs", more="K.abs builtins.abs")
 row("sign", t.unary(c.sign), more="K.sign")
 row("floor", t.unary(c.floor))
 row("ceil", t.unary(c.ceil), top=False)
 row("round", t.unary(c.nearest), np="round around", more="K.round")
 row("rint", t.unary(c.nearest), top=False, ops="", np="")
 op("ops.trunc", "np.trunc np.fix tnp.fix", "x", t.unary(c.truncated), reference="ops.trunc(x)")
-row("floordiv", t.binary(c.floordiv), "x y name", top=False, ops="floor_divide", np="floor_divide", raw="FloorDiv",
+def _floor_division(site: Site) -> Value:
+    """Of an integer divided by 0 NumPy makes 0."""
+    result, x, y = c.floordiv(site.value("x"), site.value("y")), site.value("x"), site.value("y")
+    if site.library == "np" and y.zero and any(one.dtype is not None and one.dtype not in FLOATS for one in (x, y)):
+        result = result.but(lo=min(result.lo, 0.0), hi=max(result.hi, 0.0), zero=True)
+    return result
+
+
+row("floordiv", _floor_division, "x y name", top=False, ops="floor_divide", np="floor_divide", raw="FloorDiv",
     more="tf.floor_div", needs={"y": "nonzero"})
 row("floormod", t.binary(c.floormod), "x y name", top=False, ops="mod", np="mod remainder", raw="FloorMod",
     more="tf.mod tf.math.mod", needs={"y": "nonzero"}, gradient="infinite where y is 0", masked="all")
@@ -303,7 +312,8 @@ own("ops.heaviside", t.binary(c.step, "x", "y"), params="x y", reference="tnp.he
 
 def _angle(site: Site) -> Value:
     result = c.angle(site.value("x"))
-    result.dtype = result.dtype if site.library == "tf" else None  # float16 becomes float32 in some
+    if site.library != "tf":  # float16 becomes float32 in some, and float64, too
+        result.dtype, (result.lo, result.hi) = None, t.outward(result.lo, result.hi, None, 1)
     return result
 
 

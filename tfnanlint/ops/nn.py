@@ -342,3 +342,16 @@ op("tf.nn.embedding_lookup_sparse", "tf.nn.safe_embedding_lookup_sparse", "param
    untested="weighted sums of rows")
 op("tf.math.in_top_k", "tf.nn.in_top_k K.in_top_k ops.in_top_k", "targets predictions k name",
    t.ranged(0.0, 1.0, dtype="bool"), untested="takes class indices")
+
+
+def _resized(site: Site) -> Value:
+    """Between the least and the largest pixel, but for rounding; the cubic and Lanczos kernels go beyond."""
+    x = site.value("x")
+    if site.const("method", "bilinear") not in ("bilinear", "nearest", "area"):
+        return Value(nan=x.nan or x.inf, inf=x.inf)
+    lo, hi = t.outward(x.lo, x.hi, None, 8)
+    return Value(lo, hi, nan=x.nan or x.inf, inf=x.inf, evident=x.evident)
+
+
+op("tf.image.resize", "tf.image.resize_bilinear tf.image.resize_area", "x size method preserve_aspect_ratio antialias name", _resized,
+   positions={one: ("x", "size") for one in ("tf.image.resize_bilinear", "tf.image.resize_area")}, reference="tf.image.resize(x[None, :, None], [3, 3])")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tfnanlint.ops import op
 from tfnanlint.ops import transfer as t
+from tfnanlint.ops.magnitudes import unit_of
 from tfnanlint.ops.reductions import axis_of, or_of_none, total, within_one
 from tfnanlint.ops.transfer import Value
 from tfnanlint.site import Site, made_by
@@ -45,7 +46,7 @@ def _contraction(left: str, right: str):
 def _matmul(site: Site) -> Value:
     """Sums of products of rows and columns; of unit rows, with the second factor transposed, cosines."""
     result = _contraction("x", "y")(site)
-    units = [made_by(site.value(param), "tf.math.l2_normalize", aligned=True) for param in ("x", "y")]
+    units = [unit_of(site.value(param)) for param in ("x", "y")]
     turned = site.given("transpose_b") and site.const("transpose_b") is True and not site.given("transpose_a")
     if turned and all(unit is not None and axis_of(unit) in (-1, 1) for unit in units):
         return within_one(result)

@@ -8,7 +8,7 @@ from tfnanlint.site import Site
 from tfnanlint.values import FLOATS, INF, MIXED, WHOLE, Value, outward, rounded
 
 LIBRARIES = frozenset(("np", "tnp", "ops", "method"))
-_PROMOTING = frozenset(("tnp", "ops"))
+_PROMOTING = frozenset(("tnp", "ops", "np"))
 # Rows that compute in floats whatever arrives, by the last part of their names.
 _FLOATING = frozenset(
     "exp expm1 log log1p exp2 log2 log10 logaddexp logaddexp2 log_sigmoid log_softmax sigmoid softmax softplus tanh sqrt rsqrt cbrt reciprocal hypot sin cos tan asin acos "
@@ -18,7 +18,7 @@ _SUMS = frozenset("reduce_sum sum reduce_prod prod cumsum cumprod trace".split()
 
 
 def before_meeting(site: Site) -> dict[str, Value] | None:
-    """Take away the dtype of an operand that does not decide: Keras and TensorFlow's NumPy take the wider one, of which the other's may be
+    """Take away the dtype of an operand that does not decide: Keras and NumPy, TensorFlow's too, take the wider one, of which the other's may be
     anybody's; and a number that stands before an array is made a tensor first, in float32. Gives the operands as they arrived, for
     whoever asks the site for them later; None where they meet as they are.
     """

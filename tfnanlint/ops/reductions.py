@@ -11,6 +11,7 @@ import math
 from tfnanlint.ops import op
 from tfnanlint.ops import transfer as t
 from tfnanlint.ops.counts import axis_of, one_axis, passed_by_one
+from tfnanlint.ops.magnitudes import unit_of
 from tfnanlint.ops.literals import literal_sum
 from tfnanlint.ops.promotion import indices
 from tfnanlint.ops.transfer import INF, NO_CONSTANT, Value, reaches_inf, reaches_minus_inf
@@ -186,7 +187,7 @@ def _cosine(site: Site, x: Value) -> Value | None:
     product = x.origin
     if not isinstance(product, Site) or product.op.name != "tf.multiply":
         return None
-    units = [made_by(product.value(param), "tf.math.l2_normalize", aligned=True) for param in ("x", "y")]
+    units = [unit_of(product.value(param)) for param in ("x", "y")]
     if not all(unit is not None and one_axis(site, unit) for unit in units):
         return None
     return within_one(x)
@@ -335,7 +336,7 @@ def _norm_of(site: Site, x: Value) -> Value:
     if order == INF:
         return _like(t.absolute(x), 0.0, t.absolute(x).hi, x.zero)
     if order in ("euclidean", "fro", 2, 2.0) and not isinstance(order, bool):
-        unit = made_by(x, "tf.math.l2_normalize", aligned=True)
+        unit = unit_of(x)
         if unit is not None and one_axis(site, unit):
             return within_one(t.absolute(x))
         norm = euclidean(x)

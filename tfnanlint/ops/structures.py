@@ -102,4 +102,7 @@ op("tf.nest.assert_same_structure", "keras.tree.assert_same_structure tree.asser
    lambda site: number(None), untested=_STRUCTURES, pure=False)
 op("tf.TensorArray", "", "dtype size dynamic_size clear_after_read tensor_array_name handle flow infer_shape element_shape colocate_with_first_write_call name",
    lambda site: Value(INF, -INF, False, kind="sequence", obj=Many(NOTHING)), untested=_STRUCTURES, pure=False)
+op("dataclasses.field", "", "default default_factory init repr hash compare metadata kw_only",
+   lambda site: site.value("default") if site.given("default") else site.apply(site.value("default_factory")) if site.given("default_factory") else unknown(),
+   main="default", untested=_STRUCTURES)
 op("functools.reduce", "", "function x initial", _reduced, main="function", untested=_STRUCTURES, pure=False)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from typing import Callable
 
+from tfnanlint.ops.magnitudes import never_below, rounded_to_one
 from tfnanlint.ops.promotion import beside_size, cut_off, number_of_numpy, of_numpy, size_of_tensor
 from tfnanlint.site import Site, made_by, same
 from tfnanlint.ops.independence import apart
@@ -319,18 +320,18 @@ def square(x: Value) -> Value:
 def divide(a: Value, b: Value) -> Value:
     """The quotient where the divisor is not 0; a divisor that can be 0 adds Inf and NaN."""
     if same(a, b) and not a.is_number:
-        result = Value(1.0, 1.0, nan=b.zero or a.nan or a.inf, dtype=_dtype(a, b))
-        return with_kind(result, a, b)
+        return with_kind(Value(1.0, 1.0, nan=b.zero or a.nan or a.inf, dtype=_dtype(a, b)), a, b)
     total = made_by(b, "tf.reduce_sum", aligned=True)
     if total is not None and a.nonnegative and same(total.value("x"), a) or _summand(a, b):
         # Sums of nonnegative numbers are never below a summand, rounded or not; 0 / 0 remains.
-        result = Value(0.0, 1.0, nan=a.nan or b.nan or a.inf or b.zero, dtype=_dtype(a, b))
-        return with_kind(result, a, b)
+        return with_kind(Value(0.0, 1.0, nan=a.nan or b.nan or a.inf or b.zero, dtype=_dtype(a, b)), a, b)
+    bounded = never_below(b, a)
     a, b, dtype = _meeting(a, b)
-    result = _quotient(a, b, dtype)
-    result.evident = result.evident or a.evident and b.known
+    result = with_kind(_quotient(a, b, dtype), a, b)
+    result = rounded_to_one(result, 4) if bounded else result
+    result.evident = result.evident or a.evident and b.known and not bounded
     result.guarded = a.guarded and (b.positive or b.guarded)
-    return with_kind(result, a, b)
+    return result
 
 
 def _summand(a: Value, b: Value) -> bool:
