@@ -21,6 +21,7 @@ from tfnanlint.values import INF, LARGEST_AXIS, NO_CONSTANT, Choice, Many, Note,
 
 MAX_WRITTEN = 6  # items of a written list that a comprehension is evaluated for one by one
 _LOOKING = ("get", "values", "items", "pop", "copy", "setdefault")
+_ASKING = ("in ", "if ", "not ", "and ", "or ", r"len\(", r"list\(", r"sorted\(")  # what stands before a dict of which something is only asked
 _WRITTEN = frozenset(("write", "scatter", "unstack", "stack", "concat", "read", "gather"))
 MAX_ITEMS = 64  # of a list whose elements are told apart
 MAX_CHOSEN = 24  # items of a dict that are joined where its key is not known
@@ -68,7 +69,7 @@ def _used_otherwise(name: str, stores: bool = False) -> Callable[[str], Any]:
     changing = r"(?:\[[^\]\n]*\])*\s*(?:[-+*/|&]*=(?!=)|\.(?:append|extend|insert|update|setdefault|add|pop|popitem|remove|clear|sort|reverse)\b)"
     reading = rf"=(?!=)|\[[^\]\n]*\](?!{changing})|\.(?:get|copy|keys|items|values)\b" if not stores else r"=(?!=)|\[|\.(?:get|copy|keys|items|values|update|setdefault)\b"
     held = "" if owner == r"\b" else r"self\."
-    before = "".join(rf"(?<!\b{word}{held}{name})" for word in ("in ", r"len\(", r"list\(", r"sorted\("))
+    before = "".join(rf"(?<!\b{word}{held}{name})" for word in _ASKING)
     return re.compile(rf"{owner}{name}\b{before}(?<!\*\*{held}{name})(?!\s*(?:{reading}))").search
 
 

@@ -81,6 +81,8 @@ class Following(Policies):
         """A row applied to values instead of expressions."""
         values = {param: b.value(self) for param, b in zip(row.params, positional)}
         values |= {k: b.value(self) for k, b in keywords.items() if k in row.params}
+        if "x" in values and "y" in values and values["x"].kind == "number" and values["y"].kind == "array":
+            values["y"] = values["y"].but(dtype=None, zero=values["y"].zero)  # the number is made a tensor first; see `before_meeting`
         site = self._made(Site.of_values(row, values))
         if node is not None and point is not None:
             site.node, site.point, site.source, site.complete = node, point, point.module.source, False

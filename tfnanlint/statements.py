@@ -452,18 +452,18 @@ class Walk:
             return
         if isinstance(node, ast.Starred):
             node = node.value
-        if isinstance(node, ast.Subscript) and (base := path_of(node.value)) and (held := self._held(base)) is not None:
+        owner = path_of(node.value) if isinstance(node, (ast.Subscript, ast.Attribute)) else None
+        aliases = self._aliases(owner) if owner is not None else []  # as they are before the store
+        if isinstance(node, ast.Subscript) and owner is not None and (held := self._held(owner)) is not None:
             key = written_key(node.slice)
-            self._change(base, lambda held: Stored(held, key, binding), held)
+            self._change(owner, lambda held: Stored(held, key, binding), held)
             whole = viewed(held)
             if whole is not None and (under := self._held(whole)) is not None:  # `row = table[i]; row[j] = x`
                 self._change(whole, lambda held: Stored(held, None, binding), under)
         if (path := path_of(node)) is not None:
             self.bind(path, binding)
-            owner = path_of(node.value) if not isinstance(node, ast.Name) else None
-            if owner is not None:
-                for alias, surely in self._aliases(owner):
-                    self._also(alias + path[len(owner):], binding, surely)
+            for alias, surely in aliases:
+                self._also(alias + path[len(owner or ""):], binding, surely)
             if isinstance(binding, Assigned):
                 copy(self.copies, path, copied(binding.node))
 

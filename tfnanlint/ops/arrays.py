@@ -152,8 +152,8 @@ def _saturated(result: Value, x: Value) -> Value:
     if x.dtype == "int64":
         return unknown("tensor", dtype=result.dtype)
     limits = FLOATS.get(result.dtype or "")
-    if limits is None or x.inf:
-        return result
+    if limits is None or x.inf:  # Inf becomes the largest number
+        return result if not x.inf else result.but(lo=-INF, hi=INF)
     # The limit is rounded in the dtype of `x`, down in bfloat16.
     largest, least = limits.max, limits.max * (1 - 2.0**-7)
     lo = result.lo if x.lo == -INF else min(max(result.lo, -largest), least)

@@ -137,12 +137,21 @@ def _constant_power(x: Value, exponent: float) -> Value:
         return _inverse_power(x, -exponent)
     whole = exponent == int(exponent)
     if exponent == 2:
-        result = t.square(x)
+        result = _squared(x)
     elif whole and exponent % 2:
         result = _odd_power(x, exponent)
     else:
         result = _even_power(t.absolute(x) if whole else x, exponent, whole)
     result.guarded = x.guarded
+    return result
+
+
+def _squared(x: Value) -> Value:
+    """x ** 2, of which the kernel of tf.pow rounds the last digit as it likes; 0 and 1 it keeps."""
+    result = t.square(x)
+    lo, hi = t.outward(result.lo, result.hi, x.dtype, 1)
+    if x.kind != "number":
+        result.lo, result.hi = result.lo if result.lo == 1 else lo, result.hi if result.hi == 1 else hi
     return result
 
 

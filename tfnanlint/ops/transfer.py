@@ -96,7 +96,7 @@ def _dtype(a: Value, b: Value) -> str | None:
 def met_dtype(a: Value, b: Value) -> str | None:
     """The dtype of what is made of two values of which one may be a number."""
     if a.kind == "array" and of_numpy(b) or b.kind == "array" and of_numpy(a):
-        return None if "float64" not in (a.dtype, b.dtype) else "float64"
+        return None if "float64" not in (a.dtype, b.dtype) or size_of_tensor(a) or size_of_tensor(b) else "float64"
     return joined_dtype((a, b))
 
 
