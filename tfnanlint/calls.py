@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfnanlint.aliases import Bindings
 from tfnanlint.conditions import leaf
+from tfnanlint.decorators import TRANSPARENT, decorator_leaf, hands_on
 from tfnanlint.nodes import blocks_of, display, nodes_in, statements_in
 from tfnanlint.ops import SYNONYMS, Op
 from tfnanlint.ops.arrays import cast
@@ -21,14 +22,6 @@ if TYPE_CHECKING:
     from tfnanlint.module import Module
 
 FEW = 5  # statements of a short function
-# Decorators that hand back what the function returns.
-TRANSPARENT = frozenset("function staticmethod classmethod property cached_property custom_gradient abstractmethod override "
-                        "lru_cache cache defun tf_export keras_export configurable register_keras_serializable wraps "
-                        "recompute_grad do_not_convert experimental deprecated jit tf_function check_shapes inherit_check_shapes "
-                        "typechecked beartype add_dispatch_support do_not_generate_docs do_not_doc_inheritable "
-                        "for_subclass_implementers no_automatic_dependency_tracking filter_traceback shape_type_conversion "
-                        "add_name_scope with_name_scope name_scope add_arg_scope add_var_scope inject_mesh "
-                        "allow_initializer_layout dispatch_for_types deprecated_endpoints deprecated_args default".split())
 
 
 class Function:
@@ -43,7 +36,7 @@ class Function:
         self.owner = owner
         self.activation: Scope | None = None
         decorators = getattr(node, "decorator_list", ())
-        self.decorators = tuple(_decorator_leaf(d) for d in decorators) if decorators else ()
+        self.decorators = tuple(decorator_leaf(d) for d in decorators) if decorators else ()
         self.callees: dict[ast.AST, str | None] = {}  # what names that it does not bind itself lead to; see `Resolution.resolve`
         self.busy = 0
         self.stamp = 0  # of the assumption about what it returns inside itself; see `assumptions`
@@ -84,7 +77,14 @@ class Function:
     @property
     def transparent(self) -> bool:
         """Whether what it returns reaches the caller as it is."""
-        return all(name in TRANSPARENT or name.startswith("register") for name in self.decorators)
+        return all([name in TRANSPARENT or name.startswith("register") or self._wrapped(node)
+                    for name, node in zip(self.decorators, getattr(self.node, "decorator_list", ()))])
+
+    def _wrapped(self, decorator: ast.expr) -> bool:
+        """Whether a decorator of the program hands on what it is called with, and hands back what it gets."""
+        binding = unrefined(self.point.lookup(decorator.id)) if isinstance(decorator, ast.Name) else None
+        made = binding._value.obj if isinstance(binding, Fixed) and binding._value is not None else None
+        return isinstance(made, Function) and hands_on(made.node)
 
     @property
     def registered(self) -> bool:
@@ -202,12 +202,6 @@ class Bound:
         self.function = function
         self.args = args
         self.keywords = keywords or {}
-
-
-def _decorator_leaf(node: ast.expr) -> str:
-    if isinstance(node, ast.Call):
-        node = node.args[0] if leaf(node.func) == "partial" and node.args else node.func
-    return leaf(node)
 
 
 def assigned_attributes(method: Any) -> set[str]:

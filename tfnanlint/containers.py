@@ -175,11 +175,13 @@ class Containers(Instances):
         return self._sequence(tuple([self._sequence(column) for column in zip(*[one.obj for one in rows])]))
 
     def _attribute_asked_for(self, node: ast.Call, point: Point) -> Value | None:
-        if not 1 < len(node.args) < 4 or not isinstance(node.args[1], ast.Constant) or not isinstance(node.args[1].value, str):
+        name = self._key(node.args[1], point) if 1 < len(node.args) < 4 else None
+        if not isinstance(name, str) or not name.isidentifier():
             return None
-        if not hasattr(node, "asked"):  # one node for all walks of the call
-            node.asked = ast.copy_location(ast.Attribute(node.args[0], node.args[1].value, ast.Load()), node)
-        found = self.evaluate(node.asked, point)
+        asked: dict[str, ast.Attribute] = node.__dict__.setdefault("asked", {})  # one node for all walks of the call
+        if name not in asked:
+            asked[name] = ast.copy_location(ast.Attribute(node.args[0], name, ast.Load()), node)
+        found = self.evaluate(asked[name], point)
         if len(node.args) < 3 or found.known or found.obj is not None:
             return found
         instead = self.evaluate(node.args[2], point)

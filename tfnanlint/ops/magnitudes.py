@@ -3,7 +3,7 @@ by it lies within [-1, 1]."""
 
 from __future__ import annotations
 
-from tfnanlint.ops.counts import axis_of
+from tfnanlint.ops.counts import axis_of, one_axis
 from tfnanlint.site import Site, made_by, same
 from tfnanlint.values import NO_CONSTANT, Value, outward
 
@@ -23,6 +23,13 @@ def rounded_to_one(x: Value, ulps: int) -> Value:
     _, hi = outward(-1.0, 1.0, x.dtype, ulps)
     hi = max(hi, _SUBNORMAL) if x.kind == "array" or x.dtype == "float16" else hi
     return x.but(lo=max(x.lo, -hi), hi=min(x.hi, hi), zero=x.zero, evident=False)
+
+
+def spans(high: Value, low: Value) -> bool:
+    """Whether one value is the largest element of what another is the least of: their difference is not negative."""
+    largest = made_by(high, "tf.reduce_max", aligned=True)
+    least = made_by(low, "tf.reduce_min", aligned=True) if largest is not None else None
+    return largest is not None and least is not None and same(largest.value("x"), least.value("x")) and one_axis(largest, least)
 
 
 def unit_of(value: Value) -> Site | None:

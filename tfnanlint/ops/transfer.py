@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from typing import Callable
 
-from tfnanlint.ops.magnitudes import never_below, rounded_to_one
+from tfnanlint.ops.magnitudes import never_below, rounded_to_one, spans
 from tfnanlint.ops.promotion import beside_size, cut_off, number_of_numpy, of_numpy, size_of_tensor
 from tfnanlint.site import Site, made_by, same
 from tfnanlint.ops.independence import apart
@@ -228,7 +228,7 @@ def subtract(a: Value, b: Value) -> Value:
             side = -sign
         if side:
             result = _reaching_zero(result, *((0.0, INF) if side > 0 else (-INF, 0.0)))
-    return result
+    return _reaching_zero(result, 0.0, INF) if spans(a, b) else result
 
 
 def _reaching_zero(x: Value, lo: float, hi: float) -> Value:
@@ -334,13 +334,11 @@ def divide(a: Value, b: Value) -> Value:
     return result
 
 
-def _summand(a: Value, b: Value) -> bool:
+def _summand(a: Value, b: Value, depth: int = 4) -> bool:
     """Whether `b` is `a` plus something that is not negative, `a` neither."""
-    plus = made_by(b, "tf.add", aligned=True) if a.nonnegative and not a.is_number else None
-    if plus is None:
-        return False
-    x, y = plus.value("x"), plus.value("y")
-    return same(x, a) and y.nonnegative or same(y, a) and x.nonnegative
+    plus = made_by(b, "tf.add", aligned=True) if a.nonnegative and not a.is_number and depth else None
+    parts = [plus.value("x"), plus.value("y")] if plus is not None else []
+    return any([other.nonnegative and (same(one, a) or _summand(a, one, depth - 1)) for one, other in zip(parts, parts[::-1])])
 
 
 def _quotient(a: Value, b: Value, dtype: str | None) -> Value:
