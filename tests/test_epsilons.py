@@ -22,7 +22,7 @@ from tfnanlint.values import FLOATS, SMALLEST, rounded
 
 CONFIGURED = (1e-12, 1e-7, 1e-3)
 # Functions that set a dtype themselves, or hide it (then it is taken for float32).
-_OWN_DTYPE = ("float", ".half", "getattr", "complex")
+_OWN_DTYPE = ("float", ".half", "vars(", "complex")
 
 
 def in_dtype(text: str, dtype: str) -> str:
