@@ -11,7 +11,8 @@ Good:
     weights = tf.nn.softmax(scores, axis=1)
 
 Nothing is reported where the maximum is subtracted by hand, or where the exponents are known to be small. There is no fix
-where the sum runs over several axes, or drops the axis (`keepdims` missing): say which axis the softmax is along. Where a
+where the sum runs over several axes, or drops the axis (`keepdims` missing): say which axis the softmax is along. Nor is
+there one where a mask is multiplied with the exponentials: a row of which all is masked is `0 / 0`, and what it shall be is yours to say. Where a
 mask multiplies the exponentials, mask the scores instead: `tf.nn.softmax(tf.where(mask, scores, scores.dtype.min))`.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/nn/softmax
@@ -19,13 +20,15 @@ See also: https://www.tensorflow.org/api_docs/python/tf/nn/softmax
 No public report of it is known to us: it is here for what execution shows.
 """
 
-from tfnanlint.api import (NO_CONSTANT, Any, Certainty, Claim, Context, Finding, Fix, Iterator, Site, argument, ast, exponential_of, on_a_grid,
+from tfnanlint.api import (NO_CONSTANT, Any, Certainty, Claim, Context, Finding, Fix, Iterator, Site, Value, argument, ast, exponential_of, on_a_grid,
                            rule, shifted_by_maximum, tame)
+
+SUBTRACT = "subtract the largest score first: tf.exp(x - tf.reduce_max(x, axis, keepdims=True)) * mask"
 
 
 @rule("TFN306", "hand-softmax", on="tf.divide tf.math.divide_no_nan", needs="exp( exp) exp, exponential", over="TFN101 TFN102 TFN106")
 def check(quotient: Site, here: Context) -> Iterator[Finding]:
-    exp = exponential_of(quotient.value("x"))
+    exp, masked = numerator(here.widest(quotient.value("x")), here)
     if exp is None:
         return
     total, guard, axis = denominator(quotient)
@@ -34,9 +37,22 @@ def check(quotient: Site, here: Context) -> Iterator[Finding]:
     x = exp.value("x")
     if shifted_by_maximum(x) or tame(x) or on_a_grid(x):
         return
-    fixes = softmax(quotient, exp, total, guard, here) if along_one_axis(total, axis) and exp.complete else []
-    yield here.finding(quotient, "x", "softmax written as exp(x) / sum(exp(x)): NaN as soon as one exponential overflows"
-                       + ("" if guard else ", or all of them underflow"), Certainty.MAY, fixes, covers=logarithm(quotient, here))
+    fixes = softmax(quotient, exp, total, guard, here) if not masked and along_one_axis(total, axis) and exp.complete else []
+    form = "exp(x) * mask / sum(exp(x) * mask)" if masked else "exp(x) / sum(exp(x))"
+    none = "" if guard else ", or all of them underflow or are masked" if masked else ", or all of them underflow"
+    yield here.finding(quotient, "x", f"softmax written as {form}: NaN as soon as one exponential overflows{none}", Certainty.MAY, fixes,
+                       covers=logarithm(quotient, here), help=SUBTRACT if masked else "")
+
+
+def numerator(value: Value, here: Context) -> tuple[Site | None, bool]:
+    """(the exponential that makes a value, whether it is multiplied with something that is no number: a mask)."""
+    exp = exponential_of(value)
+    times = here.made_by(value, "tf.multiply") if exp is None else None
+    for param, other in (("x", "y"), ("y", "x")) if times is not None else ():
+        inner = exponential_of(here.widest(times.value(param)))
+        if inner is not None and times.value(other).kind in ("tensor", "unknown"):
+            return inner, True
+    return exp, False
 
 
 def denominator(quotient: Site) -> tuple[Site | None, bool, int | None]:

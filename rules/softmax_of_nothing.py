@@ -2,7 +2,7 @@
 
 The softmax subtracts the largest logit first. When all logits of a row are `-inf`, that is `-inf - (-inf)`, which is NaN, in the value and
 in the gradient of the whole batch. It happens to padding rows, to queries that may look at nothing, to empty sets. Multiplying a
-mask with `-inf` is worse: `0 * -inf` is NaN for exactly those entries that are not masked.
+mask with `-inf` is worse: `0 * -inf` is NaN for exactly those entries that are not masked, whether a softmax follows or not.
 
 Bad:
     weights = tf.nn.softmax(tf.where(mask, scores, -np.inf))
@@ -22,16 +22,22 @@ https://www.tensorflow.org/api_docs/python/tf/nn/softmax
 
 from __future__ import annotations
 
-from tfnanlint.api import INF, Any, Certainty, Claim, Context, Finding, Fix, Iterator, Note, Site, Value, absorbed, rule
+from tfnanlint.api import INF, Any, Certainty, Claim, Context, Finding, Fix, Iterator, Note, Site, Value, absorbed, plain, rule
 
 # Ops in the origin of a mask that leaves an entry open in every row.
 OPEN = frozenset(("tf.linalg.band_part", "tf.math.top_k", "tf.nn.top_k", "tf.reduce_max", "tf.sort", "tf.eye", "tf.argmax", "np.tril",
                   "np.triu", "tnp.tril", "ops.tril", "tf.math.cumsum", "tf.one_hot", "np.eye", "ops.top_k"))
+PRODUCT = "a mask times infinity is NaN wherever the mask is 0: 0 * inf"
+CHOOSE = "choose with tf.where(mask, scores, scores.dtype.min) instead of multiplying"
 HANDED = ("tf.where", "tf.add", "tf.multiply", "tf.subtract")
 
 
-@rule("TFN506", "softmax-of-nothing", on="tf.nn.softmax tf.nn.log_softmax tf.reduce_logsumexp", needs="inf Inf INF")
+@rule("TFN506", "softmax-of-nothing", on="tf.nn.softmax tf.nn.log_softmax tf.reduce_logsumexp tf.multiply",
+      needs="inf Inf INF tf.multiply:np.inf tf.multiply:math.inf tf.multiply:inf') tf.multiply:inf\")")
 def check(site: Site, here: Context) -> Iterator[Finding]:
+    if site.op.name == "tf.multiply":
+        yield from multiplied(site, here)
+        return
     param = "logits" if site.given("logits") else "x"
     masked = mask_of(site.value(param))
     if masked is None:
@@ -39,14 +45,23 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
     choice, product = masked
     inside = choice.source is here.source and choice.node is not None
     if product:
-        yield here.finding(site, param, "a mask times infinity is NaN wherever the mask is 0: 0 * inf", Certainty.MUST,
-                           node=choice.node if inside else None, covers=[site.node],
-                           help="choose with tf.where(mask, scores, scores.dtype.min) instead of multiplying")
+        if not inside or not any(multiplied(choice, here)):
+            yield here.finding(site, param, PRODUCT, Certainty.MUST, node=choice.node if inside else None, covers=[site.node], help=CHOOSE)
         return
     if always_open(choice, here) or healed(site, site.value(param), here) or taken_up(site, site.value(param)):
         return
     yield here.finding(site, param, f"masked with -inf: where a whole row is masked {outcome(site, site.value(param))}", Certainty.MAY,
                        finite(choice, site, param, here))
+
+
+def multiplied(times: Site, here: Context) -> Iterator[Finding]:
+    """(1 - mask) * -inf, whatever it is added to."""
+    for c, m in (("x", "y"), ("y", "x")):
+        if not infinite(times.value(c)) or times.value(m).kind in ("number", "array") or not times.value(m).zero:
+            continue
+        made = plain(times.value(m)).origin
+        if isinstance(made, Site) and (made.op.name == "tf.subtract" and made.value("x").const == 1 or made.op.name == "tf.cast"):
+            yield here.finding(times, m, PRODUCT, Certainty.MUST, help=CHOOSE)
 
 
 def outcome(site: Site, x: Value) -> str:

@@ -197,14 +197,15 @@ def _waited_for(block: ast.With | ast.AsyncWith) -> Iterator[str]:
 
 
 def _names(node: ast.AST) -> Iterator[str]:
-    """Names, and attributes as `.scale`, in an expression; of a method's call not what the method is given."""
+    """Names, and attributes as `.scale`, in an expression; of a method's call not what the method is given, and nothing of a comparison:
+    how many are above a number can be 0, whatever was made sure of them."""
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
         yield f".{node.attr}"
     elif isinstance(node, ast.Name):
         yield node.id
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and path_of(node.func.value) == "self":
         yield f".{node.func.attr}"
-    else:
+    elif not isinstance(node, ast.Compare):
         for inner in ast.iter_child_nodes(node):
             yield from _names(inner)
 

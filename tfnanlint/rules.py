@@ -49,7 +49,7 @@ _FIRST_VERSION = re.compile(r"\btf\.(?:placeholder|get_variable|variable_scope|S
 class Rule:
     """One rule: `on` are canonical op names or events; `words` must stand in a file for an event rule to run;
     `over` are codes that a finding of this rule replaces at the same place; of `needs` one piece of text must stand in a
-    file for the rule to have work there ("exp" for what is said of exponentials), and after `tf.multiply:` what must for
+    file for the rule to have work there ("exp" for what is said of exponentials), and after `tf.multiply:` one of what must for
     that op to be looked at: it spares all other files the search. `arrays`: it looks at NumPy's functions, too. Of the
     certainties that it reports by default, `silent` are the classes that it leaves out."""
 
@@ -70,7 +70,8 @@ class Rule:
         """Those of `on` for which a file may have something; `met` are the `needs`, and those of their parts for one op, that it meets."""
         if self.needs and self.needs not in met:
             return ()
-        absent = {need.partition(":")[0] for need in self.needs if ":" in need and need not in met}
+        partial = [need for need in self.needs if ":" in need]
+        absent = {need.partition(":")[0] for need in partial} - {need.partition(":")[0] for need in partial if need in met}
         return tuple(target for target in self.on if target not in absent) if absent else self.on
 
     @property

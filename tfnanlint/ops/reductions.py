@@ -260,7 +260,8 @@ def product(x: Value, none: bool = False) -> Value:
     reach = max(abs(x.lo), abs(x.hi))
     hi = INF if reach > 1 or x.inf else max(x.hi, 0.0) if x.lo >= 0 else reach
     lo = (x.lo if x.lo >= 1 else 0.0) if x.lo >= 0 else (-INF if reach > 1 or x.inf else -reach)
-    overflows = x.inf or 1 < reach < INF and t.safely(lambda v: v**16, reach) > t.limits_of(x.dtype).max
+    half = reach == INF and x.dtype == "float16"  # two factors suffice that are nothing special
+    overflows = x.inf or half or 1 < reach < INF and t.safely(lambda v: v**16, reach) > t.limits_of(x.dtype).max
     result = _like(x, lo, hi, x.zero or x.lo < 1, nan=x.inf and x.zero or overflows and x.lo < 1, inf=overflows)
     return _joined_with(result, 1.0) if none else result
 

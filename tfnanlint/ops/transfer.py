@@ -277,6 +277,8 @@ def multiply(a: Value, b: Value) -> Value:
         both = Value(0.0 if zero or "array" in (a.kind, b.kind) else 1.0, 0.0 if a.lo == a.hi == 0 or b.lo == b.hi == 0 else 1.0, dtype="bool")
         tensors = [_of_tensors(a), _of_tensors(b)]
         return both if all(tensors) or any(one and value.dtype == "bool" for one, value in zip(tensors, (a, b))) else join([both, result]).but(dtype=None, kind="unknown")
+    if dtype == MIXED and result.known and any([one.kind == "number" and other.lo <= 1 and other.hi >= 0 for one, other in ((a, b), (b, a))]):
+        result = join([result, Value(0.0, 1.0)]).but(dtype=MIXED)  # they may be truth values, and stay so
     result.guarded = a.guarded and (b.positive or b.guarded) or b.guarded and a.positive
     result.evident = result.evident or (a.evident and b.known and not (b.lo == b.hi == 0)) or (b.evident and a.known) \
         or _signs_of(a, b) or _signs_of(b, a)
