@@ -18,7 +18,7 @@ ENGINE = (
 ).split()
 OPS = (
     "__init__ argscopes arithmetic arrays cells comparison control counts curves elementwise independence layers linalg literals losses magnitudes "
-    "nn products promotion python random reductions segments signatures structures training transfer variables"
+    "nn products promotion python random reductions segments signals signatures structures training transfer variables"
 ).split()
 
 FUTURE = "from __future__ import annotations"

@@ -173,10 +173,10 @@ def sums(value: Value, here: Context, depth: int = 4) -> list[Site]:
     total = here.made_by(plain(value), *evidence.SUMS, "tf.reduce_mean")
     if total is not None:
         return [total]
-    outer = here.made_by(plain(value), "tf.add", "tf.subtract", "tf.multiply", "tf.divide") if depth else None
+    outer = here.made_by(plain(value), "tf.add", "tf.subtract", "tf.multiply", "tf.divide", "tf.negative") if depth else None
     if outer is None:
         return []
-    return [site for param in (("x",) if outer.op.name == "tf.divide" else ("x", "y")) for site in sums(outer.value(param), here, depth - 1)]
+    return [site for param in (("x",) if outer.op.name in ("tf.divide", "tf.negative") else ("x", "y")) for site in sums(outer.value(param), here, depth - 1)]
 
 
 def product(value: Value, here: Context, depth: int = 4) -> list[Value]:

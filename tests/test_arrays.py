@@ -62,6 +62,13 @@ CASES: list[tuple[str, dict[str, Any], Callable]] = [
     ("tf.pad", {"x": X, "paddings": INDICES, "mode": "REFLECT"}, lambda x, y: tf.pad(x, [[1, 1]], "REFLECT")),
     ("np.pad", {"x": X, "paddings": INDICES, "mode": "edge"}, lambda x, y: np.pad(x, 1, "edge")),
     ("tf.one_hot", {"x": INDICES, "on_value": X, "off_value": Y}, lambda x, y: tf.one_hot([0, 2], 4, x[0], y[0])),
+    ("tf.signal.frame", {"x": X, "frame_length": 4, "frame_step": 2}, lambda x, y: tf.signal.frame(x, 4, 2)),
+    ("tf.signal.frame", {"x": X, "frame_length": 7, "frame_step": 5, "pad_end": True}, lambda x, y: tf.signal.frame(x, 7, 5, True)),
+    ("tf.signal.frame", {"x": X, "frame_length": 7, "frame_step": 5, "pad_end": True, "pad_value": 9.0},
+     lambda x, y: tf.signal.frame(x, 7, 5, True, 9.0)),
+    ("tf.signal.linear_to_mel_weight_matrix", {"num_mel_bins": 20}, lambda x, y: tf.signal.linear_to_mel_weight_matrix()),
+    *((f"tf.signal.{name}_window", {"window_length": 33, "dtype": dtype}, lambda x, y, name=name, dtype=dtype: getattr(tf.signal, f"{name}_window")(33, dtype=dtype))
+      for name in ("hann", "hamming", "vorbis", "kaiser") for dtype in (tf.float32, tf.float64)),
     ("tf.one_hot", {"x": INDICES, "depth": 3}, lambda x, y: tf.one_hot([0, 2, 7], 3)),
     ("tf.fill", {"dims": INDICES, "x": X}, lambda x, y: tf.fill([3], x[1])),
     ("ops.full", {"shape": INDICES, "fill_value": X}, lambda x, y: keras.ops.full((2, 2), x[1])),

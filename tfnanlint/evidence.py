@@ -28,6 +28,7 @@ _CONSTANTS = ("tf.constant", "tf.convert_to_tensor")
 _OF_GRIDS = ("tf.exp", "tf.math.reciprocal", "method.prob")
 _SPREADS = ("tf.math.reduce_std", "tf.math.reduce_variance", "tf.nn.moments")
 _ORDINARY = ("tf.nn.relu", "tf.one_hot", "tf.sequence_mask", "tf.equal", "tf.not_equal", "tf.greater", "tf.less", "tf.sign", "tf.size", "tf.shape")
+_REACHING = ("tf.tanh", "tf.nn.elu", "tf.math.erf")  # what is their lower end in a whole range
 _SATURATING = ("tf.tanh", "tf.sigmoid", "tf.nn.softmax")
 _SQUARES = ("tf.square", "tf.abs", "tf.pow")
 _DECAYING = tuple(f"tf.train.{name}_decay" for name in ("exponential", "natural_exp", "inverse_time"))
@@ -147,7 +148,8 @@ def shows_zero(divisor: Value, depth: int = 4) -> bool:
     if site.op.name in _UNDERFLOWING or site.op.name == "tf.pow" and not _exponent(site):
         return False
     if site.op.name == "tf.add" and any(site.value(p).lo > 0 for p in ("x", "y")) and any(site.value(p).lo < 0 for p in ("x", "y")):
-        return False  # an epsilon and something that would have to be just as negative
+        # An epsilon and something that would have to be just as negative; elu is -1 below -17.
+        return divisor.lo == 0 and any(made_by(site.value(p), *_REACHING) is not None for p in ("x", "y"))
     if site.op.name == "tf.add" and handed_in(divisor):
         return False  # a variance of noise and another one: both would have to be 0
     if site.op.name in _PARTS:
@@ -178,6 +180,8 @@ def ordinary(divisor: Value, depth: int = 5) -> bool:
         return False
     if site.op.name == "tf.subtract":
         return made_by(site.value("y"), *_SATURATING) is not None
+    if site.op.name == "tf.add" and any(made_by(site.value(param), *_REACHING) is not None for param in ("x", "y")):
+        return True
     if site.op.name in _ORDINARY + _SPREADS:
         return True
     parts = [ordinary(site.value(param), depth - 1) for param in ("x", "y") if site.given(param) and (site.op.name != "tf.divide" or param == "x")]

@@ -393,6 +393,8 @@ def join(values: list[Value]) -> Value:
             const = NO_CONSTANT
     if len(values) == 1 or same:
         return one
+    if inf and (lo == -INF) != (hi == INF) and any([v.inf and v.lo > -INF and v.hi < INF and (v.lo < 0 if hi == INF else v.hi > 0) for v in values]):
+        lo, hi = -INF, INF  # one of them may be infinite on either side
     if not kind and _truth_or_number(values):
         lo, hi, zero = -INF, INF, True
     return Value(lo, hi, zero, nan=nan, inf=inf, dtype=first.dtype if one_dtype and (kind or _of_tensors(values)) else _either_dtype(values),

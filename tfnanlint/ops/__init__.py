@@ -99,7 +99,7 @@ def op(name: str, aliases: str = "", params: str = "x name", gives: Callable[[Si
     return row
 
 
-FAMILIES = ("arithmetic", "elementwise", "comparison", "reductions", "products", "nn", "arrays", "control", "random", "linalg", "losses",
+FAMILIES = ("arithmetic", "elementwise", "signals", "comparison", "reductions", "products", "nn", "arrays", "control", "random", "linalg", "losses",
             "variables", "layers", "cells", "training", "python", "structures")
 
 

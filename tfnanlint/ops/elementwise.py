@@ -321,10 +321,6 @@ row("angle", _angle, top=False, raw="Angle", gradient="NaN at 0", masked="all")
 row("real", t.unary(c.real_part), top=False)
 op("tf.complex", "tf.dtypes.complex raw.Complex", "real imag name", lambda site: Value(dtype="complex64"), main="real",
    untested="complex")
-op("tf.signal.stft", "tf.contrib.signal.stft", "x frame_length frame_step fft_length window_fn pad_end name",
-   lambda site: Value(dtype="complex64"), untested="complex")
-op("tf.signal.fft", "tf.fft tf.spectral.fft tf.signal.rfft tf.spectral.rfft tf.signal.fft2d tf.fft2d tf.signal.rfft2d tf.signal.ifft "
-   "tf.ifft", "x fft_length name", lambda site: Value(dtype="complex64"), untested="complex")
 row("imag", t.anything, "x name", top=False, main="x", untested="unbounded for complex numbers")
 row("conj", t.passes(), top=False, ops="conj conjugate", np="conj conjugate", passes="x")
 row("nextafter", t.binary(c.nextafter), "x y name", top=None, raw="NextAfter")

@@ -315,7 +315,7 @@ op("tf.nn.max_pool", "tf.nn.max_pool1d tf.nn.max_pool2d tf.nn.max_pool3d tf.nn.a
    "tf.nn.avg_pool3d tf.nn.pool tf.nn.max_pool_v2 tf.nn.avg_pool_v2 K.pool2d K.pool3d ops.max_pool ops.average_pool "
    "tf.nn.fractional_max_pool tf.nn.fractional_avg_pool raw.MaxPool raw.AvgPool", "x ksize strides padding *rest", _pooled,
    untested="needs images; reduce_max and reduce_mean are tested")
-op("tf.nn.dropout", "K.dropout", "x rate noise_shape seed name",
+op("tf.nn.dropout", "K.dropout keras.random.dropout", "x rate noise_shape seed name",
    lambda site: t.join([t.number(0.0), site.value("x"), t.multiply(site.value("x"), Value(1.0, INF))]).but(
        kind="tensor", dtype=site.value("x").dtype), pure=False,
    untested="random; zero or scaled up")

@@ -125,9 +125,6 @@ op("keras.random.shuffle", "tf.random.experimental.stateless_shuffle", "x seed n
 op("K.random_bernoulli", "K.random_binomial keras.random.binomial", "shape p dtype seed", _NONNEGATIVE,
    untested="random; 0 occurs", **RANDOM)
 op("keras.random.randint", "", "shape minval maxval dtype seed", _integers("minval", "maxval"), untested="random", **RANDOM)
-op("keras.random.dropout", "", "x rate noise_shape seed",
-   lambda site: Value(min(site.value("x").lo, 0.0), INF, True) if site.value("x").lo >= 0 else t.anything(site),
-   untested="random; tf.nn.dropout", pure=False)
 op("keras.random.beta", "tfp.distributions.Beta", "shape alpha beta", t.ranged(0.0, 1.0), untested="random", **RANDOM)
 op("tf.random.log_uniform_candidate_sampler", "tf.random.uniform_candidate_sampler tf.nn.log_uniform_candidate_sampler "
    "tf.nn.uniform_candidate_sampler", "true_classes *rest", t.anything, untested="returns a triple", **RANDOM)
