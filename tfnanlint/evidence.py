@@ -27,7 +27,8 @@ _DRAWS = ("tf.random.", "np.random.", "K.random_", "keras.random.")
 _CONSTANTS = ("tf.constant", "tf.convert_to_tensor")
 _OF_GRIDS = ("tf.exp", "tf.math.reciprocal", "method.prob")
 _SPREADS = ("tf.math.reduce_std", "tf.math.reduce_variance", "tf.nn.moments")
-_ORDINARY = ("tf.nn.relu", "tf.one_hot", "tf.sequence_mask", "tf.equal", "tf.not_equal", "tf.greater", "tf.less", "tf.sign", "tf.size", "tf.shape")
+_ORDINARY = ("tf.nn.relu", "tf.one_hot", "tf.sequence_mask", "tf.equal", "tf.not_equal", "tf.greater", "tf.less", "tf.sign", "tf.size", "tf.shape",
+             "tf.math.bincount")
 _REACHING = ("tf.tanh", "tf.nn.elu", "tf.math.erf")  # what is their lower end in a whole range
 _SATURATING = ("tf.tanh", "tf.sigmoid", "tf.nn.softmax")
 _SQUARES = ("tf.square", "tf.abs", "tf.pow")

@@ -13,6 +13,8 @@ from tfnanlint.scopes import Assigned, Binding, Fixed, Imported, Point, unrefine
 
 _NEVER_NONE = (ast.BinOp, ast.Compare, ast.Lambda, ast.List, ast.Tuple, ast.Dict, ast.Set, ast.JoinedStr, ast.ListComp, ast.DictComp, ast.SetComp)
 
+_NEVER_CALLED = (ast.Constant, ast.BinOp, ast.Compare, ast.List, ast.Tuple, ast.Dict, ast.Set, ast.JoinedStr, ast.ListComp, ast.DictComp, ast.SetComp)
+_TYPES = frozenset("str int float bool complex bytes list tuple dict set".split())
 _MAY_GIVE_NONE = ("get", "constant_value", "dimension_value", "Dimension", "print", "assert", "next", "shuffle", "seed", "fill", "gradient")
 
 
@@ -36,8 +38,46 @@ def outcome(test: ast.expr, point: Point) -> bool | None:
             given = _handed(test, point)
             if given is not None and isinstance(given.node, ast.Constant):
                 return bool(given.node.value)
-            return True if given is not None and (isinstance(given.node, ast.Lambda) or _named_function(given.node, given.point)) else None
+            return True if given is not None and _function(given) else None
+        case ast.Compare(left=ast.Name() | ast.Attribute() as name, ops=[ast.In() | ast.NotIn() as relation], comparators=[ast.expr() as listed]):
+            given = _handed(name, point)
+            stands = given is not None and isinstance(given.node, ast.Constant) and given.node.value in _listed(listed, point)
+            return isinstance(relation, ast.In) if stands else None
+        case ast.Call(func=ast.Name(id="callable" | "isinstance" as asked), args=[ast.Name() | ast.Attribute() as name, *kinds], keywords=[]):
+            given = _handed(name, point) if point.lookup(asked) is None else None
+            if given is None or len(kinds) != (asked == "isinstance"):
+                return None
+            return _is_one_of(given, kinds[0]) if kinds else _callable(given)
     return None
+
+
+def _function(given: Assigned) -> bool:
+    return isinstance(given.node, ast.Lambda) or _named_function(given.node, given.point)
+
+
+def _callable(given: Assigned) -> bool | None:
+    """Whether what is written in a call can be called."""
+    return False if isinstance(given.node, _NEVER_CALLED) else True if _function(given) else None
+
+
+def _is_one_of(given: Assigned, kinds: ast.expr) -> bool | None:
+    """Whether what is written in a call is of a type that Python has: of what else there are, constants and functions may be, too."""
+    named = [one.id if isinstance(one, ast.Name) else "" for one in (kinds.elts if isinstance(kinds, ast.Tuple) else [kinds])]
+    if isinstance(given.node, ast.Constant):
+        own = [kind.__name__ for kind in type(given.node.value).__mro__[:-1]]  # True is an int
+        if any(name in own for name in named):
+            return True
+    elif not _function(given):
+        return None
+    return False if all(name in _TYPES for name in named) else None
+
+
+def _listed(node: ast.expr, point: Point) -> list[Any]:
+    """The constants that are written in a list, a tuple, a set or as the keys of a dict, under a name or there."""
+    binding = unrefined(point.lookup(node.id)) if isinstance(node, ast.Name) else None
+    written = binding.node if isinstance(binding, Assigned) else node
+    keys = written.keys if isinstance(written, ast.Dict) else written.elts if isinstance(written, (ast.List, ast.Tuple, ast.Set)) else []
+    return [key.value for key in keys if isinstance(key, ast.Constant)]
 
 
 def _is(given: Assigned, value: Any) -> bool | None:
@@ -82,6 +122,11 @@ def _handed(name: ast.Name | ast.Attribute, point: Point) -> Assigned | None:
     given = _given(name, point)
     if not isinstance(given, Assigned):
         return None
+    while isinstance(given.node, ast.IfExp):  # `self.norm = LayerNormalization() if norm else None`
+        chosen = outcome(given.node.test, given.point)
+        if chosen is None:
+            return given
+        given = Assigned(given.node.body if chosen else given.node.orelse, given.point)
     before = _handed(given.node, given.point) if isinstance(given.node, (ast.Name, ast.Attribute)) else None
     return before or given
 

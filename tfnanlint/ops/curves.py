@@ -524,11 +524,12 @@ def nan_to_num(x: Value) -> Value:
     """NaN becomes 0, the infinities the largest numbers. NumPy leaves dtypes alone that are not its own."""
     if x.dtype == "bfloat16" and x.kind == "array":
         return x
-    largest = t.limits_of(x.dtype).max if x.dtype is not None else INF  # perhaps float64
+    bounded = x.dtype is not None or -INF < x.lo and x.hi < INF  # else perhaps float64, and anything
+    largest = t.limits_of(x.dtype or "float64").max if bounded else INF  # what is made of such a number overflows
     lo = min(x.lo, 0.0) if x.nan else x.lo
     hi = max(x.hi, 0.0) if x.nan else x.hi
     return Value(-largest if reaches_minus_inf(x) else lo, largest if reaches_inf(x) else hi, x.zero or x.nan,
-                 dtype=x.dtype, evident=x.evident or x.inf and largest == INF)
+                 dtype=x.dtype, evident=x.evident or x.inf and x.dtype is None)
 
 
 def angle(x: Value) -> Value:

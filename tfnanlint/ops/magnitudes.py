@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from tfnanlint.ops.counts import axis_of, one_axis
 from tfnanlint.site import Site, made_by, same
-from tfnanlint.values import NO_CONSTANT, Value, outward
+from tfnanlint.values import NO_CONSTANT, SMALLEST, Value, outward
 
 _SUBNORMAL = 1.2248  # the root of 1.5
 _DEPTH = 4
@@ -17,11 +17,12 @@ def never_below(divisor: Value, x: Value) -> bool:
     return norm_of(divisor, x) is not None or _extreme_of(divisor, x, _DEPTH)
 
 
-def rounded_to_one(x: Value, ulps: int) -> Value:
+def rounded_to_one(x: Value, ulps: int, floor: float = 0.0) -> Value:
     """What lies within [-1, 1] but for rounding; where it is infinite it stays so. The square of a number may be one of the least there are, of
-    which NumPy and float16 keep some: 1.49 of them become one."""
+    which NumPy and float16 keep some: 1.49 of them become one. Squares below that are 0, and what was divided by is its `floor` then."""
     _, hi = outward(-1.0, 1.0, x.dtype, ulps)
     hi = max(hi, _SUBNORMAL) if x.kind == "array" or x.dtype == "float16" else hi
+    hi = max(hi, SMALLEST.get(x.dtype or "float32", 0.0) ** 0.5 / floor) if floor > 0 else hi
     return x.but(lo=max(x.lo, -hi), hi=min(x.hi, hi), zero=x.zero, evident=False)
 
 

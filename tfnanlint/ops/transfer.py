@@ -330,7 +330,7 @@ def divide(a: Value, b: Value) -> Value:
     bounded = never_below(b, a)
     a, b, dtype = _meeting(a, b)
     result = with_kind(_quotient(a, b, dtype), a, b)
-    result = rounded_to_one(result, 4) if bounded else result
+    result = rounded_to_one(result, 4, b.lo) if bounded else result
     result.evident = result.evident or a.evident and b.known and not bounded
     result.guarded = a.guarded and (b.positive or b.guarded)
     return result
