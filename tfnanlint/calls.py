@@ -6,7 +6,7 @@ import ast
 import collections
 import re
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Iterator
 
 from tfnanlint.aliases import Bindings
 from tfnanlint.conditions import leaf
@@ -255,12 +255,25 @@ def _stored(method: Any) -> dict[str, ast.expr]:
     if owner in bound:
         return found
     bound.add(owner)
-    for statement in method.body:
-        for target in statement.targets if isinstance(statement, ast.Assign) else [statement.target] if isinstance(statement, ast.AnnAssign) else []:
-            if isinstance(target, ast.Attribute) and times[target.attr] == 1 and _named(target.value, owner):
-                if statement.value is not None and bound.isdisjoint([one.id for one in nodes_in(statement.value) if isinstance(one, ast.Name)]):
-                    found[target.attr] = statement.value
+    for target, value in _assignments(method.body):
+        if isinstance(target, ast.Attribute) and times[target.attr] == 1 and _named(target.value, owner):
+            if bound.isdisjoint([one.id for one in nodes_in(value) if isinstance(one, ast.Name)]):
+                found[target.attr] = value
     return found
+
+
+def _assignments(body: list[ast.stmt]) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """What the statements of a body assign, each target with its value: `self.axis, self.eps = axis, eps` are two."""
+    for statement in body:
+        value = statement.value if isinstance(statement, (ast.Assign, ast.AnnAssign)) else None
+        if value is None:
+            continue
+        for target in statement.targets if isinstance(statement, ast.Assign) else [statement.target]:
+            if isinstance(target, (ast.Tuple, ast.List)) and isinstance(value, (ast.Tuple, ast.List)) and len(target.elts) == len(value.elts):
+                if not any(isinstance(one, ast.Starred) for one in target.elts + value.elts):
+                    yield from zip(target.elts, value.elts)
+            else:
+                yield target, value
 
 
 def tested_attributes(function: Any) -> list[str]:

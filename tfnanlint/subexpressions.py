@@ -22,10 +22,39 @@ class Subexpressions(Assumptions):
 
     def parts(self, node: ast.AST, point: Point) -> list[tuple[ast.AST, Point]]:
         """The direct parts of an expression at a point, in the order of the text."""
+        if isinstance(node, ast.Call):
+            if len(node.args) >= 3 and leaf(node.func) == "cond":
+                return list(self._of_cond(node, point))
+            filled = self._filled(node, point)
+            return [(part, point) for part in parts_of(node)] if filled is None else filled
         special = _SPECIAL.get(type(node))
-        if special is not None and (type(node) is not ast.Call or len(node.args) >= 3 and leaf(node.func) == "cond"):
-            return list(special(self, node, point))
-        return [(part, point) for part in parts_of(node)]
+        return [(part, point) for part in parts_of(node)] if special is None else list(special(self, node, point))
+
+    def _filled(self, node: ast.Call, point: Point) -> list[tuple[ast.AST, Point]] | None:
+        """The parts of `tf.map_fn(lambda t: ..., x)`, `map(lambda t: ..., xs)` and `Lambda(lambda t: ...)(x)`, in which what a lambda gets is
+        written beside it; None for all other calls."""
+        whole, bindings = node, list[Binding]()
+        if isinstance(node.func, ast.Call) and leaf(node.func.func) == "Lambda" and len(node.args) == 1:
+            whole, bindings = node.func, [Assigned(node.args[0], point)]
+        elif len(node.args) > 1 and isinstance(node.args[0], ast.Lambda) and self._goes_through(node, point):
+            bindings = [Iterated(Assigned(one, point)) for one in node.args[1:]]
+        function = whole.args[0] if whole.args else None
+        if not bindings or not isinstance(function, ast.Lambda) or len(function.args.args) != len(bindings):
+            return None
+        if any(isinstance(one, ast.Starred) for one in node.args):
+            return None
+        body = self.within(function, point).under({arg.arg: binding for arg, binding in zip(function.args.args, bindings)})
+        parts: list[ast.AST] = [part for part in parts_of(node) if part is not whole]
+        if whole is not node:
+            parts += parts_of(whole)
+        return [(function.body, body), *[(part, point) for part in parts if part is not function]]
+
+    def _goes_through(self, node: ast.Call, point: Point) -> bool:
+        """Whether a call hands the elements of what follows, one after the other, to the function that is its first argument."""
+        name = leaf(node.func)
+        if name == "map":
+            return isinstance(node.func, ast.Name) and point.lookup(name) is None
+        return name in ("map_fn", "vectorized_map") and len(node.args) == 2 and self.evaluate(node.args[1], point).kind in ("tensor", "array")
 
     def _chosen(self, node: ast.IfExp, point: Point) -> Iterator[tuple[ast.AST, Point]]:
         yield node.test, point
@@ -65,7 +94,11 @@ class Subexpressions(Assumptions):
             node, here = stack.pop()
             if isinstance(node, ast.Call) and leaf(node.func) == name:
                 yield node, here
-            stack += reversed(self.parts(node, here))
+            parts = self.parts(node, here)
+            stack += reversed(parts)
+            inner = node.func if isinstance(node, ast.Call) else None
+            if isinstance(inner, ast.Call) and leaf(inner.func) == name and all(part is not inner for part, _ in parts):
+                yield inner, here  # the layer that is called, of whose lambda the parts are
 
     def within(self, node: ast.Lambda, point: Point) -> Point:
         """The point inside a lambda, its parameters as whoever calls it fills them."""
@@ -102,6 +135,6 @@ def _bind(target: ast.expr, binding: Binding, over: dict[str, Binding]) -> None:
 
 _SPECIAL: dict[type, Any] = {
     ast.NamedExpr: Subexpressions._of_walrus, ast.IfExp: Subexpressions._chosen, ast.BoolOp: Subexpressions._tested,
-    ast.Lambda: Subexpressions._of_lambda, ast.Call: Subexpressions._of_cond, ast.ListComp: Subexpressions._comprehended, ast.SetComp: Subexpressions._comprehended,
+    ast.Lambda: Subexpressions._of_lambda, ast.ListComp: Subexpressions._comprehended, ast.SetComp: Subexpressions._comprehended,
     ast.GeneratorExp: Subexpressions._comprehended, ast.DictComp: Subexpressions._comprehended,
 }

@@ -281,7 +281,7 @@ def _array(site: Site) -> Value:
     x = site.value("x")
     found = t.elements(x)
     dtype = dtype_given(site)
-    if dtype is None and not site.given("dtype") and all(v.is_number for v in found):
+    if dtype is None and not site.given("dtype") and all(v.is_number and v.kind == "number" for v in found):
         dtype = "float64" if any(isinstance(v.const, float) for v in found) else "int64"
     return as_tensor(x, dtype, "array")
 
