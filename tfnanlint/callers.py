@@ -7,8 +7,9 @@ from typing import Any, Iterator
 
 from tfnanlint import calls
 from tfnanlint.calls import Bound, ClassObject, Function
+from tfnanlint.nodes import nodes_in
 from tfnanlint.resolution import Resolution
-from tfnanlint.scopes import Binding, Fixed, Point
+from tfnanlint.scopes import Assigned, Binding, Fixed, Point
 from tfnanlint.values import Choice, Value, unknown
 
 MAX_ABROAD = 1  # files between a parameter and the callers that are looked for
@@ -93,6 +94,14 @@ class Callers(Resolution):
                 if bound is not None:
                     yield bound
 
+    def handed_to(self, function: Function, name: str) -> list[dict[str, Binding]]:
+        """What the calls of a lambda hand over that has a name inside of a function; [] where some may not be seen."""
+        around: Any = function.point.scope.node
+        found = [(call, point) for call, point in function.module.calls_to(name, self) if around.lineno <= call.lineno <= around.end_lineno]
+        if any(isinstance(one, ast.Name) and one.id == name for one in nodes_in(function.node)):  # it calls itself
+            return []
+        return list(self.handed_by(function, name)) if all([self.callee(call.func, point) is not None for call, point in found]) else []
+
     def _arguments(self, function: Function, call: ast.Call, point: Point) -> dict[str, Binding] | None:
         """The arguments of a call by parameter; None when it is not a call of this function."""
         if function.node not in self.aims.get(call, (function.node,)):
@@ -118,3 +127,13 @@ class Callers(Resolution):
         if isinstance(target, ClassObject):
             return self.method(target, "__init__"), [Fixed(unknown())]
         return (target, []) if isinstance(target, Function) else (None, [])
+
+
+def local_name(function: Function) -> str:
+    """The one name that a lambda has, inside of a function; "" for all others."""
+    scope = function.point.scope
+    if not isinstance(scope.node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return ""
+    names = [path for path, (_, bindings) in scope.history.items()
+             if any([isinstance(one, Assigned) and one.node is function.node for one in bindings])]
+    return names[0] if len(names) == 1 and names[0].isidentifier() else ""

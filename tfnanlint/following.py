@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tfnanlint import calls
 from tfnanlint.calls import Bound, ClassObject, Function, Instance, Parent, Recast
+from tfnanlint.callers import local_name
 from tfnanlint.conditions import leaf
 from tfnanlint.fields import FieldNames, Fields
 from tfnanlint.names import canonical, is_tensorflow
@@ -267,12 +268,11 @@ class Following(Policies):
         received = self.received(function, parameter.name)
         if received is not None:
             return received
-        if function.name == "<lambda>" or function.name.startswith("__") and function.name != "__init__":
+        name = local_name(function) if function.name == "<lambda>" else function.name
+        if not name or name.startswith("__") and name != "__init__" or _called_elsewhere(function):
             return None
-        if _called_elsewhere(function):
-            return None
-        handed = self._calls_of(function)
-        if not handed or len(handed) > MAX_CALLERS or self.escapes(function):
+        handed = self._calls_of(function) if name == function.name else self.handed_to(function, name)
+        if not handed or len(handed) > MAX_CALLERS or self.escapes(function, name):
             return None
         return self.joined(heard([bound[parameter.name] for bound in handed], self))
 
@@ -331,11 +331,11 @@ class Following(Policies):
         # a call of a method of the base may be one of what overrides it
         return target.owner is not None and function.owner is not None and target.owner in self.lineage(function.owner)
 
-    def escapes(self, function: Function) -> bool:
+    def escapes(self, function: Function, name: str = "") -> bool:
         """Whether a function is called by somebody else too: by Keras, by a decorator, by whoever it is handed to."""
         if _called_elsewhere(function):
             return True
-        module, name = function.module, function.name  # once for all functions of that name: there may be one in each of many classes
+        module, name = function.module, name or function.name  # once for all functions of that name: there may be one in each of many classes
         return function.node in self.once(self.escaping, (module, name), (), self._escaping, module, name)
 
     def _escaping(self, module: Module, name: str) -> set[ast.AST]:
