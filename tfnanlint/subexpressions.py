@@ -11,7 +11,7 @@ from typing import Any, Iterator
 
 from tfnanlint.aliases import place_of
 from tfnanlint.assumptions import Assumptions
-from tfnanlint.calls import Function, defaults_of
+from tfnanlint.calls import Function, Recast, defaults_of
 from tfnanlint.conditions import leaf
 from tfnanlint.nodes import parts_of
 from tfnanlint.scopes import Assigned, Binding, Element, Iterated, Parameter, Point
@@ -35,7 +35,7 @@ class Subexpressions(Assumptions):
         written beside it; None for all other calls."""
         whole, bindings = node, list[Binding]()
         if isinstance(node.func, ast.Call) and leaf(node.func.func) == "Lambda" and len(node.args) == 1:
-            whole, bindings = node.func, [Assigned(node.args[0], point)]
+            whole, bindings = node.func, [Recast(Assigned(node.args[0], point), point.module)]
         elif len(node.args) > 1 and isinstance(node.args[0], ast.Lambda) and self._goes_through(node, point):
             bindings = [Iterated(Assigned(one, point)) for one in node.args[1:]]
         function = whole.args[0] if whole.args else None

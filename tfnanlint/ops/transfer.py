@@ -498,8 +498,8 @@ def maximum(a: Value, b: Value) -> Value:
     a, b, dtype = _meeting(a, b)
     lo, hi = max(a.lo if not reaches_minus_inf(a) else -INF, b.lo if not reaches_minus_inf(b) else -INF), max(a.hi, b.hi)
     zero = (a.zero and b.lo <= 0 and not b.positive) or (b.zero and a.lo <= 0 and not a.positive)
-    inf = reaches_inf(a) or reaches_inf(b) or (reaches_minus_inf(a) and reaches_minus_inf(b))
-    result = Value(lo, hi, zero, nan=a.nan or b.nan, inf=inf, dtype=dtype)
+    up = reaches_inf(a) or reaches_inf(b)
+    result = Value(lo, INF if up and lo == -INF else hi, zero, nan=a.nan or b.nan, inf=up or reaches_minus_inf(a) and reaches_minus_inf(b), dtype=dtype)
     result.evident = a.evident and b.evident
     return with_kind(result, a, b)
 
@@ -508,8 +508,8 @@ def minimum(a: Value, b: Value) -> Value:
     a, b, dtype = _meeting(a, b)
     lo, hi = min(a.lo, b.lo), min(a.hi if not reaches_inf(a) else INF, b.hi if not reaches_inf(b) else INF)
     zero = (a.zero and b.hi >= 0) or (b.zero and a.hi >= 0)
-    inf = reaches_minus_inf(a) or reaches_minus_inf(b) or (reaches_inf(a) and reaches_inf(b))
-    result = Value(lo, hi, zero, nan=a.nan or b.nan, inf=inf, dtype=dtype)
+    down = reaches_minus_inf(a) or reaches_minus_inf(b)
+    result = Value(-INF if down and hi == INF else lo, hi, zero, nan=a.nan or b.nan, inf=down or reaches_inf(a) and reaches_inf(b), dtype=dtype)
     result.evident = a.evident and b.evident
     return with_kind(result, a, b)
 
