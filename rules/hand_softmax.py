@@ -12,8 +12,8 @@ Good:
 
 Nothing is reported where the maximum is subtracted by hand, or where the exponents are known to be small. There is no fix
 where the sum runs over several axes, or drops the axis (`keepdims` missing): say which axis the softmax is along. Nor is
-there one where a mask is multiplied with the exponentials: a row of which all is masked is `0 / 0`, and what it shall be is yours to say. Where a
-mask multiplies the exponentials, mask the scores instead: `tf.nn.softmax(tf.where(mask, scores, scores.dtype.min))`.
+there one where a mask multiplies the exponentials, for what a row shall be in which all is masked is yours to say: mask the
+scores instead, `tf.nn.softmax(tf.where(mask, scores, scores.dtype.min))`.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/nn/softmax
 
@@ -23,7 +23,7 @@ No public report of it is known to us: it is here for what execution shows.
 from tfnanlint.api import (NO_CONSTANT, Any, Certainty, Claim, Context, Finding, Fix, Iterator, Site, Value, argument, ast, exponential_of, on_a_grid,
                            rule, shifted_by_maximum, tame)
 
-SUBTRACT = "subtract the largest score first: tf.exp(x - tf.reduce_max(x, axis, keepdims=True)) * mask"
+MASK = "mask the scores instead: tf.nn.softmax(tf.where(mask, scores, scores.dtype.min))"
 
 
 @rule("TFN306", "hand-softmax", on="tf.divide tf.math.divide_no_nan", needs="exp( exp) exp, exponential", over="TFN101 TFN102 TFN106")
@@ -41,7 +41,7 @@ def check(quotient: Site, here: Context) -> Iterator[Finding]:
     form = "exp(x) * mask / sum(exp(x) * mask)" if masked else "exp(x) / sum(exp(x))"
     none = "" if guard else ", or all of them underflow or are masked" if masked else ", or all of them underflow"
     yield here.finding(quotient, "x", f"softmax written as {form}: NaN as soon as one exponential overflows{none}", Certainty.MAY, fixes,
-                       covers=logarithm(quotient, here), help=SUBTRACT if masked else "")
+                       covers=logarithm(quotient, here), help=MASK if masked else "")
 
 
 def numerator(value: Value, here: Context) -> tuple[Site | None, bool]:

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import re
 
-from tfnanlint.api import Certainty, Claim, Context, Finding, Fix, INF, Iterator, Site, Value, ast, rule
+from tfnanlint.api import Certainty, Claim, Context, Finding, Fix, INF, Iterator, Site, Value, ast, evidence, rule
 
 LARGEST = 65504.0
 BIG = r"\d(?:[eE]\+?\d|(?<!\w\d)\d{4,})"  # a number that float16 might not hold: 1e5, 65536; looked for by its first digit
@@ -82,15 +82,9 @@ def grade(site: Site, x: Value, here: Context) -> Certainty | None:
     """MUST in float16, MAY in a layer of a file that sets a float16 policy; None where nothing says float16."""
     if x.dtype is not None:
         return Certainty.MUST if x.dtype == "float16" else None
-    if site.op.name == "tf.where" or not here.numeric(x) or not from_mask(x) or here.policy() not in POLICIES:
+    if site.op.name == "tf.where" or not here.numeric(x) or not evidence.from_mask(x) or here.policy() not in POLICIES:
         return None
     return Certainty.MAY if here.inherits(site, "keras.") else None
-
-
-def from_mask(x: Value) -> bool:
-    """`1.0 - mask`, or a mask that was cast: what is multiplied with a huge number is no ordinary value."""
-    origin = x.origin
-    return isinstance(origin, Site) and (origin.op.name == "tf.subtract" and origin.value("x").exact or origin.op.name == "tf.cast")
 
 
 def written(constant: Value) -> str:

@@ -22,7 +22,7 @@ https://www.tensorflow.org/api_docs/python/tf/nn/softmax
 
 from __future__ import annotations
 
-from tfnanlint.api import INF, Any, Certainty, Claim, Context, Finding, Fix, Iterator, Note, Site, Value, absorbed, plain, rule
+from tfnanlint.api import INF, Any, Certainty, Claim, Context, Finding, Fix, Iterator, Note, Site, Value, absorbed, evidence, plain, rule
 
 # Ops in the origin of a mask that leaves an entry open in every row.
 OPEN = frozenset(("tf.linalg.band_part", "tf.math.top_k", "tf.nn.top_k", "tf.reduce_max", "tf.sort", "tf.eye", "tf.argmax", "np.tril",
@@ -45,8 +45,7 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
     choice, product = masked
     inside = choice.source is here.source and choice.node is not None
     if product:
-        if not inside or not any(multiplied(choice, here)):
-            yield here.finding(site, param, PRODUCT, Certainty.MUST, node=choice.node if inside else None, covers=[site.node], help=CHOOSE)
+        yield here.finding(site, param, PRODUCT, Certainty.MUST, node=choice.node if inside else None, covers=[site.node], help=CHOOSE)
         return
     if always_open(choice, here) or healed(site, site.value(param), here) or taken_up(site, site.value(param)):
         return
@@ -57,10 +56,8 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
 def multiplied(times: Site, here: Context) -> Iterator[Finding]:
     """(1 - mask) * -inf, whatever it is added to."""
     for c, m in (("x", "y"), ("y", "x")):
-        if not infinite(times.value(c)) or times.value(m).kind in ("number", "array") or not times.value(m).zero:
-            continue
-        made = plain(times.value(m)).origin
-        if isinstance(made, Site) and (made.op.name == "tf.subtract" and made.value("x").const == 1 or made.op.name == "tf.cast"):
+        mask = times.value(m)
+        if infinite(times.value(c)) and mask.zero and mask.kind not in ("number", "array") and evidence.from_mask(plain(mask)):
             yield here.finding(times, m, PRODUCT, Certainty.MUST, help=CHOOSE)
 
 

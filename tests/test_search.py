@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 from tfnanlint.dev import repository
+from tfnanlint.flow import Analysis
 from tfnanlint.nodes import nodes_in
 from tfnanlint.project import Project
 from tfnanlint.rows import code_of, long_strings, powers
@@ -164,3 +165,11 @@ def test_whether_rules_have_work_in_a_text(text, works):
     source.tree
     found = subscriptions(load(), source)
     assert found.works(source, found.marks(source)) is works
+
+
+@pytest.mark.parametrize("head, infinity", (("import numpy as np", "np.inf"), ("from numpy import inf", "inf")))
+def test_a_mask_times_infinity_is_found_once_however_infinity_is_written(head, infinity):
+    """By the product itself where the text shows infinity, by the softmax behind it in any case."""
+    text = f"{head}\nimport tensorflow as tf\n\n\ndef f(x, m):\n    return tf.nn.softmax(x + (1.0 - m) * -{infinity})\n"
+    with Analysis(Source("a.py", text), load()) as analysis:
+        assert [one.code for one in analysis.findings] == ["TFN506"]

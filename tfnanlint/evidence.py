@@ -313,6 +313,12 @@ def _lifted(value: Value) -> bool:
     return False
 
 
+def from_mask(value: Value) -> bool:
+    """`1.0 - mask`, a mask that was cast, or one that is known to lie within 0 and 1 and was tested or counted."""
+    site = made_by(value, "tf.subtract", "tf.cast", "tf.sequence_mask", "tf.one_hot")
+    return site is not None and (site.op.name != "tf.subtract" or site.value("x").exact)
+
+
 def handed_in(value: Value, depth: int = 4) -> bool:
     """A variable that starts with a value of which nothing is known, or what it is added to: whoever hands a variance in knows
     that it is positive, and has it trained so."""

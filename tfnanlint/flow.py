@@ -118,7 +118,9 @@ class Analysis:
             raise
         if not holds_tests(source.path):  # hardly any file imports these
             remember(source)
-        self.findings.sort(key=lambda f: (f.span, f.code))
+        # What two sites say of one place is said once: a product is met by itself, and by the softmax behind it.
+        said = {(one.span, one.code, one.message): one for one in reversed(self.findings)}
+        self.findings = sorted(said.values(), key=lambda f: (f.span, f.code))
 
     def _judge_again(self, final: File, doubtful: dict[ast.AST, int], unknown: dict[ast.AST, tuple[Unknown, list[Finding]]],
                      in_file: bool) -> None:

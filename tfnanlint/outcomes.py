@@ -11,9 +11,8 @@ from tfnanlint.names import canonical
 from tfnanlint.ops import TABLE
 from tfnanlint.scopes import Assigned, Binding, Fixed, Imported, Point, unrefined
 
-_NEVER_NONE = (ast.BinOp, ast.Compare, ast.Lambda, ast.List, ast.Tuple, ast.Dict, ast.Set, ast.JoinedStr, ast.ListComp, ast.DictComp, ast.SetComp)
-
-_NEVER_CALLED = (ast.Constant, ast.BinOp, ast.Compare, ast.List, ast.Tuple, ast.Dict, ast.Set, ast.JoinedStr, ast.ListComp, ast.DictComp, ast.SetComp)
+_WRITTEN = (ast.BinOp, ast.Compare, ast.List, ast.Tuple, ast.Dict, ast.Set, ast.JoinedStr, ast.ListComp, ast.DictComp, ast.SetComp)
+_NEVER_NONE, _NEVER_CALLED = (*_WRITTEN, ast.Lambda), (*_WRITTEN, ast.Constant)
 _TYPES = frozenset("str int float bool complex bytes list tuple dict set".split())
 _MAY_GIVE_NONE = ("get", "constant_value", "dimension_value", "Dimension", "print", "assert", "next", "shuffle", "seed", "fill", "gradient")
 
