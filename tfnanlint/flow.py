@@ -119,7 +119,9 @@ class Analysis:
         if not holds_tests(source.path):  # hardly any file imports these
             remember(source)
         # What two sites say of one place is said once: a product is met by itself, and by the softmax behind it.
-        said = {(one.span, one.code, one.message): one for one in reversed(self.findings)}
+        said: dict[Any, Finding] = {}
+        for one in self.findings:
+            said.setdefault((one.span, one.code, one.message), one)
         self.findings = sorted(said.values(), key=lambda f: (f.span, f.code))
 
     def _judge_again(self, final: File, doubtful: dict[ast.AST, int], unknown: dict[ast.AST, tuple[Unknown, list[Finding]]],
