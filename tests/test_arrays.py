@@ -86,6 +86,7 @@ CASES: list[tuple[str, dict[str, Any], Callable]] = [
     ("tf.range", {"start": 0.0, "limit": 1.0, "delta": 0.1}, lambda x, y: tf.range(0.0, 1.0, 0.1)),
     ("np.arange", {"start": 0.0, "limit": 1.0, "delta": 0.1}, lambda x, y: np.arange(0.0, 1.0, 0.1)),
     ("tf.linspace", {"start": -1.0, "stop": 3.0, "num": 7}, lambda x, y: tf.linspace(-1.0, 3.0, 7)),
+    ("tf.linspace", {"start": 1 - 1e-6, "stop": 10.0, "num": 4}, lambda x, y: tf.linspace(1 - 1e-6, 10.0, 4)),
     ("tf.linspace", {"start": X, "stop": Y, "num": 7}, lambda x, y: tf.linspace(x, y, 7)),
     ("np.logspace", {"start": -3.0, "stop": 2.0}, lambda x, y: np.logspace(-3.0, 2.0)),
     ("tf.linalg.set_diag", {"x": X, "diagonal": Y}, lambda x, y: tf.linalg.set_diag(tf.reshape(x, [4, 6]), y[:4])),

@@ -34,7 +34,8 @@ OTHERS = ("keras.random.gamma([3], 2.0)", "keras.random.binomial([3], 5.0, 0.5)"
           "tf.ones([3])", "tf.random.uniform([3])", "tf.constant(0.1)", "K.constant(0.1, dtype='float32')", "ops.zeros_like(tf.constant([0.1]))",
           "ops.full_like(tf.constant([0.1]), 2.0)", "keras.random.normal([3], dtype='float32')", "tf.cast(0.1, K.floatx())",
           "tf.ones([3], dtype=K.floatx())", "keras.layers.Rescaling(0.1)(tf.ones([3]))", "keras.layers.ReLU()(tf.ones([3]))",
-          "keras.layers.Softmax(dtype='float32')(tf.ones([3]))", "ops.cast(tf.ones([3]), 'float32')", "ops.add(tf.ones([3]), 0.5)")
+          "keras.layers.Softmax(dtype='float32')(tf.ones([3]))", "ops.cast(tf.ones([3]), 'float32')", "ops.add(tf.ones([3]), 0.5)",
+          "ops.cbrt(tf.ones([3]))", "ops.i0(tf.ones([3]))", "tf.math.bessel_i0(tf.ones([3]))")
 # Spellings that TensorFlow 2.16 and later have no more, or never had: nothing to compare with.
 GONE = {"K.random_uniform_variable", "K.random_normal_variable"}
 

@@ -67,7 +67,8 @@ class Policies(Recursion):
             made = cast(_unrounded(value), dtype)
             endless = INF in (-value.lo, value.hi)  # a normal number is none that overflows
             return made.but(kind=value.kind, dtype=dtype, const=value.const, zero=made.zero, inf=value.inf if endless else made.inf)
-        kept = site.given("dtype") or site.name == "method.astype" or any(one.dtype == "float32" for one in site._values.values())
+        given = any(one.dtype == "float32" for one in site._values.values()) and not site.op.recasts
+        kept = given or site.given("dtype") or site.name == "method.astype"
         return value if kept or value.dtype != "float32" else _of_any(value)
 
     def in_its_dtype(self, layer: Any, given: Value) -> Value:

@@ -361,8 +361,9 @@ def counted(site: Site) -> Value:
 
 
 def _between(site: Site) -> Value:
-    ends = as_tensor(t_join(site.value("start"), site.value("stop")))
-    return ends.but(dtype=dtype_given(site), const=NO_CONSTANT, zero=None, nan=ends.nan or ends.inf)
+    ends, dtype = as_tensor(t_join(site.value("start"), site.value("stop"))), dtype_given(site)
+    lo, hi = min(ends.lo, t.rounded(ends.lo, dtype)), max(ends.hi, t.rounded(ends.hi, dtype))
+    return ends.but(lo=lo, hi=hi, dtype=dtype, const=NO_CONSTANT, zero=None, nan=ends.nan or ends.inf)
 
 
 def t_join(*values: Value) -> Value:

@@ -103,7 +103,7 @@ row("reciprocal_no_nan", t.unary(lambda x: c.divide_no_nan(t.number(1.0), x)), t
 row("pow", _power, "x y name", ops="power", np="power float_power", raw="Pow", more="K.pow",
     needs={"x": "positive, or the exponent an integer"}, masked="all",
     gradient="infinite at 0 for exponents below 1")
-own("ops.cbrt", t.unary(c.cbrt), gradient="infinite at 0", masked="all", reference="tnp.cbrt(x)")
+own("ops.cbrt", t.unary(c.cbrt), gradient="infinite at 0", masked="all", recasts=True, reference="tnp.cbrt(x)")
 row("squared_difference", t.binary(c.squared_difference), "x y name", top=False, ops="", np="",
     raw="SquaredDifference")
 own("ops.hypot", t.binary(c.hypot), params="x y", gradient="NaN at (0, 0)", masked="all")
@@ -289,7 +289,7 @@ row("igammac", t.binary(c.share_of_gamma, "a", "x"), "a x name", top=False, np="
 op("tf.math.betainc", "tf.betainc raw.Betainc", "a b x name", c.betainc, main="x", masked="all",
    untested="the kernel takes many seconds on extreme points")
 op("tf.math.bessel_i0", "tf.math.special.bessel_i0 np.i0 ops.i0 raw.BesselI0", "x name", t.unary(c.bessel_i0),
-   reference="tf.math.bessel_i0(x)", gradient="infinite where the result overflows", masked="all")
+   reference="tf.math.bessel_i0(x)", gradient="infinite where the result overflows", masked="all", recasts=True)
 op("tf.math.bessel_i1", "tf.math.special.bessel_i1 raw.BesselI1", "x name", t.unary(c.bessel_i1),
    reference="tf.math.bessel_i1(x)", gradient="infinite where the result overflows", masked="all")
 op("tf.math.bessel_i0e", "tf.math.special.bessel_i0e raw.BesselI0e", "x name", t.unary(c.bessel_i0e),
