@@ -243,11 +243,20 @@ def _extreme(site: Site) -> Value:
     """max, min, median: one of the elements; -Inf or Inf of none, which the flag says where both bounds are finite; NaN as median."""
     x = t.one_of(site.value("x"))
     if not x.known or not x.emptied:
-        return _like(x, x.lo, x.hi, x.zero)
+        return _largest_share(site, x) or _like(x, x.lo, x.hi, x.zero)
     whole = x.dtype in WHOLE or x.dtype == MIXED  # their least and largest number is an ordinary one
     lo = -INF if (whole or x.hi == INF) and site.op.name != "tf.reduce_min" else x.lo
     hi = INF if (whole or x.lo == -INF) and site.op.name != "tf.reduce_max" else x.hi
     return _like(x, lo, hi, x.zero, nan=site.op.name == "ops.median", inf=True)
+
+
+def _largest_share(site: Site, x: Value) -> Value | None:
+    """max(p) of a softmax p along its axis, or of all: at least 1 among as many as an axis holds."""
+    source = made_by(x, "tf.nn.softmax", aligned=True) if site.op.name == "tf.reduce_max" else None
+    if source is None or x.lo < 0 or axis_of(site) not in (None, axis_of(source, -1)) or axis_of(source, -1) is NO_CONSTANT:
+        return None
+    half = x.dtype in ("float16", "bfloat16")  # where 1 / n of a long axis is no normal number
+    return _like(x, 0.0 if half else 2.0**-31, x.hi, False)
 
 
 def _product(site: Site) -> Value:
