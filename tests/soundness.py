@@ -16,6 +16,7 @@ MAX_ROUNDS = 2000  # of one row in one run
 MAX_SIZE = 4_000_000  # elements: a loop over tf.one_hot adds an axis in every round until the memory is full
 ROUNDINGS = 16  # by whose sum a number in float16 or bfloat16 may miss a bound that was computed in float32
 _FLUSHED = 1e-30  # below it is what NumPy makes of subnormal numbers, which TensorFlow takes for 0, with a factor of 1e8
+_ROOT = math.sqrt(FLOATS["float32"].max)
 _SKIPPING = ("fmin", "fmax")  # where one number is NaN they give the other one
 _DIVERGING = ("tf.math.igamma", "tf.math.igammac")  # beyond 1e5, which numbers without a bound are not said to reach
 _LEAST = (-2.0**31, -2.0**63)  # what a cast makes of NaN, and its magnitude is the same: nobody else's integers are there
@@ -69,9 +70,11 @@ def seen(text: str, inputs: tuple) -> list[tuple[int, tuple]]:
 
 
 def _as_it_is(value: Any) -> Any:
-    """An array or variable as it is now: it may be changed in place."""
+    """An array or variable as it is now: it may be changed in place. So may a tensor of bfloat16, with which NumPy shares its memory."""
     if hasattr(value, "assign"):
         return value.value() + 0 if value.dtype.name != "bool" else value.value()
+    if getattr(value, "dtype", None) == "bfloat16":
+        return value + 0
     return value.copy() if type(value).__module__ == "numpy" and hasattr(value, "copy") else value
 
 
@@ -109,8 +112,9 @@ class Run:
     """One run of a program, in its order.
 
     NaN and Inf are said where the program shows them. An input of which nothing is known, and a number without a bound that
-    overflows, are said to be neither: what comes after such a number in the same run may be NaN or Inf too (`open`). What is
-    not known is taken to have elements: a mean of it is NaN where it has none, and its size is 0.
+    overflows, are said to be neither: what comes after such a number in the same run may be NaN or Inf too (`open`). So may what comes
+    after a number without a bound whose square overflows: the next statement shows the mean of its squares, not the squares. What
+    is not known is taken to have elements: a mean of it is NaN where it has none, and its size is 0.
     """
 
     def __init__(self) -> None:
@@ -146,6 +150,8 @@ class Run:
         self.open |= self.emptied
         if not hasattr(dtype, "as_numpy_dtype") and ((arrays[0] != 0) & (abs(arrays[0]) < SMALLEST["float32"])).any():
             self.nothing = _FLUSHED
+        self.open |= any(INF > abs(number) > _ROOT and (value.hi if number > 0 else value.lo) == math.copysign(INF, number)
+                         for number in _ends(np, arrays[0]))
         if unknown and name in ("float16", "bfloat16"):  # it need not miss a bound itself: what NumPy makes float32 of it may
             self.coarse = max(self.coarse, ROUNDINGS * FLOATS[name].eps)
         wrong = [number for number in _ends(np, arrays[0]) if not self._of_nan(number) and not self._admits(value, number)
