@@ -236,6 +236,16 @@ def test_row_admits_what_tensorflow_returns(row, dtype, size):
 # Names, parameters, constants
 
 
+@pytest.mark.parametrize("row", [row for row in REFERENCED if row.reaches], ids=lambda row: row.name)
+def test_numbers_that_are_reached(row):
+    numbers = np.array([-100, -20, -3, -1, -0.5, 0, 0.5, 1, 3, 20, 100], "float32")
+    pairs = np.array(list(itertools.product(numbers, numbers)))
+    names = parameters(row)
+    arrays = {names[0]: pairs} if len(names) == 1 else {name: pairs[:, [i]] for i, name in enumerate(names)}
+    _, results = executed(row, arrays)
+    assert all((results == number).any() for number in row.reaches)
+
+
 def test_variables_are_the_rows_that_say_what_they_start_with():
     assert set(VARIABLES) == {row.name for row in ops.ROWS if row.starts}
     assert all(row.starts in row.params for row in ops.ROWS if row.starts)

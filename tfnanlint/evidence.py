@@ -27,10 +27,7 @@ _DRAWS = ("tf.random.", "np.random.", "K.random_", "keras.random.")
 _CONSTANTS = ("tf.constant", "tf.convert_to_tensor")
 _OF_GRIDS = ("tf.exp", "tf.math.reciprocal", "method.prob")
 _SPREADS = ("tf.math.reduce_std", "tf.math.reduce_variance", "tf.nn.moments")
-_ORDINARY = ("tf.nn.relu", "tf.one_hot", "tf.sequence_mask", "tf.equal", "tf.not_equal", "tf.greater", "tf.less", "tf.sign", "tf.size", "tf.shape",
-             "tf.math.bincount")
-_REACHING = ("tf.tanh", "tf.nn.elu", "tf.math.erf")  # what is their lower end in a whole range
-_SATURATING = ("tf.tanh", "tf.sigmoid", "tf.nn.softmax")
+_SIZES = ("tf.size", "tf.shape")
 _SQUARES = ("tf.square", "tf.abs", "tf.pow")
 _DECAYING = tuple(f"tf.train.{name}_decay" for name in ("exponential", "natural_exp", "inverse_time"))
 _KEEPING_SIGN = {"tf.multiply": ("x", "y"), "tf.divide": ("x", "y"), "tf.add": ("x", "y"), "tf.sqrt": ("x",), "tf.square": ("x",)}
@@ -54,6 +51,18 @@ def widest(value: Value) -> Value:
         return value
     found = note.result
     return found if (found.lo, found.hi, found.zero) == (value.lo, value.hi, value.zero) else value
+
+
+def reaches(value: Value, number: float) -> bool:
+    """Whether a value is the result of an op that is exactly `number` for many arguments, as its row says."""
+    for _ in range(32):
+        origin = value.origin
+        if not isinstance(origin, Site) or number in origin.op.reaches:
+            return isinstance(origin, Site)
+        if not origin.op.passes:
+            return False
+        value = origin.value(origin.op.passes)
+    return False
 
 
 def held(value: Value, limit: int = 60) -> bool:
@@ -150,7 +159,7 @@ def shows_zero(divisor: Value, depth: int = 4) -> bool:
         return False
     if site.op.name == "tf.add" and any(site.value(p).lo > 0 for p in ("x", "y")) and any(site.value(p).lo < 0 for p in ("x", "y")):
         # An epsilon and something that would have to be just as negative; elu is -1 below -17.
-        return divisor.lo == 0 and any(made_by(site.value(p), *_REACHING) is not None for p in ("x", "y"))
+        return divisor.lo == 0 and any(reaches(site.value(p), -1.0) for p in ("x", "y"))
     if site.op.name == "tf.add" and handed_in(divisor):
         return False  # a variance of noise and another one: both would have to be 0
     if site.op.name in _PARTS:
@@ -175,15 +184,17 @@ def ordinary(divisor: Value, depth: int = 5) -> bool:
     if total is not None:
         part = plain(total.value(total.op.main))
         return total.op.name == "tf.reduce_mean" or made_by(part, *_SQUARES, "tf.exp") is None and not _squared(part)
-    site = made_by(divisor, *_ORDINARY, *_SPREADS, *_PARTS, *_EXTREMES, *_CONSTANTS, "tf.sqrt", "tf.divide", "tf.minimum", "tf.subtract", "tf.matmul",
+    if reaches(divisor, 0.0):
+        return True
+    site = made_by(divisor, *_SIZES, *_SPREADS, *_PARTS, *_EXTREMES, *_CONSTANTS, "tf.sqrt", "tf.divide", "tf.minimum", "tf.subtract", "tf.matmul",
                    "method.numpy")
     if site is None:
         return False
     if site.op.name == "tf.subtract":
-        return made_by(site.value("y"), *_SATURATING) is not None
-    if site.op.name == "tf.add" and any(made_by(site.value(param), *_REACHING) is not None for param in ("x", "y")):
+        return reaches(site.value("y"), 1.0)
+    if site.op.name == "tf.add" and any(reaches(site.value(param), -1.0) for param in ("x", "y")):
         return True
-    if site.op.name in _ORDINARY + _SPREADS:
+    if site.op.name in _SIZES + _SPREADS:
         return True
     parts = [ordinary(site.value(param), depth - 1) for param in ("x", "y") if site.given(param) and (site.op.name != "tf.divide" or param == "x")]
     return (all if site.op.name == "tf.add" else any)(parts)

@@ -38,6 +38,7 @@ class Op:
     `refines` names a condition and the branches it holds (fails) in: tf.where, tf.boolean_mask.
     `bounds` marks rows whose result is an operand or a limit for it: tf.maximum, tf.clip_by_value.
     `floatx` marks rows that Keras computes in its floatx where no dtype is asked for: K.constant, keras.random.normal.
+    `reaches` holds numbers that the result is exactly, for finite arguments and not only far out or for all 0: 0 of relu, 1 and -1 of tanh.
     `recasts` marks rows whose spelling in Keras casts a float32 that it is given to its floatx: ops.cbrt.
     `starts` names the parameter that says what the variable starts with which a row makes; empty where it makes none.
     `first` is the spelling of TensorFlow before 1.14, which has not the row's name yet, where files written for it can use it.
@@ -62,6 +63,7 @@ class Op:
     starts: str = ""
     floatx: bool = False
     recasts: bool = False
+    reaches: tuple[float, ...] = ()
 
     def params_of(self, alias: str) -> tuple[str, ...]:
         """Parameter order of one spelling."""

@@ -397,12 +397,12 @@ def _one_hot(site: Site) -> Value:
 
 
 op("tf.one_hot", "raw.OneHot", "x depth on_value off_value axis dtype name", _one_hot,
-   reference="tf.one_hot(tf.cast(x, tf.int32), 3)")
+   reaches=(0.0, 1.0), reference="tf.one_hot(tf.cast(x, tf.int32), 3)")
 op("K.one_hot", "ops.one_hot keras.utils.to_categorical np_utils.to_categorical slim.one_hot_encoding "
    "tf.contrib.layers.one_hot_encoding ops.multi_hot", "x num_classes axis dtype", t.ranged(0.0, 1.0),
-   reference="keras.ops.one_hot(tf.cast(x, tf.int32), 3)")
+   reaches=(0.0, 1.0), reference="keras.ops.one_hot(tf.cast(x, tf.int32), 3)")
 op("tf.sequence_mask", "", "x maxlen dtype name", lambda site: Value(0.0, 1.0, dtype=dtype_given(site, "bool")),
-   reference="tf.sequence_mask(tf.cast(x, tf.int32), 3)")
+   reaches=(0.0, 1.0), reference="tf.sequence_mask(tf.cast(x, tf.int32), 3)")
 
 
 # Matrices

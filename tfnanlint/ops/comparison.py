@@ -51,7 +51,7 @@ def _at_most(a: Value, b: Value) -> bool:
 
 def comparison(word: str, raw: str, always, never) -> None:
     op(f"tf.{word}", f"tf.math.{word} K.{word} ops.{word} np.{word} tnp.{word} raw.{raw}", "x y name", _compared(always, never),
-       reference=f"tf.{word}(x, y)")
+       reaches=(0.0, 1.0), reference=f"tf.{word}(x, y)")
 
 
 comparison("equal", "Equal", _equal, _apart)

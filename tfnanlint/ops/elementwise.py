@@ -75,11 +75,11 @@ own("ops.log2", _logarithm(c.log2), **LOG)
 own("ops.log10", _logarithm(c.log10), **LOG)
 own("ops.logaddexp", t.binary(c.logaddexp), params="x y")
 own("ops.logaddexp2", t.binary(c.logaddexp2), params="x y")
-row("sigmoid", t.unary(c.sigmoid), np="", more="tf.nn.sigmoid K.sigmoid keras.activations.sigmoid")
+row("sigmoid", t.unary(c.sigmoid), np="", reaches=(1.0,), more="tf.nn.sigmoid K.sigmoid keras.activations.sigmoid")
 row("softplus", t.unary(c.softplus), top=None, np="", more="tf.nn.softplus K.softplus keras.activations.softplus",
     first="tf.nn.softplus")
 row("log_sigmoid", t.unary(c.log_sigmoid), top=False, np="", raw="", more="keras.activations.log_sigmoid")
-row("tanh", t.unary(c.tanh), more="tf.nn.tanh K.tanh keras.activations.tanh")
+row("tanh", t.unary(c.tanh), reaches=(-1.0, 1.0), more="tf.nn.tanh K.tanh keras.activations.tanh")
 
 # Powers and roots
 
@@ -111,7 +111,7 @@ own("ops.hypot", t.binary(c.hypot), params="x y", gradient="NaN at (0, 0)", mask
 # Sign, rounding, remainder
 
 row("abs", t.unary(c.magnitude), ops="abs absolute fabs", np="abs absolute fabs", raw="Abs ComplexAbs", more="K.abs builtins.abs")
-row("sign", t.unary(c.sign), more="K.sign")
+row("sign", t.unary(c.sign), reaches=(-1.0, 0.0, 1.0), more="K.sign")
 row("floor", t.unary(c.floor))
 row("ceil", t.unary(c.ceil), top=False)
 row("round", t.unary(c.nearest), np="round around", more="K.round")
@@ -268,7 +268,7 @@ op("tf.scalar_mul", "tf.math.scalar_mul", "scalar x name", t.binary(t.multiply, 
 
 # Special functions
 
-row("erf", t.unary(c.erf), top=False, np="")
+row("erf", t.unary(c.erf), top=False, reaches=(-1.0, 1.0), np="")
 row("erfc", t.unary(c.erfc), top=False, np="")
 row("erfinv", t.unary(c.erfinv), top=None, np="", needs={"x": "inside (-1, 1)"}, masked="all",
     gradient="infinite at -1 and 1")

@@ -12,7 +12,7 @@ from tfnanlint.ops import TABLE, Op, op
 from tfnanlint.ops import transfer as t
 from tfnanlint.ops.argscopes import activation_replaced
 from tfnanlint.ops.arrays import cast, passed
-from tfnanlint.ops.nn import activation_named
+from tfnanlint.ops.nn import activation_named, max_pooled
 from tfnanlint.site import Site
 from tfnanlint.values import INF, NO_CONSTANT, Value, join, number, outward, unknown
 
@@ -376,9 +376,10 @@ layer("Reshape", "target_shape", _handed)
 layer("Permute", "dims", _handed)
 layer("RepeatVector", "n", _handed)
 layer("Cropping1D Cropping2D Cropping3D CenterCrop RandomCrop RandomFlip ActivityRegularization Identity UpSampling1D "
-      "UpSampling3D MaxPooling1D MaxPooling2D MaxPooling3D MaxPool1D MaxPool2D MaxPool3D GlobalMaxPooling1D "
-      "GlobalMaxPooling2D GlobalMaxPooling3D GlobalMaxPool1D GlobalMaxPool2D GlobalMaxPool3D tf.layers.MaxPooling1D "
-      "tf.layers.MaxPooling2D", "size strides padding data_format", _handed)
+      "UpSampling3D GlobalMaxPooling1D GlobalMaxPooling2D GlobalMaxPooling3D GlobalMaxPool1D GlobalMaxPool2D GlobalMaxPool3D",
+      "size strides padding data_format", _handed)
+layer("MaxPooling1D MaxPooling2D MaxPooling3D MaxPool1D MaxPool2D MaxPool3D tf.layers.MaxPooling1D tf.layers.MaxPooling2D",
+      "size strides padding data_format", lambda site, x, call: max_pooled(entered(x)))
 layer("AveragePooling2D AveragePooling1D AveragePooling3D AvgPool1D AvgPool2D AvgPool3D GlobalAveragePooling1D "
       "GlobalAveragePooling2D GlobalAveragePooling3D GlobalAvgPool1D GlobalAvgPool2D GlobalAvgPool3D "
       "tf.layers.AveragePooling2D", "pool_size strides padding data_format", _averaged)

@@ -35,7 +35,7 @@ def log_softmax(x: Value) -> Value:
 
 
 op("tf.nn.softmax", "tf.math.softmax K.softmax ops.softmax ops.nn.softmax keras.activations.softmax slim.softmax "
-   "raw.Softmax", "logits axis name", t.unary(softmax), reference="tf.nn.softmax(logits)")
+   "raw.Softmax", "logits axis name", t.unary(softmax), reaches=(1.0,), reference="tf.nn.softmax(logits)")
 op("tf.nn.log_softmax", "tf.math.log_softmax ops.log_softmax keras.activations.log_softmax raw.LogSoftmax",
    "logits axis name", t.unary(log_softmax), reference="tf.nn.log_softmax(logits)")
 
@@ -174,13 +174,13 @@ def crelu(x: Value) -> Value:
 
 
 op("tf.nn.relu", "ops.relu ops.nn.relu slim.relu raw.Relu", "x name", t.unary(relu),
-   reference="tf.nn.relu(x)")
+   reaches=(0.0,), reference="tf.nn.relu(x)")
 op("keras.activations.relu", "K.relu", "x negative_slope max_value threshold", _relu,
-   reference="keras.activations.relu(x)")
-op("tf.nn.relu6", "ops.relu6 keras.activations.relu6 raw.Relu6", "x name", t.unary(relu6), reference="tf.nn.relu6(x)")
+   reaches=(0.0,), reference="keras.activations.relu(x)")
+op("tf.nn.relu6", "ops.relu6 keras.activations.relu6 raw.Relu6", "x name", t.unary(relu6), reaches=(0.0,), reference="tf.nn.relu6(x)")
 op("tf.nn.leaky_relu", "ops.leaky_relu keras.activations.leaky_relu raw.LeakyRelu", "x alpha name", _leaky_relu,
    reference="tf.nn.leaky_relu(x)")
-op("tf.nn.elu", "K.elu ops.elu keras.activations.elu raw.Elu", "x name", t.unary(elu), reference="tf.nn.elu(x)")
+op("tf.nn.elu", "K.elu ops.elu keras.activations.elu raw.Elu", "x name", t.unary(elu), reaches=(-1.0,), reference="tf.nn.elu(x)")
 op("tf.nn.selu", "ops.selu keras.activations.selu raw.Selu", "x name", t.unary(selu), reference="tf.nn.selu(x)")
 op("tf.nn.silu", "tf.nn.swish ops.silu ops.swish keras.activations.silu keras.activations.swish", "x beta",
    t.unary(swish), reference="tf.nn.silu(x)")
@@ -211,12 +211,18 @@ def _activation_of_name(site: Site) -> Value:
     return x.but(zero=x.zero) if x.kind in ("function", "layer") else Value(kind="unknown")
 
 
+def _untouched(site: Site) -> Value:
+    """What arrives; an array of NumPy's is not made a tensor, which would keep its dtype where it meets another one."""
+    x = t.passes()(site)
+    return x if x.kind != "array" else x.but(dtype=None, zero=x.zero)
+
+
 op("keras.activations.get", "", "x", _activation_of_name, untested="a function; fixtures/reveal/layers_and_models.py")
 op("tf.nn.softsign", "tf.math.softsign K.softsign ops.softsign keras.activations.softsign raw.Softsign", "x name",
    t.unary(_softsign), reference="tf.nn.softsign(x)")
 op("tf.nn.crelu", "", "x name axis", t.unary(crelu), reference="tf.nn.crelu(x)")
 op("keras.activations.exponential", "", "x", t.unary(t.exp), masked="all", reference="keras.activations.exponential(x)")
-op("keras.activations.linear", "", "x", t.passes(), passes="x", reference="keras.activations.linear(x)")
+op("keras.activations.linear", "", "x", _untouched, passes="x", reference="keras.activations.linear(x)")
 op("keras.activations.hard_sigmoid", "K.hard_sigmoid ops.hard_sigmoid", "x",
    t.unary(t.increasing(lambda x: min(max(x / 6 + 0.5, 0.0), 1.0), 0.0, 1.0, ulps=16)),
    reference="keras.activations.hard_sigmoid(x)")
@@ -306,9 +312,14 @@ op("tf.nn.conv2d", "tf.nn.conv1d tf.nn.conv3d tf.nn.convolution tf.nn.depthwise_
    "x filters strides padding *rest", _linear("x", "filters"), untested="needs images; tf.matmul is tested")
 
 
+def max_pooled(x: Value) -> Value:
+    """The largest number of each window; NaN is none of them, and where nothing else is in a window, it is the lowest of all numbers."""
+    return x.but(lo=-INF, zero=x.zero or x.hi >= 0, inf=x.inf or x.dtype == "bfloat16") if x.nan and x.known else x
+
+
 def _pooled(site: Site) -> Value:
-    x = site.value("x")
-    return t.passes()(site).but(nan=x.nan)
+    pooled = t.passes()(site)
+    return pooled if "avg" in site.name or "average" in site.name else max_pooled(pooled)
 
 
 op("tf.nn.max_pool", "tf.nn.max_pool1d tf.nn.max_pool2d tf.nn.max_pool3d tf.nn.avg_pool tf.nn.avg_pool1d tf.nn.avg_pool2d "

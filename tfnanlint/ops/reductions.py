@@ -501,7 +501,7 @@ op("tf.argmax", "tf.math.argmax tf.arg_max K.argmax ops.argmax tnp.argmax np.arg
    "K.argmin ops.argmin tnp.argmin np.argmin raw.ArgMax raw.ArgMin", "x axis output_type name",
    lambda site: Value(0.0, INF, dtype=indices(site, "int64", "int32", "output_type")), reference="tf.argmax(x, -1)")
 op("tf.math.bincount", "tf.bincount ops.bincount np.bincount", "x weights minlength maxlength dtype name",
-   lambda site: Value(0.0, INF, dtype=None if site.given("weights") else indices(site, "int32", "int32", "dtype")), untested="takes integers")
+   lambda site: Value(0.0, INF, dtype=None if site.given("weights") else indices(site, "int32", "int32", "dtype")), reaches=(0.0,), untested="takes integers")
 op("tf.math.zero_fraction", "tf.nn.zero_fraction", "x name",
    lambda site: Value(0.0, 1.0, nan=site.value("x").emptied), reference="tf.math.zero_fraction(x)")
 op("tf.histogram_fixed_width", "np.histogram ops.histogram", "x value_range nbins dtype name",
