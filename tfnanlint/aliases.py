@@ -9,7 +9,7 @@ from tfnanlint.conditions import path_of
 from tfnanlint.nodes import display
 from tfnanlint.scopes import Assigned, Binding, Element, Iterated, Joined, Loop, Point, Stored, unrefined
 from tfnanlint.site import Site
-from tfnanlint.values import Value, rounded
+from tfnanlint.values import Value, outward, rounded
 
 if TYPE_CHECKING:
     from tfnanlint.expressions import Interpreter
@@ -80,7 +80,10 @@ class InPlace(Binding):
         made = held.origin
         array = isinstance(made, Site) and made.name in _MAKING  # other functions of NumPy make scalars of scalars
         if held.kind == "array" and held.dtype is not None:  # it keeps its dtype, to which the numbers are rounded
-            changed = changed.but(lo=rounded(changed.lo, held.dtype), hi=rounded(changed.hi, held.dtype), zero=changed.zero)
+            lo, hi = rounded(changed.lo, held.dtype), rounded(changed.hi, held.dtype)
+            if (lo, hi) != (changed.lo, changed.hi):  # what was added was rounded before
+                lo, hi = outward(lo, hi, held.dtype, 1)
+            changed = changed.but(lo=lo, hi=hi, zero=changed.zero)
         if self.surely and array:
             return changed
         return interpreter.joined([held, changed]).but(kind=held.kind, dtype=held.dtype if held.kind == "array" else None)
