@@ -15,7 +15,9 @@ keras = pytest.importorskip("keras")
 
 from boxes import BOXES, check, points, refused, site_of  # noqa: E402
 
+from tfnanlint.dev.reveal import reveals  # noqa: E402
 from tfnanlint.ops import ROWS, load  # noqa: E402
+from tfnanlint.source import Source  # noqa: E402
 from tfnanlint.values import FLOATS, INF, NO_CONSTANT, Value, number  # noqa: E402
 
 pytestmark = pytest.mark.tensorflow
@@ -88,6 +90,8 @@ CASES: list[tuple[str, dict[str, Any], Callable]] = [
     ("tf.linspace", {"start": -1.0, "stop": 3.0, "num": 7}, lambda x, y: tf.linspace(-1.0, 3.0, 7)),
     ("tf.linspace", {"start": 1 - 1e-6, "stop": 10.0, "num": 4}, lambda x, y: tf.linspace(1 - 1e-6, 10.0, 4)),
     ("tf.linspace", {"start": X, "stop": Y, "num": 7}, lambda x, y: tf.linspace(x, y, 7)),
+    ("tf.nn.max_pool", {"x": X, "ksize": 2}, lambda x, y: tf.nn.max_pool1d(x[None, :, None], 2, 2, "SAME")),
+    ("tf.nn.avg_pool", {"x": X, "ksize": 2}, lambda x, y: tf.nn.avg_pool1d(x[None, :, None], 2, 2, "SAME")),
     ("np.logspace", {"start": -3.0, "stop": 2.0}, lambda x, y: np.logspace(-3.0, 2.0)),
     ("tf.linalg.set_diag", {"x": X, "diagonal": Y}, lambda x, y: tf.linalg.set_diag(tf.reshape(x, [4, 6]), y[:4])),
     ("tf.scatter_nd", {"updates": X}, lambda x, y: tf.scatter_nd([[0]] * 12 + [[1]] * 12, x, [4])),
@@ -124,6 +128,26 @@ def test_elements_are_admitted(name, arguments, run):
             for part, array in pairs:
                 check(part, array, where)
                 assert part.dtype in (None, "int32", str(np.asarray(array).dtype)), where
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+def test_max_pool_of_nan(dtype):
+    """A window of NaN gives the lowest number; NaN beside a number is passed over."""
+    x = tf.cast(tf.constant([float("nan"), float("nan"), 1.0, float("nan")]), dtype)
+    row = TABLE["tf.nn.max_pool"]
+    found = row.gives(site_of(row, {"x": Value(0.0, 2.0, nan=True, dtype=dtype)}))
+    made = tf.nn.max_pool1d(x[None, :, None], 2, 2, "SAME")
+    layer = tf.keras.layers.MaxPooling1D(2, dtype=dtype)(x[None, :, None])
+    for one in (*np.ravel(tf.cast(made, tf.float64)), *np.ravel(tf.cast(layer, tf.float64))):
+        assert found.admits(float(one)), f"{one} is not in {found!r}"
+
+
+def test_an_array_that_no_activation_was_applied_to_is_still_an_array():
+    """It takes the dtype of the tensor that it meets, where a tensor of float64 would not."""
+    made = tf.tanh(tf.ones([4])) / keras.activations.linear(np.ones(4))
+    text = "import keras\nimport numpy as np\nimport tensorflow as tf\n\ndef f(x):\n    reveal(tf.tanh(x) / keras.activations.linear(np.ones(4)))\n"
+    [said] = reveals(Source("file.py", text))
+    assert said.value.dtype in (None, made.dtype.name)
 
 
 # Casts

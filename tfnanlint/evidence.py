@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cache
 
 from tfnanlint.conditions import path_of
 from tfnanlint.docstrings import promises_positive
 from tfnanlint.exponents import on_a_grid
 from tfnanlint.masks import plain
-from tfnanlint.ops import SETTINGS
+from tfnanlint.ops import ROWS, SETTINGS
 from tfnanlint.ops.variables import VARIABLES, starts_at_random
 from tfnanlint.site import Site, made_by, same
 from tfnanlint.values import INF, NUMERIC_KINDS, Note, Value
@@ -55,14 +56,12 @@ def widest(value: Value) -> Value:
 
 def reaches(value: Value, number: float) -> bool:
     """Whether a value is the result of an op that is exactly `number` for many arguments, as its row says."""
-    for _ in range(32):
-        origin = value.origin
-        if not isinstance(origin, Site) or number in origin.op.reaches:
-            return isinstance(origin, Site)
-        if not origin.op.passes:
-            return False
-        value = origin.value(origin.op.passes)
-    return False
+    return made_by(value, *_reaching(number)) is not None
+
+
+@cache
+def _reaching(number: float) -> tuple[str, ...]:
+    return tuple([row.name for row in ROWS if number in row.reaches])
 
 
 def held(value: Value, limit: int = 60) -> bool:

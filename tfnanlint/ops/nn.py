@@ -176,7 +176,7 @@ def crelu(x: Value) -> Value:
 op("tf.nn.relu", "ops.relu ops.nn.relu slim.relu raw.Relu", "x name", t.unary(relu),
    reaches=(0.0,), reference="tf.nn.relu(x)")
 op("keras.activations.relu", "K.relu", "x negative_slope max_value threshold", _relu,
-   reaches=(0.0,), reference="keras.activations.relu(x)")
+   reference="keras.activations.relu(x)")
 op("tf.nn.relu6", "ops.relu6 keras.activations.relu6 raw.Relu6", "x name", t.unary(relu6), reaches=(0.0,), reference="tf.nn.relu6(x)")
 op("tf.nn.leaky_relu", "ops.leaky_relu keras.activations.leaky_relu raw.LeakyRelu", "x alpha name", _leaky_relu,
    reference="tf.nn.leaky_relu(x)")
@@ -317,15 +317,11 @@ def max_pooled(x: Value) -> Value:
     return x.but(lo=-INF, zero=x.zero or x.hi >= 0, inf=x.inf or x.dtype == "bfloat16") if x.nan and x.known else x
 
 
-def _pooled(site: Site) -> Value:
-    pooled = t.passes()(site)
-    return pooled if "avg" in site.name or "average" in site.name else max_pooled(pooled)
-
-
-op("tf.nn.max_pool", "tf.nn.max_pool1d tf.nn.max_pool2d tf.nn.max_pool3d tf.nn.avg_pool tf.nn.avg_pool1d tf.nn.avg_pool2d "
-   "tf.nn.avg_pool3d tf.nn.pool tf.nn.max_pool_v2 tf.nn.avg_pool_v2 K.pool2d K.pool3d ops.max_pool ops.average_pool "
-   "tf.nn.fractional_max_pool tf.nn.fractional_avg_pool raw.MaxPool raw.AvgPool", "x ksize strides padding *rest", _pooled,
-   untested="needs images; reduce_max and reduce_mean are tested")
+op("tf.nn.max_pool", "tf.nn.max_pool1d tf.nn.max_pool2d tf.nn.max_pool3d tf.nn.pool tf.nn.max_pool_v2 K.pool2d K.pool3d ops.max_pool "
+   "tf.nn.fractional_max_pool raw.MaxPool", "x ksize strides padding *rest", lambda site: max_pooled(t.passes()(site)),
+   untested="needs images; tests/test_arrays.py")
+op("tf.nn.avg_pool", "tf.nn.avg_pool1d tf.nn.avg_pool2d tf.nn.avg_pool3d tf.nn.avg_pool_v2 ops.average_pool tf.nn.fractional_avg_pool raw.AvgPool",
+   "x ksize strides padding *rest", t.passes(), untested="needs images; tests/test_arrays.py")
 op("tf.nn.dropout", "K.dropout keras.random.dropout", "x rate noise_shape seed name",
    lambda site: t.join([t.number(0.0), site.value("x"), t.multiply(site.value("x"), Value(1.0, INF))]).but(
        kind="tensor", dtype=site.value("x").dtype), pure=False,
