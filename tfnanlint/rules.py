@@ -351,9 +351,9 @@ class Context:
                 break
             if isinstance(origin, Site):
                 self._step(steps, rows, origin)
-                follow = origin.op.main
-                arrived = origin.value(follow) if origin.given(follow) else next(
-                    (origin.value(p) for p in origin.args if origin.value(p).origin is not None), None)
+                arrived = origin.value(origin.op.main) if origin.given(origin.op.main) else None
+                if arrived is None or arrived.is_number:  # `2.0 * x`
+                    arrived = next((one for one in map(origin.value, origin.args) if one.origin is not None and not one.is_number), arrived)
                 origin = arrived.origin if arrived is not None else None
             else:
                 self._note(steps, rows, origin)
