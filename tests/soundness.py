@@ -19,6 +19,8 @@ _FLUSHED = 1e-30  # below it is what NumPy makes of subnormal numbers, which Ten
 _ROOT = math.sqrt(FLOATS["float32"].max)
 _SKIPPING = ("fmin", "fmax")  # where one number is NaN they give the other one
 _DIVERGING = ("tf.math.igamma", "tf.math.igammac")  # beyond 1e5, which numbers without a bound are not said to reach
+_PRODUCTS = ("tf.reduce_prod", "tf.math.cumprod")  # of more than two numbers: it overflows on the way, and then meets a 0
+_COARSE = 6e-5  # below it float16 keeps fewer digits the smaller a number is: 1e-7 is a fifth more there
 _LEAST = (-2.0**31, -2.0**63)  # what a cast makes of NaN, and its magnitude is the same: nobody else's integers are there
 _BESIDE = 64  # how far from there what is added to such an integer leads: a rank, a small constant
 MAX_KEPT = 12  # values recorded of one row
@@ -95,7 +97,7 @@ class Trial:
         found: dict[int, str] = {}
         reached: set[int] = set()
         for inputs in runs:
-            run = Run()
+            run = Run(FLOATS["float16"].max if "float16" in text.replace("bfloat16", "") else _ROOT)
             for row, values in seen(text, inputs):
                 reached.add(row)
                 if (problem := run.problem(said.get(row), values)) and row not in found:
@@ -113,12 +115,13 @@ class Run:
 
     NaN and Inf are said where the program shows them. An input of which nothing is known, and a number without a bound that
     overflows, are said to be neither: what comes after such a number in the same run may be NaN or Inf too (`open`). So may what comes
-    after a number without a bound whose square overflows: the next statement shows the mean of its squares, not the squares. What
-    is not known is taken to have elements: a mean of it is NaN where it has none, and its size is 0.
+    after a number without a bound beyond `large`: the next statement shows the mean of its squares, not the squares, or a softmax
+    in float16, not what is cast to it. What is not known is taken to have elements: a mean of it is NaN where it has none, and its size is 0.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, large: float = _ROOT) -> None:
         self.numbers = 0
+        self.large = large
         self.open = False
         self.coarse = 0.0  # by how much a number in an unsaid float16 or bfloat16, and what NumPy makes float32 of it, may miss its bound
         self.emptied = False  # something without elements has arrived of which nothing is known
@@ -150,10 +153,11 @@ class Run:
         self.open |= self.emptied
         if not hasattr(dtype, "as_numpy_dtype") and ((arrays[0] != 0) & (abs(arrays[0]) < SMALLEST["float32"])).any():
             self.nothing = _FLUSHED
-        self.open |= any(INF > abs(number) > _ROOT and (value.hi if number > 0 else value.lo) == math.copysign(INF, number)
+        self.open |= any(INF > abs(number) > self.large and (value.hi if number > 0 else value.lo) == math.copysign(INF, number)
                          for number in _ends(np, arrays[0]))
         if unknown and name in ("float16", "bfloat16"):  # it need not miss a bound itself: what NumPy makes float32 of it may
-            self.coarse = max(self.coarse, ROUNDINGS * FLOATS[name].eps)
+            tiny = name == "float16" and ((arrays[0] != 0) & (abs(arrays[0]) < _COARSE)).any()
+            self.coarse = max(self.coarse, 0.25 if tiny else ROUNDINGS * FLOATS[name].eps)
         wrong = [number for number in _ends(np, arrays[0]) if not self._of_nan(number) and not self._admits(value, number)
                  and not (unknown and self._admits_elsewhere(value, number, name)) and not (self.coarse and self._nearly(value, number))]
         self.lost = bool(wrong) and self._may_lose(value.origin)
@@ -162,6 +166,8 @@ class Run:
     def _may_lose(self, origin: Any) -> bool:
         """Whether an op gives something else where a NaN of which nothing is known, or a number without a bound, arrives."""
         made = getattr(origin, "name", "")
+        if made in _PRODUCTS:
+            return INF in (origin.value("x").hi, -origin.value("x").lo)
         return self.open and made.endswith(_SKIPPING) or made in _DIVERGING and INF in (origin.value("a").hi, origin.value("x").hi)
 
     def _of_nan(self, number: float) -> bool:
@@ -178,7 +184,8 @@ class Run:
         if self.emptied and number == 0.0 and value.lo == 1.0 and value.dtype in (*WHOLE, MIXED, None):  # a size
             return True
         if number != number or number in (INF, -INF):
-            self.open |= not value.known or number == number and (value.hi if number > 0 else value.lo) == number
+            vague = value.kind == "unknown" and value.lo == -INF and value.hi == INF  # one of its branches says nothing at all
+            self.open |= not value.known or vague or number == number and (value.hi if number > 0 else value.lo) == number
             return self.open
         return False
 
