@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import os
 import re
 import unicodedata
 
@@ -207,6 +208,20 @@ def test_full_says_when_a_fix_needs_a_flag_and_when_there_is_none():
 def test_a_step_in_another_file_is_named():
     step = Step("layers.py", Span(900, 910), 77, "relu gives values from 0")
     assert "layers.py:77:\n          relu gives values from 0\n" in full(finding(SOURCE, "p", trace=(step,)))
+
+
+def test_a_step_in_another_file_shows_its_line_and_a_path_from_here(tmp_path, monkeypatch):
+    other = tmp_path / "model" / "layers.py"
+    other.parent.mkdir()
+    other.write_text("import tensorflow as tf\n\n    hidden = tf.nn.relu(z)\n")
+    monkeypatch.chdir(tmp_path)
+    step = Step(str(other), Span(30, 40), 3, "relu gives values from 0")
+    text = full(finding(SOURCE, "p", trace=(step,)))
+    assert f"{os.path.join('model', 'layers.py')}:3: hidden = tf.nn.relu(z)\n" in text
+    monkeypatch.chdir(other.parent.parent.parent)
+    assert f"{os.path.join(tmp_path.name, 'model', 'layers.py')}:3:" in full(finding(SOURCE, "p", trace=(step,)))
+    missing = Step(str(tmp_path / "gone.py"), Span(0, 0), 3, "relu gives values from 0")
+    assert "gone.py:3:\n" in full(finding(SOURCE, "p", trace=(missing,)))
 
 
 def test_the_rule_line_comes_once_a_run():

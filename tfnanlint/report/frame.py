@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import linecache
+import os
 from collections.abc import Sequence
 
 from tfnanlint.findings import Edit
@@ -86,7 +88,16 @@ def _some(first: int, last: int) -> list[int | None]:
 
 def line_at(source: Source, row: int) -> str:
     """One source line without its indentation, as printed."""
-    text = source.line_text(row).strip()
+    return _cut(source.line_text(row))
+
+
+def line_elsewhere(path: str, row: int) -> str:
+    """The same of another file, as it is on disk; empty where it cannot be read any more."""
+    return _cut(linecache.getline(path, row)) if os.path.isabs(path) else ""
+
+
+def _cut(line: str) -> str:
+    text = line.strip()
     return shown(text[:MAX_COLUMNS]) + ("..." if len(text) > MAX_COLUMNS else "")
 
 

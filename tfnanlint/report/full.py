@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from itertools import groupby
 
@@ -9,7 +10,7 @@ from tfnanlint.checking import Checked
 from tfnanlint.findings import Certainty, Claim, Differentiated, Finding, Fix
 from tfnanlint.report import Paint, applicable, escape, url
 from tfnanlint.report.concise import header
-from tfnanlint.report.frame import frame, line_at, mini_diff
+from tfnanlint.report.frame import frame, line_at, line_elsewhere, mini_diff
 from tfnanlint.source import Location, Source
 
 _CERTAINTY = {
@@ -80,9 +81,10 @@ class Full:
             return
         yield f"{pad} {self._paint('label', '=')} trace, newest first:"
         for (path, row), steps in groupby(finding.trace, key=lambda step: (step.path, step.row)):
-            line = line_at(source, row) if path == source.path and row <= len(source.line_starts) else ""
-            here = source.location(source.line_starts[row - 1]) if line else Location(row, 1)
-            yield f"{pad}     {escape(path)}:{here.prefix}{here.row}: {line}".rstrip()
+            own = path == source.path and row <= len(source.line_starts)
+            line = line_at(source, row) if own else line_elsewhere(path, row)
+            here = source.location(source.line_starts[row - 1]) if own else Location(row, 1)
+            yield f"{pad}     {escape(_from_here(path))}:{here.prefix}{here.row}: {line}".rstrip()
             for step in steps:
                 yield f"{pad}         {escape(step.text)}"
 
@@ -100,6 +102,12 @@ class Full:
         for other in finding.fixes:
             if other is not best:
                 yield f"{pad} {label} or: {_described(other)}"
+
+
+def _from_here(path: str) -> str:
+    """The path of a file as a person in the working directory writes it, if it is below that."""
+    below = os.path.join(os.getcwd(), "")
+    return path[len(below):] if path.startswith(below) else path
 
 
 def _described(fix: Fix) -> str:
