@@ -419,8 +419,8 @@ def _either_dtype(values: list[Value]) -> str | None:
     dtypes = {v.dtype for v in values if v.kind != "number"}
     if "bool" in dtypes and len(dtypes) > 1:
         return MIXED
-    if any(v.kind == "number" and v.dtype in WHOLE and getattr(v.origin, "name", "").startswith("tf.") for v in values):
-        return MIXED  # tf.rank, tf.size: a tensor
+    if any(v.kind == "number" and v.dtype in WHOLE and getattr(v.origin, "name", "").startswith(("tf.", "ops.size")) for v in values):
+        return MIXED  # tf.rank, tf.size, keras.ops.size: a tensor
     others = None in dtypes or not FLOATS.keys().isdisjoint(dtypes) or any(v.kind == "array" for v in values)
     return MIXED if MIXED in dtypes or others and not WHOLE.isdisjoint(dtypes) else None
 
