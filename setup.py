@@ -14,7 +14,7 @@ from setuptools import setup
 ENGINE = (
     "interpreting assumptions subexpressions resolution callers instances containers recursion policies following state expressions "
     "statements loops decorators scopes values site nodes calls outcomes conditions aliases reach branches evidence gradients factors masks patterns pairings "
-    "probabilities moments labels exponents endings epsilons domains assertions names keys docstrings subscriptions flow module project rows rules settings"
+    "probabilities moments labels exponents endings epsilons domains assertions names keys docstrings subscriptions flow module project rows rules settings trace"
 ).split()
 OPS = (
     "__init__ argscopes arithmetic arrays cells comparison control counts curves elementwise independence layers linalg literals losses magnitudes "

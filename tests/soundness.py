@@ -10,7 +10,7 @@ from typing import Any
 from random_programs import MAX_RANK, PARAMETERS, rank_of, settle, size_of
 from tfnanlint.dev.reveal import NUMERIC, Reveal, reveals
 from tfnanlint.source import Source
-from tfnanlint.values import FLOATS, INF, MIXED, SMALLEST, WHOLE, Value, rounded
+from tfnanlint.values import FLOATS, INF, MIXED, SMALLEST, Value, rounded
 
 MAX_ROUNDS = 2000  # of one row in one run
 MAX_SIZE = 4_000_000  # elements: a loop over tf.one_hot adds an axis in every round until the memory is full
@@ -116,7 +116,8 @@ class Run:
     NaN and Inf are said where the program shows them. An input of which nothing is known, and a number without a bound that
     overflows, are said to be neither: what comes after such a number in the same run may be NaN or Inf too (`open`). So may what comes
     after a number without a bound beyond `large`: the next statement shows the mean of its squares, not the squares, or a softmax
-    in float16, not what is cast to it. What is not known is taken to have elements: a mean of it is NaN where it has none, and its size is 0.
+    in float16, not what is cast to it. What is not known is taken to have elements: where it arrives without any, its sums, means and
+    sizes are other ones from there on (`lost`).
     """
 
     def __init__(self, large: float = _ROOT) -> None:
@@ -124,7 +125,6 @@ class Run:
         self.large = large
         self.open = False
         self.coarse = 0.0  # by how much a number in an unsaid float16 or bfloat16, and what NumPy makes float32 of it, may miss its bound
-        self.emptied = False  # something without elements has arrived of which nothing is known
         self.nothing = SMALLEST["float32"]  # below it a number counts as 0
         self.lost = False  # numbers are other ones from there on, and nothing is compared
 
@@ -149,8 +149,9 @@ class Run:
         if name and not unknown and value.kind == "tensor" and hasattr(dtype, "as_numpy_dtype") and value.dtype != name:
             return f"dtype is {name}, not {value.dtype}"
         self.numbers += arrays[0].size
-        self.emptied |= not value.known and not arrays[0].size
-        self.open |= self.emptied
+        if not value.known and not arrays[0].size:
+            self.lost = True
+            return ""
         if not hasattr(dtype, "as_numpy_dtype") and ((arrays[0] != 0) & (abs(arrays[0]) < SMALLEST["float32"])).any():
             self.nothing = _FLUSHED
         self.open |= any(INF > abs(number) > self.large and (value.hi if number > 0 else value.lo) == math.copysign(INF, number)
@@ -180,8 +181,6 @@ class Run:
         if value.admits(number) or abs(number) < self.nothing and value.admits(0.0):
             return True
         if self.open and number == 0.0 and value.lo <= 0.0 <= value.hi:  # what is 0 at infinity only
-            return True
-        if self.emptied and number == 0.0 and value.lo == 1.0 and value.dtype in (*WHOLE, MIXED, None):  # a size
             return True
         if number != number or number in (INF, -INF):
             vague = value.kind == "unknown" and value.lo == -INF and value.hi == INF  # one of its branches says nothing at all

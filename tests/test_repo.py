@@ -29,7 +29,7 @@ nodes docstrings conditions names fields values findings epsilons fingerprint ed
 site ops scopes aliases decorators calls outcomes loops statements settings project module
 interpreting assumptions subexpressions resolution callers instances containers recursion policies following state expressions
 endings gradients domains exponents moments labels probabilities pairings factors masks branches evidence assertions reach
-template rewrite rules repairs api
+trace template rewrite rules repairs api
 subscriptions flow
 notices keys patterns revision config suppress checking store cache baseline changes pages
 writing fixing ignores discover linter workers report lsp cli __main__

@@ -20,7 +20,7 @@ from tfnanlint.edits import enclosing
 from tfnanlint.endings import COMPARISONS, SUMMARIES, endings_of, flattened, goes_into
 from tfnanlint.epsilons import epsilon
 from tfnanlint.evidence import widest
-from tfnanlint.findings import MODES, Certainty, Claim, Edit, Finding, Fix, Differentiated, Setup, Silence, Step, where_it_shows
+from tfnanlint.findings import MODES, Certainty, Claim, Edit, Finding, Fix, Differentiated, Setup, Silence, where_it_shows
 from tfnanlint.names import IMPORTS, local_spelling
 from tfnanlint.labels import of_labels
 from tfnanlint.masks import CLIPS, Masked, Masks
@@ -30,7 +30,8 @@ from tfnanlint.reach import Named, Naming, Outside, Reach, argument, fresh, stea
 from tfnanlint.scopes import Point, import_of
 from tfnanlint.site import Site, made_by, may_be_numpy, same
 from tfnanlint.source import Span, holds_tests
-from tfnanlint.values import FLOATS, Note, Value, number_text, words
+from tfnanlint.trace import trace
+from tfnanlint.values import FLOATS, Value, number_text, words
 
 if TYPE_CHECKING:
     from tfnanlint.expressions import Interpreter
@@ -333,7 +334,7 @@ class Context:
         return Finding(
             self.rule.code, self.rule.slug, self.source.path, self.source.span(node or site.node), message, certainty,
             differentiated=site.differentiated, range=words(value) if value is not None else "",
-            trace=self._trace(site, value) if value is not None and not self.repairing else (), modes=modes, fixes=fixes, no_fix=no_fix, help=help,
+            trace=trace(value) if value is not None and not self.repairing else (), modes=modes, fixes=fixes, no_fix=no_fix, help=help,
             fixed_in=fixed_in, data={"covers": tuple(map(self.source.span, covers)), "over": self.rule.over}, doubtful=doubtful,
         )
 
@@ -341,42 +342,6 @@ class Context:
         """A finding at an expression that is no op application."""
         return Finding(self.rule.code, self.rule.slug, self.source.path, self.source.span(node), message, certainty,
                        fixes=tuple(fixes))
-
-    def _trace(self, site: Site, value: Value) -> tuple[Step, ...]:
-        steps: list[Step] = []
-        rows: set[tuple[str, int]] = set()
-        origin: Any = value.origin
-        for _ in range(24):
-            if origin is None or len(steps) >= 8:
-                break
-            if isinstance(origin, Site):
-                self._step(steps, rows, origin)
-                arrived = origin.value(origin.op.main) if origin.given(origin.op.main) else None
-                if arrived is None or arrived.is_number:  # `2.0 * x`
-                    arrived = next((one for one in map(origin.value, origin.args) if one.origin is not None and not one.is_number), arrived)
-                origin = arrived.origin if arrived is not None else None
-            else:
-                self._note(steps, rows, origin)
-                origin = origin.parent
-        return tuple(steps)
-
-    def _step(self, steps: list[Step], rows: set, origin: Site) -> None:
-        source, node = origin.source, origin.node
-        if source is None or not hasattr(node, "lineno") or origin.result is None:
-            return
-        text = f"{_one_line(source.segment(node))} is {words(origin.result)}"
-        if (source.path, node.lineno, text) not in rows:
-            rows.add((source.path, node.lineno, text))
-            steps.append(Step(source.path, source.span(node), node.lineno, text))
-
-    def _note(self, steps: list[Step], rows: set, note: Note) -> None:
-        if not note.text or note.source is None or note.node is None or (note.text,) in rows:
-            return
-        rows.add((note.text,))
-        said = note.text.startswith("default") or " is taken " in note.text
-        text = note.text if said else f"{note.text} is not known"
-        start = note.source.offset(note.node.lineno, note.node.col_offset)
-        steps.append(Step(note.source.path, Span(start, start), note.node.lineno, text))
 
     # Fixes
 
@@ -590,11 +555,6 @@ class Changed:
 
     node: ast.expr
     parts: list[Part]
-
-
-def _one_line(text: str) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= 72 else text[:69] + "..."
 
 
 __all__ = ["Changed", "Claim", "Certainty", "Context", "FLOATS", "Finding", "Fix", "Iterator", "Outside", "Rule", "argument", "load", "rule"]

@@ -181,9 +181,10 @@ def summary(tally: Tally, paint: Paint, fixing: bool) -> str:
 
 
 def set_aside(tally: Tally) -> str:
-    """What was left out: how many findings were not shown, and why, and in how many files a value was not followed to its end."""
+    """What was left out: how many findings were not shown, and why, and in how many files a value was not followed to its end. Findings of
+    rules that are silent where nothing is known are not made before somebody asks for them: nobody can count those."""
     parts = [f"{tally.by_comments} hidden by comments", f"{tally.known} in the baseline", f"{tally.unchanged} on unchanged lines",
-             f"{tally.unsure} less sure (`--certainty unknown` shows them)"]
+             f"{tally.unsure} less sure (`--certainty unknown` shows them and more)"]
     said = [part for part in parts if not part.startswith("0 ")]
     line = f"Not shown: {', '.join(said)}.\n" if said else ""
     files = "1 file" if tally.cut_short == 1 else f"{tally.cut_short} files"
