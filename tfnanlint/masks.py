@@ -358,13 +358,21 @@ class _Search:
     def _judge(self, site: Site, cut: bool, direct: bool) -> None:
         for param, domain in domains(site):
             value = site.value(param)
-            if domain.holds(value):
+            if domain.holds(value) and not (value.guarded and self._thrown_out(site, param, domain)):
                 continue
             by_result = self._finite(site)
             under = self.under(site, param)
             if by_result or domain.holds(under) or _zero_taken_out(domain, value, under):
                 self.found.append(Masked(self.choice, self.test, site, param, domain, cut, direct, by_result))
                 return
+
+    def _thrown_out(self, site: Site, param: str, domain: Domain) -> bool:
+        """Whether what arrives where the test throws the result away surely lies outside, in part: who adds 1e-6 to x and chooses by
+        `x >= 0` has said that x may be negative."""
+        if self.test.node is None:
+            return False
+        opposite = _Search(self.interpreter, self.choice, self.param, Test(self.test.node, not self.test.truth, self.test.point))
+        return domain.clear(opposite.under(site, param))
 
     def _finite(self, site: Site) -> bool:
         """Whether the test asks for the result itself to be finite."""
