@@ -22,6 +22,8 @@ import re
 from tfnanlint.api import Certainty, Claim, Context, Finding, Fix, Iterator, Named, Site, Value, ast, looks_for_nan, rule
 
 FILTERS = ("tf.boolean_mask", "tf.dynamic_partition")
+TESTS = frozenset(("tf.math.is_nan", "tf.math.is_inf", "tf.math.is_finite"))
+LOGICAL = frozenset(("tf.logical_not", "tf.logical_and", "tf.logical_or"))
 PICKS = ("tf.gather", "tf.gather_nd")
 ELEMENTWISE = frozenset(
     "tf.add tf.subtract tf.multiply tf.divide tf.negative tf.square tf.abs tf.pow tf.sqrt tf.exp tf.math.log tf.math.log1p tf.cast tf.maximum "
@@ -42,25 +44,38 @@ def check(reduction: Site, here: Context) -> Iterator[Finding]:
     axis = reduction.const("axis")
     if isinstance(axis, int) and axis != 0:
         return  # a filter may leave nothing of its own axis, which is the first
-    if not here.numeric(x) or x.dtype in ("uint8", "int16", "int8") or not filtered(x) or asked(reduction, here):
+    filters = filtered(x) if here.numeric(x) and x.dtype not in ("uint8", "int16", "int8") else None
+    if filters is None or asked(reduction, filters, here):
         return
     yield here.finding(reduction, None, f"{RESULTS[reduction.op.name]}: no element may be left of those that were filtered",
                        Certainty.MAY, fixes(reduction, here), modes=("eager", "graph"))
 
 
-def filtered(value: Value, depth: int = 8) -> bool:
-    """Whether a condition chose the elements of a value, or of what it is computed from element by element."""
+def filtered(value: Value, depth: int = 8) -> Site | None:
+    """The op by which a condition chose the elements of a value, or of what it is computed from element by element."""
     site = value.origin
     if not isinstance(site, Site) or depth == 0:
-        return False
+        return None
     name = site.op.name
-    if name in FILTERS:
-        return True
-    if name in PICKS and site.given("indices") and found_by_test(site.value("indices")):
-        return True
+    if name in FILTERS or name in PICKS and site.given("indices") and found_by_test(site.value("indices")):
+        return site
     if site.op.passes:
         return filtered(site.value(site.op.passes), depth - 1)
-    return name in ELEMENTWISE and any(filtered(site.value(param), depth - 1) for param in site.args)
+    for param in site.args if name in ELEMENTWISE else ():
+        found = filtered(site.value(param), depth - 1)
+        if found is not None:
+            return found
+    return None
+
+
+def tests_of(mask: Value, depth: int = 4) -> set[ast.AST]:
+    """The tests for NaN of which a mask is made: they choose the elements, and say nothing of what is made of them."""
+    site = mask.origin
+    if not isinstance(site, Site) or depth == 0:
+        return set()
+    if site.op.name in TESTS:
+        return {site.node}
+    return {node for param in site.args if site.op.name in LOGICAL or site.op.passes == param for node in tests_of(site.value(param), depth - 1)}
 
 
 def found_by_test(indices: Value, depth: int = 4) -> bool:
@@ -77,10 +92,11 @@ def found_by_test(indices: Value, depth: int = 4) -> bool:
 # Whether somebody has asked
 
 
-def asked(reduction: Site, here: Context) -> bool:
+def asked(reduction: Site, filters: Site, here: Context) -> bool:
     """Whether the reduction stands in a branch that is taken only if there are elements."""
     around = here.around(reduction.node)
-    if chosen_later(reduction, here) or looks_for_nan(around) or any(isinstance(node, ast.For) and by_class(node) for node in around):
+    chosen = tests_of(filters.value("mask")) if filters.given("mask") else set()
+    if chosen_later(reduction, here) or looks_for_nan(around, chosen) or any(isinstance(node, ast.For) and by_class(node) for node in around):
         return True
     inner: ast.AST = reduction.node
     for node in around:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import Any, Iterator
+from typing import Any, Collection, Iterator
 
 from tfnanlint.calls import ClassObject
 from tfnanlint.conditions import leaf, path_of
@@ -115,10 +115,11 @@ class Assertions:
         return self._found[place]
 
 
-def looks_for_nan(around: list[ast.AST]) -> bool:
-    """Whether the function around a site tests something for NaN or Inf: who does so has met them, and leaves them out."""
+def looks_for_nan(around: list[ast.AST], besides: Collection[ast.AST] = ()) -> bool:
+    """Whether the function around a site tests something for NaN or Inf, `besides` some tests: who does so has met them, and leaves them
+    out."""
     function = next((one for one in around if isinstance(one, _FUNCTIONS)), None)
-    return function is not None and any(isinstance(one, ast.Call) and leaf(one.func) in NAN_TESTS for one in nodes_in(function))
+    return function is not None and any(isinstance(one, ast.Call) and leaf(one.func) in NAN_TESTS and one not in besides for one in nodes_in(function))
 
 
 def named_safe(site: Site, param: str) -> bool:
