@@ -263,9 +263,17 @@ class Containers(Instances):
             return _extent(whole)
         elif whole.kind in ("tensor", "array") or whole.known or whole.kind == "unknown" and (whole.nan or whole.inf or isinstance(node.slice, ast.Compare) or _is_mask(node.slice, point)):
             return self._selected(node, whole, point)
-        found = self._stable(path, point) or unknown(origin=whole.origin if isinstance(whole.origin, Note) else None)
+        found = self._stable(path, point) or self._item(node.slice, whole, point)
         key = getattr(node.slice, "value", None)
         return self.supposed(self.configured(found, key, node.value, point), key, node, point) if isinstance(key, str) else found
+
+    def _item(self, index: ast.expr, whole: Value, point: Point) -> Value:
+        """An element of something unknown: one value for all reads with one name (`g[k] * g[k]`)."""
+        found = unknown(origin=whole.origin if isinstance(whole.origin, Note) else None)
+        if isinstance(index, ast.Name):
+            key = (whole.token, self.evaluate(index, point).token)
+            return self._items.setdefault(key, found)
+        return found
 
     def fetched(self, node: ast.Call, point: Point) -> Value | None:
         """What `d.get(key)`, `d.get(key, default)`, `d.values()` and `d.items()` give of a dict whose items are known, and `items.pop()` of

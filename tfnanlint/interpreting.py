@@ -72,6 +72,7 @@ class Interpreting:
         self.named_calls: dict[tuple[Any, str], Calls] = {}
         self._compiled: dict[Module, list[tuple[Value, Value]]] = {}
         self._members: dict[tuple[int, str], tuple[Any, Value]] = {}
+        self._items: dict[tuple[int, int], Value] = {}  # by what they are looked up in, and with which key
 
     def gave(self, site: Site, value: Value) -> None:
         """Note what a site gave: the value refers to the site in turn, until everything is let go of."""
@@ -84,7 +85,7 @@ class Interpreting:
             site.result = None
         for kept in (self.scopes, self.given, self.reads, self._sites, self._held, self.importing, self.handed, self.attributes,
                      self.escaping, self.states, self.changes, self.aims, self.lineages, self._policies, self.instance_calls,
-                     self.name_reads, self.named_calls, self._compiled, self._members, self.overlooked, self.unset):
+                     self.name_reads, self.named_calls, self._compiled, self._members, self._items, self.overlooked, self.unset):
             kept.clear()
 
     def evaluate(self, node: ast.AST, point: Point) -> Value:

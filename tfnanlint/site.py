@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Any, Callable
 
 from tfnanlint.findings import Differentiated
+from tfnanlint.nodes import nodes_in
 from tfnanlint.values import NO_CONSTANT, Note, Value, unknown
 
 if TYPE_CHECKING:
@@ -211,9 +212,21 @@ def same(a: Value, b: Value, depth: int = 4) -> bool:
         return False
     if left.op is not right.op or not left.op.pure or left.args.keys() != right.args.keys():
         return False
+    if left.op.name == "tf.strided_slice" and _same_index(left, right):
+        return same(left.value(left.op.main), right.value(left.op.main), depth - 1)
     if not left.complete or not right.complete or not left.args:
         return False
     return all(same(left.value(param), right.value(param), depth - 1) for param in left.args if param != "name")
+
+
+def _same_index(one: Site, other: Site) -> bool:
+    """Whether two sites take the same elements: `x[:, i] * x[:, i]`, with nothing between that gives i another value."""
+    left, right = getattr(one.node, "slice", None), getattr(other.node, "slice", None)
+    if left is None or right is None or one.point is None or other.point is None or ast.dump(left) != ast.dump(right):
+        return False
+    inside = nodes_in(left)
+    return not any(isinstance(node, ast.Call) for node in inside) and all(
+        one.point.lookup(node.id) is other.point.lookup(node.id) for node in inside if isinstance(node, ast.Name))
 
 
 # What arrays have as methods and tensors do not.
