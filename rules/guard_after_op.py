@@ -176,7 +176,8 @@ def only_here(root: Site, site: Site, here: Context) -> bool:
     around = here.around(root.node)
     if site.node in around or root.node is site.node:
         return True
-    statement = around[0] if around else None
+    guarded = len(around) > 1 and isinstance(around[0], (ast.BinOp, ast.Call))  # `deviation = std(x) + eps`
+    statement = around[guarded] if around else None
     if not isinstance(statement, ast.Assign) or len(statement.targets) != 1 or not isinstance(statement.targets[0], ast.Name):
         return False
     name = statement.targets[0].id

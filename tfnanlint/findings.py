@@ -136,6 +136,7 @@ class Finding:
 
 
 MODES = ("eager", "graph", "xla")
+NOWHERE = ("nowhere",)  # of a finding in code that is reached only in modes in which there is no hazard: it takes the place of others
 TESTS, DOUBTFUL, ANY = "tests", "doubtful", "ANY"
 _MODE_NAMES = {"eager": "eager mode", "graph": "tf.function", "xla": "XLA", "gpu": "GPUs"}
 _SAYS_MODE = ("eager", "graph", "tf.function", "XLA", "compiled")
@@ -143,7 +144,7 @@ _SAYS_MODE = ("eager", "graph", "tf.function", "XLA", "compiled")
 
 def where_it_shows(message: str, modes: tuple[str, ...]) -> str:
     """The modes in which a hazard shows, where these are not all and the message does not name any."""
-    if len(modes) in (0, len(MODES)) or any(word in message for word in _SAYS_MODE):
+    if len(modes) == len(MODES) or modes == NOWHERE or any(word in message for word in _SAYS_MODE):
         return ""
     return f" (in {' and '.join(_MODE_NAMES[mode] for mode in modes)} only)"
 

@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator
 
 from tfnanlint.assertions import Assertions
 from tfnanlint.branches import leaves_no_zero
+from tfnanlint.conditions import leaf
 from tfnanlint.edits import enclosing
 from tfnanlint.endings import COMPARISONS, SUMMARIES, endings_of, flattened, goes_into
 from tfnanlint.epsilons import epsilon
 from tfnanlint.evidence import widest
-from tfnanlint.findings import MODES, Certainty, Claim, Edit, Finding, Fix, Differentiated, Setup, Silence, where_it_shows
+from tfnanlint.findings import MODES, NOWHERE, Certainty, Claim, Edit, Finding, Fix, Differentiated, Setup, Silence, where_it_shows
 from tfnanlint.names import IMPORTS, local_spelling
 from tfnanlint.labels import of_labels
 from tfnanlint.masks import CLIPS, Masked, Masks
@@ -328,6 +329,7 @@ class Context:
         if self.draft:
             return Finding(self.rule.code, self.rule.slug, self.source.path, self.source.span(node or site.node), message, certainty)
         value = site.value(param) if param else None
+        modes = self._reached(site.node, modes)
         message += where_it_shows(message, modes) + (f" (before TensorFlow {fixed_in})" if fixed_in else "")
         fixes = tuple(fixes)
         no_fix, self.no_fix = ("" if fixes or not self.repairing else self.no_fix), ""
@@ -337,6 +339,21 @@ class Context:
             trace=trace(value) if value is not None and not self.repairing else (), modes=modes, fixes=fixes, no_fix=no_fix, help=help,
             fixed_in=fixed_in, data={"covers": tuple(map(self.source.span, covers)), "over": self.rule.over}, doubtful=doubtful,
         )
+
+    def _reached(self, node: ast.AST, modes: tuple[str, ...]) -> tuple[str, ...]:
+        """Of some modes those in which an expression is reached: `if tf.executing_eagerly():` leaves one."""
+        if not self.source.holds(("executing_eagerly",)):
+            return modes
+        inner = node
+        for outer in self.around(node):
+            if isinstance(outer, (ast.If, ast.IfExp)) and inner is not outer.test:
+                test, eagerly = outer.test, inner in outer.body if isinstance(outer.body, list) else inner is outer.body
+                while isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+                    test, eagerly = test.operand, not eagerly
+                if isinstance(test, ast.Call) and leaf(test.func) == "executing_eagerly":
+                    modes = tuple([mode for mode in modes if mode == "gpu" or (mode == "eager") is eagerly])
+            inner = outer
+        return modes or NOWHERE
 
     def remark(self, node: ast.AST, message: str, certainty: Certainty = Certainty.MUST, fixes: Iterable[Fix] = ()) -> Finding:
         """A finding at an expression that is no op application."""
