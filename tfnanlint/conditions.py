@@ -91,7 +91,7 @@ def spoken_of(test: Any, truth: bool) -> tuple[tuple[str, ast.expr], ...]:
 def facts(test: ast.expr, truth: bool) -> Iterator[Fact]:
     """(expression, relation, other side) for everything that surely holds when `test` is `truth`.
 
-    Relations are > >= < <= == != and "finite". The other side is an expression or a number. A relation that follows
+    Relations are > >= < <= == !=, "finite", and "beyond" for what has at least the magnitude of the other side. The other side is an expression or a number. A relation that follows
     from a comparison that failed is marked with "?": NaN makes every comparison fail.
     """
     match test:
@@ -129,14 +129,18 @@ def _both_ways(left: ast.expr, relation: str, right: ast.expr) -> Iterator[Fact]
 
 
 def _magnitude(left: ast.expr, relation: str, right: ast.expr) -> Iterator[Fact]:
-    """What `abs(x) < 1` and `abs(x) > 0` say of x."""
-    match left, right:
-        case ast.Call(func=function, args=[inner]), ast.Constant(value=int() | float() as limit) if leaf(function) in _MAGNITUDES:
-            if relation in ("<", "<="):
-                yield (inner, relation, float(limit))
-                yield (inner, _FLIP[relation], -float(limit))
-            elif relation == ">" and limit >= 0:
-                yield (inner, "!=", 0.0)
+    """What `abs(x) < 1`, `abs(x) > 0` and `abs(x) >= eps` say of x."""
+    if not (isinstance(left, ast.Call) and len(left.args) == 1 and leaf(left.func) in _MAGNITUDES):
+        return
+    inner, sign = left.args[0], relation.rstrip("?")
+    limit = right.value if isinstance(right, ast.Constant) and isinstance(right.value, (int, float)) else None
+    if sign in ("<", "<=") and limit is not None and sign == relation:
+        yield (inner, relation, float(limit))
+        yield (inner, _FLIP[relation], -float(limit))
+    elif sign == ">" and limit is not None and limit >= 0:
+        yield (inner, "!=" + relation[1:], 0.0)
+    elif sign in (">", ">="):
+        yield (inner, "beyond" + relation[len(sign):], right)
 
 
 def _call(name: str, args: list[ast.expr], truth: bool) -> Iterator[Fact]:

@@ -576,6 +576,8 @@ def related(value: Value, relation: str, bound: Value) -> Value:
             return clamp(value, hi=bound.hi, nonzero=bound.hi < 0)
         case "==" if bound.known:
             return clamp(value, lo=bound.lo, hi=bound.hi, nonzero=not bound.zero)
+        case "beyond" if bound.lo > 0:
+            return clamp(value, nonzero=True)
         case "!=" if bound.lo == bound.hi == 0:
             return clamp(value, nonzero=True)
     return value
