@@ -101,8 +101,9 @@ def reason(division: Site, divisor: Value, here: Context) -> str | None:
         return f"{BOUNDED} {words(divisor)}" if not divisor.exact else "0"
     if not divisor.known and evidence.zero_factor(divisor):
         return "a multiple of a sum that can be 0"
-    if summed_mask(division, here):
-        return "a sum over a mask that can be all 0"
+    if summed_mask(division, here) or not divisor.known and summed_weights(division, here):
+        totals = sums(divisor, here)
+        return f"a {'mean' if totals and totals[0].op.name == 'tf.reduce_mean' else 'sum'} over a mask that can be all 0"
     if not divisor.known and normalised_weight(division, here):
         return "a sum of weights that can all be 0"
     if not divisor.known and harmonic(division, here):
@@ -120,6 +121,14 @@ def summed_mask(division: Site, here: Context) -> bool:
     whole = division.value("x")
     factors = [plain(value) for part in [whole, *(total.value("x") for total in sums(whole, here))] for value in product(part, here)]
     return any(here.same(summed, factor) for total in totals for summed in summands(total, here) for factor in factors)
+
+
+def summed_weights(division: Site, here: Context) -> bool:
+    """n / sum(m), where the function multiplies with m, too: m is a mask, or weights."""
+    total = here.made_by(plain(division.value("y")), "tf.reduce_sum") if division.op.name == "tf.divide" and division.point is not None else None
+    weight = plain(total.value("x")) if total is not None else None
+    return (weight is not None and not weight.known and not isinstance(weight.origin, Site)
+            and here.masks.weighs(weight, division.point.scope))
 
 
 def normalised_weight(division: Site, here: Context) -> bool:

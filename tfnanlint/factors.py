@@ -50,7 +50,7 @@ class Factors:
         name = site.op.name
         if (scope, name, masked) not in self._found:
             found = self._found[scope, name, masked] = {}
-            for times in self._products_of(scope):
+            for times in self.products_of(scope):
                 self.interpreter.steps = 0
                 for param, other in (("x", "y"), ("y", "x")):
                     if not times.may_be_made_by(param, name, "tf.negative") or masked and not self._is_mask(times, other):
@@ -61,7 +61,8 @@ class Factors:
                             found.setdefault(made.node, []).append((product, param, negated))
         return self._found[scope, name, masked].get(site.node, [])
 
-    def _products_of(self, scope: Scope) -> list[Site]:
+    def products_of(self, scope: Scope) -> list[Site]:
+        """The products in a body of which a factor may be of some interest, as far as its text tells."""
         if scope not in self._products:
             nodes = [(node, Point(scope, time)) for expression, time in scope.statements for node in nodes_in(expression)
                      if isinstance(node, (ast.BinOp, ast.Call))]

@@ -84,6 +84,16 @@ class Masks:
         """`Factors.of`."""
         return self._factors.of(site, masked)
 
+    def weighs(self, value: Value, scope: Scope) -> bool:
+        """Whether a value is a factor beside a tensor somewhere in a body: a mask, or weights."""
+        for times in self._factors.products_of(scope):
+            self.interpreter.steps = 0
+            for param, other in (("x", "y"), ("y", "x")):
+                maker = times.maker(param)
+                if (maker is None or maker.passes or maker.name in CASTS) and same(plain(times.value(param)), value) and times.value(other).kind != "number":
+                    return True
+        return False
+
     def of(self, site: Site) -> Masked | None:
         """The choice of this module that hides what `site` gives outside its domain, if there is one."""
         around = [node for node in self.module.chain(site.node.lineno) if not isinstance(node, ast.ClassDef)]
