@@ -214,7 +214,7 @@ def _activation_of_name(site: Site) -> Value:
 def _untouched(site: Site) -> Value:
     """What arrives; an array of NumPy's is not made a tensor, which would keep its dtype where it meets another one."""
     x = t.passes()(site)
-    return x if x.kind != "array" else x.but(dtype=None, zero=x.zero)
+    return x if x.kind != "array" else x.but(dtype=None, kind="unknown", zero=x.zero)
 
 
 op("keras.activations.get", "", "x", _activation_of_name, untested="a function; fixtures/reveal/layers_and_models.py")
