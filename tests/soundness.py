@@ -16,7 +16,7 @@ MAX_ROUNDS = 2000  # of one row in one run
 MAX_SIZE = 4_000_000  # elements: a loop over tf.one_hot adds an axis in every round until the memory is full
 ROUNDINGS = 16  # by whose sum a number in float16 or bfloat16 may miss a bound that was computed in float32
 _FLUSHED = 1e-30  # below it is what NumPy makes of subnormal numbers, which TensorFlow takes for 0, with a factor of 1e8
-_ROOT = math.sqrt(FLOATS["float32"].max)
+_ROOT, _HALF_ROOT = (math.sqrt(FLOATS[dtype].max) for dtype in ("float32", "float16"))
 _SKIPPING = ("fmin", "fmax")  # where one number is NaN they give the other one
 _DIVERGING = ("tf.math.igamma", "tf.math.igammac")  # beyond 1e5, which numbers without a bound are not said to reach
 _PRODUCTS = ("tf.reduce_prod", "tf.math.cumprod")  # of more than two numbers: it overflows on the way, and then meets a 0
@@ -154,7 +154,8 @@ class Run:
             return ""
         if not hasattr(dtype, "as_numpy_dtype") and ((arrays[0] != 0) & (abs(arrays[0]) < SMALLEST["float32"])).any():
             self.nothing = _FLUSHED
-        self.open |= any(INF > abs(number) > self.large and (value.hi if number > 0 else value.lo) == math.copysign(INF, number)
+        large = _HALF_ROOT if name == "float16" else self.large
+        self.open |= any(INF > abs(number) > large and (value.hi if number > 0 else value.lo) == math.copysign(INF, number)
                          for number in _ends(np, arrays[0]))
         if unknown and name in ("float16", "bfloat16"):  # it need not miss a bound itself: what NumPy makes float32 of it may
             tiny = name == "float16" and ((arrays[0] != 0) & (abs(arrays[0]) < _COARSE)).any()

@@ -194,6 +194,8 @@ class Following(Policies):
             if annotated is not None:
                 return annotated
             default = parameter.default.value(self) if parameter.default is not None else None
+            if default is not None and default.kind == "instance":  # `config=Config()`: what its fields hold by default
+                return default
             if default is not None and default.is_number and default.lo > 0:
                 return Value(default.lo, default.hi, default.zero, kind="number", const=default.const,
                              origin=Note(f"default of parameter '{parameter.name}'", function.node, function.module.source))
@@ -215,7 +217,7 @@ class Following(Policies):
         names = names[1:] if function.bound else names
         if parameter.name not in names[:2] or function.bound and function.name != "call":
             return None
-        models = [model for loss, model in self.compiled(function.module) if _is_loss(loss, function)]
+        models = self._models_with(function)
         if not models:
             return None
         role = ("labels", "predictions")[names.index(parameter.name)]
@@ -233,7 +235,15 @@ class Following(Policies):
 
     def is_compiled(self, function: Function) -> bool:
         """Whether a function of the program is given to `compile` as a loss."""
-        return any(_is_loss(loss, function) for loss, _ in self.compiled(function.module))
+        return bool(self._models_with(function))
+
+    def _models_with(self, function: Function) -> list[Value]:
+        """The models that are compiled with a function, or an object with that method, as a loss: in its file, and in those that import it,
+        or the function that makes it."""
+        outer = function
+        while outer.point.scope.function is not None:
+            outer = outer.point.scope.function
+        return [model for module in self._modules_with_calls(outer, "compile") for loss, model in self.compiled(module) if _is_loss(loss, function)]
 
     def compiled(self, module: Module) -> list[tuple[Value, Value]]:
         """(loss, model) for every loss that a `compile` in a file is given, alone or in a list or dict."""
