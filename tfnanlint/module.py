@@ -76,7 +76,7 @@ class Module:
         self.source = source
         self.project = project
         self.name = name
-        self.binds_inside, self.nonlocal_rows, shared = source.scoping
+        self.binding_rows, self.nonlocal_rows, shared = source.scoping
         self.stars: list[tuple[str, int]] = []
         self.functions: dict[ast.AST, Function] = {}
         self.classes: dict[ast.AST, ClassObject] = {}

@@ -6,7 +6,7 @@ Rows are 1-based; `starts` are the offsets at which the lines of the text begin.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from functools import lru_cache
 
 _END = 1 << 60  # behind every text
@@ -111,6 +111,12 @@ def code_of(text: str, starts: list[int], rows: list[int]) -> list[tuple[str, st
 
 def _fields(match: re.Match[str]) -> str:
     return match[1] or " "
+
+
+def within(rows: list[int], first: int, last: int) -> bool:
+    """Whether one of some ascending rows is among those from the first to the last."""
+    index = bisect_left(rows, first)
+    return index < len(rows) and rows[index] <= last
 
 
 def rows_of(starts: list[int], places: list[int]) -> list[int]:

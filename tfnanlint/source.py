@@ -83,7 +83,6 @@ _FIXABLE = re.compile(r"utf-8(-sig)?|ascii|iso8859-\d+|cp125\d|cp437|koi8-[ru]")
 
 _MANY = 150  # searches after which an index pays: to make it takes as long as that many
 _NAME = re.compile(r"[^\W\d]\w*\(?")
-_WALRUS, _POP = re.compile(":="), re.compile(r"\.pop\(")  # found faster so
 _GLOBAL = re.compile(r"global [ \t]*\w")
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _LINE_FEED = re.compile("\n")
@@ -197,9 +196,10 @@ class Source:
         return [0, *map(re.Match.end, ends.finditer(self.text))]
 
     @cached_property
-    def scoping(self) -> tuple[bool, list[int], list[int]]:
-        """Whether the text may hold `:=` or `.pop(`, and its rows with `nonlocal` and with `global`: every module made of it asks."""
-        return _WALRUS.search(self.text) is not None or _POP.search(self.text) is not None, self.rows_with("nonlocal "), self.rows(_GLOBAL) if "global " in self.text else []
+    def scoping(self) -> tuple[list[int], list[int], list[int]]:
+        """The rows of the text with `:=` or `.pop(`, with `nonlocal` and with `global`, ascending: every module made of it asks."""
+        inside = sorted({*self.rows_with(":="), *self.rows_with(".pop(")})
+        return inside, self.rows_with("nonlocal "), self.rows(_GLOBAL) if "global " in self.text else []
 
     @property
     def written(self) -> str:

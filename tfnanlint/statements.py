@@ -15,6 +15,7 @@ from tfnanlint.conditions import ASSERTIONS, leaf, path_of, root_of, says_traini
 from tfnanlint.loops import LoopFrame, runs
 from tfnanlint.nodes import caught, declared, loaded, nodes_in
 from tfnanlint.outcomes import outcome
+from tfnanlint.rows import within
 from tfnanlint.scopes import (Assigned, Binding, Element, Fixed, Imported, Iterated, Joined, Loop, Point, Raised, Refined, Scope, Stored,
                               refinements, unrefined)
 from tfnanlint.values import Value
@@ -28,7 +29,7 @@ class Walk:
         self.log: list[str] = []
         self.loops: list[LoopFrame] = []
         self.raised: set[str] = set()  # the variables that some statement before this one has added a number to
-        self.inside = scope.module.binds_inside
+        self.rows = scope.module.binding_rows  # where an expression may bind or change a name
         self.copies: Copies = {}  # `b = a`: names of one object, as long as both stand for it
         self.views: Copies = {}  # `b = a.reshape(-1)`: names of arrays that may share their numbers
 
@@ -56,14 +57,18 @@ class Walk:
         """Remember an expression that is computed here."""
         if node is None:
             return
-        if self.inside:
-            for inner in nodes_in(node):
-                if isinstance(inner, ast.NamedExpr):
-                    self.bind(inner.target.id, Assigned(inner.value, self.scope.here()))
-                elif inner is not node and (call := popped(inner)) is not None and (path := path_of(call.func.value)) is not None:
-                    if (held := self.scope.at(path)) is not None:  # in which order is not known
-                        self._change(path, lambda held: Fixed(Value(kind="unknown")), held)
+        if self.rows and within(self.rows, node.lineno, node.end_lineno or node.lineno):
+            self._bound_inside(node)
         self.scope.statements.append((node, self.scope.time))
+
+    def _bound_inside(self, node: ast.expr) -> None:
+        """`f(x := y)` binds a name, and `f(layers.pop())` changes an object."""
+        for inner in nodes_in(node):
+            if isinstance(inner, ast.NamedExpr):
+                self.bind(inner.target.id, Assigned(inner.value, self.scope.here()))
+            elif inner is not node and (call := popped(inner)) is not None and (path := path_of(call.func.value)) is not None:
+                if (held := self.scope.at(path)) is not None:  # in which order is not known
+                    self._change(path, lambda held: Fixed(Value(kind="unknown")), held)
 
     # Branches
 
