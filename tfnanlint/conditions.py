@@ -41,10 +41,7 @@ def path_of(node: ast.AST) -> str | None:
 
 def root_of(path: str) -> str:
     """The name that a path starts with."""
-    for index, char in enumerate(path):
-        if char in ".[":
-            return path[:index]
-    return path
+    return path.partition(".")[0].partition("[")[0]
 
 
 def leaf(function: ast.expr) -> str:

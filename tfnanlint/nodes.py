@@ -24,6 +24,17 @@ def _elements(node: Any) -> Sequence[ast.AST]:
     return node.elts
 
 
+def _parameters(node: Any) -> Sequence[ast.AST]:
+    found = [*node.posonlyargs, *node.args]
+    if node.vararg is not None:
+        found.append(node.vararg)
+    found += node.kwonlyargs
+    found += [one for one in node.kw_defaults if one is not None]
+    if node.kwarg is not None:
+        found.append(node.kwarg)
+    return found + node.defaults
+
+
 def _any(node: ast.AST) -> Sequence[ast.AST]:
     found: list[ast.AST] = []
     for name in node._fields:
@@ -43,6 +54,8 @@ _PARTS: dict[type, Callable[[Any], Sequence[ast.AST]]] = {
     ast.Subscript: lambda node: (node.value, node.slice),
     ast.Call: lambda node: [node.func, *node.args, *node.keywords],
     ast.Compare: lambda node: [node.left, *node.comparators],
+    ast.Slice: lambda node: [one for one in (node.lower, node.upper, node.step) if one is not None],
+    ast.Dict: lambda node: [*[one for one in node.keys if one is not None], *node.values],
     ast.BoolOp: lambda node: node.values,
     ast.JoinedStr: lambda node: node.values,
     ast.IfExp: lambda node: (node.test, node.body, node.orelse),
@@ -52,6 +65,7 @@ _PARTS: dict[type, Callable[[Any], Sequence[ast.AST]]] = {
     ast.Assign: lambda node: [*node.targets, node.value],
     ast.AugAssign: lambda node: (node.target, node.value),
     ast.Return: lambda node: () if node.value is None else (node.value,),
+    ast.arguments: _parameters,
     ast.arg: lambda node: () if node.annotation is None else (node.annotation,),
     ast.If: lambda node: [node.test, *node.body, *node.orelse],
     ast.For: lambda node: [node.target, node.iter, *node.body, *node.orelse],
