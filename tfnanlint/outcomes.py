@@ -133,8 +133,10 @@ def _handed(name: ast.Name | ast.Attribute, point: Point) -> Assigned | None:
 def _given(name: ast.Name | ast.Attribute, point: Point) -> Binding | None:
     node = name.value if isinstance(name, ast.Attribute) else name
     binding = unrefined(point.lookup(node.id)) if isinstance(node, ast.Name) else None
-    given = unrefined(binding.binding) if isinstance(binding, Handed) else None
-    if not isinstance(name, ast.Attribute):
+    if not isinstance(binding, Handed):
+        return None
+    given = unrefined(binding.binding)
+    if node is name:
         return given
     owner = given._value.obj if isinstance(given, Fixed) and given._value is not None else None
     return unrefined(owner.given.get(name.attr)) if isinstance(owner, Instance) else None

@@ -127,11 +127,13 @@ class Walk:
 
     def if_(self, node: ast.If) -> bool:
         self.note(node.test)
-        return self.branches([lambda: self._branch(node.test, True, node.body),
-                              lambda: self._branch(node.test, False, node.orelse)])
+        decided = outcome(node.test, self.scope.here())
+        return self.branches([lambda: self._branch(node.test, True, node.body, decided),
+                              lambda: self._branch(node.test, False, node.orelse, decided)])
 
-    def _branch(self, test: ast.expr, truth: bool, body: list[ast.stmt]) -> bool:
-        if outcome(test, self.scope.here()) is (not truth):
+    def _branch(self, test: ast.expr, truth: bool, body: list[ast.stmt], decided: bool | None) -> bool:
+        """What is walked where a test comes to `truth`, unless it is `decided` that it does not."""
+        if decided is (not truth):
             return False
         self.assume(test, truth)
         if says_training(test) is not (not truth):
@@ -261,7 +263,7 @@ class Walk:
         self.note(node.test)
         self.assume(node.test, True)
         self._leave(frame, self.block(node.body))
-        return self._after(frame, lambda: self._branch(node.test, False, node.orelse))
+        return self._after(frame, lambda: self._branch(node.test, False, node.orelse, outcome(node.test, self.scope.here())))
 
     def leave_loop(self, node: Any) -> bool:
         if self.loops and isinstance(node, ast.Break):
