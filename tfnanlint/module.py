@@ -21,20 +21,11 @@ def _first_row(statement: tuple[ast.expr, int]) -> int:
     return statement[0].lineno
 
 
-def _row(statement: ast.stmt) -> int:
-    return statement.lineno
-
-
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def _end(node: ast.expr | ast.stmt) -> int:
     return node.end_lineno or node.lineno
-
-
-def _index(body: list[ast.stmt], row: int) -> int:
-    """Which statement of a body is the last that begins at or above a row."""
-    return max(bisect_right(body, row, key=_row) - 1, 0)
 
 
 def _block(node: ast.AST, row: int) -> list[ast.stmt]:
@@ -89,6 +80,7 @@ class Module:
         self._expressions: dict[int, list[tuple[ast.AST, Point]]] = {}
         self._chains: dict[int, list[ast.AST]] = {}
         self._computed: dict[int, list[ast.AST] | None] = {}
+        self._begins: dict[int, list[int]] = {}  # by the id of a block: the rows of its statements
         # The blocks around the row that was asked for last, and what the statements around each compute: the next row is near.
         self._around: list[tuple[list[ast.stmt], list[ast.AST]]] = [(source.tree.body, [])]
         self.scope = Scope(source.tree, None, self)
@@ -98,13 +90,20 @@ class Module:
         for block in source.blocks:
             walk.block(block)
 
+    def _index(self, body: list[ast.stmt], row: int) -> int:
+        """Which statement of a block is the last that begins at or above a row."""
+        begins = self._begins.get(id(body))
+        if begins is None:
+            begins = self._begins[id(body)] = [statement.lineno for statement in body]
+        return max(bisect_right(begins, row) - 1, 0)
+
     def _declared(self, rows: list[int]) -> frozenset[str]:
         """The names in the `global` statements that stand in some rows."""
         found: set[str] = set()
         for row in rows:
             body = self.source.tree.body
             while body:
-                node = body[_index(body, row)]
+                node = body[self._index(body, row)]
                 if isinstance(node, ast.Global):
                     found.update(node.names)
                 body = _block(node, row)
@@ -120,7 +119,8 @@ class Module:
             cls.close()
         self.scope.close()
         self.masks = self.assertions = self.project = None
-        for kept in (self.endings, self.functions, self.classes, self._calls, self._expressions, self._chains, self._computed, self._around):
+        for kept in (self.endings, self.functions, self.classes, self._calls, self._expressions, self._chains, self._computed, self._begins,
+                     self._around):
             kept.clear()
         del self.scope
 
@@ -156,7 +156,7 @@ class Module:
             around = self._chains[row] = []
             body = self.source.tree.body
             while body:
-                node = body[_index(body, row)]
+                node = body[self._index(body, row)]
                 if not node.lineno <= row <= _end(node):
                     break
                 if isinstance(node, _DEFINITIONS):
@@ -176,7 +176,7 @@ class Module:
             around.pop()
         body, found = around[-1]
         while body:
-            index = _index(body, row)
+            index = self._index(body, row)
             node = body[index]
             parts = _COMPUTED.get(type(node))
             if parts is None or not node.lineno <= row <= _end(node) or index and _end(body[index - 1]) >= row:
