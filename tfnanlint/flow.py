@@ -15,7 +15,7 @@ from tfnanlint.expressions import _COMPARISONS, _OPERATORS, Interpreter
 from tfnanlint.findings import Certainty, Finding, Setup
 from tfnanlint.gradients import Gradients
 from tfnanlint.module import Module
-from tfnanlint.nodes import nodes_in
+from tfnanlint.nodes import LEAVES, nodes_in
 from tfnanlint.ops import Op
 from tfnanlint.project import Facts, Project, adopt, remember
 from tfnanlint.rules import Context, Rule
@@ -44,6 +44,7 @@ _UNDIFFERENTIATED = frozenset(("stop_gradient", "evaluate", "run", "numpy"))
 # Words in the names of functions that show what they are given. Any other may train on it (`model.compile(loss=...)`).
 _SHOWING = frozenset("print log logging info debug warning summary summaries scalar histogram image text collect report "
                      "record plot show".split())
+_JUDGED = frozenset((ast.Call, ast.BinOp, ast.AugAssign, ast.Compare))
 _DATA_METHODS = frozenset(("map", "filter", "flat_map"))
 
 
@@ -343,7 +344,7 @@ class File:
 
     def _may_yield(self, expression: ast.AST) -> bool:
         if expression not in self._yielding:
-            self._yielding[expression] = any(map(self._sought, nodes_in(expression)))
+            self._yielding[expression] = any(type(node) in _JUDGED and self._sought(node) for node in nodes_in(expression))
         return self._yielding[expression]
 
     def _sought(self, node: ast.AST) -> bool:
@@ -383,6 +384,8 @@ class File:
         leaves = self.subscribed.leaves
         while stack:
             node, point, stopped = stack.pop()
+            if type(node) in LEAVES:
+                continue
             if isinstance(node, ast.Call):
                 name = leaf(node.func.func if isinstance(node.func, ast.Call) else node.func)
                 if name in leaves or name in self.marks.objects or isinstance(node.func, ast.Name) and self._renamed(name, point):

@@ -21,6 +21,7 @@ def _first_row(statement: tuple[ast.expr, int]) -> int:
     return statement[0].lineno
 
 
+_REPLACING = frozenset(("setter", "deleter"))  # the methods of a property that are not what its name gives
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
@@ -128,7 +129,7 @@ class Module:
         """The function defined by `node` at `point`; the first one is the one that is judged."""
         owner = self.classes.get(point.scope.node) if isinstance(point.scope.node, ast.ClassDef) else None
         function = Function(node, point, self, owner)
-        if owner is not None and point.scope is owner.scope and not {"setter", "deleter"}.intersection(function.decorators):
+        if owner is not None and point.scope is owner.scope and _REPLACING.isdisjoint(function.decorators):
             owner.methods[node.name] = function
         self.functions.setdefault(node, function)
         return function

@@ -9,6 +9,7 @@ import ast
 from collections.abc import Sequence
 from typing import Any, Callable
 
+LEAVES = frozenset((ast.Name, ast.Constant))  # nothing stands inside of them
 _MARKS = (ast.expr_context, ast.operator, ast.cmpop, ast.unaryop, ast.boolop)
 
 

@@ -20,6 +20,9 @@ from tfnanlint.scopes import (Assigned, Binding, Element, Fixed, Imported, Itera
                               refinements, unrefined)
 from tfnanlint.values import Value
 
+# What gives an object that has a name already, and what may give a part or another form of one.
+_NAMING, _SHARING = frozenset((ast.Name, ast.Attribute, ast.IfExp)), frozenset((ast.Call, ast.Subscript))
+
 
 class Walk:
     """Walks the body of one scope."""
@@ -208,8 +211,11 @@ class Walk:
 
     # Loops
 
-    def _enter(self, body: list[ast.stmt]) -> LoopFrame:
-        names, bound = {}, Bindings(body)
+    def _enter(self, node: Any) -> LoopFrame:
+        bound = getattr(node, "bound", None)
+        if bound is None:  # kept with the tree, for bodies are walked often
+            bound = node.bound = Bindings(node.body)
+        names = {}
         for path in sorted(bound.with_aliases(self.copies, self.views)):
             if path not in bound.paths and self._module(path):
                 continue
@@ -250,7 +256,7 @@ class Walk:
         self.note(node.iter)
         iterable = Assigned(node.iter, self.scope.here())
         copy_items(self.copies, node.target, node.iter)
-        frame = self._enter(node.body)
+        frame = self._enter(node)
         self.target(node.target, Iterated(iterable))
         self._leave(frame, self.block(node.body), runs(node.iter))
         return self._after(frame, lambda: self.block(node.orelse))
@@ -259,7 +265,7 @@ class Walk:
         endless = isinstance(node.test, ast.Constant) and bool(node.test.value)
         if isinstance(node.test, ast.Constant) and not endless:
             return self.block(node.orelse)
-        frame = self._enter(node.body)
+        frame = self._enter(node)
         self.note(node.test)
         self.assume(node.test, True)
         self._leave(frame, self.block(node.body))
@@ -411,18 +417,21 @@ class Walk:
     def assign(self, node: ast.Assign) -> None:
         value = node.value
         self.note(value)
-        binding = Assigned(value, self.scope.here())
-        if isinstance(value, ast.Lambda):
+        binding, kind = Assigned(value, self.scope.here()), type(value)
+        views: list[str] = []
+        if kind is ast.Lambda:
             value.named = True
-        if (call := popped(value)) is not None:
-            self._changed_by(call)
+        elif kind in _SHARING:
+            views = shared(value)
+            if (call := popped(value)) is not None:
+                self._changed_by(call)
         for target in node.targets:
             if type(target) is ast.Name:
                 self.bind(target.id, binding)
-                if isinstance(value, (ast.Name, ast.Attribute, ast.IfExp)):
+                if kind in _NAMING:
                     copy(self.copies, target.id, copied(value))
-                elif isinstance(value, (ast.Call, ast.Subscript)):
-                    copy(self.views, target.id, [path for path in shared(value) if not self._module(path)])
+                elif views:
+                    copy(self.views, target.id, [path for path in views if not self._module(path)])
             else:
                 self.target(target, binding)
         if len(node.targets) > 1:

@@ -13,7 +13,7 @@ from tfnanlint.aliases import place_of
 from tfnanlint.assumptions import Assumptions
 from tfnanlint.calls import Function, Recast, defaults_of
 from tfnanlint.conditions import leaf
-from tfnanlint.nodes import parts_of
+from tfnanlint.nodes import LEAVES, parts_of
 from tfnanlint.scopes import Assigned, Binding, Element, Iterated, Parameter, Point
 
 
@@ -92,6 +92,8 @@ class Subexpressions(Assumptions):
         stack = [(expression, point)]
         while stack:
             node, here = stack.pop()
+            if type(node) in LEAVES:
+                continue
             if isinstance(node, ast.Call) and leaf(node.func) == name:
                 yield node, here
             parts = self.parts(node, here)
