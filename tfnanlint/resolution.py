@@ -42,9 +42,9 @@ def _namespace(name: str) -> Namespace:
 def _bound_in(scope: Scope, node: ast.expr) -> bool:
     """Whether a name or attribute chain begins with a name that a scope binds, or with another expression; else it means the same in
     every call of the function."""
-    while isinstance(node, ast.Attribute):
+    while type(node) is ast.Attribute:
         node = node.value
-    return not isinstance(node, ast.Name) or node.id in scope.history or node.id in scope.shared
+    return type(node) is not ast.Name or node.id in scope.history or node.id in scope.shared
 
 
 def asks_size(function: ast.expr, point: Point) -> bool:
@@ -71,15 +71,17 @@ class Resolution(Subexpressions):
         if point.over is not None:
             return self._resolve(node, point, 0)
         scope = point.scope
-        if node in scope.callees:
-            return scope.callees[node]
+        found = scope.callees.get(node, UNASKED)
+        if found is not UNASKED:
+            return found
         always = scope.function.callees if scope.function is not None else scope.callees
-        if node not in always:
+        found = always.get(node, UNASKED)
+        if found is UNASKED:
             found = self._resolve(node, point, 0)
             if _bound_in(scope, node):
                 always = scope.callees
             always[node] = found
-        return always[node]
+        return found
 
     def _resolve(self, node: ast.expr, point: Point, depth: int) -> str | None:
         if isinstance(node, ast.Attribute):

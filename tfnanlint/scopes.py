@@ -508,6 +508,13 @@ def may_be_mask(test: Any, truth: bool) -> bool:
     return known[truth]
 
 
+def refined_by(test: ast.expr, truth: bool, point: Point) -> list[tuple[ast.expr, str, ast.expr, Point]]:
+    """All of `refinements`; without a search for masks where the test can be none."""
+    if may_be_mask(test, truth):
+        return list(refinements(test, truth, point))
+    return [(node, path, test, point) for path, node in spoken_of(test, truth)]
+
+
 def refinements(test: ast.expr, truth: bool, point: Point) -> Iterator[tuple[ast.expr, str, ast.expr, Point]]:
     """(expression, path, test, where the test was made) for each path that a test says something of.
 

@@ -17,7 +17,7 @@ from tfnanlint.nodes import caught, declared, loaded, nodes_in
 from tfnanlint.outcomes import outcome
 from tfnanlint.rows import within
 from tfnanlint.scopes import (Assigned, Binding, Element, Fixed, Imported, Iterated, Joined, Loop, Point, Raised, Refined, Scope, Stored,
-                              refinements, unrefined)
+                              refined_by, unrefined)
 from tfnanlint.values import Value
 
 # What gives an object that has a name already, and what may give a part or another form of one.
@@ -107,17 +107,18 @@ class Walk:
 
     def _before(self, path: str, time: int) -> Binding | None:
         """What an attribute or element holds that this function has not assigned yet."""
-        point = Point(self.scope, time)
-        if path == root_of(path) or point.lookup(root_of(path)) is None:
+        root = root_of(path)
+        if root == path:
             return None
-        return Held(path, point)
+        point = Point(self.scope, time)
+        return Held(path, point) if point.lookup(root) is not None else None
 
     def assume(self, test: ast.expr, truth: bool) -> None:
         """Refine what the test speaks of."""
         if type(test) is not ast.Name and not spoken_of(test, truth):
             return
         point = self.scope.here()
-        for node, path, test, then in list(refinements(test, truth, point)):
+        for node, path, test, then in refined_by(test, truth, point):
             base = self.scope.at(path)
             if base is None:
                 if path == root_of(path) or path not in self.scope.history and not self._rooted(path):
@@ -212,10 +213,9 @@ class Walk:
     # Loops
 
     def _enter(self, node: Any) -> LoopFrame:
-        bound = getattr(node, "bound", None)
+        names, bound = {}, getattr(node, "bound", None)
         if bound is None:  # kept with the tree, for bodies are walked often
             bound = node.bound = Bindings(node.body)
-        names = {}
         for path in sorted(bound.with_aliases(self.copies, self.views)):
             if path not in bound.paths and self._module(path):
                 continue
@@ -476,7 +476,8 @@ class Walk:
             whole = viewed(held)
             if whole is not None and (under := self._held(whole)) is not None:  # `row = table[i]; row[j] = x`
                 self._change(whole, lambda held: Stored(held, None, binding), under)
-        if (path := path_of(node)) is not None:
+        path = f"{owner}.{node.attr}" if owner and isinstance(node, ast.Attribute) else path_of(node)
+        if path is not None:
             self.bind(path, binding)
             for alias, surely in aliases:
                 self._also(alias + path[len(owner or ""):], binding, surely)
