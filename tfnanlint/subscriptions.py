@@ -161,25 +161,34 @@ def _by_initials(words: Iterable[str]) -> str:
     return "|".join(f"{re.escape(initial)}(?:{'|'.join(found)})" for initial, found in rests.items())
 
 
-# For some rules: the pieces of text that each of them needs, and what finds their words.
-_needed: dict[tuple[Rule, ...], tuple[tuple[tuple[str, ...], ...], re.Pattern[str] | None]] = {}
+# What a rule needs; the pieces of text of which one has to stand in a file; and each part of it that one op only needs, with its piece.
+Need = tuple[tuple[str, ...], tuple[str, ...], tuple[tuple[str, tuple[str]], ...]]
+
+# For some rules: what each of them needs, and what finds their words.
+_needed: dict[tuple[Rule, ...], tuple[tuple[Need, ...], re.Pattern[str] | None]] = {}
 _standing: dict[tuple, Subscriptions] = {}
 _cache: dict[tuple, Subscriptions] = {}
 
 
-def _met(needs: tuple[str, ...], source: Source) -> list[Any]:
+def _need(needs: tuple[str, ...]) -> Need:
+    """What a rule needs, taken apart once for all files."""
+    return (needs, tuple([piece for piece in needs if ":" not in piece]),
+            tuple([(need, (need.partition(":")[2],)) for need in needs if ":" in need]))
+
+
+def _met(need: Need, source: Source) -> list[Any]:
     """What a rule needs, if it stands in a file, and each part of it that one op only needs, if that does."""
-    for_all = tuple([piece for piece in needs if ":" not in piece])
-    return [needs, *[need for need in needs if ":" in need and source.holds((need.partition(":")[2],))]] if source.holds(for_all) else []
+    needs, for_all, parts = need
+    return [needs, *[part for part, piece in parts if source.holds(piece)]] if source.holds(for_all) else []
 
 
 def subscriptions(rules: Iterable[Rule], source: Source) -> Subscriptions:
     """What `rules` look at in a file: it hangs on few pieces of its text."""
     rules = tuple(rules)
     if rules not in _needed:
-        _needed[rules] = tuple(dict.fromkeys(one.needs for one in rules if one.needs)), _behind_dots(rules)
+        _needed[rules] = tuple(map(_need, dict.fromkeys(one.needs for one in rules if one.needs))), _behind_dots(rules)
     needed, pattern = _needed[rules]
-    standing = frozenset([met for needs in needed for met in _met(needs, source)])
+    standing = frozenset([met for need in needed for met in _met(need, source)])
     if (rules, standing) not in _standing:
         key = tuple((one, targets) for one in rules if (targets := one.targets(standing)))
         if key not in _cache:
