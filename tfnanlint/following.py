@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tfnanlint import calls
 from tfnanlint.calls import Bound, ClassObject, Function, Instance, Parent, Recast
 from tfnanlint.callers import local_name
+from tfnanlint.compiled import Compiled
 from tfnanlint.conditions import leaf
 from tfnanlint.fields import FieldNames, Fields
 from tfnanlint.names import canonical, is_tensorflow
@@ -15,7 +16,6 @@ from tfnanlint.nodes import nodes_in
 from tfnanlint.ops import Op
 from tfnanlint.ops.python import limit
 from tfnanlint.ops.transfer import several
-from tfnanlint.policies import Policies
 from tfnanlint.scopes import COMPUTING, Assigned, Binding, Fixed, Joined, Loop, Parameter, Point, Refined, Scope, Shared, adds, heard, unrefined
 from tfnanlint.site import Site
 from tfnanlint.statements import Walk
@@ -39,7 +39,7 @@ MAX_LONG = 3  # calls around one of a long function: what one further inside giv
 _LASTING = frozenset(("number", "none", "function", "layer", "instance", "class", "dtype", "string"))  # what nobody changes in an object that holds it
 
 
-class Following(Policies):
+class Following(Compiled):
     """The part of the interpreter that goes into callees and out to callers."""
 
     def apply(self, callee: Value, positional: list[Binding], keywords: dict[str, Binding], node: ast.Call | None = None,
@@ -184,7 +184,7 @@ class Following(Policies):
         mark, parameter.stamp = len(self.reads), self.next_stamp()
         self.asking += 1
         try:
-            arriving = self._of_keras(parameter, names) or self._arriving(parameter)
+            arriving = self.of_keras(parameter, names) or self._arriving(parameter)
         finally:
             parameter.stamp = 0
             self.asking -= 1
@@ -210,55 +210,6 @@ class Following(Policies):
             return arriving.but(zero=True, origin=arriving.origin)
         outer = isinstance(arriving.origin, Note) and arriving.origin.outer
         return arriving.but(zero=True, origin=Note(note.text, note.node, note.source, arriving.origin, passed=not outer, outer=outer, parameter=note.parameter))
-
-    def _of_keras(self, parameter: Parameter, names: list[str]) -> Value | None:
-        """What Keras hands to a loss of the program, a function or an object given to `compile`: labels and predictions."""
-        function = parameter.function
-        names = names[1:] if function.bound else names
-        if parameter.name not in names[:2] or function.bound and function.name != "call":
-            return None
-        models = self._models_with(function)
-        if not models:
-            return None
-        role = ("labels", "predictions")[names.index(parameter.name)]
-        outer = Note(f"the {role} that Keras hands to {function.name}()", function.node, function.module.source, outer=True)
-        if role == "labels":
-            return unknown(origin=outer)
-        given = self.joined([self._output(model) for model in models])
-        return given if given.known and given.kind == "tensor" else unknown(origin=outer)
-
-    def _output(self, model: Value) -> Value:
-        """What a model gives for any input, with the place where the model is made in its origin."""
-        made = getattr(model.obj, "site", None)
-        where = (made.node, made.point) if isinstance(made, Site) else (None, None)
-        return self.apply(model, [Fixed(unknown("tensor"))], {}, *where)
-
-    def is_compiled(self, function: Function) -> bool:
-        """Whether a function of the program is given to `compile` as a loss."""
-        return bool(self._models_with(function))
-
-    def _models_with(self, function: Function) -> list[Value]:
-        """The models that are compiled with a function, or an object with that method, as a loss: in its file, and in those that import it,
-        or the function that makes it."""
-        outer = function
-        while outer.point.scope.function is not None:
-            outer = outer.point.scope.function
-        return [model for module in self._modules_with_calls(outer, "compile") for loss, model in self.compiled(module) if _is_loss(loss, function)]
-
-    def compiled(self, module: Module) -> list[tuple[Value, Value]]:
-        """(loss, model) for every loss that a `compile` in a file is given, alone or in a list or dict."""
-        return self.once(self._compiled, module, [], self._found_compiled, module)
-
-    def _found_compiled(self, module: Module) -> list[tuple[Value, Value]]:
-        found = []
-        for call, point in module.calls_to("compile", self) if ".compile(" in module.source.text else ():
-            node = next((k.value for k in call.keywords if k.arg == "loss"), call.args[1] if len(call.args) > 1 else None)
-            if node is None or not isinstance(call.func, ast.Attribute):
-                continue
-            loss, model = self.evaluate(node, point), self.evaluate(call.func.value, point)
-            several = loss.obj.values() if isinstance(loss.obj, dict) else loss.obj if isinstance(loss.obj, tuple) else (loss,)
-            found += [(one, model) for one in several]
-        return found
 
     def _annotated(self, function: Function, name: str) -> Value | None:
         """An instance of the class of the program that a parameter is annotated with."""
@@ -582,14 +533,6 @@ def _reads_itself(binding: Binding, attr: str) -> bool:
 def _bindings(scope: Scope, path: str) -> list[Binding]:
     entry = scope.history.get(path)
     return [b for b in entry[1] if b is not None and not isinstance(b, Loop)] if entry else []
-
-
-def _is_loss(loss: Value, function: Function) -> bool:
-    """Whether a loss is a function of the program, or an object with that method."""
-    target = loss.obj.function if isinstance(loss.obj, Bound) else loss.obj
-    if isinstance(target, Instance):
-        return function.owner is target.cls
-    return isinstance(target, Function) and target.node is function.node
 
 
 def _public(function: Function) -> bool:
