@@ -22,7 +22,7 @@ https://www.tensorflow.org/api_docs/python/tf/nn/softmax
 
 from __future__ import annotations
 
-from tfnanlint.api import INF, Any, Certainty, Claim, Context, Finding, Fix, Iterator, Note, Site, Value, absorbed, evidence, plain, rule
+from tfnanlint.api import INF, Any, Certainty, Claim, Context, Finding, Fix, Iterator, Note, Site, Value, absorbed, ast, evidence, plain, rule
 
 # Ops in the origin of a mask that leaves an entry open in every row.
 OPEN = frozenset(("tf.linalg.band_part", "tf.math.top_k", "tf.nn.top_k", "tf.reduce_max", "tf.sort", "tf.eye", "tf.argmax", "np.tril",
@@ -57,8 +57,15 @@ def multiplied(times: Site, here: Context) -> Iterator[Finding]:
     """(1 - mask) * -inf, whatever it is added to."""
     for c, m in (("x", "y"), ("y", "x")):
         mask = times.value(m)
-        if infinite(times.value(c)) and mask.zero and mask.kind not in ("number", "array") and evidence.from_mask(plain(mask)):
+        if (infinite(times.value(c)) and mask.zero and mask.kind not in ("number", "array") and evidence.from_mask(plain(mask))
+                and not patched(times, here)):
             yield here.finding(times, m, PRODUCT, Certainty.MUST, help=CHOOSE)
+
+
+def patched(product: Site, here: Context) -> bool:
+    """Whether what a product is handed to at once takes its NaN out: `nan_to_zero(-inf * (1 - mask))`. Nothing trains a mask."""
+    outer = next(iter(here.around(product.node)), None)
+    return isinstance(outer, ast.Call) and product.node in outer.args and product.point is not None and not here.value(outer, product.point).nan
 
 
 def outcome(site: Site, x: Value) -> str:

@@ -16,6 +16,7 @@ _CHECKS = {
 _PAIR_CHECKS = {"assert_greater": ">", "assert_greater_equal": ">=", "assert_less": "<", "assert_less_equal": "<=",
                 "assert_equal": "==", "assert_none_equal": "!="}
 _FINITE = frozenset({"is_finite", "isfinite", "assert_all_finite", "check_numerics"})
+_NAN = frozenset({"is_nan", "isnan"})
 ASSERTIONS = frozenset(_CHECKS) | frozenset(_PAIR_CHECKS) | {"assert_all_finite", "Assert"}
 _MAGNITUDES = frozenset({"abs", "absolute", "fabs"})
 _NEVER = (ast.Lambda, ast.GeneratorExp, ast.ListComp)
@@ -88,7 +89,7 @@ def spoken_of(test: Any, truth: bool) -> tuple[tuple[str, ast.expr], ...]:
 def facts(test: ast.expr, truth: bool) -> Iterator[Fact]:
     """(expression, relation, other side) for everything that surely holds when `test` is `truth`.
 
-    Relations are > >= < <= == !=, "finite", and "beyond" for what has at least the magnitude of the other side. The other side is an expression or a number. A relation that follows
+    Relations are > >= < <= == !=, "finite", "number" (no NaN), and "beyond" for what has at least the magnitude of the other side. The other side is an expression or a number. A relation that follows
     from a comparison that failed is marked with "?": NaN makes every comparison fail.
     """
     match test:
@@ -156,6 +157,8 @@ def _call(name: str, args: list[ast.expr], truth: bool) -> Iterator[Fact]:
     elif name in ("reduce_any", "any") and args:
         if not truth:
             yield from facts(args[0], False)
+    elif name in _NAN and len(args) == 1 and not truth:
+        yield (args[0], "number", 0.0)
     elif truth:
         yield from _check(name, args)
 

@@ -558,6 +558,8 @@ def related(value: Value, relation: str, bound: Value) -> Value:
         return found.but(nan=True, zero=found.zero, token=found.token) if value.nan and found is not value else found
     if relation == "finite":
         return value.but(nan=False, inf=False, zero=value.zero, token=value.token)
+    if relation == "number":
+        return value.but(nan=False, zero=value.zero, token=value.token)
     if bound.kind not in NUMERIC_KINDS or bound.emptied:  # what holds for all of none says nothing
         return value
     dtype = "float64" if value.kind == "number" else value.dtype

@@ -42,11 +42,11 @@ op("tf.nn.log_softmax", "tf.math.log_softmax ops.log_softmax keras.activations.l
 
 def sparsemax(x: Value) -> Value:
     """What is left of logits above a threshold, which Keras takes from the sum of all running sums: logits below 0 put it too low,
-    and what is left has no bound. Where z - (z - 1) is 0 nothing supports the threshold: it is -Inf.
+    and what is left has no bound. Beside NaN it is Inf. Where z - (z - 1) is 0 nothing supports the threshold: it is -Inf.
     """
     reach, exact = max(abs(x.lo), abs(x.hi)), 2 / t.limits_of(x.dtype).eps  # 2 ** 24: behind it z - 1 is z, or z - 2
     hi = INF if x.lo < 0 else 1.0 if reach <= exact else 2.0
-    return Value(0.0, hi, nan=x.nan or x.inf, inf=x.inf or exact < reach < INF, dtype=x.dtype)
+    return Value(0.0, hi, nan=x.nan or x.inf, inf=x.nan or x.inf or exact < reach < INF, dtype=x.dtype)
 
 
 op("ops.sparsemax", "keras.activations.sparsemax", "logits axis", t.unary(sparsemax), untested="keras.ops; no float16")
