@@ -290,3 +290,9 @@ def test_encodings_are_those_of_python():
                 decode(data)
         else:
             assert decode(data) == expected, data
+
+
+def test_a_table_filled_line_by_line(tmp_path):
+    lines = "".join(f"table[key{i}] = [{i}]\n" for i in range(900))
+    (tmp_path / "table.py").write_text(f"import tensorflow as tf\ntable = {{}}\n{lines}x = tf.math.log(things[table])\n")
+    assert findings(tmp_path, "table.py") == []

@@ -378,11 +378,12 @@ class _Search:
 
     def _thrown_out(self, site: Site, param: str, domain: Domain) -> bool:
         """Whether what arrives where the test throws the result away surely lies outside, in part: who adds 1e-6 to x and chooses by
-        `x >= 0` has said that x may be negative."""
+        `x >= 0` has said that x may be negative. By `x > 0` he may have thought of 0 alone, and so by `x >= 1e-6`."""
         if self.test.node is None:
             return False
         opposite = _Search(self.interpreter, self.choice, self.param, Test(self.test.node, not self.test.truth, self.test.point))
-        return domain.clear(opposite.under(site, param))
+        signs = any(bound.exact and bound.lo == 0 and relation.rstrip("?") in ("<", ">", ">=") for _, relation, bound in opposite.facts)
+        return signs and domain.clear(opposite.under(site, param))
 
     def _finite(self, site: Site) -> bool:
         """Whether the test asks for the result itself to be finite."""

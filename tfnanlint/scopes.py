@@ -266,6 +266,7 @@ class Fixed(Binding):
         self._value = value
 
 
+_LONG_CHAIN = 40
 UNASKED: Any = object()
 
 
@@ -395,6 +396,14 @@ class Stored(Binding):
         self.item = item
 
     def compute(self, interpreter: Interpreter) -> Value:
+        chain: list[Stored] = []
+        base = self.base
+        while isinstance(base, Stored) and base._value is None:
+            chain.append(base)
+            base = base.base
+        if len(chain) > _LONG_CHAIN:  # a table filled line by line: from its beginning, for the stack does not hold all of it
+            for one in reversed(chain):
+                one.value(interpreter)
         return interpreter.stored(self.base.value(interpreter), self.key, self.item.value(interpreter))
 
 
