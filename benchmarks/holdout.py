@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Download a corpus that no rule was tuned on: holdout.py DIR [--pins FILE]
 
-Fetches the wheels that a list beside this script (`holdout.txt`; `fresh_a.txt` to `fresh_g.txt` came later) pins by version
+Fetches the wheels that a list beside this script (`holdout.txt`; `fresh_a.txt` to `fresh_i.txt` came later) pins by version
 and SHA-256 with pip (no dependencies; nothing is installed or imported)
 and unpacks their .py files to DIR/<package>/. Third-party code: read it, lint it, never commit it. A package that
 already stands in DIR is left alone.
