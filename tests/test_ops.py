@@ -248,9 +248,11 @@ def test_numbers_that_are_reached(row):
     numbers = np.array([-100, -20, -3, -1, -0.5, 0, 0.5, 1, 3, 20, 100], "float32")
     pairs = np.array(list(itertools.product(numbers, numbers)))
     names = parameters(row)
-    arrays = {names[0]: pairs} if len(names) == 1 else {name: pairs[:, [i]] for i, name in enumerate(names)}
-    _, results = executed(row, arrays)
-    assert all((results == number).any() for number in row.reaches)
+    found = []
+    for part in (pairs, pairs[-5:]):  # of many rows some processors compute softmax otherwise, with a maximum of 0.99999994
+        arrays = {names[0]: part} if len(names) == 1 else {name: part[:, [i]] for i, name in enumerate(names)}
+        found += executed(row, arrays)[1].ravel().tolist()
+    assert set(row.reaches) <= set(found)
 
 
 def test_variables_are_the_rows_that_say_what_they_start_with():
