@@ -65,7 +65,10 @@ def multiplied(times: Site, here: Context) -> Iterator[Finding]:
 def patched(product: Site, here: Context) -> bool:
     """Whether what a product is handed to at once takes its NaN out: `nan_to_zero(-inf * (1 - mask))`. Nothing trains a mask."""
     outer = next(iter(here.around(product.node)), None)
-    return isinstance(outer, ast.Call) and product.node in outer.args and product.point is not None and not here.value(outer, product.point).nan
+    if not isinstance(outer, ast.Call) or product.node not in outer.args or product.point is None:
+        return False
+    left = here.value(outer, product.point)
+    return left.known and not left.nan  # of a function that nobody knows nothing is said
 
 
 def outcome(site: Site, x: Value) -> str:
