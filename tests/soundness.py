@@ -116,8 +116,8 @@ class Run:
     NaN and Inf are said where the program shows them. An input of which nothing is known, and a number without a bound that
     overflows, are said to be neither: what comes after such a number in the same run may be NaN or Inf too (`open`). So may what comes
     after a number without a bound beyond `large`: the next statement shows the mean of its squares, not the squares, or a softmax
-    in float16, not what is cast to it. What is not known is taken to have elements: where it arrives without any, its sums, means and
-    sizes are other ones from there on (`lost`).
+    in float16, not what is cast to it. And what divides by a subnormal number that NumPy kept: it is 0 to TensorFlow. What is not known is taken to have elements: where it arrives without any, its sums, means and
+    sizes are other ones from there on (`lost`). So is a product with truths of which nothing is known: it is one of truths.
     """
 
     def __init__(self, large: float = _ROOT) -> None:
@@ -147,13 +147,15 @@ class Run:
         name = getattr(dtype, "name", str(dtype)) if dtype is not None else ""
         unknown = value.dtype in (None, MIXED)
         if name and not unknown and value.kind == "tensor" and hasattr(dtype, "as_numpy_dtype") and value.dtype != name:
-            return f"dtype is {name}, not {value.dtype}"
+            self.lost = name == "bool" and getattr(value.origin, "library", "") == "operator"
+            return "" if self.lost else f"dtype is {name}, not {value.dtype}"
         self.numbers += arrays[0].size
         if not value.known and not arrays[0].size:
             self.lost = True
             return ""
         if not hasattr(dtype, "as_numpy_dtype") and ((arrays[0] != 0) & (abs(arrays[0]) < SMALLEST["float32"])).any():
             self.nothing = _FLUSHED
+            self.open |= not value.zero  # what is not 0 to NumPy is to TensorFlow, and divided by
         large = _HALF_ROOT if name == "float16" else self.large
         self.open |= any(INF > abs(number) > large and (value.hi if number > 0 else value.lo) == math.copysign(INF, number)
                          for number in _ends(np, arrays[0]))

@@ -176,6 +176,24 @@ def test_outputs_lie_in_the_range_of_the_layer(made, shape):
                     check(part, array, f"{made!r} on [{lo}, {hi}], weights {size}, training {training}")
 
 
+# Of a closed box either infinity may be an element: x / norm(x), whose norm underflows.
+INFINITE = [((0.0, 1.0), (INF, INF)), ((0.25, 0.75), (-INF, -INF)), ((-1.0, 1.0), (INF, -INF))]
+
+
+@pytest.mark.parametrize("made, shape", [case for case in LAYERS if case[0].name not in ("InputLayer", "MultiHeadAttention")], ids=repr)
+def test_outputs_of_infinities_lie_in_the_range_of_the_layer(made, shape):
+    layer, value = made.build(), made.value()
+    for (lo, hi), odd in INFINITE:
+        x = points(lo, hi, shape)
+        x.flat[1::7], x.flat[2::11] = odd
+        given = Value(lo, hi, dtype="float32", inf=True)
+        expected = called(value, given, value.obj.site)
+        parts = expected.obj if expected.kind == "sequence" else (expected,)
+        for part, array in zip(parts, outputs(layer(x)), strict=True):
+            if part.kind != "unknown" and (part.known or part.inf):
+                check(part, array, f"{made!r} of {given!r}")
+
+
 # Merging
 
 MERGES = [

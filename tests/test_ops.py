@@ -73,8 +73,8 @@ def boxes(dtype: str, ends: int | None) -> list[Value]:
     found += [Value(0.0, INF, False, dtype=dtype), Value(dtype=dtype)]
     some = found[:: 1 if ends is None else 9]
     found += [box.but(nan=True, zero=box.zero) for box in some]
-    # A value that can be infinite has an open bound on that side (transfer.py).
-    found += [box.but(inf=True, zero=box.zero) for box in found if unbounded(box)]
+    # A value that can be infinite has an open bound on that side (transfer.py), or none and 0 in it: x / norm(x), whose norm underflows.
+    found += [box.but(inf=True, zero=box.zero) for box in found if unbounded(box) or box.zero and any(box is one for one in some)]
     return found
 
 

@@ -236,7 +236,7 @@ def _states(site: Site, out: Value, others: int) -> Value:
     """The output, with the last states behind it when they are asked for."""
     if site.const("return_state", False) is not True:
         return out
-    return Value(kind="sequence", obj=(out, out, Value(evident=True))[:1 + others])
+    return Value(kind="sequence", obj=(out, out, Value(evident=True, nan=out.nan))[:1 + others])
 
 
 def lstm(site: Site, x: Value, call: Site) -> Value:
@@ -294,13 +294,15 @@ def relu(x: Value, slope: float | None, highest: float | None, threshold: float 
     def at(number: float) -> float:
         return min(highest, number) if number > threshold else slope * (number - threshold) if slope else 0.0
 
-    jump = [0.0, min(highest, threshold)] if x.lo <= threshold < x.hi else []
+    low, high = -INF if t.reaches_minus_inf(x) else x.lo, INF if t.reaches_inf(x) else x.hi
+    jump = [0.0, min(highest, threshold)] if low <= threshold < high else []
     if x.nan and threshold != 0 and slope == 0:
         jump.append(0.0)  # NaN is not above the threshold
-    ends = [at(x.lo), at(x.hi), *jump]
+    ends = [at(low), at(high), *jump]
     lo, hi = outward(min(ends), max(ends), x.dtype)
-    zero = x.zero or x.lo <= 0 <= x.hi or 0.0 in jump or (x.lo <= threshold and (slope == 0 or threshold != 0))
-    return Value(lo, hi, zero, nan=x.nan, inf=x.inf and highest == INF, dtype=x.dtype, evident=x.evident and slope > 0)
+    zero = x.zero or low <= 0 <= high or 0.0 in jump or (low <= threshold and (slope == 0 or threshold != 0))
+    infinite = t.reaches_minus_inf(x) and lo == -INF or t.reaches_inf(x) and hi == INF
+    return Value(lo, hi, zero, nan=x.nan, inf=infinite, dtype=x.dtype, evident=x.evident and slope > 0)
 
 
 def _as_op(name: str) -> Out:
@@ -320,8 +322,10 @@ def _leaky(site: Site, x: Value, call: Site) -> Value:
 
 
 def _prelu(site: Site, x: Value, call: Site) -> Value:
+    """A slope that is 0, as it starts, makes NaN of -Inf."""
     x = entered(x)
-    return x if x.lo >= 0 else Value(evident=x.known, nan=x.nan, inf=x.inf)
+    down = t.reaches_minus_inf(x)
+    return x if x.lo >= 0 and not down else Value(evident=x.known, nan=x.nan or down, inf=x.inf)
 
 
 def _elu(site: Site, x: Value, call: Site) -> Value:
@@ -329,8 +333,9 @@ def _elu(site: Site, x: Value, call: Site) -> Value:
     if alpha is None or alpha < 0:
         return unknown("tensor")
     below = t.multiply(t.subtract(t.exp(t.minimum(x, number(0.0))), number(1.0)), number(alpha))
-    lo = min(below.lo, x.lo) if x.lo < 0 else x.lo
-    lo, hi = max(lo, -alpha) if x.lo < 0 else lo, max(x.hi, below.hi) if x.hi <= 0 else x.hi
+    negative = x.lo < 0 or t.reaches_minus_inf(x)
+    lo = max(min(below.lo, x.lo), -alpha) if negative else x.lo
+    hi = max(x.hi, below.hi) if x.hi <= 0 else x.hi
     return Value(lo, hi, x.zero or x.hi < 0, nan=x.nan, inf=x.inf, dtype=x.dtype)
 
 
@@ -408,9 +413,9 @@ def dropped(x: Value, rate: float | None) -> Value:
 
 
 def _noisy(site: Site, x: Value, call: Site) -> Value:
-    """Normal noise has no bounds."""
+    """Normal noise has no bounds. What is dropped is multiplied by 0, also Inf."""
     x = entered(x)
-    return Value(evident=x.known, nan=x.nan, inf=x.inf, dtype=x.dtype)
+    return Value(evident=x.known, nan=x.nan or x.inf, inf=x.inf, dtype=x.dtype)
 
 
 layer("Dropout keras.layers.core.Dropout tf.layers.Dropout SpatialDropout1D SpatialDropout2D SpatialDropout3D",

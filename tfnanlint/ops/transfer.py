@@ -496,22 +496,22 @@ def sqrt(x: Value) -> Value:
 
 def maximum(a: Value, b: Value) -> Value:
     a, b, dtype = _meeting(a, b)
-    lo, hi = max(a.lo if not reaches_minus_inf(a) else -INF, b.lo if not reaches_minus_inf(b) else -INF), max(a.hi, b.hi)
-    zero = (a.zero and b.lo <= 0 and not b.positive) or (b.zero and a.lo <= 0 and not a.positive)
+    low, lower = -INF if reaches_minus_inf(a) else a.lo, -INF if reaches_minus_inf(b) else b.lo
+    zero = (a.zero and lower <= 0 and (lower == -INF or not b.positive)) or (b.zero and low <= 0 and (low == -INF or not a.positive))
     up = reaches_inf(a) or reaches_inf(b)
-    result = Value(lo, INF if up and lo == -INF else hi, zero, nan=a.nan or b.nan, inf=up or reaches_minus_inf(a) and reaches_minus_inf(b), dtype=dtype)
-    result.evident = a.evident and b.evident
-    return with_kind(result, a, b)
+    lo, hi = max(low, lower), INF if up and max(low, lower) == -INF else max(a.hi, b.hi)
+    inf = up or reaches_minus_inf(a) and reaches_minus_inf(b)
+    return with_kind(Value(lo, hi, zero, nan=a.nan or b.nan, inf=inf, dtype=dtype, evident=a.evident and b.evident), a, b)
 
 
 def minimum(a: Value, b: Value) -> Value:
     a, b, dtype = _meeting(a, b)
-    lo, hi = min(a.lo, b.lo), min(a.hi if not reaches_inf(a) else INF, b.hi if not reaches_inf(b) else INF)
-    zero = (a.zero and b.hi >= 0) or (b.zero and a.hi >= 0)
+    high, higher = INF if reaches_inf(a) else a.hi, INF if reaches_inf(b) else b.hi
+    zero = (a.zero and higher >= 0) or (b.zero and high >= 0)
     down = reaches_minus_inf(a) or reaches_minus_inf(b)
-    result = Value(-INF if down and hi == INF else lo, hi, zero, nan=a.nan or b.nan, inf=down or reaches_inf(a) and reaches_inf(b), dtype=dtype)
-    result.evident = a.evident and b.evident
-    return with_kind(result, a, b)
+    lo, hi = -INF if down and min(high, higher) == INF else min(a.lo, b.lo), min(high, higher)
+    inf = down or reaches_inf(a) and reaches_inf(b)
+    return with_kind(Value(lo, hi, zero, nan=a.nan or b.nan, inf=inf, dtype=dtype, evident=a.evident and b.evident), a, b)
 
 
 def clip(x: Value, low: Value, high: Value) -> Value:
