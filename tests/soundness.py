@@ -10,7 +10,7 @@ from typing import Any
 from random_programs import MAX_RANK, PARAMETERS, rank_of, settle, size_of
 from tfnanlint.dev.reveal import NUMERIC, Reveal, reveals
 from tfnanlint.source import Source
-from tfnanlint.values import FLOATS, INF, MIXED, SMALLEST, Value, rounded
+from tfnanlint.values import FLOATS, INF, MIXED, SMALLEST, Value, outward, rounded
 
 MAX_ROUNDS = 2000  # of one row in one run
 MAX_SIZE = 4_000_000  # elements: a loop over tf.one_hot adds an axis in every round until the memory is full
@@ -116,8 +116,9 @@ class Run:
     NaN and Inf are said where the program shows them. An input of which nothing is known, and a number without a bound that
     overflows, are said to be neither: what comes after such a number in the same run may be NaN or Inf too (`open`). So may what comes
     after a number without a bound beyond `large`: the next statement shows the mean of its squares, not the squares, or a softmax
-    in float16, not what is cast to it. And what divides by a subnormal number that NumPy kept: it is 0 to TensorFlow. What is not known is taken to have elements: where it arrives without any, its sums, means and
-    sizes are other ones from there on (`lost`). So is a product with truths of which nothing is known: it is one of truths.
+    in float16, not what is cast to it. And what divides by a subnormal number that NumPy kept: it is 0 to TensorFlow. What is not
+    known is taken to have elements: where it arrives without any, its sums, means and sizes are other ones from there on (`lost`). So
+    is a product with truths of which nothing is known: it is one of truths.
     """
 
     def __init__(self, large: float = _ROOT) -> None:
@@ -147,7 +148,7 @@ class Run:
         name = getattr(dtype, "name", str(dtype)) if dtype is not None else ""
         unknown = value.dtype in (None, MIXED)
         if name and not unknown and value.kind == "tensor" and hasattr(dtype, "as_numpy_dtype") and value.dtype != name:
-            self.lost = name == "bool" and getattr(value.origin, "library", "") == "operator"
+            self.lost = name == "bool" and getattr(value.origin, "name", "") == "tf.multiply"
             return "" if self.lost else f"dtype is {name}, not {value.dtype}"
         self.numbers += arrays[0].size
         if not value.known and not arrays[0].size:
@@ -155,7 +156,7 @@ class Run:
             return ""
         if not hasattr(dtype, "as_numpy_dtype") and ((arrays[0] != 0) & (abs(arrays[0]) < SMALLEST["float32"])).any():
             self.nothing = _FLUSHED
-            self.open |= not value.zero  # what is not 0 to NumPy is to TensorFlow, and divided by
+            self.open |= not value.zero  # it is 0 all the same to a division of TensorFlow
         large = _HALF_ROOT if name == "float16" else self.large
         self.open |= any(INF > abs(number) > large and (value.hi if number > 0 else value.lo) == math.copysign(INF, number)
                          for number in _ends(np, arrays[0]))
@@ -194,8 +195,8 @@ class Run:
     def _admits_elsewhere(self, value: Value, number: float, dtype: str) -> bool:
         """Whether a value of unknown dtype, which is judged as float32, admits a number of a dtype with other limits.
 
-        In float64 bound and number are rounded to float32: what a test or a constant says is said of its numbers. What is finite in
-        float64 alone counts as Inf: the bounds do not say how far float64 goes. In float16 and bfloat16 a number may miss a bound
+        In float64 bound and number are rounded to float32: what a test or a constant says is said of its numbers, and what is above
+        -1 is at least -0.99999994. What is finite in float64 alone counts as Inf: the bounds do not say how far float64 goes. In float16 and bfloat16 a number may miss a bound
         by some roundings (1/64, 1/8), which add up, more so below 6e-5. NaN and Inf are not judged there, and open the run: what is small in
         float32 is 0 in float16, and hazards are those of the dtype that is supposed.
         """
@@ -206,8 +207,9 @@ class Run:
             return True
         if FLOATS["float32"].max < abs(number) < INF:
             return self._admits(value, math.copysign(INF, number))
+        lo, hi = outward(value.lo, value.hi, None, 1)
         return value.kind != "number" and (
-            value.admits(rounded(number, None)) or min(value.lo, rounded(value.lo, None)) <= number <= max(value.hi, rounded(value.hi, None)))
+            value.admits(rounded(number, None)) or min(lo, rounded(lo, None)) <= number <= max(hi, rounded(hi, None)))
 
     def _nearly(self, value: Value, number: float) -> bool:
         """Whether a number is as near as such roundings leave it; what a step makes of it (trunc, sign) may be the next whole number."""

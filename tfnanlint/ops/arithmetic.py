@@ -26,9 +26,9 @@ def _multiply(site: Site) -> Value:
     """sign(x) * x is abs(x); the sign of a complex number is its direction. x * rsqrt(sum(x * x)) is a unit vector.
 
     `*` of a tensor of truths is "and", whatever the other one is (executed, eager and in tf.function, on 2.21)."""
-    result = _multiplied(site)
     if site.library == "operator" and (_truths(site.value("x")) or _truths(site.value("y"))):
         return Value(0.0, 1.0, True, kind="tensor", dtype="bool")
+    result = _multiplied(site)
     for param, other in (("x", "y"), ("y", "x")):
         sign = made_by(site.value(param), "tf.sign", aligned=True)
         if sign is not None and result.lo < 0 and result.dtype not in ("complex64", "complex128") and same(sign.value("x"), site.value(other)):

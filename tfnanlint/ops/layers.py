@@ -413,14 +413,21 @@ def dropped(x: Value, rate: float | None) -> Value:
 
 
 def _noisy(site: Site, x: Value, call: Site) -> Value:
-    """Normal noise has no bounds. What is dropped is multiplied by 0, also Inf."""
+    """Normal noise has no bounds."""
+    x = entered(x)
+    return Value(evident=x.known, nan=x.nan, inf=x.inf, dtype=x.dtype)
+
+
+def _alpha_dropped(site: Site, x: Value, call: Site) -> Value:
+    """Scaled and moved, so that mean and deviation stay: no bounds. What is dropped is multiplied by 0, also Inf."""
     x = entered(x)
     return Value(evident=x.known, nan=x.nan or x.inf, inf=x.inf, dtype=x.dtype)
 
 
 layer("Dropout keras.layers.core.Dropout tf.layers.Dropout SpatialDropout1D SpatialDropout2D SpatialDropout3D",
       "rate noise_shape seed", _dropped)
-layer("GaussianNoise GaussianDropout AlphaDropout", "stddev seed", _noisy)
+layer("GaussianNoise GaussianDropout", "stddev seed", _noisy)
+layer("AlphaDropout", "rate noise_shape seed", _alpha_dropped)
 
 
 def _rescaled(site: Site, x: Value, call: Site) -> Value:
