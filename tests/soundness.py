@@ -196,9 +196,9 @@ class Run:
         """Whether a value of unknown dtype, which is judged as float32, admits a number of a dtype with other limits.
 
         In float64 bound and number are rounded to float32: what a test or a constant says is said of its numbers, and what is above
-        -1 is at least -0.99999994. What is finite in float64 alone counts as Inf: the bounds do not say how far float64 goes. In float16 and bfloat16 a number may miss a bound
-        by some roundings (1/64, 1/8), which add up, more so below 6e-5. NaN and Inf are not judged there, and open the run: what is small in
-        float32 is 0 in float16, and hazards are those of the dtype that is supposed.
+        -1 is at least -0.99999994. What is finite in float64 alone counts as Inf: the bounds do not say how far float64 goes. In float16
+        and bfloat16 a number may miss a bound by some roundings (1/64, 1/8), which add up, more so below 6e-5. NaN and Inf are not judged
+        there, and open the run: what is small in float32 is 0 in float16, and hazards are those of the dtype that is supposed.
         """
         if dtype in ("float16", "bfloat16"):
             self.open |= not math.isfinite(number)

@@ -40,7 +40,7 @@ ITEMS = {
                       "code that NumPy runs; one body for both ways of a gradient; steps of training; methods that only inference calls; losses that are only read off; names of losses",
     "relations": "x - max(x); x / sum(x); E[x^2] - E[x]^2; x * mask; p and 1 - p; x - x; square and abs; cumulative forms; one_hot; "
                  "shapes and counts; norms after l2_normalize; association of constants; differentiated",
-    "dtypes": "dtype=; tf.cast; times truths; variable initialisers; float16 literals; propagated; promoted; thresholds of absorption; "
+    "dtypes": "dtype=; tf.cast; variable initialisers; float16 literals; propagated; promoted; thresholds of absorption; "
               "mixed-precision policy; set_floatx; differentiated",
     "guards": "early return; assert; tf.debugging.assert_*; tf.Assert in control dependencies; tf.cond; tf.where on the input; "
               "tf.where after the operation; if tf.reduce_any; x rebound by tf.where; boolean_mask; eps parameters; what stands in for a setting; dataclass fields; "

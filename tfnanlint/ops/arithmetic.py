@@ -6,7 +6,7 @@ from tfnanlint.ops import op
 from tfnanlint.ops import transfer as t
 from tfnanlint.ops.magnitudes import rounded_to_one, squares_of
 from tfnanlint.site import Site, made_by, same
-from tfnanlint.values import Note, Value
+from tfnanlint.values import Value
 
 op("tf.add", "tf.math.add ops.add tnp.add np.add raw.AddV2 raw.Add", "x y name", t.binary(t.add), reference="tf.add(x, y)")
 op("tf.subtract", "tf.math.subtract tf.sub ops.subtract tnp.subtract np.subtract raw.Sub", "x y name",
@@ -14,20 +14,8 @@ op("tf.subtract", "tf.math.subtract tf.sub ops.subtract tnp.subtract np.subtract
 _multiplied = t.binary(t.multiply)
 
 
-def _truths(value: Value) -> bool:
-    """Whether a value is a tensor of truths for certain; what NumPy or a comparison sign gives may be an array."""
-    origin = value.origin if value.dtype == "bool" and value.kind == "tensor" else None
-    while isinstance(origin, Note):
-        origin = origin.parent
-    return isinstance(origin, Site) and origin.library in ("tf", "K")
-
-
 def _multiply(site: Site) -> Value:
-    """sign(x) * x is abs(x); the sign of a complex number is its direction. x * rsqrt(sum(x * x)) is a unit vector.
-
-    `*` of a tensor of truths is "and", whatever the other one is (executed, eager and in tf.function, on 2.21)."""
-    if site.library == "operator" and (_truths(site.value("x")) or _truths(site.value("y"))):
-        return Value(0.0, 1.0, True, kind="tensor", dtype="bool")
+    """sign(x) * x is abs(x); the sign of a complex number is its direction. x * rsqrt(sum(x * x)) is a unit vector."""
     result = _multiplied(site)
     for param, other in (("x", "y"), ("y", "x")):
         sign = made_by(site.value(param), "tf.sign", aligned=True)
