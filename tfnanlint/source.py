@@ -14,9 +14,9 @@ import os
 import re
 import tokenize
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tfnanlint import rows
@@ -87,6 +87,8 @@ _GLOBAL = re.compile(r"global [ \t]*\w")
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _LINE_FEED = re.compile("\n")
 _OPENED = re.compile(r"\s*\(")
+_ASSIGNED = re.compile(r"\s*(?:(?:[-+*/%@&|^]|//|\*\*)?=(?!=)|,[^()\n=]*=(?!=))")
+_OF_SELF = re.compile(r"\bself\.")
 
 
 def _in_name(char: str) -> bool:
@@ -125,12 +127,6 @@ def encode(text: str, encoding: str) -> bytes:
 def fixable(encoding: str) -> bool:
     """Whether a file in an encoding, under any of its names (utf8, latin1), can be written back. Raises LookupError."""
     return _FIXABLE.fullmatch(codecs.lookup(encoding).name) is not None
-
-
-@cache
-def _assigns_outside(attribute: str) -> Callable[[str], Any]:
-    name = re.escape(attribute)  # first, for the search begins with what is there letter by letter
-    return re.compile(rf"\.{name}\b(?<!\bself\.{name})\s*(?:(?:[-+*/%@&|^]|//|\*\*)?=(?!=)|,[^()\n=]*=(?!=))").search
 
 
 class Source:
@@ -229,8 +225,13 @@ class Source:
         """Whether the text may assign an attribute of something that is not `self` (`scale.eps = 0.0`): searched once, for all classes
         that have one of that name."""
         if attribute not in self._assigned:
-            self._assigned[attribute] = _assigns_outside(attribute)(self.text) is not None
+            self._assigned[attribute] = any(self._assigned_at(place, attribute) for place in self.places_of(attribute))
         return self._assigned[attribute]
+
+    def _assigned_at(self, place: int, attribute: str) -> bool:
+        """Whether the attribute that stands at a place is assigned there, and not one of `self`."""
+        return (place > 0 and self.text[place - 1] == "." and _ASSIGNED.match(self.text, place + len(attribute)) is not None
+                and _OF_SELF.match(self.text, max(place - len("self."), 0)) is None)
 
     def rows_naming(self, name: str, before: str = "") -> list[int]:
         """1-based rows in which a name stands, directly before `before`, ascending; maybe some with a name that it is part of."""

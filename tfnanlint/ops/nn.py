@@ -8,9 +8,11 @@ from typing import Callable
 from tfnanlint.ops import curves as c
 from tfnanlint.ops import TABLE, Op, op
 from tfnanlint.ops import transfer as t
+from tfnanlint.ops.arrays import cast
 from tfnanlint.ops.reductions import COUNT, total
 from tfnanlint.ops.transfer import INF, Function, Value, reaches_inf, reaches_minus_inf
 from tfnanlint.site import Site
+from tfnanlint.values import FLOATS
 
 # Softmax
 
@@ -313,12 +315,21 @@ op("tf.nn.conv2d", "tf.nn.conv1d tf.nn.conv3d tf.nn.convolution tf.nn.depthwise_
 
 
 def max_pooled(x: Value) -> Value:
-    """The largest number of each window; NaN is none of them, and where nothing else is in a window, it is the lowest of all numbers."""
-    return x.but(lo=-INF, zero=x.zero or x.hi >= 0, inf=x.inf or x.dtype == "bfloat16") if x.nan and x.known else x
+    """The largest number of each window; NaN is none of them, and where nothing else is in a window, it is the lowest of all numbers,
+    which of numbers of 16 bits is -Inf on some processors."""
+    return x.but(lo=-INF, zero=x.zero or x.hi >= 0, inf=x.inf or x.dtype in ("float16", "bfloat16")) if x.nan and x.known else x
+
+
+def _max_pooled(site: Site) -> Value:
+    """TensorFlow makes float32 of an array that is given to `max_pool` or `max_pool2d` eagerly, and in a graph keeps its dtype."""
+    x = t.passes()(site)
+    if site.value("x").kind == "array" and x.dtype in FLOATS and x.dtype != "float32" and site.library in ("tf", "raw"):
+        x = t.join([x, cast(x, "float32")]).but(dtype=None)
+    return max_pooled(x)
 
 
 op("tf.nn.max_pool", "tf.nn.max_pool1d tf.nn.max_pool2d tf.nn.max_pool3d tf.nn.pool tf.nn.max_pool_v2 K.pool2d K.pool3d ops.max_pool "
-   "tf.nn.fractional_max_pool raw.MaxPool", "x ksize strides padding *rest", lambda site: max_pooled(t.passes()(site)),
+   "tf.nn.fractional_max_pool raw.MaxPool", "x ksize strides padding *rest", _max_pooled,
    untested="needs images; tests/test_arrays.py")
 op("tf.nn.avg_pool", "tf.nn.avg_pool1d tf.nn.avg_pool2d tf.nn.avg_pool3d tf.nn.avg_pool_v2 ops.average_pool tf.nn.fractional_avg_pool raw.AvgPool",
    "x ksize strides padding *rest", t.passes(), untested="needs images; tests/test_arrays.py")
