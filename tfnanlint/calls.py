@@ -504,8 +504,7 @@ class Handed(Binding):
 def recast(value: Value, dtype: str | None, entering: bool = False) -> Value:
     """A value in the dtype that a layer of Keras computes in: "" for that of a file that sets none, None where it cannot be told."""
     if entering and dtype and value.dtype is None and not value.known and value.kind in ("tensor", "unknown"):
-        half = dtype == "float16"  # in which there is nothing beyond 65504 and little below 6e-05
-        return value.but(dtype=dtype, zero=value.zero or half, inf=value.inf or half)
+        return value.but(dtype=dtype, zero=cast(value, dtype).zero, inf=value.inf or dtype == "float16")  # beyond 65504
     kinds = ("tensor", "array", "unknown") if entering and dtype else ("tensor", "array")
     if value.kind not in kinds or value.dtype not in FLOATS and (value.dtype is not None or not value.known):
         return value

@@ -248,6 +248,18 @@ def unknown(kind: str = "unknown", origin=None, dtype=None) -> Value:
 NOTHING = Value(INF, -INF, False, kind="nothing")
 
 
+def lowest(ends: list[float]) -> float:
+    """The least of some bounds; -0.0 is less than 0.0, for 1 / x tells them apart."""
+    found = min(ends)
+    return found if found != 0 else -0.0 if any([end == 0 and math.copysign(1.0, end) < 0 for end in ends]) else 0.0
+
+
+def highest(ends: list[float]) -> float:
+    """The greatest of some bounds; 0.0 is greater than -0.0."""
+    found = max(ends)
+    return found if found != 0 else 0.0 if any([end == 0 and math.copysign(1.0, end) > 0 for end in ends]) else -0.0
+
+
 def rounded(number: float, dtype: str | None) -> float:
     """`number` rounded to nearest in `dtype` (None: float32); beyond the largest finite it becomes infinite."""
     if number == 0 or number in (INF, -INF) or dtype == "float64":
@@ -393,6 +405,8 @@ def join(values: list[Value]) -> Value:
             const = NO_CONSTANT
     if len(values) == 1 or same:
         return one
+    lo = lowest([v.lo for v in values]) if lo == 0 else lo
+    hi = highest([v.hi for v in values]) if hi == 0 else hi
     if inf and (lo == -INF) != (hi == INF) and any([v.inf and v.lo > -INF and v.hi < INF and (v.lo < 0 if hi == INF else v.hi > 0) for v in values]):
         lo, hi = -INF, INF  # one of them may be infinite on either side
     if not kind and _truth_or_number(values):

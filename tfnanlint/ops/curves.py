@@ -251,7 +251,7 @@ def divide_no_nan(a: Value, b: Value) -> Value:
 
 def _or_zero(x: Value) -> Value:
     """`x`, or 0 at some places."""
-    return Value(min(x.lo, 0.0), max(x.hi, 0.0), True, nan=x.nan, inf=x.inf, dtype=x.dtype, kind=x.kind,
+    return Value(t.lowest([x.lo, 0.0]), t.highest([x.hi, 0.0]), True, nan=x.nan, inf=x.inf, dtype=x.dtype, kind=x.kind,
                  evident=x.evident, guarded=x.guarded)
 
 

@@ -87,7 +87,7 @@ def _leaky(x: Value, slope: float) -> Value:
 
 def _leaky_relu(site: Site) -> Value:
     slope = t.constant(site.value("alpha")) if site.given("alpha") else 0.2
-    return t.unary(lambda x: _leaky(x, -1.0 if slope is None else slope))(site)
+    return t.unary(lambda x: _leaky(_of_kernel(x) if site.library == "raw" else x, -1.0 if slope is None else slope))(site)
 
 
 def dipping(function: Callable[[float], float], lowest: float, where: float, slack: float = 1e-3,
@@ -320,12 +320,16 @@ def max_pooled(x: Value) -> Value:
     return x.but(lo=-INF, zero=x.zero or x.hi >= 0, inf=x.inf or x.dtype in ("float16", "bfloat16")) if x.nan and x.known else x
 
 
+def _of_kernel(x: Value) -> Value:
+    """What a kernel whose dtype has a default gets of an array: eagerly it is cast to float32, in a graph it keeps its dtype."""
+    if x.kind == "array" and x.dtype in FLOATS and x.dtype != "float32":
+        return t.join([x, cast(x, "float32")]).but(dtype=None, kind="tensor")
+    return x
+
+
 def _max_pooled(site: Site) -> Value:
-    """TensorFlow makes float32 of an array that is given to `max_pool` or `max_pool2d` eagerly, and in a graph keeps its dtype."""
     x = t.passes()(site)
-    if site.value("x").kind == "array" and x.dtype in FLOATS and x.dtype != "float32" and site.library in ("tf", "raw"):
-        x = t.join([x, cast(x, "float32")]).but(dtype=None)
-    return max_pooled(x)
+    return max_pooled(_of_kernel(x) if site.library in ("tf", "raw") else x)  # Keras makes a tensor of it before
 
 
 op("tf.nn.max_pool", "tf.nn.max_pool1d tf.nn.max_pool2d tf.nn.max_pool3d tf.nn.pool tf.nn.max_pool_v2 K.pool2d K.pool3d ops.max_pool "

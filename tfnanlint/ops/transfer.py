@@ -14,8 +14,8 @@ from tfnanlint.ops.magnitudes import never_below, rounded_to_one, spans
 from tfnanlint.ops.promotion import beside_size, cut_off, number_of_numpy, of_numpy, size_of_tensor
 from tfnanlint.site import Site, made_by, same
 from tfnanlint.ops.independence import apart
-from tfnanlint.values import (FLOATS, INF, MIXED, NO_CONSTANT, SMALLEST, WHOLE, Many, Note, Value, clamp, join, joined_dtype, number,
-                              outward, rounded, unknown)
+from tfnanlint.values import (FLOATS, INF, MIXED, NO_CONSTANT, SMALLEST, WHOLE, Many, Note, Value, clamp, highest, join, joined_dtype, lowest,
+                              number, outward, rounded, unknown)
 
 Function = Callable[[Value], Value]
 Gives = Callable[[Site], Value]
@@ -268,7 +268,7 @@ def multiply(a: Value, b: Value) -> Value:
     up, down = up or any(largest < end < INF for end in corners), down or any(-INF < end < -largest for end in corners)
     nan = a.nan or b.nan or (a.inf and b.zero) or (b.inf and a.zero)
     zero = a.zero or b.zero or _times(least_magnitude(a, dtype), least_magnitude(b, dtype)) < smallest(dtype)
-    result = made(min(corners), max(corners), a, b, nan=nan, up=up, down=down, dtype=dtype, zero=zero)
+    result = made(lowest(corners), highest(corners), a, b, nan=nan, up=up, down=down, dtype=dtype, zero=zero)
     if dtype == "bool" and "array" in (a.kind, b.kind) and "number" in (a.kind, b.kind):
         result.dtype = None  # NumPy makes numbers of them
     truth = any([one.kind == "tensor" and one.dtype == "bool" for one in (a, b)])
@@ -353,7 +353,7 @@ def _quotient(a: Value, b: Value, dtype: str | None) -> Value:
     zero = a.zero or b.inf or _over(least_magnitude(a, dtype), largest) < smallest(dtype)
     if b.zero and (up or down) and b.lo < 0 < b.hi:
         corners += [INF, -INF]
-    result = made(min(corners), max(corners), a, b, nan=nan, up=up, down=down, zero=zero, dtype=dtype)
+    result = made(lowest(corners), highest(corners), a, b, nan=nan, up=up, down=down, zero=zero, dtype=dtype)
     if dtype is None and b.lo <= 0 <= b.hi and not b.zero:  # perhaps float64, in which 1e-38 is not next to 0
         result.hi = INF if a.hi > 0 < b.hi or a.lo < 0 > b.lo else result.hi
         result.lo = -INF if a.hi > 0 > b.lo or a.lo < 0 < b.hi else result.lo
