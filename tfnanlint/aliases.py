@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfnanlint.conditions import path_of
 from tfnanlint.nodes import display
-from tfnanlint.scopes import Assigned, Binding, Element, Iterated, Joined, Loop, Point, Stored, unrefined
+from tfnanlint.scopes import Assigned, Binding, Element, Fixed, Iterated, Joined, Loop, Point, Stored, unrefined
 from tfnanlint.site import Site
 from tfnanlint.values import Value, outward, rounded
 
@@ -106,6 +106,16 @@ class InPlace(Binding):
         return False
 
 
+class Lent(InPlace):
+    """What was handed to a function of the program that changes it in place (`def scaled(x): x /= x.sum()`), or what such a function got
+    under two names: an array of any numbers."""
+
+    __slots__ = ()
+
+    def __init__(self, base: Binding):
+        super().__init__(base, Fixed(Value(kind="array")), False)
+
+
 class Filled(Mutated):
     """What was handed to a function whose result nobody uses: it may have filled it (`cv2.fillPoly(mask, points, 1)`)."""
 
@@ -113,6 +123,28 @@ class Filled(Mutated):
 
     def compute(self, interpreter: Interpreter) -> Value:
         return interpreter.filled_by(self.base.value(interpreter), self.call, self.point)
+
+
+def parted(bound: dict[str, Binding], function: Any) -> dict[str, Binding]:
+    """The parameters of a function with what a call gives them: of those that get one object, all change when the function changes one."""
+    names = {name: binding.node.id for name, binding in bound.items() if isinstance(binding, Assigned) and isinstance(binding.node, ast.Name)}
+    given = list(names.values())
+    if len(set(given)) < len(given):
+        changed = {names[name] for name in function.changed if name in names}
+        for name, one in names.items():
+            if one in changed and given.count(one) > 1:
+                bound[name] = Lent(bound[name])
+    return bound
+
+
+def lent(call: ast.Call, function: Any) -> list[str]:
+    """The names of what a call hands to parameters which its function changes in place."""
+    changed = function.changed
+    if not changed:
+        return []
+    spec = function.node.args
+    given = [*zip([one.arg for one in (*spec.posonlyargs, *spec.args)], call.args), *[(one.arg, one.value) for one in call.keywords]]
+    return [path for name, node in given if name in changed and (path := path_of(node)) is not None]
 
 
 def objects(binding: Binding | None) -> set[Binding]:
@@ -262,12 +294,17 @@ def copy(copies: Copies, path: str | None, sources: list[str]) -> None:
         copies.setdefault(source, set()).add(path)
 
 
-def copy_items(copies: Copies, target: ast.expr, iterable: ast.expr) -> None:
-    """Note that the names which a loop binds stand for objects of other names in turn: `for t in [a, b]`, `for i, t in enumerate([a, b])`."""
+def copy_items(copies: Copies, target: ast.expr, iterable: ast.expr) -> set[str]:
+    """Note that the names which a loop binds stand for objects of other names in turn: `for t in [a, b]`, `for i, t in enumerate([a, b])`.
+    The other names are what it gives."""
     several = isinstance(target, (ast.Tuple, ast.List))
     pairs = [(one, _walked(iterable, place)) for place, one in enumerate(target.elts)] if several else [(target, iterable)]
+    found: set[str] = set()
     for one, source in pairs:
-        copy(copies, path_of(one), listed(source))
+        names = listed(source)
+        copy(copies, path_of(one), names)
+        found.update(names)
+    return found
 
 
 def connected(paths: set[str], *copies: Copies) -> set[str]:

@@ -8,7 +8,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Any, Iterator
 
-from tfnanlint.aliases import Bindings
+from tfnanlint.aliases import Bindings, parted
 from tfnanlint.conditions import leaf
 from tfnanlint.decorators import TRANSPARENT, decorator_leaf, hands_on
 from tfnanlint.nodes import blocks_of, display, nodes_in, statements_in
@@ -448,7 +448,7 @@ def bind_parameters(function: Function, positional: list[Binding], keywords: dic
     for name in known:
         if name not in bound:
             bound[name] = missing or Fixed(Value(kind="unknown"))
-    return bound
+    return parted(bound, function) if len(bound) > 1 else bound
 
 
 def without_none(note: ast.expr | None) -> ast.expr | None:

@@ -178,3 +178,18 @@ def loaded(target: ast.expr) -> ast.expr:
 def declared(node: ast.AST, kind: type) -> frozenset[str]:
     """The names that `global` or `nonlocal` statements inside declare."""
     return frozenset(name for one in statements_in(node) if isinstance(one, kind) for name in one.names)
+
+
+_ASKING = ("gradient", "jacobian", "batch_jacobian")
+
+
+def recorded(tape: ast.Call, name: ast.expr | None, body: list[ast.stmt]) -> int:
+    """After how many statements a tape records no more: it does until a gradient is asked of it, and a persistent one goes on."""
+    if isinstance(name, ast.Name) and not any(one.arg == "persistent" for one in tape.keywords) and not tape.args:
+        for index, statement in enumerate(body):
+            value = getattr(statement, "value", None) if isinstance(statement, (ast.Assign, ast.AnnAssign)) else None
+            for node in nodes_in(value) if value is not None else ():
+                if (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _ASKING
+                        and isinstance(node.func.value, ast.Name) and node.func.value.id == name.id):
+                    return index + 1
+    return len(body)

@@ -8,12 +8,12 @@ from __future__ import annotations
 import ast
 from typing import Any, Callable
 
-from tfnanlint.aliases import (CHANGING, Bindings, Copies, Filled, Held, InPlace, Mutated, attribute_set, connected, copied, copy,
-                               copy_items, extends, fillable, objects, output, place_of, popped, shared, viewed, whole, written_key)
-from tfnanlint.calls import assigned_attributes
+from tfnanlint.aliases import (CHANGING, Bindings, Copies, Filled, Held, InPlace, Lent, Mutated, attribute_set, connected, copied, copy, copy_items,
+                               extends, fillable, lent, objects, output, place_of, popped, shared, viewed, whole, written_key)
+from tfnanlint.calls import Function, assigned_attributes
 from tfnanlint.conditions import ASSERTIONS, leaf, path_of, root_of, says_training, spoken_of
 from tfnanlint.loops import LoopFrame, runs
-from tfnanlint.nodes import caught, declared, loaded, nodes_in
+from tfnanlint.nodes import caught, declared, loaded, nodes_in, recorded
 from tfnanlint.outcomes import outcome
 from tfnanlint.rows import within
 from tfnanlint.scopes import (Assigned, Binding, Element, Fixed, Imported, Iterated, Joined, Loop, Point, Raised, Refined, Scope, Stored,
@@ -255,8 +255,10 @@ class Walk:
     def for_(self, node: Any) -> bool:
         self.note(node.iter)
         iterable = Assigned(node.iter, self.scope.here())
-        copy_items(self.copies, node.target, node.iter)
+        items = copy_items(self.copies, node.target, node.iter)
         frame = self._enter(node)
+        if not items.isdisjoint(node.bound.changed):  # an earlier round may have changed an array that a later one takes
+            iterable = Assigned(node.iter, self.scope.here())
         self.target(node.target, Iterated(iterable))
         self._leave(frame, self.block(node.body), runs(node.iter))
         return self._after(frame, lambda: self.block(node.orelse))
@@ -286,7 +288,7 @@ class Walk:
             self.note(item.context_expr)
             call = item.context_expr
             if isinstance(call, ast.Call) and leaf(call.func) == "GradientTape":
-                tape, used = True, _used(call, item.optional_vars, node.body)
+                tape, used = True, recorded(call, item.optional_vars, node.body)
             stopped |= isinstance(call, ast.Call) and leaf(call.func) == "stop_recording"
             if isinstance(call, ast.Call) and leaf(call.func) == "control_dependencies" and call.args:
                 self._depending(call.args[0])
@@ -375,6 +377,15 @@ class Walk:
                 here = self.scope.here()
                 self._change(path, lambda held: Filled(held, call, here), made)
 
+    def _lent(self, call: ast.Call, name: str) -> None:
+        """Arrays that are handed to a function of the program which changes them in place."""
+        callee = self.scope.here().lookup(name)
+        function = callee._value.obj if isinstance(callee, Fixed) and callee._value is not None else None
+        if isinstance(function, Function):
+            for path in lent(call, function):
+                if (held := self.scope.at(path)) is not None:
+                    self._change(path, Lent, held)
+
     def _overwritten(self, path: str, call: ast.Call) -> None:
         """`np.exp(a, out=b)`: what the function gives, for every name of the array."""
         base = self.scope.at(path)
@@ -425,6 +436,8 @@ class Walk:
             views = shared(value)
             if (call := popped(value)) is not None:
                 self._changed_by(call)
+            elif kind is ast.Call and type(value.func) is ast.Name:
+                self._lent(value, value.func.id)
         for target in node.targets:
             if type(target) is ast.Name:
                 self.bind(target.id, binding)
@@ -575,19 +588,6 @@ def _merge(options: list[Binding | None], base: Binding | None) -> Binding | Non
     return Joined(found)
 
 
-def _used(tape: ast.Call, name: ast.expr | None, body: list[ast.stmt]) -> int:
-    """After how many statements a tape records no more: it does until a gradient is asked of it, and a persistent one goes on."""
-    if isinstance(name, ast.Name) and not any(one.arg == "persistent" for one in tape.keywords) and not tape.args:
-        for index, statement in enumerate(body):
-            value = getattr(statement, "value", None) if isinstance(statement, (ast.Assign, ast.AnnAssign)) else None
-            for node in nodes_in(value) if value is not None else ():
-                if (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _ASKING
-                        and isinstance(node.func.value, ast.Name) and node.func.value.id == name.id):
-                    return index + 1
-    return len(body)
-
-
-_ASKING = ("gradient", "jacobian", "batch_jacobian")
 _HANDLERS: dict[type, Callable[[Walk, Any], Any]] = {
     ast.Expr: Walk.expression, ast.Assign: Walk.assign, ast.AnnAssign: Walk.annotated, ast.AugAssign: Walk.augmented,
     ast.If: Walk.if_, ast.For: Walk.for_, ast.AsyncFor: Walk.for_, ast.While: Walk.while_, ast.With: Walk.with_,
