@@ -332,7 +332,7 @@ def joined_dtype(values: Iterable[Value]) -> str | None:
     tensor = array = False
     for value in values:
         dtype, kind = value.dtype, value.kind
-        if kind == "array":
+        if kind == "array" or kind == "unknown" and dtype == "float64":  # such are arrays nearly always: a tensor of float64 meets no other
             held = dtype if not array or held == dtype else "float64" if "float64" in (held, dtype) else None
             array = True
         elif kind != "number" and kind != "none":
