@@ -16,7 +16,7 @@ from tfnanlint.instances import Instances
 from tfnanlint.nodes import display, nodes_in
 from tfnanlint.ops import transfer as t
 from tfnanlint.scopes import Assigned, Binding, Fixed, Joined, Loop, Parameter, Point, Stored, unrefined
-from tfnanlint.site import Site, another
+from tfnanlint.site import Site, another, element_of
 from tfnanlint.values import INF, LARGEST_AXIS, NO_CONSTANT, Choice, Many, Note, Value, number, unknown
 
 MAX_WRITTEN = 6  # items of a written list that a comprehension is evaluated for one by one
@@ -231,7 +231,7 @@ class Containers(Instances):
             return another(whole.obj.element) if whole.kind == "sequence" else unknown()  # keys of a dict
         if whole.kind in ("sequence", "tensor", "array", "number") and whole.known and whole.lo <= whole.hi:
             kind = whole.kind if whole.kind in ("array", "number") else "tensor"
-            return another(whole, kind=kind, obj=None, const=NO_CONSTANT, emptied=whole.emptied and kind != "number")
+            return element_of(whole, kind)
         if whole.kind in ("sequence", "tensor", "array") and whole.obj is None and (whole.nan or whole.inf):
             return Value(nan=whole.nan, inf=whole.inf, dtype=whole.dtype, kind="unknown")
         return unknown()

@@ -112,11 +112,11 @@ class Reach:
         if value is None or value.is_number:
             return None
         for path, binding in _names(point):
-            if binding.value(self.interpreter).token is value.token:
+            if binding.value(self.interpreter).token == value.token:
                 return path
         for path, owner in owners:
             for attribute in self._attributes(owner):
-                if self._held(owner, attribute) is value.token:
+                if self._held(owner, attribute) == value.token:
                     return f"{path}.{attribute}"
         return None
 

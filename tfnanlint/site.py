@@ -144,12 +144,20 @@ class Site:
         return f"<Site {self.op.name} line {getattr(self.node, 'lineno', '?')}>"
 
 
-def another(value: Value, **changes: Any) -> Value:
+def another(value: Value, kind: str | None = None) -> Value:
     """A number of its own that is made as `value` was: one more element of a list or tensor of which only `value` is known."""
-    origin = value.origin.another() if isinstance(value.origin, Site) else value.origin
-    if isinstance(value.obj, tuple) and value.kind == "sequence" and "obj" not in changes:
-        changes["obj"] = tuple(another(item) for item in value.obj)
-    return value.but(**{"zero": value.zero, "origin": origin, **changes})
+    obj = tuple([another(item) for item in value.obj]) if isinstance(value.obj, tuple) and value.kind == "sequence" else value.obj
+    return value.but(zero=value.zero, origin=_another(value.origin), kind=kind, obj=obj)
+
+
+def element_of(value: Value, kind: str) -> Value:
+    """One element of a list or tensor of which only is known what all of it is, as `another` makes it."""
+    return value.but(zero=value.zero, origin=_another(value.origin), kind=kind, obj=None, const=NO_CONSTANT,
+                     emptied=value.emptied and kind != "number")
+
+
+def _another(origin: Any) -> Any:
+    return origin.another() if isinstance(origin, Site) else origin
 
 
 def made_by(value: Value, *names: str, aligned: bool = False) -> Site | None:
@@ -201,7 +209,7 @@ def _itself(value: Value) -> Value:
 def same(a: Value, b: Value, depth: int = 4) -> bool:
     """Whether two values are surely the same number: one token, or the same pure op on the same values."""
     a, b = _itself(a), _itself(b)
-    if a.token is b.token:
+    if a.token == b.token:
         return True
     if a.const is not NO_CONSTANT or b.const is not NO_CONSTANT:
         return type(a.const) is type(b.const) and a.const == b.const

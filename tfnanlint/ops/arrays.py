@@ -55,7 +55,7 @@ def as_tensor(value: Value, dtype: str | None = None, kind: str = "tensor") -> V
     if dtype is None and any(v.kind == "number" for v in found):
         dtype = _natural_dtype(found)
     if dtype is not None:
-        return cast(whole, dtype).but(kind=kind, const=whole.const, token=None)
+        return cast(whole, dtype).but(kind=kind, const=whole.const)
     return whole.but(kind=kind, obj=None)
 
 
@@ -69,9 +69,9 @@ def _natural_dtype(found: tuple[Value, ...]) -> str | None:
     return "float32" if float in kinds else "int32" if int in kinds else "bool" if bool in kinds else None
 
 
-def like(x: Value, lo: float, hi: float, zero: bool | None = None, **flags) -> Value:
-    """A tensor in [lo, hi] with NaN, Inf and dtype of `x` unless said otherwise."""
-    return Value(lo, hi, zero, **{"nan": x.nan, "inf": x.inf, "dtype": x.dtype, **flags})
+def like(x: Value, lo: float, hi: float, evident: bool = False) -> Value:
+    """A tensor in [lo, hi] with NaN, Inf and dtype of `x`."""
+    return Value(lo, hi, nan=x.nan, inf=x.inf, dtype=x.dtype, evident=evident)
 
 
 # Casting

@@ -275,7 +275,7 @@ def _bidirectional(site: Site, x: Value, call: Site) -> Value:
     mode = site.const("merge_mode", "concat")
     if mode in ("concat", "ave") or inner.kind == "sequence":
         return inner if inner.kind == "sequence" else passed(inner)
-    two = inner.but(token=None, origin=None)
+    two = inner.but(origin=None)
     return t.add(inner, two) if mode == "sum" else _product([inner, two]) if mode == "mul" else unknown()
 
 
@@ -468,7 +468,7 @@ def _mean(values: list[Value]) -> Value:
 
 def _inner(values: list[Value]) -> Value:
     """Sums of products."""
-    both = t.multiply(join(values), join(values).but(token=None))
+    both = t.multiply(join(values), join(values).but())
     sign = all(v.lo >= 0 for v in values)
     evident = not sign and all(v.known for v in values)
     return Value(0.0 if sign else -INF, INF, nan=both.nan or both.inf, inf=both.inf, evident=evident)

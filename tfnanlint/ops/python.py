@@ -41,7 +41,7 @@ def _python(name: str, function: Callable, transfer: Callable[[Value], Value]) -
 
 def _double(x: Value) -> Value:
     """Python computes in float64 and raises where NumPy and TensorFlow give Inf or NaN."""
-    return x.but(dtype="float64", kind="number", token=None)
+    return x.but(dtype="float64", kind="number")
 
 
 def _bounded(lo: float, hi: float) -> Callable[[Value], Value]:
@@ -190,7 +190,7 @@ def _whole(function: Callable) -> Callable[[Site], Value]:
         result = cast(Value(math.floor(x.lo) if x.lo not in (-INF, INF) and function is round else x.lo,
                             math.ceil(x.hi) if x.hi not in (-INF, INF) and function is round else x.hi, x.zero),
                             "int64")
-        return result.but(kind="number", dtype=None, token=None)
+        return result.but(kind="number", dtype=None)
 
     return give
 
@@ -292,7 +292,7 @@ def _numpy_number(site: Site, dtype: str) -> Value:
     if isinstance(x.const, str):
         return _float(site)
     result = cast(t.one_of(x), dtype)
-    return result.but(kind="array", token=None)
+    return result.but(kind="array")
 
 
 for _dtype in sorted(DTYPES - {"string", "bfloat16"}):

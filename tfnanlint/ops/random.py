@@ -33,8 +33,8 @@ def below(number: float, dtype: str | None) -> float:
     return number - max(abs(number) * t.limits_of(dtype).eps / 2, t.smallest(dtype))
 
 
-def _result(lo: float, hi: float, dtype: str | None, zero: bool | None = None, **flags) -> Value:
-    return Value(lo, hi, zero, dtype=dtype, **flags)
+def _result(lo: float, hi: float, dtype: str | None, kind: str = "tensor") -> Value:
+    return Value(lo, hi, dtype=dtype, kind=kind)
 
 
 def _uniform(low: str, high: str, default: str | None = "float32"):
