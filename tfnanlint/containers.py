@@ -354,7 +354,7 @@ class Containers(Instances):
     def _selected(self, node: ast.Subscript, whole: Value, point: Point) -> Value:
         """Some elements of a tensor; `x[x > 0]` keeps what the mask says."""
         row = self.table["tf.expand_dims" if _only_new_axes(node.slice) else "tf.strided_slice"]
-        site = Site(row, node, {row.main: node.value}, lambda n: self.evaluate(n, point), library="operator", point=point,
+        site = Site(row, node, {row.main: node.value}, self, library="operator", point=point,
                     source=point.module.source, complete=False)
         size = whole.kind == "number" and not isinstance(node.slice, ast.Slice)  # one axis of a shape
         value = whole.but(kind=whole.kind, const=NO_CONSTANT, obj=None, origin=site, zero=whole.zero,

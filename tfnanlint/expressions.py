@@ -146,7 +146,7 @@ class Interpreter(State):
         if not isinstance(node.op, _JOINING):
             return self.site(node, point)
         self.steps = 0
-        return self._operator_site(_OPERATORS.get(type(node.op)), node, {"x": node.left, "y": node.right}, point)
+        return self._operator_site(_OPERATORS.get(type(node.op)), node, (node.left, node.right), point)
 
     def _applies(self, node: ast.Call, point: Point) -> bool:
         """Whether a call that no row names applies an op all the same: a layer, a partial of an op."""
@@ -167,7 +167,7 @@ class Interpreter(State):
         if isinstance(node, ast.BinOp):
             if isinstance(node.op, _JOINING) and self.maker(node.left, point) is None and self.evaluate(node.left, point).kind in ("sequence", "string", "dict"):
                 return None  # 'step %d' % step
-            return self._operator_site(_OPERATORS.get(type(node.op)), node, {"x": node.left, "y": node.right}, point)
+            return self._operator_site(_OPERATORS.get(type(node.op)), node, (node.left, node.right), point)
         return None
 
     # Names
@@ -221,7 +221,7 @@ class Interpreter(State):
         left = self.evaluate(node.left, point)
         if left.kind in ("sequence", "string", "dict"):
             return self._container_operator(node, left, point)
-        site = self._operator_site(name, node, {"x": node.left, "y": node.right}, point)
+        site = self._operator_site(name, node, (node.left, node.right), point)
         if site is None:
             return unknown()
         right = self.evaluate(node.right, point)
@@ -237,19 +237,13 @@ class Interpreter(State):
             site._values.setdefault(param, value)
         return self._result(site)
 
-    def _operator_site(self, name: str | None, node: ast.expr, args: dict[str, ast.expr], point: Point) -> Any:
+    def _operator_site(self, name: str | None, node: ast.expr, operands: tuple[ast.expr, ...], point: Point) -> Any:
         row = self.table.get(name) if name else None
         if row is None or name is None:
             return None
-        args = dict(zip(row.params, args.values()))
-        return self.asked_for(row, node, point) or self._made(Site(row, node, args, lambda n: self.evaluate(n, point), library="operator", point=point,
-                               source=point.module.source, name=name))
-
-    def _made(self, site: Site) -> Site:
-        site._apply = lambda callee, args: self.apply(callee, [Fixed(a) for a in args], {})
-        point = site.point  # not the site itself: it would hold itself for ever
-        site._maker = lambda node: self.maker(node, point)
-        return site
+        made = self.asked_for(row, node, point)
+        return made if made is not None else Site(row, node, dict(zip(row.params, operands)), self, library="operator", point=point,
+                                                  source=point.module.source, name=name)
 
     def maker(self, node: ast.expr, point: Point) -> Op | None:
         """The op that an expression applies, also behind a name or in what a function returns; None where it takes more than reading."""
@@ -319,12 +313,12 @@ class Interpreter(State):
         if isinstance(node.op, ast.USub):
             if operand.is_number and operand.kind == "number":
                 return number(-operand.const).but(dtype=operand.dtype) if operand.dtype in FLOATS else number(-operand.const)
-            site = self._operator_site("tf.negative", node, {"x": node.operand}, point)
+            site = self._operator_site("tf.negative", node, (node.operand,), point)
             return self._result(site)
         if isinstance(node.op, ast.UAdd):
             return operand
         if isinstance(node.op, ast.Invert) and operand.kind == "tensor" and operand.dtype == "bool":
-            return self._result(self._operator_site("tf.logical_not", node, {"x": node.operand}, point))
+            return self._result(self._operator_site("tf.logical_not", node, (node.operand,), point))
         return Value(0.0, 1.0, True, dtype="bool", kind="tensor" if operand.kind == "tensor" else "number")
 
     def comparison(self, node: ast.Compare, point: Point) -> Value:
@@ -332,13 +326,13 @@ class Interpreter(State):
         value = Value(0.0, 1.0, True, dtype="bool", kind="tensor" if name else "number")
         row = self.table.get(name) if name else None
         if row is not None:
-            value.origin = self._operator_site(name, node, {"x": node.left, "y": node.comparators[0]}, point)
+            value.origin = self._operator_site(name, node, (node.left, node.comparators[0]), point)
         return value
 
     def compared(self, node: ast.Compare, point: Point) -> Site:
         """A comparison as a site of tf.equal or tf.not_equal; `is` counts as ==."""
         name = "tf.equal" if isinstance(node.ops[0], (ast.Eq, ast.Is)) else "tf.not_equal"
-        return self._operator_site(name, node, {"x": node.left, "y": node.comparators[0]}, point)
+        return self._operator_site(name, node, (node.left, node.comparators[0]), point)
 
     def boolean(self, node: ast.BoolOp, point: Point) -> Value:
         """`a or b` is a where a holds, else b; `a and b` the other way round."""
@@ -471,11 +465,10 @@ class Interpreter(State):
         if made is not None:
             return made
         args, complete = calls.bind_op(row, name, node)
-        site = Site(row, node, args, lambda n: self.evaluate(n, point), complete=complete,
-                    library=name.split(".", 1)[0], point=point, source=point.module.source, name=name)
+        site = Site(row, node, args, self, complete=complete, library=name.split(".", 1)[0], point=point, source=point.module.source, name=name)
         if not complete:
             self._handed_on_to(site, node, point)
-        return self._made(site)
+        return site
 
     def _handed_on_to(self, site: Site, node: ast.Call, point: Point) -> None:
         """Give a site the values that `**kwargs` stands for, or say that some arguments are not seen."""
@@ -505,8 +498,7 @@ class Interpreter(State):
             return made
         args, complete = calls.bind_op(row, row.name, node, ("self",))
         args["self"] = node.func.value
-        return self._made(Site(row, node, args, lambda n: self.evaluate(n, point), complete=complete, library="method",
-                               point=point, source=point.module.source, name=row.name))
+        return Site(row, node, args, self, complete=complete, library="method", point=point, source=point.module.source, name=row.name)
 
     def _inherited(self, receiver: Value, method: str) -> bool:
         """Whether a layer or model of the program calls the `add_weight`, `compile` or `fit` that it has from Keras."""

@@ -84,7 +84,8 @@ class Following(Compiled):
         values |= {k: b.value(self) for k, b in keywords.items() if k in row.params}
         if "x" in values and "y" in values and values["x"].kind == "number" and values["y"].kind == "array":
             values["y"] = values["y"].but(dtype=None, zero=values["y"].zero)  # the number is made a tensor first; see `before_meeting`
-        site = self._made(Site.of_values(row, values))
+        site = Site.of_values(row, values)
+        site.interpreter = self
         if node is not None and point is not None:
             site.node, site.point, site.source, site.complete = node, point, point.module.source, False
         value = site.give()
@@ -105,7 +106,7 @@ class Following(Compiled):
             value = value.but(zero=value.zero, emptied=True)
         if node is None or point is None:
             return value
-        made = Site(site.op, node, {}, lambda n: unknown(), complete=False, library="layer", point=point,
+        made = Site(site.op, node, {}, None, complete=False, library="layer", point=point,
                     source=point.module.source, name=site.op.name)
         made._values[site.op.main] = given
         made._values["layer"] = callee

@@ -92,6 +92,15 @@ class Interpreting:
         """The value of an expression at a point."""
         raise NotImplementedError
 
+    def apply(self, callee: Value, positional: list[Binding], keywords: dict[str, Binding], node: ast.Call | None = None,
+              point: Point | None = None, hidden: bool = False) -> Value:
+        """What calling a value gives."""
+        raise NotImplementedError
+
+    def maker(self, node: ast.expr, point: Point) -> Op | None:
+        """The op that an expression applies, as far as reading tells."""
+        raise NotImplementedError
+
     def joined(self, values: list[Value]) -> Value:
         raise NotImplementedError
 
@@ -115,9 +124,6 @@ class Interpreting:
         raise NotImplementedError
 
     def _clamped(self, value: Value, path: str, test: ast.expr, truth: bool, point: Point) -> Value:
-        raise NotImplementedError
-
-    def _made(self, site: Site) -> Site:
         raise NotImplementedError
 
     def _stable(self, path: str | None, point: Point) -> Value | None:

@@ -127,12 +127,12 @@ def method(name: str, target: str, params: str = "", **info) -> None:
 
     def give(site: Site) -> Value:
         row = TABLE[target]
-        inner = Site(row, site.node, {p: a for p, a in site.args.items() if p != "self"}, site._evaluate,
+        inner = Site(row, site.node, {p: a for p, a in site.args.items() if p != "self"}, site.interpreter,
                      complete=site.complete, library="method", point=site.point, source=site.source, name=site.name)
         inner._values[row.main] = site.value("self")
         if "self" in site.args:
             inner.args[row.main] = site.args["self"]
-        inner._apply, inner._differentiated = site._apply, site._differentiated
+        inner._differentiated = site._differentiated
         result = row.gives(inner)
         result.origin = result.origin or inner
         return result

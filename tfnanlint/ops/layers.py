@@ -106,10 +106,10 @@ def entered(x: Value) -> Value:
 
 def applied(row: Op, x: Value, call: Site) -> Value:
     """What the op of `row` gives for `x`, with the layer's call as its origin."""
-    inner = Site(row, call.node, {}, lambda node: unknown(), complete=False, library="keras", point=call.point,
+    inner = Site(row, call.node, {}, call.interpreter, complete=False, library="keras", point=call.point,
                  source=call.source, name=row.name)
     inner._values[row.main] = x
-    inner._apply, inner._differentiated = call._apply, call._differentiated
+    inner._differentiated = call._differentiated
     result = row.gives(inner)
     return result.but(origin=result.origin or inner, kind="tensor", token=result.token)
 
@@ -129,13 +129,13 @@ def _activation(site: Site, x: Value, call: Site, param: str = "activation", def
     if site.hidden and not site.given(param):
         return unknown("tensor")
     given = site.value(param) if site.given(param) else number(default)
-    return activated(given, x, _with_apply(call, site))
+    return activated(given, x, _interpreted(call, site))
 
 
-def _with_apply(call: Site, made: Site) -> Site:
-    """The call's site; activations may need the constructor's way of applying functions."""
-    if call._apply is None:
-        call._apply = made._apply
+def _interpreted(call: Site, made: Site) -> Site:
+    """The call's site; activations may need what the constructor's applies functions with."""
+    if call.interpreter is None:
+        call.interpreter = made.interpreter
     return call
 
 
@@ -392,7 +392,7 @@ layer("UpSampling2D Resizing", "size data_format interpolation", _interpolated)
 layer("ZeroPadding2D ZeroPadding1D ZeroPadding3D Masking", "padding data_format", _with_zero)
 layer("InputLayer", "shape batch_size dtype", _handed)
 layer("Lambda keras.layers.core.Lambda", "function output_shape mask arguments",
-      lambda site, x, call: _with_apply(call, site).apply(site.value("function"), x))
+      lambda site, x, call: _interpreted(call, site).apply(site.value("function"), x))
 
 
 def _dropped(site: Site, x: Value, call: Site) -> Value:
