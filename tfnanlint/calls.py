@@ -6,7 +6,7 @@ import ast
 import collections
 import re
 from functools import cache
-from typing import TYPE_CHECKING, Any, Iterator
+from typing import TYPE_CHECKING, Any, Final, Iterator
 
 from tfnanlint.aliases import Bindings
 from tfnanlint.conditions import leaf
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tfnanlint.expressions import Interpreter
     from tfnanlint.module import Module
 
-FEW = 5  # statements of a short function
+FEW: Final = 5  # statements of a short function
 
 
 class Function:
@@ -236,7 +236,7 @@ def stored_as_given(method: Any) -> dict[str, ast.expr]:
 
 
 # What binds a name besides names themselves.
-_NAMING = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.alias, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)
+_NAMING: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.alias, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)
 
 
 def _stored(method: Any) -> dict[str, ast.expr]:

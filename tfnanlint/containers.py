@@ -6,7 +6,7 @@ import ast
 import builtins
 import functools
 import re
-from typing import Any, Callable
+from typing import Any, Callable, Final
 
 from tfnanlint.aliases import Mutated, popped
 from tfnanlint.calls import Bound, Function, Handed, Instance
@@ -19,12 +19,12 @@ from tfnanlint.scopes import Assigned, Binding, Fixed, Joined, Loop, Parameter, 
 from tfnanlint.site import Site, another, element_of
 from tfnanlint.values import INF, LARGEST_AXIS, NO_CONSTANT, Choice, Many, Note, Value, number, unknown
 
-MAX_WRITTEN = 6  # items of a written list that a comprehension is evaluated for one by one
-_LOOKING = ("get", "values", "items", "pop", "copy", "setdefault")
-_ASKING = ("in ", "if ", "not ", "and ", "or ", r"len\(", r"list\(", r"sorted\(")  # what stands before a dict of which something is only asked
-_WRITTEN = frozenset(("write", "scatter", "unstack", "stack", "concat", "read", "gather"))
-MAX_ITEMS = 64  # of a list whose elements are told apart
-MAX_CHOSEN = 24  # items of a dict that are joined where its key is not known
+MAX_WRITTEN: Final = 6  # items of a written list that a comprehension is evaluated for one by one
+_LOOKING: Final = ("get", "values", "items", "pop", "copy", "setdefault")
+_ASKING: Final = ("in ", "if ", "not ", "and ", "or ", r"len\(", r"list\(", r"sorted\(")  # what stands before a dict of which something is only asked
+_WRITTEN: Final = frozenset(("write", "scatter", "unstack", "stack", "concat", "read", "gather"))
+MAX_ITEMS: Final = 64  # of a list whose elements are told apart
+MAX_CHOSEN: Final = 24  # items of a dict that are joined where its key is not known
 
 
 def _written_out(node: ast.expr, point: Point) -> bool:

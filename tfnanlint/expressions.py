@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import operator
-from typing import TYPE_CHECKING, Any, Callable
+from typing import TYPE_CHECKING, Any, Callable, Final
 
 from tfnanlint import calls
 from tfnanlint.callers import MAX_ABROAD
@@ -30,25 +30,25 @@ from tfnanlint.values import (FLOATS, INF, LARGEST_AXIS, NO_CONSTANT, NOTHING, N
 if TYPE_CHECKING:
     from tfnanlint.project import Project
 
-MAX_DEPTH = 90  # nested evaluations; about ten Python frames each
-MAX_STEPS = 2000  # evaluations per question, as long as the file has an allowance
+MAX_DEPTH: Final = 90  # nested evaluations; about ten Python frames each
+MAX_STEPS: Final = 2000  # evaluations per question, as long as the file has an allowance
 
-_OPERATORS = {
+_OPERATORS: Final = {
     ast.Add: "tf.add", ast.Sub: "tf.subtract", ast.Mult: "tf.multiply", ast.Div: "tf.divide", ast.Pow: "tf.pow",
     ast.FloorDiv: "tf.math.floordiv", ast.Mod: "tf.math.floormod", ast.MatMult: "tf.matmul",
     ast.BitAnd: "tf.logical_and", ast.BitOr: "tf.logical_or", ast.BitXor: "tf.math.logical_xor",
 }
-_JOINING = (ast.Mod, ast.Add, ast.Mult)  # texts and lists, too
-_COMPARISONS = {
+_JOINING: Final = (ast.Mod, ast.Add, ast.Mult)  # texts and lists, too
+_COMPARISONS: Final = {
     ast.Gt: "tf.greater", ast.GtE: "tf.greater_equal", ast.Lt: "tf.less", ast.LtE: "tf.less_equal", ast.Eq: "tf.equal",
     ast.NotEq: "tf.not_equal",
 }
-_PLAIN = frozenset(("np", "operator", "math", "builtins", "method"))
-_OF_KERAS = frozenset(("keras", "K", "ops", "method"))
-_OF_TENSORS = frozenset(("tf", "K", "ops", "raw"))  # they make tensors of numbers, too
-_MAKING_TENSORS = _OF_TENSORS | {"keras", "tnp"}  # also of arrays
-_KERAS_METHODS = frozenset(("add_weight", "add_variable", "compile", "fit", "prob"))  # `prob`: of distributions
-_STATE_METHODS = frozenset(("get_slot", "add_slot", "_zeros_slot", "add_variable_from_reference",
+_PLAIN: Final = frozenset(("np", "operator", "math", "builtins", "method"))
+_OF_KERAS: Final = frozenset(("keras", "K", "ops", "method"))
+_OF_TENSORS: Final = frozenset(("tf", "K", "ops", "raw"))  # they make tensors of numbers, too
+_MAKING_TENSORS: Final = _OF_TENSORS | {"keras", "tnp"}  # also of arrays
+_KERAS_METHODS: Final = frozenset(("add_weight", "add_variable", "compile", "fit", "prob"))  # `prob`: of distributions
+_STATE_METHODS: Final = frozenset(("get_slot", "add_slot", "_zeros_slot", "add_variable_from_reference",
                             "_resource_scatter_add"))  # of optimizers
 
 
@@ -555,8 +555,8 @@ class Interpreter(State):
         return unknown() if assumed is NOTHING else assumed.but(zero=assumed.zero, origin=Note("", parent=assumed.origin))
 
 
-_LEAVES = frozenset((Interpreter.literal, Interpreter.lambda_, Interpreter.text))
-_PYTHON = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
+_LEAVES: Final = frozenset((Interpreter.literal, Interpreter.lambda_, Interpreter.text))
+_PYTHON: Final = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
            ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.Pow: operator.pow}
 
 
@@ -577,7 +577,7 @@ def _short(node: ast.expr) -> str:
     return path or leaf(node) or "…"
 
 
-_EXPRESSIONS: dict[type, Callable[..., Value]] = {
+_EXPRESSIONS: Final[dict[type, Callable[..., Value]]] = {
     ast.Name: Interpreter.name, ast.Constant: Interpreter.literal, ast.Call: Interpreter.invocation,
     ast.BinOp: Interpreter.operator, ast.Attribute: Interpreter.attribute, ast.UnaryOp: Interpreter.unary,
     ast.Subscript: Interpreter.subscript, ast.Tuple: Interpreter.sequence, ast.List: Interpreter.sequence,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from tfnanlint import calls
 from tfnanlint.calls import Bound, ClassObject, Function, Instance, Parent, Recast
@@ -25,18 +25,18 @@ if TYPE_CHECKING:
     from tfnanlint.module import Module
 
 # Methods that a base class calls with values of its own.
-HOOKS = frozenset("call __call__ build train_step test_step predict_step compute_loss forward".split())
+HOOKS: Final = frozenset("call __call__ build train_step test_step predict_step compute_loss forward".split())
 # Methods of an optimizer that Keras calls with a gradient and a variable.
-_UPDATES = frozenset("_resource_apply_dense _resource_apply_sparse _resource_apply_sparse_duplicate_indices _apply_dense "
+_UPDATES: Final = frozenset("_resource_apply_dense _resource_apply_sparse _resource_apply_sparse_duplicate_indices _apply_dense "
                      "_apply_sparse update_step".split())
-_TRIED = frozenset(("parameters", "named_parameters", "parametrize"))  # decorators that call a test with values
-_RECORDS = ("NamedTuple", "namedtuple", "dataclass")  # what makes a class one that is made with its fields
-MAX_BINDINGS = 24  # assignments joined at one attribute
-MAX_CALLERS = 24  # calls joined at one parameter; with more, nothing is said of it
-MAX_INLINE = 6  # calls inside calls
-MAX_LONG = 3  # calls around one of a long function: what one further inside gives is hardly ever known, and takes most of the time
+_TRIED: Final = frozenset(("parameters", "named_parameters", "parametrize"))  # decorators that call a test with values
+_RECORDS: Final = ("NamedTuple", "namedtuple", "dataclass")  # what makes a class one that is made with its fields
+MAX_BINDINGS: Final = 24  # assignments joined at one attribute
+MAX_CALLERS: Final = 24  # calls joined at one parameter; with more, nothing is said of it
+MAX_INLINE: Final = 6  # calls inside calls
+MAX_LONG: Final = 3  # calls around one of a long function: what one further inside gives is hardly ever known, and takes most of the time
 
-_LASTING = frozenset(("number", "none", "function", "layer", "instance", "class", "dtype", "string"))  # what nobody changes in an object that holds it
+_LASTING: Final = frozenset(("number", "none", "function", "layer", "instance", "class", "dtype", "string"))  # what nobody changes in an object that holds it
 
 
 class Following(Compiled):

@@ -7,7 +7,7 @@ one of them hands over a value that cannot be 0.
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from tfnanlint import calls
 from tfnanlint.callers import Callers
@@ -20,9 +20,9 @@ from tfnanlint.values import NUMERIC_KINDS, Value
 if TYPE_CHECKING:
     from tfnanlint.module import Module
 
-CALLED = frozenset(("call", "__call__"))  # the methods that calling an instance runs
-_ASKED = frozenset(("super", "isinstance", "issubclass", "type"))  # they are given a class, and make no instance of it
-MAX_CALLS = 24  # calls joined at one parameter
+CALLED: Final = frozenset(("call", "__call__"))  # the methods that calling an instance runs
+_ASKED: Final = frozenset(("super", "isinstance", "issubclass", "type"))  # they are given a class, and make no instance of it
+MAX_CALLS: Final = 24  # calls joined at one parameter
 
 
 class Reads:

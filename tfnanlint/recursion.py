@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from typing import Final
 
 from tfnanlint import calls
 from tfnanlint.calls import Function, Handed, Instance
@@ -11,8 +12,8 @@ from tfnanlint.scopes import Binding, Fixed, Point, Scope
 from tfnanlint.statements import Walk
 from tfnanlint.values import NOTHING, Note, Value, covers, number, unknown, widen
 
-FEW_STEPS = 150  # evaluations per question, after what a file may cost
-_TRIES = 6  # assumptions about one function that are tried before nothing is said of it
+FEW_STEPS: Final = 150  # evaluations per question, after what a file may cost
+_TRIES: Final = 6  # assumptions about one function that are tried before nothing is said of it
 
 
 class Recursion(Containers):

@@ -6,7 +6,7 @@ import ast
 import builtins
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from tfnanlint.conditions import leaf, path_of
 from tfnanlint.names import ROOTS, canonical, is_tensorflow
@@ -19,12 +19,12 @@ from tfnanlint.values import NO_CONSTANT, Namespace, Note, Value, unknown
 if TYPE_CHECKING:
     from tfnanlint.module import Module
 
-MAX_HOPS = 6  # re-exports followed from one name
-_BUILTINS = frozenset(dir(builtins))
-_EPSILON = re.compile(r"(?:.*_)?(?:eps|epsilon|jitter)_*\d*", re.IGNORECASE)
-_SETTINGS = re.compile(r"_*(?:\w*_)?(?:hparams|hps?|hyperparams|params|config|cfg|args|opts?|options|flags|settings)_*", re.IGNORECASE)
-_SIZES = frozenset("shape size shape_list get_shape_list dimension_size".split())
-SMALL = (1e-7, 0.1)  # what an epsilon of which no number is known is taken to be
+MAX_HOPS: Final = 6  # re-exports followed from one name
+_BUILTINS: Final = frozenset(dir(builtins))
+_EPSILON: Final = re.compile(r"(?:.*_)?(?:eps|epsilon|jitter)_*\d*", re.IGNORECASE)
+_SETTINGS: Final = re.compile(r"_*(?:\w*_)?(?:hparams|hps?|hyperparams|params|config|cfg|args|opts?|options|flags|settings)_*", re.IGNORECASE)
+_SIZES: Final = frozenset("shape size shape_list get_shape_list dimension_size".split())
+SMALL: Final = (1e-7, 0.1)  # what an epsilon of which no number is known is taken to be
 
 
 @lru_cache(maxsize=4096)

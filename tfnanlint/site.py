@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any, Callable
+from typing import TYPE_CHECKING, Any, Callable, Final
 
 from tfnanlint.findings import Differentiated
 from tfnanlint.nodes import nodes_in
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from tfnanlint.ops import Op
     from tfnanlint.source import Source
 
-_ARRAYS = frozenset(("tensor", "array", "unknown", "sequence"))
-_PICKING = frozenset(("tf.boolean_mask", "tf.unique", "tf.dynamic_partition"))
-_PLACES = (ast.Constant, ast.Slice, ast.Tuple)
+_ARRAYS: Final = frozenset(("tensor", "array", "unknown", "sequence"))
+_PICKING: Final = frozenset(("tf.boolean_mask", "tf.unique", "tf.dynamic_partition"))
+_PLACES: Final = (ast.Constant, ast.Slice, ast.Tuple)
 
 
 class Site:
@@ -192,11 +192,11 @@ def part_of(value: Value, index: int, *names: str) -> Site | None:
     return None
 
 
-_UNCHANGED = frozenset({"tf.identity", "tf.stop_gradient", "tf.ensure_shape", "tf.debugging.check_numerics"})
+_UNCHANGED: Final = frozenset({"tf.identity", "tf.stop_gradient", "tf.ensure_shape", "tf.debugging.check_numerics"})
 
 
 # Elements keep their partners: an axis comes, goes or is stretched.
-_ALIGNED = _UNCHANGED | {"tf.reshape", "tf.squeeze", "tf.expand_dims", "tf.tile", "tf.broadcast_to"}
+_ALIGNED: Final = _UNCHANGED | {"tf.reshape", "tf.squeeze", "tf.expand_dims", "tf.tile", "tf.broadcast_to"}
 
 
 def _itself(value: Value) -> Value:
@@ -241,7 +241,7 @@ def _same_index(one: Site, other: Site) -> bool:
 
 
 # What arrays have as methods and tensors do not.
-_OF_ARRAYS = frozenset(f"method.{name}" for name in "sum prod std var any all argmax argmin dot cumsum cumprod".split())
+_OF_ARRAYS: Final = frozenset(f"method.{name}" for name in "sum prod std var any all argmax argmin dot cumsum cumprod".split())
 
 
 def may_be_numpy(site: Site) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Callable
+from typing import Callable, Final
 
 from tfnanlint.ops import TABLE, op
 from tfnanlint.ops import transfer as t
@@ -44,7 +44,7 @@ op("K.in_train_phase", "K.in_test_phase", "x alt training", _either("x", "alt"),
 
 # Loops: what is carried from round to round is tried, wider each time, until a round adds nothing
 
-_ROUNDS = 5
+_ROUNDS: Final = 5
 
 
 def _carried(value: Value) -> Value:

@@ -6,7 +6,7 @@ A constructor's row gives a `Value` of kind "layer" whose `obj` is a `Layer`; ca
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Callable
+from typing import Callable, Final
 
 from tfnanlint.ops import TABLE, Op, op
 from tfnanlint.ops import transfer as t
@@ -16,8 +16,8 @@ from tfnanlint.ops.nn import activation_named, max_pooled
 from tfnanlint.site import Site
 from tfnanlint.values import INF, NO_CONSTANT, Value, join, number, outward, unknown
 
-TESTED = "an object; tests/test_layers.py executes it"
-RANGE = "a layer with weights; tests/test_layers.py executes it"
+TESTED: Final = "an object; tests/test_layers.py executes it"
+RANGE: Final = "a layer with weights; tests/test_layers.py executes it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,9 +173,9 @@ def _weighted(default: str | None = None) -> Out:
     return lambda site, x, call: _activation(site, linear(t.one_of(x)), call, default=default)
 
 
-_KERNEL = ("kernel_initializer bias_initializer kernel_regularizer bias_regularizer activity_regularizer "
+_KERNEL: Final = ("kernel_initializer bias_initializer kernel_regularizer bias_regularizer activity_regularizer "
            "kernel_constraint bias_constraint")
-_CONV = f"filters kernel_size strides padding data_format dilation_rate groups activation use_bias {_KERNEL}"
+_CONV: Final = f"filters kernel_size strides padding data_format dilation_rate groups activation use_bias {_KERNEL}"
 layer("Dense tf.layers.Dense keras.layers.core.Dense", f"units activation use_bias {_KERNEL}", _weighted())
 layer("EinsumDense", "equation output_shape activation bias_axes", _weighted())
 for _rank in "123":
@@ -228,7 +228,7 @@ layer("UnitNormalization", "axis", _unit)
 
 # Recurrent layers
 
-_CELL = ("units activation recurrent_activation use_bias kernel_initializer recurrent_initializer bias_initializer "
+_CELL: Final = ("units activation recurrent_activation use_bias kernel_initializer recurrent_initializer bias_initializer "
          "unit_forget_bias")
 
 
@@ -558,9 +558,9 @@ def _slim_activation(default: str | None):
     return lambda site, x: _activation(site, linear(t.one_of(x), x.dtype), site, "activation_fn", None if activation_replaced(site) else default)
 
 
-_TF1 = ("activation use_bias kernel_initializer bias_initializer kernel_regularizer bias_regularizer "
+_TF1: Final = ("activation use_bias kernel_initializer bias_initializer kernel_regularizer bias_regularizer "
         "activity_regularizer")
-_SLIM = "activation_fn normalizer_fn normalizer_params weights_initializer weights_regularizer biases_initializer scope"
+_SLIM: Final = "activation_fn normalizer_fn normalizer_params weights_initializer weights_regularizer biases_initializer scope"
 _function("tf.layers.dense", f"units {_TF1} kernel_constraint bias_constraint trainable name reuse", _keras_activation)
 _function("tf.layers.conv2d tf.layers.conv1d tf.layers.conv3d tf.layers.conv2d_transpose tf.layers.conv3d_transpose",
     f"filters kernel_size strides padding data_format dilation_rate {_TF1} name reuse", _keras_activation)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from tfnanlint.ops import op
 from tfnanlint.ops import transfer as t
 from tfnanlint.ops.reductions import total
 from tfnanlint.ops.transfer import INF, Value
 from tfnanlint.site import Site
 
-SINGULAR = "infinite where the matrix is singular"
+SINGULAR: Final = "infinite where the matrix is singular"
 
 
 def _matrix(site: Site, nan: bool = False, inf: bool = False) -> Value:

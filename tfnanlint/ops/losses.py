@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Callable
+from typing import Callable, Final
 
 from tfnanlint.ops import op
 from tfnanlint.ops import transfer as t
@@ -11,7 +11,7 @@ from tfnanlint.ops.variables import CallableObject
 from tfnanlint.site import Site, made_by
 from tfnanlint.values import INF, Value, outward, unknown
 
-TESTED = "takes labels and predictions; tests/test_layers.py executes it"
+TESTED: Final = "takes labels and predictions; tests/test_layers.py executes it"
 
 # From the site (of the function, or of the class that was made), labels and predictions to the loss.
 Range = Callable[[Site, Value, Value], Value]
@@ -157,7 +157,7 @@ def _weighted(give: Range) -> Callable[[Site], Value]:
     return result
 
 
-_TF1 = {
+_TF1: Final = {
     "mean_squared_error": _mean_of(t.square), "absolute_difference": _mean_of(t.absolute), "huber_loss": _at_least(0.0),
     "hinge_loss": _at_least(0.0), "mean_pairwise_squared_error": _at_least(0.0),
     "cosine_distance": _anything,
@@ -178,7 +178,7 @@ for _name, _give in _TF1.items():
 op("tf.losses.log_loss", "slim.losses.log_loss tf.contrib.losses.log_loss", "labels predictions weights epsilon scope",
    _weighted(_anything), main="predictions", positions=_exchanged("log_loss", "predictions labels weights epsilon scope"),
    untested="TensorFlow 1 only: not clipped, predictions outside [0, 1] give NaN")
-_TF1_LOGITS = {
+_TF1_LOGITS: Final = {
     "softmax_cross_entropy": "onehot_labels logits weights label_smoothing",
     "sigmoid_cross_entropy": "multi_class_labels logits weights", "sparse_softmax_cross_entropy": "labels logits weights",
 }
@@ -195,7 +195,7 @@ op("tf.losses.get_total_loss", "tf.losses.get_regularization_loss tf.losses.get_
 
 # Metrics
 
-_METRICS = (
+_METRICS: Final = (
     "Mean Sum MeanTensor Accuracy BinaryAccuracy CategoricalAccuracy SparseCategoricalAccuracy "
     "TopKCategoricalAccuracy SparseTopKCategoricalAccuracy AUC Precision Recall TruePositives TrueNegatives "
     "FalsePositives FalseNegatives MeanIoU IoU BinaryIoU OneHotIoU OneHotMeanIoU F1Score FBetaScore R2Score "

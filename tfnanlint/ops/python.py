@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import Callable
+from typing import Callable, Final
 
 from tfnanlint.ops import TABLE, op
 from tfnanlint.ops import transfer as t
@@ -12,7 +12,7 @@ from tfnanlint.ops.arrays import DTYPES, cast, counted, given_of, passed
 from tfnanlint.site import Site, another
 from tfnanlint.values import FLOATS, INF, NO_CONSTANT, Many, Value, join, number, outward, unknown
 
-PYTHON = "plain Python; tests/test_python_rows.py"
+PYTHON: Final = "plain Python; tests/test_python_rows.py"
 
 
 def _folded(function: Callable, value: Value) -> Value | None:
@@ -125,8 +125,8 @@ def _power(site: Site) -> Value:
 
 # Builtins
 
-_SHORT = 64  # elements of a list that a function is followed for one by one
-_SOME = "first second third fourth fifth sixth"
+_SHORT: Final = 64  # elements of a list that a function is followed for one by one
+_SOME: Final = "first second third fourth fifth sixth"
 
 
 def _sum(site: Site) -> Value:
@@ -357,4 +357,4 @@ def _constants() -> dict[str, Value]:
     return table
 
 
-CONSTANTS: dict[str, Value] = _constants()
+CONSTANTS: Final[dict[str, Value]] = _constants()
