@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import operator
-from typing import TYPE_CHECKING, Any, Callable, Final
+from typing import TYPE_CHECKING, Any, Callable, Final, cast
 
 from tfnanlint import calls
 from tfnanlint.callers import MAX_ABROAD
@@ -96,7 +96,8 @@ class Interpreter(State):
         found = memo.get(node)
         if found is not None:
             return found
-        handler = _EXPRESSIONS.get(type(node))
+        kind = type(node)
+        handler = _EXPRESSIONS.get(kind)
         if handler is None:
             return unknown()
         self.steps += 1
@@ -104,17 +105,24 @@ class Interpreter(State):
             self.cut_short = True
             return unknown()  # and so for good: asking again would cost as much again
         reads = self.reads
-        if handler in _LEAVES:  # it assumes nothing
+        if kind in _LEAVES:  # it assumes nothing
             found = memo[node] = handler(self, node, point)
             return found
-        if (node, id(memo)) in self._held:
+        if node in self._tentative:
             tentative = self.tentatively((node, id(memo)))
             if tentative is not None:
                 return tentative
         mark = len(reads)
         self.depth += 1
         try:
-            found = handler(self, node, point)
+            if kind is _NAME:  # these are most of all, and called by name they take less
+                found = self.name(cast(ast.Name, node), point)
+            elif kind is _CALL:
+                found = self.invocation(cast(ast.Call, node), point)
+            elif kind is _ATTRIBUTE:
+                found = self.attribute(cast(ast.Attribute, node), point)
+            else:
+                found = handler(self, node, point)
         finally:
             self.depth -= 1
         if len(reads) > mark and self.inlined == 0:
@@ -123,6 +131,7 @@ class Interpreter(State):
             memo[node] = found
         else:
             self.hold((node, id(memo)), found, mark)
+            self._tentative.add(node)
         return found
 
     def site(self, node: ast.expr, point: Point) -> Site | None:
@@ -162,8 +171,7 @@ class Interpreter(State):
             row, name = self.row(node.func, point)
             if row is not None:
                 return self._call_site(row, name, node, point)
-            method = self._method_row(node, point)
-            return method
+            return self._method_row(node, point)
         if isinstance(node, ast.BinOp):
             if isinstance(node.op, _JOINING) and self.maker(node.left, point) is None and self.evaluate(node.left, point).kind in ("sequence", "string", "dict"):
                 return None  # 'step %d' % step
@@ -555,7 +563,10 @@ class Interpreter(State):
         return unknown() if assumed is NOTHING else assumed.but(zero=assumed.zero, origin=Note("", parent=assumed.origin))
 
 
-_LEAVES: Final = frozenset((Interpreter.literal, Interpreter.lambda_, Interpreter.text))
+_NAME: Final = ast.Name
+_CALL: Final = ast.Call
+_ATTRIBUTE: Final = ast.Attribute
+_LEAVES: Final = frozenset((ast.Constant, ast.Lambda, ast.JoinedStr))
 _PYTHON: Final = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
            ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.Pow: operator.pow}
 

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Final
 
 from tfnanlint import calls
+from tfnanlint.attributes import replaced
 from tfnanlint.calls import Bound, ClassObject, Function, Instance, Parent, Recast
 from tfnanlint.callers import local_name
 from tfnanlint.compiled import Compiled
@@ -456,7 +457,7 @@ class Following(Compiled):
                     method = one.methods[method_name]
                     owner_name = method.node.args.args[0].arg
                     made = _bindings(self.activation(method), f"{owner_name}.{attr}")
-                    passing = calls.replaced(method.node, attr) if len(made) > 1 else ()
+                    passing = replaced(method.node, attr) if len(made) > 1 else ()
                     whole.rounds += [one for one in made if getattr(one, "node", None) not in passing]
                 nearest = nearest or one.scope.at(attr)
                 whole.rounds += self._made_with(one, attr)

@@ -10,6 +10,7 @@ import ast
 from typing import TYPE_CHECKING, Final
 
 from tfnanlint import calls
+from tfnanlint.attributes import stored_as_given
 from tfnanlint.callers import Callers
 from tfnanlint.calls import ClassObject, Function, Handed, Instance, Recast
 from tfnanlint.conditions import leaf
@@ -58,7 +59,7 @@ class Instances(Callers):
 
     def _find_constructed(self, instance: Instance, node: ast.Call, point: Point, attr: str) -> Binding | None:
         method = self.method(instance.cls, "__init__")
-        stored = calls.stored_as_given(method.node).get(attr) if method is not None and method.transparent else None
+        stored = stored_as_given(method.node).get(attr) if method is not None and method.transparent else None
         if method is None or stored is None or self._assigned_again(instance.cls, attr, method, point):
             return None
         positional, keywords, complete = calls.arguments(node, point)

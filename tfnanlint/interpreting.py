@@ -57,6 +57,7 @@ class Interpreting:
         self._sites: dict[tuple[ast.expr, int], Site | None] = {}
         self._stamps = 0
         self._held: dict[Any, tuple[Any, tuple[tuple[Any, int], ...]]] = {}
+        self._tentative: set[ast.AST] = set()  # the expressions of which something is held
         # What was found out about the program
         self.importing: dict[Binding, Value] = {}
         self.handed: dict[ast.AST, list[dict[str, Binding]]] = {}
@@ -83,7 +84,7 @@ class Interpreting:
         """Let go of all that was found out: it refers to itself in circles, and nobody collects those."""
         for site in self.given:
             site.result = None
-        for kept in (self.scopes, self.given, self.reads, self._sites, self._held, self.importing, self.handed, self.attributes,
+        for kept in (self.scopes, self.given, self.reads, self._sites, self._held, self._tentative, self.importing, self.handed, self.attributes,
                      self.escaping, self.states, self.changes, self.aims, self.lineages, self._policies, self.instance_calls,
                      self.name_reads, self.named_calls, self._compiled, self._members, self._items, self.overlooked, self.unset):
             kept.clear()

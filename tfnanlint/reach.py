@@ -11,7 +11,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Iterator, cast
 
-from tfnanlint.calls import Instance, assigned_attributes
+from tfnanlint.attributes import assigned_attributes
+from tfnanlint.calls import Instance
 from tfnanlint.conditions import path_of, root_of
 from tfnanlint.edits import NoFix, enclosing
 from tfnanlint.findings import Edit

@@ -6,6 +6,7 @@ import ast
 from typing import Final
 
 from tfnanlint import calls
+from tfnanlint.attributes import tested_attributes
 from tfnanlint.calls import Function, Handed, Instance
 from tfnanlint.containers import Containers
 from tfnanlint.scopes import Binding, Fixed, Point, Scope
@@ -99,7 +100,7 @@ class Recursion(Containers):
         owner = bound.get(spec[0].arg) if function.owner is not None and spec else None
         instance = owner._value.obj if isinstance(owner, Fixed) and owner._value is not None else None
         if isinstance(instance, Instance) and instance.node is not None:
-            for attr in calls.tested_attributes(function.node):
+            for attr in tested_attributes(function.node):
                 self.constructed(instance, attr)
 
     def _yielded(self, scope: Scope) -> Value:
