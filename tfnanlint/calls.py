@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 FEW: Final = 5  # statements of a short function
 
+_CONSTANT: Final = ast.Constant
 _NAME: Final = ast.Name
 _STARRED: Final = ast.Starred
 
@@ -324,7 +325,7 @@ def bind_parameters(function: Function, positional: list[Binding], keywords: dic
     for name, node in defaults_of(spec):
         if name not in bound and not hidden:
             # What one call has put into a list or dict is there in the next.
-            kept = (isinstance(node, (ast.List, ast.Set)) or display(node) is not None) and name in function.changed
+            kept = type(node) is not _CONSTANT and (isinstance(node, (ast.List, ast.Set)) or display(node) is not None) and name in function.changed
             bound[name] = Fixed(Value(kind="unknown")) if kept else Assigned(node, function.point)
     for name in known:
         if name not in bound:

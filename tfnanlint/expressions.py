@@ -49,7 +49,7 @@ _OF_TENSORS: Final = frozenset(("tf", "K", "ops", "raw"))  # they make tensors o
 _MAKING_TENSORS: Final = _OF_TENSORS | {"keras", "tnp"}  # also of arrays
 _KERAS_METHODS: Final = frozenset(("add_weight", "add_variable", "compile", "fit", "prob"))  # `prob`: of distributions
 _STATE_METHODS: Final = frozenset(("get_slot", "add_slot", "_zeros_slot", "add_variable_from_reference",
-                            "_resource_scatter_add"))  # of optimizers
+                                   "_resource_scatter_add"))  # of optimizers
 
 
 class Interpreter(State):
@@ -568,7 +568,7 @@ _CALL: Final = ast.Call
 _ATTRIBUTE: Final = ast.Attribute
 _LEAVES: Final = frozenset((ast.Constant, ast.Lambda, ast.JoinedStr))
 _PYTHON: Final = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
-           ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.Pow: operator.pow}
+                  ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.Pow: operator.pow}
 
 
 def _folded(sign: ast.operator, left: Any, right: Any) -> Value | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from tfnanlint import calls
 from tfnanlint.attributes import replaced
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 HOOKS: Final = frozenset("call __call__ build train_step test_step predict_step compute_loss forward".split())
 # Methods of an optimizer that Keras calls with a gradient and a variable.
 _UPDATES: Final = frozenset("_resource_apply_dense _resource_apply_sparse _resource_apply_sparse_duplicate_indices _apply_dense "
-                     "_apply_sparse update_step".split())
+                            "_apply_sparse update_step".split())
 _TRIED: Final = frozenset(("parameters", "named_parameters", "parametrize"))  # decorators that call a test with values
 _RECORDS: Final = ("NamedTuple", "namedtuple", "dataclass")  # what makes a class one that is made with its fields
 MAX_BINDINGS: Final = 24  # assignments joined at one attribute
@@ -38,6 +38,10 @@ MAX_INLINE: Final = 6  # calls inside calls
 MAX_LONG: Final = 3  # calls around one of a long function: what one further inside gives is hardly ever known, and takes most of the time
 
 _LASTING: Final = frozenset(("number", "none", "function", "layer", "instance", "class", "dtype", "string"))  # what nobody changes in an object that holds it
+_ATTRIBUTE: Final = ast.Attribute
+_CALL: Final = ast.Call
+_NAME: Final = ast.Name
+
 
 
 class Following(Compiled):
@@ -521,9 +525,15 @@ class Following(Compiled):
 
 def _uses(name: str, expression: ast.AST) -> list[ast.expr]:
     """Where an expression uses what ends in a name as a value, and does not call it."""
-    nodes = nodes_in(expression)
-    called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
-    return [node for node in nodes if isinstance(node, (ast.Name, ast.Attribute)) and leaf(node) == name and id(node) not in called]
+    found: list[Any] = []
+    called: set[ast.expr] = set()
+    for node in nodes_in(expression):
+        kind = type(node)
+        if kind is _CALL:
+            called.add(node.func)  # which comes later
+        elif (kind is _NAME and node.id == name or kind is _ATTRIBUTE and node.attr == name) and node not in called:
+            found.append(node)
+    return found
 
 
 def _reads_itself(binding: Binding, attr: str) -> bool:

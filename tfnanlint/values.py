@@ -34,7 +34,7 @@ FLOATS: Final = {
 }
 # tf.float16 keeps subnormals on the CPU: the smallest number that is not 0 (facts: T.epsilon_absorption).
 SMALLEST: Final = {"float16": 2.0**-24, "bfloat16": 1.1754943508222875e-38, "float32": 1.1754943508222875e-38,
-            "float64": 2.2250738585072014e-308}
+                   "float64": 2.2250738585072014e-308}
 
 WHOLE: Final = frozenset(("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"))
 MIXED: Final = "mixed"  # integers, floats or truth values, as the program runs; judged as float32, but a fraction that meets it may be cut off

@@ -104,7 +104,7 @@ def op(name: str, aliases: str = "", params: str = "x name", gives: Callable[[Si
 
 
 FAMILIES: Final = ("arithmetic", "elementwise", "signals", "comparison", "reductions", "products", "nn", "arrays", "control", "random", "linalg", "losses",
-            "variables", "layers", "cells", "training", "python", "structures")
+                   "variables", "layers", "cells", "training", "python", "structures")
 
 
 @cache

@@ -174,7 +174,7 @@ def _weighted(default: str | None = None) -> Out:
 
 
 _KERNEL: Final = ("kernel_initializer bias_initializer kernel_regularizer bias_regularizer activity_regularizer "
-           "kernel_constraint bias_constraint")
+                  "kernel_constraint bias_constraint")
 _CONV: Final = f"filters kernel_size strides padding data_format dilation_rate groups activation use_bias {_KERNEL}"
 layer("Dense tf.layers.Dense keras.layers.core.Dense", f"units activation use_bias {_KERNEL}", _weighted())
 layer("EinsumDense", "equation output_shape activation bias_axes", _weighted())
@@ -229,7 +229,7 @@ layer("UnitNormalization", "axis", _unit)
 # Recurrent layers
 
 _CELL: Final = ("units activation recurrent_activation use_bias kernel_initializer recurrent_initializer bias_initializer "
-         "unit_forget_bias")
+                "unit_forget_bias")
 
 
 def _states(site: Site, out: Value, others: int) -> Value:
@@ -559,7 +559,7 @@ def _slim_activation(default: str | None):
 
 
 _TF1: Final = ("activation use_bias kernel_initializer bias_initializer kernel_regularizer bias_regularizer "
-        "activity_regularizer")
+               "activity_regularizer")
 _SLIM: Final = "activation_fn normalizer_fn normalizer_params weights_initializer weights_regularizer biases_initializer scope"
 _function("tf.layers.dense", f"units {_TF1} kernel_constraint bias_constraint trainable name reuse", _keras_activation)
 _function("tf.layers.conv2d tf.layers.conv1d tf.layers.conv3d tf.layers.conv2d_transpose tf.layers.conv3d_transpose",

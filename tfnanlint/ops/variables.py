@@ -47,7 +47,7 @@ def started(site: Site) -> Value:
 
 
 _RANDOM: Final = re.compile(r"glorot|xavier|he_|lecun|orthogonal|variance_?scaling|(?:random|truncated)_?(?:normal|uniform)|^(?:normal|uniform)$|^He[NU]",
-                     re.IGNORECASE)
+                            re.IGNORECASE)
 
 
 def starts_at_random(site: Site) -> bool:
