@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tfnanlint.expressions import Interpreter
 from tfnanlint.site import Site
 from tfnanlint.values import INF, Value
 
@@ -13,11 +14,13 @@ from tfnanlint.values import INF, Value
 BOXES = [(0.0, 0.0), (0.0, 1.0), (-1.0, 1.0), (-1e3, 1e3), (1.0, 1e3), (-1e3, -1.0), (-(2.0**-10), 2.0**-10),
     (5.0, 5.0), (0.25, 0.75)]
 
+_INTERPRETER = Interpreter()
+
 
 def site_of(row: Any, values: dict[str, Value]) -> Site:
     """A site that applies rows of the table, as the interpreter does."""
     site = Site.of_values(row, values)
-    site._apply = lambda callee, args: callee.obj.gives(site_of(callee.obj, {callee.obj.main: args[0]}))
+    site.interpreter = _INTERPRETER
     return site
 
 

@@ -7,7 +7,7 @@ as the same try lasts: it is held with the assumptions that it read, and used ag
 from __future__ import annotations
 
 import ast
-from typing import Any, Callable
+from typing import Any, Callable, Final
 
 from tfnanlint.conditions import facts
 from tfnanlint.interpreting import Interpreting
@@ -27,7 +27,7 @@ class Pending:
         self.meanwhile = meanwhile
 
 
-_MISSING: Any = object()
+_MISSING: Final[Any] = object()
 
 
 class Assumptions(Interpreting):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import Any, Iterator
+from typing import Any, Final, Iterator
 
 from tfnanlint import calls
 from tfnanlint.calls import Bound, ClassObject, Function
@@ -12,7 +12,7 @@ from tfnanlint.resolution import Resolution
 from tfnanlint.scopes import Assigned, Binding, Fixed, Point
 from tfnanlint.values import Choice, Value, unknown
 
-MAX_ABROAD = 1  # files between a parameter and the callers that are looked for
+MAX_ABROAD: Final = 1  # files between a parameter and the callers that are looked for
 
 
 class Calls:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import ast
-import collections
 import re
 from functools import cache
-from typing import TYPE_CHECKING, Any, Iterator
+from typing import TYPE_CHECKING, Any, Final
 
 from tfnanlint.aliases import Bindings, parted
+from tfnanlint.attributes import assigned_attributes
 from tfnanlint.conditions import leaf
 from tfnanlint.decorators import TRANSPARENT, decorator_leaf, hands_on
-from tfnanlint.nodes import blocks_of, display, nodes_in, statements_in
+from tfnanlint.nodes import display, nodes_in, statements_in
 from tfnanlint.ops import SYNONYMS, Op
 from tfnanlint.ops.arrays import cast
 from tfnanlint.scopes import Assigned, Binding, Fixed, Point, Scope, Stored, unrefined
@@ -21,7 +21,11 @@ if TYPE_CHECKING:
     from tfnanlint.expressions import Interpreter
     from tfnanlint.module import Module
 
-FEW = 5  # statements of a short function
+FEW: Final = 5  # statements of a short function
+
+_CONSTANT: Final = ast.Constant
+_NAME: Final = ast.Name
+_STARRED: Final = ast.Starred
 
 
 class Function:
@@ -204,129 +208,6 @@ class Bound:
         self.keywords = keywords or {}
 
 
-def assigned_attributes(method: Any) -> set[str]:
-    """Attributes of the first parameter that a method assigns, nested statements included."""
-    if not method.args.args:
-        return set()
-    owner = method.args.args[0].arg
-    found: set[str] = set()
-    for node in statements_in(method):
-        targets: list[ast.expr] = []
-        if isinstance(node, ast.Assign):
-            targets += node.targets
-        elif isinstance(node, (ast.AugAssign, ast.AnnAssign)):
-            targets.append(node.target)
-        elif isinstance(node, (ast.With, ast.AsyncWith)):
-            targets += [item.optional_vars for item in node.items if isinstance(item.optional_vars, ast.Attribute)]
-        while targets:
-            target = targets.pop()
-            if isinstance(target, (ast.Tuple, ast.List)):
-                targets += target.elts
-            elif isinstance(target, ast.Attribute):
-                _own(target, owner, found)
-    return found
-
-
-def stored_as_given(method: Any) -> dict[str, ast.expr]:
-    """The attributes that a method assigns once and always, by what it is given alone: `self.eps = eps`, `self.dense = Dense(units, act)`."""
-    known = getattr(method, "stored", None)
-    if known is None:  # kept with the tree
-        known = method.stored = _stored(method)
-    return known
-
-
-# What binds a name besides names themselves.
-_NAMING = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.alias, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)
-
-
-def _stored(method: Any) -> dict[str, ast.expr]:
-    if not method.args.args:
-        return {}
-    owner, bound = method.args.args[0].arg, set()
-    times: collections.Counter[str] = collections.Counter()
-    for node in nodes_in(method):
-        if isinstance(node, ast.Attribute):
-            times[node.attr] += not isinstance(node.ctx, ast.Load) and _named(node.value, owner)
-        elif isinstance(node, _NAMING) and node is not method:
-            bound.add((node.asname or node.name).partition(".")[0] if isinstance(node, ast.alias) else node.name or "")
-        elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-            bound.add(node.id)
-    found: dict[str, ast.expr] = {}
-    if owner in bound:
-        return found
-    bound.add(owner)
-    for target, value in _assignments(method.body):
-        if isinstance(target, ast.Attribute) and times[target.attr] == 1 and _named(target.value, owner):
-            if bound.isdisjoint([one.id for one in nodes_in(value) if isinstance(one, ast.Name)]):
-                found[target.attr] = value
-    return found
-
-
-def _assignments(body: list[ast.stmt]) -> Iterator[tuple[ast.expr, ast.expr]]:
-    """What the statements of a body assign, each target with its value: `self.axis, self.eps = axis, eps` are two."""
-    for statement in body:
-        value = statement.value if isinstance(statement, (ast.Assign, ast.AnnAssign)) else None
-        if value is None:
-            continue
-        for target in statement.targets if isinstance(statement, ast.Assign) else [statement.target]:
-            if isinstance(target, (ast.Tuple, ast.List)) and isinstance(value, (ast.Tuple, ast.List)) and len(target.elts) == len(value.elts):
-                if not any(isinstance(one, ast.Starred) for one in target.elts + value.elts):
-                    yield from zip(target.elts, value.elts)
-            else:
-                yield target, value
-
-
-def tested_attributes(function: Any) -> list[str]:
-    """The attributes of its first parameter that the tests in a function read."""
-    known = getattr(function, "tested", None)
-    if known is None:  # kept with the tree
-        owner = function.args.args[0].arg if function.args.args else ""
-        tests = [node.test for node in nodes_in(function) if isinstance(node, (ast.If, ast.IfExp))]
-        known = function.tested = sorted({inner.attr for test in tests for inner in nodes_in(test)
-                                          if isinstance(inner, ast.Attribute) and _named(inner.value, owner)})
-    return known
-
-
-def replaced(method: Any, attribute: str) -> set[ast.expr]:
-    """The values that a method assigns to an attribute only until a later statement of the same block assigns another one, while
-    nobody else can see the object."""
-    owner, found = method.args.args[0].arg, set()
-    for block in _blocks(method):
-        held: ast.expr | None = None
-        for statement in block:
-            if held is not None and _lent(statement, owner):
-                held = None
-            for target in statement.targets if isinstance(statement, ast.Assign) else ():
-                if isinstance(target, ast.Attribute) and target.attr == attribute and isinstance(target.value, ast.Name) and target.value.id == owner:
-                    found |= {held} if held is not None else set()
-                    held = statement.value
-    return found
-
-
-def _blocks(method: Any) -> list[list[ast.stmt]]:
-    """The blocks of statements in a method, its own included."""
-    known = getattr(method, "blocks", None)
-    if known is None:  # kept with the tree: every attribute of its class asks
-        known = method.blocks = [block for node in (method, *statements_in(method)) for block in blocks_of(node) if block]
-    return known
-
-
-def _lent(statement: ast.stmt, owner: str) -> bool:
-    """Whether a statement leaves its block, or hands the object on: `self.build()`, `f(self)`, a function with `self` in it."""
-    seen: set[ast.AST] = set()
-    for node in nodes_in(statement):
-        if isinstance(node, (ast.Return, ast.Break, ast.Continue, ast.Raise, ast.Yield, ast.YieldFrom, ast.Await, ast.FunctionDef, ast.Lambda)):
-            return True
-        if isinstance(node, ast.Call):
-            if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name) and node.func.value.id == owner:
-                return True
-        elif isinstance(node, ast.Attribute):
-            seen.add(node.value)
-        elif isinstance(node, ast.Name) and node.id in (owner, "super") and node not in seen:
-            return True
-    return False
-
-
 def _tuple_names(base: ast.expr) -> list[str]:
     """The names of the elements in `collections.namedtuple("State", ["mean", "scale"])`, which a class may have as its base."""
     if not isinstance(base, ast.Call) or leaf(base.func) != "namedtuple" or len(base.args) < 2:
@@ -337,26 +218,27 @@ def _tuple_names(base: ast.expr) -> list[str]:
     return names if parts != [given] else " ".join(names).replace(",", " ").split()
 
 
-def _own(target: ast.Attribute, owner: str, found: set[str]) -> None:
-    if isinstance(target.value, ast.Name) and target.value.id == owner:
-        found.add(target.attr)
-
-
 def arguments(call: ast.Call, point: Point) -> tuple[list[Binding], dict[str, Binding], bool]:
     """Positional and keyword arguments of a call as bindings; False when `*args` or `**kwargs` hide some."""
     positional: list[Binding] = []
     keywords: dict[str, Binding] = {}
     complete = True
     for node in call.args:
-        written = getattr(node.value, "elts", [node.value]) if isinstance(node, ast.Starred) else [node]  # `*[x, y]`
-        if isinstance(node, ast.Starred) and (written == [node.value] or any(isinstance(one, ast.Starred) for one in written)):
+        if type(node) is not _STARRED:
+            positional.append(Assigned(node, point))
+            continue
+        written = getattr(node.value, "elts", None)  # `*[x, y]`
+        if written is None or any([type(one) is _STARRED for one in written]):
             complete = False
             break
         positional += [Assigned(one, point) for one in written]
+    unpacks = False
     for keyword in call.keywords:
         if keyword.arg is not None:
             keywords[keyword.arg] = Assigned(keyword.value, point)
-    if any(keyword.arg is None for keyword in call.keywords):
+        else:
+            unpacks = True
+    if unpacks:
         handed = hidden(call, point)
         complete = complete and handed is not None
         keywords |= handed or {}
@@ -419,7 +301,7 @@ def _popped(function: ast.AST, name: str) -> set[Any] | None:
 
 
 def _named(node: ast.AST, name: str) -> bool:
-    return isinstance(node, ast.Name) and node.id == name
+    return type(node) is _NAME and node.id == name
 
 
 def bind_parameters(function: Function, positional: list[Binding], keywords: dict[str, Binding],
@@ -443,7 +325,7 @@ def bind_parameters(function: Function, positional: list[Binding], keywords: dic
     for name, node in defaults_of(spec):
         if name not in bound and not hidden:
             # What one call has put into a list or dict is there in the next.
-            kept = (isinstance(node, (ast.List, ast.Set)) or display(node) is not None) and name in function.changed
+            kept = type(node) is not _CONSTANT and (isinstance(node, (ast.List, ast.Set)) or display(node) is not None) and name in function.changed
             bound[name] = Fixed(Value(kind="unknown")) if kept else Assigned(node, function.point)
     for name in known:
         if name not in bound:
@@ -472,9 +354,12 @@ def says_number(spec: ast.arguments, name: str) -> bool:
 
 def defaults_of(spec: ast.arguments) -> list[tuple[str, ast.expr]]:
     """(parameter, default expression) for those that have one."""
-    names = [a.arg for a in spec.posonlyargs + spec.args]
-    found = list(zip(names[len(names) - len(spec.defaults):], spec.defaults))
-    found += [(a.arg, d) for a, d in zip(spec.kwonlyargs, spec.kw_defaults) if d is not None]
+    found: list[tuple[str, ast.expr]] = []
+    if spec.defaults:
+        places = (spec.posonlyargs + spec.args)[-len(spec.defaults):]
+        found += [(a.arg, d) for a, d in zip(places, spec.defaults)]
+    if spec.kwonlyargs:
+        found += [(a.arg, d) for a, d in zip(spec.kwonlyargs, spec.kw_defaults) if d is not None]
     return found
 
 
@@ -573,7 +458,7 @@ def bind_op(row: Op, name: str, call: ast.Call, leading: tuple[str, ...] = ()) -
     complete = True
     position = 0
     for node in call.args:
-        if isinstance(node, ast.Starred) or position >= len(params):
+        if type(node) is _STARRED or position >= len(params):
             complete = False
             break
         param = params[position]

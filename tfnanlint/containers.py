@@ -6,7 +6,7 @@ import ast
 import builtins
 import functools
 import re
-from typing import Any, Callable
+from typing import Any, Callable, Final
 
 from tfnanlint.aliases import Mutated, popped
 from tfnanlint.calls import Bound, Function, Handed, Instance
@@ -16,15 +16,15 @@ from tfnanlint.instances import Instances
 from tfnanlint.nodes import display, nodes_in
 from tfnanlint.ops import transfer as t
 from tfnanlint.scopes import Assigned, Binding, Fixed, Joined, Loop, Parameter, Point, Stored, unrefined
-from tfnanlint.site import Site, another
+from tfnanlint.site import Site, another, element_of
 from tfnanlint.values import INF, LARGEST_AXIS, NO_CONSTANT, Choice, Many, Note, Value, number, unknown
 
-MAX_WRITTEN = 6  # items of a written list that a comprehension is evaluated for one by one
-_LOOKING = ("get", "values", "items", "pop", "copy", "setdefault")
-_ASKING = ("in ", "if ", "not ", "and ", "or ", r"len\(", r"list\(", r"sorted\(")  # what stands before a dict of which something is only asked
-_WRITTEN = frozenset(("write", "scatter", "unstack", "stack", "concat", "read", "gather"))
-MAX_ITEMS = 64  # of a list whose elements are told apart
-MAX_CHOSEN = 24  # items of a dict that are joined where its key is not known
+MAX_WRITTEN: Final = 6  # items of a written list that a comprehension is evaluated for one by one
+_LOOKING: Final = ("get", "values", "items", "pop", "copy", "setdefault")
+_ASKING: Final = ("in ", "if ", "not ", "and ", "or ", r"len\(", r"list\(", r"sorted\(")  # what stands before a dict of which something is only asked
+_WRITTEN: Final = frozenset(("write", "scatter", "unstack", "stack", "concat", "read", "gather"))
+MAX_ITEMS: Final = 64  # of a list whose elements are told apart
+MAX_CHOSEN: Final = 24  # items of a dict that are joined where its key is not known
 
 
 def _written_out(node: ast.expr, point: Point) -> bool:
@@ -231,7 +231,7 @@ class Containers(Instances):
             return another(whole.obj.element) if whole.kind == "sequence" else unknown()  # keys of a dict
         if whole.kind in ("sequence", "tensor", "array", "number") and whole.known and whole.lo <= whole.hi:
             kind = whole.kind if whole.kind in ("array", "number") else "tensor"
-            return another(whole, kind=kind, obj=None, const=NO_CONSTANT, emptied=whole.emptied and kind != "number")
+            return element_of(whole, kind)
         if whole.kind in ("sequence", "tensor", "array") and whole.obj is None and (whole.nan or whole.inf):
             return Value(nan=whole.nan, inf=whole.inf, dtype=whole.dtype, kind="unknown")
         return unknown()
@@ -354,7 +354,7 @@ class Containers(Instances):
     def _selected(self, node: ast.Subscript, whole: Value, point: Point) -> Value:
         """Some elements of a tensor; `x[x > 0]` keeps what the mask says."""
         row = self.table["tf.expand_dims" if _only_new_axes(node.slice) else "tf.strided_slice"]
-        site = Site(row, node, {row.main: node.value}, lambda n: self.evaluate(n, point), library="operator", point=point,
+        site = Site(row, node, {row.main: node.value}, self, library="operator", point=point,
                     source=point.module.source, complete=False)
         size = whole.kind == "number" and not isinstance(node.slice, ast.Slice)  # one axis of a shape
         value = whole.but(kind=whole.kind, const=NO_CONSTANT, obj=None, origin=site, zero=whole.zero,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import operator
-from typing import TYPE_CHECKING, Any, Callable
+from typing import TYPE_CHECKING, Any, Callable, Final, cast
 
 from tfnanlint import calls
 from tfnanlint.callers import MAX_ABROAD
@@ -30,26 +30,26 @@ from tfnanlint.values import (FLOATS, INF, LARGEST_AXIS, NO_CONSTANT, NOTHING, N
 if TYPE_CHECKING:
     from tfnanlint.project import Project
 
-MAX_DEPTH = 90  # nested evaluations; about ten Python frames each
-MAX_STEPS = 2000  # evaluations per question, as long as the file has an allowance
+MAX_DEPTH: Final = 90  # nested evaluations; about ten Python frames each
+MAX_STEPS: Final = 2000  # evaluations per question, as long as the file has an allowance
 
-_OPERATORS = {
+_OPERATORS: Final = {
     ast.Add: "tf.add", ast.Sub: "tf.subtract", ast.Mult: "tf.multiply", ast.Div: "tf.divide", ast.Pow: "tf.pow",
     ast.FloorDiv: "tf.math.floordiv", ast.Mod: "tf.math.floormod", ast.MatMult: "tf.matmul",
     ast.BitAnd: "tf.logical_and", ast.BitOr: "tf.logical_or", ast.BitXor: "tf.math.logical_xor",
 }
-_JOINING = (ast.Mod, ast.Add, ast.Mult)  # texts and lists, too
-_COMPARISONS = {
+_JOINING: Final = (ast.Mod, ast.Add, ast.Mult)  # texts and lists, too
+_COMPARISONS: Final = {
     ast.Gt: "tf.greater", ast.GtE: "tf.greater_equal", ast.Lt: "tf.less", ast.LtE: "tf.less_equal", ast.Eq: "tf.equal",
     ast.NotEq: "tf.not_equal",
 }
-_PLAIN = frozenset(("np", "operator", "math", "builtins", "method"))
-_OF_KERAS = frozenset(("keras", "K", "ops", "method"))
-_OF_TENSORS = frozenset(("tf", "K", "ops", "raw"))  # they make tensors of numbers, too
-_MAKING_TENSORS = _OF_TENSORS | {"keras", "tnp"}  # also of arrays
-_KERAS_METHODS = frozenset(("add_weight", "add_variable", "compile", "fit", "prob"))  # `prob`: of distributions
-_STATE_METHODS = frozenset(("get_slot", "add_slot", "_zeros_slot", "add_variable_from_reference",
-                            "_resource_scatter_add"))  # of optimizers
+_PLAIN: Final = frozenset(("np", "operator", "math", "builtins", "method"))
+_OF_KERAS: Final = frozenset(("keras", "K", "ops", "method"))
+_OF_TENSORS: Final = frozenset(("tf", "K", "ops", "raw"))  # they make tensors of numbers, too
+_MAKING_TENSORS: Final = _OF_TENSORS | {"keras", "tnp"}  # also of arrays
+_KERAS_METHODS: Final = frozenset(("add_weight", "add_variable", "compile", "fit", "prob"))  # `prob`: of distributions
+_STATE_METHODS: Final = frozenset(("get_slot", "add_slot", "_zeros_slot", "add_variable_from_reference",
+                                   "_resource_scatter_add"))  # of optimizers
 
 
 class Interpreter(State):
@@ -96,7 +96,8 @@ class Interpreter(State):
         found = memo.get(node)
         if found is not None:
             return found
-        handler = _EXPRESSIONS.get(type(node))
+        kind = type(node)
+        handler = _EXPRESSIONS.get(kind)
         if handler is None:
             return unknown()
         self.steps += 1
@@ -104,17 +105,24 @@ class Interpreter(State):
             self.cut_short = True
             return unknown()  # and so for good: asking again would cost as much again
         reads = self.reads
-        if handler in _LEAVES:  # it assumes nothing
+        if kind in _LEAVES:  # it assumes nothing
             found = memo[node] = handler(self, node, point)
             return found
-        if (node, id(memo)) in self._held:
+        if node in self._tentative:
             tentative = self.tentatively((node, id(memo)))
             if tentative is not None:
                 return tentative
         mark = len(reads)
         self.depth += 1
         try:
-            found = handler(self, node, point)
+            if kind is _NAME:  # these are most of all, and called by name they take less
+                found = self.name(cast(ast.Name, node), point)
+            elif kind is _CALL:
+                found = self.invocation(cast(ast.Call, node), point)
+            elif kind is _ATTRIBUTE:
+                found = self.attribute(cast(ast.Attribute, node), point)
+            else:
+                found = handler(self, node, point)
         finally:
             self.depth -= 1
         if len(reads) > mark and self.inlined == 0:
@@ -123,6 +131,7 @@ class Interpreter(State):
             memo[node] = found
         else:
             self.hold((node, id(memo)), found, mark)
+            self._tentative.add(node)
         return found
 
     def site(self, node: ast.expr, point: Point) -> Site | None:
@@ -146,7 +155,7 @@ class Interpreter(State):
         if not isinstance(node.op, _JOINING):
             return self.site(node, point)
         self.steps = 0
-        return self._operator_site(_OPERATORS.get(type(node.op)), node, {"x": node.left, "y": node.right}, point)
+        return self._operator_site(_OPERATORS.get(type(node.op)), node, (node.left, node.right), point)
 
     def _applies(self, node: ast.Call, point: Point) -> bool:
         """Whether a call that no row names applies an op all the same: a layer, a partial of an op."""
@@ -162,12 +171,11 @@ class Interpreter(State):
             row, name = self.row(node.func, point)
             if row is not None:
                 return self._call_site(row, name, node, point)
-            method = self._method_row(node, point)
-            return method
+            return self._method_row(node, point)
         if isinstance(node, ast.BinOp):
             if isinstance(node.op, _JOINING) and self.maker(node.left, point) is None and self.evaluate(node.left, point).kind in ("sequence", "string", "dict"):
                 return None  # 'step %d' % step
-            return self._operator_site(_OPERATORS.get(type(node.op)), node, {"x": node.left, "y": node.right}, point)
+            return self._operator_site(_OPERATORS.get(type(node.op)), node, (node.left, node.right), point)
         return None
 
     # Names
@@ -221,7 +229,7 @@ class Interpreter(State):
         left = self.evaluate(node.left, point)
         if left.kind in ("sequence", "string", "dict"):
             return self._container_operator(node, left, point)
-        site = self._operator_site(name, node, {"x": node.left, "y": node.right}, point)
+        site = self._operator_site(name, node, (node.left, node.right), point)
         if site is None:
             return unknown()
         right = self.evaluate(node.right, point)
@@ -237,19 +245,13 @@ class Interpreter(State):
             site._values.setdefault(param, value)
         return self._result(site)
 
-    def _operator_site(self, name: str | None, node: ast.expr, args: dict[str, ast.expr], point: Point) -> Any:
+    def _operator_site(self, name: str | None, node: ast.expr, operands: tuple[ast.expr, ...], point: Point) -> Any:
         row = self.table.get(name) if name else None
         if row is None or name is None:
             return None
-        args = dict(zip(row.params, args.values()))
-        return self.asked_for(row, node, point) or self._made(Site(row, node, args, lambda n: self.evaluate(n, point), library="operator", point=point,
-                               source=point.module.source, name=name))
-
-    def _made(self, site: Site) -> Site:
-        site._apply = lambda callee, args: self.apply(callee, [Fixed(a) for a in args], {})
-        point = site.point  # not the site itself: it would hold itself for ever
-        site._maker = lambda node: self.maker(node, point)
-        return site
+        made = self.asked_for(row, node, point)
+        return made if made is not None else Site(row, node, dict(zip(row.params, operands)), self, library="operator", point=point,
+                                                  source=point.module.source, name=name)
 
     def maker(self, node: ast.expr, point: Point) -> Op | None:
         """The op that an expression applies, also behind a name or in what a function returns; None where it takes more than reading."""
@@ -319,12 +321,12 @@ class Interpreter(State):
         if isinstance(node.op, ast.USub):
             if operand.is_number and operand.kind == "number":
                 return number(-operand.const).but(dtype=operand.dtype) if operand.dtype in FLOATS else number(-operand.const)
-            site = self._operator_site("tf.negative", node, {"x": node.operand}, point)
+            site = self._operator_site("tf.negative", node, (node.operand,), point)
             return self._result(site)
         if isinstance(node.op, ast.UAdd):
             return operand
         if isinstance(node.op, ast.Invert) and operand.kind == "tensor" and operand.dtype == "bool":
-            return self._result(self._operator_site("tf.logical_not", node, {"x": node.operand}, point))
+            return self._result(self._operator_site("tf.logical_not", node, (node.operand,), point))
         return Value(0.0, 1.0, True, dtype="bool", kind="tensor" if operand.kind == "tensor" else "number")
 
     def comparison(self, node: ast.Compare, point: Point) -> Value:
@@ -332,13 +334,13 @@ class Interpreter(State):
         value = Value(0.0, 1.0, True, dtype="bool", kind="tensor" if name else "number")
         row = self.table.get(name) if name else None
         if row is not None:
-            value.origin = self._operator_site(name, node, {"x": node.left, "y": node.comparators[0]}, point)
+            value.origin = self._operator_site(name, node, (node.left, node.comparators[0]), point)
         return value
 
     def compared(self, node: ast.Compare, point: Point) -> Site:
         """A comparison as a site of tf.equal or tf.not_equal; `is` counts as ==."""
         name = "tf.equal" if isinstance(node.ops[0], (ast.Eq, ast.Is)) else "tf.not_equal"
-        return self._operator_site(name, node, {"x": node.left, "y": node.comparators[0]}, point)
+        return self._operator_site(name, node, (node.left, node.comparators[0]), point)
 
     def boolean(self, node: ast.BoolOp, point: Point) -> Value:
         """`a or b` is a where a holds, else b; `a and b` the other way round."""
@@ -471,11 +473,10 @@ class Interpreter(State):
         if made is not None:
             return made
         args, complete = calls.bind_op(row, name, node)
-        site = Site(row, node, args, lambda n: self.evaluate(n, point), complete=complete,
-                    library=name.split(".", 1)[0], point=point, source=point.module.source, name=name)
+        site = Site(row, node, args, self, complete=complete, library=name.split(".", 1)[0], point=point, source=point.module.source, name=name)
         if not complete:
             self._handed_on_to(site, node, point)
-        return self._made(site)
+        return site
 
     def _handed_on_to(self, site: Site, node: ast.Call, point: Point) -> None:
         """Give a site the values that `**kwargs` stands for, or say that some arguments are not seen."""
@@ -505,8 +506,7 @@ class Interpreter(State):
             return made
         args, complete = calls.bind_op(row, row.name, node, ("self",))
         args["self"] = node.func.value
-        return self._made(Site(row, node, args, lambda n: self.evaluate(n, point), complete=complete, library="method",
-                               point=point, source=point.module.source, name=row.name))
+        return Site(row, node, args, self, complete=complete, library="method", point=point, source=point.module.source, name=row.name)
 
     def _inherited(self, receiver: Value, method: str) -> bool:
         """Whether a layer or model of the program calls the `add_weight`, `compile` or `fit` that it has from Keras."""
@@ -563,9 +563,12 @@ class Interpreter(State):
         return unknown() if assumed is NOTHING else assumed.but(zero=assumed.zero, origin=Note("", parent=assumed.origin))
 
 
-_LEAVES = frozenset((Interpreter.literal, Interpreter.lambda_, Interpreter.text))
-_PYTHON = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
-           ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.Pow: operator.pow}
+_NAME: Final = ast.Name
+_CALL: Final = ast.Call
+_ATTRIBUTE: Final = ast.Attribute
+_LEAVES: Final = frozenset((ast.Constant, ast.Lambda, ast.JoinedStr))
+_PYTHON: Final = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
+                  ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.Pow: operator.pow}
 
 
 def _folded(sign: ast.operator, left: Any, right: Any) -> Value | None:
@@ -585,7 +588,7 @@ def _short(node: ast.expr) -> str:
     return path or leaf(node) or "…"
 
 
-_EXPRESSIONS: dict[type, Callable[..., Value]] = {
+_EXPRESSIONS: Final[dict[type, Callable[..., Value]]] = {
     ast.Name: Interpreter.name, ast.Constant: Interpreter.literal, ast.Call: Interpreter.invocation,
     ast.BinOp: Interpreter.operator, ast.Attribute: Interpreter.attribute, ast.UnaryOp: Interpreter.unary,
     ast.Subscript: Interpreter.subscript, ast.Tuple: Interpreter.sequence, ast.List: Interpreter.sequence,

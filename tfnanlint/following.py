@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 from tfnanlint import calls
+from tfnanlint.attributes import replaced
 from tfnanlint.calls import Bound, ClassObject, Function, Instance, Parent, Recast
 from tfnanlint.callers import local_name
 from tfnanlint.compiled import Compiled
@@ -25,18 +26,22 @@ if TYPE_CHECKING:
     from tfnanlint.module import Module
 
 # Methods that a base class calls with values of its own.
-HOOKS = frozenset("call __call__ build train_step test_step predict_step compute_loss forward".split())
+HOOKS: Final = frozenset("call __call__ build train_step test_step predict_step compute_loss forward".split())
 # Methods of an optimizer that Keras calls with a gradient and a variable.
-_UPDATES = frozenset("_resource_apply_dense _resource_apply_sparse _resource_apply_sparse_duplicate_indices _apply_dense "
-                     "_apply_sparse update_step".split())
-_TRIED = frozenset(("parameters", "named_parameters", "parametrize"))  # decorators that call a test with values
-_RECORDS = ("NamedTuple", "namedtuple", "dataclass")  # what makes a class one that is made with its fields
-MAX_BINDINGS = 24  # assignments joined at one attribute
-MAX_CALLERS = 24  # calls joined at one parameter; with more, nothing is said of it
-MAX_INLINE = 6  # calls inside calls
-MAX_LONG = 3  # calls around one of a long function: what one further inside gives is hardly ever known, and takes most of the time
+_UPDATES: Final = frozenset("_resource_apply_dense _resource_apply_sparse _resource_apply_sparse_duplicate_indices _apply_dense "
+                            "_apply_sparse update_step".split())
+_TRIED: Final = frozenset(("parameters", "named_parameters", "parametrize"))  # decorators that call a test with values
+_RECORDS: Final = ("NamedTuple", "namedtuple", "dataclass")  # what makes a class one that is made with its fields
+MAX_BINDINGS: Final = 24  # assignments joined at one attribute
+MAX_CALLERS: Final = 24  # calls joined at one parameter; with more, nothing is said of it
+MAX_INLINE: Final = 6  # calls inside calls
+MAX_LONG: Final = 3  # calls around one of a long function: what one further inside gives is hardly ever known, and takes most of the time
 
-_LASTING = frozenset(("number", "none", "function", "layer", "instance", "class", "dtype", "string"))  # what nobody changes in an object that holds it
+_LASTING: Final = frozenset(("number", "none", "function", "layer", "instance", "class", "dtype", "string"))  # what nobody changes in an object that holds it
+_ATTRIBUTE: Final = ast.Attribute
+_CALL: Final = ast.Call
+_NAME: Final = ast.Name
+
 
 
 class Following(Compiled):
@@ -84,7 +89,8 @@ class Following(Compiled):
         values |= {k: b.value(self) for k, b in keywords.items() if k in row.params}
         if "x" in values and "y" in values and values["x"].kind == "number" and values["y"].kind == "array":
             values["y"] = values["y"].but(dtype=None, zero=values["y"].zero)  # the number is made a tensor first; see `before_meeting`
-        site = self._made(Site.of_values(row, values))
+        site = Site.of_values(row, values)
+        site.interpreter = self
         if node is not None and point is not None:
             site.node, site.point, site.source, site.complete = node, point, point.module.source, False
         value = site.give()
@@ -105,7 +111,7 @@ class Following(Compiled):
             value = value.but(zero=value.zero, emptied=True)
         if node is None or point is None:
             return value
-        made = Site(site.op, node, {}, lambda n: unknown(), complete=False, library="layer", point=point,
+        made = Site(site.op, node, {}, None, complete=False, library="layer", point=point,
                     source=point.module.source, name=site.op.name)
         made._values[site.op.main] = given
         made._values["layer"] = callee
@@ -455,7 +461,7 @@ class Following(Compiled):
                     method = one.methods[method_name]
                     owner_name = method.node.args.args[0].arg
                     made = _bindings(self.activation(method), f"{owner_name}.{attr}")
-                    passing = calls.replaced(method.node, attr) if len(made) > 1 else ()
+                    passing = replaced(method.node, attr) if len(made) > 1 else ()
                     whole.rounds += [one for one in made if getattr(one, "node", None) not in passing]
                 nearest = nearest or one.scope.at(attr)
                 whole.rounds += self._made_with(one, attr)
@@ -519,9 +525,15 @@ class Following(Compiled):
 
 def _uses(name: str, expression: ast.AST) -> list[ast.expr]:
     """Where an expression uses what ends in a name as a value, and does not call it."""
-    nodes = nodes_in(expression)
-    called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
-    return [node for node in nodes if isinstance(node, (ast.Name, ast.Attribute)) and leaf(node) == name and id(node) not in called]
+    found: list[Any] = []
+    called: set[ast.expr] = set()
+    for node in nodes_in(expression):
+        kind = type(node)
+        if kind is _CALL:
+            called.add(node.func)  # which comes later
+        elif (kind is _NAME and node.id == name or kind is _ATTRIBUTE and node.attr == name) and node not in called:
+            found.append(node)
+    return found
 
 
 def _reads_itself(binding: Binding, attr: str) -> bool:

@@ -7,9 +7,10 @@ one of them hands over a value that cannot be 0.
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from tfnanlint import calls
+from tfnanlint.attributes import stored_as_given
 from tfnanlint.callers import Callers
 from tfnanlint.calls import ClassObject, Function, Handed, Instance, Recast
 from tfnanlint.conditions import leaf
@@ -20,9 +21,9 @@ from tfnanlint.values import NUMERIC_KINDS, Value
 if TYPE_CHECKING:
     from tfnanlint.module import Module
 
-CALLED = frozenset(("call", "__call__"))  # the methods that calling an instance runs
-_ASKED = frozenset(("super", "isinstance", "issubclass", "type"))  # they are given a class, and make no instance of it
-MAX_CALLS = 24  # calls joined at one parameter
+CALLED: Final = frozenset(("call", "__call__"))  # the methods that calling an instance runs
+_ASKED: Final = frozenset(("super", "isinstance", "issubclass", "type"))  # they are given a class, and make no instance of it
+MAX_CALLS: Final = 24  # calls joined at one parameter
 
 
 class Reads:
@@ -58,7 +59,7 @@ class Instances(Callers):
 
     def _find_constructed(self, instance: Instance, node: ast.Call, point: Point, attr: str) -> Binding | None:
         method = self.method(instance.cls, "__init__")
-        stored = calls.stored_as_given(method.node).get(attr) if method is not None and method.transparent else None
+        stored = stored_as_given(method.node).get(attr) if method is not None and method.transparent else None
         if method is None or stored is None or self._assigned_again(instance.cls, attr, method, point):
             return None
         positional, keywords, complete = calls.arguments(node, point)

@@ -57,6 +57,7 @@ class Interpreting:
         self._sites: dict[tuple[ast.expr, int], Site | None] = {}
         self._stamps = 0
         self._held: dict[Any, tuple[Any, tuple[tuple[Any, int], ...]]] = {}
+        self._tentative: set[ast.AST] = set()  # the expressions of which something is held
         # What was found out about the program
         self.importing: dict[Binding, Value] = {}
         self.handed: dict[ast.AST, list[dict[str, Binding]]] = {}
@@ -83,13 +84,22 @@ class Interpreting:
         """Let go of all that was found out: it refers to itself in circles, and nobody collects those."""
         for site in self.given:
             site.result = None
-        for kept in (self.scopes, self.given, self.reads, self._sites, self._held, self.importing, self.handed, self.attributes,
+        for kept in (self.scopes, self.given, self.reads, self._sites, self._held, self._tentative, self.importing, self.handed, self.attributes,
                      self.escaping, self.states, self.changes, self.aims, self.lineages, self._policies, self.instance_calls,
                      self.name_reads, self.named_calls, self._compiled, self._members, self._items, self.overlooked, self.unset):
             kept.clear()
 
     def evaluate(self, node: ast.AST, point: Point) -> Value:
         """The value of an expression at a point."""
+        raise NotImplementedError
+
+    def apply(self, callee: Value, positional: list[Binding], keywords: dict[str, Binding], node: ast.Call | None = None,
+              point: Point | None = None, hidden: bool = False) -> Value:
+        """What calling a value gives."""
+        raise NotImplementedError
+
+    def maker(self, node: ast.expr, point: Point) -> Op | None:
+        """The op that an expression applies, as far as reading tells."""
         raise NotImplementedError
 
     def joined(self, values: list[Value]) -> Value:
@@ -115,9 +125,6 @@ class Interpreting:
         raise NotImplementedError
 
     def _clamped(self, value: Value, path: str, test: ast.expr, truth: bool, point: Point) -> Value:
-        raise NotImplementedError
-
-    def _made(self, site: Site) -> Site:
         raise NotImplementedError
 
     def _stable(self, path: str | None, point: Point) -> Value | None:

@@ -213,7 +213,7 @@ def _stepwise(stack: Stack, x: Value, call: Site) -> Value:
         made = getattr(layer.obj, "site", None)
         result = called(layer, x, call)
         if isinstance(made, Site):
-            step = Site(made.op, call.node, {}, lambda node: unknown(), complete=False, library="layer", point=call.point,
+            step = Site(made.op, call.node, {}, None, complete=False, library="layer", point=call.point,
                         source=call.source, name=made.op.name)
             step._values.update({"layer": layer, "input": x})
             result = result.but(zero=result.zero, origin=step)

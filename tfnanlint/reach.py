@@ -11,7 +11,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Iterator, cast
 
-from tfnanlint.calls import Instance, assigned_attributes
+from tfnanlint.attributes import assigned_attributes
+from tfnanlint.calls import Instance
 from tfnanlint.conditions import path_of, root_of
 from tfnanlint.edits import NoFix, enclosing
 from tfnanlint.findings import Edit
@@ -112,11 +113,11 @@ class Reach:
         if value is None or value.is_number:
             return None
         for path, binding in _names(point):
-            if binding.value(self.interpreter).token is value.token:
+            if binding.value(self.interpreter).token == value.token:
                 return path
         for path, owner in owners:
             for attribute in self._attributes(owner):
-                if self._held(owner, attribute) is value.token:
+                if self._held(owner, attribute) == value.token:
                     return f"{path}.{attribute}"
         return None
 

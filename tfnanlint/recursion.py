@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import ast
+from typing import Final
 
 from tfnanlint import calls
+from tfnanlint.attributes import tested_attributes
 from tfnanlint.calls import Function, Handed, Instance
 from tfnanlint.containers import Containers
 from tfnanlint.scopes import Binding, Fixed, Point, Scope
 from tfnanlint.statements import Walk
 from tfnanlint.values import NOTHING, Note, Value, covers, number, unknown, widen
 
-FEW_STEPS = 150  # evaluations per question, after what a file may cost
-_TRIES = 6  # assumptions about one function that are tried before nothing is said of it
+FEW_STEPS: Final = 150  # evaluations per question, after what a file may cost
+_TRIES: Final = 6  # assumptions about one function that are tried before nothing is said of it
 
 
 class Recursion(Containers):
@@ -98,7 +100,7 @@ class Recursion(Containers):
         owner = bound.get(spec[0].arg) if function.owner is not None and spec else None
         instance = owner._value.obj if isinstance(owner, Fixed) and owner._value is not None else None
         if isinstance(instance, Instance) and instance.node is not None:
-            for attr in calls.tested_attributes(function.node):
+            for attr in tested_attributes(function.node):
                 self.constructed(instance, attr)
 
     def _yielded(self, scope: Scope) -> Value:

@@ -6,7 +6,7 @@ import ast
 import builtins
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from tfnanlint.conditions import leaf, path_of
 from tfnanlint.names import ROOTS, canonical, is_tensorflow
@@ -19,12 +19,15 @@ from tfnanlint.values import NO_CONSTANT, Namespace, Note, Value, unknown
 if TYPE_CHECKING:
     from tfnanlint.module import Module
 
-MAX_HOPS = 6  # re-exports followed from one name
-_BUILTINS = frozenset(dir(builtins))
-_EPSILON = re.compile(r"(?:.*_)?(?:eps|epsilon|jitter)_*\d*", re.IGNORECASE)
-_SETTINGS = re.compile(r"_*(?:\w*_)?(?:hparams|hps?|hyperparams|params|config|cfg|args|opts?|options|flags|settings)_*", re.IGNORECASE)
-_SIZES = frozenset("shape size shape_list get_shape_list dimension_size".split())
-SMALL = (1e-7, 0.1)  # what an epsilon of which no number is known is taken to be
+MAX_HOPS: Final = 6  # re-exports followed from one name
+_BUILTINS: Final = frozenset(dir(builtins))
+_EPSILON: Final = re.compile(r"(?:.*_)?(?:eps|epsilon|jitter)_*\d*", re.IGNORECASE)
+_SETTINGS: Final = re.compile(r"_*(?:\w*_)?(?:hparams|hps?|hyperparams|params|config|cfg|args|opts?|options|flags|settings)_*", re.IGNORECASE)
+_SIZES: Final = frozenset("shape size shape_list get_shape_list dimension_size".split())
+SMALL: Final = (1e-7, 0.1)  # what an epsilon of which no number is known is taken to be
+_ATTRIBUTE: Final = ast.Attribute
+_NAME: Final = ast.Name
+_CALLEES: Final = (ast.Name, ast.Call, ast.Attribute)
 
 
 @lru_cache(maxsize=4096)
@@ -42,9 +45,9 @@ def _namespace(name: str) -> Namespace:
 def _bound_in(scope: Scope, node: ast.expr) -> bool:
     """Whether a name or attribute chain begins with a name that a scope binds, or with another expression; else it means the same in
     every call of the function."""
-    while type(node) is ast.Attribute:
+    while type(node) is _ATTRIBUTE:
         node = node.value
-    return type(node) is not ast.Name or node.id in scope.history or node.id in scope.shared
+    return type(node) is not _NAME or node.id in scope.history or node.id in scope.shared
 
 
 def asks_size(function: ast.expr, point: Point) -> bool:
@@ -84,10 +87,10 @@ class Resolution(Subexpressions):
         return found
 
     def _resolve(self, node: ast.expr, point: Point, depth: int) -> str | None:
-        if isinstance(node, ast.Attribute):
+        if type(node) is _ATTRIBUTE:
             base = self.resolve(node.value, point) if depth == 0 else self._resolve(node.value, point, depth + 1)
             return canonical(f"{base}.{node.attr}") if base else self._through_module(node, point, depth)
-        if isinstance(node, ast.Name) and depth < 12:
+        if type(node) is _NAME and depth < 12:
             binding = point.lookup(node.id)
             if binding is None:
                 return self._unbound(node.id, point)
@@ -186,9 +189,9 @@ class Resolution(Subexpressions):
         name = self.resolve(function, point)
         if name is not None:
             found = self.table.get(name)
-            if found is not None or isinstance(function, ast.Attribute):
+            if found is not None or type(function) is _ATTRIBUTE:
                 return found, name
-        if isinstance(function, (ast.Name, ast.Call, ast.Attribute)) and name is None:
+        if name is None and isinstance(function, _CALLEES):
             callee = self.callee(function, point)
             if callee is not None and isinstance(callee.obj, Op):
                 return callee.obj, callee.const if isinstance(callee.const, str) else callee.obj.name
@@ -196,7 +199,7 @@ class Resolution(Subexpressions):
 
     def callee(self, function: ast.expr, point: Point) -> Value | None:
         """The value of a callee expression when it can be something of the program."""
-        if isinstance(function, ast.Name):
+        if type(function) is _NAME:
             binding = point.lookup(function.id) or self.starred(function.id, point)
             return binding.value(self) if binding is not None else None
         return self.evaluate(function, point)

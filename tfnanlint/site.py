@@ -3,35 +3,38 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any, Callable
+from typing import TYPE_CHECKING, Any, Callable, Final
 
 from tfnanlint.findings import Differentiated
 from tfnanlint.nodes import nodes_in
+from tfnanlint.scopes import Fixed
 from tfnanlint.values import NO_CONSTANT, Note, Value, unknown
 
 if TYPE_CHECKING:
+    from tfnanlint.interpreting import Interpreting
     from tfnanlint.ops import Op
     from tfnanlint.source import Source
 
-_ARRAYS = frozenset(("tensor", "array", "unknown", "sequence"))
-_PICKING = frozenset(("tf.boolean_mask", "tf.unique", "tf.dynamic_partition"))
-_PLACES = (ast.Constant, ast.Slice, ast.Tuple)
+_ARRAYS: Final = frozenset(("tensor", "array", "unknown", "sequence"))
+_PICKING: Final = frozenset(("tf.boolean_mask", "tf.unique", "tf.dynamic_partition"))
+_PLACES: Final = (ast.Constant, ast.Slice, ast.Tuple)
 
 
 class Site:
     """`op` applied at `node`.
 
-    `args` maps parameter names to the expressions given; `value(param)` is what arrives there, computed when asked for.
+    `args` maps parameter names to the expressions given; `value(param)` is what arrives there, computed by `interpreter` when asked for:
+    None for a site whose values are all given.
     `complete` is False when an argument could not be bound to a parameter of the row (then no fix is made), `hidden` is True
     when `**` hides some that nobody has seen.
     `library` tells which spelling family the op came in: tf, K, ops, tnp, keras, np, operator, method.
     `point` is where in the program the site stands; only the engine looks into it.
     """
 
-    __slots__ = ("op", "node", "args", "complete", "hidden", "library", "point", "source", "name", "result", "_values",
-                 "_evaluate", "_apply", "_maker", "_differentiated")
+    __slots__ = ("op", "node", "args", "complete", "hidden", "library", "point", "source", "name", "result", "interpreter",
+                 "_values", "_differentiated")
 
-    def __init__(self, op: Op, node: ast.expr, args: dict[str, ast.expr], evaluate: Callable[[ast.expr], Value],
+    def __init__(self, op: Op, node: ast.expr, args: dict[str, ast.expr], interpreter: Interpreting | None,
                  *, complete: bool = True, library: str = "tf", point: Any = None, source: Source | None = None,
                  name: str = ""):
         self.op = op
@@ -45,15 +48,13 @@ class Site:
         self.name = name
         self.result: Value | None = None  # what it gave
         self._values: dict[str, Value] = {}
-        self._evaluate = evaluate
-        self._apply: Callable[[Value, tuple[Value, ...]], Value] | None = None
-        self._maker: Callable[[ast.expr], Op | None] | None = None
+        self.interpreter = interpreter
         self._differentiated: Callable[[Site], Differentiated] | None = None
 
     @classmethod
     def of_values(cls, op: Op, values: dict[str, Value]) -> Site:
         """A site without source, for tests and for ops applied by other ops."""
-        site = cls(op, ast.Constant(value=None), {}, lambda node: unknown())
+        site = cls(op, ast.Constant(value=None), {}, None)
         site._values.update(values)
         return site
 
@@ -62,9 +63,9 @@ class Site:
         found = self._values.get(param)
         if found is None:
             node = self.args.get(param)
-            if node is None:
+            if node is None or self.interpreter is None:
                 return unknown()
-            found = self._values[param] = self._evaluate(node)
+            found = self._values[param] = self.interpreter.evaluate(node, self.point)
         return found
 
     def limits(self, origin: Any) -> bool:
@@ -102,16 +103,16 @@ class Site:
 
     def another(self) -> Site:
         """The same op on other elements, which nobody followed: another round of a comprehension, another row of a tensor."""
-        made = Site(self.op, self.node, self.args, self._evaluate, complete=False, library=self.library, point=self.point,
+        made = Site(self.op, self.node, self.args, self.interpreter, complete=False, library=self.library, point=self.point,
                     source=self.source, name=self.name)
         made.hidden, made.result, made._values = self.hidden, self.result, self._values
-        made._apply, made._maker, made._differentiated = self._apply, self._maker, self._differentiated
+        made._differentiated = self._differentiated
         return made
 
     def maker(self, param: str) -> Op | None:
         """The op that makes what reaches `param`, where the names alone tell it; nothing is computed."""
         node = self.args.get(param)
-        return self._maker(node) if self._maker is not None and node is not None else None
+        return self.interpreter.maker(node, self.point) if self.interpreter is not None and node is not None else None
 
     def may_be_made_by(self, param: str, *names: str) -> bool:
         """Whether an op among `names` may make what reaches `param`, as far as `maker` can tell: ask it before `value`."""
@@ -122,7 +123,9 @@ class Site:
     def by_mask(self) -> bool:
         """Whether it takes elements by a mask (`x[x > 0]`), perhaps none."""
         index = self.node.slice if isinstance(self.node, ast.Subscript) else None
-        return index is not None and not isinstance(index, _PLACES) and self._evaluate(index).dtype == "bool"
+        if index is None or self.interpreter is None or isinstance(index, _PLACES):
+            return False
+        return self.interpreter.evaluate(index, self.point).dtype == "bool"
 
     def given(self, param: str) -> bool:
         return param in self.args or param in self._values
@@ -138,18 +141,26 @@ class Site:
 
     def apply(self, callee: Value, *args: Value) -> Value:
         """What calling `callee` (an activation, a mapped function) on `args` gives; unknown when it is not known."""
-        return self._apply(callee, args) if self._apply else unknown()
+        return self.interpreter.apply(callee, [Fixed(one) for one in args], {}) if self.interpreter is not None else unknown()
 
     def __repr__(self) -> str:
         return f"<Site {self.op.name} line {getattr(self.node, 'lineno', '?')}>"
 
 
-def another(value: Value, **changes: Any) -> Value:
+def another(value: Value, kind: str | None = None) -> Value:
     """A number of its own that is made as `value` was: one more element of a list or tensor of which only `value` is known."""
-    origin = value.origin.another() if isinstance(value.origin, Site) else value.origin
-    if isinstance(value.obj, tuple) and value.kind == "sequence" and "obj" not in changes:
-        changes["obj"] = tuple(another(item) for item in value.obj)
-    return value.but(**{"zero": value.zero, "origin": origin, **changes})
+    obj = tuple([another(item) for item in value.obj]) if isinstance(value.obj, tuple) and value.kind == "sequence" else value.obj
+    return value.but(zero=value.zero, origin=_another(value.origin), kind=kind, obj=obj)
+
+
+def element_of(value: Value, kind: str) -> Value:
+    """One element of a list or tensor of which only is known what all of it is, as `another` makes it."""
+    return value.but(zero=value.zero, origin=_another(value.origin), kind=kind, obj=None, const=NO_CONSTANT,
+                     emptied=value.emptied and kind != "number")
+
+
+def _another(origin: Any) -> Any:
+    return origin.another() if isinstance(origin, Site) else origin
 
 
 def made_by(value: Value, *names: str, aligned: bool = False) -> Site | None:
@@ -181,11 +192,11 @@ def part_of(value: Value, index: int, *names: str) -> Site | None:
     return None
 
 
-_UNCHANGED = frozenset({"tf.identity", "tf.stop_gradient", "tf.ensure_shape", "tf.debugging.check_numerics"})
+_UNCHANGED: Final = frozenset({"tf.identity", "tf.stop_gradient", "tf.ensure_shape", "tf.debugging.check_numerics"})
 
 
 # Elements keep their partners: an axis comes, goes or is stretched.
-_ALIGNED = _UNCHANGED | {"tf.reshape", "tf.squeeze", "tf.expand_dims", "tf.tile", "tf.broadcast_to"}
+_ALIGNED: Final = _UNCHANGED | {"tf.reshape", "tf.squeeze", "tf.expand_dims", "tf.tile", "tf.broadcast_to"}
 
 
 def _itself(value: Value) -> Value:
@@ -201,7 +212,7 @@ def _itself(value: Value) -> Value:
 def same(a: Value, b: Value, depth: int = 4) -> bool:
     """Whether two values are surely the same number: one token, or the same pure op on the same values."""
     a, b = _itself(a), _itself(b)
-    if a.token is b.token:
+    if a.token == b.token:
         return True
     if a.const is not NO_CONSTANT or b.const is not NO_CONSTANT:
         return type(a.const) is type(b.const) and a.const == b.const
@@ -230,7 +241,7 @@ def _same_index(one: Site, other: Site) -> bool:
 
 
 # What arrays have as methods and tensors do not.
-_OF_ARRAYS = frozenset(f"method.{name}" for name in "sum prod std var any all argmax argmin dot cumsum cumprod".split())
+_OF_ARRAYS: Final = frozenset(f"method.{name}" for name in "sum prod std var any all argmax argmin dot cumsum cumprod".split())
 
 
 def may_be_numpy(site: Site) -> bool:

@@ -7,7 +7,7 @@ from names and attributes; where one cannot be told, nothing is said.
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from tfnanlint.calls import Function, Handed, Instance
 from tfnanlint.conditions import leaf
@@ -25,18 +25,18 @@ if TYPE_CHECKING:
     from tfnanlint.module import Module
 
 # Methods that Keras gives its optimizers, by the name of what they keep.
-PROTOCOL = frozenset("_get_hyper get_slot _get_non_slot_variable _fallback_apply_state".split())
-_SLOTS = frozenset("get_slot add_slot _zeros_slot _get_or_make_slot".split())
-_CHANGES = {
+PROTOCOL: Final = frozenset("_get_hyper get_slot _get_non_slot_variable _fallback_apply_state".split())
+_SLOTS: Final = frozenset("get_slot add_slot _zeros_slot _get_or_make_slot".split())
+_CHANGES: Final = {
     "assign": "", "assign_add": "+", "assign_sub": "-", "update": "", "update_add": "+", "update_sub": "-",
     "_resource_scatter_add": "+", "_resource_scatter_update": "", "scatter_add": "+", "scatter_update": "",
     "moving_average_update": "~", "assign_moving_average": "~",
 }
-_MODULES = frozenset("tf state_ops K backend ops moving_averages training_util".split())
-_KERAS_OPTIMIZERS = ("keras.optimizers.", "tf.optimizers.")
-_DEFAULTS = {"learning_rate": 0.001, "beta_1": 0.9, "beta_2": 0.999, "rho": 0.9}  # of the optimizers of Keras
-MAX_CHANGES = 24  # assignments joined at one variable
-_DEPTH = 6  # names followed from a target to the call that made the variable
+_MODULES: Final = frozenset("tf state_ops K backend ops moving_averages training_util".split())
+_KERAS_OPTIMIZERS: Final = ("keras.optimizers.", "tf.optimizers.")
+_DEFAULTS: Final = {"learning_rate": 0.001, "beta_1": 0.9, "beta_2": 0.999, "rho": 0.9}  # of the optimizers of Keras
+MAX_CHANGES: Final = 24  # assignments joined at one variable
+_DEPTH: Final = 6  # names followed from a target to the call that made the variable
 
 
 class Change(Binding):

@@ -10,7 +10,8 @@ from typing import Any, Callable
 
 from tfnanlint.aliases import (CHANGING, Bindings, Copies, Filled, Held, InPlace, Lent, Mutated, attribute_set, connected, copied, copy, copy_items,
                                extends, fillable, lent, objects, output, place_of, popped, shared, viewed, whole, written_key)
-from tfnanlint.calls import Function, assigned_attributes
+from tfnanlint.attributes import assigned_attributes
+from tfnanlint.calls import Function
 from tfnanlint.conditions import ASSERTIONS, leaf, path_of, root_of, says_training, spoken_of
 from tfnanlint.loops import LoopFrame, runs
 from tfnanlint.nodes import caught, declared, loaded, nodes_in, recorded

@@ -6,16 +6,15 @@ the program admits. Bounds are those of the finite elements, in the value's own 
 
 from __future__ import annotations
 
-import itertools
 import math
 import struct
 from dataclasses import dataclass
-from typing import Any, Iterable
+from typing import Any, Final, Iterable
 
 from tfnanlint.fields import Fields
 
-INF = math.inf
-LARGEST_AXIS = 2.0**31 - 1  # int32, the dtype of tf.shape
+INF: Final = math.inf
+LARGEST_AXIS: Final = 2.0**31 - 1  # int32, the dtype of tf.shape
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,37 +26,37 @@ class Limits:
     eps: float
 
 
-FLOATS = {
+FLOATS: Final = {
     "float16": Limits(65504.0, 6.103515625e-05, 9.765625e-04),
     "bfloat16": Limits(3.3895313892515355e38, 1.1754943508222875e-38, 7.8125e-03),
     "float32": Limits(3.4028234663852886e38, 1.1754943508222875e-38, 1.1920928955078125e-07),
     "float64": Limits(1.7976931348623157e308, 2.2250738585072014e-308, 2.220446049250313e-16),
 }
 # tf.float16 keeps subnormals on the CPU: the smallest number that is not 0 (facts: T.epsilon_absorption).
-SMALLEST = {"float16": 2.0**-24, "bfloat16": 1.1754943508222875e-38, "float32": 1.1754943508222875e-38,
-            "float64": 2.2250738585072014e-308}
+SMALLEST: Final = {"float16": 2.0**-24, "bfloat16": 1.1754943508222875e-38, "float32": 1.1754943508222875e-38,
+                   "float64": 2.2250738585072014e-308}
 
-WHOLE = frozenset(("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"))
-MIXED = "mixed"  # integers, floats or truth values, as the program runs; judged as float32, but a fraction that meets it may be cut off
+WHOLE: Final = frozenset(("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"))
+MIXED: Final = "mixed"  # integers, floats or truth values, as the program runs; judged as float32, but a fraction that meets it may be cut off
 
-_SINGLE = struct.Struct("f")
-_HALF = struct.Struct("e")
-
-
-_tokens = itertools.count(1)  # not the value itself: a value that refers to itself is never given back
+_SINGLE: Final = struct.Struct("f")
+_HALF: Final = struct.Struct("e")
 
 
-def next_token() -> int:
-    """A number larger than the token of every value made before."""
-    return next(_tokens)
+class _Tokens:
+    """Counts the tokens. A token is no object that refers to its value: a value that refers to itself is never given back."""
+
+    __slots__ = ("last",)
+
+    def __init__(self) -> None:
+        self.last = 0
 
 
-class _NoConstant:
-    def __repr__(self) -> str:
-        return "NO_CONSTANT"
+_TOKENS: Final = _Tokens()
 
 
-NO_CONSTANT: Any = _NoConstant()
+NO_CONSTANT: Final[Any] = object()  # None is a constant
+KEPT: Final[Any] = object()  # None can be given
 
 
 class Value:
@@ -73,14 +72,14 @@ class Value:
     `token` is shared by all refinements of one value: two values with one token are the same number.
     """
 
-    __slots__ = ("lo", "hi", "zero", "nan", "inf", "dtype", "kind", "const", "obj", "origin", "guarded", "evident",
-                 "emptied", "token", "__weakref__")
+    __slots__ = ("lo", "hi", "zero", "nan", "inf", "dtype", "kind", "const", "obj", "origin", "guarded", "evident", "emptied", "token")
 
-    def __init__(self, lo=-INF, hi=INF, zero=None, nan=False, inf=False, dtype=None, kind="tensor",
-                 const=NO_CONSTANT, obj=None, origin=None, guarded=False, evident=False, token=None, emptied=False):
+    def __init__(self, lo: float = -INF, hi: float = INF, zero: bool | None = None, nan: bool = False, inf: bool = False,
+                 dtype: str | None = None, kind: str = "tensor", const: Any = NO_CONSTANT, obj: Any = None, origin: Any = None,
+                 guarded: bool = False, evident: bool = False, token: int = 0, emptied: bool = False) -> None:
         self.lo = lo
         self.hi = hi
-        self.zero = (lo <= 0 <= hi) if zero is None else (zero and lo <= 0 <= hi)
+        self.zero = (lo <= 0.0 <= hi) if zero is None else (zero and lo <= 0.0 <= hi)
         self.nan = nan
         self.inf = inf
         self.dtype = dtype
@@ -91,23 +90,20 @@ class Value:
         self.guarded = guarded
         self.evident = evident
         self.emptied = emptied
-        self.token = next(_tokens) if token is None else token
+        if token == 0:
+            token = _TOKENS.last = _TOKENS.last + 1
+        self.token = token
 
-    def but(self, **changes) -> Value:
+    def but(self, *, lo: float | None = None, hi: float | None = None, zero: Any = KEPT, nan: bool | None = None, inf: bool | None = None,
+            dtype: Any = KEPT, kind: str | None = None, const: Any = KEPT, obj: Any = KEPT, origin: Any = KEPT,
+            evident: bool | None = None, token: int = 0, emptied: bool | None = None) -> Value:
         """A copy with some slots changed; it keeps the token only if told so."""
-        if "zero" not in changes and ("lo" in changes or "hi" in changes):
-            changes["zero"] = None if not self.known else self.zero or None
-        new = Value.__new__(Value)
-        new.lo, new.hi, new.zero, new.nan, new.inf, new.dtype, new.kind = self.lo, self.hi, self.zero, self.nan, self.inf, self.dtype, self.kind
-        new.const, new.obj, new.origin, new.guarded = self.const, self.obj, self.origin, self.guarded
-        new.evident, new.emptied, new.token = self.evident, self.emptied, None
-        for name, given in changes.items():
-            setattr(new, name, given)
-        within, zero = new.lo <= 0 <= new.hi, new.zero
-        new.zero = within if zero is None else (zero and within)
-        if new.token is None:
-            new.token = next(_tokens)
-        return new
+        if zero is KEPT:
+            zero = self.zero if lo is None and hi is None else self.zero or None if self.known else None
+        return Value(self.lo if lo is None else lo, self.hi if hi is None else hi, zero, self.nan if nan is None else nan,
+                     self.inf if inf is None else inf, self.dtype if dtype is KEPT else dtype, self.kind if kind is None else kind,
+                     self.const if const is KEPT else const, self.obj if obj is KEPT else obj, self.origin if origin is KEPT else origin,
+                     self.guarded, self.evident if evident is None else evident, token, self.emptied if emptied is None else emptied)
 
     @property
     def known(self) -> bool:
@@ -245,7 +241,7 @@ def unknown(kind: str = "unknown", origin=None, dtype=None) -> Value:
 
 
 # The value of what never arrives: the assumption that recursion starts from. Joins leave it out.
-NOTHING = Value(INF, -INF, False, kind="nothing")
+NOTHING: Final = Value(INF, -INF, False, kind="nothing")
 
 
 def lowest(ends: list[float]) -> float:
@@ -370,9 +366,9 @@ class Namespace:
     name: str
 
 
-NUMERIC_KINDS = frozenset(("tensor", "number", "array", "unknown", "shape"))
-_CALLABLE = frozenset(("function", "layer", "model"))
-MAX_OPTIONS = 8  # of one Sequential model with different layers, for each branch that adds one doubles them
+NUMERIC_KINDS: Final = frozenset(("tensor", "number", "array", "unknown", "shape"))
+_CALLABLE: Final = frozenset(("function", "layer", "model"))
+MAX_OPTIONS: Final = 8  # of one Sequential model with different layers, for each branch that adds one doubles them
 
 
 def join(values: list[Value]) -> Value:
@@ -395,8 +391,8 @@ def join(values: list[Value]) -> Value:
         zero, nan, inf, evident = zero or v.zero, nan or v.nan, inf or v.inf, evident or v.evident
         emptied = emptied or v.emptied
         guarded, safe = guarded or v.guarded, safe and (v.guarded or v.positive)
-        if v.token is not token:
-            token = None
+        if v.token != token:
+            token = 0
         if v.dtype != first.dtype:
             one_dtype = False
         if v.kind != kind:

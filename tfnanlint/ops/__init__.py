@@ -11,16 +11,16 @@ from __future__ import annotations
 import importlib
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, Callable, Mapping
+from typing import Any, Callable, Final, Mapping
 
 from tfnanlint.ops.signatures import SIGNATURES
 from tfnanlint.site import Site
 from tfnanlint.values import Value
 
 # Parameters that have these names take no numbers that a result is made of, whatever the op.
-SETTINGS = frozenset("name dtype axis axes shape keepdims perm seed equation depth".split())
+SETTINGS: Final = frozenset("name dtype axis axes shape keepdims perm seed equation depth".split())
 # The ops that give the same numbers in another dtype.
-CASTS = ("tf.cast", "tf.saturate_cast", "tf.to_float", "tf.to_double", "tf.to_int32", "tf.to_int64", "K.cast_to_floatx")
+CASTS: Final = ("tf.cast", "tf.saturate_cast", "tf.to_float", "tf.to_double", "tf.to_int32", "tf.to_int64", "K.cast_to_floatx")
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,10 +73,10 @@ class Op:
         return found or self.params
 
 
-TABLE: dict[str, Op] = {}
-ROWS: list[Op] = []
+TABLE: Final[dict[str, Op]] = {}
+ROWS: Final[list[Op]] = []
 # Spellings of one parameter in the libraries that share a row.
-SYNONYMS: dict[str, str] = {
+SYNONYMS: Final[dict[str, str]] = {
     "reduction_indices": "axis", "keep_dims": "keepdims", "dim": "axis", "input_tensor": "x", "input": "x", "tensor": "x",
     "features": "x", "value": "x", "a": "x", "t": "x", "x1": "x", "x2": "y", "b": "y",
     "x": "logits", "min_value": "clip_value_min", "max_value": "clip_value_max", "a_min": "clip_value_min",
@@ -103,8 +103,8 @@ def op(name: str, aliases: str = "", params: str = "x name", gives: Callable[[Si
     return row
 
 
-FAMILIES = ("arithmetic", "elementwise", "signals", "comparison", "reductions", "products", "nn", "arrays", "control", "random", "linalg", "losses",
-            "variables", "layers", "cells", "training", "python", "structures")
+FAMILIES: Final = ("arithmetic", "elementwise", "signals", "comparison", "reductions", "products", "nn", "arrays", "control", "random", "linalg", "losses",
+                   "variables", "layers", "cells", "training", "python", "structures")
 
 
 @cache

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from tfnanlint.ops import op
 from tfnanlint.ops import transfer as t
 from tfnanlint.ops.magnitudes import rounded_to_one, squares_of
@@ -30,7 +32,7 @@ def _multiply(site: Site) -> Value:
 op("tf.multiply", "tf.math.multiply tf.mul ops.multiply tnp.multiply np.multiply raw.Mul", "x y name",
    _multiply, reference="tf.multiply(x, y)")
 # What `/` makes of integers; tf.div of TensorFlow 1 leaves them integers.
-_QUOTIENTS = {"int8": "float32", "uint8": "float32", "int16": "float32", "uint16": "float32", "int32": "float64", "int64": "float64"}
+_QUOTIENTS: Final = {"int8": "float32", "uint8": "float32", "int16": "float32", "uint16": "float32", "int32": "float64", "int64": "float64"}
 _divided = t.binary(t.divide)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Callable
+from typing import Callable, Final
 
 from tfnanlint.fields import Fields
 from tfnanlint.ops import op
@@ -13,14 +13,14 @@ from tfnanlint.ops.segments import own_group
 from tfnanlint.site import Site, made_by
 from tfnanlint.values import FLOATS, INF, LARGEST_AXIS, MIXED, NO_CONSTANT, SMALLEST, Value, join, number, rounded, unknown
 
-INTEGERS = {
+INTEGERS: Final = {
     "int8": (-128.0, 127.0), "int16": (-32768.0, 32767.0), "int32": (-(2.0**31), 2.0**31 - 1),
     "int64": (-(2.0**63), 2.0**63),
     "uint8": (0.0, 255.0), "uint16": (0.0, 65535.0), "uint32": (0.0, 2.0**32 - 1), "uint64": (0.0, 2.0**64),
 }
-DTYPES = frozenset(FLOATS) | frozenset(INTEGERS) | {"bool", "complex64", "complex128", "string"}
-_SPELLED = {"half": "float16", "float": "float32", "double": "float64", "int": "int64", "bool_": "bool"}
-_MANY = 64  # pieces of a split that are still kept apart
+DTYPES: Final = frozenset(FLOATS) | frozenset(INTEGERS) | {"bool", "complex64", "complex128", "string"}
+_SPELLED: Final = {"half": "float16", "float": "float32", "double": "float64", "int": "int64", "bool_": "bool"}
+_MANY: Final = 64  # pieces of a split that are still kept apart
 
 
 # dtypes and elements
@@ -55,7 +55,7 @@ def as_tensor(value: Value, dtype: str | None = None, kind: str = "tensor") -> V
     if dtype is None and any(v.kind == "number" for v in found):
         dtype = _natural_dtype(found)
     if dtype is not None:
-        return cast(whole, dtype).but(kind=kind, const=whole.const, token=None)
+        return cast(whole, dtype).but(kind=kind, const=whole.const)
     return whole.but(kind=kind, obj=None)
 
 
@@ -69,9 +69,9 @@ def _natural_dtype(found: tuple[Value, ...]) -> str | None:
     return "float32" if float in kinds else "int32" if int in kinds else "bool" if bool in kinds else None
 
 
-def like(x: Value, lo: float, hi: float, zero: bool | None = None, **flags) -> Value:
-    """A tensor in [lo, hi] with NaN, Inf and dtype of `x` unless said otherwise."""
-    return Value(lo, hi, zero, **{"nan": x.nan, "inf": x.inf, "dtype": x.dtype, **flags})
+def like(x: Value, lo: float, hi: float, evident: bool = False) -> Value:
+    """A tensor in [lo, hi] with NaN, Inf and dtype of `x`."""
+    return Value(lo, hi, nan=x.nan, inf=x.inf, dtype=x.dtype, evident=evident)
 
 
 # Casting

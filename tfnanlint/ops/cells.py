@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Callable
+from typing import Callable, Final
 
 from tfnanlint.fields import Fields
 from tfnanlint.ops import op
@@ -12,8 +12,8 @@ from tfnanlint.site import Site
 from tfnanlint.values import NO_CONSTANT, Value, join, number, renewed, unknown
 
 Step = Callable[[Site, Value, Site], "tuple[Value, Value]"]
-_RUNNERS = ("tf.nn.dynamic_rnn", "tf.nn.bidirectional_dynamic_rnn")
-ONLY = "TensorFlow 1 only; the Keras layer is tested"
+_RUNNERS: Final = ("tf.nn.dynamic_rnn", "tf.nn.bidirectional_dynamic_rnn")
+ONLY: Final = "TensorFlow 1 only; the Keras layer is tested"
 
 
 def _cell(names: str, params: str, step: Step) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Callable
+from typing import Callable, Final
 
 from tfnanlint.ops import TABLE, op
 from tfnanlint.ops import transfer as t
@@ -44,7 +44,7 @@ op("K.in_train_phase", "K.in_test_phase", "x alt training", _either("x", "alt"),
 
 # Loops: what is carried from round to round is tried, wider each time, until a round adds nothing
 
-_ROUNDS = 5
+_ROUNDS: Final = 5
 
 
 def _carried(value: Value) -> Value:
@@ -127,12 +127,12 @@ def method(name: str, target: str, params: str = "", **info) -> None:
 
     def give(site: Site) -> Value:
         row = TABLE[target]
-        inner = Site(row, site.node, {p: a for p, a in site.args.items() if p != "self"}, site._evaluate,
+        inner = Site(row, site.node, {p: a for p, a in site.args.items() if p != "self"}, site.interpreter,
                      complete=site.complete, library="method", point=site.point, source=site.source, name=site.name)
         inner._values[row.main] = site.value("self")
         if "self" in site.args:
             inner.args[row.main] = site.args["self"]
-        inner._apply, inner._differentiated = site._apply, site._differentiated
+        inner._differentiated = site._differentiated
         result = row.gives(inner)
         result.origin = result.origin or inner
         return result

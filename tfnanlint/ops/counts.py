@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from tfnanlint.ops import CASTS
 from tfnanlint.site import Site, made_by, same
 from tfnanlint.values import INF, NO_CONSTANT, Value
@@ -116,7 +118,7 @@ def _times(one: tuple[float, float], other: tuple[float, float]) -> tuple[float,
     return (one[0] * other[1] + other[0] * one[1], one[1] * other[1])
 
 
-_ARITHMETIC = {
+_ARITHMETIC: Final = {
     "tf.add": lambda one, other: (one[0] + other[0], one[1] + other[1]),
     "tf.subtract": lambda one, other: (one[0] - other[0], one[1] - other[1]),
     "tf.multiply": _times,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Final
 
 from tfnanlint.ops import Op, op
 from tfnanlint.ops import curves as c
@@ -65,7 +65,7 @@ def _logarithm(function: t.Function) -> Gives:
     return flushing
 
 
-LOG: dict[str, Any] = dict(needs={"x": "positive"}, gradient="infinite at 0", masked="all")
+LOG: Final[dict[str, Any]] = dict(needs={"x": "positive"}, gradient="infinite at 0", masked="all")
 row("exp", t.unary(t.exp), more="K.exp", masked="all", gradient="infinite where the result overflows")
 row("expm1", t.unary(c.expm1), top=False, masked="all", gradient="infinite where the result overflows")
 row("log", _logarithm(t.log), top=False, more="K.log", **LOG)

@@ -6,7 +6,7 @@ A constructor's row gives a `Value` of kind "layer" whose `obj` is a `Layer`; ca
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Callable
+from typing import Callable, Final
 
 from tfnanlint.ops import TABLE, Op, op
 from tfnanlint.ops import transfer as t
@@ -16,8 +16,8 @@ from tfnanlint.ops.nn import activation_named, max_pooled
 from tfnanlint.site import Site
 from tfnanlint.values import INF, NO_CONSTANT, Value, join, number, outward, unknown
 
-TESTED = "an object; tests/test_layers.py executes it"
-RANGE = "a layer with weights; tests/test_layers.py executes it"
+TESTED: Final = "an object; tests/test_layers.py executes it"
+RANGE: Final = "a layer with weights; tests/test_layers.py executes it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +106,10 @@ def entered(x: Value) -> Value:
 
 def applied(row: Op, x: Value, call: Site) -> Value:
     """What the op of `row` gives for `x`, with the layer's call as its origin."""
-    inner = Site(row, call.node, {}, lambda node: unknown(), complete=False, library="keras", point=call.point,
+    inner = Site(row, call.node, {}, call.interpreter, complete=False, library="keras", point=call.point,
                  source=call.source, name=row.name)
     inner._values[row.main] = x
-    inner._apply, inner._differentiated = call._apply, call._differentiated
+    inner._differentiated = call._differentiated
     result = row.gives(inner)
     return result.but(origin=result.origin or inner, kind="tensor", token=result.token)
 
@@ -129,13 +129,13 @@ def _activation(site: Site, x: Value, call: Site, param: str = "activation", def
     if site.hidden and not site.given(param):
         return unknown("tensor")
     given = site.value(param) if site.given(param) else number(default)
-    return activated(given, x, _with_apply(call, site))
+    return activated(given, x, _interpreted(call, site))
 
 
-def _with_apply(call: Site, made: Site) -> Site:
-    """The call's site; activations may need the constructor's way of applying functions."""
-    if call._apply is None:
-        call._apply = made._apply
+def _interpreted(call: Site, made: Site) -> Site:
+    """The call's site; activations may need what the constructor's applies functions with."""
+    if call.interpreter is None:
+        call.interpreter = made.interpreter
     return call
 
 
@@ -173,9 +173,9 @@ def _weighted(default: str | None = None) -> Out:
     return lambda site, x, call: _activation(site, linear(t.one_of(x)), call, default=default)
 
 
-_KERNEL = ("kernel_initializer bias_initializer kernel_regularizer bias_regularizer activity_regularizer "
-           "kernel_constraint bias_constraint")
-_CONV = f"filters kernel_size strides padding data_format dilation_rate groups activation use_bias {_KERNEL}"
+_KERNEL: Final = ("kernel_initializer bias_initializer kernel_regularizer bias_regularizer activity_regularizer "
+                  "kernel_constraint bias_constraint")
+_CONV: Final = f"filters kernel_size strides padding data_format dilation_rate groups activation use_bias {_KERNEL}"
 layer("Dense tf.layers.Dense keras.layers.core.Dense", f"units activation use_bias {_KERNEL}", _weighted())
 layer("EinsumDense", "equation output_shape activation bias_axes", _weighted())
 for _rank in "123":
@@ -228,8 +228,8 @@ layer("UnitNormalization", "axis", _unit)
 
 # Recurrent layers
 
-_CELL = ("units activation recurrent_activation use_bias kernel_initializer recurrent_initializer bias_initializer "
-         "unit_forget_bias")
+_CELL: Final = ("units activation recurrent_activation use_bias kernel_initializer recurrent_initializer bias_initializer "
+                "unit_forget_bias")
 
 
 def _states(site: Site, out: Value, others: int) -> Value:
@@ -275,7 +275,7 @@ def _bidirectional(site: Site, x: Value, call: Site) -> Value:
     mode = site.const("merge_mode", "concat")
     if mode in ("concat", "ave") or inner.kind == "sequence":
         return inner if inner.kind == "sequence" else passed(inner)
-    two = inner.but(token=None, origin=None)
+    two = inner.but(origin=None)
     return t.add(inner, two) if mode == "sum" else _product([inner, two]) if mode == "mul" else unknown()
 
 
@@ -392,7 +392,7 @@ layer("UpSampling2D Resizing", "size data_format interpolation", _interpolated)
 layer("ZeroPadding2D ZeroPadding1D ZeroPadding3D Masking", "padding data_format", _with_zero)
 layer("InputLayer", "shape batch_size dtype", _handed)
 layer("Lambda keras.layers.core.Lambda", "function output_shape mask arguments",
-      lambda site, x, call: _with_apply(call, site).apply(site.value("function"), x))
+      lambda site, x, call: _interpreted(call, site).apply(site.value("function"), x))
 
 
 def _dropped(site: Site, x: Value, call: Site) -> Value:
@@ -468,7 +468,7 @@ def _mean(values: list[Value]) -> Value:
 
 def _inner(values: list[Value]) -> Value:
     """Sums of products."""
-    both = t.multiply(join(values), join(values).but(token=None))
+    both = t.multiply(join(values), join(values).but())
     sign = all(v.lo >= 0 for v in values)
     evident = not sign and all(v.known for v in values)
     return Value(0.0 if sign else -INF, INF, nan=both.nan or both.inf, inf=both.inf, evident=evident)
@@ -558,9 +558,9 @@ def _slim_activation(default: str | None):
     return lambda site, x: _activation(site, linear(t.one_of(x), x.dtype), site, "activation_fn", None if activation_replaced(site) else default)
 
 
-_TF1 = ("activation use_bias kernel_initializer bias_initializer kernel_regularizer bias_regularizer "
-        "activity_regularizer")
-_SLIM = "activation_fn normalizer_fn normalizer_params weights_initializer weights_regularizer biases_initializer scope"
+_TF1: Final = ("activation use_bias kernel_initializer bias_initializer kernel_regularizer bias_regularizer "
+               "activity_regularizer")
+_SLIM: Final = "activation_fn normalizer_fn normalizer_params weights_initializer weights_regularizer biases_initializer scope"
 _function("tf.layers.dense", f"units {_TF1} kernel_constraint bias_constraint trainable name reuse", _keras_activation)
 _function("tf.layers.conv2d tf.layers.conv1d tf.layers.conv3d tf.layers.conv2d_transpose tf.layers.conv3d_transpose",
     f"filters kernel_size strides padding data_format dilation_rate {_TF1} name reuse", _keras_activation)

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from tfnanlint.ops import op
 from tfnanlint.ops import transfer as t
 from tfnanlint.ops.reductions import total
 from tfnanlint.ops.transfer import INF, Value
 from tfnanlint.site import Site
 
-SINGULAR = "infinite where the matrix is singular"
+SINGULAR: Final = "infinite where the matrix is singular"
 
 
-def _matrix(site: Site, **flags) -> Value:
+def _matrix(site: Site, nan: bool = False, inf: bool = False) -> Value:
     """Any numbers, in the dtype of the matrix; what is not finite spreads."""
     x = site.value(site.op.main)
-    nan = flags.pop("nan", False) or x.nan or x.inf
-    return Value(nan=nan, inf=flags.pop("inf", False) or x.inf, dtype=x.dtype, evident=x.evident)
+    return Value(nan=nan or x.nan or x.inf, inf=inf or x.inf, dtype=x.dtype, evident=x.evident)
 
 
 def _determinant(site: Site) -> Value:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Final
 
 from tfnanlint.ops import transfer as t
 from tfnanlint.ops.counts import axis_of
 from tfnanlint.ops.transfer import Value
 from tfnanlint.site import Site, made_by
 
-MAX_NUMBERS = 64  # of a matrix that is summed up number by number
+MAX_NUMBERS: Final = 64  # of a matrix that is summed up number by number
 
 
 def literal_sum(site: Site, x: Value) -> Value | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Callable
+from typing import Callable, Final
 
 from tfnanlint.ops import op
 from tfnanlint.ops import transfer as t
@@ -11,23 +11,23 @@ from tfnanlint.ops.variables import CallableObject
 from tfnanlint.site import Site, made_by
 from tfnanlint.values import INF, Value, outward, unknown
 
-TESTED = "takes labels and predictions; tests/test_layers.py executes it"
+TESTED: Final = "takes labels and predictions; tests/test_layers.py executes it"
 
 # From the site (of the function, or of the class that was made), labels and predictions to the loss.
 Range = Callable[[Site, Value, Value], Value]
 
 
-def _bad(y: Value, p: Value) -> dict[str, bool]:
-    """NaN and Inf of labels and predictions reach the loss; the mean of none is NaN."""
-    return {"nan": y.nan or p.nan or y.inf or p.inf or y.emptied or p.emptied, "inf": y.inf or p.inf}
+def _within(lo: float, hi: float, y: Value, p: Value, inf: bool = False) -> Value:
+    """A loss between bounds, which NaN and Inf of labels and predictions reach; the mean of none is NaN."""
+    return Value(lo, hi, nan=y.nan or p.nan or y.inf or p.inf or y.emptied or p.emptied, inf=inf or y.inf or p.inf)
 
 
 def _at_least(lo: float) -> Range:
-    return lambda site, y, p: Value(lo, INF, **_bad(y, p))
+    return lambda site, y, p: _within(lo, INF, y, p)
 
 
 def _anything(site: Site, y: Value, p: Value) -> Value:
-    return Value(**_bad(y, p))
+    return _within(-INF, INF, y, p)
 
 
 def _mean_of(element: Callable[[Value], Value]) -> Range:
@@ -48,7 +48,7 @@ def _crossentropy(site: Site, y: Value, p: Value) -> Value:
     """
     if y.known and (y.lo < 0 or y.hi > 1):
         return _anything(site, y, p)
-    return Value(0.0, INF, True, **_bad(y, p))
+    return _within(0.0, INF, y, p)
 
 
 def _categorical(site: Site, y: Value, p: Value) -> Value:
@@ -69,7 +69,7 @@ def _poisson(site: Site, y: Value, p: Value) -> Value:
 
 
 def _cosine(site: Site, y: Value, p: Value) -> Value:
-    return Value(-1.00001, 1.00001, **_bad(y, p))
+    return _within(-1.00001, 1.00001, y, p)
 
 
 # Keras: function, class, what they give. The class averages the function over the batch.
@@ -115,7 +115,7 @@ _loss("categorical_crossentropy", "CategoricalCrossentropy", _categorical, "from
 _loss("categorical_focal_crossentropy", "CategoricalFocalCrossentropy", _categorical,
       "alpha gamma from_logits label_smoothing axis")
 _loss("sparse_categorical_crossentropy", "SparseCategoricalCrossentropy",
-      lambda site, y, p: Value(0.0, INF, True, **_bad(y, p)), "from_logits ignore_class axis")
+      lambda site, y, p: _within(0.0, INF, y, p), "from_logits ignore_class axis")
 _loss("kl_divergence kullback_leibler_divergence kld KLD kldivergence", "KLDivergence", _anything)
 _loss("poisson", "Poisson", _poisson)
 _loss("hinge", "Hinge", _at_least(0.0))
@@ -126,7 +126,7 @@ _loss("log_cosh logcosh", "LogCosh", _at_least(-1e-6))  # x + softplus(-2 x) - l
 _loss("cosine_similarity", "CosineSimilarity", _cosine, "axis")
 _loss("dice", "Dice", _anything, "axis")
 _loss("tversky", "Tversky", _anything, "alpha beta axis")
-_loss("ctc", "CTC", lambda site, y, p: Value(0.0, INF, **{**_bad(y, p), "inf": True}),
+_loss("ctc", "CTC", lambda site, y, p: _within(0.0, INF, y, p, inf=True),
       untested="Inf for labels longer than the output (facts: A.ctc_loss)")
 op("keras.losses.cosine_proximity", "keras.metrics.cosine_proximity keras.losses.cosine", "y_true y_pred",
    lambda site: _cosine(site, site.value("y_true"), site.value("y_pred")), main="y_pred", untested="Keras 2 only")
@@ -157,10 +157,10 @@ def _weighted(give: Range) -> Callable[[Site], Value]:
     return result
 
 
-_TF1 = {
+_TF1: Final = {
     "mean_squared_error": _mean_of(t.square), "absolute_difference": _mean_of(t.absolute), "huber_loss": _at_least(0.0),
     "hinge_loss": _at_least(0.0), "mean_pairwise_squared_error": _at_least(0.0),
-    "cosine_distance": lambda site, y, p: Value(**_bad(y, p)),
+    "cosine_distance": _anything,
 }
 
 
@@ -178,7 +178,7 @@ for _name, _give in _TF1.items():
 op("tf.losses.log_loss", "slim.losses.log_loss tf.contrib.losses.log_loss", "labels predictions weights epsilon scope",
    _weighted(_anything), main="predictions", positions=_exchanged("log_loss", "predictions labels weights epsilon scope"),
    untested="TensorFlow 1 only: not clipped, predictions outside [0, 1] give NaN")
-_TF1_LOGITS = {
+_TF1_LOGITS: Final = {
     "softmax_cross_entropy": "onehot_labels logits weights label_smoothing",
     "sigmoid_cross_entropy": "multi_class_labels logits weights", "sparse_softmax_cross_entropy": "labels logits weights",
 }
@@ -195,7 +195,7 @@ op("tf.losses.get_total_loss", "tf.losses.get_regularization_loss tf.losses.get_
 
 # Metrics
 
-_METRICS = (
+_METRICS: Final = (
     "Mean Sum MeanTensor Accuracy BinaryAccuracy CategoricalAccuracy SparseCategoricalAccuracy "
     "TopKCategoricalAccuracy SparseTopKCategoricalAccuracy AUC Precision Recall TruePositives TrueNegatives "
     "FalsePositives FalseNegatives MeanIoU IoU BinaryIoU OneHotIoU OneHotMeanIoU F1Score FBetaScore R2Score "

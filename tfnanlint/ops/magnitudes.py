@@ -3,13 +3,15 @@ by it lies within [-1, 1]."""
 
 from __future__ import annotations
 
+from typing import Final
+
 from tfnanlint.ops.counts import axis_of, one_axis
 from tfnanlint.site import Site, made_by, same
 from tfnanlint.values import NO_CONSTANT, SMALLEST, Value, outward
 
-_SUBNORMAL = 1.2248  # the root of 1.5
-_DEPTH = 4
-_EUCLIDEAN = ("euclidean", "fro", 2, 2.0)
+_SUBNORMAL: Final = 1.2248  # the root of 1.5
+_DEPTH: Final = 4
+_EUCLIDEAN: Final = ("euclidean", "fro", 2, 2.0)
 
 
 def never_below(divisor: Value, x: Value) -> bool:

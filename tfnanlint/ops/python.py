@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import Callable
+from typing import Callable, Final
 
 from tfnanlint.ops import TABLE, op
 from tfnanlint.ops import transfer as t
@@ -12,7 +12,7 @@ from tfnanlint.ops.arrays import DTYPES, cast, counted, given_of, passed
 from tfnanlint.site import Site, another
 from tfnanlint.values import FLOATS, INF, NO_CONSTANT, Many, Value, join, number, outward, unknown
 
-PYTHON = "plain Python; tests/test_python_rows.py"
+PYTHON: Final = "plain Python; tests/test_python_rows.py"
 
 
 def _folded(function: Callable, value: Value) -> Value | None:
@@ -41,7 +41,7 @@ def _python(name: str, function: Callable, transfer: Callable[[Value], Value]) -
 
 def _double(x: Value) -> Value:
     """Python computes in float64 and raises where NumPy and TensorFlow give Inf or NaN."""
-    return x.but(dtype="float64", kind="number", token=None)
+    return x.but(dtype="float64", kind="number")
 
 
 def _bounded(lo: float, hi: float) -> Callable[[Value], Value]:
@@ -125,8 +125,8 @@ def _power(site: Site) -> Value:
 
 # Builtins
 
-_SHORT = 64  # elements of a list that a function is followed for one by one
-_SOME = "first second third fourth fifth sixth"
+_SHORT: Final = 64  # elements of a list that a function is followed for one by one
+_SOME: Final = "first second third fourth fifth sixth"
 
 
 def _sum(site: Site) -> Value:
@@ -190,7 +190,7 @@ def _whole(function: Callable) -> Callable[[Site], Value]:
         result = cast(Value(math.floor(x.lo) if x.lo not in (-INF, INF) and function is round else x.lo,
                             math.ceil(x.hi) if x.hi not in (-INF, INF) and function is round else x.hi, x.zero),
                             "int64")
-        return result.but(kind="number", dtype=None, token=None)
+        return result.but(kind="number", dtype=None)
 
     return give
 
@@ -292,7 +292,7 @@ def _numpy_number(site: Site, dtype: str) -> Value:
     if isinstance(x.const, str):
         return _float(site)
     result = cast(t.one_of(x), dtype)
-    return result.but(kind="array", token=None)
+    return result.but(kind="array")
 
 
 for _dtype in sorted(DTYPES - {"string", "bfloat16"}):
@@ -357,4 +357,4 @@ def _constants() -> dict[str, Value]:
     return table
 
 
-CONSTANTS: dict[str, Value] = _constants()
+CONSTANTS: Final[dict[str, Value]] = _constants()

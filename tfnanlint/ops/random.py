@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
+from typing import Final
 
 from tfnanlint.ops import op
 from tfnanlint.ops import transfer as t
 from tfnanlint.ops.transfer import INF, NO_CONSTANT, Value
 from tfnanlint.site import Site
 
-RANDOM = dict(pure=False, main="")
-INTEGERS = ("int32", "int64", "uint8", "int8", "int16", "uint16", "uint32", "uint64")
+RANDOM: Final = dict(pure=False, main="")
+INTEGERS: Final = ("int32", "int64", "uint8", "int8", "int16", "uint16", "uint32", "uint64")
 
 
 def _dtype(site: Site, default: str | None = "float32") -> str | None:
@@ -33,8 +34,8 @@ def below(number: float, dtype: str | None) -> float:
     return number - max(abs(number) * t.limits_of(dtype).eps / 2, t.smallest(dtype))
 
 
-def _result(lo: float, hi: float, dtype: str | None, zero: bool | None = None, **flags) -> Value:
-    return Value(lo, hi, zero, dtype=dtype, **flags)
+def _result(lo: float, hi: float, dtype: str | None, kind: str = "tensor") -> Value:
+    return Value(lo, hi, dtype=dtype, kind=kind)
 
 
 def _uniform(low: str, high: str, default: str | None = "float32"):
@@ -88,8 +89,8 @@ def _integers(low: str, high: str):
     return give
 
 
-_NONNEGATIVE = t.ranged(0.0, INF)
-_COIN = t.ranged(0.0, 1.0)
+_NONNEGATIVE: Final = t.ranged(0.0, INF)
+_COIN: Final = t.ranged(0.0, 1.0)
 
 
 def _shuffled(site: Site) -> Value:

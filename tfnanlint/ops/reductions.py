@@ -7,6 +7,7 @@ rules, but for the sum of elements that were picked by a mask: where none fits i
 from __future__ import annotations
 
 import math
+from typing import Final
 
 from tfnanlint.ops import op
 from tfnanlint.ops import transfer as t
@@ -18,8 +19,8 @@ from tfnanlint.ops.transfer import INF, NO_CONSTANT, Value, reaches_inf, reaches
 from tfnanlint.site import Site, made_by, part_of, same
 from tfnanlint.values import MIXED, WHOLE, Note
 
-COUNT = 1024
-AXES = "x axis keepdims name"
+COUNT: Final = 1024
+AXES: Final = "x axis keepdims name"
 
 
 def _like(x: Value, lo: float, hi: float, zero: bool | None = None, nan: bool = False, inf: bool | None = None) -> Value:
@@ -198,7 +199,7 @@ def within_one(x: Value) -> Value:
     return Value(0.0 if x.lo >= 0 else -1.0 - slack, 1.0 + slack, nan=x.nan, inf=x.inf, dtype=x.dtype)
 
 
-_MULTIPLES = {"tf.multiply": (("x", "y"), ("y", "x")), "tf.divide": (("x", "y"),), "tf.negative": (("x", "x"),)}
+_MULTIPLES: Final = {"tf.multiply": (("x", "y"), ("y", "x")), "tf.divide": (("x", "y"),), "tf.negative": (("x", "x"),)}
 
 
 def _shifted_exponentials(site: Site, x: Value) -> Value | None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from tfnanlint.ops import op
 from tfnanlint.ops import transfer as t
 from tfnanlint.site import Site
 from tfnanlint.values import Value, join, outward
 
-_HAMMING = 0.08  # 0.54 - 0.46
+_HAMMING: Final = 0.08  # 0.54 - 0.46
 
 
 def _framed(site: Site) -> Value:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from tfnanlint.fields import FieldNames
 from tfnanlint.ops import op
@@ -10,10 +10,10 @@ from tfnanlint.ops.arrays import each_passed
 from tfnanlint.site import Site
 from tfnanlint.values import INF, NOTHING, NUMERIC_KINDS, Many, Value, number, renewed, unknown
 
-_STRUCTURES = "takes lists and dicts; fixtures/flow/structures.py"
-_DEPTH = 4  # of lists in lists
-_MANY = 64  # elements that are gone through one by one
-_NAMES = "x second third fourth"
+_STRUCTURES: Final = "takes lists and dicts; fixtures/flow/structures.py"
+_DEPTH: Final = 4  # of lists in lists
+_MANY: Final = 64  # elements that are gone through one by one
+_NAMES: Final = "x second third fourth"
 
 
 def _named_tuple(site: Site) -> Value:

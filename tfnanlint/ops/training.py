@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from tfnanlint.ops import op
 from tfnanlint.site import Site
 from tfnanlint.values import Value, number, unknown
 
-DATA = "data from outside: the range is that of the published data set"
+DATA: Final = "data from outside: the range is that of the published data set"
 
 op("method.compile", "", "self optimizer loss metrics loss_weights weighted_metrics run_eagerly steps_per_execution jit_compile "
    "auto_scale_loss sample_weight_mode target_tensors", lambda site: number(None), untested="gives no value", pure=False)
@@ -43,7 +45,7 @@ _dataset("reuters", 46, 0.0)
 op("K.set_floatx", "keras.config.set_floatx", "floatx", lambda site: number(None), main="", untested="a setting", pure=False)
 op("tf.debugging.enable_check_numerics", "", "stack_height_limit path_length_limit", lambda site: number(None), main="",
    untested="a setting", pure=False)
-_CLI = "tf.python.debug.LocalCLIDebugWrapperSession"
+_CLI: Final = "tf.python.debug.LocalCLIDebugWrapperSession"
 op(_CLI, " ".join(f"tf.python.debug.{name}" for name in (
     "wrappers.local_cli_wrapper.LocalCLIDebugWrapperSession", "DumpingDebugWrapperSession", "TensorBoardDebugWrapperSession",
     "GrpcDebugWrapperSession")), "sess *rest ui_type thread_name_filter dump_root log_usage session_root watch_fn grpc_debug_server_addresses",

@@ -8,7 +8,7 @@ where finite bounds lead beyond the largest number of the dtype, and by function
 from __future__ import annotations
 
 import math
-from typing import Callable
+from typing import Callable, Final
 
 from tfnanlint.ops.magnitudes import never_below, rounded_to_one, spans
 from tfnanlint.ops.promotion import beside_size, cut_off, number_of_numpy, of_numpy, size_of_tensor
@@ -42,7 +42,7 @@ def reaches_minus_inf(x: Value) -> bool:
 
 
 # Of wider integers nobody reaches the end.
-_SMALL = {"int8": (-128.0, 127.0), "uint8": (0.0, 255.0), "int16": (-32768.0, 32767.0), "uint16": (0.0, 65535.0)}
+_SMALL: Final = {"int8": (-128.0, 127.0), "uint8": (0.0, 255.0), "int16": (-32768.0, 32767.0), "uint16": (0.0, 65535.0)}
 
 
 def made(lo: float, hi: float, *like: Value, nan: bool = False, up: bool = False, down: bool = False,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Callable
+from typing import Callable, Final
 
 from tfnanlint.ops import ROWS, op
 from tfnanlint.ops import transfer as t
@@ -12,7 +12,7 @@ from tfnanlint.ops.arrays import INTEGERS, as_tensor, dtype_given, like
 from tfnanlint.site import Site, made_by
 from tfnanlint.values import INF, NO_CONSTANT, Note, Value, join, number, outward, unknown
 
-NO_FLOATS = (*INTEGERS, "bool", "string")
+NO_FLOATS: Final = (*INTEGERS, "bool", "string")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +46,8 @@ def started(site: Site) -> Value:
     return _start(site, param)
 
 
-_RANDOM = re.compile(r"glorot|xavier|he_|lecun|orthogonal|variance_?scaling|(?:random|truncated)_?(?:normal|uniform)|^(?:normal|uniform)$|^He[NU]",
-                     re.IGNORECASE)
+_RANDOM: Final = re.compile(r"glorot|xavier|he_|lecun|orthogonal|variance_?scaling|(?:random|truncated)_?(?:normal|uniform)|^(?:normal|uniform)$|^He[NU]",
+                            re.IGNORECASE)
 
 
 def starts_at_random(site: Site) -> bool:
@@ -129,7 +129,7 @@ op("tf.get_variable",
 op("method.add_weight", "method.add_variable", "self shape initializer dtype trainable name constraint regularizer",
    lambda site: variable(site, _start(site, "initializer"), dtype_given(site)),
    untested="its value depends on training", pure=False, starts="initializer")
-VARIABLES = tuple(row.name for row in ROWS if row.starts)
+VARIABLES: Final = tuple(row.name for row in ROWS if row.starts)
 op("method.get_slot", "method.add_slot method._zeros_slot method.add_variable_from_reference", "self reference name initializer",
    lambda site: Value(evident=True), untested="the state of an optimizer: what its updates make of it", pure=False)
 def _changed(change: Callable[[Value, Value], Value], variable: str) -> Callable[[Site], Value]:
@@ -145,7 +145,7 @@ def _given(before: Value, given: Value) -> Value:
     return given if given.dtype else given.but(zero=given.zero, dtype=before.dtype)
 
 
-_ASSIGNED = {"assign": _given, "assign_add": t.add, "assign_sub": t.subtract}
+_ASSIGNED: Final = {"assign": _given, "assign_add": t.add, "assign_sub": t.subtract}
 for _name, _change in _ASSIGNED.items():
     op(f"method.{_name}", "", "self value use_locking name read_value", _changed(_change, "self"), untested="changes a variable", pure=False)
     op(f"tf.{_name}", f"K.{_name.replace('assign', 'update')}", "x value validate_shape use_locking name", _changed(_change, "x"),
@@ -261,7 +261,7 @@ def _max_norm(site: Site) -> Value:
     return Value(evident=True) if limit is None else Value(-abs(limit) * 1.00001, abs(limit) * 1.00001)
 
 
-_CONSTRAINTS: dict[str, Callable[[Site], Value]] = {
+_CONSTRAINTS: Final[dict[str, Callable[[Site], Value]]] = {
     "nonneg": lambda site: Value(0.0, INF), "unitnorm": lambda site: Value(-1.00001, 1.00001),
     "maxnorm": lambda site: Value(-2.00002, 2.00002), "minmaxnorm": lambda site: Value(-1.00001, 1.00001),
 }
@@ -292,7 +292,7 @@ def _object(kind: str):
     return lambda site: Value(kind=kind)
 
 
-_OPTIMIZERS = {
+_OPTIMIZERS: Final = {
     "SGD": "momentum nesterov", "Adam": "beta_1 beta_2 epsilon amsgrad", "AdamW": "weight_decay beta_1 beta_2 epsilon amsgrad",
     "Adamax": "beta_1 beta_2 epsilon", "Nadam": "beta_1 beta_2 epsilon", "RMSprop": "rho momentum epsilon centered",
     "Adagrad": "initial_accumulator_value epsilon", "Adadelta": "rho epsilon", "Ftrl": "learning_rate_power", "Lion": "beta_1 beta_2",

@@ -1,0 +1,150 @@
+"""What methods do with the attributes of their first parameter, as far as their text says."""
+
+from __future__ import annotations
+
+import ast
+import collections
+from typing import Any, Final, Iterator
+
+from tfnanlint.nodes import blocks_of, nodes_in, statements_in
+
+_ASSIGN: Final = ast.Assign
+_ATTRIBUTE: Final = ast.Attribute
+_CALL: Final = ast.Call
+_NAME: Final = ast.Name
+_LISTS: Final = frozenset((ast.Tuple, ast.List))
+_WITH: Final = frozenset((ast.With, ast.AsyncWith))
+_ONE_TARGET: Final = frozenset((ast.AugAssign, ast.AnnAssign))
+# They leave their block, or what is in them runs later.
+_LEAVING: Final = frozenset((ast.Return, ast.Break, ast.Continue, ast.Raise, ast.Yield, ast.YieldFrom, ast.Await, ast.FunctionDef, ast.Lambda))
+
+
+def assigned_attributes(method: Any) -> set[str]:
+    """Attributes of the first parameter that a method assigns, nested statements included."""
+    if not method.args.args:
+        return set()
+    owner = method.args.args[0].arg
+    found: set[str] = set()
+    for node in statements_in(method):
+        kind = type(node)
+        if kind is _ASSIGN:
+            targets = [*node.targets]
+        elif kind in _ONE_TARGET:
+            targets = [node.target]
+        elif kind in _WITH:
+            targets = [item.optional_vars for item in node.items if type(item.optional_vars) is _ATTRIBUTE]
+        else:
+            continue
+        for target in targets:  # it grows on the way
+            kind = type(target)
+            if kind is _ATTRIBUTE:
+                if type(target.value) is _NAME and target.value.id == owner:
+                    found.add(target.attr)
+            elif kind in _LISTS:
+                targets += target.elts
+    return found
+
+
+def stored_as_given(method: Any) -> dict[str, ast.expr]:
+    """The attributes that a method assigns once and always, by what it is given alone: `self.eps = eps`, `self.dense = Dense(units, act)`."""
+    known = getattr(method, "stored", None)
+    if known is None:  # kept with the tree
+        known = method.stored = _stored(method)
+    return known
+
+
+# What binds a name besides names themselves.
+_NAMING: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.alias, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)
+
+
+def _stored(method: Any) -> dict[str, ast.expr]:
+    if not method.args.args:
+        return {}
+    owner, bound = method.args.args[0].arg, set()
+    times: collections.Counter[str] = collections.Counter()
+    for node in nodes_in(method):
+        if isinstance(node, ast.Attribute):
+            times[node.attr] += not isinstance(node.ctx, ast.Load) and _named(node.value, owner)
+        elif isinstance(node, _NAMING) and node is not method:
+            bound.add((node.asname or node.name).partition(".")[0] if isinstance(node, ast.alias) else node.name or "")
+        elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            bound.add(node.id)
+    found: dict[str, ast.expr] = {}
+    if owner in bound:
+        return found
+    bound.add(owner)
+    for target, value in _assignments(method.body):
+        if isinstance(target, ast.Attribute) and times[target.attr] == 1 and _named(target.value, owner):
+            if bound.isdisjoint([one.id for one in nodes_in(value) if isinstance(one, ast.Name)]):
+                found[target.attr] = value
+    return found
+
+
+def _assignments(body: list[ast.stmt]) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """What the statements of a body assign, each target with its value: `self.axis, self.eps = axis, eps` are two."""
+    for statement in body:
+        value = statement.value if isinstance(statement, (ast.Assign, ast.AnnAssign)) else None
+        if value is None:
+            continue
+        for target in statement.targets if isinstance(statement, ast.Assign) else [statement.target]:
+            if isinstance(target, (ast.Tuple, ast.List)) and isinstance(value, (ast.Tuple, ast.List)) and len(target.elts) == len(value.elts):
+                if not any(isinstance(one, ast.Starred) for one in target.elts + value.elts):
+                    yield from zip(target.elts, value.elts)
+            else:
+                yield target, value
+
+
+def tested_attributes(function: Any) -> list[str]:
+    """The attributes of its first parameter that the tests in a function read."""
+    known = getattr(function, "tested", None)
+    if known is None:  # kept with the tree
+        owner = function.args.args[0].arg if function.args.args else ""
+        tests = [node.test for node in nodes_in(function) if isinstance(node, (ast.If, ast.IfExp))]
+        known = function.tested = sorted({inner.attr for test in tests for inner in nodes_in(test)
+                                          if isinstance(inner, ast.Attribute) and _named(inner.value, owner)})
+    return known
+
+
+def replaced(method: Any, attribute: str) -> set[ast.expr]:
+    """The values that a method assigns to an attribute only until a later statement of the same block assigns another one, while
+    nobody else can see the object."""
+    owner, found = method.args.args[0].arg, set()
+    for block in _blocks(method):
+        held: ast.expr | None = None
+        for statement in block:
+            if held is not None and _lent(statement, owner):
+                held = None
+            for target in statement.targets if isinstance(statement, ast.Assign) else ():
+                if isinstance(target, ast.Attribute) and target.attr == attribute and isinstance(target.value, ast.Name) and target.value.id == owner:
+                    found |= {held} if held is not None else set()
+                    held = statement.value
+    return found
+
+
+def _blocks(method: Any) -> list[list[ast.stmt]]:
+    """The blocks of statements in a method, its own included."""
+    known = getattr(method, "blocks", None)
+    if known is None:  # kept with the tree: every attribute of its class asks
+        known = method.blocks = [block for node in (method, *statements_in(method)) for block in blocks_of(node) if block]
+    return known
+
+
+def _lent(statement: ast.stmt, owner: str) -> bool:
+    """Whether a statement leaves its block, or hands the object on: `self.build()`, `f(self)`, a function with `self` in it."""
+    seen: set[ast.AST] = set()
+    for node in nodes_in(statement):
+        kind = type(node)
+        if kind in _LEAVING:
+            return True
+        if kind is _CALL:
+            if type(node.func) is _ATTRIBUTE and _named(node.func.value, owner):
+                return True
+        elif kind is _ATTRIBUTE:
+            seen.add(node.value)
+        elif kind is _NAME and node.id in (owner, "super") and node not in seen:
+            return True
+    return False
+
+
+def _named(node: ast.AST, name: str) -> bool:
+    return type(node) is _NAME and node.id == name
