@@ -127,7 +127,7 @@ class Module:
 
     def function(self, node: Any, point: Point) -> Function:
         """The function defined by `node` at `point`; the first one is the one that is judged."""
-        owner = self.classes.get(point.scope.node) if isinstance(point.scope.node, ast.ClassDef) else None
+        owner = self.classes.get(point.scope.node) if point.scope.of_class else None
         function = Function(node, point, self, owner)
         if owner is not None and point.scope is owner.scope and _REPLACING.isdisjoint(function.decorators):
             owner.methods[node.name] = function

@@ -6,22 +6,23 @@ Nothing is evaluated here. Every simple statement is noted with its time, so tha
 from __future__ import annotations
 
 import ast
-from typing import Any, Callable
+from typing import Any, Callable, Final
 
 from tfnanlint.aliases import (CHANGING, Bindings, Copies, Filled, Held, InPlace, Mutated, attribute_set, connected, copied, copy,
                                copy_items, extends, fillable, objects, output, place_of, popped, shared, viewed, whole, written_key)
 from tfnanlint.calls import assigned_attributes
 from tfnanlint.conditions import ASSERTIONS, leaf, path_of, root_of, says_training, spoken_of
-from tfnanlint.loops import LoopFrame, runs
+from tfnanlint.loops import Fork, LoopFrame, merged, runs
 from tfnanlint.nodes import caught, declared, loaded, nodes_in
 from tfnanlint.outcomes import outcome
 from tfnanlint.rows import within
 from tfnanlint.scopes import (Assigned, Binding, Element, Fixed, Imported, Iterated, Joined, Loop, Point, Raised, Refined, Scope, Stored,
-                              refined_by, unrefined)
+                              refinements, unrefined)
 from tfnanlint.values import Value
 
 # What gives an object that has a name already, and what may give a part or another form of one.
-_NAMING, _SHARING = frozenset((ast.Name, ast.Attribute, ast.IfExp)), frozenset((ast.Call, ast.Subscript))
+_NAMING: Final = frozenset((ast.Name, ast.Attribute, ast.IfExp))
+_SHARING: Final = frozenset((ast.Call, ast.Subscript))
 
 
 class Walk:
@@ -75,31 +76,30 @@ class Walk:
 
     # Branches
 
-    def branches(self, alternatives: list[Callable[[], bool]]) -> bool:
-        """Walk alternatives from the same state and join the states that reach the end."""
-        scope, start, log = self.scope, self.scope.time, self.log
-        history, bind = scope.history, self.bind
-        states: list[dict[str, Binding | None]] = []
-        before: dict[str, Binding | None] = {}  # of each name that some alternative changes
-        for alternative in alternatives:
-            mark = len(log)
-            live = alternative()
-            if len(log) == mark:
-                if live:
-                    states.append({})
-                continue
-            touched = set(log[mark:])
-            if live:
-                states.append({path: history[path][1][-1] for path in touched})
-            for path in touched:
-                if path not in before:
-                    before[path] = scope.at(path, start)
-                bind(path, before[path])
-        if not states:
+    def _fork(self) -> Fork:
+        """Branches that begin here."""
+        return Fork(self.scope.time, len(self.log))
+
+    def _branched(self, fork: Fork, live: bool) -> None:
+        """The end of a branch, which is reached if it is `live`: the next one begins in the state in which this one began."""
+        scope, before = self.scope, fork.before
+        touched = set(self.log[fork.mark:])
+        if live:
+            history = scope.history
+            fork.states.append({path: history[path][1][-1] for path in touched})
+        for path in touched:
+            if path not in before:
+                before[path] = scope.at(path, fork.begun)
+            self.bind(path, before[path])
+        fork.mark = len(self.log)
+
+    def _joined(self, fork: Fork) -> bool:
+        """Join the states that reach the end; False when none does."""
+        if not fork.states:
             return False
-        for path in sorted(before):
-            base = before[path] or self._before(path, start)
-            bind(path, _merge([state.get(path, base) for state in states], base))
+        for path in sorted(fork.before):
+            base = fork.before[path] or self._before(path, fork.begun)
+            self.bind(path, merged([state.get(path, base) for state in fork.states], base))
         return True
 
     def _held(self, path: str) -> Binding | None:
@@ -118,7 +118,7 @@ class Walk:
         if type(test) is not ast.Name and not spoken_of(test, truth):
             return
         point = self.scope.here()
-        for node, path, test, then in refined_by(test, truth, point):
+        for node, path, test, then in refinements(test, truth, point):
             base = self.scope.at(path)
             if base is None:
                 if path == root_of(path) or path not in self.scope.history and not self._rooted(path):
@@ -132,8 +132,10 @@ class Walk:
     def if_(self, node: ast.If) -> bool:
         self.note(node.test)
         decided = outcome(node.test, self.scope.here())
-        return self.branches([lambda: self._branch(node.test, True, node.body, decided),
-                              lambda: self._branch(node.test, False, node.orelse, decided)])
+        fork = self._fork()
+        self._branched(fork, self._branch(node.test, True, node.body, decided))
+        self._branched(fork, self._branch(node.test, False, node.orelse, decided))
+        return self._joined(fork)
 
     def _branch(self, test: ast.expr, truth: bool, body: list[ast.stmt], decided: bool | None) -> bool:
         """What is walked where a test comes to `truth`, unless it is `decided` that it does not."""
@@ -150,28 +152,27 @@ class Walk:
         return live
 
     def try_(self, node: Any) -> bool:
-        broken_off: list[tuple[str, Binding | None]] = []
-
-        def body() -> bool:
-            begun, mark = self.scope.time, len(self.log)
-            live, last = self.block(node.body[:-1]), node.body[-1]
-            until = self.scope.time if isinstance(last, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Import, ast.ImportFrom)) else None
-            live = live and self.block([last])
-            broken_off.extend((path, self._during(path, begun, until)) for path in sorted(set(self.log[mark:])))
-            return live and self.block(node.orelse)
-
-        def handler(one: ast.ExceptHandler) -> Callable[[], bool]:
-            def walk() -> bool:
-                for path, binding in broken_off:
-                    self.bind(path, binding)
-                if one.name:
-                    self.bind(one.name, Fixed(Value(kind="unknown")))
-                return self.block(one.body)
-            return walk
-
-        begun, mark = self.scope.time, len(self.log)
-        live = self.branches([body, *(handler(one) for one in node.handlers)]) if node.handlers else body()
+        begun, mark, last = self.scope.time, len(self.log), node.body[-1]
+        fork = self._fork()
+        live = self.block(node.body[:-1])
+        until = self.scope.time if isinstance(last, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Import, ast.ImportFrom)) else None
+        live = live and self.block([last])
+        broken_off = [(path, self._during(path, begun, until)) for path in sorted(set(self.log[mark:]))] if node.handlers else []
+        live = live and self.block(node.orelse)
+        if node.handlers:
+            self._branched(fork, live)
+            for one in node.handlers:
+                self._branched(fork, self._handler(one, broken_off))
+            live = self._joined(fork)
         return self._finally(node.finalbody, begun, set(self.log[mark:])) and live if node.finalbody else live
+
+    def _handler(self, node: ast.ExceptHandler, broken_off: list[tuple[str, Binding | None]]) -> bool:
+        """What is walked where an exception has broken off the body of a `try`."""
+        for path, binding in broken_off:
+            self.bind(path, binding)
+        if node.name:
+            self.bind(node.name, Fixed(Value(kind="unknown")))
+        return self.block(node.body)
 
     def _finally(self, body: list[ast.stmt], begun: int, paths: set[str]) -> bool:
         """Walk what also follows an exception that nobody caught, in which names are whatever they have been since `begun`."""
@@ -189,31 +190,33 @@ class Walk:
         """Whatever a name has been since `begun`: an exception may come between any two statements."""
         made = [b for t, b in zip(*self.scope.history[path]) if t > begun and (until is None or t <= until)]
         found = [self.scope.at(path, begun) or self._before(path, begun), *made]
-        found = list(dict.fromkeys(b for b in found if b is not None))
+        found = list(dict.fromkeys([b for b in found if b is not None]))
         return Joined(found) if len(found) > 1 else found[0] if found else None
 
     def match_(self, node: Any) -> bool:
         self.note(node.subject)
         subject = Assigned(node.subject, self.scope.here())
 
-        def case(one: Any) -> Callable[[], bool]:
-            def walk() -> bool:
-                for inner in nodes_in(one.pattern):
-                    name = getattr(inner, "name", None) or getattr(inner, "rest", None)
-                    if isinstance(name, str):
-                        whole = inner is one.pattern and getattr(inner, "pattern", None) is None
-                        self.bind(name, subject if whole else Fixed(Value(kind="unknown")))
-                return self.block(one.body)
-            return walk
+        fork = self._fork()
+        for one in node.cases:
+            self._branched(fork, self._case(one, subject))
+        if not any([getattr(c.pattern, "pattern", 0) is None and c.guard is None for c in node.cases]):
+            self._branched(fork, True)
+        return self._joined(fork)
 
-        irrefutable = any(getattr(c.pattern, "pattern", 0) is None and c.guard is None for c in node.cases)
-        cases = [case(one) for one in node.cases]
-        return self.branches(cases if irrefutable else [*cases, lambda: True])
+    def _case(self, node: Any, subject: Assigned) -> bool:
+        for inner in nodes_in(node.pattern):
+            name = getattr(inner, "name", None) or getattr(inner, "rest", None)
+            if isinstance(name, str):
+                whole = inner is node.pattern and getattr(inner, "pattern", None) is None
+                self.bind(name, subject if whole else Fixed(Value(kind="unknown")))
+        return self.block(node.body)
 
     # Loops
 
     def _enter(self, node: Any) -> LoopFrame:
-        names, bound = {}, getattr(node, "bound", None)
+        names: dict[str, Loop] = {}
+        bound = node.__dict__.get("bound")
         if bound is None:  # kept with the tree, for bodies are walked often
             bound = node.bound = Bindings(node.body)
         for path in sorted(bound.with_aliases(self.copies, self.views)):
@@ -243,14 +246,14 @@ class Walk:
         for path, loop in frame.names.items():
             self.bind(path, Joined(loop.rounds) if surely and loop.rounds and path not in frame.kept else loop)
 
-    def _after(self, frame: LoopFrame, ended: Callable[[], bool]) -> bool:
-        """What follows a loop: its end, with the `else` branch, or one of its breaks."""
-        return self.branches([ended, *(lambda state=state: self._state(state) for state in frame.exits)])
-
-    def _state(self, state: dict[str, Binding | None]) -> bool:
-        for path, binding in state.items():
-            self.bind(path, binding)
-        return True
+    def _after(self, frame: LoopFrame, fork: Fork, ended: bool) -> bool:
+        """What follows a loop: its end, with the `else` branch, which may be `ended`, or one of its breaks."""
+        self._branched(fork, ended)
+        for state in frame.exits:
+            for path, binding in state.items():
+                self.bind(path, binding)
+            self._branched(fork, True)
+        return self._joined(fork)
 
     def for_(self, node: Any) -> bool:
         self.note(node.iter)
@@ -259,7 +262,7 @@ class Walk:
         frame = self._enter(node)
         self.target(node.target, Iterated(iterable))
         self._leave(frame, self.block(node.body), runs(node.iter))
-        return self._after(frame, lambda: self.block(node.orelse))
+        return self._after(frame, self._fork(), self.block(node.orelse))
 
     def while_(self, node: ast.While) -> bool:
         endless = isinstance(node.test, ast.Constant) and bool(node.test.value)
@@ -269,7 +272,8 @@ class Walk:
         self.note(node.test)
         self.assume(node.test, True)
         self._leave(frame, self.block(node.body))
-        return self._after(frame, lambda: self._branch(node.test, False, node.orelse, outcome(node.test, self.scope.here())))
+        fork = self._fork()
+        return self._after(frame, fork, self._branch(node.test, False, node.orelse, outcome(node.test, self.scope.here())))
 
     def leave_loop(self, node: Any) -> bool:
         if self.loops and isinstance(node, ast.Break):
@@ -445,7 +449,7 @@ class Walk:
             self.target(node.target, Assigned(node.value, self.scope.here()))
 
     def augmented(self, node: ast.AugAssign) -> None:
-        combined = getattr(node, "combined", None)
+        combined = node.__dict__.get("combined")
         if combined is None:  # one expression for all walks of this statement
             before = ast.copy_location(loaded(node.target), node.target)
             combined = node.combined = ast.copy_location(ast.BinOp(before, node.op, node.value), node)
@@ -561,20 +565,6 @@ class Walk:
             self.bind(name, self.scope.module.scope.shared_binding(name) if outside else Fixed(Value(kind="unknown")))
 
 
-def _merge(options: list[Binding | None], base: Binding | None) -> Binding | None:
-    """The join of one name's bindings; a name that was only refined in every branch is what it was before."""
-    found = []
-    for option in options:
-        if option is not None and option not in found:
-            found.append(option)
-    if len(found) <= 1:
-        return found[0] if found else None
-    stripped = {id(unrefined(option)) for option in found}
-    if len(stripped) == 1 and base is not None and id(unrefined(base)) in stripped:
-        return base
-    return Joined(found)
-
-
 def _used(tape: ast.Call, name: ast.expr | None, body: list[ast.stmt]) -> int:
     """After how many statements a tape records no more: it does until a gradient is asked of it, and a persistent one goes on."""
     if isinstance(name, ast.Name) and not any(one.arg == "persistent" for one in tape.keywords) and not tape.args:
@@ -587,8 +577,8 @@ def _used(tape: ast.Call, name: ast.expr | None, body: list[ast.stmt]) -> int:
     return len(body)
 
 
-_ASKING = ("gradient", "jacobian", "batch_jacobian")
-_HANDLERS: dict[type, Callable[[Walk, Any], Any]] = {
+_ASKING: Final = ("gradient", "jacobian", "batch_jacobian")
+_HANDLERS: Final[dict[type, Callable[[Walk, Any], Any]]] = {
     ast.Expr: Walk.expression, ast.Assign: Walk.assign, ast.AnnAssign: Walk.annotated, ast.AugAssign: Walk.augmented,
     ast.If: Walk.if_, ast.For: Walk.for_, ast.AsyncFor: Walk.for_, ast.While: Walk.while_, ast.With: Walk.with_,
     ast.AsyncWith: Walk.with_, ast.Try: Walk.try_, ast.Match: Walk.match_, ast.FunctionDef: Walk.function,
