@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from typing import Any, Callable, Final
 
+from tfnanlint.nodes import ATTRIBUTE, BIN_OP, BOOL_OP, CALL, CONSTANT, NAME, NAMED_EXPR, SUBSCRIPT, UNARY_OP
+
 _FLIP: Final = {">": "<", ">=": "<=", "<": ">", "<=": ">=", "==": "==", "!=": "!="}
 _NEGATE: Final = {">": "<=?", ">=": "<?", "<": ">=?", "<=": ">?", "==": "!=?", "!=": "=="}
 _OPERATORS: Final = {ast.Gt: ">", ast.GtE: ">=", ast.Lt: "<", ast.LtE: "<=", ast.Eq: "==", ast.NotEq: "!="}
@@ -28,14 +30,14 @@ Fact = tuple[ast.expr, str, "ast.expr | float"]
 def path_of(node: ast.AST) -> str | None:
     """`x`, `self.x`, `w['k']`, `a[0]` as a key for histories; None for anything else."""
     kind = type(node)
-    if kind is ast.Name:
+    if kind is NAME:
         return node.id
-    if kind is ast.Attribute:
+    if kind is ATTRIBUTE:
         base = path_of(node.value)
         return f"{base}.{node.attr}" if base else None
-    if kind is ast.NamedExpr:
+    if kind is NAMED_EXPR:
         return node.target.id
-    if kind is ast.Subscript and isinstance(node.slice, ast.Constant):
+    if kind is SUBSCRIPT and type(node.slice) is CONSTANT:
         base = path_of(node.value)
         return f"{base}[{node.slice.value!r}]" if base and isinstance(node.slice.value, (str, int)) else None
     return None
@@ -49,25 +51,25 @@ def root_of(path: str) -> str:
 def leaf(function: ast.expr) -> str:
     """The last name of a callee: `greater` of `tf.math.greater`."""
     kind = type(function)
-    return function.attr if kind is ast.Attribute else function.id if kind is ast.Name else ""
+    return function.attr if kind is ATTRIBUTE else function.id if kind is NAME else ""
 
 
 def inverse_of(test: ast.expr) -> ast.expr | None:
     """What `not x`, `~x` and `tf.logical_not(x)` invert; None for other tests."""
     kind = type(test)
-    if kind is ast.UnaryOp:
+    if kind is UNARY_OP:
         return test.operand if type(test.op) in _INVERTING else None
-    return test.args[0] if kind is ast.Call and leaf(test.func) == "logical_not" and test.args else None
+    return test.args[0] if kind is CALL and leaf(test.func) == "logical_not" and test.args else None
 
 
 def parts_that_hold(test: ast.expr, truth: bool) -> list[ast.expr]:
     """The parts that are all `truth` where a test made of them is: of `a & b` where it holds, of `a | b` where it does not."""
     kind = type(test)
-    if kind is ast.BoolOp:
+    if kind is BOOL_OP:
         return test.values if _AND.get(type(test.op)) is truth else []
-    if kind is ast.BinOp:
+    if kind is BIN_OP:
         return [test.left, test.right] if _AND.get(type(test.op)) is truth else []
-    if kind is ast.Call and len(test.args) >= 2 and leaf(test.func) == ("logical_and" if truth else "logical_or"):
+    if kind is CALL and len(test.args) >= 2 and leaf(test.func) == ("logical_and" if truth else "logical_or"):
         return test.args[:2]
     return []
 
@@ -128,7 +130,7 @@ def _both_ways(left: ast.expr, relation: str, right: ast.expr) -> list[Fact]:
 
 def _magnitude(left: ast.expr, relation: str, right: ast.expr) -> list[Fact]:
     """What `abs(x) < 1`, `abs(x) > 0` and `abs(x) >= eps` say of x."""
-    if not (type(left) is ast.Call and len(left.args) == 1 and leaf(left.func) in _MAGNITUDES):
+    if not (type(left) is CALL and len(left.args) == 1 and leaf(left.func) in _MAGNITUDES):
         return []
     inner, sign = left.args[0], relation.rstrip("?")
     limit = right.value if isinstance(right, ast.Constant) and isinstance(right.value, (int, float)) else None
@@ -174,7 +176,7 @@ _FACTS: Final[dict[type, Callable[[Any, bool], list[Fact]]]] = {
 
 def says_training(test: ast.expr) -> bool | None:
     """What `training`, `not self.is_training` say where they hold; None for other tests."""
-    if type(test) is ast.UnaryOp:
+    if type(test) is UNARY_OP:
         said = says_training(test.operand) if type(test.op) is ast.Not else None
         return None if said is None else not said
     return True if leaf(test) in ("training", "is_training") else None

@@ -9,6 +9,23 @@ import ast
 from collections.abc import Sequence
 from typing import Any, Callable, Final
 
+# The types of nodes that are asked for most. What is compiled has a constant at hand, but looks for `ast.Name` under its name in the module.
+ATTRIBUTE: Final = ast.Attribute
+BIN_OP: Final = ast.BinOp
+BOOL_OP: Final = ast.BoolOp
+CALL: Final = ast.Call
+CLASS: Final = ast.ClassDef
+COMPARE: Final = ast.Compare
+CONSTANT: Final = ast.Constant
+IF_EXP: Final = ast.IfExp
+LAMBDA: Final = ast.Lambda
+NAME: Final = ast.Name
+NAMED_EXPR: Final = ast.NamedExpr
+STARRED: Final = ast.Starred
+SUBSCRIPT: Final = ast.Subscript
+UNARY_OP: Final = ast.UnaryOp
+SEQUENCES: Final = frozenset((ast.Tuple, ast.List))  # as targets, and as they are written
+
 LEAVES: Final = frozenset((ast.Name, ast.Constant))  # nothing stands inside of them
 _MARKS: Final = (ast.expr_context, ast.operator, ast.cmpop, ast.unaryop, ast.boolop)
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from tfnanlint.conditions import inverse_of, parts_that_hold, root_of, spoken_of
 from tfnanlint.names import canonical
+from tfnanlint.nodes import NAME
 from tfnanlint.values import Value
 
 if TYPE_CHECKING:
@@ -517,7 +518,7 @@ def may_be_mask(test: Any, truth: bool) -> bool:
         if part is not None:
             known = may_be_mask(part, not truth)
         else:
-            known = type(test) is ast.Name or any([may_be_mask(one, truth) for one in parts_that_hold(test, truth)])
+            known = type(test) is NAME or any([may_be_mask(one, truth) for one in parts_that_hold(test, truth)])
         kept[key] = known
     return known
 

@@ -13,7 +13,7 @@ from tfnanlint.aliases import (CHANGING, Bindings, Copies, Filled, Held, InPlace
 from tfnanlint.calls import assigned_attributes
 from tfnanlint.conditions import ASSERTIONS, leaf, path_of, root_of, says_training, spoken_of
 from tfnanlint.loops import Fork, LoopFrame, merged, runs
-from tfnanlint.nodes import caught, declared, loaded, nodes_in
+from tfnanlint.nodes import ATTRIBUTE, CALL, CONSTANT, LAMBDA, NAME, SEQUENCES, STARRED, SUBSCRIPT, caught, declared, loaded, nodes_in
 from tfnanlint.outcomes import outcome
 from tfnanlint.rows import within
 from tfnanlint.scopes import (Assigned, Binding, Element, Fixed, Imported, Iterated, Joined, Loop, Point, Raised, Refined, Scope, Stored,
@@ -23,6 +23,7 @@ from tfnanlint.values import Value
 # What gives an object that has a name already, and what may give a part or another form of one.
 _NAMING: Final = frozenset((ast.Name, ast.Attribute, ast.IfExp))
 _SHARING: Final = frozenset((ast.Call, ast.Subscript))
+_YIELDING: Final = frozenset((ast.Yield, ast.YieldFrom))
 
 
 class Walk:
@@ -115,7 +116,7 @@ class Walk:
 
     def assume(self, test: ast.expr, truth: bool) -> None:
         """Refine what the test speaks of."""
-        if type(test) is not ast.Name and not spoken_of(test, truth):
+        if type(test) is not NAME and not spoken_of(test, truth):
             return
         point = self.scope.here()
         for node, path, test, then in refinements(test, truth, point):
@@ -286,18 +287,23 @@ class Walk:
 
     def with_(self, node: Any) -> bool:
         tape, stopped, used = False, False, len(node.body)
+        suppressed = False
         for item in node.items:
-            self.note(item.context_expr)
             call = item.context_expr
-            if isinstance(call, ast.Call) and leaf(call.func) == "GradientTape":
+            self.note(call)
+            name = leaf(call.func) if type(call) is CALL else ""
+            if name == "GradientTape":
                 tape, used = True, _used(call, item.optional_vars, node.body)
-            stopped |= isinstance(call, ast.Call) and leaf(call.func) == "stop_recording"
-            if isinstance(call, ast.Call) and leaf(call.func) == "control_dependencies" and call.args:
+            elif name == "stop_recording":
+                stopped = True
+            elif name == "suppress":
+                suppressed = True
+            elif name == "control_dependencies" and call.args:
                 self._depending(call.args[0])
             if item.optional_vars is not None:
                 self.target(item.optional_vars, Assigned(call, self.scope.here()))
         start = self.scope.time
-        if any(isinstance(item.context_expr, ast.Call) and leaf(item.context_expr.func) == "suppress" for item in node.items):
+        if suppressed:
             return self.try_(caught(node.body))
         live = self.block(node.body[:used])
         if tape or stopped:
@@ -317,7 +323,7 @@ class Walk:
 
     def function(self, node: Any) -> None:
         rows = self.scope.module.nonlocal_rows
-        if rows and any(node.lineno <= row <= node.end_lineno for row in rows):
+        if rows and within(rows, node.lineno, node.end_lineno):
             self.scope.shared |= declared(node, ast.Nonlocal)
         for decorator in node.decorator_list:
             self.note(decorator)
@@ -338,28 +344,29 @@ class Walk:
     # Simple statements
 
     def expression(self, node: ast.Expr) -> None:
-        value = node.value
-        if type(value) is ast.Constant:  # a docstring
+        value: Any = node.value
+        kind = type(value)
+        if kind is CONSTANT:  # a docstring
             return
         self.note(value)
         self.scope.module.discarded.add(value)
-        if isinstance(value, (ast.Yield, ast.YieldFrom)):
+        if kind in _YIELDING:
             self.scope.yields.append((value, self.scope.time))
-        if not isinstance(value, ast.Call):
+        if kind is not CALL:
             return
-        name = leaf(value.func)
+        name, of_object = leaf(value.func), type(value.func) is ATTRIBUTE
         if name in ASSERTIONS:
             self.assume(value, True)
         elif name == "setattr" and (attribute := attribute_set(value)) is not None:
             self.target(attribute, Assigned(value.args[2], self.scope.here()))
         elif (written := output(value)) is not None:
             self._overwritten(written, value)
-        elif name in CHANGING and isinstance(value.func, ast.Attribute):
+        elif of_object and name in CHANGING:
             self._changed_by(value)
-        elif name.startswith("assign") and isinstance(value.func, ast.Attribute):
+        elif of_object and name.startswith("assign"):
             self._assigned_to(value.func, value)
         else:
-            if isinstance(value.func, ast.Attribute) and isinstance(value.func.value, ast.Name):
+            if of_object and type(value.func.value) is NAME:
                 self._own_method(value.func.value.id, name)
             self._handed(value)
 
@@ -423,14 +430,14 @@ class Walk:
         self.note(value)
         binding, kind = Assigned(value, self.scope.here()), type(value)
         views: list[str] = []
-        if kind is ast.Lambda:
+        if kind is LAMBDA:
             value.named = True
         elif kind in _SHARING:
             views = shared(value)
             if (call := popped(value)) is not None:
                 self._changed_by(call)
         for target in node.targets:
-            if type(target) is ast.Name:
+            if type(target) is NAME:
                 self.bind(target.id, binding)
                 if kind in _NAMING:
                     copy(self.copies, target.id, copied(value))
@@ -467,20 +474,22 @@ class Walk:
             self._shown(path, binding)
 
     def target(self, node: ast.expr, binding: Binding) -> None:
-        if isinstance(node, (ast.Tuple, ast.List)):
+        kind = type(node)
+        if kind in SEQUENCES:
             self._unpack(node, binding)
             return
-        if isinstance(node, ast.Starred):
+        if kind is STARRED:
             node = node.value
-        owner = path_of(node.value) if isinstance(node, (ast.Subscript, ast.Attribute)) else None
+            kind = type(node)
+        owner = path_of(node.value) if kind is SUBSCRIPT or kind is ATTRIBUTE else None
         aliases = self._aliases(owner) if owner is not None else []  # as they are before the store
-        if isinstance(node, ast.Subscript) and owner is not None and (held := self._held(owner)) is not None:
+        if kind is SUBSCRIPT and owner is not None and (held := self._held(owner)) is not None:
             key = written_key(node.slice)
             self._change(owner, lambda held: Stored(held, key, binding), held)
             whole = viewed(held)
             if whole is not None and (under := self._held(whole)) is not None:  # `row = table[i]; row[j] = x`
                 self._change(whole, lambda held: Stored(held, None, binding), under)
-        path = f"{owner}.{node.attr}" if owner and isinstance(node, ast.Attribute) else path_of(node)
+        path = f"{owner}.{node.attr}" if owner and kind is ATTRIBUTE else path_of(node)
         if path is not None:
             self.bind(path, binding)
             for alias, surely in aliases:
@@ -520,9 +529,9 @@ class Walk:
         return found
 
     def _unpack(self, node: Any, binding: Binding) -> None:
-        values = binding.node.elts if isinstance(binding, Assigned) and isinstance(binding.node, (ast.Tuple, ast.List)) else None
+        values = binding.node.elts if isinstance(binding, Assigned) and type(binding.node) in SEQUENCES else None
         starred = next((i for i, e in enumerate(node.elts) if isinstance(e, ast.Starred)), None)
-        if values is not None and (starred is not None or len(values) != len(node.elts) or any(isinstance(v, ast.Starred) for v in values)):
+        if values is not None and (starred is not None or len(values) != len(node.elts) or any([type(v) is STARRED for v in values])):
             values = None
         for index, element in enumerate(node.elts):
             if values is not None:
