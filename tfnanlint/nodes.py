@@ -110,7 +110,7 @@ def _tried(node: Any) -> Blocks:
 
 
 _BLOCKS: Final[dict[type, Callable[[Any], Blocks]]] = {
-    **dict.fromkeys((ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.With, ast.AsyncWith), _body),
+    **dict.fromkeys((ast.Module, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.With, ast.AsyncWith), _body),
     **dict.fromkeys((ast.If, ast.For, ast.AsyncFor, ast.While), _body_and_else),
     **dict.fromkeys((ast.Try, getattr(ast, "TryStar", ast.Try)), _tried),
     ast.Match: lambda node: tuple(one.body for one in node.cases),
