@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tfnanlint import calls
 from tfnanlint.calls import Bound, ClassObject, Function, Instance, Parent, Recast
@@ -12,7 +12,7 @@ from tfnanlint.compiled import Compiled
 from tfnanlint.conditions import leaf
 from tfnanlint.fields import FieldNames, Fields
 from tfnanlint.names import canonical, is_tensorflow
-from tfnanlint.nodes import nodes_in
+from tfnanlint.nodes import CALL, nodes_in
 from tfnanlint.ops import Op
 from tfnanlint.ops.python import limit
 from tfnanlint.ops.transfer import several
@@ -519,9 +519,10 @@ class Following(Compiled):
 
 def _uses(name: str, expression: ast.AST) -> list[ast.expr]:
     """Where an expression uses what ends in a name as a value, and does not call it."""
-    nodes = nodes_in(expression)
-    called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
-    return [node for node in nodes if isinstance(node, (ast.Name, ast.Attribute)) and leaf(node) == name and id(node) not in called]
+    nodes: list[Any] = nodes_in(expression)
+    found = [node for node in nodes if leaf(node) == name]
+    called = {id(node.func) for node in nodes if type(node) is CALL} if found else set()
+    return [node for node in found if id(node) not in called]
 
 
 def _reads_itself(binding: Binding, attr: str) -> bool:
