@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from tfnanlint.conditions import path_of
-from tfnanlint.nodes import display
+from tfnanlint.nodes import ATTRIBUTE, CALL, IF_EXP, NAME, SUBSCRIPT, display
 from tfnanlint.scopes import Assigned, Binding, Element, Fixed, Iterated, Joined, Loop, Point, Stored, unrefined
 from tfnanlint.site import Site
 from tfnanlint.values import Value, outward, rounded
@@ -14,10 +14,10 @@ from tfnanlint.values import Value, outward, rounded
 if TYPE_CHECKING:
     from tfnanlint.expressions import Interpreter
 
-CHANGING = frozenset("append extend insert add update pop remove clear setdefault appendleft fill sort reverse".split())
-_VIEWS = frozenset("reshape ravel view squeeze transpose swapaxes asarray atleast_1d atleast_2d expand_dims".split())
-_UNIFORM = frozenset("zeros ones full empty zeros_like ones_like full_like empty_like".split())
-_NUMPY = ("np", "numpy")
+CHANGING: Final = frozenset("append extend insert add update pop remove clear setdefault appendleft fill sort reverse".split())
+_VIEWS: Final = frozenset("reshape ravel view squeeze transpose swapaxes asarray atleast_1d atleast_2d expand_dims".split())
+_UNIFORM: Final = frozenset("zeros ones full empty zeros_like ones_like full_like empty_like".split())
+_NUMPY: Final = ("np", "numpy")
 SOME = slice(None, None, 0)  # elements of a list of which nobody knows where they stand
 _MAKING = frozenset(f"np.{name}" for name in "array asarray zeros ones full arange linspace eye zeros_like ones_like full_like ravel reshape".split())
 _MAX = 64  # bindings looked at for the object that a name stands for
@@ -169,9 +169,10 @@ def objects(binding: Binding | None) -> set[Binding]:
 
 def copied(node: ast.expr) -> list[str]:
     """The names and attributes of which one is what an expression gives: `x`, `x if c else y`."""
-    if isinstance(node, ast.IfExp):
+    kind = type(node)
+    if kind is IF_EXP:
         return copied(node.body) + copied(node.orelse)
-    path = path_of(node) if isinstance(node, (ast.Name, ast.Attribute)) else None
+    path = path_of(node) if kind is NAME or kind is ATTRIBUTE else None
     return [path] if path else []
 
 
@@ -200,9 +201,10 @@ def listed(node: ast.expr) -> list[str]:
 
 def shared(node: ast.expr) -> list[str]:
     """The names of arrays with which what an expression gives may share its numbers: `x[1:]`, `x.reshape(-1)`, `np.ravel(x)`."""
-    if isinstance(node, ast.Subscript) and isinstance(node.slice, (ast.Slice, ast.Tuple)):
+    kind = type(node)
+    if kind is SUBSCRIPT and isinstance(node.slice, (ast.Slice, ast.Tuple)):
         source = node.value
-    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _VIEWS:
+    elif kind is CALL and type(node.func) is ATTRIBUTE and node.func.attr in _VIEWS:
         function = isinstance(node.func.value, ast.Name) and node.func.value.id in _NUMPY
         source = node.args[0] if function and node.args else node.func.value
     else:
@@ -226,7 +228,7 @@ def attribute_set(call: ast.Call) -> ast.Attribute | None:
     """`x.name` of `setattr(x, "name", value)`; one node for all walks of the call."""
     if len(call.args) != 3 or not (isinstance(call.args[1], ast.Constant) and isinstance(call.args[1].value, str)):
         return None
-    if not hasattr(call, "attribute"):
+    if "attribute" not in call.__dict__:
         call.attribute = ast.copy_location(ast.Attribute(call.args[0], call.args[1].value, ast.Store()), call)
     return call.attribute
 
@@ -254,9 +256,9 @@ def extends(node: ast.AugAssign) -> bool:
     return isinstance(node.op, ast.Add) and isinstance(node.value, (ast.List, ast.ListComp)) or isinstance(node.op, ast.BitOr) and display(node.value) is not None
 
 
-def popped(node: ast.AST) -> ast.Call | None:
+def popped(node: Any) -> ast.Call | None:
     """A call that takes an element out of a list and gives it: `x = layers.pop()`, `x = layers.pop(0)`."""
-    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "pop") or node.keywords:
+    if not (type(node) is CALL and type(node.func) is ATTRIBUTE and node.func.attr == "pop") or node.keywords:
         return None
     return node if not node.args or len(node.args) == 1 and _whole_number(node.args[0]) is not None else None
 

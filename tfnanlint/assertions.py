@@ -15,7 +15,7 @@ from tfnanlint.calls import ClassObject
 from tfnanlint.conditions import leaf, path_of
 from tfnanlint.endings import NAN_TESTS
 from tfnanlint.evidence import behind
-from tfnanlint.nodes import nodes_in, parts_of
+from tfnanlint.nodes import CALL, nodes_in, parts_of
 from tfnanlint.ops import CASTS
 from tfnanlint.scopes import Assigned, Point, Scope, unrefined
 from tfnanlint.site import Site, made_by
@@ -75,9 +75,10 @@ class Assertions:
             return True
         mine = self._asserted(lineage[0]) if lineage else {name for name in self._asserted(self._tree) if len(name) >= _TELLING}
         if lineage:
-            called = {leaf(call.func) for one in lineage for call in nodes_in(one) if isinstance(call, ast.Call)}
-            checks = [one for one in self._tree.body if isinstance(one, _FUNCTIONS) and one.name in called]
-            mine, held = (one.union(*map(self._asserted, checks)) for one in (mine, held))
+            checks = [one for one in self._tree.body if isinstance(one, _FUNCTIONS) and self._asserted(one)] if self._in_file else []
+            called = {leaf(call.func) for one in lineage for call in nodes_in(one) if type(call) is CALL} if checks else set()
+            checked = [self._asserted(one) for one in checks if one.name in called]
+            mine, held = mine.union(*checked), held.union(*checked)
         else:
             held = mine  # a function beside the class is given one of its objects
         places = [one for one in around if isinstance(one, _FUNCTIONS)]
@@ -109,7 +110,7 @@ class Assertions:
     def _asserted(self, place: ast.AST) -> Names:
         """The names and attributes, without what they are looked up in, of which something inside a place is asserted."""
         if place not in self._found:
-            checks = any(isinstance(one, ast.Call) and _POSITIVE.fullmatch(leaf(one.func)) for one in nodes_in(place))
+            checks = any(type(one) is CALL and _POSITIVE.fullmatch(leaf(one.func)) for one in nodes_in(place))
             self._found[place] = {name for call, loops in _calls(place) if _POSITIVE.fullmatch(leaf(call.func))
                                   for name in _subjects(call, loops)} if checks else set()
         return self._found[place]

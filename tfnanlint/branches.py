@@ -77,7 +77,7 @@ def _of_statement(outer: ast.stmt, inner: ast.AST) -> Iterator[tuple[ast.expr, b
         elif any(inner is one for one in outer.orelse):
             yield outer.test, False
     for field in ("body", "orelse", "finalbody"):
-        block = getattr(outer, field, None)
+        block = outer.__dict__.get(field)
         for one in _before(block, inner) if isinstance(block, list) else ():
             if isinstance(one, ast.Assert):
                 yield one.test, True

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import ast
-from typing import Any, Iterator
+from typing import Any, Callable, Final
 
-_FLIP = {">": "<", ">=": "<=", "<": ">", "<=": ">=", "==": "==", "!=": "!="}
-_NEGATE = {">": "<=?", ">=": "<?", "<": ">=?", "<=": ">?", "==": "!=?", "!=": "=="}
-_OPERATORS = {ast.Gt: ">", ast.GtE: ">=", ast.Lt: "<", ast.LtE: "<=", ast.Eq: "==", ast.NotEq: "!="}
-_FUNCTIONS = {"greater": ">", "greater_equal": ">=", "less": "<", "less_equal": "<=", "equal": "==", "not_equal": "!="}
-_CHECKS = {
+from tfnanlint.nodes import ATTRIBUTE, BIN_OP, BOOL_OP, CALL, CONSTANT, NAME, NAMED_EXPR, SUBSCRIPT, UNARY_OP
+
+_FLIP: Final = {">": "<", ">=": "<=", "<": ">", "<=": ">=", "==": "==", "!=": "!="}
+_NEGATE: Final = {">": "<=?", ">=": "<?", "<": ">=?", "<=": ">?", "==": "!=?", "!=": "=="}
+_OPERATORS: Final = {ast.Gt: ">", ast.GtE: ">=", ast.Lt: "<", ast.LtE: "<=", ast.Eq: "==", ast.NotEq: "!="}
+_FUNCTIONS: Final = {"greater": ">", "greater_equal": ">=", "less": "<", "less_equal": "<=", "equal": "==", "not_equal": "!="}
+_CHECKS: Final = {
     "assert_positive": (">", 0.0), "assert_non_negative": (">=", 0.0), "assert_negative": ("<", 0.0),
     "assert_non_positive": ("<=", 0.0),
 }
-_PAIR_CHECKS = {"assert_greater": ">", "assert_greater_equal": ">=", "assert_less": "<", "assert_less_equal": "<=",
+_PAIR_CHECKS: Final = {"assert_greater": ">", "assert_greater_equal": ">=", "assert_less": "<", "assert_less_equal": "<=",
                 "assert_equal": "==", "assert_none_equal": "!="}
-_FINITE = frozenset({"is_finite", "isfinite", "assert_all_finite", "check_numerics"})
-_NAN = frozenset({"is_nan", "isnan"})
-ASSERTIONS = frozenset(_CHECKS) | frozenset(_PAIR_CHECKS) | {"assert_all_finite", "Assert"}
-_MAGNITUDES = frozenset({"abs", "absolute", "fabs"})
-_NEVER = (ast.Lambda, ast.GeneratorExp, ast.ListComp)
+_FINITE: Final = frozenset({"is_finite", "isfinite", "assert_all_finite", "check_numerics"})
+_NAN: Final = frozenset({"is_nan", "isnan"})
+ASSERTIONS: Final = frozenset(_CHECKS) | frozenset(_PAIR_CHECKS) | {"assert_all_finite", "Assert"}
+_INVERTING: Final = frozenset((ast.Not, ast.Invert))
+_AND: Final[dict[type, bool]] = {ast.And: True, ast.BitAnd: True, ast.Or: False, ast.BitOr: False}  # whether an operator needs both sides
+_MAGNITUDES: Final = frozenset({"abs", "absolute", "fabs"})
 
 Fact = tuple[ast.expr, str, "ast.expr | float"]
 
@@ -27,14 +30,14 @@ Fact = tuple[ast.expr, str, "ast.expr | float"]
 def path_of(node: ast.AST) -> str | None:
     """`x`, `self.x`, `w['k']`, `a[0]` as a key for histories; None for anything else."""
     kind = type(node)
-    if kind is ast.Name:
+    if kind is NAME:
         return node.id
-    if kind is ast.Attribute:
+    if kind is ATTRIBUTE:
         base = path_of(node.value)
         return f"{base}.{node.attr}" if base else None
-    if kind is ast.NamedExpr:
+    if kind is NAMED_EXPR:
         return node.target.id
-    if kind is ast.Subscript and isinstance(node.slice, ast.Constant):
+    if kind is SUBSCRIPT and type(node.slice) is CONSTANT:
         base = path_of(node.value)
         return f"{base}[{node.slice.value!r}]" if base and isinstance(node.slice.value, (str, int)) else None
     return None
@@ -48,134 +51,132 @@ def root_of(path: str) -> str:
 def leaf(function: ast.expr) -> str:
     """The last name of a callee: `greater` of `tf.math.greater`."""
     kind = type(function)
-    return function.attr if kind is ast.Attribute else function.id if kind is ast.Name else ""
+    return function.attr if kind is ATTRIBUTE else function.id if kind is NAME else ""
 
 
 def inverse_of(test: ast.expr) -> ast.expr | None:
     """What `not x`, `~x` and `tf.logical_not(x)` invert; None for other tests."""
-    if isinstance(test, ast.UnaryOp) and isinstance(test.op, (ast.Not, ast.Invert)):
-        return test.operand
-    return test.args[0] if isinstance(test, ast.Call) and leaf(test.func) == "logical_not" and test.args else None
+    kind = type(test)
+    if kind is UNARY_OP:
+        return test.operand if type(test.op) in _INVERTING else None
+    return test.args[0] if kind is CALL and leaf(test.func) == "logical_not" and test.args else None
 
 
 def parts_that_hold(test: ast.expr, truth: bool) -> list[ast.expr]:
     """The parts that are all `truth` where a test made of them is: of `a & b` where it holds, of `a | b` where it does not."""
-    match test:
-        case ast.BoolOp(op=operator, values=values) if isinstance(operator, ast.And) == truth:
-            return values
-        case ast.BinOp(op=ast.BitAnd() | ast.BitOr() as operator, left=left, right=right) if isinstance(operator, ast.BitAnd) == truth:
-            return [left, right]
-        case ast.Call(func=function, args=[left, right, *_]) if leaf(function) == ("logical_and" if truth else "logical_or"):
-            return [left, right]
+    kind = type(test)
+    if kind is BOOL_OP:
+        return test.values if _AND.get(type(test.op)) is truth else []
+    if kind is BIN_OP:
+        return [test.left, test.right] if _AND.get(type(test.op)) is truth else []
+    if kind is CALL and len(test.args) >= 2 and leaf(test.func) == ("logical_and" if truth else "logical_or"):
+        return test.args[:2]
     return []
 
 
 def spoken_of(test: Any, truth: bool) -> tuple[tuple[str, ast.expr], ...]:
     """(path, expression) for each path of which a test says something; kept with the tree, for bodies are walked often."""
-    known = getattr(test, "spoken_of", None)
-    if known is None:
-        known = test.spoken_of = {}
-    if truth not in known:
+    kept: dict[str, Any] = test.__dict__  # to ask the node for what it has not costs an exception
+    key = "spoken_if_true" if truth else "spoken_if_false"
+    spoken = kept.get(key)
+    if spoken is None:
         found: dict[str, ast.expr | None] = {}
         for node, _, _ in facts(test, truth):
             path = path_of(node)
-            if path is not None:
-                found.setdefault(path, None if node is test else node)  # a node that holds itself is never given back
-        known[truth] = tuple(found.items())
-    spoken = known[truth]
+            if path is not None and path not in found:
+                found[path] = None if node is test else node  # a node that holds itself is never given back
+        spoken = kept[key] = tuple(found.items())
     return ((spoken[0][0], test),) if len(spoken) == 1 and spoken[0][1] is None else spoken  # what is itself a path speaks of nothing else
 
 
-def facts(test: ast.expr, truth: bool) -> Iterator[Fact]:
+def facts(test: ast.expr, truth: bool) -> list[Fact]:
     """(expression, relation, other side) for everything that surely holds when `test` is `truth`.
 
     Relations are > >= < <= == !=, "finite", "number" (no NaN), and "beyond" for what has at least the magnitude of the other side. The other side is an expression or a number. A relation that follows
     from a comparison that failed is marked with "?": NaN makes every comparison fail.
     """
-    match test:
-        case ast.UnaryOp(op=ast.Not() | ast.Invert(), operand=inner):
-            yield from facts(inner, not truth)
-        case ast.BoolOp(op=operator, values=values):
-            if isinstance(operator, ast.And) == truth:
-                for value in values:
-                    yield from facts(value, truth)
-        case ast.BinOp(op=ast.BitAnd() | ast.BitOr() as operator, left=left, right=right):
-            if isinstance(operator, ast.BitAnd) == truth:
-                yield from facts(left, truth)
-                yield from facts(right, truth)
-        case ast.Compare(left=left, ops=operators, comparators=others):
-            if truth or len(operators) == 1:
-                yield from _comparison(left, operators, others, truth)
-        case ast.Call(func=function, args=args):
-            yield from _call(leaf(function), args, truth)
-        case ast.Name() | ast.Attribute() | ast.Subscript():
-            yield (test, "!=" if truth else "==", 0.0)
+    of_kind = _FACTS.get(type(test))
+    return of_kind(test, truth) if of_kind is not None else []
 
 
-def _comparison(left: ast.expr, operators: list, others: list, truth: bool) -> Iterator[Fact]:
-    for operator, right in zip(operators, others):
-        relation = _OPERATORS.get(type(operator))
-        if relation:
-            yield from _both_ways(left, relation if truth else _NEGATE[relation], right)
-        left = right
+def _of_truth(test: ast.expr, truth: bool) -> list[Fact]:
+    return [(test, "!=" if truth else "==", 0.0)]
 
 
-def _both_ways(left: ast.expr, relation: str, right: ast.expr) -> Iterator[Fact]:
-    yield (left, relation, right)
-    yield from _magnitude(left, relation, right)
-    yield (right, _FLIP[relation.rstrip("?")] + relation[len(relation.rstrip("?")):], left)
+def _of_inverse(test: ast.UnaryOp, truth: bool) -> list[Fact]:
+    return facts(test.operand, not truth) if type(test.op) in _INVERTING else []
 
 
-def _magnitude(left: ast.expr, relation: str, right: ast.expr) -> Iterator[Fact]:
+def _of_parts(test: Any, truth: bool) -> list[Fact]:
+    return [fact for part in parts_that_hold(test, truth) for fact in facts(part, truth)]
+
+
+def _of_comparison(test: ast.Compare, truth: bool) -> list[Fact]:
+    found: list[Fact] = []
+    if truth or len(test.ops) == 1:
+        left = test.left
+        for operator, right in zip(test.ops, test.comparators):
+            relation = _OPERATORS.get(type(operator))
+            if relation:
+                found += _both_ways(left, relation if truth else _NEGATE[relation], right)
+            left = right
+    return found
+
+
+def _both_ways(left: ast.expr, relation: str, right: ast.expr) -> list[Fact]:
+    sign = relation.rstrip("?")
+    return [(left, relation, right), *_magnitude(left, relation, right), (right, _FLIP[sign] + relation[len(sign):], left)]
+
+
+def _magnitude(left: ast.expr, relation: str, right: ast.expr) -> list[Fact]:
     """What `abs(x) < 1`, `abs(x) > 0` and `abs(x) >= eps` say of x."""
-    if not (isinstance(left, ast.Call) and len(left.args) == 1 and leaf(left.func) in _MAGNITUDES):
-        return
+    if not (type(left) is CALL and len(left.args) == 1 and leaf(left.func) in _MAGNITUDES):
+        return []
     inner, sign = left.args[0], relation.rstrip("?")
     limit = right.value if isinstance(right, ast.Constant) and isinstance(right.value, (int, float)) else None
     if sign in ("<", "<=") and limit is not None and sign == relation:
-        yield (inner, relation, float(limit))
-        yield (inner, _FLIP[relation], -float(limit))
-    elif sign == ">" and limit is not None and limit >= 0:
-        yield (inner, "!=" + relation[1:], 0.0)
-    elif sign in (">", ">="):
-        yield (inner, "beyond" + relation[len(sign):], right)
+        return [(inner, relation, float(limit)), (inner, _FLIP[relation], -float(limit))]
+    if sign == ">" and limit is not None and limit >= 0:
+        return [(inner, "!=" + relation[1:], 0.0)]
+    return [(inner, "beyond" + relation[len(sign):], right)] if sign in (">", ">=") else []
 
 
-def _call(name: str, args: list[ast.expr], truth: bool) -> Iterator[Fact]:
+def _of_call(test: ast.Call, truth: bool) -> list[Fact]:
+    name, args = leaf(test.func), test.args
     if name in _FUNCTIONS and len(args) >= 2:
         relation = _FUNCTIONS[name]
-        yield from _both_ways(args[0], relation if truth else _NEGATE[relation], args[1])
-    elif name in ("logical_and", "logical_or") and len(args) >= 2:
-        if (name == "logical_and") == truth:
-            yield from facts(args[0], truth)
-            yield from facts(args[1], truth)
-    elif name in ("logical_not",) and args:
-        yield from facts(args[0], not truth)
-    elif name in ("reduce_all", "all", "Assert", "cast", "identity") and args:
-        if truth:
-            yield from facts(args[0], True)
-    elif name in ("reduce_any", "any") and args:
-        if not truth:
-            yield from facts(args[0], False)
-    elif name in _NAN and len(args) == 1 and not truth:
-        yield (args[0], "number", 0.0)
-    elif truth:
-        yield from _check(name, args)
+        return _both_ways(args[0], relation if truth else _NEGATE[relation], args[1])
+    if name in ("logical_and", "logical_or") and len(args) >= 2:
+        return facts(args[0], truth) + facts(args[1], truth) if (name == "logical_and") == truth else []
+    if name == "logical_not" and args:
+        return facts(args[0], not truth)
+    if name in ("reduce_all", "all", "Assert", "cast", "identity") and args:
+        return facts(args[0], True) if truth else []
+    if name in ("reduce_any", "any") and args:
+        return [] if truth else facts(args[0], False)
+    if name in _NAN and len(args) == 1 and not truth:
+        return [(args[0], "number", 0.0)]
+    return _check(name, args) if truth else []
 
 
-def _check(name: str, args: list[ast.expr]) -> Iterator[Fact]:
+def _check(name: str, args: list[ast.expr]) -> list[Fact]:
     if name in _CHECKS and args:
         relation, bound = _CHECKS[name]
-        yield (args[0], relation, bound)
-    elif name in _PAIR_CHECKS and len(args) >= 2:
-        yield from _both_ways(args[0], _PAIR_CHECKS[name], args[1])
-    elif name in _FINITE and args:
-        yield (args[0], "finite", 0.0)
+        return [(args[0], relation, bound)]
+    if name in _PAIR_CHECKS and len(args) >= 2:
+        return _both_ways(args[0], _PAIR_CHECKS[name], args[1])
+    return [(args[0], "finite", 0.0)] if name in _FINITE and args else []
+
+
+_FACTS: Final[dict[type, Callable[[Any, bool], list[Fact]]]] = {
+    ast.Name: _of_truth, ast.Attribute: _of_truth, ast.Subscript: _of_truth, ast.UnaryOp: _of_inverse, ast.BoolOp: _of_parts,
+    ast.BinOp: _of_parts, ast.Compare: _of_comparison, ast.Call: _of_call,
+}
 
 
 def says_training(test: ast.expr) -> bool | None:
     """What `training`, `not self.is_training` say where they hold; None for other tests."""
-    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        said = says_training(test.operand)
+    if type(test) is UNARY_OP:
+        said = says_training(test.operand) if type(test.op) is ast.Not else None
         return None if said is None else not said
-    return True if isinstance(test, (ast.Name, ast.Attribute)) and leaf(test) in ("training", "is_training") else None
+    return True if leaf(test) in ("training", "is_training") else None

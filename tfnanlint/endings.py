@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 import builtins
 import re
-from typing import TYPE_CHECKING, Any, Callable
+from typing import TYPE_CHECKING, Any, Callable, Final
 
 from tfnanlint.calls import Function
 from tfnanlint.conditions import leaf
-from tfnanlint.nodes import nodes_in, parts_of
+from tfnanlint.nodes import ATTRIBUTE, CALL, COMPARE, NAME, SEQUENCES, SUBSCRIPT, nodes_in, parts_of, statements_in
 from tfnanlint.scopes import Assigned, Point, Scope
 from tfnanlint.source import holds_tests
 
@@ -24,22 +24,22 @@ COMPARISONS = frozenset("less less_equal greater greater_equal equal not_equal i
                         "assert_less assert_less_equal assert_greater assert_greater_equal assert_equal assert_near".split())
 NAN_TESTS = frozenset("is_nan is_inf is_finite isnan isinf isfinite".split())
 # What lets no gradient back, too.
-CUTS = COMPARISONS | frozenset("argmax argmin argsort searchsorted sorted sign round floor ceil int bool in_top_k add_metric "
+CUTS: Final = COMPARISONS | frozenset("argmax argmin argsort searchsorted sorted sign round floor ceil int bool in_top_k add_metric "
                                "bernoulli sample_bernoulli non_max_suppression one_hot to_int32 to_int64 numpy stop_gradient assign assign_add assign_sub".split())
 # What writes a number for somebody to look at.
-SUMMARIES = frozenset("scalar histogram scalar_summary histogram_summary AddTpuSummaryTensor add_scalar_summary".split())
+SUMMARIES: Final = frozenset("scalar histogram scalar_summary histogram_summary AddTpuSummaryTensor add_scalar_summary".split())
 # What takes a gradient of a value, or may: a function of the program that makes the step of training.
 _SINKS = re.compile(r"gradients?|jacobian|batch_jacobian|(?:\w*_)?(?:grad|gradients|train|training|optimi[sz]e|minimi[sz]e|updates?)(?:_\w+)?")
 # What hands no gradient back where it is given 0: 2 * 0 and sign(0) are 0, and so is 0 / norm.
 _FLAT_AT_ZERO = frozenset("abs square norm l2_loss".split())
 # What is 0 at -Inf, and hands back a gradient of 0 there.
 _ABSORBING = frozenset("exp softplus sigmoid".split())
-_ASKED = frozenset("shape dtype name ndim".split())
+_ASKED: Final = frozenset("shape dtype name ndim".split())
 _CASTS = frozenset("cast saturate_cast astype".split())
 _WHOLE = re.compile(r"u?int\d*|bool")
 _PREDICTS = ("predict", "predict_on_batch")
 _MAX_RETURNS = 4  # functions that hand a value back to each other
-_BODIES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_BODIES: Final = frozenset((ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
 
 
 class Endings:
@@ -105,7 +105,7 @@ class Endings:
             else:
                 ends = set(ways.get(into, ())) if into is not None and into.isidentifier() else {False}
             found[node] = ends == {True}
-            for name in {inner.id for inner in nodes_in(node) if isinstance(inner, ast.Name)}:
+            for name in {inner.id for inner in nodes_in(node) if type(inner) is NAME}:
                 ways.setdefault(name, set()).update(ends)
         return found
 
@@ -159,9 +159,9 @@ class Endings:
 
     def _find_unpacked(self) -> dict[ast.AST, list[str]]:
         """For each expression whose parts are assigned to plain names at once: those."""
-        return {inner.value: [one.id for one in inner.targets[0].elts] for inner in nodes_in(self._scope.node)
-                if isinstance(inner, ast.Assign) and len(inner.targets) == 1 and isinstance(inner.targets[0], (ast.Tuple, ast.List))
-                and all(isinstance(one, ast.Name) for one in inner.targets[0].elts)}
+        return {inner.value: [one.id for one in inner.targets[0].elts] for inner in statements_in(self._scope.node)
+                if isinstance(inner, ast.Assign) and len(inner.targets) == 1 and type(inner.targets[0]) in SEQUENCES
+                and all([type(one) is NAME for one in inner.targets[0].elts])}
 
     def _targets(self, whole: ast.AST) -> frozenset[str]:
         """The names that the statement around an expression assigns, if these are all that it does with it."""
@@ -200,7 +200,7 @@ class Endings:
             return into_it(self._above(whole, node))
         into = self.assigned(whole)
         reads = self._read.get(into, ()) if into is not None else ()
-        return bool(reads) and all(name is not one and name.lineno > whole.end_lineno and not isinstance(one, _BODIES)
+        return bool(reads) and all(name is not one and name.lineno > whole.end_lineno and type(one) not in _BODIES
                                    and into_it(self._above(one, name)) for one, name, _ in reads)
 
     def only_returned(self, node: ast.AST) -> bool:
@@ -218,7 +218,7 @@ class Endings:
 
     def only_run(self, name: str, attributes: frozenset[str]) -> bool:
         """Whether a name of this scope is called or made to predict, and besides only asked for some attributes: nobody else gets it."""
-        if any(isinstance(whole, _BODIES) or whole is read for whole, read, _ in self._read.get(name, ())):
+        if any(type(whole) in _BODIES or whole is read for whole, read, _ in self._read.get(name, ())):
             return False
         outer = [self._above(whole, read)[-1][0] for whole, read, _ in self._read.get(name, ())]
         runs = [isinstance(one, ast.Call) and isinstance(one.func, ast.Name) and one.func.id == name
@@ -254,12 +254,12 @@ class Endings:
                 seen.add(whole)
                 into = self._targets(whole)
                 for name in nodes_in(whole):
-                    if isinstance(name, ast.Name):
+                    if type(name) is NAME:
                         found.setdefault(name.id, []).append((whole, name, into))
-        for inner in nodes_in(self._scope.node):
-            if isinstance(inner, _BODIES) and inner is not self._scope.node:
+        for inner in statements_in(self._scope.node):
+            if type(inner) in _BODIES:
                 for name in nodes_in(inner):
-                    if isinstance(name, ast.Name):
+                    if type(name) is NAME:
                         found.setdefault(name.id, []).append((inner, name, frozenset()))
         return found
 
@@ -270,7 +270,7 @@ class Endings:
             queue: list[str] = []
             for name, reads in self._read.items():
                 for whole, node, targets in reads:
-                    if isinstance(whole, _BODIES) or not self._ends(whole, node, calls, returned):
+                    if type(whole) in _BODIES or not self._ends(whole, node, calls, returned):
                         if not self._followed(targets, whole) or _taken(self._above(whole, node)):
                             queue.append(name)
                         for target in targets:
@@ -400,15 +400,18 @@ def _flattens(above: list[tuple[ast.AST, ast.AST]]) -> bool:
     return isinstance(outer.op, ast.Pow) and outer.left is inner and isinstance(power, (int, float)) and power > 1
 
 
-def _ends(above: list[tuple[ast.AST, ast.AST]], calls: frozenset[str]) -> bool:
+def _ends(above: list[tuple[Any, ast.AST]], calls: frozenset[str]) -> bool:
     """Whether inside of an expression a part of it ends in a comparison or as an argument of one of `calls`, or is asked for its
     shape or dtype only. NaN in a comparison decides what comes next: that is no summary."""
     for outer, inner in above:
-        if isinstance(outer, ast.Compare) and calls is not SUMMARIES or isinstance(outer, ast.Attribute) and (outer.attr in _ASKED or outer.attr in calls):
-            return True
-        if isinstance(outer, ast.Call) and inner is not outer.func and leaf(outer.func) in calls:
-            return True
-        if calls is CUTS and (isinstance(outer, ast.Call) and (_rounded(outer) or _fetched(outer)) or _of_ranks(outer)):
+        kind = type(outer)
+        if kind is CALL:
+            if inner is not outer.func and leaf(outer.func) in calls or calls is CUTS and (_rounded(outer) or _fetched(outer)):
+                return True
+        elif kind is ATTRIBUTE:
+            if outer.attr in _ASKED or outer.attr in calls or calls is CUTS and _of_ranks(outer):
+                return True
+        elif kind is COMPARE and calls is not SUMMARIES or kind is SUBSCRIPT and calls is CUTS and _of_ranks(outer):
             return True
     return False
 

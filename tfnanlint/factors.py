@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any, Callable, Iterator
+from typing import TYPE_CHECKING, Any, Callable, Final, Iterator
 
 from tfnanlint.calls import Function
 from tfnanlint.conditions import leaf
-from tfnanlint.nodes import nodes_in
+from tfnanlint.nodes import BIN_OP, CALL, NAME, nodes_in
 from tfnanlint.scopes import Fixed, Point, Scope
 from tfnanlint.site import Site, made_by
 from tfnanlint.values import Value
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tfnanlint.module import Module
 
 LOGARITHMS = frozenset(("tf.math.log", "tf.math.log1p", "ops.log2", "ops.log10"))
+_COMPUTING: Final = frozenset((ast.BinOp, ast.Call))
 _INFINITE = frozenset((*LOGARITHMS, "tf.divide", "tf.math.reciprocal", "tf.sqrt", "tf.negative"))
 
 Factor = tuple[Site, str, bool]  # a product, its parameter, and whether the negative arrives there
@@ -64,15 +65,19 @@ class Factors:
     def products_of(self, scope: Scope) -> list[Site]:
         """The products in a body of which a factor may be of some interest, as far as its text tells."""
         if scope not in self._products:
-            nodes = [(node, Point(scope, time)) for expression, time in scope.statements for node in nodes_in(expression)
-                     if isinstance(node, (ast.BinOp, ast.Call))]
+            nodes: list[tuple[Any, Point]] = []
+            for expression, time in scope.statements:
+                inner = [node for node in nodes_in(expression) if type(node) in _COMPUTING]
+                if inner:
+                    point = Point(scope, time)
+                    nodes += [(node, point) for node in inner]
             found = [self.interpreter.operation(node, point) for node, point in nodes
-                     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult) and self._may_matter(node, point)]
+                     if type(node) is BIN_OP and isinstance(node.op, ast.Mult) and self._may_matter(node, point)]
             found += [self.interpreter.site(node, point) for node, point in nodes
-                      if isinstance(node, ast.Call) and leaf(node.func) in ("multiply", "mul")]
+                      if type(node) is CALL and leaf(node.func) in ("multiply", "mul")]
             self._products[scope] = [one for one in found if one is not None and one.op.name == "tf.multiply"]
             called = [(node, point.lookup(node.func.id)) for node, point in nodes
-                      if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args]
+                      if type(node) is CALL and type(node.func) is NAME and node.args]
             self._handed[scope] = [(node, binding.value(self.interpreter).obj) for node, binding in called
                                    if isinstance(binding, Fixed) and _multiplies(binding.value(self.interpreter).obj)]
         return self._products[scope]

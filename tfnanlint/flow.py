@@ -7,7 +7,7 @@ import builtins
 import re
 import traceback
 from dataclasses import replace
-from typing import Any, Callable, Iterable, Iterator
+from typing import Any, Callable, Final, Iterable, Iterator
 
 from tfnanlint.calls import ClassObject, Function
 from tfnanlint.conditions import leaf
@@ -15,7 +15,7 @@ from tfnanlint.expressions import _COMPARISONS, _OPERATORS, Interpreter
 from tfnanlint.findings import Certainty, Finding, Setup
 from tfnanlint.gradients import Gradients
 from tfnanlint.module import Module
-from tfnanlint.nodes import LEAVES, nodes_in
+from tfnanlint.nodes import BIN_OP, CALL, COMPARE, CONSTANT, LEAVES, NAME, nodes_in
 from tfnanlint.ops import Op
 from tfnanlint.project import Facts, Project, adopt, remember
 from tfnanlint.rules import Context, Rule
@@ -25,12 +25,12 @@ from tfnanlint.site import Site
 from tfnanlint.subscriptions import Marks, Subscriptions, subscriptions
 from tfnanlint.values import Note, Value
 
-INTERNAL = "TFN000"
+INTERNAL: Final = "TFN000"
 # Evaluations in followed calls that the draft of a file may cost, and more for each of its lines: half of the time that following
 # takes on real code is spent in one file of 40. The final judgement, which most files are spared, looks at callers elsewhere, too.
 ALLOWANCE, ALLOWANCE_PER_LINE = 4000, 0.5
 _FINAL = 4
-_BUILTINS = frozenset(dir(builtins))
+_BUILTINS: Final = frozenset(dir(builtins))
 # How a name can be bound to something else than a function, as text: what stands behind the name, what stands before it, and what
 # around it; and once for all names, which pays after some searches.
 _BEHIND, _BEFORE = (" =", "=", " :", ":"), ("for ", "as ", "import ", "lambda ")
@@ -40,17 +40,18 @@ _MANY_NAMES = 64
 
 
 # What is handed to these is not differentiated: they stop gradients, or run the graph for its values.
-_UNDIFFERENTIATED = frozenset(("stop_gradient", "evaluate", "run", "numpy"))
+_UNDIFFERENTIATED: Final = frozenset(("stop_gradient", "evaluate", "run", "numpy"))
 # Words in the names of functions that show what they are given. Any other may train on it (`model.compile(loss=...)`).
-_SHOWING = frozenset("print log logging info debug warning summary summaries scalar histogram image text collect report "
+_SHOWING: Final = frozenset("print log logging info debug warning summary summaries scalar histogram image text collect report "
                      "record plot show".split())
-_JUDGED = frozenset((ast.Call, ast.BinOp, ast.AugAssign, ast.Compare))
-_DATA_METHODS = frozenset(("map", "filter", "flat_map"))
+_JUDGED: Final = frozenset((ast.Call, ast.BinOp, ast.AugAssign, ast.Compare))
+_DIVISIONS: Final = frozenset((ast.Div, ast.FloorDiv, ast.Mod))
+_DATA_METHODS: Final = frozenset(("map", "filter", "flat_map"))
 
 
 def _by_a_number(node: ast.BinOp) -> bool:
     """x / 2.0: nothing to judge in a division by a literal number that is not 0."""
-    return (isinstance(node.op, (ast.Div, ast.FloorDiv, ast.Mod)) and isinstance(node.right, ast.Constant)
+    return (type(node.op) in _DIVISIONS and type(node.right) is CONSTANT
             and isinstance(node.right.value, (int, float)) and bool(node.right.value))
 
 
@@ -161,7 +162,7 @@ def _allowance(source: Source) -> float:
 
 def _harmless(node: ast.BinOp) -> bool:
     """Division by a number that is written there and is not 0, and text with its fields filled in."""
-    if not isinstance(node.op, (ast.Div, ast.FloorDiv, ast.Mod)):
+    if type(node.op) not in _DIVISIONS:
         return False
     text = isinstance(node.left, ast.JoinedStr) or isinstance(node.left, ast.Constant) and isinstance(node.left.value, str)
     return text or isinstance(node.right, ast.Constant) and bool(node.right.value)
@@ -340,21 +341,35 @@ class File:
     def _may_hold(self, row: int) -> bool:
         """Whether `seek` may find something on a row, as the tree alone tells: else the function around it need not be walked."""
         computed = self.module.computed(row)
-        return computed is None or any(map(self._may_yield, computed))
+        if computed is None:
+            return True
+        for expression in computed:
+            if self._may_yield(expression):
+                return True
+        return False
 
     def _may_yield(self, expression: ast.AST) -> bool:
-        if expression not in self._yielding:
-            self._yielding[expression] = any(type(node) in _JUDGED and self._sought(node) for node in nodes_in(expression))
-        return self._yielding[expression]
+        known = self._yielding.get(expression)
+        if known is None:
+            known = self._yielding[expression] = self._holds_sought(expression)
+        return known
 
-    def _sought(self, node: ast.AST) -> bool:
-        """Whether a node is one that `seek` yields, wherever it stands."""
-        if isinstance(node, ast.Call):
-            name = leaf(node.func.func if isinstance(node.func, ast.Call) else node.func)
-            return name in self.subscribed.leaves or name in self.marks.objects or isinstance(node.func, ast.Name) and self._may_be_renamed(name)
-        if isinstance(node, (ast.BinOp, ast.AugAssign)):
-            return type(node.op) in self.subscribed.signs and not (isinstance(node, ast.BinOp) and _by_a_number(node))
-        return isinstance(node, ast.Compare) and bool(self.compared)
+    def _holds_sought(self, expression: ast.AST) -> bool:
+        for node in nodes_in(expression):
+            if type(node) in _JUDGED and self._sought(node):
+                return True
+        return False
+
+    def _sought(self, node: Any) -> bool:
+        """Whether a node, which is one of those `_JUDGED`, is one that `seek` yields, wherever it stands."""
+        kind = type(node)
+        if kind is CALL:
+            function = node.func
+            name = leaf(function.func if type(function) is CALL else function)
+            return name in self.subscribed.leaves or name in self.marks.objects or type(function) is NAME and self._may_be_renamed(name)
+        if kind is COMPARE:
+            return bool(self.compared)
+        return type(node.op) in self.subscribed.signs and not (kind is BIN_OP and _by_a_number(node))
 
     def _may_be_renamed(self, name: str) -> bool:
         """`_renamed` anywhere in the file: not where a name is that of a function or class and is bound to nothing else."""
@@ -380,22 +395,24 @@ class File:
 
     def seek(self, expression: ast.AST, point: Point) -> Iterator[tuple[ast.expr, Point, bool]]:
         """The op applications inside an expression, each with the point (refined, inside a lambda) where it stands."""
-        stack: list[tuple[ast.AST, Point, bool]] = [(expression, point, self._reported(expression))]
+        stack: list[tuple[Any, Point, bool]] = [(expression, point, self._reported(expression))]
         leaves = self.subscribed.leaves
         while stack:
             node, point, stopped = stack.pop()
-            if type(node) in LEAVES:
+            kind = type(node)
+            if kind in LEAVES:
                 continue
-            if isinstance(node, ast.Call):
-                name = leaf(node.func.func if isinstance(node.func, ast.Call) else node.func)
-                if name in leaves or name in self.marks.objects or isinstance(node.func, ast.Name) and self._renamed(name, point):
+            if kind is CALL:
+                function = node.func
+                name = leaf(function.func if type(function) is CALL else function)
+                if name in leaves or name in self.marks.objects or type(function) is NAME and self._renamed(name, point):
                     yield node, point, stopped
                 stopped = (stopped or name in _UNDIFFERENTIATED or name.startswith("assert")
                            or name in _DATA_METHODS and self._prepares(node, point))
-            elif isinstance(node, ast.BinOp):
+            elif kind is BIN_OP:
                 if type(node.op) in self.subscribed.signs and not _by_a_number(node):
                     yield node, point, stopped
-            elif isinstance(node, ast.Compare):
+            elif kind is COMPARE:
                 yield node, point, stopped
             stack += [(part, where, stopped) for part, where in self.interpreter.parts(node, point)]
 

@@ -13,7 +13,7 @@ from tfnanlint.compiled import Compiled
 from tfnanlint.conditions import leaf
 from tfnanlint.fields import FieldNames, Fields
 from tfnanlint.names import canonical, is_tensorflow
-from tfnanlint.nodes import nodes_in
+from tfnanlint.nodes import ATTRIBUTE, CALL, nodes_in
 from tfnanlint.ops import Op
 from tfnanlint.ops.python import limit
 from tfnanlint.ops.transfer import several
@@ -177,7 +177,8 @@ class Following(Compiled):
                 return Value(kind="class", obj=function.owner)
             return Value(kind="instance", obj=Instance(function.owner))
         whose = "a lambda" if function.name == "<lambda>" else f"{function.name}()"
-        word = getattr(getattr(parameter.default, "node", None), "value", "")
+        written = parameter.default.node if isinstance(parameter.default, Assigned) else None
+        word = written.value if isinstance(written, ast.Constant) else ""
         note = Note(f"parameter '{parameter.name}' of {whose}", function.node, function.module.source, default=word if isinstance(word, str) else "",
                     parameter=parameter.name)
         if function.bound and function.name in _UPDATES and parameter.name in names[1:3]:
@@ -462,7 +463,7 @@ class Following(Compiled):
                     owner_name = method.node.args.args[0].arg
                     made = _bindings(self.activation(method), f"{owner_name}.{attr}")
                     passing = replaced(method.node, attr) if len(made) > 1 else ()
-                    whole.rounds += [one for one in made if getattr(one, "node", None) not in passing]
+                    whole.rounds += [one for one in made if not isinstance(one, Assigned) or one.node not in passing] if passing else made
                 nearest = nearest or one.scope.at(attr)
                 whole.rounds += self._made_with(one, attr)
             whole.rounds += [nearest] if nearest is not None else []
@@ -525,21 +526,15 @@ class Following(Compiled):
 
 def _uses(name: str, expression: ast.AST) -> list[ast.expr]:
     """Where an expression uses what ends in a name as a value, and does not call it."""
-    found: list[Any] = []
-    called: set[ast.expr] = set()
-    for node in nodes_in(expression):
-        kind = type(node)
-        if kind is _CALL:
-            called.add(node.func)  # which comes later
-        elif (kind is _NAME and node.id == name or kind is _ATTRIBUTE and node.attr == name) and node not in called:
-            found.append(node)
-    return found
+    nodes: list[Any] = nodes_in(expression)
+    found = [node for node in nodes if leaf(node) == name]
+    called = {id(node.func) for node in nodes if type(node) is CALL} if found else set()
+    return [node for node in found if id(node) not in called]
 
 
 def _reads_itself(binding: Binding, attr: str) -> bool:
     """Whether an assignment reads the attribute it assigns (`self.count += 1`)."""
-    node = getattr(binding, "node", None)
-    return node is None or any(isinstance(inner, ast.Attribute) and inner.attr == attr for inner in nodes_in(node))
+    return not isinstance(binding, Assigned) or any([type(inner) is ATTRIBUTE and inner.attr == attr for inner in nodes_in(binding.node)])
 
 
 def _bindings(scope: Scope, path: str) -> list[Binding]:

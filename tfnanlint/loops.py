@@ -1,12 +1,40 @@
-"""Loops: what their names are at the end of a round, and which of them surely have one."""
+"""Loops and forks: what names are at the end of a round or branch, and which loops surely have a round."""
 
 from __future__ import annotations
 
 import ast
+from typing import Final
 
-from tfnanlint.scopes import Binding, Loop, Scope
+from tfnanlint.scopes import Binding, Joined, Loop, Scope, unrefined
 
-_OF_ANOTHER = frozenset(("enumerate", "zip", "reversed", "sorted", "list", "tuple"))  # they give as many elements as they are given
+_OF_ANOTHER: Final = frozenset(("enumerate", "zip", "reversed", "sorted", "list", "tuple"))  # they give as many elements as they are given
+
+
+class Fork:
+    """Branches that begin in the same state: when that was, the end of the log then or after the last branch, what was `before` of each name
+    that some branch changes, and the states that reach the end."""
+
+    __slots__ = ("begun", "mark", "before", "states")
+
+    def __init__(self, begun: int, mark: int):
+        self.begun = begun
+        self.mark = mark
+        self.before: dict[str, Binding | None] = {}
+        self.states: list[dict[str, Binding | None]] = []
+
+
+def merged(options: list[Binding | None], base: Binding | None) -> Binding | None:
+    """The join of one name's bindings; a name that was only refined in every branch is what it was before."""
+    found: list[Binding] = []
+    for option in options:
+        if option is not None and option not in found:
+            found.append(option)
+    if len(found) <= 1:
+        return found[0] if found else None
+    before = unrefined(base)
+    if before is not None and all([unrefined(option) is before for option in found]):
+        return base
+    return Joined(found)
 
 
 class LoopFrame:
@@ -34,12 +62,12 @@ class LoopFrame:
 def runs(iterable: ast.expr) -> bool:
     """Whether a loop over what is written surely has a round: `[a, b]`, `range(3)`, `enumerate([a, b])`."""
     if isinstance(iterable, (ast.List, ast.Tuple)):
-        return any(not isinstance(one, ast.Starred) for one in iterable.elts)
+        return any([not isinstance(one, ast.Starred) for one in iterable.elts])
     if isinstance(iterable, ast.Constant):
         return isinstance(iterable.value, str) and bool(iterable.value)
     if not isinstance(iterable, ast.Call) or not isinstance(iterable.func, ast.Name) or not iterable.args or isinstance(iterable.args[0], ast.Starred):
         return False
     if iterable.func.id in _OF_ANOTHER:
-        return all(runs(one) for one in (iterable.args if iterable.func.id == "zip" else iterable.args[:1]))
+        return all([runs(one) for one in (iterable.args if iterable.func.id == "zip" else iterable.args[:1])])
     ends = [one.value for one in iterable.args if isinstance(one, ast.Constant) and type(one.value) is int]
     return iterable.func.id == "range" and len(ends) == len(iterable.args) and (len(ends) < 3 or ends[2] != 0) and len(range(*ends[:3])) > 0

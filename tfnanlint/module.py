@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 from bisect import bisect_right
-from typing import TYPE_CHECKING, Any, Callable
+from typing import TYPE_CHECKING, Any, Callable, Final
 
 from tfnanlint.calls import ClassObject, Function
 from tfnanlint.conditions import leaf
-from tfnanlint.nodes import blocks_of, nodes_in
+from tfnanlint.nodes import CALL, CLASS, blocks_of, nodes_in
 from tfnanlint.scopes import Point, Scope
 from tfnanlint.source import Source
 from tfnanlint.statements import Walk
@@ -21,12 +21,24 @@ def _first_row(statement: tuple[ast.expr, int]) -> int:
     return statement[0].lineno
 
 
-_REPLACING = frozenset(("setter", "deleter"))  # the methods of a property that are not what its name gives
-_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_REPLACING: Final = frozenset(("setter", "deleter"))  # the methods of a property that are not what its name gives
+_DEFINITIONS: Final = frozenset((ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
 
 
-def _end(node: ast.expr | ast.stmt) -> int:
+def _end(node: Any) -> int:
     return node.end_lineno or node.lineno
+
+
+def _index(body: list[ast.stmt], row: int) -> int:
+    """Which statement of a block is the last that begins at or above a row; the first where none does."""
+    first, behind = 0, len(body)
+    while behind - first > 1:
+        middle = (first + behind) // 2
+        if body[middle].lineno <= row:
+            first = middle
+        else:
+            behind = middle
+    return first
 
 
 def _block(node: ast.AST, row: int) -> list[ast.stmt]:
@@ -50,7 +62,7 @@ def _test(node: Any) -> list[ast.AST]:
 
 
 # What is computed by a statement itself, not by those inside of it.
-_COMPUTED: dict[type, Callable[[Any], list[ast.AST]]] = {
+_COMPUTED: Final[dict[type, Callable[[Any], list[ast.AST]]]] = {
     **dict.fromkeys((ast.Assign, ast.AnnAssign, ast.Return, ast.Expr), _given), **dict.fromkeys((ast.If, ast.While, ast.Assert), _test),
     **dict.fromkeys((ast.For, ast.AsyncFor), lambda node: [node.iter]), ast.AugAssign: lambda node: [node],
     **dict.fromkeys((ast.With, ast.AsyncWith), lambda node: [item.context_expr for item in node.items]),
@@ -81,9 +93,10 @@ class Module:
         self._expressions: dict[int, list[tuple[ast.AST, Point]]] = {}
         self._chains: dict[int, list[ast.AST]] = {}
         self._computed: dict[int, list[ast.AST] | None] = {}
-        self._begins: dict[int, list[int]] = {}  # by the id of a block: the rows of its statements
-        # The blocks around the row that was asked for last, and what the statements around each compute: the next row is near.
+        # The blocks around the row that was asked for last, and what the statements around each compute; and the functions and classes
+        # around such a row: the next row is near.
         self._around: list[tuple[list[ast.stmt], list[ast.AST]]] = [(source.tree.body, [])]
+        self._inside: list[ast.AST] = []
         self.scope = Scope(source.tree, None, self)
         if shared:
             self.scope.shared = self._declared(shared)
@@ -91,20 +104,13 @@ class Module:
         for block in source.blocks:
             walk.block(block)
 
-    def _index(self, body: list[ast.stmt], row: int) -> int:
-        """Which statement of a block is the last that begins at or above a row."""
-        begins = self._begins.get(id(body))
-        if begins is None:
-            begins = self._begins[id(body)] = [statement.lineno for statement in body]
-        return max(bisect_right(begins, row) - 1, 0)
-
     def _declared(self, rows: list[int]) -> frozenset[str]:
         """The names in the `global` statements that stand in some rows."""
         found: set[str] = set()
         for row in rows:
             body = self.source.tree.body
             while body:
-                node = body[self._index(body, row)]
+                node = body[_index(body, row)]
                 if isinstance(node, ast.Global):
                     found.update(node.names)
                 body = _block(node, row)
@@ -120,14 +126,14 @@ class Module:
             cls.close()
         self.scope.close()
         self.masks = self.assertions = self.project = None
-        for kept in (self.endings, self.functions, self.classes, self._calls, self._expressions, self._chains, self._computed, self._begins,
-                     self._around):
+        for kept in (self.endings, self.functions, self.classes, self._calls, self._expressions, self._chains, self._computed, self._around):
             kept.clear()
+        self._inside = []
         del self.scope
 
     def function(self, node: Any, point: Point) -> Function:
         """The function defined by `node` at `point`; the first one is the one that is judged."""
-        owner = self.classes.get(point.scope.node) if isinstance(point.scope.node, ast.ClassDef) else None
+        owner = self.classes.get(point.scope.node) if point.scope.of_class else None
         function = Function(node, point, self, owner)
         if owner is not None and point.scope is owner.scope and _REPLACING.isdisjoint(function.decorators):
             owner.methods[node.name] = function
@@ -154,15 +160,21 @@ class Module:
         """The functions and classes around a row, outermost first."""
         around = self._chains.get(row)
         if around is None:
-            around = self._chains[row] = []
-            body = self.source.tree.body
-            while body:
-                node = body[self._index(body, row)]
-                if not node.lineno <= row <= _end(node):
-                    break
-                if isinstance(node, _DEFINITIONS):
-                    around.append(node)
-                body = _block(node, row)
+            around = self._chains[row] = self._inside = self._chain_at(row)
+        return around
+
+    def _chain_at(self, row: int) -> list[ast.AST]:
+        around = self._inside[:]
+        while around and not around[-1].lineno <= row <= _end(around[-1]):
+            around.pop()
+        body = _block(around[-1], row) if around else self.source.tree.body
+        while body:
+            node = body[_index(body, row)]
+            if not node.lineno <= row <= _end(node):
+                break
+            if type(node) in _DEFINITIONS:
+                around.append(node)
+            body = _block(node, row)
         return around
 
     def computed(self, row: int) -> list[ast.AST] | None:
@@ -177,7 +189,7 @@ class Module:
             around.pop()
         body, found = around[-1]
         while body:
-            index = self._index(body, row)
+            index = _index(body, row)
             node = body[index]
             parts = _COMPUTED.get(type(node))
             if parts is None or not node.lineno <= row <= _end(node) or index and _end(body[index - 1]) >= row:
@@ -191,13 +203,19 @@ class Module:
     def _calls_on(self, row: int, name: str) -> bool:
         """Whether something whose name ends in `name` may be called on a row: a definition of that name is no call."""
         computed = self.computed(row)
-        return computed is None or any(isinstance(node, ast.Call) and leaf(node.func) == name for one in computed for node in nodes_in(one))
+        if computed is None:
+            return True
+        for one in computed:
+            for node in nodes_in(one):
+                if type(node) is CALL and leaf(node.func) == name:
+                    return True
+        return False
 
     def scope_of_row(self, row: int, interpreter: Interpreting) -> Scope | None:
         """The walked scope whose statements hold a row; None in code that is never reached."""
         scope = self.scope
         for node in self.chain(row):
-            if isinstance(node, ast.ClassDef):
+            if type(node) is CLASS:
                 if node in self.classes:
                     self.classes[node].scope  # its methods are made now
                 continue

@@ -7,10 +7,27 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from typing import Any, Callable
+from typing import Any, Callable, Final
 
-LEAVES = frozenset((ast.Name, ast.Constant))  # nothing stands inside of them
-_MARKS = (ast.expr_context, ast.operator, ast.cmpop, ast.unaryop, ast.boolop)
+# The types of nodes that are asked for most. What is compiled has a constant at hand, but looks for `ast.Name` under its name in the module.
+ATTRIBUTE: Final = ast.Attribute
+BIN_OP: Final = ast.BinOp
+BOOL_OP: Final = ast.BoolOp
+CALL: Final = ast.Call
+CLASS: Final = ast.ClassDef
+COMPARE: Final = ast.Compare
+CONSTANT: Final = ast.Constant
+IF_EXP: Final = ast.IfExp
+LAMBDA: Final = ast.Lambda
+NAME: Final = ast.Name
+NAMED_EXPR: Final = ast.NamedExpr
+STARRED: Final = ast.Starred
+SUBSCRIPT: Final = ast.Subscript
+UNARY_OP: Final = ast.UnaryOp
+SEQUENCES: Final = frozenset((ast.Tuple, ast.List))  # as targets, and as they are written
+
+LEAVES: Final = frozenset((ast.Name, ast.Constant))  # nothing stands inside of them
+_MARKS: Final = (ast.expr_context, ast.operator, ast.cmpop, ast.unaryop, ast.boolop)
 
 
 def _none(node: Any) -> Sequence[ast.AST]:
@@ -38,8 +55,9 @@ def _parameters(node: Any) -> Sequence[ast.AST]:
 
 def _any(node: ast.AST) -> Sequence[ast.AST]:
     found: list[ast.AST] = []
+    held = node.__dict__  # a field that is missing costs an exception when it is asked for
     for name in node._fields:
-        part = getattr(node, name, None)
+        part = held.get(name)
         if isinstance(part, list):
             found += [one for one in part if isinstance(one, ast.AST) and not isinstance(one, _MARKS)]
         elif isinstance(part, ast.AST) and not isinstance(part, _MARKS):
@@ -47,7 +65,7 @@ def _any(node: ast.AST) -> Sequence[ast.AST]:
     return found
 
 
-_PARTS: dict[type, Callable[[Any], Sequence[ast.AST]]] = {
+_PARTS: Final[dict[type, Callable[[Any], Sequence[ast.AST]]]] = {
     ast.Name: _none, ast.Constant: _none, ast.Attribute: _value, ast.keyword: _value, ast.Starred: _value, ast.Expr: _value,
     ast.Tuple: _elements, ast.List: _elements,
     ast.BinOp: lambda node: (node.left, node.right),
@@ -79,10 +97,6 @@ _PARTS: dict[type, Callable[[Any], Sequence[ast.AST]]] = {
 Blocks = tuple[list[ast.stmt], ...]
 
 
-def _no_block(node: Any) -> Blocks:
-    return ()
-
-
 def _body(node: Any) -> Blocks:
     return (node.body,)
 
@@ -95,8 +109,8 @@ def _tried(node: Any) -> Blocks:
     return node.body, node.orelse, node.finalbody, *(one.body for one in node.handlers)
 
 
-_BLOCKS: dict[type, Callable[[Any], Blocks]] = {
-    **dict.fromkeys((ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.With, ast.AsyncWith), _body),
+_BLOCKS: Final[dict[type, Callable[[Any], Blocks]]] = {
+    **dict.fromkeys((ast.Module, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.With, ast.AsyncWith), _body),
     **dict.fromkeys((ast.If, ast.For, ast.AsyncFor, ast.While), _body_and_else),
     **dict.fromkeys((ast.Try, getattr(ast, "TryStar", ast.Try)), _tried),
     ast.Match: lambda node: tuple(one.body for one in node.cases),
@@ -105,15 +119,18 @@ _BLOCKS: dict[type, Callable[[Any], Blocks]] = {
 
 def blocks_of(node: ast.AST) -> Blocks:
     """The blocks of statements directly inside a compound statement; () for any other node."""
-    return _BLOCKS.get(type(node), _no_block)(node)
+    found = _BLOCKS.get(type(node))
+    return found(node) if found is not None else ()
 
 
 def statements_in(node: ast.AST) -> list[ast.stmt]:
     """All statements inside a definition or compound statement, those of definitions in it included."""
     found: list[ast.stmt] = [statement for block in blocks_of(node) for statement in block]
     for one in found:  # it grows on the way
-        for block in blocks_of(one):
-            found += block
+        parts = _BLOCKS.get(type(one))  # `blocks_of` written out: most statements hold none
+        if parts is not None:
+            for block in parts(one):
+                found += block
     return found
 
 
@@ -125,13 +142,15 @@ def parts_of(node: ast.AST) -> Sequence[ast.AST]:
 def nodes_in(node: ast.AST) -> list[ast.AST]:
     """A node and all nodes inside of it, in the order of `ast.walk`."""
     found = [node]
-    known = _PARTS
+    leaves, known = LEAVES, _PARTS
     for one in found:  # it grows on the way
-        found += known.get(type(one), _any)(one)
+        kind = type(one)
+        if kind not in leaves:
+            found += known.get(kind, _any)(one)
     return found
 
 
-_DICTS = ("dict", "OrderedDict")
+_DICTS: Final = ("dict", "OrderedDict")
 
 
 def _written_pairs(node: ast.expr) -> bool:
@@ -148,7 +167,7 @@ def display(node: ast.AST | None) -> ast.Dict | None:
     if not isinstance(node, ast.Call) or len(node.args) > 1 or (
             node.func.id if isinstance(node.func, ast.Name) else node.func.attr if isinstance(node.func, ast.Attribute) else "") not in _DICTS:
         return None
-    if not hasattr(node, "display"):
+    if "display" not in node.__dict__:
         pairs = [(None, one) for one in node.args] if not node.args or not _written_pairs(node.args[0]) else [one.elts for one in node.args[0].elts]
         keys: list[ast.expr | None] = [key for key, _ in pairs]
         keys += [None if one.arg is None else ast.copy_location(ast.Constant(one.arg), one) for one in node.keywords]
@@ -165,13 +184,12 @@ def caught(body: list[ast.stmt]) -> ast.Try:
 
 def loaded(target: ast.expr) -> ast.expr:
     """A target of an assignment as an expression that reads it."""
-    match target:
-        case ast.Name(id=name):
-            return ast.Name(name, ast.Load())
-        case ast.Attribute(value=value, attr=attr):
-            return ast.Attribute(value, attr, ast.Load())
-        case ast.Subscript(value=value, slice=index):
-            return ast.Subscript(value, index, ast.Load())
+    if isinstance(target, ast.Name):
+        return ast.Name(target.id, ast.Load())
+    if isinstance(target, ast.Attribute):
+        return ast.Attribute(target.value, target.attr, ast.Load())
+    if isinstance(target, ast.Subscript):
+        return ast.Subscript(target.value, target.slice, ast.Load())
     return target
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
-from typing import Any
+from typing import Any, Callable, Final
 
 from tfnanlint.calls import Handed, Instance
 from tfnanlint.conditions import path_of, root_of
 from tfnanlint.names import canonical
+from tfnanlint.nodes import ATTRIBUTE, CONSTANT, NAME
 from tfnanlint.ops import TABLE
 from tfnanlint.scopes import Assigned, Binding, Fixed, Imported, Point, unrefined
 
@@ -19,35 +20,66 @@ _MAY_GIVE_NONE = ("get", "constant_value", "dimension_value", "Dimension", "prin
 
 def outcome(test: ast.expr, point: Point) -> bool | None:
     """What a test comes to, where what is written at the call being followed decides it: `mask is not None` where none is given."""
-    match test:
-        case ast.Constant(value=value):
-            return bool(value)
-        case ast.UnaryOp(op=ast.Not(), operand=inner):
-            found = outcome(inner, point)
-            return None if found is None else not found
-        case ast.BoolOp(op=operator, values=values):
-            outcomes = [outcome(value, point) for value in values]
-            settling = isinstance(operator, ast.Or)
-            return settling if settling in outcomes else None if None in outcomes else not settling
-        case ast.Compare(left=ast.Name() | ast.Attribute() as name, ops=[ast.Is() | ast.IsNot() | ast.Eq() | ast.NotEq() as relation], comparators=[ast.Constant(value=value)]):
-            given = _handed(name, point)
-            same = _is(given, value) if given is not None else None
-            return None if same is None else same is isinstance(relation, (ast.Is, ast.Eq))
-        case ast.Name() | ast.Attribute():
-            given = _handed(test, point)
-            if given is not None and isinstance(given.node, ast.Constant):
-                return bool(given.node.value)
-            return True if given is not None and _function(given) else None
-        case ast.Compare(left=ast.Name() | ast.Attribute() as name, ops=[ast.In() | ast.NotIn() as relation], comparators=[ast.expr() as listed]):
-            given = _handed(name, point)
-            stands = given is not None and isinstance(given.node, ast.Constant) and given.node.value in _listed(listed, point)
-            return isinstance(relation, ast.In) if stands else None
-        case ast.Call(func=ast.Name(id="callable" | "isinstance" as asked), args=[ast.Name() | ast.Attribute() as name, *kinds], keywords=[]):
-            given = _handed(name, point) if point.lookup(asked) is None else None
-            if given is None or len(kinds) != (asked == "isinstance"):
-                return None
-            return _is_one_of(given, kinds[0]) if kinds else _callable(given)
+    of_kind = _OUTCOMES.get(type(test))
+    return of_kind(test, point) if of_kind is not None else None
+
+
+def _of_constant(test: ast.Constant, point: Point) -> bool | None:
+    return bool(test.value)
+
+
+def _of_inverse(test: ast.UnaryOp, point: Point) -> bool | None:
+    found = outcome(test.operand, point) if isinstance(test.op, ast.Not) else None
+    return None if found is None else not found
+
+
+def _of_both(test: ast.BoolOp, point: Point) -> bool | None:
+    outcomes = [outcome(value, point) for value in test.values]
+    settling = isinstance(test.op, ast.Or)
+    return settling if settling in outcomes else None if None in outcomes else not settling
+
+
+def _of_path(test: Any, point: Point) -> bool | None:
+    given = _handed(test, point)
+    if given is not None and isinstance(given.node, ast.Constant):
+        return bool(given.node.value)
+    return True if given is not None and _function(given) else None
+
+
+def _of_comparison(test: ast.Compare, point: Point) -> bool | None:
+    left: Any = test.left
+    relation, other = type(test.ops[0]), test.comparators[0]
+    if len(test.ops) > 1 or type(left) not in _PATHS:
+        return None
+    if relation in _SAME and type(other) is CONSTANT:
+        given = _handed(left, point)
+        same = _is(given, other.value) if given is not None else None
+        return None if same is None else same is _SAME[relation]
+    if relation in _AMONG:
+        given = _handed(left, point)
+        stands = given is not None and isinstance(given.node, ast.Constant) and given.node.value in _listed(other, point)
+        return _AMONG[relation] if stands else None
     return None
+
+
+def _of_call(test: ast.Call, point: Point) -> bool | None:
+    args: list[Any] = test.args
+    asked = test.func.id if type(test.func) is NAME else ""
+    if asked not in ("callable", "isinstance") or test.keywords or not args or type(args[0]) not in _PATHS:
+        return None
+    given, kinds = _handed(args[0], point) if point.lookup(asked) is None else None, args[1:]
+    if given is None or len(kinds) != (asked == "isinstance"):
+        return None
+    return _is_one_of(given, kinds[0]) if kinds else _callable(given)
+
+
+_PATHS: Final = frozenset((ast.Name, ast.Attribute))
+_SAME: Final[dict[type, bool]] = {ast.Is: True, ast.Eq: True, ast.IsNot: False, ast.NotEq: False}
+_AMONG: Final[dict[type, bool]] = {ast.In: True, ast.NotIn: False}
+_OUTCOMES: Final[dict[type, Callable[[Any, Point], bool | None]]] = {
+    ast.Constant: _of_constant, ast.UnaryOp: _of_inverse, ast.BoolOp: _of_both, ast.Name: _of_path, ast.Attribute: _of_path,
+    ast.Compare: _of_comparison, ast.Call: _of_call,
+}
 
 
 def _function(given: Assigned) -> bool:
@@ -131,8 +163,8 @@ def _handed(name: ast.Name | ast.Attribute, point: Point) -> Assigned | None:
 
 
 def _given(name: ast.Name | ast.Attribute, point: Point) -> Binding | None:
-    node = name.value if isinstance(name, ast.Attribute) else name
-    binding = unrefined(point.lookup(node.id)) if isinstance(node, ast.Name) else None
+    node: Any = name.value if type(name) is ATTRIBUTE else name
+    binding = unrefined(point.lookup(node.id)) if type(node) is NAME else None
     if not isinstance(binding, Handed):
         return None
     given = unrefined(binding.binding)

@@ -36,7 +36,10 @@ class Policies(Recursion):
     def computes_in(self, made: Any) -> str | None:
         """The dtype that a layer of Keras gives: "" for that of a file that sets none, None where it cannot be told."""
         for _ in range(8):
-            made = made.layers[-1].obj if getattr(made, "layers", ()) else made
+            layers = getattr(made, "layers", ())
+            if not layers:
+                break
+            made = layers[-1].obj
         layer = getattr(made, "site", None)
         if layer is None:
             return None

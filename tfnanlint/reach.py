@@ -16,7 +16,7 @@ from tfnanlint.calls import Instance
 from tfnanlint.conditions import path_of, root_of
 from tfnanlint.edits import NoFix, enclosing
 from tfnanlint.findings import Edit
-from tfnanlint.nodes import nodes_in
+from tfnanlint.nodes import nodes_in, statements_in
 from tfnanlint.scopes import Assigned, Binding, Element, Imported, Loop, Parameter, Point, Scope, unrefined
 from tfnanlint.site import Site
 from tfnanlint.values import Value
@@ -167,7 +167,8 @@ class Reach:
         if site.source is not self.source or not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
             return []
         names = [node for node in nodes_in(function) if isinstance(node, ast.Name)]
-        outward = {name for node in nodes_in(function) if isinstance(node, (ast.Global, ast.Nonlocal)) for name in node.names}
+        statements = statements_in(function)
+        outward = {name for node in statements if isinstance(node, (ast.Global, ast.Nonlocal)) for name in node.names}
         if not _INSPECTING.isdisjoint(name.id for name in names):
             return []
         replaced = [edit.span for edit in edits if edit.span.start < edit.span.end]
@@ -175,7 +176,7 @@ class Reach:
         found: list[ast.stmt] = []
         while waiting:
             name = waiting.pop().id
-            statement = next((node for node in nodes_in(function) if isinstance(node, ast.Assign) and len(node.targets) == 1
+            statement = next((node for node in statements if isinstance(node, ast.Assign) and len(node.targets) == 1
                               and isinstance(node.targets[0], ast.Name) and node.targets[0].id == name), None)
             uses = [one for one in names if one.id == name and not any(self.source.span(one) in span for span in replaced)]
             written = any(re.search(rf"\b{name}\b", edit.text) for edit in edits)

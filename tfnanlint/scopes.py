@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import ast
 from bisect import bisect_right
-from typing import TYPE_CHECKING, Any, Iterator, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from tfnanlint.conditions import inverse_of, parts_that_hold, root_of, spoken_of
 from tfnanlint.names import canonical
+from tfnanlint.nodes import NAME
 from tfnanlint.values import Value
 
 if TYPE_CHECKING:
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
     from tfnanlint.assumptions import Assumptions
     from tfnanlint.expressions import Interpreter
 
-FOREVER = 1 << 60
-COMPUTING = (ast.Call, ast.BinOp, ast.UnaryOp, ast.IfExp)
+FOREVER: Final = 1 << 60
+COMPUTING: Final = (ast.Call, ast.BinOp, ast.UnaryOp, ast.IfExp)
 
 
 class Scope:
@@ -29,11 +30,12 @@ class Scope:
     Names and paths (`self.x`, `w['h1']`) share the history. `statements` lists what was walked, for finding sites later.
     """
 
-    __slots__ = ("node", "parent", "time", "history", "memo", "statements", "returns", "function", "module",
+    __slots__ = ("node", "of_class", "parent", "time", "history", "memo", "statements", "returns", "function", "module",
                  "yields", "tapes", "stopped", "depth", "callees", "shared", "inner", "loops", "_globals", "_later", "_here")
 
     def __init__(self, node: ast.AST, parent: Point | None, module: Module, function: Any = None, depth: int = 0):
         self.node = node
+        self.of_class = isinstance(node, ast.ClassDef)
         self.parent = parent
         self.module = module
         self.function = function
@@ -86,7 +88,7 @@ class Scope:
         key = (path, first)
         known = self._later.get(key)
         if known is None or known[0] != len(times):
-            found = list(dict.fromkeys(b for b in bindings[first:] if b is not None))
+            found = list(dict.fromkeys([b for b in bindings[first:] if b is not None]))
             known = (len(times), Joined(found) if len(found) > 1 else found[0] if found else None)
             self._later[key] = known
         return known[1]
@@ -187,7 +189,7 @@ class Point:
                 return entry[1][-1] if times[-1] <= time else entry[1][index - 1] if (index := bisect_right(times, time)) else None
             deferred = deferred or scope.function is not None
             point = scope.parent
-            while point is not None and isinstance(point.scope.node, ast.ClassDef):
+            while point is not None and point.scope.of_class:
                 point = point.scope.parent  # class bodies are not visible from methods
         return None
 
@@ -266,8 +268,8 @@ class Fixed(Binding):
         self._value = value
 
 
-_LONG_CHAIN = 40
-UNASKED: Any = object()
+_LONG_CHAIN: Final = 40
+UNASKED: Final[Any] = object()
 
 
 class Imported(Binding):
@@ -495,42 +497,47 @@ def import_of(binding: Any) -> str | None:
     return None
 
 
-_MAX_TESTS = 8  # names of masks followed from one test
+_MAX_TESTS: Final = 8  # names of masks followed from one test
 
 
 def _opposite(test: Any) -> ast.expr:
     """The test that holds where another does not; made once, for what tests say is kept with them."""
-    if getattr(test, "opposite", None) is None:
-        test.opposite = ast.copy_location(ast.UnaryOp(ast.Not(), test), test)
-    return test.opposite
+    kept: dict[str, Any] = test.__dict__  # to ask the node for what it has not costs an exception
+    if "opposite" not in kept:
+        kept["opposite"] = ast.copy_location(ast.UnaryOp(ast.Not(), test), test)
+    return kept["opposite"]
 
 
 def may_be_mask(test: Any, truth: bool) -> bool:
     """Whether a test is a name, inverted or not, or has one among the parts that hold with it; kept with the tree."""
-    known = getattr(test, "masks", None)
+    kept: dict[str, Any] = test.__dict__
+    key = "mask_if_true" if truth else "mask_if_false"
+    known = kept.get(key)
     if known is None:
-        known = test.masks = {}
-    if truth not in known:
         part = inverse_of(test)
-        parts = [(part, not truth)] if part is not None else [(one, truth) for one in parts_that_hold(test, truth)]
-        known[truth] = isinstance(test, ast.Name) or any(may_be_mask(one, same) for one, same in parts)
-    return known[truth]
+        if part is not None:
+            known = may_be_mask(part, not truth)
+        else:
+            known = type(test) is NAME or any([may_be_mask(one, truth) for one in parts_that_hold(test, truth)])
+        kept[key] = known
+    return known
 
 
-def refined_by(test: ast.expr, truth: bool, point: Point) -> list[tuple[ast.expr, str, ast.expr, Point]]:
-    """All of `refinements`; without a search for masks where the test can be none."""
-    if may_be_mask(test, truth):
-        return list(refinements(test, truth, point))
-    return [(node, path, test, point) for path, node in spoken_of(test, truth)]
-
-
-def refinements(test: ast.expr, truth: bool, point: Point) -> Iterator[tuple[ast.expr, str, ast.expr, Point]]:
+def refinements(test: ast.expr, truth: bool, point: Point) -> list[tuple[ast.expr, str, ast.expr, Point]]:
     """(expression, path, test, where the test was made) for each path that a test says something of.
 
     A mask's name (`mask = x > 0`), inverted or not, stands for its test as long as the names in it stand for the same.
     """
+    if not may_be_mask(test, truth):
+        return [(node, path, test, point) for path, node in spoken_of(test, truth)]
+    return [(node, path, one, then) for one, then in _tests_of(test, truth, point) for path, node in spoken_of(one, truth)
+            if then is point or unrefined(then.binding(path)) is unrefined(point.binding(path))]
+
+
+def _tests_of(test: ast.expr, truth: bool, point: Point) -> list[tuple[ast.expr, Point]]:
+    """A test that may be a mask, and those that the names in it stand for, each with the point where it was made."""
     tests = [(test, point)]
-    queue = [(test, True, point)] if may_be_mask(test, truth) else []
+    queue = [(test, True, point)]
     while queue and len(tests) < _MAX_TESTS:
         one, same, then = queue.pop()
         part = inverse_of(one)
@@ -543,7 +550,4 @@ def refinements(test: ast.expr, truth: bool, point: Point) -> Iterator[tuple[ast
                 queue.append((made.node, same, made.point))
         else:
             queue += [(part, same, then) for part in parts_that_hold(one, truth == same) if isinstance(part, ast.Name) or inverse_of(part) is not None]
-    for one, then in tests:
-        for path, node in spoken_of(one, truth):
-            if then is point or unrefined(then.binding(path)) is unrefined(point.binding(path)):
-                yield node, path, one, then
+    return tests

@@ -6,23 +6,25 @@ Nothing is evaluated here. Every simple statement is noted with its time, so tha
 from __future__ import annotations
 
 import ast
-from typing import Any, Callable
+from typing import Any, Callable, Final
 
 from tfnanlint.aliases import (CHANGING, Bindings, Copies, Filled, Held, InPlace, Lent, Mutated, attribute_set, connected, copied, copy, copy_items,
                                extends, fillable, lent, objects, output, place_of, popped, shared, viewed, whole, written_key)
 from tfnanlint.attributes import assigned_attributes
 from tfnanlint.calls import Function
 from tfnanlint.conditions import ASSERTIONS, leaf, path_of, root_of, says_training, spoken_of
-from tfnanlint.loops import LoopFrame, runs
-from tfnanlint.nodes import caught, declared, loaded, nodes_in, recorded
+from tfnanlint.loops import Fork, LoopFrame, merged, runs
+from tfnanlint.nodes import ATTRIBUTE, CALL, CONSTANT, LAMBDA, NAME, SEQUENCES, STARRED, SUBSCRIPT, caught, declared, loaded, nodes_in, recorded
 from tfnanlint.outcomes import outcome
 from tfnanlint.rows import within
 from tfnanlint.scopes import (Assigned, Binding, Element, Fixed, Imported, Iterated, Joined, Loop, Point, Raised, Refined, Scope, Stored,
-                              refined_by, unrefined)
+                              refinements, unrefined)
 from tfnanlint.values import Value
 
 # What gives an object that has a name already, and what may give a part or another form of one.
-_NAMING, _SHARING = frozenset((ast.Name, ast.Attribute, ast.IfExp)), frozenset((ast.Call, ast.Subscript))
+_NAMING: Final = frozenset((ast.Name, ast.Attribute, ast.IfExp))
+_SHARING: Final = frozenset((ast.Call, ast.Subscript))
+_YIELDING: Final = frozenset((ast.Yield, ast.YieldFrom))
 
 
 class Walk:
@@ -76,31 +78,30 @@ class Walk:
 
     # Branches
 
-    def branches(self, alternatives: list[Callable[[], bool]]) -> bool:
-        """Walk alternatives from the same state and join the states that reach the end."""
-        scope, start, log = self.scope, self.scope.time, self.log
-        history, bind = scope.history, self.bind
-        states: list[dict[str, Binding | None]] = []
-        before: dict[str, Binding | None] = {}  # of each name that some alternative changes
-        for alternative in alternatives:
-            mark = len(log)
-            live = alternative()
-            if len(log) == mark:
-                if live:
-                    states.append({})
-                continue
-            touched = set(log[mark:])
-            if live:
-                states.append({path: history[path][1][-1] for path in touched})
-            for path in touched:
-                if path not in before:
-                    before[path] = scope.at(path, start)
-                bind(path, before[path])
-        if not states:
+    def _fork(self) -> Fork:
+        """Branches that begin here."""
+        return Fork(self.scope.time, len(self.log))
+
+    def _branched(self, fork: Fork, live: bool) -> None:
+        """The end of a branch, which is reached if it is `live`: the next one begins in the state in which this one began."""
+        scope, before = self.scope, fork.before
+        touched = set(self.log[fork.mark:])
+        if live:
+            history = scope.history
+            fork.states.append({path: history[path][1][-1] for path in touched})
+        for path in touched:
+            if path not in before:
+                before[path] = scope.at(path, fork.begun)
+            self.bind(path, before[path])
+        fork.mark = len(self.log)
+
+    def _joined(self, fork: Fork) -> bool:
+        """Join the states that reach the end; False when none does."""
+        if not fork.states:
             return False
-        for path in sorted(before):
-            base = before[path] or self._before(path, start)
-            bind(path, _merge([state.get(path, base) for state in states], base))
+        for path in sorted(fork.before):
+            base = fork.before[path] or self._before(path, fork.begun)
+            self.bind(path, merged([state.get(path, base) for state in fork.states], base))
         return True
 
     def _held(self, path: str) -> Binding | None:
@@ -116,10 +117,10 @@ class Walk:
 
     def assume(self, test: ast.expr, truth: bool) -> None:
         """Refine what the test speaks of."""
-        if type(test) is not ast.Name and not spoken_of(test, truth):
+        if type(test) is not NAME and not spoken_of(test, truth):
             return
         point = self.scope.here()
-        for node, path, test, then in refined_by(test, truth, point):
+        for node, path, test, then in refinements(test, truth, point):
             base = self.scope.at(path)
             if base is None:
                 if path == root_of(path) or path not in self.scope.history and not self._rooted(path):
@@ -133,8 +134,10 @@ class Walk:
     def if_(self, node: ast.If) -> bool:
         self.note(node.test)
         decided = outcome(node.test, self.scope.here())
-        return self.branches([lambda: self._branch(node.test, True, node.body, decided),
-                              lambda: self._branch(node.test, False, node.orelse, decided)])
+        fork = self._fork()
+        self._branched(fork, self._branch(node.test, True, node.body, decided))
+        self._branched(fork, self._branch(node.test, False, node.orelse, decided))
+        return self._joined(fork)
 
     def _branch(self, test: ast.expr, truth: bool, body: list[ast.stmt], decided: bool | None) -> bool:
         """What is walked where a test comes to `truth`, unless it is `decided` that it does not."""
@@ -151,28 +154,27 @@ class Walk:
         return live
 
     def try_(self, node: Any) -> bool:
-        broken_off: list[tuple[str, Binding | None]] = []
-
-        def body() -> bool:
-            begun, mark = self.scope.time, len(self.log)
-            live, last = self.block(node.body[:-1]), node.body[-1]
-            until = self.scope.time if isinstance(last, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Import, ast.ImportFrom)) else None
-            live = live and self.block([last])
-            broken_off.extend((path, self._during(path, begun, until)) for path in sorted(set(self.log[mark:])))
-            return live and self.block(node.orelse)
-
-        def handler(one: ast.ExceptHandler) -> Callable[[], bool]:
-            def walk() -> bool:
-                for path, binding in broken_off:
-                    self.bind(path, binding)
-                if one.name:
-                    self.bind(one.name, Fixed(Value(kind="unknown")))
-                return self.block(one.body)
-            return walk
-
-        begun, mark = self.scope.time, len(self.log)
-        live = self.branches([body, *(handler(one) for one in node.handlers)]) if node.handlers else body()
+        begun, mark, last = self.scope.time, len(self.log), node.body[-1]
+        fork = self._fork()
+        live = self.block(node.body[:-1])
+        until = self.scope.time if isinstance(last, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Import, ast.ImportFrom)) else None
+        live = live and self.block([last])
+        broken_off = [(path, self._during(path, begun, until)) for path in sorted(set(self.log[mark:]))] if node.handlers else []
+        live = live and self.block(node.orelse)
+        if node.handlers:
+            self._branched(fork, live)
+            for one in node.handlers:
+                self._branched(fork, self._handler(one, broken_off))
+            live = self._joined(fork)
         return self._finally(node.finalbody, begun, set(self.log[mark:])) and live if node.finalbody else live
+
+    def _handler(self, node: ast.ExceptHandler, broken_off: list[tuple[str, Binding | None]]) -> bool:
+        """What is walked where an exception has broken off the body of a `try`."""
+        for path, binding in broken_off:
+            self.bind(path, binding)
+        if node.name:
+            self.bind(node.name, Fixed(Value(kind="unknown")))
+        return self.block(node.body)
 
     def _finally(self, body: list[ast.stmt], begun: int, paths: set[str]) -> bool:
         """Walk what also follows an exception that nobody caught, in which names are whatever they have been since `begun`."""
@@ -190,31 +192,33 @@ class Walk:
         """Whatever a name has been since `begun`: an exception may come between any two statements."""
         made = [b for t, b in zip(*self.scope.history[path]) if t > begun and (until is None or t <= until)]
         found = [self.scope.at(path, begun) or self._before(path, begun), *made]
-        found = list(dict.fromkeys(b for b in found if b is not None))
+        found = list(dict.fromkeys([b for b in found if b is not None]))
         return Joined(found) if len(found) > 1 else found[0] if found else None
 
     def match_(self, node: Any) -> bool:
         self.note(node.subject)
         subject = Assigned(node.subject, self.scope.here())
 
-        def case(one: Any) -> Callable[[], bool]:
-            def walk() -> bool:
-                for inner in nodes_in(one.pattern):
-                    name = getattr(inner, "name", None) or getattr(inner, "rest", None)
-                    if isinstance(name, str):
-                        whole = inner is one.pattern and getattr(inner, "pattern", None) is None
-                        self.bind(name, subject if whole else Fixed(Value(kind="unknown")))
-                return self.block(one.body)
-            return walk
+        fork = self._fork()
+        for one in node.cases:
+            self._branched(fork, self._case(one, subject))
+        if not any([getattr(c.pattern, "pattern", 0) is None and c.guard is None for c in node.cases]):
+            self._branched(fork, True)
+        return self._joined(fork)
 
-        irrefutable = any(getattr(c.pattern, "pattern", 0) is None and c.guard is None for c in node.cases)
-        cases = [case(one) for one in node.cases]
-        return self.branches(cases if irrefutable else [*cases, lambda: True])
+    def _case(self, node: Any, subject: Assigned) -> bool:
+        for inner in nodes_in(node.pattern):
+            name = getattr(inner, "name", None) or getattr(inner, "rest", None)
+            if isinstance(name, str):
+                whole = inner is node.pattern and getattr(inner, "pattern", None) is None
+                self.bind(name, subject if whole else Fixed(Value(kind="unknown")))
+        return self.block(node.body)
 
     # Loops
 
     def _enter(self, node: Any) -> LoopFrame:
-        names, bound = {}, getattr(node, "bound", None)
+        names: dict[str, Loop] = {}
+        bound = node.__dict__.get("bound")
         if bound is None:  # kept with the tree, for bodies are walked often
             bound = node.bound = Bindings(node.body)
         for path in sorted(bound.with_aliases(self.copies, self.views)):
@@ -244,14 +248,14 @@ class Walk:
         for path, loop in frame.names.items():
             self.bind(path, Joined(loop.rounds) if surely and loop.rounds and path not in frame.kept else loop)
 
-    def _after(self, frame: LoopFrame, ended: Callable[[], bool]) -> bool:
-        """What follows a loop: its end, with the `else` branch, or one of its breaks."""
-        return self.branches([ended, *(lambda state=state: self._state(state) for state in frame.exits)])
-
-    def _state(self, state: dict[str, Binding | None]) -> bool:
-        for path, binding in state.items():
-            self.bind(path, binding)
-        return True
+    def _after(self, frame: LoopFrame, fork: Fork, ended: bool) -> bool:
+        """What follows a loop: its end, with the `else` branch, which may be `ended`, or one of its breaks."""
+        self._branched(fork, ended)
+        for state in frame.exits:
+            for path, binding in state.items():
+                self.bind(path, binding)
+            self._branched(fork, True)
+        return self._joined(fork)
 
     def for_(self, node: Any) -> bool:
         self.note(node.iter)
@@ -262,7 +266,7 @@ class Walk:
             iterable = Assigned(node.iter, self.scope.here())
         self.target(node.target, Iterated(iterable))
         self._leave(frame, self.block(node.body), runs(node.iter))
-        return self._after(frame, lambda: self.block(node.orelse))
+        return self._after(frame, self._fork(), self.block(node.orelse))
 
     def while_(self, node: ast.While) -> bool:
         endless = isinstance(node.test, ast.Constant) and bool(node.test.value)
@@ -272,7 +276,8 @@ class Walk:
         self.note(node.test)
         self.assume(node.test, True)
         self._leave(frame, self.block(node.body))
-        return self._after(frame, lambda: self._branch(node.test, False, node.orelse, outcome(node.test, self.scope.here())))
+        fork = self._fork()
+        return self._after(frame, fork, self._branch(node.test, False, node.orelse, outcome(node.test, self.scope.here())))
 
     def leave_loop(self, node: Any) -> bool:
         if self.loops and isinstance(node, ast.Break):
@@ -285,18 +290,23 @@ class Walk:
 
     def with_(self, node: Any) -> bool:
         tape, stopped, used = False, False, len(node.body)
+        suppressed = False
         for item in node.items:
-            self.note(item.context_expr)
             call = item.context_expr
-            if isinstance(call, ast.Call) and leaf(call.func) == "GradientTape":
+            self.note(call)
+            name = leaf(call.func) if type(call) is CALL else ""
+            if name == "GradientTape":
                 tape, used = True, recorded(call, item.optional_vars, node.body)
-            stopped |= isinstance(call, ast.Call) and leaf(call.func) == "stop_recording"
-            if isinstance(call, ast.Call) and leaf(call.func) == "control_dependencies" and call.args:
+            elif name == "stop_recording":
+                stopped = True
+            elif name == "suppress":
+                suppressed = True
+            elif name == "control_dependencies" and call.args:
                 self._depending(call.args[0])
             if item.optional_vars is not None:
                 self.target(item.optional_vars, Assigned(call, self.scope.here()))
         start = self.scope.time
-        if any(isinstance(item.context_expr, ast.Call) and leaf(item.context_expr.func) == "suppress" for item in node.items):
+        if suppressed:
             return self.try_(caught(node.body))
         live = self.block(node.body[:used])
         if tape or stopped:
@@ -316,7 +326,7 @@ class Walk:
 
     def function(self, node: Any) -> None:
         rows = self.scope.module.nonlocal_rows
-        if rows and any(node.lineno <= row <= node.end_lineno for row in rows):
+        if rows and within(rows, node.lineno, node.end_lineno):
             self.scope.shared |= declared(node, ast.Nonlocal)
         for decorator in node.decorator_list:
             self.note(decorator)
@@ -337,28 +347,29 @@ class Walk:
     # Simple statements
 
     def expression(self, node: ast.Expr) -> None:
-        value = node.value
-        if type(value) is ast.Constant:  # a docstring
+        value: Any = node.value
+        kind = type(value)
+        if kind is CONSTANT:  # a docstring
             return
         self.note(value)
         self.scope.module.discarded.add(value)
-        if isinstance(value, (ast.Yield, ast.YieldFrom)):
+        if kind in _YIELDING:
             self.scope.yields.append((value, self.scope.time))
-        if not isinstance(value, ast.Call):
+        if kind is not CALL:
             return
-        name = leaf(value.func)
+        name, of_object = leaf(value.func), type(value.func) is ATTRIBUTE
         if name in ASSERTIONS:
             self.assume(value, True)
         elif name == "setattr" and (attribute := attribute_set(value)) is not None:
             self.target(attribute, Assigned(value.args[2], self.scope.here()))
         elif (written := output(value)) is not None:
             self._overwritten(written, value)
-        elif name in CHANGING and isinstance(value.func, ast.Attribute):
+        elif of_object and name in CHANGING:
             self._changed_by(value)
-        elif name.startswith("assign") and isinstance(value.func, ast.Attribute):
+        elif of_object and name.startswith("assign"):
             self._assigned_to(value.func, value)
         else:
-            if isinstance(value.func, ast.Attribute) and isinstance(value.func.value, ast.Name):
+            if of_object and type(value.func.value) is NAME:
                 self._own_method(value.func.value.id, name)
             self._handed(value)
 
@@ -431,16 +442,16 @@ class Walk:
         self.note(value)
         binding, kind = Assigned(value, self.scope.here()), type(value)
         views: list[str] = []
-        if kind is ast.Lambda:
+        if kind is LAMBDA:
             value.named = True
         elif kind in _SHARING:
             views = shared(value)
             if (call := popped(value)) is not None:
                 self._changed_by(call)
-            elif kind is ast.Call and type(value.func) is ast.Name:
+            elif kind is CALL and type(value.func) is NAME:
                 self._lent(value, value.func.id)
         for target in node.targets:
-            if type(target) is ast.Name:
+            if type(target) is NAME:
                 self.bind(target.id, binding)
                 if kind in _NAMING:
                     copy(self.copies, target.id, copied(value))
@@ -459,7 +470,7 @@ class Walk:
             self.target(node.target, Assigned(node.value, self.scope.here()))
 
     def augmented(self, node: ast.AugAssign) -> None:
-        combined = getattr(node, "combined", None)
+        combined = node.__dict__.get("combined")
         if combined is None:  # one expression for all walks of this statement
             before = ast.copy_location(loaded(node.target), node.target)
             combined = node.combined = ast.copy_location(ast.BinOp(before, node.op, node.value), node)
@@ -477,20 +488,22 @@ class Walk:
             self._shown(path, binding)
 
     def target(self, node: ast.expr, binding: Binding) -> None:
-        if isinstance(node, (ast.Tuple, ast.List)):
+        kind = type(node)
+        if kind in SEQUENCES:
             self._unpack(node, binding)
             return
-        if isinstance(node, ast.Starred):
+        if kind is STARRED:
             node = node.value
-        owner = path_of(node.value) if isinstance(node, (ast.Subscript, ast.Attribute)) else None
+            kind = type(node)
+        owner = path_of(node.value) if kind is SUBSCRIPT or kind is ATTRIBUTE else None
         aliases = self._aliases(owner) if owner is not None else []  # as they are before the store
-        if isinstance(node, ast.Subscript) and owner is not None and (held := self._held(owner)) is not None:
+        if kind is SUBSCRIPT and owner is not None and (held := self._held(owner)) is not None:
             key = written_key(node.slice)
             self._change(owner, lambda held: Stored(held, key, binding), held)
             whole = viewed(held)
             if whole is not None and (under := self._held(whole)) is not None:  # `row = table[i]; row[j] = x`
                 self._change(whole, lambda held: Stored(held, None, binding), under)
-        path = f"{owner}.{node.attr}" if owner and isinstance(node, ast.Attribute) else path_of(node)
+        path = f"{owner}.{node.attr}" if owner and kind is ATTRIBUTE else path_of(node)
         if path is not None:
             self.bind(path, binding)
             for alias, surely in aliases:
@@ -530,9 +543,9 @@ class Walk:
         return found
 
     def _unpack(self, node: Any, binding: Binding) -> None:
-        values = binding.node.elts if isinstance(binding, Assigned) and isinstance(binding.node, (ast.Tuple, ast.List)) else None
+        values = binding.node.elts if isinstance(binding, Assigned) and type(binding.node) in SEQUENCES else None
         starred = next((i for i, e in enumerate(node.elts) if isinstance(e, ast.Starred)), None)
-        if values is not None and (starred is not None or len(values) != len(node.elts) or any(isinstance(v, ast.Starred) for v in values)):
+        if values is not None and (starred is not None or len(values) != len(node.elts) or any([type(v) is STARRED for v in values])):
             values = None
         for index, element in enumerate(node.elts):
             if values is not None:
@@ -575,21 +588,7 @@ class Walk:
             self.bind(name, self.scope.module.scope.shared_binding(name) if outside else Fixed(Value(kind="unknown")))
 
 
-def _merge(options: list[Binding | None], base: Binding | None) -> Binding | None:
-    """The join of one name's bindings; a name that was only refined in every branch is what it was before."""
-    found = []
-    for option in options:
-        if option is not None and option not in found:
-            found.append(option)
-    if len(found) <= 1:
-        return found[0] if found else None
-    stripped = {id(unrefined(option)) for option in found}
-    if len(stripped) == 1 and base is not None and id(unrefined(base)) in stripped:
-        return base
-    return Joined(found)
-
-
-_HANDLERS: dict[type, Callable[[Walk, Any], Any]] = {
+_HANDLERS: Final[dict[type, Callable[[Walk, Any], Any]]] = {
     ast.Expr: Walk.expression, ast.Assign: Walk.assign, ast.AnnAssign: Walk.annotated, ast.AugAssign: Walk.augmented,
     ast.If: Walk.if_, ast.For: Walk.for_, ast.AsyncFor: Walk.for_, ast.While: Walk.while_, ast.With: Walk.with_,
     ast.AsyncWith: Walk.with_, ast.Try: Walk.try_, ast.Match: Walk.match_, ast.FunctionDef: Walk.function,

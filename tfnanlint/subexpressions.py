@@ -7,39 +7,43 @@ comprehension know its targets.
 from __future__ import annotations
 
 import ast
-from typing import Any, Iterator
+from typing import Any, Final, Iterator
 
 from tfnanlint.aliases import place_of
 from tfnanlint.assumptions import Assumptions
 from tfnanlint.calls import Function, Recast, defaults_of
 from tfnanlint.conditions import leaf
-from tfnanlint.nodes import LEAVES, parts_of
+from tfnanlint.nodes import CALL, LAMBDA, LEAVES, parts_of
 from tfnanlint.scopes import Assigned, Binding, Element, Iterated, Parameter, Point
 
 
 class Subexpressions(Assumptions):
     """The part of the interpreter that goes from an expression to its parts."""
 
-    def parts(self, node: ast.AST, point: Point) -> list[tuple[ast.AST, Point]]:
+    def parts(self, node: Any, point: Point) -> list[tuple[ast.AST, Point]]:
         """The direct parts of an expression at a point, in the order of the text."""
-        if isinstance(node, ast.Call):
+        kind = type(node)
+        if kind is CALL:
             if len(node.args) >= 3 and leaf(node.func) == "cond":
                 return list(self._of_cond(node, point))
             filled = self._filled(node, point)
             return [(part, point) for part in parts_of(node)] if filled is None else filled
-        special = _SPECIAL.get(type(node))
+        special = _SPECIAL.get(kind)
         return [(part, point) for part in parts_of(node)] if special is None else list(special(self, node, point))
 
     def _filled(self, node: ast.Call, point: Point) -> list[tuple[ast.AST, Point]] | None:
         """The parts of `tf.map_fn(lambda t: ..., x)`, `map(lambda t: ..., xs)` and `Lambda(lambda t: ...)(x)`, in which what a lambda gets is
         written beside it; None for all other calls."""
         whole, bindings = node, list[Binding]()
-        if isinstance(node.func, ast.Call) and leaf(node.func.func) == "Lambda" and len(node.args) == 1:
-            whole, bindings = node.func, [Recast(Assigned(node.args[0], point), point.module)]
-        elif len(node.args) > 1 and isinstance(node.args[0], ast.Lambda) and self._goes_through(node, point):
-            bindings = [Iterated(Assigned(one, point)) for one in node.args[1:]]
+        args = node.args
+        if len(args) == 1 and type(node.func) is CALL and leaf(node.func.func) == "Lambda":
+            whole, bindings = node.func, [Recast(Assigned(args[0], point), point.module)]
+        elif len(args) > 1 and type(args[0]) is LAMBDA and self._goes_through(node, point):
+            bindings = [Iterated(Assigned(one, point)) for one in args[1:]]
+        else:
+            return None
         function = whole.args[0] if whole.args else None
-        if not bindings or not isinstance(function, ast.Lambda) or len(function.args.args) != len(bindings):
+        if not isinstance(function, ast.Lambda) or len(function.args.args) != len(bindings):
             return None
         if any(isinstance(one, ast.Starred) for one in node.args):
             return None
@@ -89,17 +93,18 @@ class Subexpressions(Assumptions):
 
     def calls_in(self, expression: ast.AST, name: str, point: Point) -> Iterator[tuple[ast.Call, Point]]:
         """The calls inside an expression whose callee ends in `name`, each with the point where it stands."""
-        stack = [(expression, point)]
+        stack: list[tuple[Any, Point]] = [(expression, point)]
         while stack:
             node, here = stack.pop()
-            if type(node) in LEAVES:
+            kind = type(node)
+            if kind in LEAVES:
                 continue
-            if isinstance(node, ast.Call) and leaf(node.func) == name:
+            if kind is CALL and leaf(node.func) == name:
                 yield node, here
             parts = self.parts(node, here)
             stack += reversed(parts)
-            inner = node.func if isinstance(node, ast.Call) else None
-            if isinstance(inner, ast.Call) and leaf(inner.func) == name and all(part is not inner for part, _ in parts):
+            inner = node.func if kind is CALL else None
+            if type(inner) is CALL and leaf(inner.func) == name and all(part is not inner for part, _ in parts):
                 yield inner, here  # the layer that is called, of whose lambda the parts are
 
     def within(self, node: ast.Lambda, point: Point) -> Point:
@@ -135,7 +140,7 @@ def _bind(target: ast.expr, binding: Binding, over: dict[str, Binding]) -> None:
             _bind(one, Element(binding, place_of(index, starred, len(target.elts))), over)
 
 
-_SPECIAL: dict[type, Any] = {
+_SPECIAL: Final[dict[type, Any]] = {
     ast.NamedExpr: Subexpressions._of_walrus, ast.IfExp: Subexpressions._chosen, ast.BoolOp: Subexpressions._tested,
     ast.Lambda: Subexpressions._of_lambda, ast.ListComp: Subexpressions._comprehended, ast.SetComp: Subexpressions._comprehended,
     ast.GeneratorExp: Subexpressions._comprehended, ast.DictComp: Subexpressions._comprehended,
