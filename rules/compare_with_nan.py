@@ -40,7 +40,9 @@ def check(subject, *rest) -> Iterator[Finding]:
 
 def judged(site: Site, equal: bool, identity: bool, here: Context) -> Iterator[Finding]:
     for param, other in (("x", "y"), ("y", "x")):
-        if param not in site.args or other not in site.args or not is_nan(site, other, here) or is_nan(site, param, here):
+        if param not in site.args or other not in site.args or isinstance(site.args[param], ast.Constant):
+            continue  # what is written there is a number, a text or None, and its comparison Python's own
+        if not is_nan(site, other, here) or is_nan(site, param, here):
             continue
         kind = site.value(param).kind
         if kind in FOREIGN or identity and kind != "tensor":

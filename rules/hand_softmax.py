@@ -28,6 +28,8 @@ MASK = "mask the scores instead: tf.nn.softmax(tf.where(mask, scores, scores.dty
 
 @rule("TFN306", "hand-softmax", on="tf.divide tf.math.divide_no_nan", needs="exp( exp) exp, exponential", over="TFN101 TFN102 TFN106")
 def check(quotient: Site, here: Context) -> Iterator[Finding]:
+    if not quotient.may_be_made_by("x", "tf.exp", "tf.multiply"):
+        return
     exp, masked = numerator(here.widest(quotient.value("x")), here)
     if exp is None:
         return

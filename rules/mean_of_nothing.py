@@ -40,10 +40,10 @@ RESULTS = {"tf.reduce_mean": "of nothing the mean is 0 / 0, NaN", "tf.reduce_max
 @rule("TFN107", "mean-of-nothing", on="tf.reduce_mean tf.reduce_max tf.reduce_min",
       needs="boolean_mask dynamic_partition gather", silent="MAY/NO MAY/UNKNOWN MAY/YES")
 def check(reduction: Site, here: Context) -> Iterator[Finding]:
-    x = reduction.value("x")
     axis = reduction.const("axis")
     if isinstance(axis, int) and axis != 0:
         return  # a filter may leave nothing of its own axis, which is the first
+    x = reduction.value("x")
     filters = filtered(x) if here.numeric(x) and x.dtype not in ("uint8", "int16", "int8") else None
     if filters is None or asked(reduction, filters, here):
         return
