@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Callable, Iterator
 
 from tfnanlint.calls import Function
 from tfnanlint.conditions import leaf
+from tfnanlint.endings import endings_of
 from tfnanlint.nodes import nodes_in
 from tfnanlint.scopes import Fixed, Point, Scope
 from tfnanlint.site import Site, made_by
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 LOGARITHMS = frozenset(("tf.math.log", "tf.math.log1p", "ops.log2", "ops.log10"))
 _INFINITE = frozenset((*LOGARITHMS, "tf.divide", "tf.math.reciprocal", "tf.sqrt", "tf.negative"))
+# What makes other numbers of those that it is given.
+_ENDING = frozenset("reduce_sum reduce_mean reduce_max reduce_min exp log sqrt square abs cast maximum minimum clip_by_value pow add subtract divide".split())
 
 Factor = tuple[Site, str, bool]  # a product, its parameter, and whether the negative arrives there
 
@@ -39,6 +42,8 @@ class Factors:
         """The products with what a site gives as a factor, in the body in which the site stands, in the functions that get its result as
         an argument, and in the body that it is returned to. With `masked` only those whose other factor is a mask."""
         scope = site.point.scope
+        if self._goes_elsewhere(site):
+            return
         yield from self._in(scope, site, masked)
         for call, function in self._handed[scope]:
             if any(site.node is node for argument in call.args for node in nodes_in(argument)):
@@ -76,6 +81,23 @@ class Factors:
             self._handed[scope] = [(node, binding.value(self.interpreter).obj) for node, binding in called
                                    if isinstance(binding, Fixed) and _multiplies(binding.value(self.interpreter).obj)]
         return self._products[scope]
+
+    def _goes_elsewhere(self, site: Site) -> bool:
+        """Whether every way of what a site gives leads at once into a sum, a comparison or the like, as the text tells: no factor then."""
+        point = site.point
+        return (point.over is None and hasattr(site.node, "lineno")
+                and endings_of(point.scope, point.scope.module).only_straight(site.node, self._no_product))
+
+    def _no_product(self, above: list[tuple[ast.AST, ast.AST]]) -> bool:
+        """Whether an expression is part of something that is neither a product nor hands it on."""
+        for outer, _ in reversed(above):
+            if isinstance(outer, ast.BinOp):
+                return not isinstance(outer.op, ast.Mult)
+            if isinstance(outer, ast.Call):
+                return leaf(outer.func) in _ENDING
+            if not (isinstance(outer, ast.UnaryOp) and isinstance(outer.op, ast.USub)):
+                return isinstance(outer, ast.Compare)
+        return False
 
     def _callers(self, site: Site) -> list[Scope]:
         """The bodies that call the function which returns what a site gives, and nothing else."""
