@@ -123,6 +123,11 @@ class Masks:
                         self._positive[scope].add(made.node)
         return root.node in self._positive[scope]
 
+    @property
+    def conditional(self) -> bool:
+        """Whether the file may hold a `tf.cond`, as its text tells: else `passed_over` need not be asked."""
+        return bool(self._rows_of(_COND_WORDS))
+
     def passed_over(self, site: Site, around: list[ast.AST]) -> bool:
         """Whether a later `tf.cond` alone reads what a site gave, and only where that is inside its domain. It was computed all the
         same, so that its gradient is 0 times infinity. `around` is what stands around the site, innermost first."""

@@ -211,7 +211,8 @@ class Context:
         """Whether a later choice replaces what a site gives outside its domain and no gradient flows back from it."""
         masked = self.masked(site)
         if masked is None:
-            return site.differentiated is Differentiated.NO and self.masks.passed_over(site, self.around(site.node))
+            return (self.masks.conditional and site.differentiated is Differentiated.NO
+                    and self.masks.passed_over(site, self.around(site.node)))
         if masked.choice.op.name not in CLIPS:
             return masked.cut or site.differentiated is Differentiated.NO or of_labels(site)
         if site.op.name == "tf.divide":  # a clip cuts Inf off, not the NaN of 0 / 0
