@@ -30,11 +30,11 @@ MASK = "mask the scores instead: tf.nn.softmax(tf.where(mask, scores, scores.dty
 def check(quotient: Site, here: Context) -> Iterator[Finding]:
     if not quotient.may_be_made_by("x", "tf.exp", "tf.multiply"):
         return
-    exp, masked = numerator(here.widest(quotient.value("x")), here)
-    if exp is None:
-        return
     total, guard, axis = denominator(quotient)
-    if total is None or not here.same(total.value("x"), quotient.value("x")):
+    if total is None:
+        return
+    exp, masked = numerator(here.widest(quotient.value("x")), here)
+    if exp is None or not here.same(total.value("x"), quotient.value("x")):
         return
     x = exp.value("x")
     if shifted_by_maximum(x) or tame(x) or on_a_grid(x):
