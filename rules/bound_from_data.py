@@ -32,6 +32,8 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
 
 
 def clipped(clip: Site, here: Context) -> Iterator[Finding]:
+    if not (clip.may_be_made_by("clip_value_min", "tf.reduce_min") or clip.may_be_made_by("clip_value_max", "tf.reduce_max")):
+        return
     y = clip.value("x")
     if own(clip.value("clip_value_min"), y, "tf.reduce_min", here) and own(clip.value("clip_value_max"), y, "tf.reduce_max", here):
         fixes = here.rewrite(clip, "{y}", title="drop the bounds, which never act", claim=Claim.EQUAL, y=clip.args["x"])
@@ -51,8 +53,10 @@ def limited(site: Site, here: Context) -> Iterator[Finding]:
     """minimum(y, reduce_max(y)) and maximum(y, reduce_min(y)) are y."""
     reduction = "tf.reduce_max" if site.op.name == "tf.minimum" else "tf.reduce_min"
     for param, other in (("x", "y"), ("y", "x")):
+        if not site.given(other) or not site.may_be_made_by(other, reduction):
+            continue
         y = site.value(param)
-        if site.given(other) and own(site.value(other), y, reduction, here):
+        if own(site.value(other), y, reduction, here):
             fixes = here.rewrite(site, "{y}", title="drop the bound, which never acts", claim=Claim.EQUAL, y=site.args[param])
             side = "maximum" if reduction == "tf.reduce_max" else "minimum"
             yield here.finding(site, param, f"the bound is the {side} of the values themselves: it guards nothing{better(y)}",

@@ -22,8 +22,9 @@ NAMES = frozenset(("np.nan", "np.NaN", "np.NAN", "math.nan", "tnp.nan", "ops.nan
 EQUAL = (ast.Eq, ast.Is)
 UNEQUAL = (ast.NotEq, ast.IsNot)
 # What NaN is written with; other ops make it of another NaN only.
-MAKERS = (*CASTS, "builtins.float", "tf.constant", "tf.convert_to_tensor", "tf.fill", "ops.full", "ops.full_like", "tf.negative", "tf.add",
-          "tf.multiply", "np.array", "np.float16", "np.float32", "np.float64", "tnp.array")
+MAKERS = frozenset(("builtins.float", "tf.constant", "tf.convert_to_tensor", "tf.fill", "ops.full", "ops.full_like", "np.array", "np.float16",
+                    "np.float32", "np.float64", "tnp.array"))
+KEEPERS = frozenset((*CASTS, "tf.negative", "tf.add", "tf.multiply"))
 FOREIGN = ("array", "number", "string", "sequence", "dict", "none")
 
 
@@ -40,7 +41,9 @@ def check(subject, *rest) -> Iterator[Finding]:
 
 def judged(site: Site, equal: bool, identity: bool, here: Context) -> Iterator[Finding]:
     for param, other in (("x", "y"), ("y", "x")):
-        if param not in site.args or other not in site.args or not is_nan(site, other, here) or is_nan(site, param, here):
+        if param not in site.args or other not in site.args or isinstance(site.args[param], ast.Constant):
+            continue  # what is written there is a number, a text or None, and its comparison Python's own
+        if not is_nan(site, other, here) or is_nan(site, param, here):
             continue
         kind = site.value(param).kind
         if kind in FOREIGN or identity and kind != "tensor":
@@ -64,7 +67,7 @@ def is_nan(site: Site, param: str, here: Context) -> bool:
     node = site.args[param]
     if isinstance(node, (ast.Name, ast.Attribute)) and here.name(node, site.point) in NAMES:
         return True
-    if isinstance(node, ast.Constant) or not site.may_be_made_by(param, *MAKERS):
+    if not here.may_stem(site, param, MAKERS, KEEPERS):
         return False
     value = site.value(param)
     return value.nan and value.lo > value.hi

@@ -29,8 +29,8 @@ NEAR = 0.01  # next to 1, numbers below lose two digits and more
 @rule("TFN308", "expm1", on="tf.subtract", needs="exp( exp) exp, exponential", silent="MAY/YES")
 def check(minus: Site, here: Context) -> Iterator[Finding]:
     for param, other, sign in (("x", "y", ""), ("y", "x", "-")):
-        maker = minus.maker(param)
-        if not minus.may_be_made_by(param, "tf.exp") or maker is None and not isinstance(minus.args.get(other), ast.Constant):
+        maker, less = minus.maker(param), minus.args.get(other)
+        if maker is not None and maker.name != "tf.exp" or maker is None and not (isinstance(less, ast.Constant) and less.value == 1):
             continue
         one = minus.value(other)
         exp = exponential_of(minus.value(param)) if one.exact and one.lo == 1 else None

@@ -39,6 +39,8 @@ def check(module: object, here: Context) -> Iterator[Finding]:
 
 
 def judged(site: Site, here: Context) -> Iterator[Finding]:
+    if not may_overflow(site):
+        return
     x = site.value("x")
     if x.dtype != "float16" or not many(site, x):
         return
@@ -50,6 +52,12 @@ def judged(site: Site, here: Context) -> Iterator[Finding]:
     yield here.finding(site, "x", f"{SUMS[site.op.name]} in float16: it is infinite beyond 65504"
                        + (", and so is the count: the mean becomes NaN" if site.op.name == "tf.reduce_mean" else ""),
                        Certainty.MAY, fixes, help="" if fixes else "cast to tf.float32 before it is added up")
+
+
+def may_overflow(site: Site) -> bool:
+    """`many` as far as names tell."""
+    return (site.op.name in SQUARES or not site.given("axis") or site.may_be_made_by("x", "tf.square", "tf.exp")
+            or site.value("axis").kind == "none")
 
 
 def many(site: Site, x: Value) -> bool:

@@ -115,7 +115,7 @@ def root_of(value: Value) -> Site | None:
 
 def maximum(site: Site) -> Guard | None:
     for param, other in (("x", "y"), ("y", "x")):
-        root = root_of(site.value(param))
+        root = root_of(site.value(param)) if site.may_be_made_by(param, *ROOTS) else None
         if root is not None and positive(site.value(other)):
             return Guard([root], site.node, True)
     return None

@@ -22,6 +22,8 @@ from tfnanlint.api import Certainty, Claim, Context, Finding, Iterator, Site, ar
 @rule("TFN309", "half-exp", on="tf.sqrt K.sqrt tf.math.rsqrt tf.pow", needs="exp( exp) exp, exponential",
       over="TFN102 TFN104 TFN106 TFN202 TFN204 TFN206")
 def check(root: Site, here: Context) -> Iterator[Finding]:
+    if not root.may_be_made_by(root.op.main, "tf.exp"):
+        return
     exp = exponential_of(root.value(root.op.main))
     if exp is None or tame(exp.value("x")):
         return

@@ -28,11 +28,13 @@ MASK = "mask the scores instead: tf.nn.softmax(tf.where(mask, scores, scores.dty
 
 @rule("TFN306", "hand-softmax", on="tf.divide tf.math.divide_no_nan", needs="exp( exp) exp, exponential", over="TFN101 TFN102 TFN106")
 def check(quotient: Site, here: Context) -> Iterator[Finding]:
-    exp, masked = numerator(here.widest(quotient.value("x")), here)
-    if exp is None:
+    if not quotient.may_be_made_by("x", "tf.exp", "tf.multiply"):
         return
     total, guard, axis = denominator(quotient)
-    if total is None or not here.same(total.value("x"), quotient.value("x")):
+    if total is None:
+        return
+    exp, masked = numerator(here.widest(quotient.value("x")), here)
+    if exp is None or not here.same(total.value("x"), quotient.value("x")):
         return
     x = exp.value("x")
     if shifted_by_maximum(x) or tame(x) or on_a_grid(x):

@@ -30,6 +30,7 @@ ELEMENTWISE = frozenset(
     "tf.minimum tf.clip_by_value tf.math.squared_difference tf.nn.softmax tf.sigmoid tf.tanh tf.nn.relu tf.where "
     "tf.nn.sparse_softmax_cross_entropy_with_logits tf.nn.softmax_cross_entropy_with_logits "
     "tf.nn.sigmoid_cross_entropy_with_logits".split())
+CHOOSING = frozenset((*FILTERS, *PICKS))
 # A condition that asks for the number of elements, in any of its spellings.
 ASKS = re.compile(r"size|shape|any|count|len|num|empty|sum|rank|> *0|>= *1|!= *0")
 CONDITIONALS = ("cond", "case", "switch", "smart_cond", "where")
@@ -40,10 +41,12 @@ RESULTS = {"tf.reduce_mean": "of nothing the mean is 0 / 0, NaN", "tf.reduce_max
 @rule("TFN107", "mean-of-nothing", on="tf.reduce_mean tf.reduce_max tf.reduce_min",
       needs="boolean_mask dynamic_partition gather", silent="MAY/NO MAY/UNKNOWN MAY/YES")
 def check(reduction: Site, here: Context) -> Iterator[Finding]:
-    x = reduction.value("x")
     axis = reduction.const("axis")
     if isinstance(axis, int) and axis != 0:
         return  # a filter may leave nothing of its own axis, which is the first
+    if not here.may_stem(reduction, "x", CHOOSING, ELEMENTWISE):
+        return
+    x = reduction.value("x")
     filters = filtered(x) if here.numeric(x) and x.dtype not in ("uint8", "int16", "int8") else None
     if filters is None or asked(reduction, filters, here):
         return

@@ -62,6 +62,8 @@ def tested(choice: Site, here: Context) -> tuple[Value | None, str]:
     """The value that is tested for NaN and kept where it has none, and the test's name."""
     if choice.op.name == "ops.nan_to_num":
         return choice.value("x"), choice.op.name
+    if not may_test(choice):
+        return None, ""
     test = choice.value("condition")
     inverted = here.made_by(test, "tf.logical_not")
     site = here.made_by(inverted.value("x") if inverted is not None else test, *TESTS, "tf.not_equal")
@@ -73,6 +75,14 @@ def tested(choice: Site, here: Context) -> tuple[Value | None, str]:
         if choice.given(param) and here.same(plain(choice.value(param)), plain(site.value("x"))):
             return choice.value(param), site.op.name
     return None, ""
+
+
+def may_test(choice: Site) -> bool:
+    """Whether a condition may be a test for NaN, as far as its text tells: `x > 0` is none."""
+    node = choice.args.get("condition")
+    if isinstance(node, ast.Compare):
+        return len(node.ops) == 1 and isinstance(node.ops[0], ast.NotEq)
+    return choice.may_be_made_by("condition", *TESTS, "tf.not_equal", "tf.logical_not")
 
 
 def infinite_only(kept: Value, here: Context) -> bool:

@@ -37,8 +37,10 @@ EUCLIDEAN = (None, "euclidean", "fro", 2)
 @rule("TFN201", "norm-gradient-at-zero", on="tf.norm tf.math.reduce_euclidean_norm tf.linalg.normalize",
       default="MUST MAY UNKNOWN", silent="MAY/UNKNOWN MAY/YES/XLA UNKNOWN/YES/XLA UNKNOWN/YES/DOUBTFUL")
 def check(norm: Site, here: Context) -> Iterator[Finding]:
+    if safe_order(norm):
+        return
     x = norm.value("x")
-    if safe_order(norm) or not here.numeric(x) or not can_vanish(norm) or norm.differentiated is Differentiated.NO:
+    if not here.numeric(x) or not can_vanish(norm) or norm.differentiated is Differentiated.NO:
         return
     if not x.known and norm.differentiated is not Differentiated.YES or not x.exact and truth_only(x, norm.point):
         return

@@ -22,13 +22,15 @@ https://www.tensorflow.org/api_docs/python/tf/nn/softmax
 
 from __future__ import annotations
 
-from tfnanlint.api import INF, Any, Certainty, Claim, Context, Finding, Fix, Iterator, Note, Site, Value, absorbed, ast, evidence, plain, rule
+from tfnanlint.api import CASTS, INF, Any, Certainty, Claim, Context, Finding, Fix, Iterator, Note, Site, Value, absorbed, ast, evidence, plain, rule
 
 # Ops in the origin of a mask that leaves an entry open in every row.
 OPEN = frozenset(("tf.linalg.band_part", "tf.math.top_k", "tf.nn.top_k", "tf.reduce_max", "tf.sort", "tf.eye", "tf.argmax", "np.tril",
                   "np.triu", "tnp.tril", "ops.tril", "tf.math.cumsum", "tf.one_hot", "np.eye", "ops.top_k"))
 PRODUCT = "a mask times infinity is NaN wherever the mask is 0: 0 * inf"
 CHOOSE = "choose with tf.where(mask, scores, scores.dtype.min) instead of multiplying"
+MASKING = frozenset(("tf.where", "tf.multiply"))
+SUMS = frozenset(("tf.add", "tf.subtract"))
 HANDED = ("tf.where", "tf.add", "tf.multiply", "tf.subtract")
 
 
@@ -39,6 +41,8 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
         yield from multiplied(site, here)
         return
     param = "logits" if site.given("logits") else "x"
+    if not here.may_stem(site, param, MASKING, SUMS):
+        return
     masked = mask_of(site.value(param))
     if masked is None:
         return
@@ -56,9 +60,10 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
 def multiplied(times: Site, here: Context) -> Iterator[Finding]:
     """(1 - mask) * -inf, whatever it is added to."""
     for c, m in (("x", "y"), ("y", "x")):
+        if not times.may_be_made_by(m, *evidence.MASKS, *CASTS) or not infinite(times.value(c)):
+            continue
         mask = times.value(m)
-        if (infinite(times.value(c)) and mask.zero and mask.kind not in ("number", "array") and evidence.from_mask(plain(mask))
-                and not patched(times, here)):
+        if mask.zero and mask.kind not in ("number", "array") and evidence.from_mask(plain(mask)) and not patched(times, here):
             yield here.finding(times, m, PRODUCT, Certainty.MUST, help=CHOOSE)
 
 

@@ -19,6 +19,7 @@ from tfnanlint.site import Site, made_by, same
 from tfnanlint.values import INF, NUMERIC_KINDS, Note, Value
 
 SUMS = ("tf.reduce_sum", "tf.math.count_nonzero", "method.sum")
+MASKS = ("tf.subtract", "tf.cast", "tf.sequence_mask", "tf.one_hot")
 _INSIDE = ("tf.sqrt", "K.sqrt", "tf.square", "tf.pow", "tf.reduce_prod", "tf.math.l2_normalize")  # 0 where what they are given is
 _POWERS = ("tf.pow", "math.pow")
 _EXTREMES = ("tf.reduce_max", "tf.reduce_min")
@@ -325,7 +326,7 @@ def _lifted(value: Value) -> bool:
 
 def from_mask(value: Value) -> bool:
     """`1.0 - mask`, a mask that was cast, or one that is known to lie within 0 and 1 and was tested or counted."""
-    site = made_by(value, "tf.subtract", "tf.cast", "tf.sequence_mask", "tf.one_hot")
+    site = made_by(value, *MASKS)
     return site is not None and (site.op.name != "tf.subtract" or site.value("x").exact)
 
 

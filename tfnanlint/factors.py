@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Any, Callable, Final, Iterator
 
 from tfnanlint.calls import Function
 from tfnanlint.conditions import leaf
+from tfnanlint.endings import endings_of
 from tfnanlint.nodes import BIN_OP, CALL, NAME, nodes_in
+from tfnanlint.ops import CASTS
 from tfnanlint.scopes import Fixed, Point, Scope
 from tfnanlint.site import Site, made_by
+from tfnanlint.stems import may_stem
 from tfnanlint.values import Value
 
 if TYPE_CHECKING:
@@ -18,7 +21,11 @@ if TYPE_CHECKING:
 
 LOGARITHMS = frozenset(("tf.math.log", "tf.math.log1p", "ops.log2", "ops.log10"))
 _COMPUTING: Final = frozenset((ast.BinOp, ast.Call))
+_CASTS = frozenset(CASTS)
+_SIGNS = frozenset(("tf.negative",))
 _INFINITE = frozenset((*LOGARITHMS, "tf.divide", "tf.math.reciprocal", "tf.sqrt", "tf.negative"))
+# What makes other numbers of those that it is given.
+_ENDING = frozenset("reduce_sum reduce_mean reduce_max reduce_min exp log sqrt square abs cast maximum minimum clip_by_value pow add subtract divide".split())
 
 Factor = tuple[Site, str, bool]  # a product, its parameter, and whether the negative arrives there
 
@@ -49,18 +56,31 @@ class Factors:
 
     def _in(self, scope: Scope, site: Site, masked: bool) -> list[Factor]:
         name = site.op.name
-        if (scope, name, masked) not in self._found:
-            found = self._found[scope, name, masked] = {}
-            for times in self.products_of(scope):
-                self.interpreter.steps = 0
-                for param, other in (("x", "y"), ("y", "x")):
-                    if not times.may_be_made_by(param, name, "tf.negative") or masked and not self._is_mask(times, other):
-                        continue
-                    for made, negated in _made(times.value(param), name):
-                        product = self.interpreter.site(times.node, times.point)
-                        if product is not None:
-                            found.setdefault(made.node, []).append((product, param, negated))
-        return self._found[scope, name, masked].get(site.node, [])
+        found = self._found.get((scope, name, masked))
+        if found is None:
+            possible = self._possible(scope, name, masked)
+            if possible and self._goes_elsewhere(site):
+                return []  # another site may be a factor
+            found = self._found[scope, name, masked] = self._factors(possible, name, masked)
+        return found.get(site.node, [])
+
+    def _possible(self, scope: Scope, name: str, masked: bool) -> list[tuple[Site, str, str]]:
+        """The products in a body with the parameters at which, as far as the text tells, what an op gives may arrive, and a mask at the other."""
+        made = frozenset((name,))
+        return [(times, param, other) for times in self.products_of(scope) for param, other in (("x", "y"), ("y", "x"))
+                if may_stem(self.interpreter, times, param, made, _SIGNS) and (not masked or may_stem(self.interpreter, times, other, _CASTS))]
+
+    def _factors(self, possible: list[tuple[Site, str, str]], name: str, masked: bool) -> dict[ast.AST, list[Factor]]:
+        found: dict[ast.AST, list[Factor]] = {}
+        for times, param, other in possible:
+            self.interpreter.steps = 0
+            if masked and not self._is_mask(times, other):
+                continue
+            for made, negated in _made(times.value(param), name):
+                product = self.interpreter.site(times.node, times.point)
+                if product is not None:
+                    found.setdefault(made.node, []).append((product, param, negated))
+        return found
 
     def products_of(self, scope: Scope) -> list[Site]:
         """The products in a body of which a factor may be of some interest, as far as its text tells."""
@@ -81,6 +101,23 @@ class Factors:
             self._handed[scope] = [(node, binding.value(self.interpreter).obj) for node, binding in called
                                    if isinstance(binding, Fixed) and _multiplies(binding.value(self.interpreter).obj)]
         return self._products[scope]
+
+    def _goes_elsewhere(self, site: Site) -> bool:
+        """Whether every way of what a site gives leads at once into a sum, a comparison or the like, as the text tells: no factor then."""
+        point = site.point
+        return (point.over is None and hasattr(site.node, "lineno")
+                and endings_of(point.scope, point.scope.module).only_straight(site.node, self._no_product))
+
+    def _no_product(self, above: list[tuple[ast.AST, ast.AST]]) -> bool:
+        """Whether an expression is part of something that is neither a product nor hands it on."""
+        for outer, _ in reversed(above):
+            if isinstance(outer, ast.BinOp):
+                return not isinstance(outer.op, ast.Mult)
+            if isinstance(outer, ast.Call):
+                return leaf(outer.func) in _ENDING
+            if not (isinstance(outer, ast.UnaryOp) and isinstance(outer.op, ast.USub)):
+                return isinstance(outer, ast.Compare)
+        return False
 
     def _callers(self, site: Site) -> list[Scope]:
         """The bodies that call the function which returns what a site gives, and nothing else."""

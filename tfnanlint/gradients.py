@@ -98,13 +98,11 @@ class Gradients:
 
     def of(self, site: Site, stopped: bool) -> Differentiated:
         """`stopped`: the site stands inside a call of stop_gradient."""
-        if self._drawn(site) or self._initial(site):
+        if stopped or site.library in _PLAIN or _replaced(site.point) or self._drawn(site) or self._initial(site):
             return Differentiated.NO
         if site.args and all(_rigid(site.value(param), site, self._smooth) for param in site.args) and not self._of_watched(site):
             return Differentiated.NO
         if self._only_shown(site) or self._of_examples(site):
-            return Differentiated.NO
-        if stopped or site.library in _PLAIN or _replaced(site.point):
             return Differentiated.NO
         if site.node in self.upstream:
             return Differentiated.YES

@@ -20,6 +20,7 @@ from tfnanlint.ops import CASTS
 from tfnanlint.ops.control import outcome
 from tfnanlint.scopes import Assigned, Point, Scope, unrefined
 from tfnanlint.site import Site, made_by, same
+from tfnanlint.stems import may_stem
 from tfnanlint.values import INF, Value, clamp, number, related
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ class Masks:
         if place not in self._searched:
             self._searched.add(place)
             for choice in self._choices(self._rows_of(_CLIP_WORDS, place if around else None), CLIPS):
-                for masked in clipped(choice):
+                for masked in clipped(choice, self.interpreter):
                     self._by_node.setdefault(masked.site.node, masked)
         return self._by_node.get(site.node)
 
@@ -121,6 +122,11 @@ class Masks:
                     if made is not None and _asks_positive(choice.value("condition"), made, test.truth) and _nowhere_else(made, choice):
                         self._positive[scope].add(made.node)
         return root.node in self._positive[scope]
+
+    @property
+    def conditional(self) -> bool:
+        """Whether the file may hold a `tf.cond`, as its text tells: else `passed_over` need not be asked."""
+        return bool(self._rows_of(_COND_WORDS))
 
     def passed_over(self, site: Site, around: list[ast.AST]) -> bool:
         """Whether a later `tf.cond` alone reads what a site gave, and only where that is inside its domain. It was computed all the
@@ -230,14 +236,16 @@ def _readers(assignment: ast.Assign, body: ast.AST) -> list[ast.Name]:
     return [node for node in read if again is None or node not in again.targets]
 
 
-def clipped(clip: Site) -> list[Masked]:
+def clipped(clip: Site, interpreter: Interpreter) -> list[Masked]:
     """The op applications whose infinite results a clip cuts off; `test` says nothing."""
     found: list[Masked] = []
     test = Test(None, True, clip.point)
     for param in _OPERANDS.get(clip.op.name, (clip.op.main,)):
-        if isinstance(clip.args.get(param), ast.Constant) or not clip.may_be_made_by(param, *_POLAR):
+        if not may_stem(interpreter, clip, param, _POLES, _BETWEEN):
             continue
         low, high = _limits(clip, param)
+        if not low and not high:
+            continue
         for site, side, cut in _poles(clip.value(param), 1, clip.value(param).dtype in _FLAT):
             if low and side <= 0 or high and side >= 0:
                 found += [Masked(clip, test, site, inner, where, cut, True, False) for inner, where in domains(site)
@@ -248,8 +256,9 @@ def clipped(clip: Site) -> list[Masked]:
 def _limits(clip: Site, param: str) -> tuple[bool, bool]:
     """Whether a clip bounds an operand below, and whether above."""
     if clip.op.name in _OPERANDS:
-        bound, whole = clip.value("y" if param == "x" else "x"), clip.value(param).dtype in _FLAT  # the level of an integer is a number
-        whole |= bound.known and not bound.inf  # nor is one that is never Inf, however large it may be
+        bound = clip.value("y" if param == "x" else "x")
+        # One that is never Inf is a number, however large it may be, and so is the level of an integer.
+        whole = bound.known and not bound.inf or clip.value(param).dtype in _FLAT
         low, high = bound.lo > -INF or whole, bound.hi < INF or whole
         return clip.op.name == "tf.maximum" and low, clip.op.name == "tf.minimum" and high
     if clip.op.name == "tf.clip_by_value":
@@ -268,7 +277,8 @@ _BRANCHES = frozenset(("tf.where", "K.switch"))
 # Comparisons that say of one side that it is not 0, by truth: (that side, whether the other may also be above 0).
 _POSITIVE = {True: {"tf.greater": [("x", True)], "tf.less": [("y", True)], "tf.not_equal": [("x", False), ("y", False)]},
              False: {"tf.less_equal": [("x", True)], "tf.greater_equal": [("y", True)], "tf.equal": [("x", False), ("y", False)]}}
-_POLAR = frozenset((*LOGARITHMS, *_QUOTIENTS, *CASTS, "tf.negative", "tf.multiply", "tf.add", "tf.subtract"))
+_POLES = frozenset((*LOGARITHMS, *_QUOTIENTS))
+_BETWEEN = frozenset((*CASTS, "tf.negative", "tf.multiply", "tf.add", "tf.subtract", "tf.math.floordiv"))  # what `_poles` looks through
 
 
 def _poles(value: Value, sign: int, cut: bool, depth: int = 4) -> Iterator[tuple[Site, int, bool]]:

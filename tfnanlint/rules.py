@@ -31,6 +31,7 @@ from tfnanlint.reach import Named, Naming, Outside, Reach, argument, fresh, stea
 from tfnanlint.scopes import Point, import_of
 from tfnanlint.site import Site, made_by, may_be_numpy, same
 from tfnanlint.source import Span, holds_tests
+from tfnanlint.stems import may_stem
 from tfnanlint.trace import trace
 from tfnanlint.values import FLOATS, Value, number_text, words
 
@@ -164,6 +165,11 @@ class Context:
         through ops that pick or move elements."""
         return made_by(value, *names, aligned=aligned)
 
+    def may_stem(self, site: Site, param: str, names: frozenset[str], through: frozenset[str]) -> bool:
+        """Whether an op among `names` may stand behind a parameter, with such between as are looked `through` or hand values on, as far
+        as the text tells; nothing is computed: ask it before `value`."""
+        return may_stem(self.interpreter, site, param, names, through)
+
     def same(self, a: Value, b: Value) -> bool:
         return same(a, b)
 
@@ -205,7 +211,8 @@ class Context:
         """Whether a later choice replaces what a site gives outside its domain and no gradient flows back from it."""
         masked = self.masked(site)
         if masked is None:
-            return site.differentiated is Differentiated.NO and self.masks.passed_over(site, self.around(site.node))
+            return (self.masks.conditional and site.differentiated is Differentiated.NO
+                    and self.masks.passed_over(site, self.around(site.node)))
         if masked.choice.op.name not in CLIPS:
             return masked.cut or site.differentiated is Differentiated.NO or of_labels(site)
         if site.op.name == "tf.divide":  # a clip cuts Inf off, not the NaN of 0 / 0

@@ -116,6 +116,8 @@ class Site:
 
     def may_be_made_by(self, param: str, *names: str) -> bool:
         """Whether an op among `names` may make what reaches `param`, as far as `maker` can tell: ask it before `value`."""
+        if isinstance(self.args.get(param), ast.Constant):
+            return False
         maker = self.maker(param)
         return maker is None or bool(maker.passes) or maker.name in names
 
