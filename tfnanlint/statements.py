@@ -389,7 +389,7 @@ class Walk:
                 here = self.scope.here()
                 self._change(path, lambda held: Filled(held, call, here), made)
 
-    def _lent(self, call: ast.Call, name: str) -> None:
+    def _lent(self, call: Any, name: str) -> None:
         """Arrays that are handed to a function of the program which changes them in place."""
         callee = self.scope.here().lookup(name)
         function = callee._value.obj if isinstance(callee, Fixed) and callee._value is not None else None
