@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tfnanlint.conditions import leaf, path_of
 from tfnanlint.names import ROOTS, canonical, is_tensorflow
+from tfnanlint.nodes import ATTRIBUTE, NAME
 from tfnanlint.ops import Op, namespaces
 from tfnanlint.ops.python import limit
 from tfnanlint.scopes import UNASKED, Assigned, Binding, Imported, Joined, Point, Refined, Scope, unrefined
@@ -45,9 +46,9 @@ def _namespace(name: str) -> Namespace:
 def _bound_in(scope: Scope, node: ast.expr) -> bool:
     """Whether a name or attribute chain begins with a name that a scope binds, or with another expression; else it means the same in
     every call of the function."""
-    while type(node) is _ATTRIBUTE:
+    while type(node) is ATTRIBUTE:
         node = node.value
-    return type(node) is not _NAME or node.id in scope.history or node.id in scope.shared
+    return type(node) is not NAME or node.id in scope.history or node.id in scope.shared
 
 
 def asks_size(function: ast.expr, point: Point) -> bool:
