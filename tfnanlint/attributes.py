@@ -54,7 +54,7 @@ def stored_as_given(method: Any) -> dict[str, ast.expr]:
 
 
 # What binds a name besides names themselves.
-_NAMING: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.alias, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)
+_NAMING = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.alias, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)
 
 
 def _stored(method: Any) -> dict[str, ast.expr]:

@@ -20,8 +20,8 @@ from tfnanlint.site import Site, another, element_of
 from tfnanlint.values import INF, LARGEST_AXIS, NO_CONSTANT, Choice, Many, Note, Value, number, unknown
 
 MAX_WRITTEN: Final = 6  # items of a written list that a comprehension is evaluated for one by one
-_LOOKING: Final = ("get", "values", "items", "pop", "copy", "setdefault")
-_ASKING: Final = ("in ", "if ", "not ", "and ", "or ", r"len\(", r"list\(", r"sorted\(")  # what stands before a dict of which something is only asked
+_LOOKING = ("get", "values", "items", "pop", "copy", "setdefault")
+_ASKING = ("in ", "if ", "not ", "and ", "or ", r"len\(", r"list\(", r"sorted\(")  # what stands before a dict of which something is only asked
 _WRITTEN: Final = frozenset(("write", "scatter", "unstack", "stack", "concat", "read", "gather"))
 MAX_ITEMS: Final = 64  # of a list whose elements are told apart
 MAX_CHOSEN: Final = 24  # items of a dict that are joined where its key is not known

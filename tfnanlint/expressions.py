@@ -38,7 +38,7 @@ _OPERATORS: Final = {
     ast.FloorDiv: "tf.math.floordiv", ast.Mod: "tf.math.floormod", ast.MatMult: "tf.matmul",
     ast.BitAnd: "tf.logical_and", ast.BitOr: "tf.logical_or", ast.BitXor: "tf.math.logical_xor",
 }
-_JOINING: Final = (ast.Mod, ast.Add, ast.Mult)  # texts and lists, too
+_JOINING: Final = frozenset((ast.Mod, ast.Add, ast.Mult))  # texts and lists, too
 _COMPARISONS: Final = {
     ast.Gt: "tf.greater", ast.GtE: "tf.greater_equal", ast.Lt: "tf.less", ast.LtE: "tf.less_equal", ast.Eq: "tf.equal",
     ast.NotEq: "tf.not_equal",
@@ -152,7 +152,7 @@ class Interpreter(State):
     def operation(self, node: ast.BinOp, point: Point) -> Site | None:
         """A site for an operator that may also join texts or lists. Whether it does takes the value on its left: whoever finds something
         here asks `site`."""
-        if not isinstance(node.op, _JOINING):
+        if type(node.op) not in _JOINING:
             return self.site(node, point)
         self.steps = 0
         return self._operator_site(_OPERATORS.get(type(node.op)), node, (node.left, node.right), point)
@@ -173,7 +173,7 @@ class Interpreter(State):
                 return self._call_site(row, name, node, point)
             return self._method_row(node, point)
         if isinstance(node, ast.BinOp):
-            if isinstance(node.op, _JOINING) and self.maker(node.left, point) is None and self.evaluate(node.left, point).kind in ("sequence", "string", "dict"):
+            if type(node.op) in _JOINING and self.maker(node.left, point) is None and self.evaluate(node.left, point).kind in ("sequence", "string", "dict"):
                 return None  # 'step %d' % step
             return self._operator_site(_OPERATORS.get(type(node.op)), node, (node.left, node.right), point)
         return None

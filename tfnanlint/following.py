@@ -31,7 +31,7 @@ HOOKS: Final = frozenset("call __call__ build train_step test_step predict_step 
 _UPDATES: Final = frozenset("_resource_apply_dense _resource_apply_sparse _resource_apply_sparse_duplicate_indices _apply_dense "
                             "_apply_sparse update_step".split())
 _TRIED: Final = frozenset(("parameters", "named_parameters", "parametrize"))  # decorators that call a test with values
-_RECORDS: Final = ("NamedTuple", "namedtuple", "dataclass")  # what makes a class one that is made with its fields
+_RECORDS = ("NamedTuple", "namedtuple", "dataclass")  # what makes a class one that is made with its fields
 MAX_BINDINGS: Final = 24  # assignments joined at one attribute
 MAX_CALLERS: Final = 24  # calls joined at one parameter; with more, nothing is said of it
 MAX_INLINE: Final = 6  # calls inside calls

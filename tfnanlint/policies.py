@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from tfnanlint.calls import recast
 from tfnanlint.conditions import leaf
@@ -14,7 +14,7 @@ from tfnanlint.values import FLOATS, INF, NO_CONSTANT, Value, outward, rounded
 if TYPE_CHECKING:
     from tfnanlint.module import Module
 
-_SETTERS: Final = ("set_global_policy", "set_policy", "set_dtype_policy", "set_floatx")
+_SETTERS = ("set_global_policy", "set_policy", "set_dtype_policy", "set_floatx")
 
 
 class Policies(Recursion):

@@ -25,10 +25,10 @@ _BUILTINS: Final = frozenset(dir(builtins))
 _EPSILON: Final = re.compile(r"(?:.*_)?(?:eps|epsilon|jitter)_*\d*", re.IGNORECASE)
 _SETTINGS: Final = re.compile(r"_*(?:\w*_)?(?:hparams|hps?|hyperparams|params|config|cfg|args|opts?|options|flags|settings)_*", re.IGNORECASE)
 _SIZES: Final = frozenset("shape size shape_list get_shape_list dimension_size".split())
-SMALL: Final = (1e-7, 0.1)  # what an epsilon of which no number is known is taken to be
+SMALL = (1e-7, 0.1)  # what an epsilon of which no number is known is taken to be
 _ATTRIBUTE: Final = ast.Attribute
 _NAME: Final = ast.Name
-_CALLEES: Final = (ast.Name, ast.Call, ast.Attribute)
+_CALLEES: Final = frozenset((ast.Name, ast.Call, ast.Attribute))
 
 
 @lru_cache(maxsize=4096)
@@ -192,7 +192,7 @@ class Resolution(Subexpressions):
             found = self.table.get(name)
             if found is not None or type(function) is _ATTRIBUTE:
                 return found, name
-        if name is None and isinstance(function, _CALLEES):
+        if name is None and type(function) in _CALLEES:
             callee = self.callee(function, point)
             if callee is not None and isinstance(callee.obj, Op):
                 return callee.obj, callee.const if isinstance(callee.const, str) else callee.obj.name

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _ARRAYS: Final = frozenset(("tensor", "array", "unknown", "sequence"))
 _PICKING: Final = frozenset(("tf.boolean_mask", "tf.unique", "tf.dynamic_partition"))
-_PLACES: Final = (ast.Constant, ast.Slice, ast.Tuple)
+_PLACES: Final = frozenset((ast.Constant, ast.Slice, ast.Tuple))
 
 
 class Site:
@@ -125,7 +125,7 @@ class Site:
     def by_mask(self) -> bool:
         """Whether it takes elements by a mask (`x[x > 0]`), perhaps none."""
         index = self.node.slice if isinstance(self.node, ast.Subscript) else None
-        if index is None or self.interpreter is None or isinstance(index, _PLACES):
+        if index is None or self.interpreter is None or type(index) in _PLACES:
             return False
         return self.interpreter.evaluate(index, self.point).dtype == "bool"
 

@@ -33,7 +33,7 @@ _CHANGES: Final = {
     "moving_average_update": "~", "assign_moving_average": "~",
 }
 _MODULES: Final = frozenset("tf state_ops K backend ops moving_averages training_util".split())
-_KERAS_OPTIMIZERS: Final = ("keras.optimizers.", "tf.optimizers.")
+_KERAS_OPTIMIZERS = ("keras.optimizers.", "tf.optimizers.")
 _DEFAULTS: Final = {"learning_rate": 0.001, "beta_1": 0.9, "beta_2": 0.999, "rho": 0.9}  # of the optimizers of Keras
 MAX_CHANGES: Final = 24  # assignments joined at one variable
 _DEPTH: Final = 6  # names followed from a target to the call that made the variable

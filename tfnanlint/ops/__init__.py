@@ -20,7 +20,7 @@ from tfnanlint.values import Value
 # Parameters that have these names take no numbers that a result is made of, whatever the op.
 SETTINGS: Final = frozenset("name dtype axis axes shape keepdims perm seed equation depth".split())
 # The ops that give the same numbers in another dtype.
-CASTS: Final = ("tf.cast", "tf.saturate_cast", "tf.to_float", "tf.to_double", "tf.to_int32", "tf.to_int64", "K.cast_to_floatx")
+CASTS = ("tf.cast", "tf.saturate_cast", "tf.to_float", "tf.to_double", "tf.to_int32", "tf.to_int64", "K.cast_to_floatx")
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,8 +103,8 @@ def op(name: str, aliases: str = "", params: str = "x name", gives: Callable[[Si
     return row
 
 
-FAMILIES: Final = ("arithmetic", "elementwise", "signals", "comparison", "reductions", "products", "nn", "arrays", "control", "random", "linalg", "losses",
-                   "variables", "layers", "cells", "training", "python", "structures")
+FAMILIES = ("arithmetic", "elementwise", "signals", "comparison", "reductions", "products", "nn", "arrays", "control", "random", "linalg", "losses",
+            "variables", "layers", "cells", "training", "python", "structures")
 
 
 @cache

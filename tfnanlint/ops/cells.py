@@ -12,7 +12,7 @@ from tfnanlint.site import Site
 from tfnanlint.values import NO_CONSTANT, Value, join, number, renewed, unknown
 
 Step = Callable[[Site, Value, Site], "tuple[Value, Value]"]
-_RUNNERS: Final = ("tf.nn.dynamic_rnn", "tf.nn.bidirectional_dynamic_rnn")
+_RUNNERS = ("tf.nn.dynamic_rnn", "tf.nn.bidirectional_dynamic_rnn")
 ONLY: Final = "TensorFlow 1 only; the Keras layer is tested"
 
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from tfnanlint.site import Site
 from tfnanlint.values import INF, Note, Value
 
-_MADE: Final = ("tf.Variable", "tf.get_variable", "method.add_weight", "K.variable")
-_CAST: Final = ("tf.cast", "tf.convert_to_tensor")
+_MADE = ("tf.Variable", "tf.get_variable", "method.add_weight", "K.variable")
+_CAST = ("tf.cast", "tf.convert_to_tensor")
 
 
 def apart(a: Value, b: Value) -> bool:

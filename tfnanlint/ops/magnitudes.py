@@ -11,7 +11,7 @@ from tfnanlint.values import NO_CONSTANT, SMALLEST, Value, outward
 
 _SUBNORMAL: Final = 1.2248  # the root of 1.5
 _DEPTH: Final = 4
-_EUCLIDEAN: Final = ("euclidean", "fro", 2, 2.0)
+_EUCLIDEAN = ("euclidean", "fro", 2, 2.0)
 
 
 def never_below(divisor: Value, x: Value) -> bool:

@@ -11,7 +11,7 @@ from tfnanlint.ops.transfer import INF, NO_CONSTANT, Value
 from tfnanlint.site import Site
 
 RANDOM: Final = dict(pure=False, main="")
-INTEGERS: Final = ("int32", "int64", "uint8", "int8", "int16", "uint16", "uint32", "uint64")
+INTEGERS = ("int32", "int64", "uint8", "int8", "int16", "uint16", "uint32", "uint64")
 
 
 def _dtype(site: Site, default: str | None = "float32") -> str | None:

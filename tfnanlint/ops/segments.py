@@ -7,8 +7,8 @@ from typing import Final
 from tfnanlint.ops.transfer import INF, Value
 from tfnanlint.site import Site, made_by, same
 
-_SUMS: Final = ("tf.math.segment_sum", "tf.math.unsorted_segment_sum")
-_LARGEST: Final = ("tf.math.segment_max", "tf.math.unsorted_segment_max")
+_SUMS = ("tf.math.segment_sum", "tf.math.unsorted_segment_sum")
+_LARGEST = ("tf.math.segment_max", "tf.math.unsorted_segment_max")
 _HANDED_OUT: Final = {"tf.gather": "indices", "tf.repeat": "repeats"}  # how the elements of a group get what the group has
 
 
