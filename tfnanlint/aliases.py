@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 CHANGING: Final = frozenset("append extend insert add update pop remove clear setdefault appendleft fill sort reverse".split())
 _VIEWS: Final = frozenset("reshape ravel view squeeze transpose swapaxes asarray atleast_1d atleast_2d expand_dims".split())
 _UNIFORM: Final = frozenset("zeros ones full empty zeros_like ones_like full_like empty_like".split())
-_NUMPY: Final = ("np", "numpy")
+_NUMPY = ("np", "numpy")
 SOME = slice(None, None, 0)  # elements of a list of which nobody knows where they stand
 _MAKING = frozenset(f"np.{name}" for name in "array asarray zeros ones full arange linspace eye zeros_like ones_like full_like ravel reshape".split())
 _MAX = 64  # bindings looked at for the object that a name stands for

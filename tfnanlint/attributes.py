@@ -6,12 +6,8 @@ import ast
 import collections
 from typing import Any, Final, Iterator
 
-from tfnanlint.nodes import blocks_of, nodes_in, statements_in
+from tfnanlint.nodes import ASSIGN, ATTRIBUTE, CALL, NAME, blocks_of, nodes_in, statements_in
 
-_ASSIGN: Final = ast.Assign
-_ATTRIBUTE: Final = ast.Attribute
-_CALL: Final = ast.Call
-_NAME: Final = ast.Name
 _LISTS: Final = frozenset((ast.Tuple, ast.List))
 _WITH: Final = frozenset((ast.With, ast.AsyncWith))
 _ONE_TARGET: Final = frozenset((ast.AugAssign, ast.AnnAssign))
@@ -27,18 +23,18 @@ def assigned_attributes(method: Any) -> set[str]:
     found: set[str] = set()
     for node in statements_in(method):
         kind = type(node)
-        if kind is _ASSIGN:
+        if kind is ASSIGN:
             targets = [*node.targets]
         elif kind in _ONE_TARGET:
             targets = [node.target]
         elif kind in _WITH:
-            targets = [item.optional_vars for item in node.items if type(item.optional_vars) is _ATTRIBUTE]
+            targets = [item.optional_vars for item in node.items if type(item.optional_vars) is ATTRIBUTE]
         else:
             continue
         for target in targets:  # it grows on the way
             kind = type(target)
-            if kind is _ATTRIBUTE:
-                if type(target.value) is _NAME and target.value.id == owner:
+            if kind is ATTRIBUTE:
+                if type(target.value) is NAME and target.value.id == owner:
                     found.add(target.attr)
             elif kind in _LISTS:
                 targets += target.elts
@@ -136,15 +132,15 @@ def _lent(statement: ast.stmt, owner: str) -> bool:
         kind = type(node)
         if kind in _LEAVING:
             return True
-        if kind is _CALL:
-            if type(node.func) is _ATTRIBUTE and _named(node.func.value, owner):
+        if kind is CALL:
+            if type(node.func) is ATTRIBUTE and _named(node.func.value, owner):
                 return True
-        elif kind is _ATTRIBUTE:
+        elif kind is ATTRIBUTE:
             seen.add(node.value)
-        elif kind is _NAME and node.id in (owner, "super") and node not in seen:
+        elif kind is NAME and node.id in (owner, "super") and node not in seen:
             return True
     return False
 
 
 def _named(node: ast.AST, name: str) -> bool:
-    return type(node) is _NAME and node.id == name
+    return type(node) is NAME and node.id == name

@@ -11,7 +11,7 @@ from tfnanlint.aliases import Bindings, parted
 from tfnanlint.attributes import assigned_attributes
 from tfnanlint.conditions import leaf
 from tfnanlint.decorators import TRANSPARENT, decorator_leaf, hands_on
-from tfnanlint.nodes import display, nodes_in, statements_in
+from tfnanlint.nodes import CONSTANT, NAME, STARRED, display, nodes_in, statements_in
 from tfnanlint.ops import SYNONYMS, Op
 from tfnanlint.ops.arrays import cast
 from tfnanlint.scopes import Assigned, Binding, Fixed, Point, Scope, Stored, unrefined
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
 
 FEW: Final = 5  # statements of a short function
 
-_CONSTANT: Final = ast.Constant
-_NAME: Final = ast.Name
-_STARRED: Final = ast.Starred
 
 
 class Function:
@@ -224,11 +221,11 @@ def arguments(call: ast.Call, point: Point) -> tuple[list[Binding], dict[str, Bi
     keywords: dict[str, Binding] = {}
     complete = True
     for node in call.args:
-        if type(node) is not _STARRED:
+        if type(node) is not STARRED:
             positional.append(Assigned(node, point))
             continue
         written = getattr(node.value, "elts", None)  # `*[x, y]`
-        if written is None or any([type(one) is _STARRED for one in written]):
+        if written is None or any([type(one) is STARRED for one in written]):
             complete = False
             break
         positional += [Assigned(one, point) for one in written]
@@ -301,7 +298,7 @@ def _popped(function: ast.AST, name: str) -> set[Any] | None:
 
 
 def _named(node: ast.AST, name: str) -> bool:
-    return type(node) is _NAME and node.id == name
+    return type(node) is NAME and node.id == name
 
 
 def bind_parameters(function: Function, positional: list[Binding], keywords: dict[str, Binding],
@@ -325,7 +322,7 @@ def bind_parameters(function: Function, positional: list[Binding], keywords: dic
     for name, node in defaults_of(spec):
         if name not in bound and not hidden:
             # What one call has put into a list or dict is there in the next.
-            kept = type(node) is not _CONSTANT and (isinstance(node, (ast.List, ast.Set)) or display(node) is not None) and name in function.changed
+            kept = type(node) is not CONSTANT and (isinstance(node, (ast.List, ast.Set)) or display(node) is not None) and name in function.changed
             bound[name] = Fixed(Value(kind="unknown")) if kept else Assigned(node, function.point)
     for name in known:
         if name not in bound:
@@ -458,7 +455,7 @@ def bind_op(row: Op, name: str, call: ast.Call, leading: tuple[str, ...] = ()) -
     complete = True
     position = 0
     for node in call.args:
-        if type(node) is _STARRED or position >= len(params):
+        if type(node) is STARRED or position >= len(params):
             complete = False
             break
         param = params[position]

@@ -15,7 +15,7 @@ from tfnanlint.callers import MAX_ABROAD
 from tfnanlint.calls import Bound, ClassObject, Function, Handed, Instance, Parent
 from tfnanlint.conditions import facts, leaf, path_of, root_of
 from tfnanlint.names import is_tensorflow
-from tfnanlint.nodes import display
+from tfnanlint.nodes import ATTRIBUTE, CALL, NAME, display
 from tfnanlint.ops import SYNONYMS, Op, last_names, load
 from tfnanlint.ops import transfer as t
 from tfnanlint.ops.promotion import LIBRARIES, before_meeting, of_bfloat16, promoted
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from tfnanlint.project import Project
 
 MAX_DEPTH: Final = 90  # nested evaluations; about ten Python frames each
-MAX_STEPS: Final = 2000  # evaluations per question, as long as the file has an allowance
+MAX_STEPS = 1000  # evaluations per question, as long as the file has an allowance; benchmarks/lockstep.py sets it
 
 _OPERATORS: Final = {
     ast.Add: "tf.add", ast.Sub: "tf.subtract", ast.Mult: "tf.multiply", ast.Div: "tf.divide", ast.Pow: "tf.pow",
@@ -115,11 +115,11 @@ class Interpreter(State):
         mark = len(reads)
         self.depth += 1
         try:
-            if kind is _NAME:  # these are most of all, and called by name they take less
+            if kind is NAME:  # these are most of all, and called by name they take less
                 found = self.name(cast(ast.Name, node), point)
-            elif kind is _CALL:
+            elif kind is CALL:
                 found = self.invocation(cast(ast.Call, node), point)
-            elif kind is _ATTRIBUTE:
+            elif kind is ATTRIBUTE:
                 found = self.attribute(cast(ast.Attribute, node), point)
             else:
                 found = handler(self, node, point)
@@ -563,9 +563,6 @@ class Interpreter(State):
         return unknown() if assumed is NOTHING else assumed.but(zero=assumed.zero, origin=Note("", parent=assumed.origin))
 
 
-_NAME: Final = ast.Name
-_CALL: Final = ast.Call
-_ATTRIBUTE: Final = ast.Attribute
 _LEAVES: Final = frozenset((ast.Constant, ast.Lambda, ast.JoinedStr))
 _PYTHON: Final = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
                   ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.Pow: operator.pow}

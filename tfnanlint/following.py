@@ -38,9 +38,6 @@ MAX_INLINE: Final = 6  # calls inside calls
 MAX_LONG: Final = 3  # calls around one of a long function: what one further inside gives is hardly ever known, and takes most of the time
 
 _LASTING: Final = frozenset(("number", "none", "function", "layer", "instance", "class", "dtype", "string"))  # what nobody changes in an object that holds it
-_ATTRIBUTE: Final = ast.Attribute
-_CALL: Final = ast.Call
-_NAME: Final = ast.Name
 
 
 
@@ -143,7 +140,7 @@ class Following(Compiled):
             return number(None) if live else unknown()
         found: list[Value] = []
         for node, time in scope.returns:
-            if node is not None and adds(isinstance(node, COMPUTING), found):
+            if node is not None and adds(type(node) in COMPUTING, found):
                 found.append(self.evaluate(node, Point(scope, time)))
         if not found:
             return number(None)

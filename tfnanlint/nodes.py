@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from typing import Any, Callable, Final
 
 # The types of nodes that are asked for most. What is compiled has a constant at hand, but looks for `ast.Name` under its name in the module.
+# (No tuple is such a constant: it would be made anew wherever it is used.)
+ASSIGN: Final = ast.Assign
 ATTRIBUTE: Final = ast.Attribute
 BIN_OP: Final = ast.BinOp
 BOOL_OP: Final = ast.BoolOp
@@ -27,7 +29,7 @@ UNARY_OP: Final = ast.UnaryOp
 SEQUENCES: Final = frozenset((ast.Tuple, ast.List))  # as targets, and as they are written
 
 LEAVES: Final = frozenset((ast.Name, ast.Constant))  # nothing stands inside of them
-_MARKS: Final = (ast.expr_context, ast.operator, ast.cmpop, ast.unaryop, ast.boolop)
+_MARKS = (ast.expr_context, ast.operator, ast.cmpop, ast.unaryop, ast.boolop)
 
 
 def _none(node: Any) -> Sequence[ast.AST]:
@@ -150,7 +152,7 @@ def nodes_in(node: ast.AST) -> list[ast.AST]:
     return found
 
 
-_DICTS: Final = ("dict", "OrderedDict")
+_DICTS = ("dict", "OrderedDict")
 
 
 def _written_pairs(node: ast.expr) -> bool:

@@ -26,8 +26,6 @@ _EPSILON: Final = re.compile(r"(?:.*_)?(?:eps|epsilon|jitter)_*\d*", re.IGNORECA
 _SETTINGS: Final = re.compile(r"_*(?:\w*_)?(?:hparams|hps?|hyperparams|params|config|cfg|args|opts?|options|flags|settings)_*", re.IGNORECASE)
 _SIZES: Final = frozenset("shape size shape_list get_shape_list dimension_size".split())
 SMALL = (1e-7, 0.1)  # what an epsilon of which no number is known is taken to be
-_ATTRIBUTE: Final = ast.Attribute
-_NAME: Final = ast.Name
 _CALLEES: Final = frozenset((ast.Name, ast.Call, ast.Attribute))
 
 
@@ -88,10 +86,10 @@ class Resolution(Subexpressions):
         return found
 
     def _resolve(self, node: ast.expr, point: Point, depth: int) -> str | None:
-        if type(node) is _ATTRIBUTE:
+        if type(node) is ATTRIBUTE:
             base = self.resolve(node.value, point) if depth == 0 else self._resolve(node.value, point, depth + 1)
             return canonical(f"{base}.{node.attr}") if base else self._through_module(node, point, depth)
-        if type(node) is _NAME and depth < 12:
+        if type(node) is NAME and depth < 12:
             binding = point.lookup(node.id)
             if binding is None:
                 return self._unbound(node.id, point)
@@ -190,7 +188,7 @@ class Resolution(Subexpressions):
         name = self.resolve(function, point)
         if name is not None:
             found = self.table.get(name)
-            if found is not None or type(function) is _ATTRIBUTE:
+            if found is not None or type(function) is ATTRIBUTE:
                 return found, name
         if name is None and type(function) in _CALLEES:
             callee = self.callee(function, point)
@@ -200,7 +198,7 @@ class Resolution(Subexpressions):
 
     def callee(self, function: ast.expr, point: Point) -> Value | None:
         """The value of a callee expression when it can be something of the program."""
-        if type(function) is _NAME:
+        if type(function) is NAME:
             binding = point.lookup(function.id) or self.starred(function.id, point)
             return binding.value(self) if binding is not None else None
         return self.evaluate(function, point)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tfnanlint.expressions import Interpreter
 
 FOREVER: Final = 1 << 60
-COMPUTING: Final = (ast.Call, ast.BinOp, ast.UnaryOp, ast.IfExp)
+COMPUTING: Final = frozenset((ast.Call, ast.BinOp, ast.UnaryOp, ast.IfExp))
 
 
 class Scope:
@@ -303,7 +303,7 @@ class Assigned(Binding):
 
     @property
     def computed(self) -> bool:
-        return isinstance(self.node, COMPUTING)
+        return type(self.node) in COMPUTING
 
 
 class Element(Binding):

@@ -12,7 +12,7 @@ from tfnanlint.ops.arrays import INTEGERS, as_tensor, dtype_given, like
 from tfnanlint.site import Site, made_by
 from tfnanlint.values import INF, NO_CONSTANT, Note, Value, join, number, outward, unknown
 
-NO_FLOATS: Final = (*INTEGERS, "bool", "string")
+NO_FLOATS = (*INTEGERS, "bool", "string")
 
 
 @dataclass(frozen=True, slots=True)
