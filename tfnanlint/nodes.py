@@ -6,6 +6,7 @@ Operators and contexts (`ast.Add`, `ast.Load`) are left out: they hold nothing.
 from __future__ import annotations
 
 import ast
+import copy
 from collections.abc import Sequence
 from typing import Any, Callable, Final
 
@@ -193,6 +194,14 @@ def loaded(target: ast.expr) -> ast.expr:
     if isinstance(target, ast.Subscript):
         return ast.Subscript(target.value, target.slice, ast.Load())
     return target
+
+
+def repeated(loop: Any) -> ast.expr:
+    """What a loop runs over, as nodes of its own: of each node one value is kept, and inside the loop it may have another one."""
+    kept = loop.__dict__.get("repeated")
+    if kept is None:
+        kept = loop.repeated = copy.deepcopy(loop.iter)
+    return kept
 
 
 def declared(node: ast.AST, kind: type) -> frozenset[str]:

@@ -14,7 +14,7 @@ from tfnanlint.attributes import assigned_attributes
 from tfnanlint.calls import Function
 from tfnanlint.conditions import ASSERTIONS, leaf, path_of, root_of, says_training, spoken_of
 from tfnanlint.loops import Fork, LoopFrame, merged, runs
-from tfnanlint.nodes import ATTRIBUTE, CALL, CONSTANT, LAMBDA, NAME, SEQUENCES, STARRED, SUBSCRIPT, caught, declared, loaded, nodes_in, recorded
+from tfnanlint.nodes import ATTRIBUTE, CALL, CONSTANT, LAMBDA, NAME, SEQUENCES, STARRED, SUBSCRIPT, caught, declared, loaded, nodes_in, recorded, repeated
 from tfnanlint.outcomes import outcome
 from tfnanlint.rows import within
 from tfnanlint.scopes import (Assigned, Binding, Element, Fixed, Imported, Iterated, Joined, Loop, Point, Raised, Refined, Scope, Stored,
@@ -263,7 +263,7 @@ class Walk:
         items = copy_items(self.copies, node.target, node.iter)
         frame = self._enter(node)
         if not items.isdisjoint(node.bound.changed):  # an earlier round may have changed an array that a later one takes
-            iterable = Assigned(node.iter, self.scope.here())
+            iterable = Assigned(repeated(node), self.scope.here())
         self.target(node.target, Iterated(iterable))
         self._leave(frame, self.block(node.body), runs(node.iter))
         return self._after(frame, self._fork(), self.block(node.orelse))
