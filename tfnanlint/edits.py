@@ -288,7 +288,7 @@ def _inside(span: Span, spans: list[Span]) -> bool:
 def whole_span(stmt: ast.stmt, span_of: Callable[[ast.AST], Span]) -> Span:
     """The span of a statement from its first decorator, without the `@`."""
     span = span_of(stmt)
-    decorators = getattr(stmt, "decorator_list", None)
+    decorators = stmt.__dict__.get("decorator_list")  # few have one
     return Span(span_of(decorators[0]).start, span.end) if decorators else span
 
 

@@ -39,11 +39,11 @@ def finders(pieces: tuple[str, ...]) -> tuple[Finder, ...]:
     return tuple([Finder(tuple(found)) for found in alike.values()])
 
 
-def holding(text: str, starts: list[int], piece: str) -> list[int]:
-    """The rows that hold a piece of text, ascending."""
+def holding(text: str, starts: list[int], piece: str, first: int = 0) -> list[int]:
+    """The rows that hold a piece of text, ascending; it does not stand before the offset `first`."""
     found: list[int] = []
     row = 0
-    position = text.find(piece)
+    position = text.find(piece, first)
     while position >= 0:
         row = bisect_right(starts, position, row)
         found.append(row)

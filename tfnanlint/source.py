@@ -220,7 +220,8 @@ class Source:
 
     def rows_with(self, words: str) -> list[int]:
         """1-based rows that hold a piece of text, ascending."""
-        return rows.holding(self.text, self.line_starts, words) if words in self.text else []
+        place = self.text.find(words)
+        return rows.holding(self.text, self.line_starts, words, place) if place >= 0 else []
 
     def assigns_outside(self, attribute: str) -> bool:
         """Whether the text may assign an attribute of something that is not `self` (`scale.eps = 0.0`): searched once, for all classes
@@ -289,6 +290,9 @@ class Source:
 
     def span(self, node: ast.AST) -> Span:
         """Where an expression or statement stands, without the parentheses around it."""
+        if self._ascii:
+            starts = self.line_starts
+            return Span(starts[node.lineno - 1] + node.col_offset, starts[node.end_lineno - 1] + node.end_col_offset)
         return Span(
             self.offset(node.lineno, node.col_offset),
             self.offset(node.end_lineno, node.end_col_offset),

@@ -268,14 +268,16 @@ def multiply_no_nan(a: Value, b: Value) -> Value:
 
 def xlogy(a: Value, b: Value) -> Value:
     """a * log(b), and 0 where a is 0."""
-    return _times_unless_zero(a, t.log(b))
+    return _times_unless_zero(a, b, t.log(b))
 
 
 def xlog1py(a: Value, b: Value) -> Value:
-    return _times_unless_zero(a, log1p(b))
+    return _times_unless_zero(a, b, log1p(b))
 
 
-def _times_unless_zero(a: Value, factor: Value) -> Value:
+def _times_unless_zero(a: Value, b: Value, logarithm: Value) -> Value:
+    """a times the logarithm of b, which meets it in the dtype in which b does."""
+    factor = logarithm.but(zero=logarithm.zero, kind="array") if b.kind == "array" else logarithm
     if a.lo == a.hi == 0 and not a.nan and not a.inf:
         return Value(0.0, 0.0, dtype=t.joined_dtype((a, factor)))
     result = t.multiply(_nonzero(a), factor)
