@@ -8,7 +8,7 @@ from typing import Callable, Final
 from tfnanlint.fields import Fields
 from tfnanlint.ops import op
 from tfnanlint.ops import transfer as t
-from tfnanlint.ops.promotion import indices
+from tfnanlint.ops.promotion import indices, sizes
 from tfnanlint.ops.segments import own_group
 from tfnanlint.site import Site, made_by
 from tfnanlint.values import FLOATS, INF, LARGEST_AXIS, MIXED, NO_CONSTANT, SMALLEST, Value, join, number, rounded, unknown
@@ -433,7 +433,7 @@ def dimensions(site: Site) -> Value:
 
     A number has no axis: its shape is without elements.
     """
-    return Value(0.0 if _filtered(site) else 1.0, LARGEST_AXIS, kind="number", dtype=indices(site, "int32", "int32", "out_type"), emptied=True)
+    return Value(0.0 if _filtered(site) else 1.0, LARGEST_AXIS, kind="number", dtype=sizes(site), emptied=True)
 
 
 def _filtered(site: Site) -> bool:
@@ -458,7 +458,7 @@ op("tf.compat.dimension_value", "tf.Dimension", "dimension", lambda site: site.v
    untested="gives a Python number or None")
 def size(site: Site) -> Value:
     """The number of elements: at least 1, unless elements were filtered out."""
-    return Value(0.0 if _filtered(site) else 1.0, INF, kind="number", dtype=indices(site, "int32", "int32", "out_type"))
+    return Value(0.0 if _filtered(site) else 1.0, INF, kind="number", dtype=sizes(site))
 
 
 op("tf.size", "ops.size raw.Size np.size tnp.size", "x out_type name", size, reference="tf.size(x)")

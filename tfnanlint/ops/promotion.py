@@ -97,6 +97,11 @@ def number_of_numpy(value: Value) -> bool:
     return value.kind == "number" and isinstance(value.origin, Site) and value.origin.library == "np"
 
 
+def sizes(site: Site) -> str | None:
+    """The dtype of numbers of elements. np.size and np.shape give numbers of Python, of which TensorFlow makes int32."""
+    return "int32" if site.name.startswith("np.") else indices(site, "int32", "int32", "out_type")
+
+
 def of_numpy(value: Value, depth: int = 4) -> bool:
     """Whether a number may be a float64 of NumPy's, which makes arrays float64 where one of Python's follows them; or TensorFlow's size."""
     made = value.origin if depth else None
