@@ -241,7 +241,7 @@ class Containers(Instances):
         if path is not None:
             binding = point.path_binding(root_of(path), path)
             if binding is not None:
-                return binding.value(self)
+                return self._kept(binding.value(self), node, point)
         whole = self.evaluate(node.value, point)
         if whole.kind == "sequence" and isinstance(node.slice, ast.Slice):
             return self._slice(whole, node.slice, point)
@@ -266,6 +266,16 @@ class Containers(Instances):
         found = self._stable(path, point) or self._item(node.slice, whole, point)
         key = getattr(node.slice, "value", None)
         return self.supposed(self.configured(found, key, node.value, point), key, node, point) if isinstance(key, str) else found
+
+    def _kept(self, item: Value, node: ast.Subscript, point: Point) -> Value:
+        """What was stored under an index, as it is read there: a number in the dtype of its array."""
+        if item.kind != "number" or not isinstance(node.slice, ast.Constant) or isinstance(node.slice.value, str):
+            return item
+        whole = self.evaluate(node.value, point)
+        if whole.kind != "array":
+            return item
+        kept = t.in_dtype(item, whole.dtype)
+        return kept.but(zero=kept.zero, kind="array", dtype=whole.dtype, const=NO_CONSTANT)
 
     def _item(self, index: ast.expr, whole: Value, point: Point) -> Value:
         """An element of something unknown: one value for all reads with one name (`g[k] * g[k]`)."""
