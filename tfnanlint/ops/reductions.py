@@ -25,7 +25,6 @@ AXES: Final = "x axis keepdims name"
 
 def _like(x: Value, lo: float, hi: float, zero: bool | None = None, nan: bool = False, inf: bool | None = None) -> Value:
     """A result reduced from `x`, in its dtype and kind; evident where x was and nothing bounds it."""
-    lo = -INF if x.inf and reaches_minus_inf(x) and inf is None else lo
     return Value(lo, hi, zero, nan=x.nan or nan, inf=x.inf if inf is None else inf, dtype=x.dtype,
                  kind="tensor" if x.kind in ("unknown", "number", "sequence") else x.kind,
                  evident=x.evident and lo == -INF and hi == INF, guarded=x.guarded)
