@@ -431,7 +431,7 @@ def _either_dtype(values: list[Value]) -> str | None:
         return MIXED
     if any(v.kind == "number" and v.dtype in WHOLE and getattr(v.origin, "name", "").startswith(("tf.", "ops.size")) for v in values):
         return MIXED  # tf.rank, tf.size, keras.ops.size: a tensor
-    others = None in dtypes or not FLOATS.keys().isdisjoint(dtypes) or any(v.kind == "array" for v in values)
+    others = None in dtypes or not dtypes.isdisjoint(FLOATS) or any(v.kind == "array" for v in values)
     return MIXED if MIXED in dtypes or others and not WHOLE.isdisjoint(dtypes) else None
 
 
