@@ -179,6 +179,8 @@ def copied(node: ast.expr) -> list[str]:
 def _items(one: Binding) -> list[Binding | None]:
     """What the names written in the list stand for that a loop walks over."""
     whole, place = (one.whole, one.index) if isinstance(one, Element) else (one, None)
+    if isinstance(whole, Joined):  # as it was before the loop, or as a round left it
+        whole = whole.bindings[0]
     made = whole.iterable if isinstance(whole, Iterated) else None
     if not isinstance(made, Assigned):
         return []

@@ -259,12 +259,12 @@ class Walk:
 
     def for_(self, node: Any) -> bool:
         self.note(node.iter)
-        iterable = Assigned(node.iter, self.scope.here())
+        given: Binding = Iterated(Assigned(node.iter, self.scope.here()))
         items = copy_items(self.copies, node.target, node.iter)
         frame = self._enter(node)
         if not items.isdisjoint(node.bound.changed):  # an earlier round may have changed an array that a later one takes
-            iterable = Assigned(repeated(node), self.scope.here())
-        self.target(node.target, Iterated(iterable))
+            given = Joined([given, Iterated(Assigned(repeated(node), self.scope.here()))])
+        self.target(node.target, given)
         self._leave(frame, self.block(node.body), runs(node.iter))
         return self._after(frame, self._fork(), self.block(node.orelse))
 
