@@ -106,15 +106,17 @@ class Factors:
         """Whether every way of what a site gives leads at once into a sum, a comparison or the like, as the text tells: no factor then."""
         point = site.point
         return (point.over is None and hasattr(site.node, "lineno")
-                and endings_of(point.scope, point.scope.module).only_straight(site.node, self._no_product))
+                and endings_of(point.scope, point.scope.module).only_straight(site.node, lambda above: self._no_product(above, point)))
 
-    def _no_product(self, above: list[tuple[ast.AST, ast.AST]]) -> bool:
-        """Whether an expression is part of something that is neither a product nor hands it on."""
+    def _no_product(self, above: list[tuple[ast.AST, ast.AST]], point: Point) -> bool:
+        """Whether an expression is part of something that is neither a product nor hands it on. A function of the program called `add` may
+        do either."""
         for outer, _ in reversed(above):
             if isinstance(outer, ast.BinOp):
                 return not isinstance(outer.op, ast.Mult)
             if isinstance(outer, ast.Call):
-                return leaf(outer.func) in _ENDING
+                row = self.interpreter.row(outer.func, point)[0] if leaf(outer.func) in _ENDING else None
+                return row is not None and not row.passes
             if not (isinstance(outer, ast.UnaryOp) and isinstance(outer.op, ast.USub)):
                 return isinstance(outer, ast.Compare)
         return False
