@@ -7,6 +7,7 @@ from typing import Callable, Final
 from tfnanlint.ops import TABLE, op
 from tfnanlint.ops import transfer as t
 from tfnanlint.ops.arrays import as_tensor, count, dimensions, each_passed, passed
+from tfnanlint.ops.promotion import of_bfloat16
 from tfnanlint.site import Site
 from tfnanlint.values import NO_CONSTANT, WHOLE, Note, Value, covers, join, number, unknown, widen
 
@@ -142,8 +143,9 @@ def method(name: str, target: str, params: str = "", **info) -> None:
 
 
 def _as_array(x: Value) -> Value:
-    """A tensor as an array. NumPy does not know bfloat16: what it makes of such an array depends."""
-    return Value(x.lo, x.hi, x.zero, nan=x.nan, inf=x.inf, dtype=x.dtype if x.dtype != "bfloat16" else None, kind="array", guarded=x.guarded, evident=x.evident)
+    """A tensor as an array."""
+    array = Value(x.lo, x.hi, x.zero, nan=x.nan, inf=x.inf, dtype=x.dtype, kind="array", guarded=x.guarded, evident=x.evident)
+    return array if x.dtype != "bfloat16" else of_bfloat16(array)
 
 
 def _as_number(x: Value) -> Value:
