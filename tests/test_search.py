@@ -13,7 +13,7 @@ from tfnanlint.dev import repository
 from tfnanlint.flow import Analysis
 from tfnanlint.nodes import nodes_in
 from tfnanlint.project import Project
-from tfnanlint.rows import code_of, long_strings, powers
+from tfnanlint.rows import called, code_of, long_strings, powers
 from tfnanlint.rules import load
 from tfnanlint.source import Source
 from tfnanlint.subscriptions import subscriptions
@@ -59,6 +59,21 @@ def test_no_power_is_taken_for_unpacking(folder):
         source = Source.from_bytes(str(path), path.read_bytes())
         found = set(powers(source.text, source.line_starts))
         assert all(found.intersection(rows) for rows in rows_with_powers(source.tree)), path
+
+
+@pytest.mark.parametrize("folder", ["fixtures", "tfnanlint", "rules", "tests", "benchmarks"])
+def test_every_call_of_a_name_is_found_by_it(folder):
+    """The rows are those that a search for the name and a parenthesis finds, whichever of both is asked."""
+    for path in sorted((repository.ROOT / folder).rglob("*.py")):
+        source = Source.from_bytes(str(path), path.read_bytes())
+        rows = called(source.text, source.line_starts)
+        for node in nodes_in(source.tree):
+            if isinstance(node, ast.Call) and isinstance(node.func, (ast.Name, ast.Attribute)):
+                name = node.func.id if isinstance(node.func, ast.Name) else node.func.attr
+                row, end = source.position(source.span(node.func).end)
+                if source.line_text(row)[end - 1:end] == "(":
+                    assert row in rows[name] and row in source.rows_with(f"{name}("), f"{path}:{row}"
+        assert all(found == sorted(set(found)) for found in rows.values()), path
 
 
 @pytest.mark.parametrize("line, names", [

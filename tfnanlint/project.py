@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from tfnanlint.module import Module
 
 MAX_FILE_BYTES = 1 << 20  # larger files are generated tables: reading them costs more than they tell
-MAX_KEPT = 8_000_000  # characters of parsed files kept for the next question; their trees take about 25 times that
+MAX_KEPT = 16_000_000  # characters of parsed files kept for the next question; their trees take about 25 times that
 MAX_TREE_FILES = 4000  # searched for callers; beyond them callers in other files are not looked for
 MAX_TREE_BYTES = 48 << 20
 MAX_SCRIPTS = 40  # beside a package

@@ -15,6 +15,7 @@ _OPENING = frozenset("(,{")  # no operand ends so
 _TRIPLE = ('"""', "'''")
 # A comment; a string with fields in it, which are code, and the rest of its row; any other string, with the sign that fills it in.
 _QUOTED = re.compile(r"""#.*|([fF][rR]?["'].*|[rR][fF]["'].*)|(?:"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')(?:[ \t]*%(?!=))?""")
+_CALLED = re.compile(r"\((\w+)")  # in a text that is read from its end: there nothing is tried that is no call
 _BY_A_NUMBER = re.compile(r"(?<![*/%])(?://?|%)[ \t]*(?=\d)(?!0*\.?0*(?![\d.])|[\w.]+[ \t]*\*\*)")
 
 
@@ -117,6 +118,20 @@ def within(rows: list[int], first: int, last: int) -> bool:
     """Whether one of some ascending rows is among those from the first to the last."""
     index = bisect_left(rows, first)
     return index < len(rows) and rows[index] <= last
+
+
+def called(text: str, starts: list[int]) -> dict[str, list[int]]:
+    """The rows of every name that stands directly before a parenthesis, ascending."""
+    found: dict[str, list[int]] = {}
+    length, row = len(text), len(starts)
+    for match in _CALLED.finditer(text[::-1]):
+        place = length - match.end()
+        while starts[row - 1] > place:
+            row -= 1
+        known = found.setdefault(match[1], [])
+        if not known or known[-1] != row:
+            known.append(row)
+    return {name[::-1]: known[::-1] for name, known in found.items()}
 
 
 def rows_of(starts: list[int], places: list[int]) -> list[int]:

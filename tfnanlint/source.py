@@ -81,8 +81,11 @@ class Location(NamedTuple):
 # `unicode_escape` decode to code that the bytes do not show, so files in them are read but not fixed.
 _FIXABLE = re.compile(r"utf-8(-sig)?|ascii|iso8859-\d+|cp125\d|cp437|koi8-[ru]")
 
-_MANY = 150  # searches after which an index pays: to make it takes as long as that many
-_NAME = re.compile(r"[^\W\d]\w*\(?")
+# Searches after which an index pays: to make it takes as long as that many.
+_MANY_NAMES = 150
+_MANY_CALLS = 6
+_NAME = re.compile(r"[^\W\d]\w*")
+_WALRUS = re.compile(":=")  # which is searched in half the time that `in` takes: many lines end in its second half
 _GLOBAL = re.compile(r"global [ \t]*\w")
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _LINE_FEED = re.compile("\n")
@@ -144,7 +147,7 @@ class Source:
         self.text = text
         self.encoding = encoding
         self._ascii = text.isascii()
-        self._asked = 0
+        self._names_asked = self._calls_asked = 0
         self._standing: dict[tuple[str, ...], bool] = {}
         self._assigned: dict[str, bool] = {}
 
@@ -154,7 +157,7 @@ class Source:
         return cls(path, text, encoding)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name not in ("tree", "_names")}  # large, and soon made anew
+        return {name: value for name, value in self.__dict__.items() if name not in ("tree", "_names", "_calls")}  # large, and soon made anew
 
     @cached_property
     def tree(self) -> ast.Module:
@@ -195,8 +198,8 @@ class Source:
     @cached_property
     def scoping(self) -> tuple[list[int], list[int], list[int]]:
         """The rows of the text with `:=` or `.pop(`, with `nonlocal` and with `global`, ascending: every module made of it asks."""
-        inside = sorted({*self.rows_with(":="), *self.rows_with(".pop(")})
-        return inside, self.rows_with("nonlocal "), self.rows(_GLOBAL) if "global " in self.text else []
+        inside = sorted({*self.rows(_WALRUS), *self.rows_with(".pop(")})
+        return inside, self.rows_with("nonlocal"), self.rows(_GLOBAL) if "global " in self.text else []
 
     @property
     def written(self) -> str:
@@ -235,10 +238,15 @@ class Source:
         return (place > 0 and self.text[place - 1] == "." and _ASSIGNED.match(self.text, place + len(attribute)) is not None
                 and _OF_SELF.match(self.text, max(place - len("self."), 0)) is None)
 
-    def rows_naming(self, name: str, before: str = "") -> list[int]:
-        """1-based rows in which a name stands, directly before `before`, ascending; maybe some with a name that it is part of."""
-        self._asked += 1
-        return self.rows_with(name + before) if self._asked < _MANY else self._names.get(name + before, [])
+    def rows_naming(self, name: str) -> list[int]:
+        """1-based rows in which a name stands, ascending; maybe some with a name that it is part of."""
+        self._names_asked += 1
+        return self.rows_with(name) if self._names_asked < _MANY_NAMES else self._names.get(name, [])
+
+    def rows_with_calls(self, name: str) -> list[int]:
+        """1-based rows in which a name stands directly before a parenthesis, ascending; maybe some with a name that ends in it."""
+        self._calls_asked += 1
+        return self.rows_with(f"{name}(") if self._calls_asked < _MANY_CALLS else self._calls.get(name, [])
 
     def places_of(self, name: str) -> Iterator[int]:
         """The offsets at which a name stands by itself: not inside of a longer one."""
@@ -258,18 +266,19 @@ class Source:
 
     @cached_property
     def _names(self) -> dict[str, list[int]]:
-        """The rows of every name, and of every name before a parenthesis: to search the text for each of the thousands of
-        functions in a long file would take time that grows with the square of its length."""
+        """The rows of every name: to search the text for each of the thousands of functions in a long file would take time that grows
+        with the square of its length."""
         found: dict[str, list[int]] = {}
         for row, start in enumerate(self.line_starts, 1):
             end = self.line_starts[row] if row < len(self.line_starts) else len(self.text)
             for name in set(_NAME.findall(self.text, start, end)):
                 found.setdefault(name, []).append(row)
-                if name[-1] == "(":
-                    rows = found.setdefault(name[:-1], [])
-                    if not rows or rows[-1] != row:
-                        rows.append(row)
         return found
+
+    @cached_property
+    def _calls(self) -> dict[str, list[int]]:
+        """The rows of every name that stands before a parenthesis."""
+        return rows.called(self.text, self.line_starts)
 
     def line_text(self, row: int) -> str:
         """What is written on 1-based line `row`, without its line end."""
