@@ -13,7 +13,7 @@ from tfnanlint.dev import repository
 from tfnanlint.flow import Analysis
 from tfnanlint.nodes import nodes_in
 from tfnanlint.project import Project
-from tfnanlint.rows import called, code_of, long_strings, powers
+from tfnanlint.rows import called, code_of, differences, long_strings, powers
 from tfnanlint.rules import load
 from tfnanlint.source import Source
 from tfnanlint.subscriptions import subscriptions
@@ -44,21 +44,43 @@ def test_a_double_star_that_unpacks_is_no_power():
     assert powers(POWERS, Source("a.py", POWERS).line_starts) == [3, 4, 6, 9, 13, 15, 16, 18]
 
 
-def rows_with_powers(tree: ast.AST) -> Iterator[range]:
-    """For each power, the rows between its operands."""
+DIFFERENCES = """\
+def f(a, axis=-1) -> float:
+    b = a - 1e-5
+    return -b
+c = (a  # all of it
+     - b)
+d = [-1, 1.5e-3][-1:-2]
+e = a-b if -a else -b
+g -= 1
+h = a \\
+    - b
+x = f(a)-1
+y = 1. -x
+z = {"a": -1}["a"] -2
+"""
+
+
+def test_a_minus_before_an_operand_is_no_difference():
+    assert differences(DIFFERENCES, Source("a.py", DIFFERENCES).line_starts) == [2, 5, 7, 8, 10, 11, 12, 13]
+
+
+def rows_with(tree: ast.AST, operator: type[ast.operator]) -> Iterator[range]:
+    """For each application of an operator, the rows between its operands."""
     for node in nodes_in(tree):
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
+        if isinstance(node, ast.BinOp) and isinstance(node.op, operator):
             yield range(node.left.end_lineno, node.right.lineno + 1)
-        if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Pow):
+        if isinstance(node, ast.AugAssign) and isinstance(node.op, operator):
             yield range(node.target.end_lineno, node.value.lineno + 1)
 
 
+@pytest.mark.parametrize("search, operator", [(powers, ast.Pow), (differences, ast.Sub)])
 @pytest.mark.parametrize("folder", ["fixtures", "tfnanlint", "rules", "tests", "benchmarks"])
-def test_no_power_is_taken_for_unpacking(folder):
+def test_no_operator_is_taken_for_another_use_of_its_sign(folder, search, operator):
     for path in sorted((repository.ROOT / folder).rglob("*.py")):
         source = Source.from_bytes(str(path), path.read_bytes())
-        found = set(powers(source.text, source.line_starts))
-        assert all(found.intersection(rows) for rows in rows_with_powers(source.tree)), path
+        found = set(search(source.text, source.line_starts))
+        assert all(found.intersection(rows) for rows in rows_with(source.tree, operator)), path
 
 
 @pytest.mark.parametrize("folder", ["fixtures", "tfnanlint", "rules", "tests", "benchmarks"])

@@ -12,6 +12,8 @@ from functools import lru_cache
 _END = 1 << 60  # behind every text
 _BLANK = frozenset(" \t\r\n\f\\")
 _OPENING = frozenset("(,{")  # no operand ends so
+_ENDING = frozenset(")]}.\"'")  # operands end so, or with a letter or digit
+_BEFORE_OPERANDS = frozenset("and assert await case elif else if in is lambda not or print return while yield".split())
 _TRIPLE = ('"""', "'''")
 # A comment; a string with fields in it, which are code, and the rest of its row; any other string, with the sign that fills it in.
 _QUOTED = re.compile(r"""#.*|([fF][rR]?["'].*|[rR][fF]["'].*)|(?:"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')(?:[ \t]*%(?!=))?""")
@@ -57,14 +59,51 @@ def powers(text: str, starts: list[int]) -> list[int]:
     places: list[int] = []
     place = text.find("**")
     while place >= 0:
-        before = place - 1
-        while before >= 0 and text[before] in _BLANK:
-            before -= 1
-        commented = "\n" in text[before + 1:place] and "#" in text[text.rfind("\n", 0, before + 1) + 1:before + 1]
-        if before >= 0 and (text[before] not in _OPENING or commented):
+        before = _before(text, place)
+        if before >= 0 and (text[before] not in _OPENING or _behind_comment(text, before, place)):
             places.append(place)
         place = text.find("**", place + 2)
     return rows_of(starts, places)
+
+
+def differences(text: str, starts: list[int]) -> list[int]:
+    """The rows that hold a `-` which may subtract: `a - b`, `a -= b`, but not `axis=-1`, `1e-5` and `->`; ascending."""
+    places: list[int] = []
+    place = text.find("-")
+    while place >= 0:
+        before = _before(text, place)
+        if before < 0 or text.startswith("->", place) or not (_ends_operand(text, before, place) or _behind_comment(text, before, place)):
+            place = text.find("-", place + 1)
+            continue
+        places.append(place)
+        end = text.find("\n", place)
+        place = text.find("-", end) if end >= 0 else -1
+    return rows_of(starts, places)
+
+
+def _before(text: str, place: int) -> int:
+    """Where the last character before a place is that is no blank and ends no line; -1 when there is none."""
+    before = place - 1
+    while before >= 0 and text[before] in _BLANK:
+        before -= 1
+    return before
+
+
+def _behind_comment(text: str, before: int, place: int) -> bool:
+    """Whether what stands before a place, on a row above it, may be a comment: then it does not tell how the code ends there."""
+    return "\n" in text[before + 1:place] and "#" in text[text.rfind("\n", 0, before + 1) + 1:before + 1]
+
+
+def _ends_operand(text: str, last: int, place: int) -> bool:
+    """Whether an operand may end at `last`, the last character before the `-` at `place`: a name or number that is no word of Python's,
+    and goes on behind the `-` no more than `1e` does."""
+    if not (text[last].isalnum() or text[last] == "_"):
+        return text[last] in _ENDING
+    start = last
+    while start > 0 and (text[start - 1].isalnum() or text[start - 1] == "_"):
+        start -= 1
+    word = text[start:last + 1]
+    return word not in _BEFORE_OPERANDS and not (last == place - 1 and word[0].isdigit() and word[-1] in "eE")
 
 
 def long_strings(text: str) -> list[tuple[int, int]] | None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING, Any, Iterable
+from typing import TYPE_CHECKING, Any, Final, Iterable
 
 from tfnanlint.conditions import leaf
 from tfnanlint.expressions import _OPERATORS
 from tfnanlint.ops import Op, load
-from tfnanlint.rows import code_of, finders, holding, named, powers, rows_of
+from tfnanlint.rows import code_of, differences, finders, holding, named, powers, rows_of
 from tfnanlint.rules import EVENTS, Rule
 from tfnanlint.scopes import Assigned, Imported
 from tfnanlint.source import Source
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _SYMBOLS = {"tf.divide": "/", "tf.pow": "**", "tf.math.floordiv": "//", "tf.math.floormod": "%", "tf.subtract": "-",
             "tf.add": "+", "tf.multiply": "*"}
+_ROWS: Final = {"**": powers, "-": differences}  # for signs that mean something else elsewhere, what finds their rows
 _OBJECTS = ("keras.layers.", "keras.losses.")
 _COMMENTED = re.compile(r"[^\S\r\n]*#")  # nothing but a comment stands there, or a line of a string that looks like one
 _FROM = re.compile(r"from[ \t]+([\w.]+)[ \t]+import\b[ \t]*(\([^)]*\)|[^\n]*)")
@@ -79,7 +80,8 @@ class Subscriptions:
         words = named(text, self.pattern) if self.pattern is not None and self.leaves else []
         found = set(rows_of(starts, [place for word, place in words if word in self.leaves]))
         for piece in [piece for pieces in self.pieces if source.holds(pieces) for piece in pieces]:
-            found.update(powers(text, starts) if piece == "**" else holding(text, starts, piece))
+            rows_of_sign = _ROWS.get(piece)
+            found.update(rows_of_sign(text, starts) if rows_of_sign is not None else holding(text, starts, piece))
         rows = {row for row in found if not _COMMENTED.match(text, starts[row - 1])}
         return Marks(rows, self._objects(text, words) if self._makers else set())
 
@@ -105,7 +107,7 @@ class Subscriptions:
         """Whether a word or sign stands on a row: words of rules may be in strings, too (`activation="softmax"`)."""
         if any([word in line for word in self._words]) or self.pattern is not None and not self.leaves.isdisjoint(self.pattern.findall(code)):
             return True
-        return any([sign in code if sign != "**" else bool(powers("_" + code, [0])) for sign in self._symbols])
+        return any([bool(_ROWS[sign]("_" + code, [0])) if sign in _ROWS else sign in code for sign in self._symbols])
 
     def _imports(self, text: str, everywhere: bool) -> bool:
         """Whether a text imports a name that may be an op's out of TensorFlow or Keras, or out of any module: it may be called without a
