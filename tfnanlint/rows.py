@@ -108,6 +108,8 @@ def _ends_operand(text: str, last: int, place: int) -> bool:
 
 def long_strings(text: str) -> list[tuple[int, int]] | None:
     """Where the strings in three quotes stand, ascending; None where that takes more than a look at the quotes."""
+    if "\r" in text:
+        return None
     found: list[tuple[int, int]] = []
     end = 0
     places = [text.find(quotes) for quotes in _TRIPLE]
@@ -127,26 +129,20 @@ def long_strings(text: str) -> list[tuple[int, int]] | None:
     return found
 
 
-def code_of(text: str, starts: list[int], rows: list[int]) -> list[tuple[str, str]] | None:
-    """What stands on each of some rows but for strings in three quotes, and of that what is code: without strings that have no fields,
-    comments, and divisions by a number. None where the strings in three quotes cannot be told."""
-    strings = long_strings(text) if "\r" not in text else None
-    if strings is None:
-        return None
-    found = []
-    for row in rows:
-        start, end = starts[row - 1], starts[row] if row < len(starts) else len(text)
-        line = ""
-        for index in range(max(bisect_right(strings, (start, _END)) - 1, 0), len(strings)):
-            begun, closed = strings[index]
-            if begun >= end:
-                break
-            line += text[start:begun]
-            start = max(start, closed)
-        line += text[start:end]
-        inside = text[max(starts[row - 1] - 2, 0):starts[row - 1]] == "\\\n"  # a string may have begun on the row above
-        found.append((line, line if inside else _BY_A_NUMBER.sub(" ", _QUOTED.sub(_fields, line))))
-    return found
+def code_of(text: str, starts: list[int], row: int, strings: list[tuple[int, int]]) -> tuple[str, str]:
+    """What stands on a row but for `strings` in three quotes, and of that what is code: without strings that have no fields, comments, and
+    divisions by a number."""
+    start, end = starts[row - 1], starts[row] if row < len(starts) else len(text)
+    inside = text[max(start - 2, 0):start] == "\\\n"  # a string may have begun on the row above
+    line = ""
+    for index in range(max(bisect_right(strings, (start, _END)) - 1, 0), len(strings)):
+        begun, closed = strings[index]
+        if begun >= end:
+            break
+        line += text[start:begun]
+        start = max(start, closed)
+    line += text[start:end]
+    return line, line if inside else _BY_A_NUMBER.sub(" ", _QUOTED.sub(_fields, line))
 
 
 def _fields(match: re.Match[str]) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Iterable
 from tfnanlint.conditions import leaf
 from tfnanlint.expressions import _OPERATORS
 from tfnanlint.ops import Op, load
-from tfnanlint.rows import code_of, differences, finders, holding, named, powers, rows_of
+from tfnanlint.rows import code_of, differences, finders, holding, long_strings, named, powers, rows_of
 from tfnanlint.rules import EVENTS, Rule
 from tfnanlint.scopes import Assigned, Imported
 from tfnanlint.source import Source
@@ -98,10 +98,15 @@ class Subscriptions:
         """Whether rules may have work in a file, by its text alone: something that is marked is code, or a name is imported that may be
         an op's."""
         rows = sorted(marks.rows)
-        if self._imports(source.text, bool(rows)) or marks.objects and rows or len(rows) > _FEW_ROWS:
+        if len(rows) > _FEW_ROWS or marks.objects and rows or self._imports(source.text, bool(rows)):
             return True
-        parts = code_of(source.text, source.line_starts, rows) if rows else []
-        return parts is None or any([self._marked(line, code) for line, code in parts])
+        strings = long_strings(source.text) if rows else []
+        if strings is None:
+            return True
+        for row in rows:
+            if self._marked(*code_of(source.text, source.line_starts, row, strings)):
+                return True
+        return False
 
     def _marked(self, line: str, code: str) -> bool:
         """Whether a word or sign stands on a row: words of rules may be in strings, too (`activation="softmax"`)."""
