@@ -25,25 +25,25 @@ import re
 from tfnanlint.api import Certainty, Claim, Context, Finding, Fix, INF, Iterator, Site, Value, ast, evidence, rule
 
 LARGEST = 65504.0
-BIG = r"\d(?:[eE]\+?\d|(?<!\w\d)\d{4,})"  # a number that float16 might not hold: 1e5, 65536; looked for by its first digit
-NAMED = re.compile(rf"(\w+)(?:\s*:\s*\w+)?\s*=\s*[-\d.]*{BIG}")
+BIG = re.compile(r"\d(?:[eE]\+?\d|(?<!\w\d)\d{4,})")  # a number that float16 might not hold: 1e5, 65536; looked for by its first digit
+NAMED = re.compile(rf"(\w+)(?:\s*:\s*\w+)?\s*=\s*[-\d.]*{BIG.pattern}")
 ARITHMETIC = ("tf.multiply", "tf.add", "tf.subtract")
 POLICIES = ("mixed_float16", "float16")
 
 
 @rule("TFN601", "mask-overflows-float16", on="file", words="float16", over="TFN506")
 def check(module: object, here: Context) -> Iterator[Finding]:
-    for site in here.applications(re.compile(BIG), named(here.source.text)):
+    rows = here.source.rows(BIG)
+    for site in here.applications(rows, named(here.source.line_text(row) for row in rows)):
         if site.op.name == "tf.where":
             yield from chosen(site, here)
         elif site.op.name in ARITHMETIC:
             yield from computed(site, here)
 
 
-def named(text: str) -> set[str]:
-    """The names that are given such a number, looked for on the lines that hold one."""
-    lines = ((text.rfind("\n", 0, number.start()) + 1, number.end()) for number in re.finditer(BIG, text))
-    return {match[1] for start, end in lines for match in NAMED.finditer(text, start, end)}
+def named(lines: Iterator[str]) -> set[str]:
+    """The names that are given such a number on some lines."""
+    return {match[1] for line in lines for match in NAMED.finditer(line)}
 
 
 def computed(site: Site, here: Context) -> Iterator[Finding]:

@@ -260,7 +260,7 @@ class Module:
         self._calls[name] = found
         seen: set[ast.AST] = set()
         walked: set[ast.AST] = set()
-        for row in self.source.rows_with_calls(name):
+        for row in self.source.rows_calling((name,)):
             if not self._calls_on(row, name):
                 continue
             for expression, point in self.expressions(row, interpreter):

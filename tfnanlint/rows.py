@@ -17,7 +17,7 @@ _BEFORE_OPERANDS = frozenset("and assert await case elif else if in is lambda no
 _TRIPLE = ('"""', "'''")
 # A comment; a string with fields in it, which are code, and the rest of its row; any other string, with the sign that fills it in.
 _QUOTED = re.compile(r"""#.*|([fF][rR]?["'].*|[rR][fF]["'].*)|(?:"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')(?:[ \t]*%(?!=))?""")
-_CALLED = re.compile(r"\((\w+)")  # in a text that is read from its end: there nothing is tried that is no call
+_CALLED = re.compile(r"\(\s*(\w+)")  # in a text that is read from its end: there nothing is tried that is no call
 _BY_A_NUMBER = re.compile(r"(?<![*/%])(?://?|%)[ \t]*(?=\d)(?!0*\.?0*(?![\d.])|[\w.]+[ \t]*\*\*)")
 
 
@@ -156,7 +156,7 @@ def within(rows: list[int], first: int, last: int) -> bool:
 
 
 def called(text: str, starts: list[int]) -> dict[str, list[int]]:
-    """The rows of every name that stands directly before a parenthesis, ascending."""
+    """The rows of every name that stands before a parenthesis, ascending."""
     found: dict[str, list[int]] = {}
     length, row = len(text), len(starts)
     for match in _CALLED.finditer(text[::-1]):

@@ -277,11 +277,11 @@ class Context:
         """The line on which a node of this file stands, as a message names it."""
         return self.source.location(self.source.span(node).start).words
 
-    def applications(self, pattern: re.Pattern[str], names: Iterable[str] = ()) -> Iterator[Site]:
-        """The op applications that touch a line of this file on which a pattern is found, or one of some names, each once."""
+    def applications(self, rows: Iterable[int], names: Iterable[str] = ()) -> Iterator[Site]:
+        """The op applications that touch one of some lines of this file, or a line with one of some names, each once."""
         seen: set[ast.AST] = set()
         named = (self.source.position(place)[0] for name in names for place in self.source.places_of(name))
-        for row in sorted({*self.source.rows(pattern), *named}):
+        for row in sorted({*rows, *named}):
             for expression, point in self.module.expressions(row, self.interpreter):
                 for node in nodes_in(expression):
                     if isinstance(node, (ast.Call, ast.BinOp)) and node not in seen and node.lineno <= row <= (node.end_lineno or row):

@@ -81,15 +81,12 @@ class Location(NamedTuple):
 # `unicode_escape` decode to code that the bytes do not show, so files in them are read but not fixed.
 _FIXABLE = re.compile(r"utf-8(-sig)?|ascii|iso8859-\d+|cp125\d|cp437|koi8-[ru]")
 
-# Searches after which an index pays: to make it takes as long as that many.
-_MANY_NAMES = 150
-_MANY_CALLS = 6
+_MANY = 150  # searches for names after which an index pays: to make it takes as long as that many
 _NAME = re.compile(r"[^\W\d]\w*")
 _WALRUS = re.compile(":=")  # which is searched in half the time that `in` takes: many lines end in its second half
 _GLOBAL = re.compile(r"global [ \t]*\w")
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _LINE_FEED = re.compile("\n")
-_OPENED = re.compile(r"\s*\(")
 # What stands behind an attribute that is assigned, by itself (`a.x = 1`, `a.x += 1`) or with others (`a.x, b.y = 1, 2`).
 _ASSIGNED = re.compile(r"\s*(?:(?:[-+*/%@&|^]|//|\*\*)?=(?!=)|,[^()\n=]*=(?!=))")
 _OF_SELF = re.compile(r"\bself\.")
@@ -147,7 +144,7 @@ class Source:
         self.text = text
         self.encoding = encoding
         self._ascii = text.isascii()
-        self._names_asked = self._calls_asked = 0
+        self._asked = 0
         self._standing: dict[tuple[str, ...], bool] = {}
         self._assigned: dict[str, bool] = {}
 
@@ -240,13 +237,8 @@ class Source:
 
     def rows_naming(self, name: str) -> list[int]:
         """1-based rows in which a name stands, ascending; maybe some with a name that it is part of."""
-        self._names_asked += 1
-        return self.rows_with(name) if self._names_asked < _MANY_NAMES else self._names.get(name, [])
-
-    def rows_with_calls(self, name: str) -> list[int]:
-        """1-based rows in which a name stands directly before a parenthesis, ascending; maybe some with a name that ends in it."""
-        self._calls_asked += 1
-        return self.rows_with(f"{name}(") if self._calls_asked < _MANY_CALLS else self._calls.get(name, [])
+        self._asked += 1
+        return self.rows_with(name) if self._asked < _MANY else self._names.get(name, [])
 
     def places_of(self, name: str) -> Iterator[int]:
         """The offsets at which a name stands by itself: not inside of a longer one."""
@@ -259,10 +251,8 @@ class Source:
             place = text.find(name, end)
 
     def rows_calling(self, names: Iterable[str]) -> list[int]:
-        """1-based rows in which one of some names stands before a parenthesis, ascending. To search for each by itself is 20 times
-        as fast as one pattern with alternatives."""
-        places = {place for name in names for place in self.places_of(name) if _OPENED.match(self.text, place + len(name))}
-        return sorted({bisect.bisect_right(self.line_starts, place) for place in places})
+        """1-based rows in which one of some names stands before a parenthesis, ascending."""
+        return sorted({row for name in names for row in self._calls.get(name, ())})
 
     @cached_property
     def _names(self) -> dict[str, list[int]]:
