@@ -465,8 +465,8 @@ class Interpreter(State):
         result = self.joined(found) if len(found) > 1 else found[0]
         if result.kind not in NUMERIC_KINDS:  # a branch of tf.cond that gives several
             return result.but(zero=result.zero, origin=site)
-        return result.but(zero=result.zero, origin=site, kind="array" if value.kind == "array" else "tensor", const=NO_CONSTANT, obj=None,
-                          emptied=value.emptied or result.emptied)
+        kind = value.kind if value.kind == "array" or value.kind == "unknown" and result.kind == "array" else "tensor"
+        return result.but(zero=result.zero, origin=site, kind=kind, const=NO_CONSTANT, obj=None, emptied=value.emptied or result.emptied)
 
     def _call_site(self, row: Op, name: str, node: ast.Call, point: Point) -> Site:
         made = self.asked_for(row, node, point)

@@ -7,7 +7,7 @@ from typing import Callable, Final
 from tfnanlint.ops import TABLE, op
 from tfnanlint.ops import transfer as t
 from tfnanlint.ops.arrays import as_tensor, count, dimensions, each_passed, passed
-from tfnanlint.ops.promotion import of_bfloat16
+from tfnanlint.ops.promotion import handed_on, of_bfloat16
 from tfnanlint.site import Site
 from tfnanlint.values import NO_CONSTANT, WHOLE, Note, Value, covers, join, number, unknown, widen
 
@@ -26,7 +26,7 @@ def _either(first: str, second: str):
     def give(site: Site) -> Value:
         if not (site.given(first) and site.given(second)):
             return unknown()
-        return join([outcome(site, first), outcome(site, second)])
+        return handed_on(join([outcome(site, first), outcome(site, second)]))
 
     return give
 
@@ -52,7 +52,7 @@ def _carried(value: Value) -> Value:
     """A number of its own for each round, as a tensor; tuples item by item."""
     if isinstance(value.obj, tuple):
         return t.several(*map(_carried, value.obj)) if value.obj else value
-    whole = as_tensor(value) if value.kind in ("number", "sequence") else value
+    whole = as_tensor(value) if value.kind in ("number", "sequence", "array") else value
     return whole.but(zero=whole.zero, const=NO_CONSTANT, origin=Note("", parent=whole.origin))
 
 
@@ -99,7 +99,7 @@ def _branches(site: Site) -> Value:
         made.append(site.value("default"))
     if not made or not isinstance(listed.obj, tuple) or any(one.obj is None for one in made):
         return unknown()
-    return join([site.apply(one) for one in made])
+    return handed_on(join([site.apply(one) for one in made]))
 
 
 op("tf.while_loop", "ops.while_loop", "cond body loop_vars *rest", _while, main="loop_vars",

@@ -43,6 +43,11 @@ def of_bfloat16(value: Value) -> Value:
     return value.but(lo=lo, hi=hi, zero=value.zero, dtype=None)
 
 
+def handed_on(value: Value) -> Value:
+    """What a branch or a function gives, as it is: an array stays one in eager mode and is made a tensor in a graph."""
+    return value.but(kind="unknown", zero=value.zero) if value.kind == "array" else value
+
+
 def promoted(site: Site, dtype: str) -> str | None:
     """The dtype of a result that was computed from integers or truth values; None where it depends on more than that."""
     leaf, keras = site.op.name.rpartition(".")[2], site.library == "ops"

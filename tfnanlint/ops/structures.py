@@ -7,6 +7,7 @@ from typing import Any, Final
 from tfnanlint.fields import FieldNames
 from tfnanlint.ops import op
 from tfnanlint.ops.arrays import each_passed
+from tfnanlint.ops.promotion import handed_on
 from tfnanlint.site import Site
 from tfnanlint.values import INF, NOTHING, NUMERIC_KINDS, Many, Value, number, renewed, unknown
 
@@ -35,7 +36,7 @@ def _field_names(given: Value) -> tuple[str, ...] | None:
 
 
 def _mapped(site: Site) -> Value:
-    return _over(site, [site.value(param) for param in _NAMES.split() if site.given(param)], _DEPTH)
+    return handed_on(_over(site, [site.value(param) for param in _NAMES.split() if site.given(param)], _DEPTH))
 
 
 def _over(site: Site, structures: list[Value], depth: int) -> Value:
