@@ -13,6 +13,7 @@ from tfnanlint.aliases import (CHANGING, Bindings, Copies, Filled, Held, InPlace
 from tfnanlint.attributes import assigned_attributes
 from tfnanlint.calls import Function
 from tfnanlint.conditions import ASSERTIONS, leaf, path_of, root_of, says_training, spoken_of
+from tfnanlint.history import History
 from tfnanlint.loops import Fork, LoopFrame, merged, runs
 from tfnanlint.nodes import ATTRIBUTE, CALL, CONSTANT, LAMBDA, NAME, SEQUENCES, STARRED, SUBSCRIPT, caught, declared, loaded, nodes_in, recorded, repeated
 from tfnanlint.outcomes import outcome
@@ -53,10 +54,9 @@ class Walk:
         time = scope.time = scope.time + 1
         entry = scope.history.get(path)
         if entry is None:
-            scope.history[path] = ([time], [binding])
+            scope.history[path] = History(time, binding)
         else:
-            entry[0].append(time)
-            entry[1].append(binding)
+            entry.add(time, binding)
         self.log.append(path)
 
     def note(self, node: ast.expr | None) -> None:
@@ -88,7 +88,7 @@ class Walk:
         touched = set(self.log[fork.mark:])
         if live:
             history = scope.history
-            fork.states.append({path: history[path][1][-1] for path in touched})
+            fork.states.append({path: history[path].binding for path in touched})
         for path in touched:
             if path not in before:
                 before[path] = scope.at(path, fork.begun)
@@ -190,7 +190,8 @@ class Walk:
 
     def _during(self, path: str, begun: int, until: int | None) -> Binding | None:
         """Whatever a name has been since `begun`: an exception may come between any two statements."""
-        made = [b for t, b in zip(*self.scope.history[path]) if t > begun and (until is None or t <= until)]
+        entry = self.scope.history[path]
+        made = [b for t, b in zip(entry.times(), entry.bindings()) if t > begun and (until is None or t <= until)]
         found = [self.scope.at(path, begun) or self._before(path, begun), *made]
         found = list(dict.fromkeys([b for b in found if b is not None]))
         return Joined(found) if len(found) > 1 else found[0] if found else None
@@ -411,7 +412,7 @@ class Walk:
         owner = path.partition(".")[0]
         if not self._own(owner) or path.count(".") != 1:
             return
-        base, entered = self.scope.at(path), Point(self.scope, self.scope.history[owner][0][0])
+        base, entered = self.scope.at(path), Point(self.scope, self.scope.history[owner].made(1))
         by = call.args[0].value if call.args and isinstance(call.args[0], ast.Constant) else None
         if name == "assign_add" and isinstance(by, (int, float)) and by > 0:
             self.bind(path, Raised(base or Held(path, entered), by))
@@ -429,7 +430,7 @@ class Walk:
         if not self._own(owner):
             return
         method = self.scope.function.owner.methods.get(name)
-        entered = Point(self.scope, self.scope.history[owner][0][0])
+        entered = Point(self.scope, self.scope.history[owner].made(1))
         for path in self.raised:
             self.bind(path, Held(path, entered))
         for attribute in assigned_attributes(method.node) if method is not None else ():
