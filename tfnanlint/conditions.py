@@ -45,7 +45,9 @@ def path_of(node: ast.AST) -> str | None:
 
 def root_of(path: str) -> str:
     """The name that a path starts with."""
-    return path.partition(".")[0].partition("[")[0]
+    if "." in path:
+        path = path.partition(".")[0]
+    return path.partition("[")[0] if "[" in path else path
 
 
 def leaf(function: ast.expr) -> str:

@@ -14,7 +14,7 @@ from tfnanlint.attributes import assigned_attributes
 from tfnanlint.calls import Function
 from tfnanlint.conditions import ASSERTIONS, leaf, path_of, root_of, says_training, spoken_of
 from tfnanlint.history import History
-from tfnanlint.loops import Fork, LoopFrame, merged, runs
+from tfnanlint.loops import Fork, LoopFrame, State, merged, runs
 from tfnanlint.nodes import ATTRIBUTE, CALL, CONSTANT, LAMBDA, NAME, SEQUENCES, STARRED, SUBSCRIPT, caught, declared, loaded, nodes_in, recorded, repeated
 from tfnanlint.outcomes import outcome
 from tfnanlint.rows import within
@@ -83,17 +83,31 @@ class Walk:
         return Fork(self.scope.time, len(self.log))
 
     def _branched(self, fork: Fork, live: bool) -> None:
-        """The end of a branch, which is reached if it is `live`: the next one begins in the state in which this one began."""
-        scope, before = self.scope, fork.before
-        touched = set(self.log[fork.mark:])
+        """The end of a branch, which is reached if it is `live`."""
+        history, before = self.scope.history, fork.before
+        state: State = {}
+        for path in self.log[fork.mark:]:
+            if path not in state:
+                entry = history[path]
+                state[path] = entry.binding
+                if path not in before:
+                    before[path] = entry.at(fork.begun)
+        fork.touched = state
         if live:
-            history = scope.history
-            fork.states.append({path: history[path].binding for path in touched})
-        for path in touched:
-            if path not in before:
-                before[path] = scope.at(path, fork.begun)
-            self.bind(path, before[path])
+            fork.states.append(state)
+
+    def _another(self, fork: Fork) -> None:
+        """Another branch begins, in the state in which the first one began."""
+        for path in fork.touched:
+            self.bind(path, fork.before[path])
         fork.mark = len(self.log)
+
+    def _reached(self, fork: Fork, state: State) -> None:
+        """Branches are joined by what also comes there in a state, without any statement."""
+        for path in state:
+            if path not in fork.before:
+                fork.before[path] = self.scope.at(path, fork.begun)
+        fork.states.append(state)
 
     def _joined(self, fork: Fork) -> bool:
         """Join the states that reach the end; False when none does."""
@@ -117,32 +131,43 @@ class Walk:
 
     def assume(self, test: ast.expr, truth: bool) -> None:
         """Refine what the test speaks of."""
+        for path, binding in self._assumed(test, truth, self.scope.here()).items():
+            self.bind(path, binding)
+
+    def _assumed(self, test: ast.expr, truth: bool, point: Point) -> State:
+        """What is refined by a test at a point."""
+        found: State = {}
         if type(test) is not NAME and not spoken_of(test, truth):
-            return
-        point = self.scope.here()
+            return found
+        scope = self.scope
         for node, path, test, then in refinements(test, truth, point):
-            base = self.scope.at(path)
+            base = found.get(path) or scope.at(path, point.time)
             if base is None:
-                if path == root_of(path) or path not in self.scope.history and not self._rooted(path):
+                root = root_of(path)
+                if path == root or path not in scope.history and scope.at(root, point.time) is None:
                     continue
                 base = Assigned(node, point)
-            self.bind(path, Refined(base, path, test, truth, then))
-
-    def _rooted(self, path: str) -> bool:
-        return self.scope.at(root_of(path)) is not None
+            found[path] = Refined(base, path, test, truth, then)
+        return found
 
     def if_(self, node: ast.If) -> bool:
-        self.note(node.test)
-        decided = outcome(node.test, self.scope.here())
+        test = node.test
+        self.note(test)
+        point = self.scope.here()
+        decided = outcome(test, point)
+        if decided is not None:
+            return self._branch(test, decided, node.body if decided else node.orelse)
         fork = self._fork()
-        self._branched(fork, self._branch(node.test, True, node.body, decided))
-        self._branched(fork, self._branch(node.test, False, node.orelse, decided))
+        self._branched(fork, self._branch(test, True, node.body))
+        if node.orelse:
+            self._another(fork)
+            self._branched(fork, self._branch(test, False, node.orelse))
+        else:
+            self._reached(fork, self._assumed(test, False, point))
         return self._joined(fork)
 
-    def _branch(self, test: ast.expr, truth: bool, body: list[ast.stmt], decided: bool | None) -> bool:
-        """What is walked where a test comes to `truth`, unless it is `decided` that it does not."""
-        if decided is (not truth):
-            return False
+    def _branch(self, test: ast.expr, truth: bool, body: list[ast.stmt]) -> bool:
+        """What is walked where a test comes to `truth`."""
         self.assume(test, truth)
         if says_training(test) is not (not truth):
             return self.block(body)
@@ -164,6 +189,7 @@ class Walk:
         if node.handlers:
             self._branched(fork, live)
             for one in node.handlers:
+                self._another(fork)
                 self._branched(fork, self._handler(one, broken_off))
             live = self._joined(fork)
         return self._finally(node.finalbody, begun, set(self.log[mark:])) and live if node.finalbody else live
@@ -202,9 +228,10 @@ class Walk:
 
         fork = self._fork()
         for one in node.cases:
+            self._another(fork)
             self._branched(fork, self._case(one, subject))
         if not any([getattr(c.pattern, "pattern", 0) is None and c.guard is None for c in node.cases]):
-            self._branched(fork, True)
+            self._reached(fork, {})
         return self._joined(fork)
 
     def _case(self, node: Any, subject: Assigned) -> bool:
@@ -251,11 +278,11 @@ class Walk:
 
     def _after(self, frame: LoopFrame, fork: Fork, ended: bool) -> bool:
         """What follows a loop: its end, with the `else` branch, which may be `ended`, or one of its breaks."""
+        if not frame.exits:
+            return ended
         self._branched(fork, ended)
         for state in frame.exits:
-            for path, binding in state.items():
-                self.bind(path, binding)
-            self._branched(fork, True)
+            self._reached(fork, state)
         return self._joined(fork)
 
     def for_(self, node: Any) -> bool:
@@ -278,7 +305,8 @@ class Walk:
         self.assume(node.test, True)
         self._leave(frame, self.block(node.body))
         fork = self._fork()
-        return self._after(frame, fork, self._branch(node.test, False, node.orelse, outcome(node.test, self.scope.here())))
+        ended = outcome(node.test, self.scope.here()) is not True and self._branch(node.test, False, node.orelse)
+        return self._after(frame, fork, ended)
 
     def leave_loop(self, node: Any) -> bool:
         if self.loops and isinstance(node, ast.Break):
