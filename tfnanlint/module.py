@@ -29,9 +29,27 @@ def _end(node: Any) -> int:
     return node.end_lineno or node.lineno
 
 
-def _index(body: list[ast.stmt], row: int) -> int:
-    """Which statement of a block is the last that begins at or above a row; the first where none does."""
+class _Surrounding:
+    """A block of statements around a row that was asked for, what the statements around it compute, and which of its own was asked for last."""
+
+    __slots__ = ("body", "computed", "index")
+
+    def __init__(self, body: list[ast.stmt], computed: list[ast.AST]):
+        self.body = body
+        self.computed = computed
+        self.index = 0
+
+
+def _index(body: list[ast.stmt], row: int, near: int = 0) -> int:
+    """Which statement of a block is the last that begins at or above a row; the first where none does. It may be `near` another one."""
     first, behind = 0, len(body)
+    if near:
+        if body[near].lineno > row:
+            behind = near
+        elif near + 1 == behind or body[near + 1].lineno > row:
+            return near
+        else:
+            first = near + 1
     while behind - first > 1:
         middle = (first + behind) // 2
         if body[middle].lineno <= row:
@@ -95,7 +113,7 @@ class Module:
         self._computed: dict[int, list[ast.AST] | None] = {}
         # The blocks around the row that was asked for last, and what the statements around each compute; and the functions and classes
         # around such a row: the next row is near.
-        self._around: list[tuple[list[ast.stmt], list[ast.AST]]] = [(source.tree.body, [])]
+        self._around = [_Surrounding(source.tree.body, [])]
         self._inside: list[ast.AST] = []
         self.scope = Scope(source.tree, None, self)
         if shared:
@@ -185,19 +203,22 @@ class Module:
 
     def _computed_at(self, row: int) -> list[ast.AST] | None:
         around = self._around
-        while len(around) > 1 and not around[-1][0][0].lineno <= row <= _end(around[-1][0][-1]):
+        while len(around) > 1 and not around[-1].body[0].lineno <= row <= _end(around[-1].body[-1]):
             around.pop()
-        body, found = around[-1]
+        block = around[-1]
+        body, found = block.body, block.computed
         while body:
-            index = _index(body, row)
+            index = block.index = _index(body, row, block.index)
             node = body[index]
             parts = _COMPUTED.get(type(node))
             if parts is None or not node.lineno <= row <= _end(node) or index and _end(body[index - 1]) >= row:
                 return None
-            found = found + parts(node)
+            if parts is not _nothing:
+                found = found + parts(node)
             body = _block(node, row)
             if body:
-                around.append((body, found))
+                block = _Surrounding(body, found)
+                around.append(block)
         return found
 
     def _calls_on(self, row: int, name: str) -> bool:
