@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 CHANGING: Final = frozenset("append extend insert add update pop remove clear setdefault appendleft fill sort reverse".split())
 _VIEWS: Final = frozenset("reshape ravel view squeeze transpose swapaxes asarray atleast_1d atleast_2d expand_dims".split())
 _UNIFORM: Final = frozenset("zeros ones full empty zeros_like ones_like full_like empty_like".split())
-_NUMPY = ("np", "numpy")
+_NUMPY: Final = frozenset(("np", "numpy"))
+_PARTING: Final = frozenset((ast.Slice, ast.Tuple))
 SOME = slice(None, None, 0)  # elements of a list of which nobody knows where they stand
 _MAKING = frozenset(f"np.{name}" for name in "array asarray zeros ones full arange linspace eye zeros_like ones_like full_like ravel reshape".split())
 _MAX = 64  # bindings looked at for the object that a name stands for
@@ -204,11 +205,17 @@ def listed(node: ast.expr) -> list[str]:
 def shared(node: ast.expr) -> list[str]:
     """The names of arrays with which what an expression gives may share its numbers: `x[1:]`, `x.reshape(-1)`, `np.ravel(x)`."""
     kind = type(node)
-    if kind is SUBSCRIPT and isinstance(node.slice, (ast.Slice, ast.Tuple)):
+    if kind is SUBSCRIPT:
+        if type(node.slice) not in _PARTING:
+            return []
         source = node.value
-    elif kind is CALL and type(node.func) is ATTRIBUTE and node.func.attr in _VIEWS:
-        function = isinstance(node.func.value, ast.Name) and node.func.value.id in _NUMPY
-        source = node.args[0] if function and node.args else node.func.value
+    elif kind is CALL:
+        method = node.func
+        if type(method) is not ATTRIBUTE or method.attr not in _VIEWS:
+            return []
+        source = method.value
+        if node.args and type(source) is NAME and source.id in _NUMPY:
+            source = node.args[0]
     else:
         return []
     path = path_of(source)
@@ -237,7 +244,10 @@ def attribute_set(call: ast.Call) -> ast.Attribute | None:
 
 def output(call: ast.Call) -> str | None:
     """The name of the array that a call writes to: `np.exp(a, out=b)`."""
-    return next((path_of(keyword.value) for keyword in call.keywords if keyword.arg == "out"), None)
+    for keyword in call.keywords:
+        if keyword.arg == "out":
+            return path_of(keyword.value)
+    return None
 
 
 def viewed(binding: Binding | None) -> str | None:
@@ -260,7 +270,8 @@ def extends(node: ast.AugAssign) -> bool:
 
 def popped(node: Any) -> ast.Call | None:
     """A call that takes an element out of a list and gives it: `x = layers.pop()`, `x = layers.pop(0)`."""
-    if not (type(node) is CALL and type(node.func) is ATTRIBUTE and node.func.attr == "pop") or node.keywords:
+    function = node.func if type(node) is CALL else None
+    if type(function) is not ATTRIBUTE or function.attr != "pop" or node.keywords:
         return None
     return node if not node.args or len(node.args) == 1 and _whole_number(node.args[0]) is not None else None
 

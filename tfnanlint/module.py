@@ -136,17 +136,12 @@ class Module:
 
     def close(self) -> None:
         """Take apart what refers to itself, so that memory is given back without the cyclic collector (it is off)."""
-        for function in self.functions.values():
-            if function.activation is not None:
-                function.activation.close()
-                function.activation = None
         for cls in self.classes.values():
             cls.close()
         self.scope.close()
         self.masks = self.assertions = self.project = None
-        for kept in (self.endings, self.functions, self.classes, self._calls, self._expressions, self._chains, self._computed, self._around):
+        for kept in (self.endings, self.functions, self.classes, self._calls, self._expressions):
             kept.clear()
-        self._inside = []
         del self.scope
 
     def function(self, node: Any, point: Point) -> Function:

@@ -123,9 +123,6 @@ class Scope:
         self.loops.clear()
         self.history.clear()
         self.memo.clear()
-        self.callees.clear()
-        self.statements.clear()
-        self.returns.clear()
         self._later.clear()
         for shared in self._globals.values():
             if shared.whole is not None:

@@ -11,29 +11,26 @@ from typing import Any, Callable, Final
 from tfnanlint.aliases import (CHANGING, Bindings, Copies, Filled, Held, InPlace, Lent, Mutated, attribute_set, connected, copied, copy, copy_items,
                                extends, fillable, lent, objects, output, place_of, popped, shared, viewed, whole, written_key)
 from tfnanlint.attributes import assigned_attributes
+from tfnanlint.branching import Branching
 from tfnanlint.calls import Function
-from tfnanlint.conditions import ASSERTIONS, leaf, path_of, root_of, says_training, spoken_of
-from tfnanlint.history import History
-from tfnanlint.loops import Fork, LoopFrame, State, merged, runs
+from tfnanlint.conditions import ASSERTIONS, leaf, path_of, root_of, says_training
+from tfnanlint.loops import Fork, LoopFrame, runs
 from tfnanlint.nodes import ATTRIBUTE, CALL, CONSTANT, LAMBDA, NAME, SEQUENCES, STARRED, SUBSCRIPT, caught, declared, loaded, nodes_in, recorded, repeated
 from tfnanlint.outcomes import outcome
 from tfnanlint.rows import within
-from tfnanlint.scopes import (Assigned, Binding, Element, Fixed, Imported, Iterated, Joined, Loop, Point, Raised, Refined, Scope, Stored,
-                              refinements, unrefined)
+from tfnanlint.scopes import (Assigned, Binding, Element, Fixed, Imported, Iterated, Joined, Loop, Point, Raised, Refined, Scope, Stored, unrefined)
 from tfnanlint.values import Value
 
 # What gives an object that has a name already, and what may give a part or another form of one.
 _NAMING: Final = frozenset((ast.Name, ast.Attribute, ast.IfExp))
-_SHARING: Final = frozenset((ast.Call, ast.Subscript))
 _YIELDING: Final = frozenset((ast.Yield, ast.YieldFrom))
 
 
-class Walk:
+class Walk(Branching):
     """Walks the body of one scope."""
 
     def __init__(self, scope: Scope):
-        self.scope = scope
-        self.log: list[str] = []
+        super().__init__(scope)
         self.loops: list[LoopFrame] = []
         self.raised: set[str] = set()  # the variables that some statement before this one has added a number to
         self.rows = scope.module.binding_rows  # where an expression may bind or change a name
@@ -48,16 +45,6 @@ class Walk:
             if handler is not None and handler(self, statement) is False:
                 return False
         return True
-
-    def bind(self, path: str, binding: Binding | None) -> None:
-        scope = self.scope  # `Scope.bind` written out: it is called for nearly every statement
-        time = scope.time = scope.time + 1
-        entry = scope.history.get(path)
-        if entry is None:
-            scope.history[path] = History(time, binding)
-        else:
-            entry.add(time, binding)
-        self.log.append(path)
 
     def note(self, node: ast.expr | None) -> None:
         """Remember an expression that is computed here."""
@@ -77,78 +64,6 @@ class Walk:
                     self._change(path, lambda held: Fixed(Value(kind="unknown")), held)
 
     # Branches
-
-    def _fork(self) -> Fork:
-        """Branches that begin here."""
-        return Fork(self.scope.time, len(self.log))
-
-    def _branched(self, fork: Fork, live: bool) -> None:
-        """The end of a branch, which is reached if it is `live`."""
-        history, before = self.scope.history, fork.before
-        state: State = {}
-        for path in self.log[fork.mark:]:
-            if path not in state:
-                entry = history[path]
-                state[path] = entry.binding
-                if path not in before:
-                    before[path] = entry.at(fork.begun)
-        fork.touched = state
-        if live:
-            fork.states.append(state)
-
-    def _another(self, fork: Fork) -> None:
-        """Another branch begins, in the state in which the first one began."""
-        for path in fork.touched:
-            self.bind(path, fork.before[path])
-        fork.mark = len(self.log)
-
-    def _reached(self, fork: Fork, state: State) -> None:
-        """Branches are joined by what also comes there in a state, without any statement."""
-        for path in state:
-            if path not in fork.before:
-                fork.before[path] = self.scope.at(path, fork.begun)
-        fork.states.append(state)
-
-    def _joined(self, fork: Fork) -> bool:
-        """Join the states that reach the end; False when none does."""
-        if not fork.states:
-            return False
-        for path in sorted(fork.before):
-            base = fork.before[path] or self._before(path, fork.begun)
-            self.bind(path, merged([state.get(path, base) for state in fork.states], base))
-        return True
-
-    def _held(self, path: str) -> Binding | None:
-        return self.scope.at(path) or self._before(path, self.scope.time)
-
-    def _before(self, path: str, time: int) -> Binding | None:
-        """What an attribute or element holds that this function has not assigned yet."""
-        root = root_of(path)
-        if root == path:
-            return None
-        point = Point(self.scope, time)
-        return Held(path, point) if point.lookup(root) is not None else None
-
-    def assume(self, test: ast.expr, truth: bool) -> None:
-        """Refine what the test speaks of."""
-        for path, binding in self._assumed(test, truth, self.scope.here()).items():
-            self.bind(path, binding)
-
-    def _assumed(self, test: ast.expr, truth: bool, point: Point) -> State:
-        """What is refined by a test at a point."""
-        found: State = {}
-        if type(test) is not NAME and not spoken_of(test, truth):
-            return found
-        scope = self.scope
-        for node, path, test, then in refinements(test, truth, point):
-            base = found.get(path) or scope.at(path, point.time)
-            if base is None:
-                root = root_of(path)
-                if path == root or path not in scope.history and scope.at(root, point.time) is None:
-                    continue
-                base = Assigned(node, point)
-            found[path] = Refined(base, path, test, truth, then)
-        return found
 
     def if_(self, node: ast.If) -> bool:
         test = node.test
@@ -213,14 +128,6 @@ class Walk:
             if self.scope.at(path) is binding:
                 self.bind(path, ended[path])
         return live
-
-    def _during(self, path: str, begun: int, until: int | None) -> Binding | None:
-        """Whatever a name has been since `begun`: an exception may come between any two statements."""
-        entry = self.scope.history[path]
-        made = [b for t, b in zip(entry.times(), entry.bindings()) if t > begun and (until is None or t <= until)]
-        found = [self.scope.at(path, begun) or self._before(path, begun), *made]
-        found = list(dict.fromkeys([b for b in found if b is not None]))
-        return Joined(found) if len(found) > 1 else found[0] if found else None
 
     def match_(self, node: Any) -> bool:
         self.note(node.subject)
@@ -386,7 +293,8 @@ class Walk:
             self.scope.yields.append((value, self.scope.time))
         if kind is not CALL:
             return
-        name, of_object = leaf(value.func), type(value.func) is ATTRIBUTE
+        function = value.func
+        name, of_object = leaf(function), type(function) is ATTRIBUTE
         if name in ASSERTIONS:
             self.assume(value, True)
         elif name == "setattr" and (attribute := attribute_set(value)) is not None:
@@ -396,10 +304,11 @@ class Walk:
         elif of_object and name in CHANGING:
             self._changed_by(value)
         elif of_object and name.startswith("assign"):
-            self._assigned_to(value.func, value)
+            self._assigned_to(function, value)
         else:
-            if of_object and type(value.func.value) is NAME:
-                self._own_method(value.func.value.id, name)
+            owner = function.value if of_object else None
+            if type(owner) is NAME:
+                self._own_method(owner.id, name)
             self._handed(value)
 
     def _changed_by(self, call: ast.Call) -> None:
@@ -412,7 +321,11 @@ class Walk:
 
     def _handed(self, call: ast.Call) -> None:
         """Arrays of one number, whole or in part, lists and dicts that are handed to a function whose result nobody uses."""
-        for path in [whole(given) or path_of(given) for given in [*call.args, *[one.value for one in call.keywords]]]:
+        for given in [*call.args, *[one.value for one in call.keywords]]:
+            kind = type(given)
+            if kind is CONSTANT or kind is CALL:  # they have no path
+                continue
+            path = whole(given) or path_of(given)
             made = self.scope.at(path) if path else None
             if path is not None and (isinstance(made, Filled) or isinstance(made, Assigned) and fillable(made.node)):
                 here = self.scope.here()
@@ -451,7 +364,10 @@ class Walk:
     def _own(self, owner: str) -> bool:
         """Whether a name is that of the instance in a method."""
         function = self.scope.function
-        return function is not None and function.bound and bool(function.node.args.args) and function.node.args.args[0].arg == owner
+        if function is None or not function.bound:
+            return False
+        parameters = function.node.args.args
+        return bool(parameters) and parameters[0].arg == owner
 
     def _own_method(self, owner: str, name: str) -> None:
         """After `self.reset()` the attributes that it assigns are what any method may have made of them."""
@@ -473,13 +389,18 @@ class Walk:
         views: list[str] = []
         if kind is LAMBDA:
             value.named = True
-        elif kind in _SHARING:
-            views = shared(value)
-            if (call := popped(value)) is not None:
+        elif kind is CALL:
+            function = value.func
+            if type(function) is NAME:
+                self._lent(value, function.id)
+            elif (call := popped(value)) is not None:
                 self._changed_by(call)
-            elif kind is CALL and type(value.func) is NAME:
-                self._lent(value, value.func.id)
-        for target in node.targets:
+            else:
+                views = shared(value)
+        elif kind is SUBSCRIPT:
+            views = shared(value)
+        targets = node.targets
+        for target in targets:
             if type(target) is NAME:
                 self.bind(target.id, binding)
                 if kind in _NAMING:
@@ -488,8 +409,8 @@ class Walk:
                     copy(self.views, target.id, [path for path in views if not self._module(path)])
             else:
                 self.target(target, binding)
-        if len(node.targets) > 1:
-            first, *others = map(path_of, node.targets)
+        if len(targets) > 1:
+            first, *others = map(path_of, targets)
             for other in others:
                 copy(self.copies, other, [first] if first else [])
 
@@ -518,6 +439,11 @@ class Walk:
 
     def target(self, node: ast.expr, binding: Binding) -> None:
         kind = type(node)
+        if kind is NAME:
+            self.bind(node.id, binding)
+            if isinstance(binding, Assigned):
+                copy(self.copies, node.id, copied(binding.node))
+            return
         if kind in SEQUENCES:
             self._unpack(node, binding)
             return
@@ -595,20 +521,20 @@ class Walk:
                 self._change(base, lambda held: Fixed(Value(kind="unknown")), held)
 
     def imports(self, node: ast.Import) -> None:
-        for name in node.names:
-            if name.asname:
-                self.bind(name.asname, Imported(name.name, 0, self.scope.module))
-            else:
-                self.bind(name.name.split(".")[0], Imported(name.name.split(".")[0], 0, self.scope.module))
+        for one in node.names:
+            name, alias = one.name, one.asname
+            if not alias:
+                alias = name = name.partition(".")[0]
+            self.bind(alias, Imported(name, 0, self.scope.module))
 
     def imports_from(self, node: ast.ImportFrom) -> None:
-        base = node.module or ""
-        for name in node.names:
-            if name.name == "*":
-                self.scope.module.stars.append((base, node.level))
+        base, level, module = node.module or "", node.level, self.scope.module
+        for one in node.names:
+            name = one.name
+            if name == "*":
+                module.stars.append((base, level))
             else:
-                dotted = f"{base}.{name.name}" if base else name.name
-                self.bind(name.asname or name.name, Imported(dotted, node.level, self.scope.module))
+                self.bind(one.asname or name, Imported(f"{base}.{name}" if base else name, level, module))
 
     def global_(self, node: Any) -> None:
         """A global or nonlocal name: as anybody may have left it; then as assigned here."""
