@@ -486,6 +486,7 @@ def import_of(binding: Any) -> str | None:
     return None
 
 
+_ONE_TEST: Final = frozenset((ast.Name, ast.Attribute, ast.Subscript, ast.Compare))  # they have no parts that are tests
 _MAX_TESTS: Final = 8  # names of masks followed from one test
 
 
@@ -499,6 +500,8 @@ def _opposite(test: Any) -> ast.expr:
 
 def may_be_mask(test: Any, truth: bool) -> bool:
     """Whether a test is a name, inverted or not, or has one among the parts that hold with it; kept with the tree."""
+    if type(test) in _ONE_TEST:
+        return type(test) is NAME
     kept: dict[str, Any] = test.__dict__
     key = "mask_if_true" if truth else "mask_if_false"
     known = kept.get(key)
@@ -507,7 +510,7 @@ def may_be_mask(test: Any, truth: bool) -> bool:
         if part is not None:
             known = may_be_mask(part, not truth)
         else:
-            known = type(test) is NAME or any([may_be_mask(one, truth) for one in parts_that_hold(test, truth)])
+            known = any([may_be_mask(one, truth) for one in parts_that_hold(test, truth)])
         kept[key] = known
     return known
 
