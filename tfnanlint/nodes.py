@@ -14,12 +14,14 @@ from typing import Any, Callable, Final
 # (No tuple is such a constant: it would be made anew wherever it is used.)
 ASSIGN: Final = ast.Assign
 ATTRIBUTE: Final = ast.Attribute
+AUG_ASSIGN: Final = ast.AugAssign
 BIN_OP: Final = ast.BinOp
 BOOL_OP: Final = ast.BoolOp
 CALL: Final = ast.Call
 CLASS: Final = ast.ClassDef
 COMPARE: Final = ast.Compare
 CONSTANT: Final = ast.Constant
+EXPR: Final = ast.Expr
 IF_EXP: Final = ast.IfExp
 KEYWORD: Final = ast.keyword
 LAMBDA: Final = ast.Lambda
