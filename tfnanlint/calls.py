@@ -37,7 +37,7 @@ class Function:
         self.owner = owner
         self.activation: Scope | None = None
         decorators = getattr(node, "decorator_list", ())
-        self.decorators = tuple(decorator_leaf(d) for d in decorators) if decorators else ()
+        self.decorators = tuple([decorator_leaf(d) for d in decorators]) if decorators else ()
         self.callees: dict[ast.AST, str | None] = {}  # what names that it does not bind itself lead to; see `Resolution.resolve`
         self.busy = 0
         self.stamp = 0  # of the assumption about what it returns inside itself; see `assumptions`
