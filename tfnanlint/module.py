@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from bisect import bisect_right
 from typing import TYPE_CHECKING, Any, Callable, Final
 
 from tfnanlint.calls import ClassObject, Function
@@ -15,10 +14,6 @@ from tfnanlint.statements import Walk
 
 if TYPE_CHECKING:
     from tfnanlint.interpreting import Interpreting
-
-
-def _first_row(statement: tuple[ast.expr, int]) -> int:
-    return statement[0].lineno
 
 
 _REPLACING: Final = frozenset(("setter", "deleter"))  # the methods of a property that are not what its name gives
@@ -54,6 +49,18 @@ def _index(body: list[ast.stmt], row: int, near: int = 0) -> int:
         middle = (first + behind) // 2
         if body[middle].lineno <= row:
             first = middle
+        else:
+            behind = middle
+    return first
+
+
+def _begun(statements: list[tuple[ast.expr, int]], row: int) -> int:
+    """How many of some noted expressions, which stand in the order of the text, begin at or above a row."""
+    first, behind = 0, len(statements)
+    while first < behind:
+        middle = (first + behind) // 2
+        if statements[middle][0].lineno <= row:
+            first = middle + 1
         else:
             behind = middle
     return first
@@ -258,12 +265,14 @@ class Module:
         found, scopes = [], self.scopes_of_row(row, interpreter)
         for scope in scopes:
             statements = scope.statements  # in the order of the text
-            index = bisect_right(statements, row, key=_first_row)
-            while index and (_end(statements[index - 1][0]) >= row or statements[index - 1][0].lineno == row):
+            index = _begun(statements, row)
+            while index:
                 index -= 1
                 node, time = statements[index]
                 if _end(node) >= row:
                     found.append((node, Point(scope, time)))
+                elif node.lineno != row:
+                    break
         if scopes:
             self._expressions[row] = found
         return found
