@@ -107,7 +107,7 @@ def test_what_deep_calls_were_cut_off_from_is_asked_again():
     text = (f"import tensorflow as tf\ndef f0(x):\n    return x * low\n{chain}\n"
             f"def positive(x):\n    return tf.nn.relu(x)\nlow = positive(1.5)\nhigh = f{MAX_INLINE - 1}(1.5)\n")
     module, interpreter = Module(Source("deep.py", text)), Interpreter()
-    calls = {name: module.scope.history[name][1][0].node for name in ("high", "low")}
+    calls = {name: module.scope.history[name].binding.node for name in ("high", "low")}
     assert not interpreter.ask(calls["high"], Point(module.scope)).known
     assert interpreter.ask(calls["low"], Point(module.scope)).lo == 1.5
 

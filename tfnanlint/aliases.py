@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Any, Final
 
 from tfnanlint.conditions import path_of
-from tfnanlint.nodes import ATTRIBUTE, CALL, IF_EXP, NAME, SUBSCRIPT, display
+from tfnanlint.nodes import ASSIGN, ATTRIBUTE, AUG_ASSIGN, CALL, EXPR, IF_EXP, NAME, SEQUENCES, STARRED, SUBSCRIPT, blocks_of, display
 from tfnanlint.scopes import Assigned, Binding, Element, Fixed, Iterated, Joined, Loop, Point, Stored, unrefined
 from tfnanlint.site import Site
 from tfnanlint.values import Value, outward, rounded
@@ -17,7 +17,14 @@ if TYPE_CHECKING:
 CHANGING: Final = frozenset("append extend insert add update pop remove clear setdefault appendleft fill sort reverse".split())
 _VIEWS: Final = frozenset("reshape ravel view squeeze transpose swapaxes asarray atleast_1d atleast_2d expand_dims".split())
 _UNIFORM: Final = frozenset("zeros ones full empty zeros_like ones_like full_like empty_like".split())
-_NUMPY = ("np", "numpy")
+_NUMPY: Final = frozenset(("np", "numpy"))
+# Statements that bind names themselves, or have blocks of those that do.
+_ONE_TARGET: Final = frozenset((ast.AugAssign, ast.AnnAssign))
+_TESTS: Final = frozenset((ast.If, ast.While))
+_FOR: Final = frozenset((ast.For, ast.AsyncFor))
+_WITH: Final = frozenset((ast.With, ast.AsyncWith))
+_BRANCHING: Final = frozenset((ast.Try, ast.Match))
+_PARTING: Final = frozenset((ast.Slice, ast.Tuple))
 SOME = slice(None, None, 0)  # elements of a list of which nobody knows where they stand
 _MAKING = frozenset(f"np.{name}" for name in "array asarray zeros ones full arange linspace eye zeros_like ones_like full_like ravel reshape".split())
 _MAX = 64  # bindings looked at for the object that a name stands for
@@ -204,11 +211,17 @@ def listed(node: ast.expr) -> list[str]:
 def shared(node: ast.expr) -> list[str]:
     """The names of arrays with which what an expression gives may share its numbers: `x[1:]`, `x.reshape(-1)`, `np.ravel(x)`."""
     kind = type(node)
-    if kind is SUBSCRIPT and isinstance(node.slice, (ast.Slice, ast.Tuple)):
+    if kind is SUBSCRIPT:
+        if type(node.slice) not in _PARTING:
+            return []
         source = node.value
-    elif kind is CALL and type(node.func) is ATTRIBUTE and node.func.attr in _VIEWS:
-        function = isinstance(node.func.value, ast.Name) and node.func.value.id in _NUMPY
-        source = node.args[0] if function and node.args else node.func.value
+    elif kind is CALL:
+        method = node.func
+        if type(method) is not ATTRIBUTE or method.attr not in _VIEWS:
+            return []
+        source = method.value
+        if node.args and type(source) is NAME and source.id in _NUMPY:
+            source = node.args[0]
     else:
         return []
     path = path_of(source)
@@ -237,7 +250,10 @@ def attribute_set(call: ast.Call) -> ast.Attribute | None:
 
 def output(call: ast.Call) -> str | None:
     """The name of the array that a call writes to: `np.exp(a, out=b)`."""
-    return next((path_of(keyword.value) for keyword in call.keywords if keyword.arg == "out"), None)
+    for keyword in call.keywords:
+        if keyword.arg == "out":
+            return path_of(keyword.value)
+    return None
 
 
 def viewed(binding: Binding | None) -> str | None:
@@ -260,7 +276,8 @@ def extends(node: ast.AugAssign) -> bool:
 
 def popped(node: Any) -> ast.Call | None:
     """A call that takes an element out of a list and gives it: `x = layers.pop()`, `x = layers.pop(0)`."""
-    if not (type(node) is CALL and type(node.func) is ATTRIBUTE and node.func.attr == "pop") or node.keywords:
+    function = node.func if type(node) is CALL else None
+    if type(function) is not ATTRIBUTE or function.attr != "pop" or node.keywords:
         return None
     return node if not node.args or len(node.args) == 1 and _whole_number(node.args[0]) is not None else None
 
@@ -337,64 +354,79 @@ class Bindings:
         stack: list[Any] = list(body)
         while stack:
             node = stack.pop()
-            match node:
-                case ast.Assign(targets=targets, value=value):
-                    self._bind(targets)
-                    if (call := popped(value)) is not None:
-                        self._bind([call.func.value])
-                        self._change(call.func.value)
-                    for target in targets:
-                        copy(self.copies, path_of(target), copied(value))
-                        copy(self.shared, path_of(target), shared(value))
-                        if isinstance(target, ast.Name) and (viewed := whole(value)) is not None:
-                            self.views.append((target.id, viewed))
-                case ast.AugAssign(target=target) | ast.AnnAssign(target=target):
-                    self._bind([target])
-                    if isinstance(node, ast.AugAssign):
-                        self._change(target)
-                case ast.For() | ast.AsyncFor():
-                    self._bind([node.target])
-                    copy_items(self.copies, node.target, node.iter)
-                    stack += node.body + node.orelse
-                case ast.While() | ast.If():
-                    stack += node.body + node.orelse
-                case ast.With() | ast.AsyncWith():
-                    self._bind([i.optional_vars for i in node.items if i.optional_vars is not None])
-                    stack += node.body
-                case ast.Try():
-                    stack += node.body + node.orelse + node.finalbody
-                    for handler in node.handlers:
-                        stack += handler.body
-                case ast.Match():
-                    for one in node.cases:
-                        stack += one.body
-                case ast.Expr(value=ast.Call(func=ast.Attribute(value=value, attr=attr))) if attr in CHANGING:
-                    self._bind([value])
-                    self._change(value)
-                case ast.Expr(value=ast.Call(func=ast.Name(id="setattr")) as call):
-                    if (attribute := attribute_set(call)) is not None:
-                        self._bind([attribute])
-                case ast.Expr(value=ast.Call(keywords=keywords)) if any(one.arg == "out" for one in keywords):
-                    for filled in [keyword.value for keyword in keywords if keyword.arg == "out"]:
-                        self._bind([filled])
-                        self._change(filled)
+            kind = type(node)
+            if kind is ASSIGN:
+                self._assigned(node.targets, node.value)
+            elif kind is EXPR:
+                if type(node.value) is CALL:
+                    self._called(node.value)
+            elif kind in _TESTS:
+                stack += node.body
+                stack += node.orelse
+            elif kind in _ONE_TARGET:
+                self._bind([node.target])
+                if kind is AUG_ASSIGN:
+                    self._change(node.target)
+            elif kind in _FOR:
+                self._bind([node.target])
+                copy_items(self.copies, node.target, node.iter)
+                stack += node.body
+                stack += node.orelse
+            elif kind in _WITH:
+                self._bind([item.optional_vars for item in node.items if item.optional_vars is not None])
+                stack += node.body
+            elif kind in _BRANCHING:
+                for block in blocks_of(node):
+                    stack += block
+
+    def _assigned(self, targets: list[ast.expr], value: Any) -> None:
+        self._bind(targets)
+        if (call := popped(value)) is not None:
+            self._bind([call.func.value])
+            self._change(call.func.value)
+        copies, views = copied(value), shared(value)
+        viewed = whole(value)
+        for target in targets:
+            if copies or views:
+                path = path_of(target)
+                copy(self.copies, path, copies)
+                copy(self.shared, path, views)
+            if viewed is not None and type(target) is NAME:
+                self.views.append((target.id, viewed))
+
+    def _called(self, call: ast.Call) -> None:
+        """What a call changes whose result nobody uses."""
+        function = call.func
+        if type(function) is ATTRIBUTE and function.attr in CHANGING:
+            self._bind([function.value])
+            self._change(function.value)
+        elif type(function) is NAME and function.id == "setattr":
+            if (attribute := attribute_set(call)) is not None:
+                self._bind([attribute])
+        else:
+            for keyword in call.keywords:
+                if keyword.arg == "out":
+                    self._bind([keyword.value])
+                    self._change(keyword.value)
 
     def _bind(self, targets: list[ast.expr]) -> None:
         for target in targets:
-            if isinstance(target, (ast.Tuple, ast.List)):
+            kind = type(target)
+            if kind is NAME:
+                self.paths.add(target.id)
+            elif kind in SEQUENCES:
                 self._bind(target.elts)
-            elif isinstance(target, ast.Starred):
+            elif kind is STARRED:
                 self._bind([target.value])
             else:
-                for node in (target, target.value) if isinstance(target, ast.Subscript) else (target,):
-                    path = path_of(node)
-                    if path is not None:
-                        self.paths.add(path)
-                if isinstance(target, ast.Subscript):
-                    self._change(target.value)
                 path = path_of(target)
-                owner = path_of(target.value) if path is not None and not isinstance(target, ast.Name) else None
-                if path is not None and owner is not None:
+                owner = path_of(target.value) if kind is SUBSCRIPT or kind is ATTRIBUTE else None
+                if path is not None:
+                    self.paths.add(path)
+                if owner is not None and kind is SUBSCRIPT:
+                    self.paths.add(owner)
+                    self.changed.add(owner)
+                if owner is not None and path is not None:
                     self.parts.add((owner, path))
 
     def with_aliases(self, copies: Copies, views: Copies) -> set[str]:

@@ -134,6 +134,6 @@ def local_name(function: Function) -> str:
     scope = function.point.scope
     if not isinstance(scope.node, (ast.FunctionDef, ast.AsyncFunctionDef)):
         return ""
-    names = [path for path, (_, bindings) in scope.history.items()
-             if any([isinstance(one, Assigned) and one.node is function.node for one in bindings])]
+    names = [path for path, entry in scope.history.items()
+             if any([isinstance(one, Assigned) and one.node is function.node for one in entry.bindings()])]
     return names[0] if len(names) == 1 and names[0].isidentifier() else ""

@@ -37,7 +37,7 @@ class Function:
         self.owner = owner
         self.activation: Scope | None = None
         decorators = getattr(node, "decorator_list", ())
-        self.decorators = tuple(decorator_leaf(d) for d in decorators) if decorators else ()
+        self.decorators = tuple([decorator_leaf(d) for d in decorators]) if decorators else ()
         self.callees: dict[ast.AST, str | None] = {}  # what names that it does not bind itself lead to; see `Resolution.resolve`
         self.busy = 0
         self.stamp = 0  # of the assumption about what it returns inside itself; see `assumptions`
@@ -100,23 +100,22 @@ class Function:
 class ClassObject:
     """A class of the program; its body is walked when somebody asks for its `scope` or `methods`."""
 
-    __slots__ = ("node", "point", "module", "_scope", "_methods", "_walked", "_attributes", "_outside")
+    __slots__ = ("node", "point", "module", "_scope", "_methods", "_attributes", "_outside")
 
     def __init__(self, node: ast.ClassDef, point: Point, module: Module):
         self.node = node
         self.point = point
         self.module = module
-        self._scope = Scope(node, point, module)
+        self._scope: Scope | None = None
         self._methods: dict[str, Function] = {}
-        self._walked = False
         self._attributes: dict[str, list[str]] | None = None
         self._outside: dict[str, bool] = {}
 
     @property
     def scope(self) -> Scope:
         """The scope of its body."""
-        if not self._walked:
-            self._walked = True
+        if self._scope is None:
+            self._scope = Scope(self.node, self.point, self.module)
             self.module.walk(self._scope)
         return self._scope
 
@@ -138,8 +137,9 @@ class ClassObject:
 
     def close(self) -> None:
         """Forget everything; see `Module.close`."""
-        self._methods.clear()
-        self._scope.close()
+        if self._scope is not None:
+            self._methods.clear()
+            self._scope.close()
 
     @property
     def name(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any, Callable, Final
 
-from tfnanlint.nodes import ATTRIBUTE, BIN_OP, BOOL_OP, CALL, CONSTANT, NAME, NAMED_EXPR, SUBSCRIPT, UNARY_OP
+from tfnanlint.nodes import ATTRIBUTE, BIN_OP, BOOL_OP, CALL, COMPARE, CONSTANT, NAME, NAMED_EXPR, SUBSCRIPT, UNARY_OP
 
 _FLIP: Final = {">": "<", ">=": "<=", "<": ">", "<=": ">=", "==": "==", "!=": "!="}
 _NEGATE: Final = {">": "<=?", ">=": "<?", "<": ">=?", "<=": ">?", "==": "!=?", "!=": "=="}
@@ -24,7 +24,10 @@ _INVERTING: Final = frozenset((ast.Not, ast.Invert))
 _AND: Final[dict[type, bool]] = {ast.And: True, ast.BitAnd: True, ast.Or: False, ast.BitOr: False}  # whether an operator needs both sides
 _MAGNITUDES: Final = frozenset({"abs", "absolute", "fabs"})
 
+_PATHS: Final = frozenset((ast.Name, ast.Attribute, ast.Subscript))
+
 Fact = tuple[ast.expr, str, "ast.expr | float"]
+Spoken = tuple[tuple[str, ast.expr], ...]
 
 
 def path_of(node: ast.AST) -> str | None:
@@ -45,7 +48,9 @@ def path_of(node: ast.AST) -> str | None:
 
 def root_of(path: str) -> str:
     """The name that a path starts with."""
-    return path.partition(".")[0].partition("[")[0]
+    if "." in path:
+        path = path.partition(".")[0]
+    return path.partition("[")[0] if "[" in path else path
 
 
 def leaf(function: ast.expr) -> str:
@@ -74,19 +79,30 @@ def parts_that_hold(test: ast.expr, truth: bool) -> list[ast.expr]:
     return []
 
 
-def spoken_of(test: Any, truth: bool) -> tuple[tuple[str, ast.expr], ...]:
-    """(path, expression) for each path of which a test says something; kept with the tree, for bodies are walked often."""
-    kept: dict[str, Any] = test.__dict__  # to ask the node for what it has not costs an exception
-    key = "spoken_if_true" if truth else "spoken_if_false"
-    spoken = kept.get(key)
-    if spoken is None:
-        found: dict[str, ast.expr | None] = {}
-        for node, _, _ in facts(test, truth):
-            path = path_of(node)
-            if path is not None and path not in found:
-                found[path] = None if node is test else node  # a node that holds itself is never given back
-        spoken = kept[key] = tuple(found.items())
-    return ((spoken[0][0], test),) if len(spoken) == 1 and spoken[0][1] is None else spoken  # what is itself a path speaks of nothing else
+def spoken_of(test: Any, truth: bool) -> Spoken:
+    """(path, expression) for each path of which a test says something."""
+    kind = type(test)
+    if kind in _PATHS:  # it speaks of nothing else
+        path = path_of(test)
+        return ((path, test),) if path is not None else ()
+    if kind is COMPARE:
+        ops = test.ops
+        if len(ops) == 1 and type(ops[0]) not in _OPERATORS:  # x is None
+            return ()
+    kept: dict[str, Any] = test.__dict__  # with the tree, for bodies are walked often; to ask the node for what it has not costs an exception
+    spoken: tuple[Spoken, Spoken] | None = kept.get("spoken")
+    if spoken is None:  # both, for most tests are asked for both
+        spoken = kept["spoken"] = _found_spoken(test, False), _found_spoken(test, True)
+    return spoken[1] if truth else spoken[0]
+
+
+def _found_spoken(test: ast.expr, truth: bool) -> Spoken:
+    found: dict[str, ast.expr] = {}
+    for node, _, _ in facts(test, truth):
+        path = path_of(node)
+        if path is not None and path not in found:
+            found[path] = node
+    return tuple(found.items())
 
 
 def facts(test: ast.expr, truth: bool) -> list[Fact]:

@@ -57,8 +57,8 @@ class Endings:
         self._rows: dict[int, list[tuple[str, ast.AST]]] = {}
         self._inside: dict[ast.AST, dict[ast.AST, ast.AST]] = {}
         self._onward: dict[tuple[frozenset[str], bool], set[str]] = {}
-        for path, (_, bindings) in scope.history.items():
-            for binding in bindings:
+        for path, entry in scope.history.items():
+            for binding in entry.bindings():
                 if isinstance(binding, Assigned) and binding.point.scope is scope and hasattr(binding.node, "lineno"):
                     for row in range(binding.node.lineno, (binding.node.end_lineno or binding.node.lineno) + 1):
                         self._rows.setdefault(row, []).append((path, binding.node))

@@ -81,6 +81,7 @@ class Interpreter(State):
         """Forget everything; see `Module.close`."""
         for scope in self.scopes:
             scope.close()
+            scope.function.activation = None
         self.forget()
 
     # Questions

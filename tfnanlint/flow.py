@@ -15,7 +15,7 @@ from tfnanlint.expressions import _COMPARISONS, _OPERATORS, Interpreter
 from tfnanlint.findings import Certainty, Finding, Setup
 from tfnanlint.gradients import Gradients
 from tfnanlint.module import Module
-from tfnanlint.nodes import BIN_OP, CALL, COMPARE, CONSTANT, LEAVES, NAME, nodes_in
+from tfnanlint.nodes import AUG_ASSIGN, BIN_OP, CALL, COMPARE, CONSTANT, NAME, nodes_in
 from tfnanlint.ops import Op
 from tfnanlint.project import Facts, Project, adopt, remember
 from tfnanlint.rules import Context, Rule
@@ -44,7 +44,6 @@ _UNDIFFERENTIATED: Final = frozenset(("stop_gradient", "evaluate", "run", "numpy
 # Words in the names of functions that show what they are given. Any other may train on it (`model.compile(loss=...)`).
 _SHOWING: Final = frozenset("print log logging info debug warning summary summaries scalar histogram image text collect report "
                      "record plot show".split())
-_JUDGED: Final = frozenset((ast.Call, ast.BinOp, ast.AugAssign, ast.Compare))
 _DIVISIONS: Final = frozenset((ast.Div, ast.FloorDiv, ast.Mod))
 _DATA_METHODS: Final = frozenset(("map", "filter", "flat_map"))
 
@@ -356,12 +355,13 @@ class File:
 
     def _holds_sought(self, expression: ast.AST) -> bool:
         for node in nodes_in(expression):
-            if type(node) in _JUDGED and self._sought(node):
+            kind = type(node)
+            if (kind is CALL or kind is BIN_OP or kind is COMPARE or kind is AUG_ASSIGN) and self._sought(node):
                 return True
         return False
 
     def _sought(self, node: Any) -> bool:
-        """Whether a node, which is one of those `_JUDGED`, is one that `seek` yields, wherever it stands."""
+        """Whether a call, operation or comparison is one that `seek` yields, wherever it stands."""
         kind = type(node)
         if kind is CALL:
             function = node.func
@@ -400,7 +400,7 @@ class File:
         while stack:
             node, point, stopped = stack.pop()
             kind = type(node)
-            if kind in LEAVES:
+            if kind is NAME or kind is CONSTANT:
                 continue
             if kind is CALL:
                 function = node.func

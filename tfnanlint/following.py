@@ -536,7 +536,7 @@ def _reads_itself(binding: Binding, attr: str) -> bool:
 
 def _bindings(scope: Scope, path: str) -> list[Binding]:
     entry = scope.history.get(path)
-    return [b for b in entry[1] if b is not None and not isinstance(b, Loop)] if entry else []
+    return [b for b in entry.bindings() if b is not None and not isinstance(b, Loop)] if entry is not None else []
 
 
 def _public(function: Function) -> bool:

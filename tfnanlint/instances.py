@@ -184,5 +184,5 @@ class Instances(Callers):
 
 def _paths(made: ast.Call, scope: Scope) -> list[str]:
     """The names and attributes that are assigned exactly what a call makes."""
-    return [path for path, (_, bindings) in scope.history.items()
-            if any(isinstance(one, Assigned) and one.node is made for one in bindings)]
+    return [path for path, entry in scope.history.items()
+            if any(isinstance(one, Assigned) and one.node is made for one in entry.bindings())]

@@ -10,17 +10,21 @@ from tfnanlint.scopes import Binding, Joined, Loop, Scope, unrefined
 _OF_ANOTHER: Final = frozenset(("enumerate", "zip", "reversed", "sorted", "list", "tuple"))  # they give as many elements as they are given
 
 
-class Fork:
-    """Branches that begin in the same state: when that was, the end of the log then or after the last branch, what was `before` of each name
-    that some branch changes, and the states that reach the end."""
+State = dict[str, "Binding | None"]  # what names are, of those that differ from what they were before
 
-    __slots__ = ("begun", "mark", "before", "states")
+
+class Fork:
+    """Branches that begin in the same state: when that was, the end of the log where the branch began that is walked, what the last one
+    touched, what was `before` of each name that some branch changes, and the states that reach the end."""
+
+    __slots__ = ("begun", "mark", "touched", "before", "states")
 
     def __init__(self, begun: int, mark: int):
         self.begun = begun
         self.mark = mark
-        self.before: dict[str, Binding | None] = {}
-        self.states: list[dict[str, Binding | None]] = []
+        self.touched: State = {}
+        self.before: State = {}
+        self.states: list[State] = []
 
 
 def merged(options: list[Binding | None], base: Binding | None) -> Binding | None:

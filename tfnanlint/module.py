@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from bisect import bisect_right
 from typing import TYPE_CHECKING, Any, Callable, Final
 
 from tfnanlint.calls import ClassObject, Function
@@ -17,10 +16,6 @@ if TYPE_CHECKING:
     from tfnanlint.interpreting import Interpreting
 
 
-def _first_row(statement: tuple[ast.expr, int]) -> int:
-    return statement[0].lineno
-
-
 _REPLACING: Final = frozenset(("setter", "deleter"))  # the methods of a property that are not what its name gives
 _DEFINITIONS: Final = frozenset((ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
 
@@ -29,13 +24,43 @@ def _end(node: Any) -> int:
     return node.end_lineno or node.lineno
 
 
-def _index(body: list[ast.stmt], row: int) -> int:
-    """Which statement of a block is the last that begins at or above a row; the first where none does."""
+class _Surrounding:
+    """A block of statements around a row that was asked for, what the statements around it compute, and which of its own was asked for last."""
+
+    __slots__ = ("body", "computed", "index")
+
+    def __init__(self, body: list[ast.stmt], computed: list[ast.AST]):
+        self.body = body
+        self.computed = computed
+        self.index = 0
+
+
+def _index(body: list[ast.stmt], row: int, near: int = 0) -> int:
+    """Which statement of a block is the last that begins at or above a row; the first where none does. It may be `near` another one."""
     first, behind = 0, len(body)
+    if near:
+        if body[near].lineno > row:
+            behind = near
+        elif near + 1 == behind or body[near + 1].lineno > row:
+            return near
+        else:
+            first = near + 1
     while behind - first > 1:
         middle = (first + behind) // 2
         if body[middle].lineno <= row:
             first = middle
+        else:
+            behind = middle
+    return first
+
+
+def _begun(statements: list[tuple[ast.expr, int]], row: int) -> int:
+    """How many of some noted expressions, which stand in the order of the text, begin at or above a row."""
+    first, behind = 0, len(statements)
+    while first < behind:
+        middle = (first + behind) // 2
+        if statements[middle][0].lineno <= row:
+            first = middle + 1
         else:
             behind = middle
     return first
@@ -95,7 +120,7 @@ class Module:
         self._computed: dict[int, list[ast.AST] | None] = {}
         # The blocks around the row that was asked for last, and what the statements around each compute; and the functions and classes
         # around such a row: the next row is near.
-        self._around: list[tuple[list[ast.stmt], list[ast.AST]]] = [(source.tree.body, [])]
+        self._around = [_Surrounding(source.tree.body, [])]
         self._inside: list[ast.AST] = []
         self.scope = Scope(source.tree, None, self)
         if shared:
@@ -118,17 +143,12 @@ class Module:
 
     def close(self) -> None:
         """Take apart what refers to itself, so that memory is given back without the cyclic collector (it is off)."""
-        for function in self.functions.values():
-            if function.activation is not None:
-                function.activation.close()
-                function.activation = None
         for cls in self.classes.values():
             cls.close()
         self.scope.close()
         self.masks = self.assertions = self.project = None
-        for kept in (self.endings, self.functions, self.classes, self._calls, self._expressions, self._chains, self._computed, self._around):
+        for kept in (self.endings, self.functions, self.classes, self._calls, self._expressions):
             kept.clear()
-        self._inside = []
         del self.scope
 
     def function(self, node: Any, point: Point) -> Function:
@@ -185,19 +205,22 @@ class Module:
 
     def _computed_at(self, row: int) -> list[ast.AST] | None:
         around = self._around
-        while len(around) > 1 and not around[-1][0][0].lineno <= row <= _end(around[-1][0][-1]):
+        while len(around) > 1 and not around[-1].body[0].lineno <= row <= _end(around[-1].body[-1]):
             around.pop()
-        body, found = around[-1]
+        block = around[-1]
+        body, found = block.body, block.computed
         while body:
-            index = _index(body, row)
+            index = block.index = _index(body, row, block.index)
             node = body[index]
             parts = _COMPUTED.get(type(node))
             if parts is None or not node.lineno <= row <= _end(node) or index and _end(body[index - 1]) >= row:
                 return None
-            found = found + parts(node)
+            if parts is not _nothing:
+                found = found + parts(node)
             body = _block(node, row)
             if body:
-                around.append((body, found))
+                block = _Surrounding(body, found)
+                around.append(block)
         return found
 
     def _calls_on(self, row: int, name: str) -> bool:
@@ -242,12 +265,14 @@ class Module:
         found, scopes = [], self.scopes_of_row(row, interpreter)
         for scope in scopes:
             statements = scope.statements  # in the order of the text
-            index = bisect_right(statements, row, key=_first_row)
-            while index and (_end(statements[index - 1][0]) >= row or statements[index - 1][0].lineno == row):
+            index = _begun(statements, row)
+            while index:
                 index -= 1
                 node, time = statements[index]
                 if _end(node) >= row:
                     found.append((node, Point(scope, time)))
+                elif node.lineno != row:
+                    break
         if scopes:
             self._expressions[row] = found
         return found

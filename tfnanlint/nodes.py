@@ -14,13 +14,16 @@ from typing import Any, Callable, Final
 # (No tuple is such a constant: it would be made anew wherever it is used.)
 ASSIGN: Final = ast.Assign
 ATTRIBUTE: Final = ast.Attribute
+AUG_ASSIGN: Final = ast.AugAssign
 BIN_OP: Final = ast.BinOp
 BOOL_OP: Final = ast.BoolOp
 CALL: Final = ast.Call
 CLASS: Final = ast.ClassDef
 COMPARE: Final = ast.Compare
 CONSTANT: Final = ast.Constant
+EXPR: Final = ast.Expr
 IF_EXP: Final = ast.IfExp
+KEYWORD: Final = ast.keyword
 LAMBDA: Final = ast.Lambda
 NAME: Final = ast.Name
 NAMED_EXPR: Final = ast.NamedExpr
@@ -144,12 +147,19 @@ def parts_of(node: ast.AST) -> Sequence[ast.AST]:
 
 def nodes_in(node: ast.AST) -> list[ast.AST]:
     """A node and all nodes inside of it, in the order of `ast.walk`."""
-    found = [node]
-    leaves, known = LEAVES, _PARTS
+    found: list[Any] = [node]
     for one in found:  # it grows on the way
         kind = type(one)
-        if kind not in leaves:
-            found += known.get(kind, _any)(one)
+        if kind is NAME or kind is CONSTANT:
+            continue
+        if kind is ATTRIBUTE or kind is KEYWORD:  # `parts_of` written out for most nodes that are no leaves
+            found.append(one.value)
+        elif kind is CALL:
+            found.append(one.func)
+            found += one.args
+            found += one.keywords
+        else:
+            found += _PARTS.get(kind, _any)(one)
     return found
 
 

@@ -135,7 +135,7 @@ class Reach:
             for name in one.assigners(attribute):
                 method = one.methods[name]
                 entry = self.interpreter.activation(method).history.get(f"{method.node.args.args[0].arg}.{attribute}")
-                bindings |= {id(b): b for b in map(unrefined, entry[1]) if b is not None} if entry else {}
+                bindings |= {id(b): b for b in map(unrefined, entry.bindings()) if b is not None} if entry is not None else {}
         if len(bindings) != 1:
             return None
         return next(iter(bindings.values())).value(self.interpreter).token
@@ -307,7 +307,7 @@ def _names(point: Point) -> Iterator[tuple[str, Binding]]:
     while scope is not None:
         for path in reversed(scope.history):
             root = root_of(path)
-            if scope is not point.scope and (len(scope.history[path][0]) > 1 or path != root):
+            if scope is not point.scope and (scope.history[path].count() > 1 or path != root):
                 continue
             binding = point.lookup(path) if path == root else point.path_binding(root, path)
             if binding is None or isinstance(binding, Imported) or not path.replace(".", "").isidentifier():
@@ -324,7 +324,7 @@ def _changes_outside(name: str, point: Point) -> bool:
     scope: Scope | None = point.scope
     while scope is not None:
         if name in scope.history:
-            return scope is not point.scope and len(scope.history[name][0]) > 1
+            return scope is not point.scope and scope.history[name].count() > 1
         scope = scope.parent.scope if scope.parent is not None else None
     return False
 

@@ -7,10 +7,10 @@ earlier is evaluated later, and only if somebody asks, with the bindings that he
 from __future__ import annotations
 
 import ast
-from bisect import bisect_right
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from tfnanlint.conditions import inverse_of, parts_that_hold, root_of, spoken_of
+from tfnanlint.history import History
 from tfnanlint.names import canonical
 from tfnanlint.nodes import NAME
 from tfnanlint.values import Value
@@ -40,7 +40,7 @@ class Scope:
         self.module = module
         self.function = function
         self.time = 0
-        self.history: dict[str, tuple[list[int], list[Any]]] = {}
+        self.history: dict[str, History] = {}
         self.memo: dict[ast.AST, Value] = {}
         self.callees: dict[ast.AST, Any] = {}
         self.statements: list[tuple[ast.expr, int]] = []  # what was walked, and when
@@ -60,21 +60,16 @@ class Scope:
         self.time += 1
         entry = self.history.get(path)
         if entry is None:
-            self.history[path] = ([self.time], [binding])
+            self.history[path] = History(self.time, binding)
         else:
-            entry[0].append(self.time)
-            entry[1].append(binding)
+            entry.add(self.time, binding)
 
     def at(self, path: str, time: int = FOREVER) -> Any:
         """The binding of `path` at `time`, or None."""
         entry = self.history.get(path)
         if entry is None:
             return None
-        times = entry[0]
-        if times[-1] <= time:
-            return entry[1][-1]
-        index = bisect_right(times, time)
-        return entry[1][index - 1] if index else None
+        return entry.binding if entry.time <= time else entry.at(time)
 
     def reaching(self, path: str, time: int) -> Any:
         """What a function defined at `time` may find under `path` when it runs: the binding of then or any later one."""
@@ -83,13 +78,14 @@ class Scope:
             return None
         if path in self.shared:
             return self.shared_binding(path)
-        times, bindings = entry
-        first = max(bisect_right(times, time) - 1, 0)
+        first, count = max(entry.index(time) - 1, 0), entry.count()
+        if first == count - 1:
+            return entry.binding
         key = (path, first)
         known = self._later.get(key)
-        if known is None or known[0] != len(times):
-            found = list(dict.fromkeys([b for b in bindings[first:] if b is not None]))
-            known = (len(times), Joined(found) if len(found) > 1 else found[0] if found else None)
+        if known is None or known[0] != count:
+            found = list(dict.fromkeys([b for b in entry.bindings()[first:] if b is not None]))
+            known = (count, Joined(found) if len(found) > 1 else found[0] if found else None)
             self._later[key] = known
         return known[1]
 
@@ -104,20 +100,17 @@ class Scope:
     def bound_at(self, path: str, time: int = FOREVER) -> int:
         """When the binding that holds at `time` was made; 0 when there is none."""
         entry = self.history.get(path)
-        if entry is None:
-            return 0
-        index = bisect_right(entry[0], time)
-        return entry[0][index - 1] if index else 0
+        return entry.made(entry.index(time)) if entry is not None else 0
 
     def rebound_at(self, root: str, time: int = FOREVER) -> int:
         """When the object that a name stands for was last exchanged; storing under one key leaves the others alone."""
         entry = self.history.get(root)
         if entry is None:
             return 0
-        index = bisect_right(entry[0], time)
-        while index > 1 and isinstance(entry[1][index - 1], Stored) and entry[1][index - 1].key is not None:
+        index = entry.index(time)
+        while index > 1 and isinstance(stored := entry.nth(index), Stored) and stored.key is not None:
             index -= 1
-        return entry[0][index - 1] if index else 0
+        return entry.made(index)
 
     def close(self) -> None:
         """Forget everything; see `Module.close`."""
@@ -130,9 +123,6 @@ class Scope:
         self.loops.clear()
         self.history.clear()
         self.memo.clear()
-        self.callees.clear()
-        self.statements.clear()
-        self.returns.clear()
         self._later.clear()
         for shared in self._globals.values():
             if shared.whole is not None:
@@ -185,8 +175,7 @@ class Point:
             if entry is not None:
                 if deferred:
                     return scope.reaching(path, point.time)
-                times, time = entry[0], point.time  # `Scope.at` written out: every name is looked up here
-                return entry[1][-1] if times[-1] <= time else entry[1][index - 1] if (index := bisect_right(times, time)) else None
+                return entry.binding if entry.time <= point.time else entry.at(point.time)
             deferred = deferred or scope.function is not None
             point = scope.parent
             while point is not None and point.scope.of_class:
@@ -497,6 +486,7 @@ def import_of(binding: Any) -> str | None:
     return None
 
 
+_ONE_TEST: Final = frozenset((ast.Name, ast.Attribute, ast.Subscript, ast.Compare))  # they have no parts that are tests
 _MAX_TESTS: Final = 8  # names of masks followed from one test
 
 
@@ -510,6 +500,8 @@ def _opposite(test: Any) -> ast.expr:
 
 def may_be_mask(test: Any, truth: bool) -> bool:
     """Whether a test is a name, inverted or not, or has one among the parts that hold with it; kept with the tree."""
+    if type(test) in _ONE_TEST:
+        return type(test) is NAME
     kept: dict[str, Any] = test.__dict__
     key = "mask_if_true" if truth else "mask_if_false"
     known = kept.get(key)
@@ -518,7 +510,7 @@ def may_be_mask(test: Any, truth: bool) -> bool:
         if part is not None:
             known = may_be_mask(part, not truth)
         else:
-            known = type(test) is NAME or any([may_be_mask(one, truth) for one in parts_that_hold(test, truth)])
+            known = any([may_be_mask(one, truth) for one in parts_that_hold(test, truth)])
         kept[key] = known
     return known
 

@@ -11,28 +11,26 @@ from typing import Any, Callable, Final
 from tfnanlint.aliases import (CHANGING, Bindings, Copies, Filled, Held, InPlace, Lent, Mutated, attribute_set, connected, copied, copy, copy_items,
                                extends, fillable, lent, objects, output, place_of, popped, shared, viewed, whole, written_key)
 from tfnanlint.attributes import assigned_attributes
+from tfnanlint.branching import Branching
 from tfnanlint.calls import Function
-from tfnanlint.conditions import ASSERTIONS, leaf, path_of, root_of, says_training, spoken_of
-from tfnanlint.loops import Fork, LoopFrame, merged, runs
+from tfnanlint.conditions import ASSERTIONS, leaf, path_of, root_of, says_training
+from tfnanlint.loops import Fork, LoopFrame, runs
 from tfnanlint.nodes import ATTRIBUTE, CALL, CONSTANT, LAMBDA, NAME, SEQUENCES, STARRED, SUBSCRIPT, caught, declared, loaded, nodes_in, recorded, repeated
 from tfnanlint.outcomes import outcome
 from tfnanlint.rows import within
-from tfnanlint.scopes import (Assigned, Binding, Element, Fixed, Imported, Iterated, Joined, Loop, Point, Raised, Refined, Scope, Stored,
-                              refinements, unrefined)
+from tfnanlint.scopes import (Assigned, Binding, Element, Fixed, Imported, Iterated, Joined, Loop, Point, Raised, Refined, Scope, Stored, unrefined)
 from tfnanlint.values import Value
 
 # What gives an object that has a name already, and what may give a part or another form of one.
 _NAMING: Final = frozenset((ast.Name, ast.Attribute, ast.IfExp))
-_SHARING: Final = frozenset((ast.Call, ast.Subscript))
 _YIELDING: Final = frozenset((ast.Yield, ast.YieldFrom))
 
 
-class Walk:
+class Walk(Branching):
     """Walks the body of one scope."""
 
     def __init__(self, scope: Scope):
-        self.scope = scope
-        self.log: list[str] = []
+        super().__init__(scope)
         self.loops: list[LoopFrame] = []
         self.raised: set[str] = set()  # the variables that some statement before this one has added a number to
         self.rows = scope.module.binding_rows  # where an expression may bind or change a name
@@ -47,17 +45,6 @@ class Walk:
             if handler is not None and handler(self, statement) is False:
                 return False
         return True
-
-    def bind(self, path: str, binding: Binding | None) -> None:
-        scope = self.scope  # `Scope.bind` written out: it is called for nearly every statement
-        time = scope.time = scope.time + 1
-        entry = scope.history.get(path)
-        if entry is None:
-            scope.history[path] = ([time], [binding])
-        else:
-            entry[0].append(time)
-            entry[1].append(binding)
-        self.log.append(path)
 
     def note(self, node: ast.expr | None) -> None:
         """Remember an expression that is computed here."""
@@ -78,71 +65,24 @@ class Walk:
 
     # Branches
 
-    def _fork(self) -> Fork:
-        """Branches that begin here."""
-        return Fork(self.scope.time, len(self.log))
-
-    def _branched(self, fork: Fork, live: bool) -> None:
-        """The end of a branch, which is reached if it is `live`: the next one begins in the state in which this one began."""
-        scope, before = self.scope, fork.before
-        touched = set(self.log[fork.mark:])
-        if live:
-            history = scope.history
-            fork.states.append({path: history[path][1][-1] for path in touched})
-        for path in touched:
-            if path not in before:
-                before[path] = scope.at(path, fork.begun)
-            self.bind(path, before[path])
-        fork.mark = len(self.log)
-
-    def _joined(self, fork: Fork) -> bool:
-        """Join the states that reach the end; False when none does."""
-        if not fork.states:
-            return False
-        for path in sorted(fork.before):
-            base = fork.before[path] or self._before(path, fork.begun)
-            self.bind(path, merged([state.get(path, base) for state in fork.states], base))
-        return True
-
-    def _held(self, path: str) -> Binding | None:
-        return self.scope.at(path) or self._before(path, self.scope.time)
-
-    def _before(self, path: str, time: int) -> Binding | None:
-        """What an attribute or element holds that this function has not assigned yet."""
-        root = root_of(path)
-        if root == path:
-            return None
-        point = Point(self.scope, time)
-        return Held(path, point) if point.lookup(root) is not None else None
-
-    def assume(self, test: ast.expr, truth: bool) -> None:
-        """Refine what the test speaks of."""
-        if type(test) is not NAME and not spoken_of(test, truth):
-            return
-        point = self.scope.here()
-        for node, path, test, then in refinements(test, truth, point):
-            base = self.scope.at(path)
-            if base is None:
-                if path == root_of(path) or path not in self.scope.history and not self._rooted(path):
-                    continue
-                base = Assigned(node, point)
-            self.bind(path, Refined(base, path, test, truth, then))
-
-    def _rooted(self, path: str) -> bool:
-        return self.scope.at(root_of(path)) is not None
-
     def if_(self, node: ast.If) -> bool:
-        self.note(node.test)
-        decided = outcome(node.test, self.scope.here())
+        test = node.test
+        self.note(test)
+        point = self.scope.here()
+        decided = outcome(test, point)
+        if decided is not None:
+            return self._branch(test, decided, node.body if decided else node.orelse)
         fork = self._fork()
-        self._branched(fork, self._branch(node.test, True, node.body, decided))
-        self._branched(fork, self._branch(node.test, False, node.orelse, decided))
+        self._branched(fork, self._branch(test, True, node.body))
+        if node.orelse:
+            self._another(fork)
+            self._branched(fork, self._branch(test, False, node.orelse))
+        else:
+            self._reached(fork, self._assumed(test, False, point))
         return self._joined(fork)
 
-    def _branch(self, test: ast.expr, truth: bool, body: list[ast.stmt], decided: bool | None) -> bool:
-        """What is walked where a test comes to `truth`, unless it is `decided` that it does not."""
-        if decided is (not truth):
-            return False
+    def _branch(self, test: ast.expr, truth: bool, body: list[ast.stmt]) -> bool:
+        """What is walked where a test comes to `truth`."""
         self.assume(test, truth)
         if says_training(test) is not (not truth):
             return self.block(body)
@@ -164,6 +104,7 @@ class Walk:
         if node.handlers:
             self._branched(fork, live)
             for one in node.handlers:
+                self._another(fork)
                 self._branched(fork, self._handler(one, broken_off))
             live = self._joined(fork)
         return self._finally(node.finalbody, begun, set(self.log[mark:])) and live if node.finalbody else live
@@ -188,22 +129,16 @@ class Walk:
                 self.bind(path, ended[path])
         return live
 
-    def _during(self, path: str, begun: int, until: int | None) -> Binding | None:
-        """Whatever a name has been since `begun`: an exception may come between any two statements."""
-        made = [b for t, b in zip(*self.scope.history[path]) if t > begun and (until is None or t <= until)]
-        found = [self.scope.at(path, begun) or self._before(path, begun), *made]
-        found = list(dict.fromkeys([b for b in found if b is not None]))
-        return Joined(found) if len(found) > 1 else found[0] if found else None
-
     def match_(self, node: Any) -> bool:
         self.note(node.subject)
         subject = Assigned(node.subject, self.scope.here())
 
         fork = self._fork()
         for one in node.cases:
+            self._another(fork)
             self._branched(fork, self._case(one, subject))
         if not any([getattr(c.pattern, "pattern", 0) is None and c.guard is None for c in node.cases]):
-            self._branched(fork, True)
+            self._reached(fork, {})
         return self._joined(fork)
 
     def _case(self, node: Any, subject: Assigned) -> bool:
@@ -250,11 +185,11 @@ class Walk:
 
     def _after(self, frame: LoopFrame, fork: Fork, ended: bool) -> bool:
         """What follows a loop: its end, with the `else` branch, which may be `ended`, or one of its breaks."""
+        if not frame.exits:
+            return ended
         self._branched(fork, ended)
         for state in frame.exits:
-            for path, binding in state.items():
-                self.bind(path, binding)
-            self._branched(fork, True)
+            self._reached(fork, state)
         return self._joined(fork)
 
     def for_(self, node: Any) -> bool:
@@ -277,7 +212,8 @@ class Walk:
         self.assume(node.test, True)
         self._leave(frame, self.block(node.body))
         fork = self._fork()
-        return self._after(frame, fork, self._branch(node.test, False, node.orelse, outcome(node.test, self.scope.here())))
+        ended = outcome(node.test, self.scope.here()) is not True and self._branch(node.test, False, node.orelse)
+        return self._after(frame, fork, ended)
 
     def leave_loop(self, node: Any) -> bool:
         if self.loops and isinstance(node, ast.Break):
@@ -357,7 +293,8 @@ class Walk:
             self.scope.yields.append((value, self.scope.time))
         if kind is not CALL:
             return
-        name, of_object = leaf(value.func), type(value.func) is ATTRIBUTE
+        function = value.func
+        name, of_object = leaf(function), type(function) is ATTRIBUTE
         if name in ASSERTIONS:
             self.assume(value, True)
         elif name == "setattr" and (attribute := attribute_set(value)) is not None:
@@ -367,10 +304,11 @@ class Walk:
         elif of_object and name in CHANGING:
             self._changed_by(value)
         elif of_object and name.startswith("assign"):
-            self._assigned_to(value.func, value)
+            self._assigned_to(function, value)
         else:
-            if of_object and type(value.func.value) is NAME:
-                self._own_method(value.func.value.id, name)
+            owner = function.value if of_object else None
+            if type(owner) is NAME:
+                self._own_method(owner.id, name)
             self._handed(value)
 
     def _changed_by(self, call: ast.Call) -> None:
@@ -383,7 +321,11 @@ class Walk:
 
     def _handed(self, call: ast.Call) -> None:
         """Arrays of one number, whole or in part, lists and dicts that are handed to a function whose result nobody uses."""
-        for path in [whole(given) or path_of(given) for given in [*call.args, *[one.value for one in call.keywords]]]:
+        for given in [*call.args, *[one.value for one in call.keywords]]:
+            kind = type(given)
+            if kind is CONSTANT or kind is CALL:  # they have no path
+                continue
+            path = whole(given) or path_of(given)
             made = self.scope.at(path) if path else None
             if path is not None and (isinstance(made, Filled) or isinstance(made, Assigned) and fillable(made.node)):
                 here = self.scope.here()
@@ -411,7 +353,7 @@ class Walk:
         owner = path.partition(".")[0]
         if not self._own(owner) or path.count(".") != 1:
             return
-        base, entered = self.scope.at(path), Point(self.scope, self.scope.history[owner][0][0])
+        base, entered = self.scope.at(path), Point(self.scope, self.scope.history[owner].made(1))
         by = call.args[0].value if call.args and isinstance(call.args[0], ast.Constant) else None
         if name == "assign_add" and isinstance(by, (int, float)) and by > 0:
             self.bind(path, Raised(base or Held(path, entered), by))
@@ -422,14 +364,17 @@ class Walk:
     def _own(self, owner: str) -> bool:
         """Whether a name is that of the instance in a method."""
         function = self.scope.function
-        return function is not None and function.bound and bool(function.node.args.args) and function.node.args.args[0].arg == owner
+        if function is None or not function.bound:
+            return False
+        parameters = function.node.args.args
+        return bool(parameters) and parameters[0].arg == owner
 
     def _own_method(self, owner: str, name: str) -> None:
         """After `self.reset()` the attributes that it assigns are what any method may have made of them."""
         if not self._own(owner):
             return
         method = self.scope.function.owner.methods.get(name)
-        entered = Point(self.scope, self.scope.history[owner][0][0])
+        entered = Point(self.scope, self.scope.history[owner].made(1))
         for path in self.raised:
             self.bind(path, Held(path, entered))
         for attribute in assigned_attributes(method.node) if method is not None else ():
@@ -444,13 +389,18 @@ class Walk:
         views: list[str] = []
         if kind is LAMBDA:
             value.named = True
-        elif kind in _SHARING:
-            views = shared(value)
-            if (call := popped(value)) is not None:
+        elif kind is CALL:
+            function = value.func
+            if type(function) is NAME:
+                self._lent(value, function.id)
+            elif (call := popped(value)) is not None:
                 self._changed_by(call)
-            elif kind is CALL and type(value.func) is NAME:
-                self._lent(value, value.func.id)
-        for target in node.targets:
+            else:
+                views = shared(value)
+        elif kind is SUBSCRIPT:
+            views = shared(value)
+        targets = node.targets
+        for target in targets:
             if type(target) is NAME:
                 self.bind(target.id, binding)
                 if kind in _NAMING:
@@ -459,8 +409,8 @@ class Walk:
                     copy(self.views, target.id, [path for path in views if not self._module(path)])
             else:
                 self.target(target, binding)
-        if len(node.targets) > 1:
-            first, *others = map(path_of, node.targets)
+        if len(targets) > 1:
+            first, *others = map(path_of, targets)
             for other in others:
                 copy(self.copies, other, [first] if first else [])
 
@@ -489,6 +439,11 @@ class Walk:
 
     def target(self, node: ast.expr, binding: Binding) -> None:
         kind = type(node)
+        if kind is NAME:
+            self.bind(node.id, binding)
+            if isinstance(binding, Assigned):
+                copy(self.copies, node.id, copied(binding.node))
+            return
         if kind in SEQUENCES:
             self._unpack(node, binding)
             return
@@ -566,20 +521,20 @@ class Walk:
                 self._change(base, lambda held: Fixed(Value(kind="unknown")), held)
 
     def imports(self, node: ast.Import) -> None:
-        for name in node.names:
-            if name.asname:
-                self.bind(name.asname, Imported(name.name, 0, self.scope.module))
-            else:
-                self.bind(name.name.split(".")[0], Imported(name.name.split(".")[0], 0, self.scope.module))
+        for one in node.names:
+            name, alias = one.name, one.asname
+            if not alias:
+                alias = name = name.partition(".")[0]
+            self.bind(alias, Imported(name, 0, self.scope.module))
 
     def imports_from(self, node: ast.ImportFrom) -> None:
-        base = node.module or ""
-        for name in node.names:
-            if name.name == "*":
-                self.scope.module.stars.append((base, node.level))
+        base, level, module = node.module or "", node.level, self.scope.module
+        for one in node.names:
+            name = one.name
+            if name == "*":
+                module.stars.append((base, level))
             else:
-                dotted = f"{base}.{name.name}" if base else name.name
-                self.bind(name.asname or name.name, Imported(dotted, node.level, self.scope.module))
+                self.bind(one.asname or name, Imported(f"{base}.{name}" if base else name, level, module))
 
     def global_(self, node: Any) -> None:
         """A global or nonlocal name: as anybody may have left it; then as assigned here."""

@@ -136,8 +136,8 @@ class Subscriptions:
     def _own_names(self, module: Module) -> set[str]:
         """Local names that imports and assignments at the top level give to subscribed ops (`ln = tf.math.log`)."""
         found = set()
-        for local, (_, bindings) in module.scope.history.items():
-            for binding in bindings:
+        for local, entry in module.scope.history.items():
+            for binding in entry.bindings():
                 if isinstance(binding, Imported):
                     if binding.dotted.rsplit(".", 1)[-1] in self.leaves:
                         found.add(local)
