@@ -306,12 +306,11 @@ def bind_parameters(function: Function, positional: list[Binding], keywords: dic
     """Parameter name -> binding; defaults are evaluated where the function is defined; `missing` stands for the rest. With `hidden`, `*` or
     `**` may give any parameter that is not written in the call, and more."""
     spec = function.node.args
-    names = [a.arg for a in spec.posonlyargs + spec.args]
+    names, known, defaults = signature_of(spec)
     bound: dict[str, Binding] = dict(zip(names, positional))
     if spec.vararg:
         rest = positional[len(names):]
         bound[spec.vararg.arg] = Starred(rest)
-    known = set(names) | {a.arg for a in spec.kwonlyargs}
     for name, binding in keywords.items():
         if name in known:
             bound[name] = binding
@@ -319,7 +318,7 @@ def bind_parameters(function: Function, positional: list[Binding], keywords: dic
         bound[spec.kwarg.arg] = Collected({name: binding for name, binding in keywords.items() if name not in known})
     if hidden:
         bound |= {rest.arg: Fixed(Value(kind=kind)) for rest, kind in ((spec.vararg, "sequence"), (spec.kwarg, "dict")) if rest is not None}
-    for name, node in defaults_of(spec):
+    for name, node in defaults.items():
         if name not in bound and not hidden:
             # What one call has put into a list or dict is there in the next.
             kept = type(node) is not CONSTANT and (isinstance(node, (ast.List, ast.Set)) or display(node) is not None) and name in function.changed
@@ -349,14 +348,21 @@ def says_number(spec: ast.arguments, name: str) -> bool:
     return isinstance(note, ast.Name) and note.id in ("int", "float")
 
 
-def defaults_of(spec: ast.arguments) -> list[tuple[str, ast.expr]]:
-    """(parameter, default expression) for those that have one."""
-    found: list[tuple[str, ast.expr]] = []
-    if spec.defaults:
-        places = (spec.posonlyargs + spec.args)[-len(spec.defaults):]
-        found += [(a.arg, d) for a, d in zip(places, spec.defaults)]
-    if spec.kwonlyargs:
-        found += [(a.arg, d) for a, d in zip(spec.kwonlyargs, spec.kw_defaults) if d is not None]
+# The names of the positional parameters of a function, the names of all in order, and the expressions that are their defaults.
+Signature = tuple[list[str], dict[str, None], dict[str, ast.expr]]
+
+
+def signature_of(spec: ast.arguments) -> Signature:
+    """The parameters of a function, kept with the tree: whoever calls it, and whoever looks for its callers, asks."""
+    kept: dict[str, Any] = spec.__dict__
+    found: Signature | None = kept.get("signature")
+    if found is None:
+        places = spec.posonlyargs + spec.args
+        positional = [one.arg for one in places]
+        names = dict.fromkeys([*positional, *[one.arg for one in spec.kwonlyargs]])
+        defaults = {one.arg: node for one, node in zip(places[len(places) - len(spec.defaults):], spec.defaults)}
+        defaults.update([(one.arg, node) for one, node in zip(spec.kwonlyargs, spec.kw_defaults) if node is not None])
+        found = kept["signature"] = positional, names, defaults
     return found
 
 

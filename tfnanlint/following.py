@@ -153,10 +153,10 @@ class Following(Compiled):
             scope = self._activated(function)
             function.activation = scope
             spec = function.node.args
-            defaults = dict(calls.defaults_of(spec))
-            for arg in spec.posonlyargs + spec.args + spec.kwonlyargs:
-                default = defaults.get(arg.arg)
-                scope.bind(arg.arg, Parameter(function, arg.arg, Assigned(default, function.point) if default else None))
+            _, names, defaults = calls.signature_of(spec)
+            for name in names:
+                default = defaults.get(name)
+                scope.bind(name, Parameter(function, name, Assigned(default, function.point) if default is not None else None))
             if spec.vararg:
                 scope.bind(spec.vararg.arg, Fixed(Value(kind="sequence")))
             if spec.kwarg:
@@ -168,7 +168,7 @@ class Following(Compiled):
         """What arrives at a parameter: the join over the calls in the project, else the default, else unknown."""
         function = parameter.function
         spec = function.node.args
-        names = [a.arg for a in spec.posonlyargs + spec.args]
+        names = calls.signature_of(spec)[0]
         if function.bound and names and parameter.name == names[0]:
             if "classmethod" in function.decorators:
                 return Value(kind="class", obj=function.owner)
