@@ -78,8 +78,8 @@ class Function:
     @property
     def transparent(self) -> bool:
         """Whether what it returns reaches the caller as it is."""
-        return all([name in TRANSPARENT or name.startswith("register") or self._wrapped(node)
-                    for name, node in zip(self.decorators, getattr(self.node, "decorator_list", ()))])
+        return not self.decorators or all([name in TRANSPARENT or name.startswith("register") or self._wrapped(node)
+                                           for name, node in zip(self.decorators, self.node.decorator_list)])
 
     def _wrapped(self, decorator: ast.expr) -> bool:
         """Whether a decorator of the program hands on what it is called with, and hands back what it gets."""
@@ -90,11 +90,11 @@ class Function:
     @property
     def registered(self) -> bool:
         """Whether a decorator keeps it for callers that nobody sees."""
-        return any(name.startswith("register") and name not in TRANSPARENT for name in self.decorators)
+        return any([name.startswith("register") and name not in TRANSPARENT for name in self.decorators])
 
     @property
     def is_property(self) -> bool:
-        return any(name in ("property", "cached_property") for name in self.decorators)
+        return "property" in self.decorators or "cached_property" in self.decorators
 
 
 class ClassObject:
@@ -449,14 +449,15 @@ class Starred(Binding):
 
 @cache
 def _params_of(row: Op, name: str, leading: tuple[str, ...]) -> tuple[tuple[str, ...], frozenset[str], frozenset[str]]:
-    """The parameters of a spelling in their order but for those that lead, the same without stars, and all of the row."""
+    """The parameters of a spelling in their order but for those that lead, the same without stars, and those of them that the row has not."""
     params = tuple(param for param in row.params_of(name) if param not in leading)
-    return params, frozenset(param.lstrip("*") for param in params), frozenset(param.lstrip("*") for param in row.params)
+    plain = frozenset(param.lstrip("*") for param in params)
+    return params, plain, plain - {param.lstrip("*") for param in row.params}
 
 
 def bind_op(row: Op, name: str, call: ast.Call, leading: tuple[str, ...] = ()) -> tuple[dict[str, ast.expr], bool]:
     """Parameter -> expression for a call of a row; False when some argument has no parameter."""
-    params, plain, names = _params_of(row, name, leading)
+    params, plain, foreign = _params_of(row, name, leading)
     args: dict[str, ast.expr] = {}
     complete = True
     position = 0
@@ -482,4 +483,4 @@ def bind_op(row: Op, name: str, call: ast.Call, leading: tuple[str, ...] = ()) -
         else:
             args[given] = keyword.value
     # Some spellings take arguments that their row does not know (np.std(ddof=1), tf.matmul(a_is_sparse=True)).
-    return args, complete and args.keys() <= names
+    return args, complete and (not foreign or foreign.isdisjoint(args))
