@@ -45,7 +45,10 @@ def path_of(node: ast.AST) -> str | None:
 
 def root_of(path: str) -> str:
     """The name that a path starts with."""
-    return path.partition(".")[0].partition("[")[0]
+    end = path.find(".")
+    bracket = path.find("[", 0, end if end >= 0 else len(path))
+    end = bracket if bracket >= 0 else end
+    return path[:end] if end >= 0 else path
 
 
 def leaf(function: ast.expr) -> str:
