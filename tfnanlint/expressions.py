@@ -129,7 +129,7 @@ class Interpreter(State):
             self.settled(self.nesting, mark)  # nobody asks from further outside
         if len(reads) == mark:
             memo[node] = found
-        else:
+        elif kind is not NAME:  # what a name stands for is held with its binding
             self.hold((node, id(memo)), found, mark)
             self._tentative.add(node)
         return found
