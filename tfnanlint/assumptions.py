@@ -39,8 +39,10 @@ class Assumptions(Interpreting):
     def asked_for(self, row: Op, node: ast.expr, point: Point) -> Site | None:
         """The site that somebody asked for before its value, to be the origin of that. Not while something is assumed: it would keep
         what arrives. And what was asked of it before must not tell: a result hangs on the arguments that its row looks at."""
+        if self.active_loops or self.asking or self.inlined:
+            return None
         made = self._sites.get((node, id(point.memo)))
-        if made is None or made.op is not row or self.active_loops or self.asking or self.inlined:
+        if made is None or made.op is not row:
             return None
         made.forget()
         return made

@@ -27,9 +27,13 @@ class Calls:
 
     def of(self, function: Function) -> list[tuple[int, tuple[ast.Call, Point]]]:
         """The calls that may run a function, with their numbers."""
-        self._open.update(enumerate(self._found[self._count:], self._count))
-        self._count = len(self._found)
-        return sorted((self._open | self._aimed.get(function.node, {})).items(), key=lambda one: one[0])
+        if self._count < len(self._found):
+            self._open.update(enumerate(self._found[self._count:], self._count))
+            self._count = len(self._found)
+        aimed = self._aimed.get(function.node)
+        if aimed is None:
+            return list(self._open.items())  # in order: they were found so
+        return sorted((self._open | aimed).items(), key=_number)
 
     def settle(self, number: int, aims: frozenset[ast.AST]) -> None:
         """The functions that a call runs are known."""
@@ -38,6 +42,10 @@ class Calls:
             return
         for node in aims:
             self._aimed.setdefault(node, {})[number] = call
+
+
+def _number(one: tuple[int, tuple[ast.Call, Point]]) -> int:
+    return one[0]
 
 
 class Callers(Resolution):

@@ -78,8 +78,8 @@ class Function:
     @property
     def transparent(self) -> bool:
         """Whether what it returns reaches the caller as it is."""
-        return all([name in TRANSPARENT or name.startswith("register") or self._wrapped(node)
-                    for name, node in zip(self.decorators, getattr(self.node, "decorator_list", ()))])
+        return not self.decorators or all([name in TRANSPARENT or name.startswith("register") or self._wrapped(node)
+                                           for name, node in zip(self.decorators, self.node.decorator_list)])
 
     def _wrapped(self, decorator: ast.expr) -> bool:
         """Whether a decorator of the program hands on what it is called with, and hands back what it gets."""
@@ -90,11 +90,11 @@ class Function:
     @property
     def registered(self) -> bool:
         """Whether a decorator keeps it for callers that nobody sees."""
-        return any(name.startswith("register") and name not in TRANSPARENT for name in self.decorators)
+        return any([name.startswith("register") and name not in TRANSPARENT for name in self.decorators])
 
     @property
     def is_property(self) -> bool:
-        return any(name in ("property", "cached_property") for name in self.decorators)
+        return "property" in self.decorators or "cached_property" in self.decorators
 
 
 class ClassObject:
@@ -306,12 +306,11 @@ def bind_parameters(function: Function, positional: list[Binding], keywords: dic
     """Parameter name -> binding; defaults are evaluated where the function is defined; `missing` stands for the rest. With `hidden`, `*` or
     `**` may give any parameter that is not written in the call, and more."""
     spec = function.node.args
-    names = [a.arg for a in spec.posonlyargs + spec.args]
+    names, known, defaults = signature_of(spec)
     bound: dict[str, Binding] = dict(zip(names, positional))
     if spec.vararg:
         rest = positional[len(names):]
         bound[spec.vararg.arg] = Starred(rest)
-    known = set(names) | {a.arg for a in spec.kwonlyargs}
     for name, binding in keywords.items():
         if name in known:
             bound[name] = binding
@@ -319,7 +318,7 @@ def bind_parameters(function: Function, positional: list[Binding], keywords: dic
         bound[spec.kwarg.arg] = Collected({name: binding for name, binding in keywords.items() if name not in known})
     if hidden:
         bound |= {rest.arg: Fixed(Value(kind=kind)) for rest, kind in ((spec.vararg, "sequence"), (spec.kwarg, "dict")) if rest is not None}
-    for name, node in defaults_of(spec):
+    for name, node in defaults.items():
         if name not in bound and not hidden:
             # What one call has put into a list or dict is there in the next.
             kept = type(node) is not CONSTANT and (isinstance(node, (ast.List, ast.Set)) or display(node) is not None) and name in function.changed
@@ -349,14 +348,21 @@ def says_number(spec: ast.arguments, name: str) -> bool:
     return isinstance(note, ast.Name) and note.id in ("int", "float")
 
 
-def defaults_of(spec: ast.arguments) -> list[tuple[str, ast.expr]]:
-    """(parameter, default expression) for those that have one."""
-    found: list[tuple[str, ast.expr]] = []
-    if spec.defaults:
-        places = (spec.posonlyargs + spec.args)[-len(spec.defaults):]
-        found += [(a.arg, d) for a, d in zip(places, spec.defaults)]
-    if spec.kwonlyargs:
-        found += [(a.arg, d) for a, d in zip(spec.kwonlyargs, spec.kw_defaults) if d is not None]
+# The names of the positional parameters of a function, the names of all in order, and the expressions that are their defaults.
+Signature = tuple[list[str], dict[str, None], dict[str, ast.expr]]
+
+
+def signature_of(spec: ast.arguments) -> Signature:
+    """The parameters of a function, kept with the tree: whoever calls it, and whoever looks for its callers, asks."""
+    kept: dict[str, Any] = spec.__dict__
+    found: Signature | None = kept.get("signature")
+    if found is None:
+        places = spec.posonlyargs + spec.args
+        positional = [one.arg for one in places]
+        names = dict.fromkeys([*positional, *[one.arg for one in spec.kwonlyargs]])
+        defaults = {one.arg: node for one, node in zip(places[len(places) - len(spec.defaults):], spec.defaults)}
+        defaults.update([(one.arg, node) for one, node in zip(spec.kwonlyargs, spec.kw_defaults) if node is not None])
+        found = kept["signature"] = positional, names, defaults
     return found
 
 
@@ -443,14 +449,15 @@ class Starred(Binding):
 
 @cache
 def _params_of(row: Op, name: str, leading: tuple[str, ...]) -> tuple[tuple[str, ...], frozenset[str], frozenset[str]]:
-    """The parameters of a spelling in their order but for those that lead, the same without stars, and all of the row."""
+    """The parameters of a spelling in their order but for those that lead, the same without stars, and those of them that the row has not."""
     params = tuple(param for param in row.params_of(name) if param not in leading)
-    return params, frozenset(param.lstrip("*") for param in params), frozenset(param.lstrip("*") for param in row.params)
+    plain = frozenset(param.lstrip("*") for param in params)
+    return params, plain, plain - {param.lstrip("*") for param in row.params}
 
 
 def bind_op(row: Op, name: str, call: ast.Call, leading: tuple[str, ...] = ()) -> tuple[dict[str, ast.expr], bool]:
     """Parameter -> expression for a call of a row; False when some argument has no parameter."""
-    params, plain, names = _params_of(row, name, leading)
+    params, plain, foreign = _params_of(row, name, leading)
     args: dict[str, ast.expr] = {}
     complete = True
     position = 0
@@ -476,4 +483,4 @@ def bind_op(row: Op, name: str, call: ast.Call, leading: tuple[str, ...] = ()) -
         else:
             args[given] = keyword.value
     # Some spellings take arguments that their row does not know (np.std(ddof=1), tf.matmul(a_is_sparse=True)).
-    return args, complete and args.keys() <= names
+    return args, complete and (not foreign or foreign.isdisjoint(args))

@@ -48,9 +48,10 @@ def path_of(node: ast.AST) -> str | None:
 
 def root_of(path: str) -> str:
     """The name that a path starts with."""
-    if "." in path:
-        path = path.partition(".")[0]
-    return path.partition("[")[0] if "[" in path else path
+    end = path.find(".")
+    bracket = path.find("[", 0, end if end >= 0 else len(path))
+    end = bracket if bracket >= 0 else end
+    return path[:end] if end >= 0 else path
 
 
 def leaf(function: ast.expr) -> str:

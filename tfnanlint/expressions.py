@@ -130,7 +130,7 @@ class Interpreter(State):
             self.settled(self.nesting, mark)  # nobody asks from further outside
         if len(reads) == mark:
             memo[node] = found
-        else:
+        elif kind is not NAME:  # what a name stands for is held with its binding
             self.hold((node, id(memo)), found, mark)
             self._tentative.add(node)
         return found
@@ -143,12 +143,13 @@ class Interpreter(State):
             origin = value.origin
             return origin if isinstance(origin, Site) and origin.node is node else self.application(node, point)
         key = (node, id(point.memo))
-        if key not in self._sites:
-            self._sites[key] = self.application(node, point)  # the value, when somebody asks for it, has this origin
-            if self._sites[key] is None and isinstance(node, ast.Call) and self._applies(node, point):
-                origin = self.evaluate(node, point).origin
-                self._sites[key] = origin if isinstance(origin, Site) and origin.node is node else None
-        return self._sites[key]
+        if key in self._sites:
+            return self._sites[key]
+        found = self._sites[key] = self.application(node, point)  # the value, when somebody asks for it, has this origin
+        if found is None and isinstance(node, ast.Call) and self._applies(node, point):
+            origin = self.evaluate(node, point).origin
+            found = self._sites[key] = origin if isinstance(origin, Site) and origin.node is node else None
+        return found
 
     def operation(self, node: ast.BinOp, point: Point) -> Site | None:
         """A site for an operator that may also join texts or lists. Whether it does takes the value on its left: whoever finds something
@@ -242,8 +243,8 @@ class Interpreter(State):
                 folded.origin = site
                 self.gave(site, folded)
                 return folded
-        for param, value in zip(site.op.params, (left, right)):
-            site._values.setdefault(param, value)
+        site._values.setdefault(site.op.params[0], left)
+        site._values.setdefault(site.op.params[1], right)
         return self._result(site)
 
     def _operator_site(self, name: str | None, node: ast.expr, operands: tuple[ast.expr, ...], point: Point) -> Any:
@@ -251,8 +252,10 @@ class Interpreter(State):
         if row is None or name is None:
             return None
         made = self.asked_for(row, node, point)
-        return made if made is not None else Site(row, node, dict(zip(row.params, operands)), self, library="operator", point=point,
-                                                  source=point.module.source, name=name)
+        if made is not None:
+            return made
+        args = {row.params[0]: operands[0]} if len(operands) == 1 else {row.params[0]: operands[0], row.params[1]: operands[1]}
+        return Site(row, node, args, self, library="operator", point=point, source=point.module.source, name=name)
 
     def maker(self, node: ast.expr, point: Point) -> Op | None:
         """The op that an expression applies, also behind a name or in what a function returns; None where it takes more than reading."""
@@ -291,19 +294,18 @@ class Interpreter(State):
             value.dtype = promoted(site, value.dtype)
         elif (value.dtype == "float32" or value.kind == "dtype") and site.library in _OF_KERAS and site.point is not None and self.policies(site.point.module):
             value = self.in_floatx(site, value)
-        for given in site._values.values():
+        arrived = site._values.values()
+        for given in arrived:
             if given is NOTHING:
                 return NOTHING
         if site.library == "np" and value.kind in ("tensor", "array"):
             value.kind = "array"  # also of tensors
             value = value if value.dtype != "bfloat16" else of_bfloat16(value)
-        elif value.kind == "tensor" and site.library in _PLAIN and all(v.kind != "tensor" for v in site._values.values()):
+        elif value.kind == "tensor" and site.library in _PLAIN and not site.arrives("tensor"):
             # Nothing here says that TensorFlow computes it; NumPy's functions and methods give arrays.
-            array = site.library == "method" and any(v.kind == "array" for v in site._values.values())
-            value.kind = "array" if array else "unknown"
+            value.kind = "array" if site.library == "method" and site.arrives("array") else "unknown"
         elif value.kind == "array" and site.library in _MAKING_TENSORS:
             value.kind = "tensor"
-        arrived = site._values.values()
         if value.kind == "number" and arrived and site.library in _OF_TENSORS and all(v.kind == "number" for v in arrived):
             value = t.of_numbers(value)
         value.origin = site

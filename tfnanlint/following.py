@@ -24,6 +24,7 @@ from tfnanlint.values import INF, NUMERIC_KINDS, Choice, Namespace, Note, Value,
 
 if TYPE_CHECKING:
     from tfnanlint.module import Module
+    from tfnanlint.source import Source
 
 # Methods that a base class calls with values of its own.
 HOOKS: Final = frozenset("call __call__ build train_step test_step predict_step compute_loss forward".split())
@@ -153,10 +154,10 @@ class Following(Compiled):
             scope = self._activated(function)
             function.activation = scope
             spec = function.node.args
-            defaults = dict(calls.defaults_of(spec))
-            for arg in spec.posonlyargs + spec.args + spec.kwonlyargs:
-                default = defaults.get(arg.arg)
-                scope.bind(arg.arg, Parameter(function, arg.arg, Assigned(default, function.point) if default else None))
+            _, names, defaults = calls.signature_of(spec)
+            for name in names:
+                default = defaults.get(name)
+                scope.bind(name, Parameter(function, name, Assigned(default, function.point) if default is not None else None))
             if spec.vararg:
                 scope.bind(spec.vararg.arg, Fixed(Value(kind="sequence")))
             if spec.kwarg:
@@ -168,7 +169,7 @@ class Following(Compiled):
         """What arrives at a parameter: the join over the calls in the project, else the default, else unknown."""
         function = parameter.function
         spec = function.node.args
-        names = [a.arg for a in spec.posonlyargs + spec.args]
+        names = calls.signature_of(spec)[0]
         if function.bound and names and parameter.name == names[0]:
             if "classmethod" in function.decorators:
                 return Value(kind="class", obj=function.owner)
@@ -308,8 +309,10 @@ class Following(Compiled):
         handed: set[ast.AST] = set()
         spent, self.steps = self.steps, 0  # a question of its own: whoever asks it first must not run out of steps for it
         for row in module.source.rows_naming(name):
+            if _only_called(name, row, module.source):
+                continue
             computed = module.computed(row)
-            if computed is not None and not any(_uses(name, one) for one in computed):
+            if computed is not None and not any([_uses(name, one) for one in computed]):
                 continue
             for expression, point in module.expressions(row, self):
                 handed |= self._handed_on(name, expression, point)
@@ -521,11 +524,26 @@ class Following(Compiled):
         return names
 
 
+def _only_called(name: str, row: int, source: Source) -> bool:
+    """Whether a parenthesis stands behind a name wherever a row holds it, so that no value is used there, as the text tells."""
+    text, starts = source.text, source.line_starts
+    end = starts[row] if row < len(starts) else len(text)
+    place = text.find(name, starts[row - 1], end)
+    while place >= 0:
+        place += len(name)
+        if not text.startswith("(", place):
+            return False
+        place = text.find(name, place, end)
+    return True
+
+
 def _uses(name: str, expression: ast.AST) -> list[ast.expr]:
     """Where an expression uses what ends in a name as a value, and does not call it."""
     nodes: list[Any] = nodes_in(expression)
     found = [node for node in nodes if leaf(node) == name]
-    called = {id(node.func) for node in nodes if type(node) is CALL} if found else set()
+    if not found:
+        return found
+    called = {id(node.func) for node in nodes if type(node) is CALL}
     return [node for node in found if id(node) not in called]
 
 

@@ -35,6 +35,12 @@ def says_epsilon(name: str) -> bool:
     return _EPSILON.fullmatch(name) is not None
 
 
+@lru_cache(maxsize=4096)
+def _says_settings(path: str) -> bool:
+    """Whether a part of a path says that it holds settings (`self.hparams`, `params.optimizer`)."""
+    return any([_SETTINGS.fullmatch(name) is not None for name in path.split(".")])
+
+
 @lru_cache(maxsize=None)
 def _namespace(name: str) -> Namespace:
     """One object for each module, so that two values that hold it are seen to be the same."""
@@ -59,10 +65,10 @@ def asks_size(function: ast.expr, point: Point) -> bool:
 
 def _holds_settings(owner: ast.expr, point: Point) -> bool:
     """Whether an object holds settings, by its name (`self.hparams`, `params`, `FLAGS`) or that of what it was assigned from."""
-    if isinstance(owner, ast.Name) and not _SETTINGS.fullmatch(owner.id):
+    if isinstance(owner, ast.Name) and not _says_settings(owner.id):
         made = unrefined(point.lookup(owner.id))
         owner = made.node if isinstance(made, Assigned) else owner
-    return any(_SETTINGS.fullmatch(name) for name in (path_of(owner) or "").split("."))
+    return _says_settings(path_of(owner) or "")
 
 
 class Resolution(Subexpressions):
@@ -244,7 +250,7 @@ class Resolution(Subexpressions):
 
     def supposed(self, value: Value, name: str, node: ast.expr, point: Point) -> Value:
         """A number of which only the name is known, when that says epsilon: small and positive."""
-        if value.kind not in ("unknown", "number") or not says_epsilon(name) or value.known:
+        if value.known or value.kind != "unknown" and value.kind != "number" or not says_epsilon(name):
             return value
         note = Note(f"'{name}' is taken for a small positive number by its name", node, point.module.source)
         return Value(*SMALL, kind=value.kind, dtype=value.dtype, origin=note, token=value.token)

@@ -68,6 +68,13 @@ class Site:
             found = self._values[param] = self.interpreter.evaluate(node, self.point)
         return found
 
+    def arrives(self, kind: str) -> bool:
+        """Whether something of a kind has arrived at a parameter."""
+        for value in self._values.values():
+            if value.kind == kind:
+                return True
+        return False
+
     def limits(self, origin: Any) -> bool:
         """Whether the op bounds a value of this origin: tf.maximum(total, floor) of total."""
         if self.op.bounds:
@@ -87,7 +94,7 @@ class Site:
         value = given.but(zero=given.zero)
         if value.kind in _ARRAYS:
             value.emptied = self._leaves_nothing()
-            if value.emptied and any(v.kind == "sequence" for v in self._values.values()):
+            if value.emptied and self.arrives("sequence"):
                 value.dtype = None  # a list without elements has none of their dtype
         return value
 
@@ -98,8 +105,10 @@ class Site:
         """
         if self.op.name in _PICKING or self.op.name == "tf.where" and not self.given("x"):
             return True
-        whole = "keepdims" in self.op.params and not self.given("axis")
-        return not whole and any(value.emptied and value.kind != "number" for value in self._values.values())
+        for value in self._values.values():
+            if value.emptied and value.kind != "number":
+                return "keepdims" not in self.op.params or self.given("axis")
+        return False
 
     def another(self) -> Site:
         """The same op on other elements, which nobody followed: another round of a comprehension, another row of a tensor."""

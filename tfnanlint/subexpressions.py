@@ -11,7 +11,7 @@ from typing import Any, Final, Iterator
 
 from tfnanlint.aliases import place_of
 from tfnanlint.assumptions import Assumptions
-from tfnanlint.calls import Function, Recast, defaults_of
+from tfnanlint.calls import Function, Recast, signature_of
 from tfnanlint.conditions import leaf
 from tfnanlint.nodes import CALL, LAMBDA, LEAVES, parts_of
 from tfnanlint.scopes import Assigned, Binding, Element, Iterated, Parameter, Point
@@ -110,11 +110,11 @@ class Subexpressions(Assumptions):
     def within(self, node: ast.Lambda, point: Point) -> Point:
         """The point inside a lambda, its parameters as whoever calls it fills them."""
         function = Function(node, point, point.module)
-        defaults = dict(defaults_of(node.args))
+        _, names, defaults = signature_of(node.args)
         over: dict[str, Binding] = {}
-        for arg in node.args.posonlyargs + node.args.args + node.args.kwonlyargs:
-            default = defaults.get(arg.arg)
-            over[arg.arg] = Parameter(function, arg.arg, Assigned(default, point) if default else None)
+        for name in names:
+            default = defaults.get(name)
+            over[name] = Parameter(function, name, Assigned(default, point) if default is not None else None)
         return point.under(over)
 
     def inside(self, node: Any, point: Point) -> Point:

@@ -173,7 +173,6 @@ class Value:
         return f"<Value {self.kind} {self} {self.dtype or '?'}{' nan' if self.nan else ''}{' inf' if self.inf else ''}>"
 
 
-@dataclass(slots=True, unsafe_hash=True)  # not frozen: that takes three times as long to make, and there are many
 class Note:
     """An origin that is not an op application: `text` in words, the node and source it stands for.
 
@@ -182,16 +181,20 @@ class Note:
     that was not followed. `default` is the text that a parameter of which nothing is known has by default, `parameter` its name.
     """
 
-    text: str
-    node: Any = None
-    source: Any = None
-    parent: Any = None
-    index: int | None = None
-    passed: bool = False
-    outer: bool = False
-    computed: bool = False
-    default: str = ""
-    parameter: str = ""
+    __slots__ = ("text", "node", "source", "parent", "index", "passed", "outer", "computed", "default", "parameter")
+
+    def __init__(self, text: str, node: Any = None, source: Any = None, parent: Any = None, index: int | None = None, passed: bool = False,
+                 outer: bool = False, computed: bool = False, default: str = "", parameter: str = "") -> None:
+        self.text = text
+        self.node = node
+        self.source = source
+        self.parent = parent
+        self.index = index
+        self.passed = passed
+        self.outer = outer
+        self.computed = computed
+        self.default = default
+        self.parameter = parameter
 
     @property
     def given(self) -> bool:
@@ -340,11 +343,13 @@ def joined_dtype(values: Iterable[Value]) -> str | None:
     return found if tensor else held
 
 
-@dataclass(frozen=True, slots=True)
 class Many:
     """The object of a list whose length is not known: every element is an `element`."""
 
-    element: Value
+    __slots__ = ("element",)
+
+    def __init__(self, element: Value) -> None:
+        self.element = element
 
 
 def renewed(old: tuple, elements: Iterable[Value]) -> tuple:
