@@ -69,6 +69,8 @@ def mean(x: Value) -> Value:
 
 def _sum(site: Site) -> Value:
     x = t.one_of(site.value("x"))
+    if x.nan and site.name.endswith(".nansum"):  # which counts NaN as 0
+        return total(x.but(lo=min(x.lo, 0.0), hi=max(x.hi, 0.0), zero=True, nan=False))
     result = total(x)
     kept = (_simplex(site, x) or _shifted_exponentials(site, x) or _with_diagonal(site, x) or _over_a_minimum(site, x)
             or _best_kept(site, x) or _best_taken(site, x) or _cosine(site, x) or _of_parts(site, x)
