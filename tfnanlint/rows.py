@@ -14,6 +14,9 @@ _BLANK = frozenset(" \t\r\n\f\\")
 _OPENING = frozenset("(,{")  # no operand ends so
 _ENDING = frozenset(")]}.\"'")  # operands end so, or with a letter or digit
 _BEFORE_OPERANDS = frozenset("and assert await case elif else if in is lambda not or print return while yield".split())
+# The characters of code, from the commonest to the rarest, as counted in 30 million of them; what is not here is rarer.
+_COMMON = " etsairnol_\npdcfmu.h,g=)(b\"y:vwkx'[1]Tz0#N2A`-SIELqRCDFO/3*MPj>54BUVG6+W{}8KH@Y%97X\\;<Q!Z|J^?&$~"
+_LONG = 10  # characters
 _TRIPLE = ('"""', "'''")
 # A comment; a string with fields in it, which are code, and the rest of its row; any other string, with the sign that fills it in.
 _QUOTED = re.compile(r"""#.*|([fF][rR]?["'].*|[rR][fF]["'].*)|(?:"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')(?:[ \t]*%(?!=))?""")
@@ -22,23 +25,41 @@ _BY_A_NUMBER = re.compile(r"(?<![*/%])(?://?|%)[ \t]*(?=\d)(?!0*\.?0*(?![\d.])|[
 
 
 class Finder:
-    """Finds whether one of some pieces of text, which begin alike, stands somewhere."""
+    """Finds whether one of some pieces of text, whose rarest characters are the same, stands somewhere.
+
+    A pattern is tried where its first character stands, so that is the rarest one, and what comes before it is looked back at: `sqrt` is
+    found in half the time by its `q`. Long pieces are found faster as they are.
+    """
 
     def __init__(self, pieces: tuple[str, ...]):
         self.pieces = pieces
-        self._pattern = re.compile("|".join(map(re.escape, pieces))) if len(pieces) > 1 else None
+        alone = len(pieces) == 1 and (len(pieces[0]) == 1 or len(pieces[0]) > _LONG)
+        self._pattern = None if alone else re.compile("|".join(map(_by_rarest, pieces)))
 
     def finds(self, text: str) -> bool:
         return self.pieces[0] in text if self._pattern is None else self._pattern.search(text) is not None
 
 
+def _rarest(piece: str) -> int:
+    """Where the rarest character of a piece stands, as far as `_COMMON` tells; a capital at its beginning is rare enough."""
+    if piece[0].isupper():
+        return 0
+    return max(range(len(piece)), key=lambda place: _COMMON.find(piece[place]) % (len(_COMMON) + 1))
+
+
+def _by_rarest(piece: str) -> str:
+    place = _rarest(piece)
+    before = f"(?<={re.escape(piece[:place + 1])})" if place else ""
+    return re.escape(piece[place]) + before + re.escape(piece[place + 1:])
+
+
 @lru_cache(maxsize=None)
 def finders(pieces: tuple[str, ...]) -> tuple[Finder, ...]:
-    """What finds some pieces of text. One pattern for those that begin with the same two letters or the same capital costs a search for
-    one of them; for others it costs ten times as much."""
+    """What finds some pieces of text. One pattern for those with the same rarest character costs a search for one of them; for others it
+    costs ten times as much."""
     alike: dict[str, list[str]] = {}
     for piece in pieces:
-        alike.setdefault(piece[0] if piece[0].isupper() else piece[:2], []).append(piece)
+        alike.setdefault(piece[_rarest(piece)], []).append(piece)
     return tuple([Finder(tuple(found)) for found in alike.values()])
 
 

@@ -9,9 +9,12 @@ import re
 from typing import Iterator
 
 # By a pattern that begins with a sign or letters, which is found fast, and one for the whole line: the setting, and what it is set to.
+_ANNOTATION = rb"(?:float|int|[\w.]*Optional\[(?:float|int)\])"
 _LINES = tuple((re.compile(end), re.compile(rb"[ \t]*" + line + rb"[ \t]*=[ \t]*([^\n#=]+)")) for end, line in (
-    (rb":[ \t]*(?:[\w.]*Optional\[)?(?:float|int)\]?[ \t]*=", rb"(?<=[ \t])(\w+)[ \t]*:[ \t]*(?:[\w.]*Optional\[)?(?:float|int)\]?"),
-    *((owner + rb"\.\w+[ \t]*=", rb"[\w.]*" + owner + rb"\.(\w+)") for owner in (b"params", b"config", b"cfg", b"hps?"))))
+    (rb":[ \t]*" + _ANNOTATION + rb"[ \t]*=", rb"(?<=[ \t])(\w+)[ \t]*:[ \t]*" + _ANNOTATION),
+    (rb"params\.\w+[ \t]*=", rb"[\w.]*params\.(\w+)"),
+    (rb"g(?:(?<=config)|(?<=cfg))\.\w+[ \t]*=", rb"[\w.]*(?:config|cfg)\.(\w+)"),
+    (rb"hps?\.\w+[ \t]*=", rb"[\w.]*hps?\.(\w+)")))
 _ADDED, _DEFINED = (re.compile(maker + rb"\(\s*[\"'](\w+)[\"']\s*,\s*(?:default[ \t]*=)?([^,)\n]+)")
                     for maker in (b"add_hparam", b"DEFINE_(?:float|integer)"))
 _ARGUMENT = re.compile(rb"add_argument\(\s*[\"']([^()]*)\bdefault[ \t]*=[ \t]*([^,)\n]+)")
