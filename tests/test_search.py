@@ -13,7 +13,7 @@ from tfnanlint.dev import repository
 from tfnanlint.flow import Analysis
 from tfnanlint.nodes import nodes_in
 from tfnanlint.project import Project
-from tfnanlint.rows import called, code_of, differences, long_strings, powers
+from tfnanlint.rows import called, code_of, differences, finders, long_strings, powers
 from tfnanlint.rules import load
 from tfnanlint.source import Source
 from tfnanlint.subscriptions import subscriptions
@@ -81,6 +81,18 @@ def test_no_operator_is_taken_for_another_use_of_its_sign(folder, search, operat
         source = Source.from_bytes(str(path), path.read_bytes())
         found = set(search(source.text, source.line_starts))
         assert all(found.intersection(rows) for rows in rows_with(source.tree, operator)), path
+
+
+def test_what_finds_pieces_of_text_finds_each_of_them_and_nothing_else():
+    """By whichever of its characters a piece is looked for."""
+    pieces = {piece for rule in load() for need in (*rule.needs, *rule.words) for piece in [need.rpartition(":")[2]]}
+    assert {"sqrt", "exp(", "e-4", "**"} <= pieces | {"**"}
+    for asked in [*[rule.words for rule in load() if rule.words], tuple(sorted(pieces)), ("tfn", "TFN"), ("**",), ("/",)]:
+        for finder in finders(asked):
+            for piece in finder.pieces:
+                texts = [piece, f"a{piece}", f"{piece}b", f"x = {piece}\n", piece[1:], piece[:-1], f"{piece[:-1]} {piece[-1]}", piece.swapcase(), piece[::-1]]
+                for text in texts:
+                    assert finder.finds(text) == any(one in text for one in finder.pieces), (finder.pieces, text)
 
 
 @pytest.mark.parametrize("folder", ["fixtures", "tfnanlint", "rules", "tests", "benchmarks"])
