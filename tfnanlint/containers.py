@@ -65,12 +65,13 @@ def _whole(made: Binding | None, name: str, local: bool, point: Point) -> bool:
 def _used_otherwise(name: str, stores: bool = False) -> Callable[[str], Any]:
     """Looks for a use of a dict that may put something into it, or hands it to somebody who may; with `stores` not for stores, which the
     interpreter follows where the name is a function's own. `self.heads` stands for any object's."""
-    name, owner = re.escape(name.removeprefix("self.")), r"\." if name.startswith("self.") else r"\b"
+    of_object, name = name.startswith("self."), re.escape(name.removeprefix("self."))
+    owner = rf"(?<=\.{name})" if of_object else rf"(?<!\w{name})"  # behind the name: what begins with letters is found ten times as fast
     changing = r"(?:\[[^\]\n]*\])*\s*(?:[-+*/|&]*=(?!=)|\.(?:append|extend|insert|update|setdefault|add|pop|popitem|remove|clear|sort|reverse)\b)"
     reading = rf"=(?!=)|\[[^\]\n]*\](?!{changing})|\.(?:get|copy|keys|items|values)\b" if not stores else r"=(?!=)|\[|\.(?:get|copy|keys|items|values|update|setdefault)\b"
-    held = "" if owner == r"\b" else r"self\."
+    held = r"self\." if of_object else ""
     before = "".join(rf"(?<!\b{word}{held}{name})" for word in _ASKING)
-    return re.compile(rf"{owner}{name}\b{before}(?<!\*\*{held}{name})(?!\s*(?:{reading}))").search
+    return re.compile(rf"{name}{owner}\b{before}(?<!\*\*{held}{name})(?!\s*(?:{reading}))").search
 
 
 class Containers(Instances):

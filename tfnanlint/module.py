@@ -113,6 +113,7 @@ class Module:
         self.masks: Any = None
         self.assertions: Any = None
         self.endings: dict[Scope, Any] = {}
+        self.outer: dict[ast.AST, list[ast.AST]] = {}  # what stands around nodes of which a rule has asked it
         self._base_names: frozenset[str] | None = None
         self._calls: dict[str, list[tuple[ast.Call, Point]]] = {}
         self._expressions: dict[int, list[tuple[ast.AST, Point]]] = {}
@@ -147,7 +148,7 @@ class Module:
             cls.close()
         self.scope.close()
         self.masks = self.assertions = self.project = None
-        for kept in (self.endings, self.functions, self.classes, self._calls, self._expressions):
+        for kept in (self.endings, self.functions, self.classes, self.outer, self._calls, self._expressions):
             kept.clear()
         del self.scope
 

@@ -191,8 +191,11 @@ class Context:
 
     def around(self, node: ast.AST) -> list[ast.AST]:
         """What stands around a node in its function: expressions and statements, innermost first."""
-        path = enclosing(self.source.tree.body, self.source.span(node), self.source.span)
-        return path[path.index(node) - 1::-1] if node in path[1:] else []
+        around = self.module.outer.get(node)
+        if around is None:
+            path = enclosing(self.source.tree.body, self.source.span(node), self.source.span)
+            around = self.module.outer[node] = path[path.index(node) - 1::-1] if node in path[1:] else []
+        return around
 
     def calls(self, name: str) -> list[tuple[ast.Call, Point]]:
         """Every call in this file whose callee ends in `name`, with the point where it stands."""
