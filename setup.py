@@ -1,6 +1,6 @@
 """What pyproject.toml cannot say: with TFNANLINT_COMPILE=1 the engine is compiled by mypyc.
 
-It is the same code, and it finds the same, for about a quarter less CPU; without the variable it is interpreted. Compiled are the
+It is the same code, and it finds the same, for about two fifths less CPU; without the variable it is interpreted. Compiled are the
 modules that evaluate programs, the tables of ops, and the rules. Not compiled are front ends, and what is pickled or is a subclass of
 a builtin. MYPYC_OPT_LEVEL=0 makes a slower program in less time.
 """
