@@ -190,9 +190,10 @@ def _fmin(site: Site) -> Value:
 def _past_nan(site: Site, choose: Any) -> Value:
     x, y = site.value("x"), site.value("y")
     result = choose(x, y)
-    if not site.name.endswith(("fmax", "fmin")) or not (x.nan or y.nan):
+    if not site.name.endswith(("fmax", "fmin")):
         return result
-    either = t.join([result, *([y] if x.nan else []), *([x] if y.nan else [])])
+    # What is computed from values of which nothing is known may be NaN without being said so: their difference from themselves is 0.
+    either = t.join([result, *([y] if x.nan or x.kind != "number" else []), *([x] if y.nan or y.kind != "number" else [])])
     return result.but(lo=either.lo, hi=either.hi, zero=either.zero, nan=x.nan and y.nan, inf=either.inf)
 
 
