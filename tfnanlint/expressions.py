@@ -530,10 +530,9 @@ class Interpreter(State):
         if value.kind not in NUMERIC_KINDS:
             return value
         for node, relation, other in facts(test, truth):
-            if path_of(node) != path:
-                continue
-            bound = number(other) if isinstance(other, float) else self.evaluate(other, point)
-            value = related(value, relation, bound)
+            bound = None if path_of(node) != path else number(other) if isinstance(other, float) else self.evaluate(other, point)
+            if bound is not None and (bound.kind == "number" or bound.exact or relation[-1] != "?"):  # else it may have failed because that is NaN
+                value = related(value, relation, bound)
         return value
 
     def settle(self, loop: Loop) -> Value:

@@ -528,8 +528,9 @@ def nan_to_num(x: Value) -> Value:
         return x
     bounded = x.dtype is not None or -INF < x.lo and x.hi < INF  # else perhaps float64, and anything
     largest = t.limits_of(x.dtype or "float64").max if bounded else INF  # what is made of such a number overflows
-    lo = min(x.lo, 0.0) if x.nan else x.lo
-    hi = max(x.hi, 0.0) if x.nan else x.hi
+    finite = t.limits_of(x.dtype).max
+    lo = min(x.lo, 0.0) if x.nan else min(x.lo, finite)
+    hi = max(x.hi, 0.0) if x.nan else max(x.hi, -finite)
     return Value(-largest if reaches_minus_inf(x) else lo, largest if reaches_inf(x) else hi, x.zero or x.nan,
                  dtype=x.dtype, evident=x.evident or x.inf and x.dtype is None)
 

@@ -145,7 +145,7 @@ def shrunk(x: Value) -> Value:
     return Value(min(x.lo, 0.0), max(x.hi, 0.0), True, nan=x.nan or x.inf, inf=x.inf, dtype=x.dtype)
 
 
-elu = _flat_below(t.increasing(lambda x: x if x > 0 else math.expm1(x), -1.0, INF, ulps=16, odd=True))
+_plain_elu = _flat_below(t.increasing(lambda x: x if x > 0 else math.expm1(x), -1.0, INF, ulps=16, odd=True))
 SELU, SELU_FLOOR = 1.0507009873554805, -1.7580993408473766
 _scaled_elu = _flat_below(t.increasing(lambda x: SELU * x if x > 0 else -SELU_FLOOR * math.expm1(x), SELU_FLOOR * 1.001, INF, ulps=64, odd=True))
 softsign = t.increasing(lambda x: x / (1.0 + abs(x)), -1.0, 1.0, ulps=16)
@@ -155,12 +155,20 @@ _gelu_approximate = dipping(_gelu_by_tanh, -0.17004075057125, -0.7524614220710)
 mish = dipping(_mish, -0.30884341, -1.1924312)
 
 
-def selu(x: Value) -> Value:
-    """The kernel subtracts 1 from exp(x): off by the spacing at 1, however small x is."""
-    result, slack = _scaled_elu(x), 4 * t.limits_of(x.dtype).eps
-    lo = max(result.lo - slack, SELU_FLOOR * 1.001) if result.lo < 0 else result.lo
+def _less_one(result: Value, floor: float) -> Value:
+    """What a kernel gives that subtracts 1 from exp(x): off by the spacing at 1, however small x is."""
+    slack = 4 * t.limits_of(result.dtype).eps
+    lo = max(result.lo - slack, floor) if result.lo < 0 else result.lo
     hi = min(result.hi + slack, 0.0) if result.hi < 0 else result.hi
     return result.but(lo=lo, hi=hi, zero=result.zero or hi == 0)
+
+
+def elu(x: Value) -> Value:
+    return _less_one(_plain_elu(x), -1.0)
+
+
+def selu(x: Value) -> Value:
+    return _less_one(_scaled_elu(x), SELU_FLOOR * 1.001)
 
 
 def _softsign(x: Value) -> Value:

@@ -271,10 +271,10 @@ def multiply(a: Value, b: Value) -> Value:
     result = made(lowest(corners), highest(corners), a, b, nan=nan, up=up, down=down, dtype=dtype, zero=zero)
     if dtype == "bool" and "array" in (a.kind, b.kind) and "number" in (a.kind, b.kind):
         result.dtype = None  # NumPy makes numbers of them
-    truth = any([one.kind == "tensor" and one.dtype == "bool" for one in (a, b)])
-    if truth or "bool" in (a.dtype, b.dtype) and "array" not in (a.kind, b.kind):  # TensorFlow's `and`, to which a number is a bool, too
-        # Of an array's -0.3 it makes True or False, by the side on which it stands.
-        both = Value(0.0 if zero or "array" in (a.kind, b.kind) else 1.0, 0.0 if a.lo == a.hi == 0 or b.lo == b.hi == 0 else 1.0, dtype="bool")
+    if any([one.kind == "tensor" and one.dtype == "bool" for one in (a, b)]) or "bool" in (a.dtype, b.dtype) and "array" not in (a.kind, b.kind):
+        # TensorFlow's `and`, to which a number is a bool, too. Of an array's -0.3 it makes True or False, by the side on which it stands.
+        cut = any([one.kind == "number" and one.lo < 1 and one.hi > -1 for one in (a, b)])  # 0.5 is False
+        both = Value(0.0 if zero or cut or "array" in (a.kind, b.kind) else 1.0, 0.0 if a.lo == a.hi == 0 or b.lo == b.hi == 0 else 1.0, dtype="bool")
         tensors = [_of_tensors(a), _of_tensors(b)]
         return both if all(tensors) or any(one and value.dtype == "bool" for one, value in zip(tensors, (a, b))) else join([both, result]).but(dtype=None, kind="unknown")
     if dtype == MIXED and result.known and any([one.kind == "number" and other.lo <= 1 and other.hi >= 0 for one, other in ((a, b), (b, a))]):
