@@ -531,8 +531,9 @@ class Interpreter(State):
             return value
         for node, relation, other in facts(test, truth):
             bound = None if path_of(node) != path else number(other) if isinstance(other, float) else self.evaluate(other, point)
-            if bound is not None and (bound.kind == "number" or bound.exact or relation[-1] != "?"):  # else it may have failed because that is NaN
-                value = related(value, relation, bound)
+            if bound is None or relation[-1] == "?" and not bound.exact and bound.kind in ("tensor", "array"):
+                continue  # it may have failed because that is NaN
+            value = related(value, relation, bound)
         return value
 
     def settle(self, loop: Loop) -> Value:
