@@ -210,7 +210,7 @@ def test_a_sign_outside_of_strings_and_comments_is_code(folder):
     ("from tensorflow.math import log", True), ("from tensorflow import (math,\n  log)", True), ("from tensorflow import *", True),
     ("from math import exp\nurl = 'http://a'", True), ("from os import path\nurl = 'http://a'", False), ("y = tf.math.log(x)", True),
     ('"""Of tf.math.log(x)."""', False), ("# '''\ny = x / z\n# '''", True), ('s = \'"""\'\ny = x / z\nt = \'"""\'', True),
-    ('m.add(Dense(2, activation="softmax"))', True), ('x = "a/b\\\nc" / d', True),
+    ("ln = (tf.math.log)\ny = ln(x)", True), ('m.add(Dense(2, activation="softmax"))', True), ('x = "a/b\\\nc" / d', True),
 ])
 def test_whether_rules_have_work_in_a_text(text, works):
     source = Source("a.py", f"import tensorflow as tf\n{text}\n")

@@ -530,9 +530,9 @@ class Interpreter(State):
         if value.kind not in NUMERIC_KINDS:
             return value
         for node, relation, other in facts(test, truth):
-            bound = None if path_of(node) != path else number(other) if isinstance(other, float) else self.evaluate(other, point)
-            if bound is None or relation[-1] == "?" and not bound.exact and bound.kind in ("tensor", "array"):
-                continue  # it may have failed because that is NaN
+            if path_of(node) != path:
+                continue
+            bound = number(other) if isinstance(other, float) else self.evaluate(other, point)
             value = related(value, relation, bound)
         return value
 

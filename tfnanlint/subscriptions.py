@@ -24,7 +24,6 @@ _OBJECTS = ("keras.layers.", "keras.losses.")
 _COMMENTED = re.compile(r"[^\S\r\n]*#")  # nothing but a comment stands there, or a line of a string that looks like one
 _FROM = re.compile(r"from[ \t]+([\w.]+)[ \t]+import\b[ \t]*(\([^)]*\)|[^\n]*)")
 _WORDS = re.compile(r"\w+")
-_HANDED = frozenset(",)]}")  # what stands behind the name of an op that is handed on, and not called
 _FEW_ROWS = 40  # marked in a file: of more at least one is code, and to look at them takes as long as parsing
 
 
@@ -79,8 +78,7 @@ class Subscriptions:
         """What the text of a file alone tells of where rules have work."""
         text, starts = source.text, source.line_starts
         words = named(text, self.pattern) if self.pattern is not None and self.leaves else []
-        applied = [place for word, place in words if word in self.leaves and text[place + len(word) + 1:place + len(word) + 2] not in _HANDED]
-        found = set(rows_of(starts, applied))
+        found = set(rows_of(starts, [place for word, place in words if word in self.leaves]))
         for piece in [piece for pieces in self.pieces if source.holds(pieces) for piece in pieces]:
             rows_of_sign = _ROWS.get(piece)
             found.update(rows_of_sign(text, starts) if rows_of_sign is not None else holding(text, starts, piece))
