@@ -75,6 +75,8 @@ class Following(Compiled):
             return unknown()
         if isinstance(target, Op):
             return self._op(target, positional, keywords, node, point)
+        if hasattr(target, "out") and not positional and "inputs" in keywords:
+            positional = [keywords["inputs"]]
         if hasattr(target, "out") and positional:
             given = [binding.value(self) for binding in positional[:2 if callee.kind == "loss" else 1]]
             return self._layer(callee, several(*given) if len(given) == 2 else given[0], node, point)

@@ -1,7 +1,7 @@
 """Instances: what the calls of the objects of a class hand over, `layer(x)`, where the project shows all of them.
 
-Keras calls a layer as well, and so does whoever imports it: what the calls seen here hand over is believed only where every
-one of them hands over a value that cannot be 0.
+Keras calls a layer as well, and so does whoever imports it: what the calls seen here hand over is believed only where all of them
+are seen, and of each it is known what it hands over.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class Instances(Callers):
         return any(one.changed_outside(attr) for one in lineage) or cls.module.source.assigns_outside(attr) or point.module.source.assigns_outside(attr)
 
     def received(self, function: Function, name: str) -> Value | None:
-        """What arrives at a parameter of `call`, where every call in the project hands over a value that cannot be 0."""
+        """What arrives at a parameter of `call`, where every call in the project hands over something that is known."""
         if function.owner is None or function.name not in CALLED or not function.transparent:
             return None
         found = []
@@ -92,7 +92,7 @@ class Instances(Callers):
             instance: list[Binding] = [Fixed(Value(kind="instance", obj=Instance(function.owner)))]
             handed: list[Binding] = [Recast(binding, function.module) if function.name == "call" else binding for binding in positional]
             value = calls.bind_parameters(function, instance + handed, keywords)[name].value(self)
-            if value.kind not in NUMERIC_KINDS or not value.known or value.zero:
+            if value.kind not in NUMERIC_KINDS or not value.known:
                 return None
             found.append(value)
         return self.joined(found) if found else None

@@ -78,7 +78,7 @@ ROWS: Final[list[Op]] = []
 # Spellings of one parameter in the libraries that share a row.
 SYNONYMS: Final[dict[str, str]] = {
     "reduction_indices": "axis", "keep_dims": "keepdims", "dim": "axis", "input_tensor": "x", "input": "x", "tensor": "x",
-    "features": "x", "value": "x", "a": "x", "t": "x", "x1": "x", "x2": "y", "b": "y",
+    "features": "x", "params": "x", "input_": "x", "value": "x", "a": "x", "t": "x", "x1": "x", "x2": "y", "b": "y",
     "x": "logits", "min_value": "clip_value_min", "max_value": "clip_value_max", "a_min": "clip_value_min",
     "a_max": "clip_value_max", "x_min": "clip_value_min", "x_max": "clip_value_max",
     "data": "x", "matrix": "x", "arr": "x", "img1": "x", "img2": "y", "images": "x", "sp_a": "x", "chol": "x", "val": "x",

@@ -12,7 +12,7 @@ from tfnanlint.ops import TABLE, Op, op
 from tfnanlint.ops import transfer as t
 from tfnanlint.ops.argscopes import activation_replaced
 from tfnanlint.ops.arrays import cast, passed
-from tfnanlint.ops.nn import activation_named, max_pooled
+from tfnanlint.ops.nn import activation_named, elu_down_to, max_pooled
 from tfnanlint.site import Site
 from tfnanlint.values import INF, NO_CONSTANT, Value, join, number, outward, unknown
 
@@ -329,14 +329,7 @@ def _prelu(site: Site, x: Value, call: Site) -> Value:
 
 
 def _elu(site: Site, x: Value, call: Site) -> Value:
-    x, alpha = entered(x), _constant(site, "alpha", 1.0)
-    if alpha is None or alpha < 0:
-        return unknown("tensor")
-    below = t.multiply(t.subtract(t.exp(t.minimum(x, number(0.0))), number(1.0)), number(alpha))
-    negative = x.lo < 0 or t.reaches_minus_inf(x)
-    lo = max(min(below.lo, x.lo), -alpha) if negative else x.lo
-    hi = max(x.hi, below.hi) if x.hi <= 0 else x.hi
-    return Value(lo, hi, x.zero or x.hi < 0, nan=x.nan, inf=x.inf, dtype=x.dtype)
+    return elu_down_to(entered(x), _constant(site, "alpha", 1.0))
 
 
 layer("Activation keras.layers.core.Activation", "activation",

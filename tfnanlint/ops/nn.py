@@ -167,6 +167,18 @@ def elu(x: Value) -> Value:
     return _less_one(_plain_elu(x), -1.0)
 
 
+def elu_down_to(x: Value, alpha: float | None) -> Value:
+    """alpha * (exp(x) - 1) below 0; of an alpha that is not known, or turns it over, nothing is said."""
+    if alpha is None or alpha < 0:
+        return Value(nan=x.nan, inf=x.inf, dtype=x.dtype)
+    if alpha == 1:
+        return elu(x)
+    below = t.multiply(_less_one(_plain_elu(t.minimum(x, t.number(0.0))), -1.0), t.number(alpha))
+    negative = x.lo < 0 or reaches_minus_inf(x)
+    lo = below.lo if negative else x.lo
+    return Value(lo, max(x.hi, below.hi) if x.hi <= 0 else x.hi, x.zero or below.zero and negative, nan=x.nan, inf=x.inf, dtype=x.dtype)
+
+
 def selu(x: Value) -> Value:
     return _less_one(_scaled_elu(x), SELU_FLOOR * 1.001)
 
@@ -183,6 +195,18 @@ def crelu(x: Value) -> Value:
     return t.join([relu(x), relu(t.negative(x))])
 
 
+def _elu(site: Site) -> Value:
+    alpha = t.constant(site.value("alpha")) if site.given("alpha") else 1.0
+    return t.unary(lambda x: elu_down_to(x, alpha))(site)
+
+
+def _swish_of(site: Site) -> Value:
+    """x * sigmoid(beta * x): between 0 and x, whatever beta is."""
+    if not site.given("beta") or t.constant(site.value("beta")) == 1:
+        return t.unary(swish)(site)
+    return t.unary(shrunk)(site)
+
+
 op("tf.nn.relu", "ops.relu ops.nn.relu slim.relu raw.Relu", "x name", t.unary(relu),
    reaches=(0.0,), reference="tf.nn.relu(x)")
 op("keras.activations.relu", "K.relu", "x negative_slope max_value threshold", _relu,
@@ -190,10 +214,13 @@ op("keras.activations.relu", "K.relu", "x negative_slope max_value threshold", _
 op("tf.nn.relu6", "ops.relu6 keras.activations.relu6 raw.Relu6", "x name", t.unary(relu6), reaches=(0.0,), reference="tf.nn.relu6(x)")
 op("tf.nn.leaky_relu", "ops.leaky_relu keras.activations.leaky_relu raw.LeakyRelu", "x alpha name", _leaky_relu,
    reference="tf.nn.leaky_relu(x)")
-op("tf.nn.elu", "K.elu ops.elu keras.activations.elu raw.Elu", "x name", t.unary(elu), reaches=(-1.0,), reference="tf.nn.elu(x)")
+op("tf.nn.elu", "K.elu ops.elu keras.activations.elu raw.Elu", "x alpha name", _elu, reaches=(-1.0,), reference="tf.nn.elu(x)",
+   positions={"tf.nn.elu": ("x", "name")})
 op("tf.nn.selu", "ops.selu keras.activations.selu raw.Selu", "x name", t.unary(selu), reference="tf.nn.selu(x)")
 op("tf.nn.silu", "tf.nn.swish ops.silu ops.swish keras.activations.silu keras.activations.swish", "x beta",
-   t.unary(swish), reference="tf.nn.silu(x)")
+   _swish_of, reference="tf.nn.silu(x)")
+
+
 def _gelu_of(site: Site) -> Value:
     """By erf, or by tanh, which keras.ops takes when it is not asked."""
     asked = site.const("approximate", site.name == "ops.gelu")
@@ -375,9 +402,14 @@ op("tf.math.in_top_k", "tf.nn.in_top_k K.in_top_k ops.in_top_k", "targets predic
 
 
 def _resized(site: Site) -> Value:
-    """Between the least and the largest pixel, but for rounding; the cubic and Lanczos kernels go beyond."""
+    """Between the least and the largest pixel, but for rounding, and in float32, unless pixels are only picked; the cubic and Lanczos
+    kernels go beyond."""
     x = site.value("x")
-    if site.const("method", "bilinear") not in ("bilinear", "nearest", "area"):
+    method = site.const("method", "bilinear")
+    if method == "nearest":
+        return x.but(zero=x.zero, kind="tensor")
+    x = cast(x, "float32")
+    if method not in ("bilinear", "area"):
         return Value(nan=x.nan or x.inf, inf=x.inf)
     lo, hi = t.outward(x.lo, x.hi, None, 8)
     return Value(lo, hi, nan=x.nan or x.inf, inf=x.inf, evident=x.evident)

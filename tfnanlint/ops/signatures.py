@@ -6,7 +6,6 @@ Names are those of the row where it has the parameter; other names stand for arg
 from __future__ import annotations
 
 SIGNATURES: dict[str, str] = {
-    "K.elu": "x alpha",
     "K.eye": "size dtype name",
     "K.in_top_k": "predictions targets k",
     "K.map_fn": "fn elems name dtype",
@@ -14,7 +13,6 @@ SIGNATURES: dict[str, str] = {
     "K.random_uniform_variable": "shape low high dtype name seed",
     "K.reverse": "x axes",
     "keras.Input": "shape batch_size dtype sparse ragged batch_shape name tensor optional",
-    "keras.activations.elu": "x alpha",
     "keras.layers.Input": "shape batch_size dtype sparse ragged batch_shape name tensor optional",
     "keras.metrics.binary_accuracy": "y_true y_pred threshold",
     "keras.metrics.sparse_top_k_categorical_accuracy": "y_true y_pred k from_sorted_ids",
@@ -88,7 +86,6 @@ SIGNATURES: dict[str, str] = {
     "ops.cross": "x y axisa axisb axisc axis",
     "ops.cumprod": "x axis dtype",
     "ops.cumsum": "x axis dtype",
-    "ops.elu": "x alpha",
     "ops.histogram": "x bins range",
     "ops.identity": "size dtype",
     "ops.linalg.cholesky": "x upper",
@@ -111,11 +108,13 @@ SIGNATURES: dict[str, str] = {
     "ops.segment_min": "x segment_ids num_segments sorted",
     "ops.segment_prod": "x segment_ids num_segments sorted",
     "ops.segment_sum": "x segment_ids num_segments sorted",
+    "ops.slice": "x begin shape",
     "ops.trace": "x offset axis1 axis2",
     "raw.Angle": "x Tout name",
     "raw.Cast": "x DstT Truncate name",
     "raw.Complex": "real imag Tout name",
     "raw.ComplexAbs": "x Tout name",
+    "raw.Elu": "x name",
     "raw.Equal": "x y incompatible_shape_error name",
     "raw.GatherV2": "x indices axis batch_dims name",
     "raw.Imag": "x Tout name",
