@@ -127,3 +127,36 @@ def test_what_another_file_hands_over_arrives_through_a_helper(tmp_path, beside,
     (tmp_path / "lib.py").write_text(HELPED)
     (tmp_path / "main.py").write_text(beside)
     assert [one.code for one in check_source(Source(str(tmp_path / "lib.py"), HELPED), repository.policy(load())).findings] == codes
+
+
+EDGES = """import tensorflow as tf
+
+
+def shares(w):
+    return w / tf.reduce_sum(w, -1, keepdims=True)
+
+
+def inverse(s):
+    return tf.reduce_mean(1.0 / s)
+
+
+def length_loss(w):
+    return tf.reduce_mean(tf.norm(w, axis=-1)) + tf.reduce_mean(tf.sqrt(w)) + tf.reduce_mean(w ** 2)
+"""
+USER = """import tensorflow as tf
+from lib import inverse, length_loss, shares
+
+
+def loss(x):
+    h = {}
+    return tf.reduce_mean(shares(h)) + inverse(h) + length_loss(h)
+"""
+
+
+@pytest.mark.parametrize("handed, codes", [("tf.nn.relu(x)", ["TFN102", "TFN102", "TFN201", "TFN202"]), ("tf.nn.softplus(x) + 1.0", []),
+                                           ("x", ["TFN201"])])
+def test_what_another_file_hands_over_counts_at_divisions_roots_and_norms(tmp_path, handed, codes):
+    """Rules that say nothing of unknown values say nothing in a draft: the place is judged once more where a few other files call."""
+    (tmp_path / "lib.py").write_text(EDGES)
+    (tmp_path / "main.py").write_text(USER.format(handed))
+    assert [one.code for one in check_source(Source(str(tmp_path / "lib.py"), EDGES), repository.policy(load())).findings] == codes

@@ -30,6 +30,8 @@ INTERNAL: Final = "TFN000"
 # takes on real code is spent in one file of 40. The final judgement, which most files are spared, looks at callers elsewhere, too.
 ALLOWANCE, ALLOWANCE_PER_LINE = 4000, 0.5
 _FINAL = 4
+_FEW_IMPORTERS: Final = 3  # files that call a function, for a place of which a draft says nothing to be judged once more
+_MAX_BEHIND: Final = 12  # ops between such a place and the parameter
 _BUILTINS: Final = frozenset(dir(builtins))
 # How a name can be bound to something else than a function, as text: what stands behind the name, what stands before it, and what
 # around it; and once for all names, which pays after some searches.
@@ -45,6 +47,7 @@ _UNDIFFERENTIATED: Final = frozenset(("stop_gradient", "evaluate", "run", "numpy
 _SHOWING: Final = frozenset("print log logging info debug warning summary summaries scalar histogram image text collect report "
                      "record plot show".split())
 _DIVISIONS: Final = frozenset((ast.Div, ast.FloorDiv, ast.Mod))
+_WITH_EDGES: Final = frozenset((ast.Div, ast.Pow))
 _DATA_METHODS: Final = frozenset(("map", "filter", "flat_map"))
 
 
@@ -52,6 +55,11 @@ def _by_a_number(node: ast.BinOp) -> bool:
     """x / 2.0: nothing to judge in a division by a literal number that is not 0."""
     return (type(node.op) in _DIVISIONS and type(node.right) is CONSTANT
             and isinstance(node.right.value, (int, float)) and bool(node.right.value))
+
+
+def _whole_power(node: ast.BinOp) -> bool:
+    """x ** 2."""
+    return type(node.op) is ast.Pow and type(node.right) is CONSTANT and isinstance(node.right.value, int) and node.right.value >= 0
 
 
 def _any(finding: Finding) -> bool:
@@ -100,7 +108,7 @@ class Analysis:
                     left = None if any(map(shown, judged)) else draft.unknown(node, point)
                     if left is not None:
                         unknown[node] = left, judged
-                elif isinstance(node, ast.Call) and draft.passed_on(node, point):
+                elif draft.passed_on(node, point):
                     doubtful[node] = node.lineno
             in_file = draft.of_file()
             self.cut_short = draft.interpreter.cut_short
@@ -235,19 +243,29 @@ class File:
         return [finding for one in self.subscribed.events["file"] if self.module.source.holds(one.words)
                 for finding in self.run(one, self.module, None)]
 
-    def passed_on(self, node: ast.Call, point: Point) -> bool:
-        """Whether an op is applied to a parameter that a function of this file fills with one of its own, of which callers in other files,
-        which a draft does not look for, may know more."""
-        site = self.interpreter.site(node, point)
-        if site is None or not site.op.main or not any([Certainty.UNKNOWN in one.default for one in self.subscribed.by_op.get(site.op.name, ())]):
+    def passed_on(self, node: ast.expr, point: Point) -> bool:
+        """Whether an op that goes wrong at the edge of a range is applied to a parameter, or to what is computed from one, of which callers
+        in other files may know more; a draft does not look for them."""
+        if isinstance(node, ast.Compare) or isinstance(node, ast.BinOp) and (type(node.op) not in _WITH_EDGES or _harmless(node) or _whole_power(node)):
             return False
-        origin = site.value(site.op.main).origin
-        passed = False
-        while isinstance(origin, Note) and origin.parent is not None:
-            passed = passed or origin.passed
-            origin = origin.parent
-        return (passed and isinstance(origin, Note) and bool(origin.parameter)
-                and (self.module.source.path, getattr(origin.node, "name", "")) in self.interpreter.overlooked)
+        site = self.interpreter.site(node, point)
+        if site is None or site.op.name not in self.subscribed.by_op:
+            return False
+        return any([self._known_abroad(site.value(param)) for param in site.op.edges if param in site.args])
+
+    def _known_abroad(self, value: Value) -> bool:
+        """Whether a value comes from a parameter of a function that a few other files call. With many, one of them knows nothing."""
+        origin: Any = value.origin
+        for _ in range(_MAX_BEHIND):
+            while isinstance(origin, Note) and origin.parent is not None:
+                origin = origin.parent
+            if not isinstance(origin, Site) or not origin.op.main:
+                break
+            origin = origin.value(origin.op.main).origin
+        if not isinstance(origin, Note) or not origin.parameter:
+            return False
+        called = self.module.source.path, getattr(origin.node, "name", "")
+        return called in self.interpreter.overlooked and 0 < len(self.project.importing(*called)) <= _FEW_IMPORTERS
 
     def unknown(self, node: ast.expr, point: Point) -> Unknown | None:
         """What is not known where an op is applied; None for what is no application, or where something is known of all."""

@@ -19,6 +19,9 @@ from tfnanlint.values import Value
 
 # Parameters that have these names take no numbers that a result is made of, whatever the op.
 SETTINGS: Final = frozenset("name dtype axis axes shape keepdims perm seed equation depth".split())
+# How the texts of `needs` and `gradient` begin that speak of single numbers, not of what is far out.
+_RANGES = ("positive", "nonnegative", "nonzero", "above", "inside")
+_AT_A_POINT = ("NaN at", "infinite at", "infinite near", "NaN where all elements are equal", "NaN where all elements are 0")
 # The ops that give the same numbers in another dtype.
 CASTS = ("tf.cast", "tf.saturate_cast", "tf.to_float", "tf.to_double", "tf.to_int32", "tf.to_int64", "K.cast_to_floatx")
 
@@ -41,6 +44,7 @@ class Op:
     `reaches` holds numbers that the result is exactly, for finite arguments and not only far out or for all 0: 0 of relu, 1 and -1 of tanh.
     `recasts` marks rows whose spelling in Keras casts a float32 that it is given to its floatx: ops.cbrt.
     `starts` names the parameter that says what the variable starts with which a row makes; empty where it makes none.
+    `edges` names the parameters that must keep to a range, or at one number of which the gradient is lost.
     `first` is the spelling of TensorFlow before 1.14, which has not the row's name yet, where files written for it can use it.
     """
 
@@ -64,6 +68,7 @@ class Op:
     floatx: bool = False
     recasts: bool = False
     reaches: tuple[float, ...] = ()
+    edges: tuple[str, ...] = ()
 
     def params_of(self, alias: str) -> tuple[str, ...]:
         """Parameter order of one spelling."""
@@ -95,12 +100,18 @@ def op(name: str, aliases: str = "", params: str = "x name", gives: Callable[[Si
     assert gives is not None, name
     names = tuple(params.split())
     info.setdefault("main", names[0].lstrip("*") if names else "")
+    info["edges"] = _edges(info)
     row = Op(name, (name, *aliases.split()), names, gives, **info)
     for alias in row.aliases:
         assert alias not in TABLE, f"{alias} stands in two rows: {TABLE[alias].name} and {name}"
         TABLE[alias] = row
     ROWS.append(row)
     return row
+
+
+def _edges(info: dict[str, Any]) -> tuple[str, ...]:
+    ranged = tuple(param for param, word in info.get("needs", {}).items() if word.startswith(_RANGES))
+    return ranged or ((info["main"],) if info["main"] and info.get("gradient", "").startswith(_AT_A_POINT) else ())
 
 
 FAMILIES = ("arithmetic", "elementwise", "signals", "comparison", "reductions", "products", "nn", "arrays", "control", "random", "linalg", "losses",
