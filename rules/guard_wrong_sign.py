@@ -10,6 +10,8 @@ Bad:
 Good:
     loss = -tf.reduce_mean(tf.math.log(tf.maximum(tf.tanh(score), 1e-8)))
 
+Doubtful is a sum with what may be any number, the output of a layer: mostly something elsewhere keeps it positive.
+
 Ask first why the value is negative: a probability made by `tanh` wants `tf.sigmoid`, and a floor has no gradient below it.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/log
@@ -21,14 +23,14 @@ https://github.com/keras-team/keras/issues/590 (a Poisson loss of a linear outpu
 
 from __future__ import annotations
 
-from tfnanlint.api import Certainty, Claim, Context, Finding, Fix, Iterator, Site, Value, ast, number_text, rule, step, words
+from tfnanlint.api import INF, Certainty, Claim, Context, Finding, Fix, Iterator, Site, Value, ast, number_text, rule, step, words
 
 LARGEST = 0.1  # what is added beyond this is a term, not a guard
 ZEROS = {"tf.maximum": ("y", "x"), "tf.clip_by_value": ("clip_value_min",)}
 
 
 @rule("TFN405", "guard-wrong-sign", on="tf.math.log ops.log2 ops.log10", over="TFN101 TFN102",
-      silent="MAY/NO MAY/UNKNOWN MAY/YES")
+      silent="MAY/ANY/TESTS MAY/NO MAY/UNKNOWN/DOUBTFUL MAY/YES/DOUBTFUL")
 def check(log: Site, here: Context) -> Iterator[Finding]:
     guard = log.value("x").origin
     if not isinstance(guard, Site) or not here.numeric(log.value("x")) or step(log.value("x")):
@@ -47,7 +49,7 @@ def added(log: Site, guard: Site, here: Context) -> Iterator[Finding]:
         text = number_text(eps.lo)
         yield here.finding(log, "x", f"the {text} protects from 0 only, and what it is added to is {words(x)}: below -{text} the "
                            "logarithm is NaN", Certainty.MAY, floored(log, guard, param, eps_param, x, here),
-                           covers=[guard.node] if guard.node is not None else ())
+                           covers=[guard.node] if guard.node is not None else (), doubtful=x.lo == -INF)
         return
 
 

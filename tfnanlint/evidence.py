@@ -162,6 +162,8 @@ def shows_zero(divisor: Value, depth: int = 4) -> bool:
         return divisor.lo == 0 and any(reaches(site.value(p), -1.0) for p in ("x", "y"))
     if site.op.name == "tf.add" and handed_in(divisor):
         return False  # a variance of noise and another one: both would have to be 0
+    if site.op.name == "tf.maximum" and any(site.value(p).exact and site.value(p).lo == 0 and site.value(q).lo < 0 for p, q in ("xy", "yx")):
+        return True  # relu, written out
     if site.op.name in _PARTS:
         parts = [site.value(param) for param in ("x", "y") if site.value(param).zero or not site.value(param).known]
         inner = [shows_zero(part, depth - 1) for part in parts]
