@@ -30,6 +30,9 @@ _COUNT = re.compile(r"_*(?:num|n|number)_(?:of_)?[a-z]\w*|\w*[a-z]_(?:size|dims?
 _SCALE = re.compile(r"_*(?:\w+_)?(?:scale|rate|sigma|std|stddev|lambd?a?|lam|concentration|deg(?:rees)?_(?:of_)?free(?:dom)?|dof|df|mass|bandwidth)_*\d*",
                     re.IGNORECASE)
 _CASTS = frozenset("cast to_float to_double convert_to_tensor constant float".split())
+_MODULES = frozenset("tf tf1 tf2 np K tensorflow numpy dtypes".split())
+_FILLED = {"zeros": 0.0, "zeros_like": 0.0, "ones": 1.0, "ones_like": 1.0}
+_OF_SOME = frozenset("shape size rank len ndims reduce_max reduce_sum reduce_mean reduce_any count_nonzero".split())
 _WAITED_FOR = re.compile(r"_*(?:maybe_)?(?:assert|assertions|check|validate|ensure)(?:_\w+)?")
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _CONVERTING = (*CASTS, "tf.convert_to_tensor")
@@ -73,7 +76,8 @@ class Assertions:
             return False
         if _summed(site.value(param)) in held:
             return True
-        mine = self._asserted(lineage[0]) if lineage else {name for name in self._asserted(self._tree) if len(name) >= _TELLING}
+        known = site.value(param).known  # then a check of what has the same name elsewhere in the file is no check of this
+        mine = self._asserted(lineage[0]) if lineage else {name for name in self._asserted(self._tree) if len(name) >= _TELLING and not known}
         if lineage:
             checks = [one for one in self._tree.body if isinstance(one, _FUNCTIONS) and self._asserted(one)] if self._in_file else []
             called = {leaf(call.func) for one in lineage for call in nodes_in(one) if type(call) is CALL} if checks else set()
@@ -111,8 +115,7 @@ class Assertions:
         """The names and attributes, without what they are looked up in, of which something inside a place is asserted."""
         if place not in self._found:
             checks = any(type(one) is CALL and _POSITIVE.fullmatch(leaf(one.func)) for one in nodes_in(place))
-            self._found[place] = {name for call, loops in _calls(place) if _POSITIVE.fullmatch(leaf(call.func))
-                                  for name in _subjects(call, loops)} if checks else set()
+            self._found[place] = {name for call, loops in _calls(place) if _leaves_no_zero(call) for name in _subjects(call, loops)} if checks else set()
         return self._found[place]
 
 
@@ -178,16 +181,44 @@ def _calls(node: ast.AST) -> Iterator[tuple[ast.Call, list[ast.For]]]:
         stack += [(part, loops) for part in parts_of(node)]
 
 
+def _leaves_no_zero(call: ast.Call) -> bool:
+    """Whether a call is a check that what it is given is above 0, or another number than 0; of a bound that is no number that is believed."""
+    name = leaf(call.func)
+    order = _ABOVE.fullmatch(name)
+    bound = _bound(call.args[1]) if order is not None and len(call.args) > 1 else None
+    if order is None or bound is None:
+        return _POSITIVE.fullmatch(name) is not None
+    return bound > 0 or bound == 0 and not order[1]
+
+
+def _bound(node: ast.expr) -> float | None:
+    """The number that a check compares with; None where none is written there."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        inner = _bound(node.operand)
+        return None if inner is None else -inner
+    if isinstance(node, ast.Constant):
+        return float(node.value) if isinstance(node.value, (int, float)) else None
+    if not isinstance(node, ast.Call):
+        return None
+    name = leaf(node.func)
+    return _FILLED[name] if name in _FILLED else _bound(node.args[0]) if name in _CASTS and node.args else None
+
+
 def _subjects(call: ast.Call, loops: list[ast.For]) -> Iterator[str]:
     """What a check is about; where that runs over a list or dict, what stands in it."""
     given = [*call.args[:1], *(k.value for k in call.keywords if k.arg in ("x", "value", "tensor"))]
-    for name in (name for node in given for name in _names(node)):
+    for name in (name for node in given if not _of_some(node) for name in _names(node)):
         yield name
         yield _bare(name)
         for loop in loops:
             if any(isinstance(inner, ast.Name) and inner.id == name for inner in nodes_in(loop.target)):
                 yield from (_bare(other) for other in _names(loop.iter))
                 yield from (one.value for one in nodes_in(loop.iter) if isinstance(one, ast.Constant) and isinstance(one.value, str))
+
+
+def _of_some(node: ast.AST) -> bool:
+    """Whether an expression speaks of the shape of something, or of its greatest element, but not of each."""
+    return any([isinstance(one, ast.Call) and leaf(one.func) in _OF_SOME for one in nodes_in(node)])
 
 
 def _waited_for(block: ast.With | ast.AsyncWith) -> Iterator[str]:
@@ -202,7 +233,8 @@ def _names(node: ast.AST) -> Iterator[str]:
     """Names, and attributes as `.scale`, in an expression; of a method's call not what the method is given, and nothing of a comparison:
     how many are above a number can be 0, whatever was made sure of them."""
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-        yield f".{node.attr}"
+        if node.value.id not in _MODULES:  # tf.float32
+            yield f".{node.attr}"
     elif isinstance(node, ast.Name):
         yield node.id
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and path_of(node.func.value) == "self":
