@@ -62,7 +62,7 @@ class Assertions:
         waited = {name for one in around if isinstance(one, (ast.With, ast.AsyncWith)) for name in _waited_for(one)}
         if waited & ({name for name, _ in names} | set(_on_the_way(site.value(param), site.point.scope) if waited else ())):
             return True
-        if any(_SAFE.search(name) for name, _ in names):
+        if any(_SAFE.search(name) for name, _ in names) and not _understood(site.value(param)):
             return True
         lineage = [one.node for one in classes]
         asserting = [one.node for one in classes if "assert_" in one.module.source.text]
@@ -129,7 +129,14 @@ def looks_for_nan(around: list[ast.AST], besides: Collection[ast.AST] = ()) -> b
 def named_safe(site: Site, param: str) -> bool:
     """Whether what arrives at a parameter has a name, or comes from a function with a name, that says safe."""
     node = site.args.get(param)
-    return node is not None and site.point is not None and any(_SAFE.search(name) for name, _ in _made_of(node, site.point))
+    return (node is not None and site.point is not None and not _understood(site.value(param))
+            and any(_SAFE.search(name) for name, _ in _made_of(node, site.point)))
+
+
+def _understood(value: Value) -> bool:
+    """Whether a value was made safe, or not, by a floor, a clip or a choice: of these it is known what they leave."""
+    site = made_by(value, "tf.maximum", "tf.minimum", "tf.clip_by_value", "tf.where")
+    return site is not None and value.known
 
 
 def named_count(site: Site, param: str) -> bool:
