@@ -328,7 +328,14 @@ row("nextafter", t.binary(c.nextafter), "x y name", top=None, raw="NextAfter")
 
 
 def _epsilon(site: Site) -> Value:
-    return t.number(1e-7)
+    """1e-7, or what the file sets it to (`K.set_epsilon(1e-3)`), once; what is set elsewhere, or read from a file, is small and positive."""
+    module = site.point.module if site.point is not None else None
+    if module is None or "set_epsilon(" not in module.source.text:
+        return t.number(1e-7)
+    given = [site.interpreter.evaluate(call.args[0], point) for call, point in module.calls_to("set_epsilon", site.interpreter) if call.args]
+    if not given:
+        return t.number(1e-7)
+    return t.number(given[0].const) if len(given) == 1 and given[0].is_number else Value(1e-7, 0.1, kind="number")
 
 
 op("K.epsilon", "keras.config.epsilon keras.backend_config.epsilon", "", _epsilon, untested="a setting")
