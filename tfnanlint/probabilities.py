@@ -68,7 +68,7 @@ def probability(value: Value, depth: int = 8) -> Probability | None:
 def _guarded(found: Probability | None, floor: Value) -> Probability | None:
     if found is None or not floor.exact or not 0 <= floor.lo <= SMALL:
         return None
-    return replace(found, guard=max(found.guard, floor.lo) or SMALL)
+    return replace(found, guard=max(found.guard, floor.lo))
 
 
 def _with_constant(site: Site, depth: int) -> Probability | None:
