@@ -12,6 +12,7 @@ from tfnanlint.conditions import leaf
 from tfnanlint.endings import CUTS, endings_of, goes_into
 from tfnanlint.findings import Differentiated
 from tfnanlint.following import HOOKS
+from tfnanlint.layering import layered
 from tfnanlint.nodes import nodes_in
 from tfnanlint.ops import SETTINGS
 from tfnanlint.ops.variables import started
@@ -76,6 +77,7 @@ class Gradients:
     """Answers for one module. `abroad`: whether calls in other files of the project count; what these say of themselves does."""
 
     def __init__(self, module: Module, interpreter: Interpreter, abroad: bool = True):
+        self._found_layered: frozenset[ast.AST] | None = None
         self._found_mapped: frozenset[str] | None = None
         self._found_own_gradients: frozenset[str] | None = None
         self._found_in_own_gradients: set[ast.AST] | None = None
@@ -212,7 +214,7 @@ class Gradients:
         time = point.time
         if _replaced(point):
             return Differentiated.NO
-        if any(self.interpreter.is_compiled(function) for function in _lambdas(point)):
+        if any(self.interpreter.is_compiled(function) or function.node in self._layered for function in _lambdas(point)):
             return Differentiated.YES
         while scope is not None:
             if any(start <= time < end for start, end in scope.stopped):
@@ -291,7 +293,7 @@ class Gradients:
             if any(b.startswith(_TRAINED_BASES) for b in bases) and not _PREPARING.match(function.name):
                 return Differentiated.YES
         name = function.name
-        if self.interpreter.is_compiled(function):
+        if self.interpreter.is_compiled(function) or function.node in self._layered and not self._measures(function):
             return Differentiated.YES
         if name == "<lambda>":
             return Differentiated.UNKNOWN
@@ -300,6 +302,13 @@ class Gradients:
         if name in self._mapped or name in self._own_gradients or name in self._metrics:
             return Differentiated.NO
         return Differentiated.YES if name in self._losses else Differentiated.UNKNOWN
+
+    @property
+    def _layered(self) -> frozenset[ast.AST]:
+        if self._found_layered is None:
+            self._found_layered = frozenset()  # while it is being found
+            self._found_layered = layered(self.module, self.interpreter)
+        return self._found_layered
 
     @property
     def _mapped(self) -> frozenset[str]:
