@@ -58,6 +58,9 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
     found = guard(site, here)
     if found is None or site.differentiated is Differentiated.NO:
         return
+    found.roots = [root for root in found.roots if reached(root, site, here)]
+    if not found.roots:
+        return
     grades = [graded for graded in (grade(root, site) for root in found.roots) if graded is not None]
     blocked = all(map(from_relu, found.roots))
     if len(grades) < len(found.roots) or blocked and found.only_xla:
@@ -70,6 +73,14 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
     yield here.finding(site, None, f"the guard comes after the {what}: at 0 the gradient inside is already Inf, and becomes NaN {where}",
                        max(grades), fixes(site, found, here), modes=modes, node=found.node, doubtful=found.only_xla and not here.compiled(),
                        covers=[root.node for root in found.roots if only_here(root, site, here)])
+
+
+def reached(root: Site, site: Site, here: Context) -> bool:
+    """Whether a gradient may come back through a root, as one does through the guard at `site`."""
+    if root is site or root.point is None or root.point.module is not here.module:
+        return True
+    root._differentiated = site._differentiated
+    return root.differentiated is not Differentiated.NO
 
 
 def ready_made(site: Site, here: Context) -> Iterator[Finding]:
@@ -108,9 +119,9 @@ def guard(site: Site, here: Context) -> Guard | None:
 
 
 def root_of(value: Value) -> Site | None:
-    """The root that a value is, as it is or rearranged."""
-    root = made_by(value, *ROOTS)
-    return root if root is not None and root.library not in ("np", "math") else None
+    """The root that a value is, as it is or rearranged; of one behind stop_gradient no gradient is taken."""
+    root = made_by(value, "tf.stop_gradient", *ROOTS)
+    return root if root is not None and root.op.name in ROOTS and root.library not in ("np", "math") else None
 
 
 def maximum(site: Site) -> Guard | None:
@@ -156,6 +167,8 @@ def summand(root: Site, here: Context) -> Guard | None:
         return None  # the division says it, and knows what becomes of the gradient
     if above is not None and above.op.name in ("tf.divide", "tf.math.divide_no_nan") and above.args.get("y") is total.node:
         return None
+    if len(outer) > 1 and divides_in_place(outer[1]):
+        return None
     return Guard([root], total.node, False)
 
 
@@ -171,6 +184,11 @@ def _only_divided_by(statement: ast.AST | None, root: Site) -> bool:
     return bool(reads) and all(node in divisors for node in reads)
 
 
+def divides_in_place(statement: ast.AST | None) -> bool:
+    """`x /= root + eps`"""
+    return isinstance(statement, ast.AugAssign) and isinstance(statement.op, ast.Div)
+
+
 def only_here(root: Site, site: Site, here: Context) -> bool:
     """Whether a root has no other use than the one at `site`."""
     around = here.around(root.node)
@@ -178,6 +196,8 @@ def only_here(root: Site, site: Site, here: Context) -> bool:
         return True
     guarded = len(around) > 1 and isinstance(around[0], (ast.BinOp, ast.Call))  # `deviation = std(x) + eps`
     statement = around[guarded] if around else None
+    if divides_in_place(statement):
+        return True
     if not isinstance(statement, ast.Assign) or len(statement.targets) != 1 or not isinstance(statement.targets[0], ast.Name):
         return False
     name = statement.targets[0].id

@@ -12,12 +12,15 @@ from tfnanlint.conditions import leaf
 from tfnanlint.endings import CUTS, endings_of, goes_into
 from tfnanlint.findings import Differentiated
 from tfnanlint.following import HOOKS
+from tfnanlint.layering import layered
 from tfnanlint.nodes import nodes_in
 from tfnanlint.ops import SETTINGS
 from tfnanlint.ops.variables import started
+from tfnanlint.rigidity import rigid
 from tfnanlint.scopes import Parameter, Point, Scope
 from tfnanlint.site import Site
 from tfnanlint.source import holds_tests
+from tfnanlint.tapes import Tapes, recorded_at, recorded_name
 from tfnanlint.values import Many, Note, Value
 
 if TYPE_CHECKING:
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
 
 _SINKS = {"minimize": 0, "compute_gradients": 0, "gradients": 0, "gradient": 0, "jacobian": 0, "batch_jacobian": 0,
           "get_gradients": 0, "add_loss": 0, "get_updates": 0, "create_train_op": 0, "optimize_loss": 0}
+_CALLING = ("minimize", "compute_gradients")  # these call a function that they are given
 _SINK_WORDS = re.compile(r"\.(?:minimize|compute_gradients|gradients?|jacobian|batch_jacobian|get_gradients|add_loss|"
                          r"get_updates|create_train_op|optimize_loss)\s*\(")
 _TRAINED_BASES = ("keras.Model", "keras.models.Model", "keras.Sequential", "keras.models.Sequential", "keras.layers.",
@@ -66,19 +70,14 @@ _METRICS = re.compile(r".*/(?:metrics?|samplers|mcmc|data_preparation|preprocess
 _PREPARING = re.compile(r"_*(?:init|build|reset|setup)")  # methods that run before training does
 _INITIAL = re.compile(r"(?:^|_)init(?:i?ali[sz]e)?(?:_|$)")  # initial values are computed once
 _INITIAL_VALUE = re.compile(r"(?:.*_)?init(?:ial)?_(?:values?|weights?|scale|bias)")
-# Ops whose results do not depend smoothly on anything.
-_STEPS = frozenset("tf.stop_gradient tf.one_hot K.one_hot tf.sequence_mask tf.argmax tf.shape tf.size tf.rank tf.range tf.sign "
-                   "tf.round tf.floor tf.math.ceil tf.zeros tf.ones tf.zeros_like tf.ones_like tf.eye tf.constant "
-                   "tf.math.count_nonzero".split())
 _PLAIN = ("np", "math", "builtins")  # NumPy's arrays and Python's numbers are constants for a tape
-_IN_NUMPY = frozenset(("numpy_function", "py_func"))  # what runs there has no gradient
-_INTEGRAL = frozenset("bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 string".split())
 
 
 class Gradients:
     """Answers for one module. `abroad`: whether calls in other files of the project count; what these say of themselves does."""
 
     def __init__(self, module: Module, interpreter: Interpreter, abroad: bool = True):
+        self._found_layered: frozenset[ast.AST] | None = None
         self._found_mapped: frozenset[str] | None = None
         self._found_own_gradients: frozenset[str] | None = None
         self._found_in_own_gradients: set[ast.AST] | None = None
@@ -89,6 +88,7 @@ class Gradients:
         self.interpreter = interpreter
         self.abroad = abroad
         self._others: dict[Any, Gradients] = {}
+        self._tapes: dict[ast.AST, Tapes] = {}
         self._upstream: set[ast.AST] | None = None
         self._smooth: set[Site] = set()  # what is known not to be rigid
         self._functions: dict[ast.AST, Differentiated] = {}
@@ -100,13 +100,13 @@ class Gradients:
         """`stopped`: the site stands inside a call of stop_gradient."""
         if stopped or site.library in _PLAIN or _replaced(site.point) or self._drawn(site) or self._initial(site):
             return Differentiated.NO
-        if site.args and all(_rigid(site.value(param), site, self._smooth) for param in site.args) and not self._of_watched(site):
+        if site.args and all(rigid(site.value(param), site, self._smooth) for param in site.args) and not self._of_watched(site):
             return Differentiated.NO
         if self._only_shown(site) or self._of_examples(site):
             return Differentiated.NO
         if site.node in self.upstream:
             return Differentiated.YES
-        if goes_into(site, self.interpreter, CUTS):
+        if goes_into(site, self.interpreter, CUTS) or self._left_out(site.node, site.point):
             return Differentiated.NO
         found = self.at(site.point)
         return Differentiated.NO if found is Differentiated.UNKNOWN and _of_gradients(site) else found
@@ -214,7 +214,7 @@ class Gradients:
         time = point.time
         if _replaced(point):
             return Differentiated.NO
-        if any(self.interpreter.is_compiled(function) for function in _lambdas(point)):
+        if any(self.interpreter.is_compiled(function) or function.node in self._layered for function in _lambdas(point)):
             return Differentiated.YES
         while scope is not None:
             if any(start <= time < end for start, end in scope.stopped):
@@ -293,7 +293,7 @@ class Gradients:
             if any(b.startswith(_TRAINED_BASES) for b in bases) and not _PREPARING.match(function.name):
                 return Differentiated.YES
         name = function.name
-        if self.interpreter.is_compiled(function):
+        if self.interpreter.is_compiled(function) or function.node in self._layered and not self._measures(function):
             return Differentiated.YES
         if name == "<lambda>":
             return Differentiated.UNKNOWN
@@ -302,6 +302,13 @@ class Gradients:
         if name in self._mapped or name in self._own_gradients or name in self._metrics:
             return Differentiated.NO
         return Differentiated.YES if name in self._losses else Differentiated.UNKNOWN
+
+    @property
+    def _layered(self) -> frozenset[ast.AST]:
+        if self._found_layered is None:
+            self._found_layered = frozenset()  # while it is being found
+            self._found_layered = layered(self.module, self.interpreter)
+        return self._found_layered
 
     @property
     def _mapped(self) -> frozenset[str]:
@@ -395,7 +402,7 @@ class Gradients:
                 continue
             if call in self.upstream:
                 return Differentiated.YES
-            cut = endings_of(point.scope, point.scope.module).only_into(call, CUTS)
+            cut = endings_of(point.scope, point.scope.module).only_into(call, CUTS) or self._left_out(call, point)
             answers.add(Differentiated.NO if cut else self.at(point))
         if Differentiated.YES in answers or self._taken_elsewhere(function):
             return Differentiated.YES
@@ -429,7 +436,7 @@ class Gradients:
             return True
         # That it stands in the `call` of a layer is no such evidence: layers prepare data, too.
         taped, stopped = (any(start <= point.time < end for start, end in spans) for spans in (point.scope.tapes, point.scope.stopped))
-        return taped and not stopped and not endings_of(point.scope, self.module).only_into(call, CUTS)
+        return taped and not stopped and not endings_of(point.scope, self.module).only_into(call, CUTS) and not self._left_out(call, point)
 
     def _only_decides(self, function: Function) -> bool:
         """Whether every read of a property in the files of its class and of that class's bases ends in a comparison or a draw."""
@@ -458,7 +465,12 @@ class Gradients:
         target = call.args[0] if call.args else next((k.value for k in call.keywords if k.arg in ("loss", "ys", "target")), None)
         if target is None:
             return
-        queue = [self.interpreter.ask(target, point)]
+        value = self.interpreter.ask(target, point)
+        if isinstance(value.obj, (Function, Bound)) and leaf(call.func) in _CALLING:
+            value = self.interpreter.apply(value, [], {})
+        scope, tapes = point.scope, self._tapes_of(point)
+        taped = tapes is not None and tapes.of_gradient(call)
+        queue = [value] if not taped or recorded_name(target, point, scope) else []
         seen: set[int] = set()
         while queue and len(seen) < _MAX_NODES:
             value = queue.pop()
@@ -470,11 +482,26 @@ class Gradients:
             if origin is None or id(origin) in seen:
                 continue
             seen.add(id(origin))
-            if origin.op.name in ("tf.stop_gradient",):
+            if origin.op.name in ("tf.stop_gradient",) or taped and not recorded_at(origin.point, scope):
                 continue
             self._upstream.add(origin.node)
             self.interpreter.steps = 0
-            queue += [origin.value(param) for param in (origin.args or origin._values)]
+            queue += [origin.value(param) for param in (origin.args or origin._values)
+                      if not taped or recorded_name(origin.args.get(param), origin.point, scope)]
+
+    def _tapes_of(self, point: Point) -> Tapes | None:
+        """The tapes of the scope of a point; None where it opens none."""
+        if not point.scope.tapes:
+            return None
+        node = point.scope.node
+        if node not in self._tapes:
+            self._tapes[node] = Tapes(point.scope, self.interpreter)
+        return self._tapes[node]
+
+    def _left_out(self, node: ast.AST, point: Point | None) -> bool:
+        """Whether a tape records what stands here, and no gradient is asked of anything that is made of it."""
+        tapes = self._tapes_of(point) if point is not None and hasattr(node, "lineno") else None
+        return tapes is not None and tapes.leave_out(node)
 
 
 def _handed_in(value: Value) -> bool:
@@ -506,65 +533,6 @@ def _of_gradients(site: Site) -> bool:
         return False
     given = {arg.arg for arg in function.node.args.args if _GRADIENT.fullmatch(arg.arg)}
     return bool(given) and any(isinstance(node, ast.Name) and node.id in given for node in nodes_in(site.node))
-
-
-def _rigid(value: Value, site: Site, smooth: set[Site], limit: int = 60) -> bool:
-    """Whether a value is made of booleans, integers, constants, variables that are not trained and the like only: no gradient flows
-    through it. If not, the op that made it is added to those `smooth`: what is made of it is not rigid either.
-    """
-    queue: list[Value] = [value]
-    seen: dict[Site, bool] = {}
-    while queue:
-        one = queue.pop()
-        if one.kind in ("number", "string", "shape") or one.dtype in _INTEGRAL:
-            continue
-        origin = one.origin
-        parts = (one.obj.element,) if isinstance(one.obj, Many) else one.obj
-        if one.kind == "sequence" and origin is None and isinstance(parts, tuple) and len(parts) <= limit and _computed(parts):
-            queue += parts
-            continue
-        while origin is not None and not isinstance(origin, Site):
-            origin = getattr(origin, "parent", None)
-        if origin is not None and (origin in seen or origin.op.name in _STEPS or origin.op.name.startswith("tf.random.")
-                                   or origin.op.starts and origin.const("trainable", True) is False
-                                   or one.known and origin is one.origin and _own_array(origin, site) or _handed_array(origin, site)):
-            continue
-        if origin is not None and origin.op.name == "tf.py_function" and leaf(getattr(origin.node, "func", origin.node)) in _IN_NUMPY:
-            continue
-        if origin is None or len(seen) > limit or origin in smooth or not origin.args or not origin.op.pure:
-            smooth.update(list(seen)[:1])  # others may stand beside what is smooth
-            return False
-        seen[origin] = True
-        queue += [origin.value(param) for param in ([origin.op.passes] if origin.op.passes else origin.args)
-                  if param not in SETTINGS and not (origin.library != "np" and _written(origin.args.get(param)))]
-    return True
-
-
-def _written(node: ast.expr | None) -> bool:
-    """Whether an argument is a list of numbers that stands there."""
-    return isinstance(node, (ast.List, ast.Tuple)) and all(isinstance(one, ast.Constant) or _written(one) for one in node.elts)
-
-
-def _computed(parts: tuple[Value, ...]) -> bool:
-    """Whether something in a list was computed: mere numbers may be what one caller of many passes, a test."""
-    return any(isinstance(part.origin, (Site, Note)) or part.kind == "sequence" and isinstance(part.obj, tuple) and _computed(part.obj)
-               for part in parts)
-
-
-def _own_array(made: Site, site: Site) -> bool:
-    """Whether NumPy makes an array in the function or the class in which a site stands: what a caller hands in may be a tensor, and
-    of what is not known it may be that."""
-    if made.library not in ("np", "math") or made.point is None or site.point is None:
-        return False
-    here, there = site.point.scope, made.point.scope
-    return here is there or None not in (here.function, there.function) and None is not here.function.owner is there.function.owner
-
-
-def _handed_array(made: Site, site: Site) -> bool:
-    """Whether a method makes an array of what it is given, perhaps for another one of its class. What `__init__` makes one of may start
-    a variable."""
-    function = made.point.scope.function if made.op.name == "np.array" and made.point is not None else None
-    return function is not None and function.name != "__init__" and _own_array(made, site)
 
 
 def _own_gradient(decorator: ast.expr) -> bool:
