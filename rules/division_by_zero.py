@@ -93,6 +93,8 @@ def reason(division: Site, divisor: Value, here: Context) -> str | None:
     """In words what shows that the divisor can be 0; None where nothing does."""
     if divisor.kind != "tensor":
         return "0" if divisor.const == 0 and divisor.is_number and division.value("x").kind == "tensor" else None
+    if evidence.not_counted(divisor):
+        return "the number of elements that were not counted: all of them can be"
     if evidence.counted(divisor):
         return None
     if not here.numeric(divisor) or divisor.nonzero or divisor.guarded:
@@ -250,7 +252,7 @@ def overlap(division: Site, here: Context) -> bool:
 
 
 def advice(divisor: Value, here: Context) -> str:
-    if divisor.nonnegative or repairs.roots(divisor):
+    if divisor.nonnegative or repairs.roots(divisor) or evidence.not_counted(divisor):
         return ""
     if not divisor.known:
         return "nothing shows the sign of the divisor, so no floor is offered: where it is never negative, tf.maximum(divisor, eps) is one"

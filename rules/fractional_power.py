@@ -23,7 +23,7 @@ https://github.com/mkocabas/focal-loss-keras/issues/5 (a focal loss with gamma b
 """
 
 from tfnanlint.api import (Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Site, Value, ast, domain, evidence,
-                           repairs, rule, words)
+                           moments, repairs, rule, words)
 
 
 @rule("TFN104", "fractional-power", on="tf.pow", over="TFN201 TFN202 TFN203", silent="MAY/NO MAY/UNKNOWN")
@@ -38,7 +38,7 @@ def check(power: Site, here: Context) -> Iterator[Finding]:
     if exponent == 0 or where.holds(base) or base.guarded:
         return
     below = exponent != int(exponent) and base.known and base.lo < 0
-    at_zero = (exponent < 1 and base.zero and evidence.shows_zero(base) and not evidence.counted(base)
+    at_zero = (exponent < 1 and base.zero and (evidence.shows_zero(base) or exponent > 0 and square_of_zero(base)) and not evidence.counted(base)
                and (exponent < 0 or power.differentiated is not Differentiated.NO))
     if not below and not at_zero:
         if base.known or power.differentiated is Differentiated.NO:
@@ -48,6 +48,13 @@ def check(power: Site, here: Context) -> Iterator[Finding]:
     certainty = Certainty.MUST if where.fails(base) else Certainty.MAY if below or at_zero else Certainty.UNKNOWN
     yield here.finding(power, "x", message(base, exponent, below), certainty, fixes(power, exponent, here),
                        covers=[root.node for root in repairs.roots(base) if root.node in ast.walk(power.node)])
+
+
+def square_of_zero(base: Value) -> bool:
+    """A square of what changes its sign, or of what nothing is known: 0 where that is 0, and its gradient times that of the power is 0 * inf."""
+    square = moments.squared(base)
+    inner = square.value("x") if square is not None else None
+    return inner is not None and (not inner.known or inner.lo < 0 < inner.hi)
 
 
 def message(base: Value, exponent: float, below: bool) -> str:

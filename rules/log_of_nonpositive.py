@@ -43,7 +43,7 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
     edge = -1.0 if log.op.name == "tf.math.log1p" else 0.0
     if x.lo > edge or (edge == 0 and (x.positive or zero_taken_out(x))) or x.guarded or not here.numeric(x):
         return
-    if x.hi > edge and (counted(x, here) or quotient(x, edge, here) or scaled(x, here) or step(x) or factor_diagonal(x, here)):
+    if x.hi > edge and (counted(x, here) or evidence.picked(x) or quotient(x, edge, here) or scaled(x, here) or step(x) or factor_diagonal(x, here)):
         return
     certainty = here.grade(x, surely=x.hi < edge or x.hi == edge)
     if certainty is Certainty.MUST and filled_with(log, here):

@@ -83,7 +83,7 @@ def silenced(times: Site, here: Context) -> Iterator[Finding]:
 def grade(site: Site, mask: Value, related: Masked | None, here: Context) -> Certainty | None:
     """How sure it is that the mask is 0 where the logarithm is infinite; None where it is not to be reported."""
     x = site.value("x")
-    if site.op.name not in LOGARITHMS or here.made_by(x, *STABLE) is not None:
+    if site.op.name not in LOGARITHMS or here.made_by(x, *STABLE) is not None or evidence.picked(x):
         return None
     if related is not None:
         return Certainty.MAY

@@ -64,9 +64,11 @@ def safe_order(norm: Site) -> bool:
 
 
 def can_vanish(norm: Site) -> bool:
-    """Whether all elements can be 0 at once."""
-    x = norm.value("x")
-    return x.zero and not x.guarded and not evidence.random_weight(x) and not evidence.made_by_keras(plain(x)) and not evidence.has_ones(norm)
+    """Whether all elements can be 0 at once: not those of a softmax."""
+    x, result = norm.value("x"), norm.result
+    if result is not None and isinstance(result.obj, tuple):  # the direction and the norm
+        result = result.obj[-1]
+    return x.zero and (result is None or result.zero) and not x.guarded and not evidence.random_weight(x) and not evidence.made_by_keras(plain(x)) and not evidence.has_ones(norm)
 
 
 def fixes(norm: Site, here: Context) -> list[Fix]:

@@ -55,7 +55,9 @@ def check(root: Site, here: Context) -> Iterator[Finding]:
                    "the root and its gradient are NaN")
     else:
         message = f"square root of a value that is {words(x)}: below 0 the root and its gradient are NaN"
+    by_sums = variance is not None and variance[1].summed
     yield here.finding(root, "x", message, certainty, fixes(root, variance, here),
+                       help="subtract the mean first: the sum of the squares of x - mean is never negative" if by_sums else "",
                        covers=[variance[0].node] if variance is not None else (), doubtful=variance is None and of_ratio(root, here))
 
 
@@ -156,6 +158,8 @@ def variance_of(root: Site, here: Context) -> tuple[Site, moments.Variance] | No
 
 
 def fixes(root: Site, variance: tuple[Site, moments.Variance] | None, here: Context) -> list[Fix]:
+    if variance is not None and variance[1].summed:
+        return []  # a floor would leave it without a correct digit
     found = [] if variance is None else exact(root, *variance, here)
     if "x" not in root.args or root.value("x").hi < 0:
         return found  # a floor under what is always negative would only make a constant of it

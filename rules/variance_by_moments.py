@@ -20,13 +20,13 @@ https://github.com/tensorflow/tensorflow/issues/411 (per_image_whitening returne
 from tfnanlint.api import Certainty, Claim, Context, Finding, Iterator, Site, Value, argument, moments, rule
 
 
-@rule("TFN310", "variance-by-moments", on="tf.subtract", needs="mean moments", silent="MAY/ANY/TESTS")
+@rule("TFN310", "variance-by-moments", on="tf.subtract", needs="mean moments sum", silent="MAY/ANY/TESTS")
 def check(minus: Site, here: Context) -> Iterator[Finding]:
     found = moments.variance_of(minus)
     if found is None or not here.numeric(found.x) or found.mean.library == "np" or drawn(found.x):
         return
     fixes = []
-    if found.mean.complete and found.square.complete:
+    if found.mean.complete and found.square.complete and not found.summed:
         fixes = here.rewrite(
             minus, "tf.math.reduce_variance({x}, axis={axis}, keepdims={keepdims})", title="use reduce_variance",
             claim=Claim.EQUAL, x=argument(found.square, "x", "inner"), axis=argument(found.mean, "axis"),

@@ -24,6 +24,10 @@ _INVERTING: Final = frozenset((ast.Not, ast.Invert))
 _AND: Final[dict[type, bool]] = {ast.And: True, ast.BitAnd: True, ast.Or: False, ast.BitOr: False}  # whether an operator needs both sides
 _MAGNITUDES: Final = frozenset({"abs", "absolute", "fabs"})
 
+EXTREMES: Final = {**dict.fromkeys(("reduce_min", "min", "amin", "minimum"), (">", ">=")), **dict.fromkeys(("reduce_max", "max", "amax", "maximum"), ("<", "<="))}
+_NONE: Final = frozenset({("==", 0), ("<=", 0), ("<", 1)})
+_OF_TWO: Final = frozenset({"minimum", "maximum"})
+
 _PATHS: Final = frozenset((ast.Name, ast.Attribute, ast.Subscript))
 
 Fact = tuple[ast.expr, str, "ast.expr | float"]
@@ -110,7 +114,7 @@ def facts(test: ast.expr, truth: bool) -> list[Fact]:
     """(expression, relation, other side) for everything that surely holds when `test` is `truth`.
 
     Relations are > >= < <= == !=, "finite", "number" (no NaN), and "beyond" for what has at least the magnitude of the other side. The other side is an expression or a number. A relation that follows
-    from a comparison that failed is marked with "?": NaN makes every comparison fail.
+    from a comparison that failed is marked with "?": NaN makes every comparison fail; with "??" where that of one element does so for all.
     """
     of_kind = _FACTS.get(type(test))
     return of_kind(test, truth) if of_kind is not None else []
@@ -142,7 +146,32 @@ def _of_comparison(test: ast.Compare, truth: bool) -> list[Fact]:
 
 def _both_ways(left: ast.expr, relation: str, right: ast.expr) -> list[Fact]:
     sign = relation.rstrip("?")
-    return [(left, relation, right), *_magnitude(left, relation, right), (right, _FLIP[sign] + relation[len(sign):], left)]
+    flipped = _FLIP[sign] + relation[len(sign):]
+    return [(left, relation, right), *_magnitude(left, relation, right), *_of_extreme(left, relation, right), (right, flipped, left),
+            *_of_extreme(right, flipped, left), *_of_none(left, relation, right)]
+
+
+def _of_none(left: ast.expr, relation: str, right: ast.expr) -> list[Fact]:
+    """What holds of all elements where none is counted: `tf.math.count_nonzero(x <= 0) == 0`."""
+    if not (type(left) is CALL and len(left.args) == 1 and leaf(left.func) == "count_nonzero" and type(right) is CONSTANT):
+        return []
+    none = (relation.rstrip("?"), right.value) in _NONE and not any([one.arg == "axis" for one in left.keywords])
+    return facts(left.args[0], False) if none else []
+
+
+def _of_extreme(left: ast.expr, relation: str, right: ast.expr) -> list[Fact]:
+    """What `tf.reduce_min(x) > 0` says of all of x, and `min(a, b) > 0` of both."""
+    if type(left) is not CALL or not left.args:
+        return []
+    name = leaf(left.func)
+    relations = EXTREMES.get(name)
+    if relations is None or relation.rstrip("?") not in relations:
+        return []
+    parts = left.args[:2] if name in _OF_TWO or type(left.func) is NAME and len(left.args) > 1 else left.args[:1]
+    along = any([one.arg == "axis" for one in left.keywords]) or len(left.args) > len(parts)
+    if along and not any([one.arg == "keepdims" for one in left.keywords]):
+        return []
+    return [(part, relation + "?" if relation.endswith("?") else relation, right) for part in parts]
 
 
 def _magnitude(left: ast.expr, relation: str, right: ast.expr) -> list[Fact]:

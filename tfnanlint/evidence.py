@@ -14,6 +14,7 @@ from tfnanlint.docstrings import promises_positive
 from tfnanlint.exponents import on_a_grid
 from tfnanlint.masks import plain
 from tfnanlint.ops import ROWS, SETTINGS
+from tfnanlint.ops.picks import REDUCING, chosen
 from tfnanlint.ops.variables import VARIABLES, starts_at_random
 from tfnanlint.site import Site, made_by, same
 from tfnanlint.values import INF, NUMERIC_KINDS, Note, Value
@@ -106,6 +107,8 @@ def counted(divisor: Value) -> bool:
     if measured is not None:  # how many are left of those that a test chose; that of a shape is a rank
         return made_by(measured.value("x"), "tf.shape") is not None
     minus = made_by(bare, "tf.subtract")
+    if minus is not None and not_counted(bare):
+        return False
     size = plain(minus.value("x")) if minus is not None else bare
     whole = size.kind == "number" and not size.is_number or bare.dtype in ("int32", "int64")
     if bare.kind == "number" or minus is not None and (whole or _extent(size)):
@@ -116,6 +119,22 @@ def counted(divisor: Value) -> bool:
     total = made_by(bare, "tf.reduce_sum")
     within = made_by(total.value("x"), "tf.sequence_mask") if total is not None else None
     return within is not None and within.value("x").lo >= 1
+
+
+def not_counted(value: Value) -> bool:
+    """How many elements a test does not hold of: their number, or a sum of ones, less the sum of a mask. It may hold of all."""
+    minus = made_by(plain(widest(plain(value))), "tf.subtract")
+    total = made_by(minus.value("y"), *SUMS) if minus is not None else None
+    if total is None or not (total.op.name == "tf.math.count_nonzero" or _mask(total.value(total.op.main))):
+        return False
+    size = plain(minus.value("x"))
+    ones = made_by(size, "tf.reduce_sum")
+    return _extent(size) or size.kind == "number" and not size.is_number or ones is not None and plain(ones.value("x")).lo == plain(ones.value("x")).hi == 1
+
+
+def _mask(value: Value) -> bool:
+    """Whether a condition was cast, and nothing else: 0 and 1 only."""
+    return plain(value).dtype == "bool"
 
 
 def _unscaled(value: Value) -> Value:
@@ -140,7 +159,7 @@ def shows_zero(divisor: Value, depth: int = 4) -> bool:
     constant = made_by(divisor, *_CONSTANTS)
     if constant is not None and divisor.known and depth:
         return shows_zero(constant.value("x"), depth - 1)
-    if _spread(divisor) or not divisor.known or _on_a_kernel(divisor) or _drawn(divisor) > 1:
+    if _spread(divisor) or not divisor.known or picked(divisor) or _on_a_kernel(divisor) or _drawn(divisor) > 1:
         return False
     site = made_by(divisor, *_INSIDE, *_EXTREMES, *_PARTS, *_UNDERFLOWING) if depth else None
     quotient = made_by(divisor, "tf.divide")
@@ -171,6 +190,14 @@ def shows_zero(divisor: Value, depth: int = 4) -> bool:
     return site.value("x").zero and shows_zero(site.value("x"), depth - 1)
 
 
+def picked(value: Value) -> bool:
+    """Whether a value is an element that one_hot picks along the last axis, or along its own, of values above 0: it is 0 for an index out
+    of range only, which no program means."""
+    total = made_by(plain(widest(plain(value))), *REDUCING)
+    choice = chosen(total, aligned=False) if total is not None else None
+    return choice is not None and choice[0].positive and not choice[0].emptied and total.const("axis", None) != 0
+
+
 def ordinary(divisor: Value, depth: int = 5) -> bool:
     """Whether 0 is what ordinary data give: nothing was counted, elements are equal or cut off, a state has not moved yet; and not
     only where a whole vector is 0, two points are one, or an exponential underflows."""
@@ -193,13 +220,21 @@ def ordinary(divisor: Value, depth: int = 5) -> bool:
     if site is None:
         return False
     if site.op.name == "tf.subtract":
-        return reaches(site.value("y"), 1.0)
+        return reaches(site.value("y"), 1.0) or _all_of_it(site.value("y"), depth)
     if site.op.name == "tf.add" and any(reaches(site.value(param), -1.0) for param in ("x", "y")):
         return True
     if site.op.name in _SIZES + _SPREADS:
         return True
     parts = [ordinary(site.value(param), depth - 1) for param in ("x", "y") if site.given(param) and (site.op.name != "tf.divide" or param == "x")]
     return (all if site.op.name == "tf.add" else any)(parts)
+
+
+def _all_of_it(value: Value, depth: int) -> bool:
+    """A share of a sum of two, a / (a + b), which is 1 where b is 0, if that is ordinary: all of what was counted was of one kind."""
+    share = made_by(value, "tf.divide")
+    total = made_by(share.value("y"), "tf.add") if share is not None else None
+    return total is not None and any(same(total.value(one), share.value("x")) and total.value(other).zero and ordinary(total.value(other), depth - 1)
+                                     for one, other in (("x", "y"), ("y", "x")))
 
 
 def _squared(value: Value) -> bool:

@@ -8,34 +8,73 @@ from dataclasses import dataclass
 from tfnanlint.site import Site, made_by, same
 from tfnanlint.values import NO_CONSTANT, Value
 
-
 _SQUARES = ("tf.square", "tf.pow", "tf.multiply")
+_AVERAGES = ("tf.reduce_mean", "tf.divide")
+_FACTORS = 6  # that are looked at in one product
 
 
 @dataclass(frozen=True, slots=True)
 class Variance:
-    """`mean` is the mean of the squares, `square` the site that squares, `x` what is squared."""
+    """`mean` is the mean of the squares, or their sum that is divided by a count (`summed`), `square` the site that squares, `x` what is squared."""
 
     mean: Site
     square: Site
     x: Value
+    summed: bool = False
 
 
 def variance_of(minus: Site) -> Variance | None:
-    """The variance that a difference is, mean(x^2) - mean(x)^2 of the same elements; None for anything else."""
-    if not (minus.may_be_made_by("x", "tf.reduce_mean") and minus.may_be_made_by("y", *_SQUARES)):
+    """The variance that a difference is, mean(x^2) - mean(x)^2 of the same elements; None for anything else. Either mean may be a sum divided
+    by a count, of elements with a mask as their factor, too."""
+    if not (minus.may_be_made_by("x", *_AVERAGES) and minus.may_be_made_by("y", *_SQUARES)):
         return None
     if minus.maker("x") is None and minus.maker("y") is None and not all(isinstance(one, ast.Name) for one in minus.args.values()):
         return None  # two expressions of which the text says nothing are too many to ask
-    of_squares = made_by(minus.value("x"), "tf.reduce_mean")
+    of_squares = _averaged(minus.value("x"))
     squared_mean = squared(minus.value("y")) if of_squares is not None else None
-    if of_squares is None or squared_mean is None:
+    mean = _averaged(squared_mean.value("x")) if squared_mean is not None else None
+    if of_squares is None or squared_mean is None or mean is None:
         return None
-    square, mean = squared(of_squares.value("x")), made_by(squared_mean.value("x"), "tf.reduce_mean")
-    if square is None or mean is None or not same(square.value("x"), mean.value("x")):
+    (squares, count), (elements, other) = of_squares, mean
+    if not all(squares.const(p, None) == elements.const(p, None) != NO_CONSTANT for p in ("axis", "keepdims")):
         return None
-    alike = all(of_squares.const(p, None) == mean.const(p, None) != NO_CONSTANT for p in ("axis", "keepdims"))
-    return Variance(of_squares, square, square.value("x")) if alike else None
+    if (count is None) != (other is None) or count is not None and other is not None and not same(count, other):
+        return None
+    square = squared(squares.value("x"))
+    if square is not None and same(square.value("x"), elements.value("x")):
+        return Variance(squares, square, square.value("x"), count is not None)
+    x = _weighed(squares.value("x"), elements.value("x"))
+    return Variance(squares, squared_mean, x, True) if x is not None else None
+
+
+def _averaged(value: Value) -> tuple[Site, Value | None] | None:
+    """The site that takes a mean, or the sum that a count divides, and that."""
+    site = made_by(value, *_AVERAGES)
+    if site is None or site.op.name == "tf.reduce_mean":
+        return None if site is None else (site, None)
+    total = made_by(site.value("x"), "tf.reduce_sum")
+    return None if total is None else (total, site.value("y"))
+
+
+def _weighed(squares: Value, elements: Value) -> Value | None:
+    """The x of x * x * k and x * k; None where the products are others."""
+    left, weights = _factors(squares), _factors(elements)
+    if len(left) != len(weights) + 1 or len(weights) < 2:
+        return None
+    for weight in weights:
+        kept = [one for one in left if not same(one, weight)]
+        if len(kept) == len(left):
+            return None
+        left = kept + [weight] * (len(left) - len(kept) - 1)
+    return left[0] if any([same(left[0], weight) for weight in weights]) else None
+
+
+def _factors(value: Value, depth: int = 4) -> list[Value]:
+    site = made_by(value, *_SQUARES) if depth else None
+    if site is None or site.op.name == "tf.pow" and site.const("y", NO_CONSTANT) != 2:
+        return [value]
+    first = _factors(site.value("x"), depth - 1)
+    return (first + (_factors(site.value("y"), depth - 1) if site.op.name == "tf.multiply" else first))[:_FACTORS]
 
 
 def squared(value: Value) -> Site | None:

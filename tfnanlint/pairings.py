@@ -14,7 +14,8 @@ from tfnanlint.edits import enclosing
 from tfnanlint.endings import endings_of
 from tfnanlint.nodes import display, nodes_in
 from tfnanlint.ops import TABLE, Op
-from tfnanlint.ops.layers import Layer, Stack, called, ending
+from tfnanlint.ops.layers import Layer, Stack, called
+from tfnanlint.ops.outputs import ending
 from tfnanlint.ops.transfer import elements
 from tfnanlint.ops.variables import CallableObject
 from tfnanlint.site import Site, made_by

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from tfnanlint.conditions import inverse_of, parts_that_hold, root_of, spoken_of
+from tfnanlint.conditions import EXTREMES, inverse_of, leaf, parts_that_hold, root_of, spoken_of
 from tfnanlint.history import History
 from tfnanlint.names import canonical
 from tfnanlint.nodes import NAME
@@ -521,9 +521,49 @@ def refinements(test: ast.expr, truth: bool, point: Point) -> list[tuple[ast.exp
     A mask's name (`mask = x > 0`), inverted or not, stands for its test as long as the names in it stand for the same.
     """
     if not may_be_mask(test, truth):
-        return [(node, path, test, point) for path, node in spoken_of(test, truth)]
+        found = [(node, path, test, point) for path, node in spoken_of(test, truth)]
+        for node, path, _, _ in found[:_MAX_TESTS]:
+            if type(node) is ast.Name:
+                found += _by_extreme(node.id, test, truth, point)
+        return found
     return [(node, path, one, then) for one, then in _tests_of(test, truth, point) for path, node in spoken_of(one, truth)
             if then is point or unrefined(then.binding(path)) is unrefined(point.binding(path))]
+
+
+def _by_extreme(name: str, test: ast.expr, truth: bool, point: Point) -> list[tuple[ast.expr, str, ast.expr, Point]]:
+    """What a test of the least of some elements, which has a name, says of all of them: `lo = tf.reduce_min(x)`."""
+    made = unrefined(point.lookup(name))
+    if not isinstance(made, Assigned) or type(made.node) is not ast.Call or leaf(made.node.func) not in EXTREMES:
+        return []
+    if made.point.scope is not point.scope or made.point.over is not None:
+        return []
+    written = _spelt_out(test, name, made.node)
+    return [(node, path, written, point) for path, node in spoken_of(written, truth)
+            if path != name and unrefined(made.point.binding(path)) is unrefined(point.binding(path))]
+
+
+def _spelt_out(test: Any, name: str, made: ast.expr) -> Any:
+    """A test with an expression in the place of the name that it has; made once, for what tests say is kept with them."""
+    kept: dict[Any, Any] = test.__dict__.setdefault("spelt_out", {})
+    if (name, made) not in kept:
+        kept[name, made] = _with_expression(test, name, made)
+    return kept[name, made]
+
+
+def _with_expression(test: Any, name: str, made: ast.expr) -> Any:
+    kind = type(test)
+    if kind is ast.Name and test.id == name:
+        return made
+    if kind is ast.Compare:
+        left, *others = [_with_expression(one, name, made) for one in (test.left, *test.comparators)]
+        return ast.copy_location(ast.Compare(left, test.ops, others), test)
+    if kind is ast.UnaryOp:
+        return ast.copy_location(ast.UnaryOp(test.op, _with_expression(test.operand, name, made)), test)
+    if kind is ast.BoolOp:
+        return ast.copy_location(ast.BoolOp(test.op, [_with_expression(one, name, made) for one in test.values]), test)
+    if kind is ast.Call:
+        return ast.copy_location(ast.Call(test.func, [_with_expression(one, name, made) for one in test.args], test.keywords), test)
+    return test
 
 
 def _tests_of(test: ast.expr, truth: bool, point: Point) -> list[tuple[ast.expr, Point]]:

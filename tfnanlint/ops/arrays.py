@@ -10,6 +10,7 @@ from tfnanlint.ops import op
 from tfnanlint.ops import transfer as t
 from tfnanlint.ops.promotion import indices, sizes
 from tfnanlint.ops.segments import own_group
+from tfnanlint.ops.tested import at_places
 from tfnanlint.site import Site, made_by
 from tfnanlint.values import FLOATS, INF, LARGEST_AXIS, MIXED, NO_CONSTANT, SMALLEST, Value, join, number, rounded, unknown
 
@@ -220,8 +221,8 @@ op("tf.gather", "K.gather tf.batch_gather ops.take tnp.take np.take ops.take_alo
    "np.take_along_axis raw.GatherV2", "x indices validate_indices axis batch_dims name", _handed_out, passes="x",
    positions={f"{root}.{name}": ("x", "indices", "axis") for root in ("ops", "tnp", "np") for name in ("take", "take_along_axis")},
    reference="tf.gather(x, [0])")
-_pass("tf.gather_nd", "tf.manip.gather_nd raw.GatherNd", "x indices batch_dims name",
-      reference="tf.gather_nd(x, [[0]])")
+op("tf.gather_nd", "tf.manip.gather_nd raw.GatherNd", "x indices batch_dims name", lambda site: at_places(site, passed(site.value("x"))), passes="x",
+   reference="tf.gather_nd(x, [[0]])")
 _pass("tf.slice", "K.slice ops.slice raw.Slice", "x begin size name", reference="tf.slice(x, [0], [1])")
 _pass("tf.strided_slice", "raw.StridedSlice", "x begin end strides name", reference="tf.strided_slice(x, [0], [1])")
 _pass("tf.boolean_mask", "", "x mask axis name", refines=("mask", "x"), reference="tf.boolean_mask(x, [True] * x.shape[0])")

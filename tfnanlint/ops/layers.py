@@ -72,25 +72,6 @@ def called(layer: Value, x: Value, call: Site) -> Value:
     return out(x, call) if out is not None else call.apply(layer, x)
 
 
-def ending(value: Value) -> Site | None:
-    """The op application that a layer's output ends with: softmax for what Dense(10, activation="softmax") gives.
-
-    None when `value` does not come from a layer, or from one without activation.
-    """
-    origin = value.origin
-    if not isinstance(origin, Site):
-        return None
-    layer = origin.value("layer").obj if origin.given("layer") else None
-    if isinstance(layer, (Layer, Stack)):
-        result = layer.out(origin.value("input"), layer.site)
-    elif origin.given("x") and not {"activation", "activation_fn"}.isdisjoint(origin.op.params):
-        result = origin.op.gives(origin)
-    else:
-        return None
-    inner = result.origin
-    return inner if isinstance(inner, Site) and inner is not origin else None
-
-
 # What layers do to values
 
 def linear(x: Value, dtype: str | None = None) -> Value:
@@ -309,6 +290,13 @@ def _as_op(name: str) -> Out:
     return lambda site, x, call: applied(TABLE[name], entered(x), call) if name in TABLE else unknown("tensor")
 
 
+def _softmax_layer(site: Site, x: Value, call: Site) -> Value:
+    result = _as_op("tf.nn.softmax")(site, x, call)
+    if site.given("axis") and isinstance(result.origin, Site):
+        result.origin._values["axis"] = site.value("axis")
+    return result
+
+
 def _relu_layer(site: Site, x: Value, call: Site) -> Value:
     if not any(site.given(p) for p in ("max_value", "negative_slope", "threshold")):
         return _as_op("tf.nn.relu")(site, x, call)
@@ -340,7 +328,7 @@ layer("PReLU keras.layers.advanced_activations.PReLU",
       "alpha_initializer alpha_regularizer alpha_constraint shared_axes", _prelu)
 layer("ELU keras.layers.advanced_activations.ELU", "alpha", _elu)
 layer("ThresholdedReLU", "theta", lambda site, x, call: relu(entered(x), 0.0, None, _constant(site, "theta", 1.0)))
-layer("Softmax", "axis", _as_op("tf.nn.softmax"))
+layer("Softmax", "axis", _softmax_layer)
 
 
 # Layers that hand values on

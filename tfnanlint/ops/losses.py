@@ -6,7 +6,7 @@ from typing import Callable, Final
 
 from tfnanlint.ops import op
 from tfnanlint.ops import transfer as t
-from tfnanlint.ops.layers import ending
+from tfnanlint.ops.outputs import ending
 from tfnanlint.ops.variables import CallableObject
 from tfnanlint.site import Site, made_by
 from tfnanlint.values import INF, Value, outward, unknown

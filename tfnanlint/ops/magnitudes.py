@@ -69,7 +69,7 @@ def squares_of(total: Value, x: Value, depth: int = _DEPTH) -> Site | None:
         return None
     if made.op.name != "tf.reduce_sum":
         return _larger(made, x, squares_of, depth)
-    return made if _in_place(made, total) and _square_of(made.value("x"), x) else None
+    return made if _in_place(made, total) and square_of(made.value("x"), x) else None
 
 
 def _larger(made: Site, x: Value, found: object, depth: int) -> Site | None:
@@ -82,7 +82,8 @@ def _larger(made: Site, x: Value, found: object, depth: int) -> Site | None:
     return None
 
 
-def _square_of(value: Value, x: Value) -> bool:
+def square_of(value: Value, x: Value) -> bool:
+    """Whether a value is the square of another."""
     made = made_by(value, "tf.square", "tf.multiply", "tf.pow", aligned=True)
     if made is None:
         return False
@@ -111,7 +112,7 @@ def _holds_square(value: Value, x: Value, depth: int) -> bool:
     """`1 + x * x`: a sum of the square of `x` and something that is not negative."""
     made = made_by(value, "tf.add", aligned=True)
     if made is None or depth == 0:
-        return _square_of(value, x)
+        return square_of(value, x)
     return any([_holds_square(made.value(param), x, depth - 1) for param, other in (("x", "y"), ("y", "x")) if made.value(other).lo >= 0])
 
 

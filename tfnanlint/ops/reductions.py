@@ -14,7 +14,9 @@ from tfnanlint.ops import transfer as t
 from tfnanlint.ops.counts import axis_of, one_axis, passed_by_one
 from tfnanlint.ops.magnitudes import unit_of
 from tfnanlint.ops.literals import literal_sum
+from tfnanlint.ops.picks import picked
 from tfnanlint.ops.promotion import indices
+from tfnanlint.ops.shares import axis_of_shares, of_squares, softmax_axis, softmax_of, squared_and_summed
 from tfnanlint.ops.transfer import INF, NO_CONSTANT, Value, reaches_inf, reaches_minus_inf
 from tfnanlint.site import Site, made_by, part_of, same
 from tfnanlint.values import MIXED, WHOLE, Note
@@ -72,9 +74,9 @@ def _sum(site: Site) -> Value:
     if x.nan and site.name.endswith(".nansum"):  # which counts NaN as 0
         return total(x.but(lo=min(x.lo, 0.0), hi=max(x.hi, 0.0), zero=True, nan=False))
     result = total(x)
-    kept = (_simplex(site, x) or _shifted_exponentials(site, x) or _with_diagonal(site, x) or _over_a_minimum(site, x)
+    kept = (_simplex(site, x) or of_squares(site, x) or _shifted_exponentials(site, x) or _with_diagonal(site, x) or _over_a_minimum(site, x)
             or _best_kept(site, x) or _best_taken(site, x) or _cosine(site, x) or _of_parts(site, x)
-            or _one_hot_of_indices(site, x) or passed_by_one(site, x) or literal_sum(site, x))
+            or _one_hot_of_indices(site, x) or picked(site, x) or passed_by_one(site, x) or literal_sum(site, x))
     result = kept if kept is not None else result
     return or_of_none(result, x, 0.0)
 
@@ -138,7 +140,10 @@ def _best_kept(site: Site, x: Value) -> Value | None:
 def _best_taken(site: Site, x: Value) -> Value | None:
     """sum(top_k(p).values) of a softmax p: its largest element is among them, and that is no 0."""
     chosen = part_of(x, 0, "tf.math.top_k")
-    if chosen is None or made_by(chosen.value("x"), "tf.nn.softmax", aligned=True) is None or axis_of(site) not in (-1, None):
+    if chosen is None or axis_of(site) not in (-1, None):
+        return None
+    p = chosen.value("x")
+    if softmax_of(p) is None and axis_of_shares(p)[0] is NO_CONSTANT:
         return None
     return Value(0.0, INF, False, nan=x.nan, dtype=x.dtype)
 
@@ -172,14 +177,15 @@ def _with_diagonal(site: Site, x: Value) -> Value | None:
 
 def _simplex(site: Site, x: Value) -> Value | None:
     """The sum of a softmax over its own axis is 1 but for rounding, and over everything as many as there are rows."""
-    source = made_by(x, "tf.nn.softmax", aligned=True)
-    if source is None or source is not x.origin:
+    if x.lo < 0 or x.hi > 1:
+        return None
+    axis, along = softmax_axis(x), axis_of(site)
+    if axis is NO_CONSTANT:
         return None
     slack = 1024 * t.limits_of(x.dtype).eps
-    axes = (axis_of(site), axis_of(source, -1))
-    if axes[0] is None:
+    if along is None:
         return total(x).but(lo=1.0 - slack, zero=False)
-    if NO_CONSTANT in axes or axes[0] != axes[1]:
+    if along is NO_CONSTANT or along != axis:
         return None
     return Value(1.0 - slack, 1.0 + slack, nan=x.nan, dtype=x.dtype)
 
@@ -254,8 +260,8 @@ def _extreme(site: Site) -> Value:
 
 def _largest_share(site: Site, x: Value) -> Value | None:
     """max(p) of a softmax p along its axis, or of all: at least 1 among as many as an axis holds."""
-    source = made_by(x, "tf.nn.softmax", aligned=True) if site.op.name == "tf.reduce_max" else None
-    if source is None or x.lo < 0 or axis_of(site) not in (None, axis_of(source, -1)) or axis_of(source, -1) is NO_CONSTANT:
+    source = softmax_of(x) if site.op.name == "tf.reduce_max" and x.lo >= 0 else None
+    if source is None or axis_of(site) not in (None, axis_of(source, -1)) or axis_of(source, -1) is NO_CONSTANT:
         return None
     half = x.dtype in ("float16", "bfloat16")  # where 1 / n of a long axis is no normal number
     return _like(x, 0.0 if half else 2.0**-31, x.hi, False)
@@ -333,7 +339,8 @@ def euclidean(x: Value) -> Value:
 
 def _euclidean(site: Site) -> Value:
     x = t.one_of(site.value("x"))
-    return or_of_none(euclidean(x), x, 0.0)
+    shares = squared_and_summed(site, x)
+    return or_of_none(euclidean(x) if shares is None else t.sqrt(shares), x, 0.0)
 
 
 def _norm(site: Site) -> Value:
@@ -351,6 +358,9 @@ def _norm_of(site: Site, x: Value) -> Value:
         unit = unit_of(x)
         if unit is not None and one_axis(site, unit):
             return within_one(t.absolute(x))
+        shares = squared_and_summed(site, x)
+        if shares is not None:
+            return t.sqrt(shares)
         norm = euclidean(x)
         # of an identity matrix, the root of its size
         return norm if site.given("axis") or made_by(x, "tf.eye", aligned=True) is None else norm.but(lo=max(norm.lo, 1.0), zero=False)

@@ -14,6 +14,7 @@ from tfnanlint.ops.magnitudes import never_below, rounded_to_one, spans
 from tfnanlint.ops.promotion import beside_size, cut_off, number_of_numpy, of_numpy, size_of_tensor
 from tfnanlint.site import Site, made_by, same
 from tfnanlint.ops.independence import apart
+from tfnanlint.ops.summands import complements, count_all, mix, of_the_larger, where_zero
 from tfnanlint.values import (FLOATS, INF, MIXED, NO_CONSTANT, SMALLEST, WHOLE, Many, Note, Value, clamp, highest, join, joined_dtype, lowest,
                               number, outward, rounded, unknown)
 
@@ -160,46 +161,15 @@ def add(a: Value, b: Value) -> Value:
                   nan=nan, up=up, down=down, zero=False if strict else None, dtype=dtype)
     result.guarded = _guarded_sum(a, b) or _guarded_sum(b, a)
     result.evident = result.evident or a.evident and (b.known or apart(a, b)) or b.evident and (a.known or apart(b, a))
-    if _complements(a, b) or _complements(b, a):
+    if complements(a, b) or complements(b, a):
         return with_kind(Value(1.0, 1.0, nan=nan, dtype=dtype), a, b)
-    if result.zero and b.lo >= 0 <= a.lo and (_where_zero(a, b) or _where_zero(b, a)):
+    mix(result, a, b)
+    count_all(result, a, b)
+    if result.zero and b.lo >= 0 <= a.lo and (where_zero(a, b) or where_zero(b, a)):
         result.zero = False
-    if result.lo == 0 and _of_the_larger(a, b):
+    if result.lo == 0 and of_the_larger(a, b):
         result.lo, result.zero = 1.0, False
     return with_kind(result, a, b)
-
-
-def _of_the_larger(a: Value, b: Value) -> bool:
-    """exp(x - m) and exp(y - m), m being the larger one of x and y: one of the two is exp(0)."""
-    sites = [made_by(part, "tf.exp", aligned=True) for part in (a, b)]
-    less = [made_by(site.value("x"), "tf.subtract", aligned=True) if site is not None else None for site in sites]
-    if None in less or not same(less[0].value("y"), less[1].value("y")):
-        return False
-    larger = made_by(less[0].value("y"), "tf.maximum", aligned=True)
-    return larger is not None and any(all(same(larger.value(param), one.value("x")) for param, one in zip(order, less)) for order in ("xy", "yx"))
-
-
-def _complements(p: Value, rest: Value) -> bool:
-    """p and 1 - p of a share: 1 - p is off by a quarter of the spacing below 1 at most, so that the sum is rounded to 1."""
-    origin = rest.origin
-    if not isinstance(origin, Site) or origin.op.name != "tf.subtract" or p.lo < 0 or p.hi > 1 or p.inf:
-        return False
-    whole = origin.value("x")
-    return whole.lo == whole.hi == 1 and whole.exact and same(origin.value("y"), p)
-
-
-def _where_zero(a: Value, b: Value) -> bool:
-    """Whether `b` is 1, or a positive multiple, wherever `a` is 0: `a + tf.cast(tf.equal(a, 0), a.dtype)`."""
-    product = made_by(b, "tf.multiply", aligned=True)
-    if product is not None:
-        x, y = product.value("x"), product.value("y")
-        return x.lo > 0 and _where_zero(a, y) or y.lo > 0 and _where_zero(a, x)
-    cast = made_by(b, "tf.cast", "tf.to_float", "tf.to_double", aligned=True)
-    test = made_by(cast.value("x"), "tf.equal", "tf.less_equal", aligned=True) if cast is not None else None
-    if test is None:
-        return False
-    x, y = test.value("x"), test.value("y")
-    return same(x, a) and y.lo == y.hi == 0 or test.op.name == "tf.equal" and same(y, a) and x.lo == x.hi == 0
 
 
 def _guarded_sum(a: Value, b: Value) -> bool:
