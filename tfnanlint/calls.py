@@ -54,6 +54,13 @@ class Function:
         return isinstance(self.node, ast.Lambda) or len(self.node.body) <= FEW
 
     @property
+    def abstract(self) -> bool:
+        """Whether its body only raises an error: what runs is what overrides it."""
+        body = self.node.body
+        return isinstance(body, list) and isinstance(body[-1], ast.Raise) and all(
+            [isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant) for one in body[:-1]])
+
+    @property
     def changed(self) -> set[str]:
         """The names of what its body changes in place."""
         found = getattr(self.node, "changed", None)

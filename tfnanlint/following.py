@@ -395,6 +395,8 @@ class Following(Compiled):
         classes = [cls] if owner.obj.node is not None else [cls, *self.heirs(cls)]
         methods = [method for one in classes if (method := self.method(one, attr)) is not None]
         if methods:
+            if len(methods) > 1:
+                methods = [m for m in methods if not m.abstract] or methods
             bound = [self.call(m, [Fixed(owner)], {}) if m.is_property else
                      Value(kind="function", obj=Bound(m, [Fixed(owner)] if m.bound else [])) for m in dict.fromkeys(methods)]
             return self.joined(bound)
