@@ -15,6 +15,7 @@ from tfnanlint.branching import Branching
 from tfnanlint.calls import Function
 from tfnanlint.conditions import ASSERTIONS, leaf, path_of, root_of, says_training
 from tfnanlint.loops import Fork, LoopFrame, runs
+from tfnanlint.matching import captured, condition, says_number
 from tfnanlint.nodes import ATTRIBUTE, CALL, CONSTANT, LAMBDA, NAME, SEQUENCES, STARRED, SUBSCRIPT, caught, declared, loaded, nodes_in, recorded, repeated
 from tfnanlint.outcomes import outcome
 from tfnanlint.rows import within
@@ -131,22 +132,38 @@ class Walk(Branching):
 
     def match_(self, node: Any) -> bool:
         self.note(node.subject)
-        subject = Assigned(node.subject, self.scope.here())
-
-        fork = self._fork()
+        start = self.scope.here()
+        subject, fork = Assigned(node.subject, start), self._fork()
+        failed: list[ast.expr] = []
         for one in node.cases:
+            test = condition(one.pattern, node.subject)
+            decided = outcome(test, start) if test is not None else None
+            if decided is False:
+                continue
             self._another(fork)
-            self._branched(fork, self._case(one, subject))
-        if not any([getattr(c.pattern, "pattern", 0) is None and c.guard is None for c in node.cases]):
-            self._reached(fork, {})
+            self._refuted(failed)
+            self._branched(fork, self._case(one, subject, test))
+            if decided and one.guard is None:
+                return self._joined(fork)
+            if test is not None and one.guard is None and says_number(one.pattern):
+                failed.append(test)
+        self._another(fork)
+        self._refuted(failed)
+        self._branched(fork, True)
         return self._joined(fork)
 
-    def _case(self, node: Any, subject: Assigned) -> bool:
-        for inner in nodes_in(node.pattern):
-            name = getattr(inner, "name", None) or getattr(inner, "rest", None)
-            if isinstance(name, str):
-                whole = inner is node.pattern and getattr(inner, "pattern", None) is None
-                self.bind(name, subject if whole else Fixed(Value(kind="unknown")))
+    def _refuted(self, tests: list[ast.expr]) -> None:
+        for test in tests:
+            self.assume(test, False)
+
+    def _case(self, node: Any, subject: Assigned, test: ast.expr | None) -> bool:
+        if test is not None:
+            self.assume(test, True)
+        for name, binding in captured(node.pattern, subject):
+            self.bind(name, binding)
+        if node.guard is not None:
+            self.note(node.guard)
+            self.assume(node.guard, True)
         return self.block(node.body)
 
     # Loops
