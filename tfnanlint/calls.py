@@ -441,6 +441,16 @@ class Collected(Binding):
         return Value(kind="dict", obj=items or None)
 
 
+class Keywords(Binding):
+    """The dict that `**kwargs` of a function collects, whoever calls it."""
+
+    __slots__ = ("function",)
+
+    def __init__(self, function: Function):
+        self._value = Value(kind="dict")
+        self.function = function
+
+
 class Starred(Binding):
     """The tuple that `*args` collects."""
 

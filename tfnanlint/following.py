@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tfnanlint import calls
 from tfnanlint.attributes import replaced
-from tfnanlint.calls import Bound, ClassObject, Function, Instance, Parent, Recast
+from tfnanlint.calls import Bound, ClassObject, Collected, Function, Instance, Keywords, Parent, Recast
 from tfnanlint.callers import local_name
 from tfnanlint.compiled import Compiled
 from tfnanlint.conditions import leaf
 from tfnanlint.fields import FieldNames, Fields
 from tfnanlint.names import canonical, is_tensorflow
-from tfnanlint.nodes import ATTRIBUTE, CALL, nodes_in
+from tfnanlint.nodes import ATTRIBUTE, CALL, default_text, nodes_in
 from tfnanlint.ops import Op
 from tfnanlint.ops.python import limit
 from tfnanlint.ops.transfer import several
@@ -163,7 +163,7 @@ class Following(Compiled):
             if spec.vararg:
                 scope.bind(spec.vararg.arg, Fixed(Value(kind="sequence")))
             if spec.kwarg:
-                scope.bind(spec.kwarg.arg, Fixed(Value(kind="dict")))
+                scope.bind(spec.kwarg.arg, Keywords(function))
             Walk(scope).block(function.node.body)
         return function.activation
 
@@ -177,10 +177,8 @@ class Following(Compiled):
                 return Value(kind="class", obj=function.owner)
             return Value(kind="instance", obj=Instance(function.owner))
         whose = "a lambda" if function.name == "<lambda>" else f"{function.name}()"
-        written = parameter.default.node if isinstance(parameter.default, Assigned) else None
-        word = written.value if isinstance(written, ast.Constant) else ""
-        note = Note(f"parameter '{parameter.name}' of {whose}", function.node, function.module.source, default=word if isinstance(word, str) else "",
-                    parameter=parameter.name)
+        written = default_text(parameter.default.node) if isinstance(parameter.default, Assigned) else ""
+        note = Note(f"parameter '{parameter.name}' of {whose}", function.node, function.module.source, default=written, parameter=parameter.name)
         if function.bound and function.name in _UPDATES and parameter.name in names[1:3]:
             return Value(evident=True, origin=note)  # a gradient and its variable
         if function.bound and function.name == "__call__" and names[1:2] == [parameter.name] and self._is_a("schedule", function.owner):
@@ -242,7 +240,7 @@ class Following(Compiled):
         handed = self._calls_of(function) if name == function.name else self.handed_to(function, name)
         if not handed or len(handed) > MAX_CALLERS or self.escapes(function, name):
             return None
-        return self.joined(heard([bound[parameter.name] for bound in handed], self))
+        return self.joined(heard([_handed_over(bound, parameter) for bound in handed], self))
 
     def _tried(self, parameter: Parameter) -> Value | None:
         """What the decorators of a test hand to a parameter: `@parameterized.parameters((1, 2), (3, 4))`."""
@@ -559,6 +557,15 @@ def _reads_itself(binding: Binding, attr: str) -> bool:
 def _bindings(scope: Scope, path: str) -> list[Binding]:
     entry = scope.history.get(path)
     return [b for b in entry.bindings() if b is not None and not isinstance(b, Loop)] if entry is not None else []
+
+
+def _handed_over(bound: dict[str, Binding], parameter: Parameter) -> Binding:
+    """What a call hands to a parameter, or under a name that a function reads from its `**kwargs`."""
+    if parameter.name in bound:
+        return bound[parameter.name]
+    rest = bound[parameter.function.node.args.kwarg.arg]
+    missing = parameter.default or Fixed(unknown())
+    return rest.items.get(parameter.name, missing) if isinstance(rest, Collected) else Fixed(unknown())
 
 
 def _public(function: Function) -> bool:

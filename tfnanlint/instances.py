@@ -16,7 +16,7 @@ from tfnanlint.calls import ClassObject, Function, Handed, Instance, Recast
 from tfnanlint.conditions import leaf
 from tfnanlint.nodes import nodes_in
 from tfnanlint.scopes import Assigned, Binding, Fixed, Point, Scope
-from tfnanlint.values import NUMERIC_KINDS, Value
+from tfnanlint.values import NUMERIC_KINDS, Value, unknown
 
 if TYPE_CHECKING:
     from tfnanlint.module import Module
@@ -91,7 +91,8 @@ class Instances(Callers):
                 return None
             instance: list[Binding] = [Fixed(Value(kind="instance", obj=Instance(function.owner)))]
             handed: list[Binding] = [Recast(binding, function.module) if function.name == "call" else binding for binding in positional]
-            value = calls.bind_parameters(function, instance + handed, keywords)[name].value(self)
+            given = calls.bind_parameters(function, instance + handed, keywords).get(name)
+            value = given.value(self) if given is not None else unknown()  # it is read from `**kwargs`
             if value.kind not in NUMERIC_KINDS or not value.known:
                 return None
             found.append(value)
