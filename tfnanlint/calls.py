@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tfnanlint.module import Module
 
 FEW: Final = 5  # statements of a short function
+MAX_LINEAGE: Final = 12  # classes that a class inherits from
 
 
 
@@ -176,6 +177,17 @@ class ClassObject:
             return False
         owners = rf"(?:\b{re.escape(self.name)}|\bcls|__class__|type\(self\))"
         return re.search(rf"{owners}\.{re.escape(attribute)}\s*(?:[-+*/%@&|^]|//|\*\*)?=(?!=)", text) is not None
+
+
+def in_order(cls: ClassObject, lists: list[list[ClassObject]]) -> list[ClassObject]:
+    """A class and what is listed, first what stands behind nothing else in any list."""
+    found, rest = [cls], [[one for one in listed if one is not cls] for listed in lists]
+    while (rest := [listed for listed in rest if listed]) and len(found) < MAX_LINEAGE:
+        heads = [listed[0] for listed in rest]
+        first = next((head for head in heads if not any([head in listed[1:] for listed in rest])), heads[0])
+        found.append(first)
+        rest = [[one for one in listed if one is not first] for listed in rest]
+    return found
 
 
 class Instance:

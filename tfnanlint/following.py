@@ -379,12 +379,21 @@ class Following(Compiled):
         return Value(kind="instance", obj=Parent(function.owner, instance)) if instance is not None else unknown()
 
     def _parents_method(self, parent: Parent, attr: str) -> Value | None:
-        method = next((one.methods[attr] for one in self.lineage(parent.cls)[1:] if attr in one.methods), None)
+        method = self._after(parent.cls, parent.cls, attr)
         if method is None:
             return None
-        if method.is_property:
-            return self.call(method, [parent.instance], {})
-        return Value(kind="function", obj=Bound(method, [parent.instance] if method.bound else []))
+        instance = parent.instance.value(self).obj
+        made = instance.cls if isinstance(instance, Instance) else parent.cls
+        classes = [made] if isinstance(instance, Instance) and instance.node is not None else [made, *self.heirs(made)]
+        methods = dict.fromkeys([self._after(parent.cls, one, attr) or method for one in classes])
+        return self.joined([self.call(one, [parent.instance], {}) if one.is_property else
+                            Value(kind="function", obj=Bound(one, [parent.instance] if one.bound else [])) for one in methods])
+
+    def _after(self, cls: ClassObject, made: ClassObject, name: str) -> Function | None:
+        """The method that is next after those of `cls` for an object of the class `made`."""
+        lineage = self.lineage(made)
+        behind = lineage[lineage.index(cls) + 1:] if cls in lineage else []
+        return next((one.methods[name] for one in behind if name in one.methods), None)
 
     def instance_member(self, owner: Value, attr: str) -> Value | None:
         cls = owner.obj.cls
@@ -414,6 +423,11 @@ class Following(Compiled):
         mark = len(self.reads)
         value = found.value(self)
         return self._of_one(owner.obj, attr, value) if len(self.reads) == mark else value
+
+    def property_of(self, owner: Value, attr: str) -> Value | None:
+        """What a property of an object gives, whatever was assigned to it; None where the name is not one of a property."""
+        method = self.method(owner.obj.cls, attr) if isinstance(owner.obj, Instance) else None
+        return self.member(owner, attr) or unknown() if method is not None and method.is_property else None
 
     def _field(self, instance: Instance, attr: str) -> Binding | None:
         """What a named tuple or dataclass was made with under a name; None where that is not seen."""
@@ -496,22 +510,21 @@ class Following(Compiled):
         return [one for one in found if one is not None]
 
     def lineage(self, cls: ClassObject) -> list[ClassObject]:
-        """A class and its bases inside the program, nearest first."""
+        """A class and its bases inside the program, in the order in which Python looks for methods."""
         if cls in self.lineages:
             return self.lineages[cls]
-        found: list[ClassObject] = []
-        queue, mark = [cls], len(self.reads)
-        while queue and len(found) < 12:
-            one = queue.pop(0)
-            if one in found:
-                continue
-            found.append(one)
-            for base in one.node.bases:
-                value = self.callee(base, one.point) if isinstance(base, (ast.Name, ast.Attribute)) else None
-                if value is not None and isinstance(value.obj, ClassObject):
-                    queue.append(value.obj)
+        mark = len(self.reads)
+        self.lineages[cls] = [cls]  # should it be a base of itself
+        bases: list[ClassObject] = []
+        for base in cls.node.bases:
+            value = self.callee(base, cls.point) if isinstance(base, (ast.Name, ast.Attribute)) else None
+            if value is not None and isinstance(value.obj, ClassObject):
+                bases.append(value.obj)
+        found = calls.in_order(cls, [*[self.lineage(one) for one in bases], bases]) if bases else [cls]
         if len(self.reads) == mark:
             self.lineages[cls] = found
+        else:
+            del self.lineages[cls]
         return found
 
     def foreign_bases(self, cls: ClassObject) -> set[str]:

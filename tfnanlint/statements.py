@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from typing import Any, Callable, Final
 
-from tfnanlint.aliases import (CHANGING, Bindings, Copies, Filled, Held, InPlace, Lent, Mutated, attribute_set, connected, copied, copy, copy_items,
+from tfnanlint.aliases import (CHANGING, Bindings, Copies, Filled, Held, InPlace, Lent, Mutated, SetThrough, attribute_set, connected, copied, copy, copy_items,
                                extends, fillable, lent, objects, output, place_of, popped, shared, viewed, whole, written_key)
 from tfnanlint.attributes import assigned_attributes
 from tfnanlint.branching import Branching
@@ -476,6 +476,8 @@ class Walk(Branching):
             if whole is not None and (under := self._held(whole)) is not None:  # `row = table[i]; row[j] = x`
                 self._change(whole, lambda held: Stored(held, None, binding), under)
         path = f"{owner}.{node.attr}" if owner and kind is ATTRIBUTE else path_of(node)
+        if isinstance(node, ast.Attribute) and node.attr in self.scope.module.setters:
+            binding = SetThrough(node, self.scope.here(), binding)
         if path is not None:
             self.bind(path, binding)
             for alias, surely in aliases:
