@@ -8,7 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from tfnanlint.aliases import Bindings, parted
-from tfnanlint.attributes import assigned_attributes
+from tfnanlint.attributes import SETTING, Spelled, assigned_attributes, spelled_names
 from tfnanlint.conditions import leaf
 from tfnanlint.decorators import TRANSPARENT, decorator_leaf, hands_on
 from tfnanlint.nodes import CONSTANT, NAME, STARRED, display, nodes_in, statements_in
@@ -108,7 +108,7 @@ class Function:
 class ClassObject:
     """A class of the program; its body is walked when somebody asks for its `scope` or `methods`."""
 
-    __slots__ = ("node", "point", "module", "_scope", "_methods", "_attributes", "_outside")
+    __slots__ = ("node", "point", "module", "_scope", "_methods", "_attributes", "_outside", "_spelled")
 
     def __init__(self, node: ast.ClassDef, point: Point, module: Module):
         self.node = node
@@ -118,6 +118,7 @@ class ClassObject:
         self._methods: dict[str, Function] = {}
         self._attributes: dict[str, list[str]] | None = None
         self._outside: dict[str, bool] = {}
+        self._spelled: list[Spelled] | None = None
 
     @property
     def scope(self) -> Scope:
@@ -165,6 +166,14 @@ class ClassObject:
                     self._attributes.setdefault(path, []).append(name)
         return self._attributes.get(attribute, [])
 
+    def sets_by_name(self, attribute: str) -> bool:
+        """Whether a method may set an attribute under a name that is computed: `setattr(self, name, value)`."""
+        if self._spelled is None:
+            text = self.module.source.text
+            methods = self.methods.values() if any([sign in text for sign in SETTING]) else ()
+            self._spelled = [one for method in methods for one in spelled_names(method.node)]
+        return any([attribute.startswith(name) if open_end else attribute == name for name, open_end in self._spelled])
+
     def changed_outside(self, attribute: str) -> bool:
         """Whether its file assigns an attribute through the name of the class (`Layer.count += 1`), or through `cls`."""
         if attribute not in self._outside:  # the text of the file is searched
@@ -183,11 +192,17 @@ def in_order(cls: ClassObject, lists: list[list[ClassObject]]) -> list[ClassObje
     """A class and what is listed, first what stands behind nothing else in any list."""
     found, rest = [cls], [[one for one in listed if one is not cls] for listed in lists]
     while (rest := [listed for listed in rest if listed]) and len(found) < MAX_LINEAGE:
-        heads = [listed[0] for listed in rest]
-        first = next((head for head in heads if not any([head in listed[1:] for listed in rest])), heads[0])
+        first = _foremost(rest)
         found.append(first)
         rest = [[one for one in listed if one is not first] for listed in rest]
     return found
+
+
+def _foremost(lists: list[list[ClassObject]]) -> ClassObject:
+    for listed in lists:
+        if not any([listed[0] in other[1:] for other in lists]):
+            return listed[0]
+    return lists[0][0]
 
 
 class Instance:

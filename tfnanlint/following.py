@@ -414,15 +414,16 @@ class Following(Compiled):
         own = given.value(self) if given is not None else None
         if own is not None and own.kind in _LASTING:
             return own
-        key = (cls, attr, len(classes))
-        if key not in self.attributes:
-            self.attributes[key] = self._attribute(classes, attr)
-        found = self.attributes[key]
+        found = self.assigned_to(classes, attr)
         if found is None:
             return None
         mark = len(self.reads)
         value = found.value(self)
         return self._of_one(owner.obj, attr, value) if len(self.reads) == mark else value
+
+    def assigned_to(self, classes: list[ClassObject], attr: str) -> Binding | None:
+        """What is assigned to an attribute of the objects of a class and those that inherit from it."""
+        return self.once(self.attributes, (classes[0], attr, len(classes)), None, self._attribute, classes, attr)
 
     def property_of(self, owner: Value, attr: str) -> Value | None:
         """What a property of an object gives, whatever was assigned to it; None where the name is not one of a property."""
@@ -485,6 +486,10 @@ class Following(Compiled):
             whole.rounds += [nearest] if nearest is not None else []
             if nearest is not None and any(one.changed_outside(attr) for one in self.lineage(cls)):
                 whole.rounds.append(Fixed(unknown()))
+        if whole.rounds:
+            lineages = dict.fromkeys([one for cls in classes for one in self.lineage(cls)])
+            whole.rounds += [binding for one in lineages for binding in self.assigned_elsewhere(one, attr)]
+            whole.rounds += [Fixed(unknown())] if any([one.sets_by_name(attr) for one in lineages]) else []
         whole.rounds = list(dict.fromkeys(whole.rounds))
         if len(whole.rounds) == 1 and not _reads_itself(whole.rounds[0], attr):
             return whole.rounds[0]

@@ -78,7 +78,23 @@ class Instances(Callers):
             return True
         if [(one, name) for one in lineage for name in one.assigners(attr)] != [(method.owner, "__init__")] or self.method(cls, attr) is not None:
             return True
-        return any(one.changed_outside(attr) for one in lineage) or cls.module.source.assigns_outside(attr) or point.module.source.assigns_outside(attr)
+        return any(one.changed_outside(attr) or one.sets_by_name(attr) for one in lineage) or cls.module.source.assigns_outside(attr) or point.module.source.assigns_outside(attr)
+
+    def assigned_elsewhere(self, cls: ClassObject, attr: str) -> list[Binding]:
+        """What the file of a class assigns to an attribute of its objects under other names than `self`: `model.floor = 0.0`."""
+        found: list[Binding] = []
+        for owner, row in cls.module.source.owners_assigned(attr):
+            scope = cls.module.scope_of_row(row, self)
+            entry = scope.history.get(f"{owner}.{attr}") if scope is not None else None
+            for binding in entry.bindings() if entry is not None else ():
+                if isinstance(binding, Assigned) and binding not in found and self._holds_one(owner, binding.point, cls):
+                    found.append(binding)
+        return found
+
+    def _holds_one(self, path: str, point: Point, cls: ClassObject) -> bool:
+        """Whether a path stands for an object of a class, of one that inherits from it or of a base."""
+        held = self.evaluate(ast.parse(path, mode="eval").body, point).obj
+        return isinstance(held, Instance) and (cls in self.lineage(held.cls) or held.cls in self.lineage(cls))
 
     def received(self, function: Function, name: str) -> Value | None:
         """What arrives at a parameter of `call`, where every call in the project hands over something that is known."""
