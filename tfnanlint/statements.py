@@ -19,7 +19,7 @@ from tfnanlint.matching import captured, condition, says_number
 from tfnanlint.nodes import ATTRIBUTE, CALL, CONSTANT, LAMBDA, NAME, SEQUENCES, STARRED, SUBSCRIPT, caught, declared, loaded, nodes_in, recorded, repeated
 from tfnanlint.outcomes import outcome
 from tfnanlint.rows import within
-from tfnanlint.scopes import (Assigned, Binding, Element, Fixed, Imported, Iterated, Joined, Loop, Point, Raised, Refined, Scope, Stored, unrefined)
+from tfnanlint.scopes import (Assigned, Binding, Element, Ended, Fixed, Imported, Iterated, Joined, Loop, Point, Raised, Refined, Scope, Stored, unrefined)
 from tfnanlint.values import Value
 
 # What gives an object that has a name already, and what may give a part or another form of one.
@@ -188,8 +188,8 @@ class Walk(Branching):
         """Whether a path begins with the name of a module: `tf.reshape(x, ...)` is no method of an array."""
         return isinstance(unrefined(self.scope.here().lookup(root_of(path))), Imported)
 
-    def _leave(self, frame: LoopFrame, live: bool, surely: bool = False) -> None:
-        """The end of a loop, which `surely` has at least one round."""
+    def _leave(self, frame: LoopFrame, live: bool, over: Assigned | None = None) -> None:
+        """The end of a loop, which may be `over` what surely has an element."""
         self.loops.pop()
         if live:
             frame.capture(self.scope)
@@ -197,8 +197,12 @@ class Walk(Branching):
             before = self.scope.at(path, frame.begun)
             if isinstance(self.scope.at(path), Refined) and unrefined(self.scope.at(path)) is unrefined(before):
                 self.bind(path, before)  # the body, and what was tested in it, may be passed over
+        surely = over is not None and runs(over.node)
         for path, loop in frame.names.items():
-            self.bind(path, Joined(loop.rounds) if surely and loop.rounds and path not in frame.kept else loop)
+            if over is None or not loop.rounds or path in frame.kept:
+                self.bind(path, loop)
+            else:
+                self.bind(path, Joined(loop.rounds) if surely else Ended(loop, over.node, over.point))
 
     def _after(self, frame: LoopFrame, fork: Fork, ended: bool) -> bool:
         """What follows a loop: its end, with the `else` branch, which may be `ended`, or one of its breaks."""
@@ -211,13 +215,14 @@ class Walk(Branching):
 
     def for_(self, node: Any) -> bool:
         self.note(node.iter)
-        given: Binding = Iterated(Assigned(node.iter, self.scope.here()))
+        whole = Assigned(node.iter, self.scope.here())
+        given: Binding = Iterated(whole)
         items = copy_items(self.copies, node.target, node.iter)
         frame = self._enter(node)
         if not items.isdisjoint(node.bound.changed):  # an earlier round may have changed an array that a later one takes
             given = Joined([given, Iterated(Assigned(repeated(node), self.scope.here()))])
         self.target(node.target, given)
-        self._leave(frame, self.block(node.body), runs(node.iter))
+        self._leave(frame, self.block(node.body), whole)
         return self._after(frame, self._fork(), self.block(node.orelse))
 
     def while_(self, node: ast.While) -> bool:
