@@ -123,6 +123,8 @@ def loss(hparams, config, thing, args):
     reveal(config["depth"])  # 8.0 to 8.0
     reveal(config.model.share)  # 0.0 to 0.5
     reveal(config.nothing)  # unknown
+    reveal(args.dashed_eps)  # 0.0 to 0.1
+    reveal(args.other_eps)  # 1e-07 to 0.1
     reveal(config.negative)  # unknown
 """,
     "settings.py": """
@@ -143,6 +145,7 @@ class Config:
 
 parser = argparse.ArgumentParser()
 parser.add_argument("-r", "--rate", type=float, default=0.5)
+parser.add_argument("--dashed-eps", type=float, default=0.0)
 defaults = dict(lambda: None, depth=8, share=0.0)
 more = dict(share=0.5, nothing=0.0, negative=-1.0)
 """,

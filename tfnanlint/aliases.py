@@ -68,6 +68,28 @@ class Held(Binding):
         return interpreter.evaluate(ast.parse(self.path, mode="eval").body, self.point)
 
 
+class SetThrough(Binding):
+    """An attribute after an assignment, `layer.scale = x`, where the name is one of a property in this file: what the getter gives for
+    an object that has it."""
+
+    __slots__ = ("node", "point", "binding")
+
+    def __init__(self, node: ast.Attribute, point: Point, binding: Binding):
+        self._value = None
+        self.node = node
+        self.point = point
+        self.binding = binding
+
+    def compute(self, interpreter: Interpreter) -> Value:
+        owner = interpreter.evaluate(self.node.value, self.point)
+        held = interpreter.property_of(owner, self.node.attr) if owner.obj is not None else None
+        return self.binding.value(interpreter) if held is None else held
+
+    @property
+    def computed(self) -> bool:
+        return self.binding.computed
+
+
 class InPlace(Binding):
     """An array after another name of it was changed (`b = a; a += 1`). The same statement makes a tensor or a number anew."""
 

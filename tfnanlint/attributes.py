@@ -90,6 +90,74 @@ def _assignments(body: list[ast.stmt]) -> Iterator[tuple[ast.expr, ast.expr]]:
                 yield target, value
 
 
+SETTING: Final = ("setattr(self", "self.__dict__", "vars(self)")
+Spelled = tuple[str, bool]  # a name, or with True what names begin with
+
+
+def spelled_names(method: Any) -> list[Spelled]:
+    """The names under which a method sets attributes of its first parameter where it computes them: `setattr(self, f"block_{n}", block)`,
+    `self.__dict__.update(kwargs)`."""
+    known = getattr(method, "spelled", None)
+    if known is None:  # kept with the tree
+        known = method.spelled = _spelled(method) if method.args.args else []
+    return known
+
+
+def _spelled(method: Any) -> list[Spelled]:
+    owner, found = method.args.args[0].arg, []
+    for node in nodes_in(method):
+        if isinstance(node, ast.Call):
+            function: Any = node.func
+            if _named(function, "setattr") and len(node.args) == 3 and _named(node.args[0], owner) and not isinstance(node.args[1], ast.Constant):
+                found += _names_of(node.args[1], method)
+            elif isinstance(function, ast.Attribute) and function.attr == "update" and _dict_of(function.value, owner):
+                found.append(("", True))
+        elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) and _dict_of(node.value, owner):
+            found += _names_of(node.slice, method)
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and _dict_of(node, owner):
+            found.append(("", True))
+    return found
+
+
+def _dict_of(node: ast.AST, owner: str) -> bool:
+    """Whether a node is `self.__dict__` or `vars(self)`."""
+    if isinstance(node, ast.Call):
+        return _named(node.func, "vars") and len(node.args) == 1 and _named(node.args[0], owner)
+    return isinstance(node, ast.Attribute) and node.attr == "__dict__" and _named(node.value, owner)
+
+
+def _names_of(node: ast.expr, method: Any) -> list[Spelled]:
+    """What a text may be, as it is written: a constant, or one with something behind it; also through a name of the method."""
+    if not isinstance(node, ast.Name):
+        return [_begun(node)]
+    found: list[Spelled] = []
+    unseen = 0  # what binds the name in another way
+    for inner in nodes_in(method):
+        if isinstance(inner, ast.Name) and inner.id == node.id and not isinstance(inner.ctx, ast.Load):
+            unseen += 1
+        elif isinstance(inner, ast.Assign) and len(inner.targets) == 1 and _named(inner.targets[0], node.id):
+            unseen -= 1
+            found.append(_begun(inner.value))
+        elif isinstance(inner, ast.For) and _named(inner.target, node.id) and isinstance(inner.iter, (ast.Tuple, ast.List)):
+            unseen -= 1
+            found += [_begun(one) for one in inner.iter.elts]
+    return found if found and not unseen else [("", True)]
+
+
+def _begun(node: ast.expr) -> Spelled:
+    """What a text begins with: `f"block_{n}"`, `"block_" + str(n)`, `"block_%d" % n`, `"block_{}".format(n)`."""
+    if isinstance(node, ast.JoinedStr):
+        node = node.values[0] if node.values else node
+    elif isinstance(node, ast.BinOp):
+        node = node.left
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "format":
+        node = node.func.value
+    elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value, False
+    written = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+    return written.partition("%")[0].partition("{")[0], True
+
+
 def tested_attributes(function: Any) -> list[str]:
     """The attributes of its first parameter that the tests in a function read."""
     known = getattr(function, "tested", None)

@@ -8,7 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from tfnanlint.aliases import Bindings, parted
-from tfnanlint.attributes import assigned_attributes
+from tfnanlint.attributes import SETTING, Spelled, assigned_attributes, spelled_names
 from tfnanlint.conditions import leaf
 from tfnanlint.decorators import TRANSPARENT, decorator_leaf, hands_on
 from tfnanlint.nodes import CONSTANT, NAME, STARRED, display, nodes_in, statements_in
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tfnanlint.module import Module
 
 FEW: Final = 5  # statements of a short function
+MAX_LINEAGE: Final = 12  # classes that a class inherits from
 
 
 
@@ -52,6 +53,13 @@ class Function:
     def short(self) -> bool:
         """Whether its body is an expression or a few statements, as that of a cast or of a list of sizes."""
         return isinstance(self.node, ast.Lambda) or len(self.node.body) <= FEW
+
+    @property
+    def abstract(self) -> bool:
+        """Whether its body only raises an error: what runs is what overrides it."""
+        body = self.node.body
+        return isinstance(body, list) and isinstance(body[-1], ast.Raise) and all(
+            [isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant) for one in body[:-1]])
 
     @property
     def changed(self) -> set[str]:
@@ -100,7 +108,7 @@ class Function:
 class ClassObject:
     """A class of the program; its body is walked when somebody asks for its `scope` or `methods`."""
 
-    __slots__ = ("node", "point", "module", "_scope", "_methods", "_attributes", "_outside")
+    __slots__ = ("node", "point", "module", "_scope", "_methods", "_attributes", "_outside", "_spelled")
 
     def __init__(self, node: ast.ClassDef, point: Point, module: Module):
         self.node = node
@@ -110,6 +118,7 @@ class ClassObject:
         self._methods: dict[str, Function] = {}
         self._attributes: dict[str, list[str]] | None = None
         self._outside: dict[str, bool] = {}
+        self._spelled: list[Spelled] | None = None
 
     @property
     def scope(self) -> Scope:
@@ -157,6 +166,14 @@ class ClassObject:
                     self._attributes.setdefault(path, []).append(name)
         return self._attributes.get(attribute, [])
 
+    def sets_by_name(self, attribute: str) -> bool:
+        """Whether a method may set an attribute under a name that is computed: `setattr(self, name, value)`."""
+        if self._spelled is None:
+            text = self.module.source.text
+            methods = self.methods.values() if any([sign in text for sign in SETTING]) else ()
+            self._spelled = [one for method in methods for one in spelled_names(method.node)]
+        return any([attribute.startswith(name) if open_end else attribute == name for name, open_end in self._spelled])
+
     def changed_outside(self, attribute: str) -> bool:
         """Whether its file assigns an attribute through the name of the class (`Layer.count += 1`), or through `cls`."""
         if attribute not in self._outside:  # the text of the file is searched
@@ -169,6 +186,23 @@ class ClassObject:
             return False
         owners = rf"(?:\b{re.escape(self.name)}|\bcls|__class__|type\(self\))"
         return re.search(rf"{owners}\.{re.escape(attribute)}\s*(?:[-+*/%@&|^]|//|\*\*)?=(?!=)", text) is not None
+
+
+def in_order(cls: ClassObject, lists: list[list[ClassObject]]) -> list[ClassObject]:
+    """A class and what is listed, first what stands behind nothing else in any list."""
+    found, rest = [cls], [[one for one in listed if one is not cls] for listed in lists]
+    while (rest := [listed for listed in rest if listed]) and len(found) < MAX_LINEAGE:
+        first = _foremost(rest)
+        found.append(first)
+        rest = [[one for one in listed if one is not first] for listed in rest]
+    return found
+
+
+def _foremost(lists: list[list[ClassObject]]) -> ClassObject:
+    for listed in lists:
+        if not any([listed[0] in other[1:] for other in lists]):
+            return listed[0]
+    return lists[0][0]
 
 
 class Instance:
@@ -432,6 +466,16 @@ class Collected(Binding):
     def compute(self, interpreter: Interpreter) -> Value:
         items = {name: item.value(interpreter) for name, item in self.items.items()}
         return Value(kind="dict", obj=items or None)
+
+
+class Keywords(Binding):
+    """The dict that `**kwargs` of a function collects, whoever calls it."""
+
+    __slots__ = ("function",)
+
+    def __init__(self, function: Function):
+        self._value = Value(kind="dict")
+        self.function = function
 
 
 class Starred(Binding):

@@ -9,11 +9,11 @@ import re
 from typing import Any, Callable, Final
 
 from tfnanlint.aliases import Mutated, popped
-from tfnanlint.calls import Bound, Function, Handed, Instance
+from tfnanlint.calls import Bound, Collected, Function, Handed, Instance, Keywords, signature_of
 from tfnanlint.conditions import leaf, path_of, root_of
 from tfnanlint.fields import FieldNames, Fields
 from tfnanlint.instances import Instances
-from tfnanlint.nodes import display, nodes_in
+from tfnanlint.nodes import NOUGHT, default_text, display, nodes_in
 from tfnanlint.ops import transfer as t
 from tfnanlint.scopes import Assigned, Binding, Fixed, Joined, Loop, Parameter, Point, Stored, unrefined
 from tfnanlint.site import Site, another, element_of
@@ -72,6 +72,14 @@ def _used_otherwise(name: str, stores: bool = False) -> Callable[[str], Any]:
     held = r"self\." if of_object else ""
     before = "".join(rf"(?<!\b{word}{held}{name})" for word in _ASKING)
     return re.compile(rf"{name}{owner}\b{before}(?<!\*\*{held}{name})(?!\s*(?:{reading}))").search
+
+
+def _leaves(change: Mutated | Stored, key: Any) -> bool:
+    """Whether a change of a dict leaves what it holds under a key as it was: `kwargs.pop("name")`, `kwargs["name"] = name`."""
+    if isinstance(change, Stored):
+        return isinstance(change.key, str) and change.key != key
+    of = change.call.args[0] if leaf(change.call.func) in ("pop", "setdefault") and change.call.args else None
+    return isinstance(of, ast.Constant) and of.value != key
 
 
 class Containers(Instances):
@@ -183,6 +191,8 @@ class Containers(Instances):
         if name not in asked:
             asked[name] = ast.copy_location(ast.Attribute(node.args[0], name, ast.Load()), node)
         found = self.evaluate(asked[name], point)
+        if len(node.args) == 3 and self.is_supposed(found) and default_text(node.args[2]) == NOUGHT:
+            return self.supposed(unknown(origin=Note(f"'{name}'", default=NOUGHT)), name, node, point)
         if len(node.args) < 3 or found.known or found.obj is not None:
             return found
         instead = self.evaluate(node.args[2], point)
@@ -264,7 +274,8 @@ class Containers(Instances):
             return _extent(whole)
         elif whole.kind in ("tensor", "array") or whole.known or whole.kind == "unknown" and (whole.nan or whole.inf or isinstance(node.slice, ast.Compare) or _is_mask(node.slice, point)):
             return self._selected(node, whole, point)
-        found = self._stable(path, point) or self._item(node.slice, whole, point)
+        read = self._keyword(node.value, node.slice, None, point) if whole.kind == "dict" and whole.obj is None else None
+        found = read or self._stable(path, point) or self._item(node.slice, whole, point)
         key = getattr(node.slice, "value", None)
         return self.supposed(self.configured(found, key, node.value, point), key, node, point) if isinstance(key, str) else found
 
@@ -301,7 +312,7 @@ class Containers(Instances):
         if whole.kind == "sequence" and whole.obj and popped(node) is not None:
             return whole.obj[-1] if isinstance(whole.obj, tuple) and not node.args else self.iterated(whole)
         if whole.kind != "dict" or not isinstance(whole.obj, (dict, Many)):
-            return None
+            return self._of_another(node, whole, point) if len(node.args) == 2 and asked in ("get", "pop") else None
         if not node.args and asked in ("values", "items"):
             return self._parts(whole.obj, asked == "items") if _written_out(node.func.value, point) else None
         if asked not in ("get", "pop", "setdefault") or not node.args or isinstance(whole.obj, Many):
@@ -313,6 +324,33 @@ class Containers(Instances):
             return None
         instead = self.evaluate(node.args[1], point) if len(node.args) == 2 else number(None)
         return self.joined([*whole.obj.values(), instead]) if key is None else instead
+
+    def _of_another(self, node: Any, whole: Value, point: Point) -> Value | None:
+        """`kwargs.get("floor", 1e-3)`, and what a dict of which nothing is known gives where 0 is written as its default."""
+        key, instead = node.args
+        found = self._keyword(node.func.value, key, instead, point) if whole.kind == "dict" else None
+        if found is None and whole.kind in ("dict", "unknown") and default_text(instead) == NOUGHT:
+            return unknown(origin=Note(f"the call '{leaf(node.func)}(…)'", node, point.module.source, computed=True, default=NOUGHT))
+        return found
+
+    def _keyword(self, owner: ast.expr, index: ast.expr, instead: ast.expr | None, point: Point) -> Value | None:
+        """What a function gets under a name that it reads from its `**kwargs`, as it gets its parameters; None for other dicts."""
+        key = index.value if isinstance(index, ast.Constant) else None
+        binding = unrefined(point.lookup(owner.id)) if isinstance(owner, ast.Name) and isinstance(key, str) else None
+        while isinstance(binding, (Mutated, Stored)):
+            if not _leaves(binding, key):
+                return None
+            binding = unrefined(binding.base)
+        if isinstance(binding, Handed) and isinstance(binding.binding, Collected):  # of a call that is being followed
+            given = binding.binding.items.get(str(key))
+            return given.value(self) if given is not None else self.evaluate(instead, point) if instead is not None else None
+        if not isinstance(binding, Keywords) or not isinstance(key, str) or key in signature_of(binding.function.node.args)[1]:
+            return None
+        parameter = self._keywords.get((binding, key, instead))
+        if parameter is None:
+            default = Assigned(instead, point) if instead is not None else None
+            parameter = self._keywords[binding, key, instead] = Parameter(binding.function, key, default)
+        return parameter.value(self)
 
     def _parts(self, held: dict[Any, Value] | Many, pairs: bool) -> Value:
         """The values of a dict, or the pairs of its keys and values."""

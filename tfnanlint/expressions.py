@@ -18,7 +18,7 @@ from tfnanlint.names import is_tensorflow
 from tfnanlint.nodes import ATTRIBUTE, CALL, NAME, display
 from tfnanlint.ops import SYNONYMS, Op, last_names, load
 from tfnanlint.ops import transfer as t
-from tfnanlint.ops.promotion import LIBRARIES, before_meeting, of_bfloat16, promoted
+from tfnanlint.ops.promotion import LIBRARIES, before_meeting, inverted, of_bfloat16, promoted
 from tfnanlint.outcomes import outcome
 from tfnanlint.resolution import asks_size
 from tfnanlint.scopes import Assigned, Binding, Fixed, Loop, Parameter, Point, Refined, heard, refinements, unrefined
@@ -324,12 +324,12 @@ class Interpreter(State):
         if isinstance(node.op, ast.USub):
             if operand.is_number and operand.kind == "number":
                 return number(-operand.const).but(dtype=operand.dtype) if operand.dtype in FLOATS else number(-operand.const)
-            site = self._operator_site("tf.negative", node, (node.operand,), point)
-            return self._result(site)
+            return self._result(self._operator_site("tf.negative", node, (node.operand,), point))
         if isinstance(node.op, ast.UAdd):
             return operand
-        if isinstance(node.op, ast.Invert) and operand.kind == "tensor" and operand.dtype == "bool":
-            return self._result(self._operator_site("tf.logical_not", node, (node.operand,), point))
+        if isinstance(node.op, ast.Invert):
+            mask = operand.kind == "tensor" and operand.dtype == "bool"
+            return self._result(self._operator_site("tf.logical_not", node, (node.operand,), point)) if mask else inverted(operand)
         return Value(0.0, 1.0, True, dtype="bool", kind="tensor" if operand.kind == "tensor" else "number")
 
     def comparison(self, node: ast.Compare, point: Point) -> Value:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tfnanlint import calls
 from tfnanlint.attributes import replaced
-from tfnanlint.calls import Bound, ClassObject, Function, Instance, Parent, Recast
+from tfnanlint.calls import Bound, ClassObject, Collected, Function, Instance, Keywords, Parent, Recast
 from tfnanlint.callers import local_name
 from tfnanlint.compiled import Compiled
 from tfnanlint.conditions import leaf
 from tfnanlint.fields import FieldNames, Fields
 from tfnanlint.names import canonical, is_tensorflow
-from tfnanlint.nodes import ATTRIBUTE, CALL, nodes_in
+from tfnanlint.nodes import ATTRIBUTE, CALL, default_text, nodes_in
 from tfnanlint.ops import Op
 from tfnanlint.ops.python import limit
 from tfnanlint.ops.transfer import several
@@ -163,7 +163,7 @@ class Following(Compiled):
             if spec.vararg:
                 scope.bind(spec.vararg.arg, Fixed(Value(kind="sequence")))
             if spec.kwarg:
-                scope.bind(spec.kwarg.arg, Fixed(Value(kind="dict")))
+                scope.bind(spec.kwarg.arg, Keywords(function))
             Walk(scope).block(function.node.body)
         return function.activation
 
@@ -177,10 +177,8 @@ class Following(Compiled):
                 return Value(kind="class", obj=function.owner)
             return Value(kind="instance", obj=Instance(function.owner))
         whose = "a lambda" if function.name == "<lambda>" else f"{function.name}()"
-        written = parameter.default.node if isinstance(parameter.default, Assigned) else None
-        word = written.value if isinstance(written, ast.Constant) else ""
-        note = Note(f"parameter '{parameter.name}' of {whose}", function.node, function.module.source, default=word if isinstance(word, str) else "",
-                    parameter=parameter.name)
+        written = default_text(parameter.default.node) if isinstance(parameter.default, Assigned) else ""
+        note = Note(f"parameter '{parameter.name}' of {whose}", function.node, function.module.source, default=written, parameter=parameter.name)
         if function.bound and function.name in _UPDATES and parameter.name in names[1:3]:
             return Value(evident=True, origin=note)  # a gradient and its variable
         if function.bound and function.name == "__call__" and names[1:2] == [parameter.name] and self._is_a("schedule", function.owner):
@@ -242,7 +240,7 @@ class Following(Compiled):
         handed = self._calls_of(function) if name == function.name else self.handed_to(function, name)
         if not handed or len(handed) > MAX_CALLERS or self.escapes(function, name):
             return None
-        return self.joined(heard([bound[parameter.name] for bound in handed], self))
+        return self.joined(heard([_handed_over(bound, parameter) for bound in handed], self))
 
     def _tried(self, parameter: Parameter) -> Value | None:
         """What the decorators of a test hand to a parameter: `@parameterized.parameters((1, 2), (3, 4))`."""
@@ -381,12 +379,21 @@ class Following(Compiled):
         return Value(kind="instance", obj=Parent(function.owner, instance)) if instance is not None else unknown()
 
     def _parents_method(self, parent: Parent, attr: str) -> Value | None:
-        method = next((one.methods[attr] for one in self.lineage(parent.cls)[1:] if attr in one.methods), None)
+        method = self._after(parent.cls, parent.cls, attr)
         if method is None:
             return None
-        if method.is_property:
-            return self.call(method, [parent.instance], {})
-        return Value(kind="function", obj=Bound(method, [parent.instance] if method.bound else []))
+        instance = parent.instance.value(self).obj
+        made = instance.cls if isinstance(instance, Instance) else parent.cls
+        classes = [made] if isinstance(instance, Instance) and instance.node is not None else [made, *self.heirs(made)]
+        methods = dict.fromkeys([self._after(parent.cls, one, attr) or method for one in classes])
+        return self.joined([self.call(one, [parent.instance], {}) if one.is_property else
+                            Value(kind="function", obj=Bound(one, [parent.instance] if one.bound else [])) for one in methods])
+
+    def _after(self, cls: ClassObject, made: ClassObject, name: str) -> Function | None:
+        """The method that is next after those of `cls` for an object of the class `made`."""
+        lineage = self.lineage(made)
+        behind = lineage[lineage.index(cls) + 1:] if cls in lineage else []
+        return next((one.methods[name] for one in behind if name in one.methods), None)
 
     def instance_member(self, owner: Value, attr: str) -> Value | None:
         cls = owner.obj.cls
@@ -395,6 +402,8 @@ class Following(Compiled):
         classes = [cls] if owner.obj.node is not None else [cls, *self.heirs(cls)]
         methods = [method for one in classes if (method := self.method(one, attr)) is not None]
         if methods:
+            if len(methods) > 1:
+                methods = [m for m in methods if not m.abstract] or methods
             bound = [self.call(m, [Fixed(owner)], {}) if m.is_property else
                      Value(kind="function", obj=Bound(m, [Fixed(owner)] if m.bound else [])) for m in dict.fromkeys(methods)]
             return self.joined(bound)
@@ -405,15 +414,21 @@ class Following(Compiled):
         own = given.value(self) if given is not None else None
         if own is not None and own.kind in _LASTING:
             return own
-        key = (cls, attr, len(classes))
-        if key not in self.attributes:
-            self.attributes[key] = self._attribute(classes, attr)
-        found = self.attributes[key]
+        found = self.assigned_to(classes, attr)
         if found is None:
             return None
         mark = len(self.reads)
         value = found.value(self)
         return self._of_one(owner.obj, attr, value) if len(self.reads) == mark else value
+
+    def assigned_to(self, classes: list[ClassObject], attr: str) -> Binding | None:
+        """What is assigned to an attribute of the objects of a class and those that inherit from it."""
+        return self.once(self.attributes, (classes[0], attr, len(classes)), None, self._attribute, classes, attr)
+
+    def property_of(self, owner: Value, attr: str) -> Value | None:
+        """What a property of an object gives, whatever was assigned to it; None where the name is not one of a property."""
+        method = self.method(owner.obj.cls, attr) if isinstance(owner.obj, Instance) else None
+        return self.member(owner, attr) or unknown() if method is not None and method.is_property else None
 
     def _field(self, instance: Instance, attr: str) -> Binding | None:
         """What a named tuple or dataclass was made with under a name; None where that is not seen."""
@@ -471,6 +486,10 @@ class Following(Compiled):
             whole.rounds += [nearest] if nearest is not None else []
             if nearest is not None and any(one.changed_outside(attr) for one in self.lineage(cls)):
                 whole.rounds.append(Fixed(unknown()))
+        if whole.rounds:
+            lineages = dict.fromkeys([one for cls in classes for one in self.lineage(cls)])
+            whole.rounds += [binding for one in lineages for binding in self.assigned_elsewhere(one, attr)]
+            whole.rounds += [Fixed(unknown())] if any([one.sets_by_name(attr) for one in lineages]) else []
         whole.rounds = list(dict.fromkeys(whole.rounds))
         if len(whole.rounds) == 1 and not _reads_itself(whole.rounds[0], attr):
             return whole.rounds[0]
@@ -496,22 +515,21 @@ class Following(Compiled):
         return [one for one in found if one is not None]
 
     def lineage(self, cls: ClassObject) -> list[ClassObject]:
-        """A class and its bases inside the program, nearest first."""
+        """A class and its bases inside the program, in the order in which Python looks for methods."""
         if cls in self.lineages:
             return self.lineages[cls]
-        found: list[ClassObject] = []
-        queue, mark = [cls], len(self.reads)
-        while queue and len(found) < 12:
-            one = queue.pop(0)
-            if one in found:
-                continue
-            found.append(one)
-            for base in one.node.bases:
-                value = self.callee(base, one.point) if isinstance(base, (ast.Name, ast.Attribute)) else None
-                if value is not None and isinstance(value.obj, ClassObject):
-                    queue.append(value.obj)
+        mark = len(self.reads)
+        self.lineages[cls] = [cls]  # should it be a base of itself
+        bases: list[ClassObject] = []
+        for base in cls.node.bases:
+            value = self.callee(base, cls.point) if isinstance(base, (ast.Name, ast.Attribute)) else None
+            if value is not None and isinstance(value.obj, ClassObject):
+                bases.append(value.obj)
+        found = calls.in_order(cls, [*[self.lineage(one) for one in bases], bases]) if bases else [cls]
         if len(self.reads) == mark:
             self.lineages[cls] = found
+        else:
+            del self.lineages[cls]
         return found
 
     def foreign_bases(self, cls: ClassObject) -> set[str]:
@@ -557,6 +575,15 @@ def _reads_itself(binding: Binding, attr: str) -> bool:
 def _bindings(scope: Scope, path: str) -> list[Binding]:
     entry = scope.history.get(path)
     return [b for b in entry.bindings() if b is not None and not isinstance(b, Loop)] if entry is not None else []
+
+
+def _handed_over(bound: dict[str, Binding], parameter: Parameter) -> Binding:
+    """What a call hands to a parameter, or under a name that a function reads from its `**kwargs`."""
+    if parameter.name in bound:
+        return bound[parameter.name]
+    rest = bound[parameter.function.node.args.kwarg.arg]
+    missing = parameter.default or Fixed(unknown())
+    return rest.items.get(parameter.name, missing) if isinstance(rest, Collected) else Fixed(unknown())
 
 
 def _public(function: Function) -> bool:

@@ -16,7 +16,7 @@ from tfnanlint.calls import ClassObject, Function, Handed, Instance, Recast
 from tfnanlint.conditions import leaf
 from tfnanlint.nodes import nodes_in
 from tfnanlint.scopes import Assigned, Binding, Fixed, Point, Scope
-from tfnanlint.values import NUMERIC_KINDS, Value
+from tfnanlint.values import NUMERIC_KINDS, Value, unknown
 
 if TYPE_CHECKING:
     from tfnanlint.module import Module
@@ -78,7 +78,23 @@ class Instances(Callers):
             return True
         if [(one, name) for one in lineage for name in one.assigners(attr)] != [(method.owner, "__init__")] or self.method(cls, attr) is not None:
             return True
-        return any(one.changed_outside(attr) for one in lineage) or cls.module.source.assigns_outside(attr) or point.module.source.assigns_outside(attr)
+        return any(one.changed_outside(attr) or one.sets_by_name(attr) for one in lineage) or cls.module.source.assigns_outside(attr) or point.module.source.assigns_outside(attr)
+
+    def assigned_elsewhere(self, cls: ClassObject, attr: str) -> list[Binding]:
+        """What the file of a class assigns to an attribute of its objects under other names than `self`: `model.floor = 0.0`."""
+        found: list[Binding] = []
+        for owner, row in cls.module.source.owners_assigned(attr):
+            scope = cls.module.scope_of_row(row, self)
+            entry = scope.history.get(f"{owner}.{attr}") if scope is not None else None
+            for binding in entry.bindings() if entry is not None else ():
+                if isinstance(binding, Assigned) and binding not in found and self._holds_one(owner, binding.point, cls):
+                    found.append(binding)
+        return found
+
+    def _holds_one(self, path: str, point: Point, cls: ClassObject) -> bool:
+        """Whether a path stands for an object of a class, of one that inherits from it or of a base."""
+        held = self.evaluate(ast.parse(path, mode="eval").body, point).obj
+        return isinstance(held, Instance) and (cls in self.lineage(held.cls) or held.cls in self.lineage(cls))
 
     def received(self, function: Function, name: str) -> Value | None:
         """What arrives at a parameter of `call`, where every call in the project hands over something that is known."""
@@ -91,7 +107,8 @@ class Instances(Callers):
                 return None
             instance: list[Binding] = [Fixed(Value(kind="instance", obj=Instance(function.owner)))]
             handed: list[Binding] = [Recast(binding, function.module) if function.name == "call" else binding for binding in positional]
-            value = calls.bind_parameters(function, instance + handed, keywords)[name].value(self)
+            given = calls.bind_parameters(function, instance + handed, keywords).get(name)
+            value = given.value(self) if given is not None else unknown()  # it is read from `**kwargs`
             if value.kind not in NUMERIC_KINDS or not value.known:
                 return None
             found.append(value)

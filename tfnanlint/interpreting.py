@@ -13,11 +13,11 @@ from tfnanlint.values import INF, Value
 
 if TYPE_CHECKING:
     from tfnanlint.callers import Calls
-    from tfnanlint.calls import ClassObject, Function
+    from tfnanlint.calls import ClassObject, Function, Keywords
     from tfnanlint.instances import Reads
     from tfnanlint.module import Module
     from tfnanlint.ops import Op
-    from tfnanlint.scopes import Binding, Loop, Point, Scope
+    from tfnanlint.scopes import Binding, Loop, Parameter, Point, Scope
     from tfnanlint.site import Site
 
 
@@ -73,6 +73,7 @@ class Interpreting:
         self.named_calls: dict[tuple[Any, str], Calls] = {}
         self._compiled: dict[Module, list[tuple[Value, Value]]] = {}
         self._members: dict[tuple[int, str], tuple[Any, Value]] = {}
+        self._keywords: dict[tuple[Keywords, str, ast.expr | None], Parameter] = {}  # what functions read from their `**kwargs`
         self._items: dict[tuple[int, int], Value] = {}  # by what they are looked up in, and with which key
 
     def gave(self, site: Site, value: Value) -> None:
@@ -86,7 +87,7 @@ class Interpreting:
             site.result = None
         for kept in (self.scopes, self.given, self.reads, self._sites, self._held, self._tentative, self.importing, self.handed, self.attributes,
                      self.escaping, self.states, self.changes, self.aims, self.lineages, self._policies, self.instance_calls,
-                     self.name_reads, self.named_calls, self._compiled, self._members, self._items, self.overlooked, self.unset):
+                     self.name_reads, self.named_calls, self._compiled, self._members, self._items, self._keywords, self.overlooked, self.unset):
             kept.clear()
 
     def evaluate(self, node: ast.AST, point: Point) -> Value:

@@ -7,7 +7,7 @@ from typing import Final
 
 from tfnanlint.scopes import Binding, Joined, Loop, Scope, unrefined
 
-_OF_ANOTHER: Final = frozenset(("enumerate", "zip", "reversed", "sorted", "list", "tuple"))  # they give as many elements as they are given
+OF_ANOTHER: Final = frozenset(("enumerate", "zip", "reversed", "sorted", "list", "tuple"))  # they give as many elements as they are given
 
 
 State = dict[str, "Binding | None"]  # what names are, of those that differ from what they were before
@@ -71,7 +71,7 @@ def runs(iterable: ast.expr) -> bool:
         return isinstance(iterable.value, str) and bool(iterable.value)
     if not isinstance(iterable, ast.Call) or not isinstance(iterable.func, ast.Name) or not iterable.args or isinstance(iterable.args[0], ast.Starred):
         return False
-    if iterable.func.id in _OF_ANOTHER:
+    if iterable.func.id in OF_ANOTHER:
         return all([runs(one) for one in (iterable.args if iterable.func.id == "zip" else iterable.args[:1])])
     ends = [one.value for one in iterable.args if isinstance(one, ast.Constant) and type(one.value) is int]
     return iterable.func.id == "range" and len(ends) == len(iterable.args) and (len(ends) < 3 or ends[2] != 0) and len(range(*ends[:3])) > 0

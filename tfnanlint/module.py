@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING, Any, Callable, Final
 
 from tfnanlint.calls import ClassObject, Function
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 
 _REPLACING: Final = frozenset(("setter", "deleter"))  # the methods of a property that are not what its name gives
+_SETTER: Final = re.compile(r"@(\w+)\.setter\b")
 _DEFINITIONS: Final = frozenset((ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
 
 
@@ -106,6 +108,7 @@ class Module:
         self.project = project
         self.name = name
         self.binding_rows, self.nonlocal_rows, shared = source.scoping
+        self.setters: frozenset[str] = frozenset(_SETTER.findall(source.text)) if ".setter" in source.text else frozenset()  # by name
         self.stars: list[tuple[str, int]] = []
         self.functions: dict[ast.AST, Function] = {}
         self.classes: dict[ast.AST, ClassObject] = {}
@@ -156,8 +159,9 @@ class Module:
         """The function defined by `node` at `point`; the first one is the one that is judged."""
         owner = self.classes.get(point.scope.node) if point.scope.of_class else None
         function = Function(node, point, self, owner)
-        if owner is not None and point.scope is owner.scope and _REPLACING.isdisjoint(function.decorators):
-            owner.methods[node.name] = function
+        if owner is not None and point.scope is owner.scope:
+            replacing = next((name for name in function.decorators if name in _REPLACING), "")
+            owner.methods[f"{node.name}.{replacing}" if replacing else node.name] = function
         self.functions.setdefault(node, function)
         return function
 

@@ -172,6 +172,17 @@ def _written_pairs(node: ast.expr) -> bool:
         isinstance(one, (ast.Tuple, ast.List)) and len(one.elts) == 2 and not any(isinstance(part, ast.Starred) for part in one.elts) for one in node.elts)
 
 
+NOUGHT: Final = "0"
+
+
+def default_text(node: ast.AST | None) -> str:
+    """What is written as a default, as a note keeps it: a text, NOUGHT for the number 0, "" for all else."""
+    written = node.value if isinstance(node, ast.Constant) else None
+    if isinstance(written, str):
+        return written
+    return NOUGHT if isinstance(written, (int, float)) and type(written) is not bool and written == 0 else ""
+
+
 def display(node: ast.AST | None) -> ast.Dict | None:
     """A dict as it is written, `{"eps": 1e-6, **more}`, and as such `dict(eps=1e-6, **more)`, `dict(more, eps=1e-6)` and
     `OrderedDict([("eps", 1e-6)])`, too: one node for all walks of the call. None for anything else."""

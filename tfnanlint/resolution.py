@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tfnanlint.conditions import leaf, path_of
 from tfnanlint.names import ROOTS, canonical, is_tensorflow
-from tfnanlint.nodes import ATTRIBUTE, NAME
+from tfnanlint.nodes import ATTRIBUTE, NAME, NOUGHT
 from tfnanlint.ops import Op, namespaces
 from tfnanlint.ops.python import limit
 from tfnanlint.scopes import UNASKED, Assigned, Binding, Imported, Joined, Point, Refined, Scope, unrefined
@@ -233,27 +233,38 @@ class Resolution(Subexpressions):
 
     def configured(self, value: Value, name: str, owner: ast.expr, point: Point) -> Value:
         """A setting read from an object of which nothing is known: what the project itself sets it to, where those are numbers
-        that are not negative and not only 0."""
+        that are not negative. Where it is only 0, that is noted: it is what an epsilon may be."""
         project = point.module.project
         if value.known or value.kind != "unknown" or value.obj is not None or project is None or self.abroad and not self.drafting:
             return value
         if not _holds_settings(owner, point):
             return value
+        path, epsilon = point.module.source.path, says_epsilon(name)
+        found = project.settings(path, name) if epsilon or not self.drafting else ()
+        if epsilon and found and not any(found):  # also in a draft, which must doubt what may be 0
+            return value.but(zero=value.zero, origin=Note(f"'{name}'", owner, point.module.source, default=NOUGHT), token=value.token)
         if self.drafting:
-            self.unset.add((point.module.source.path, name))
+            self.unset.add((path, name))
             return value
-        found = project.settings(point.module.source.path, name)
         if not found or min(found) < 0 or max(found) <= 0:
             return value
         note = Note(f"'{name}' is taken for what the project sets it to", owner, point.module.source)
         return Value(min(found), max(found), kind="number", origin=note, token=value.token)
 
     def supposed(self, value: Value, name: str, node: ast.expr, point: Point) -> Value:
-        """A number of which only the name is known, when that says epsilon: small and positive."""
+        """A number of which only the name is known, when that says epsilon: small and positive, unless 0 is written as its default."""
         if value.known or value.kind != "unknown" and value.kind != "number" or not says_epsilon(name):
             return value
+        if isinstance(value.origin, Note) and value.origin.default == NOUGHT:
+            note = Note(f"'{name}' is taken for a small number by its name, or for its default", node, point.module.source)
+            return Value(0.0, SMALL[1], kind=value.kind, dtype=value.dtype, origin=note, token=value.token)
         note = Note(f"'{name}' is taken for a small positive number by its name", node, point.module.source)
         return Value(*SMALL, kind=value.kind, dtype=value.dtype, origin=note, token=value.token)
+
+    @staticmethod
+    def is_supposed(value: Value) -> bool:
+        """Whether a value is what `supposed` takes an epsilon for, of which only the name is known."""
+        return (value.lo, value.hi) == SMALL and isinstance(value.origin, Note)
 
     @staticmethod
     def settable(value: Value) -> bool:

@@ -437,6 +437,24 @@ class Loop(Binding):
             self._assumed = None
 
 
+class Ended(Loop):
+    """A name after a loop over `iterable` that binds it in every round: what a round left, where it is known that there is one."""
+
+    __slots__ = ("loop", "iterable", "point")
+
+    def __init__(self, loop: Loop, iterable: ast.expr, point: Point):
+        super().__init__(loop.entry)
+        self.rounds = loop.rounds
+        self.loop = loop
+        self.iterable = iterable
+        self.point = point
+
+    def compute(self, interpreter: Interpreter) -> Value:
+        if interpreter.has_rounds(self.iterable, self.point):
+            return interpreter.joined(heard(self.rounds, interpreter))
+        return self.loop.value(interpreter)
+
+
 class Shared(Binding):
     """A global that functions assign, too: what any assignment in its file may have left."""
 

@@ -18,7 +18,7 @@ _LINES = tuple((re.compile(end), re.compile(rb"[ \t]*" + line + rb"[ \t]*=[ \t]*
 _ADDED, _DEFINED = (re.compile(maker + rb"\(\s*[\"'](\w+)[\"']\s*,\s*(?:default[ \t]*=)?([^,)\n]+)")
                     for maker in (b"add_hparam", b"DEFINE_(?:float|integer)"))
 _ARGUMENT = re.compile(rb"add_argument\(\s*[\"']([^()]*)\bdefault[ \t]*=[ \t]*([^,)\n]+)")
-_OPTION = re.compile(rb"--(\w+)[\"']")
+_OPTION = re.compile(rb"--([\w-]+)[\"']")
 # And the keywords of the calls that make an object of settings.
 _MAKERS = tuple(re.compile(maker + rb"(?<!\w" + maker + rb")\(") for maker in (b"HParams", b"ConfigDict", b"dict"))
 _KEYWORD = re.compile(rb"\b(\w+)[ \t]*=[ \t]*(?=([^,)\n=]+))")
@@ -47,7 +47,7 @@ def _set(data: bytes) -> Iterator[tuple[bytes, bytes]]:
     yield from _DEFINED.findall(data)
     if b"add_argument(" in data:
         for match in _ARGUMENT.finditer(data):
-            yield from ((name, match[2]) for name in _OPTION.findall(match[1]))
+            yield from ((name.replace(b"-", b"_"), match[2]) for name in _OPTION.findall(match[1]))
     for maker in _MAKERS:
         for call in maker.finditer(data):
             yield from _KEYWORD.findall(data, call.end(), _closed(data, call.end()))

@@ -89,6 +89,7 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 _LINE_FEED = re.compile("\n")
 # What stands behind an attribute that is assigned, by itself (`a.x = 1`, `a.x += 1`) or with others (`a.x, b.y = 1, 2`).
 _ASSIGNED = re.compile(r"\s*(?:(?:[-+*/%@&|^]|//|\*\*)?=(?!=)|,[^()\n=]*=(?!=))")
+_OWNER = re.compile(r"[A-Za-z_][\w.]*$")
 _OF_SELF = re.compile(r"\bself\.")
 
 
@@ -234,6 +235,16 @@ class Source:
         """Whether the attribute that stands at a place is assigned there, and not one of `self`."""
         return (place > 0 and self.text[place - 1] == "." and _ASSIGNED.match(self.text, place + len(attribute)) is not None
                 and _OF_SELF.match(self.text, max(place - len("self."), 0)) is None)
+
+    def owners_assigned(self, attribute: str) -> list[tuple[str, int]]:
+        """Of what the text may assign an attribute, as it is named there, and in which row."""
+        found = []
+        for place in self.places_of(attribute) if self.assigns_outside(attribute) else ():
+            row = bisect.bisect_right(self.line_starts, place)
+            owner = _OWNER.search(self.text, self.line_starts[row - 1], place - 1) if self._assigned_at(place, attribute) else None
+            if owner is not None:
+                found.append((owner[0], row))
+        return found
 
     def rows_naming(self, name: str) -> list[int]:
         """1-based rows in which a name stands, ascending; maybe some with a name that it is part of."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tfnanlint.calls import Function, Handed, Instance
 from tfnanlint.conditions import leaf
-from tfnanlint.following import Following
+from tfnanlint.lengths import Lengths
 from tfnanlint.nodes import nodes_in
 from tfnanlint.ops import transfer as t
 from tfnanlint.ops.arrays import as_tensor
@@ -60,7 +60,7 @@ class Change(Binding):
         return t.add(before, given) if self.sign == "+" else t.subtract(before, given)
 
 
-class State(Following):
+class State(Lengths):
     """The part of the interpreter that knows what is kept from one step to the next."""
 
     def kept(self, node: ast.Call, point: Point) -> Value | None:

@@ -8,17 +8,18 @@ from __future__ import annotations
 import ast
 from typing import Any, Callable, Final
 
-from tfnanlint.aliases import (CHANGING, Bindings, Copies, Filled, Held, InPlace, Lent, Mutated, attribute_set, connected, copied, copy, copy_items,
+from tfnanlint.aliases import (CHANGING, Bindings, Copies, Filled, Held, InPlace, Lent, Mutated, SetThrough, attribute_set, connected, copied, copy, copy_items,
                                extends, fillable, lent, objects, output, place_of, popped, shared, viewed, whole, written_key)
 from tfnanlint.attributes import assigned_attributes
 from tfnanlint.branching import Branching
 from tfnanlint.calls import Function
 from tfnanlint.conditions import ASSERTIONS, leaf, path_of, root_of, says_training
 from tfnanlint.loops import Fork, LoopFrame, runs
+from tfnanlint.matching import captured, condition, says_number
 from tfnanlint.nodes import ATTRIBUTE, CALL, CONSTANT, LAMBDA, NAME, SEQUENCES, STARRED, SUBSCRIPT, caught, declared, loaded, nodes_in, recorded, repeated
 from tfnanlint.outcomes import outcome
 from tfnanlint.rows import within
-from tfnanlint.scopes import (Assigned, Binding, Element, Fixed, Imported, Iterated, Joined, Loop, Point, Raised, Refined, Scope, Stored, unrefined)
+from tfnanlint.scopes import (Assigned, Binding, Element, Ended, Fixed, Imported, Iterated, Joined, Loop, Point, Raised, Refined, Scope, Stored, unrefined)
 from tfnanlint.values import Value
 
 # What gives an object that has a name already, and what may give a part or another form of one.
@@ -131,22 +132,38 @@ class Walk(Branching):
 
     def match_(self, node: Any) -> bool:
         self.note(node.subject)
-        subject = Assigned(node.subject, self.scope.here())
-
-        fork = self._fork()
+        start = self.scope.here()
+        subject, fork = Assigned(node.subject, start), self._fork()
+        failed: list[ast.expr] = []
         for one in node.cases:
+            test = condition(one.pattern, node.subject)
+            decided = outcome(test, start) if test is not None else None
+            if decided is False:
+                continue
             self._another(fork)
-            self._branched(fork, self._case(one, subject))
-        if not any([getattr(c.pattern, "pattern", 0) is None and c.guard is None for c in node.cases]):
-            self._reached(fork, {})
+            self._refuted(failed)
+            self._branched(fork, self._case(one, subject, test))
+            if decided and one.guard is None:
+                return self._joined(fork)
+            if test is not None and one.guard is None and says_number(one.pattern):
+                failed.append(test)
+        self._another(fork)
+        self._refuted(failed)
+        self._branched(fork, True)
         return self._joined(fork)
 
-    def _case(self, node: Any, subject: Assigned) -> bool:
-        for inner in nodes_in(node.pattern):
-            name = getattr(inner, "name", None) or getattr(inner, "rest", None)
-            if isinstance(name, str):
-                whole = inner is node.pattern and getattr(inner, "pattern", None) is None
-                self.bind(name, subject if whole else Fixed(Value(kind="unknown")))
+    def _refuted(self, tests: list[ast.expr]) -> None:
+        for test in tests:
+            self.assume(test, False)
+
+    def _case(self, node: Any, subject: Assigned, test: ast.expr | None) -> bool:
+        if test is not None:
+            self.assume(test, True)
+        for name, binding in captured(node.pattern, subject):
+            self.bind(name, binding)
+        if node.guard is not None:
+            self.note(node.guard)
+            self.assume(node.guard, True)
         return self.block(node.body)
 
     # Loops
@@ -171,8 +188,8 @@ class Walk(Branching):
         """Whether a path begins with the name of a module: `tf.reshape(x, ...)` is no method of an array."""
         return isinstance(unrefined(self.scope.here().lookup(root_of(path))), Imported)
 
-    def _leave(self, frame: LoopFrame, live: bool, surely: bool = False) -> None:
-        """The end of a loop, which `surely` has at least one round."""
+    def _leave(self, frame: LoopFrame, live: bool, over: Assigned | None = None) -> None:
+        """The end of a loop, which may be `over` what surely has an element."""
         self.loops.pop()
         if live:
             frame.capture(self.scope)
@@ -180,8 +197,12 @@ class Walk(Branching):
             before = self.scope.at(path, frame.begun)
             if isinstance(self.scope.at(path), Refined) and unrefined(self.scope.at(path)) is unrefined(before):
                 self.bind(path, before)  # the body, and what was tested in it, may be passed over
+        surely = over is not None and runs(over.node)
         for path, loop in frame.names.items():
-            self.bind(path, Joined(loop.rounds) if surely and loop.rounds and path not in frame.kept else loop)
+            if over is None or not loop.rounds or path in frame.kept:
+                self.bind(path, loop)
+            else:
+                self.bind(path, Joined(loop.rounds) if surely else Ended(loop, over.node, over.point))
 
     def _after(self, frame: LoopFrame, fork: Fork, ended: bool) -> bool:
         """What follows a loop: its end, with the `else` branch, which may be `ended`, or one of its breaks."""
@@ -194,13 +215,14 @@ class Walk(Branching):
 
     def for_(self, node: Any) -> bool:
         self.note(node.iter)
-        given: Binding = Iterated(Assigned(node.iter, self.scope.here()))
+        whole = Assigned(node.iter, self.scope.here())
+        given: Binding = Iterated(whole)
         items = copy_items(self.copies, node.target, node.iter)
         frame = self._enter(node)
         if not items.isdisjoint(node.bound.changed):  # an earlier round may have changed an array that a later one takes
             given = Joined([given, Iterated(Assigned(repeated(node), self.scope.here()))])
         self.target(node.target, given)
-        self._leave(frame, self.block(node.body), runs(node.iter))
+        self._leave(frame, self.block(node.body), whole)
         return self._after(frame, self._fork(), self.block(node.orelse))
 
     def while_(self, node: ast.While) -> bool:
@@ -459,6 +481,8 @@ class Walk(Branching):
             if whole is not None and (under := self._held(whole)) is not None:  # `row = table[i]; row[j] = x`
                 self._change(whole, lambda held: Stored(held, None, binding), under)
         path = f"{owner}.{node.attr}" if owner and kind is ATTRIBUTE else path_of(node)
+        if isinstance(node, ast.Attribute) and node.attr in self.scope.module.setters:
+            binding = SetThrough(node, self.scope.here(), binding)
         if path is not None:
             self.bind(path, binding)
             for alias, surely in aliases:

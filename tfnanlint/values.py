@@ -178,7 +178,7 @@ class Note:
 
     With an `index` it is one of the results of the op application `parent`. `passed` marks a parameter whose callers are
     in the project, but pass values that could not be followed; `outer` one that Keras fills; `computed` what a call gives
-    that was not followed. `default` is the text that a parameter of which nothing is known has by default, `parameter` its name.
+    that was not followed. `default` is the text that a parameter of which nothing is known has by default, or NOUGHT, `parameter` its name.
     """
 
     __slots__ = ("text", "node", "source", "parent", "index", "passed", "outer", "computed", "default", "parameter")

@@ -6,7 +6,7 @@ import math
 from typing import Final
 
 from tfnanlint.site import Site
-from tfnanlint.values import FLOATS, INF, MIXED, WHOLE, Value, outward, rounded
+from tfnanlint.values import FLOATS, INF, MIXED, WHOLE, Value, number, outward, rounded
 
 LIBRARIES: Final = frozenset(("np", "tnp", "ops", "method"))
 _PROMOTING: Final = frozenset(("tnp", "ops", "np"))
@@ -118,3 +118,13 @@ def beside_size(value: Value, size: Value) -> Value:
     """An array, or a number of NumPy's, that meets what tf.shape or tf.size gives."""
     met = size_of_tensor(size) and (value.kind == "array" or number_of_numpy(value))
     return cut_off(value, MIXED) if met and value.dtype not in WHOLE else value
+
+
+def inverted(x: Value) -> Value:
+    """`~x` of a whole number, which is -1 - x, or of what is true or false."""
+    if x.kind == "number" and isinstance(x.const, int):
+        return number(-1 - x.const)
+    signed = x.dtype in WHOLE and not str(x.dtype).startswith("u") or x.kind == "number" and x.dtype is None
+    if x.known and signed and x.kind in ("number", "array", "tensor"):
+        return Value(-1.0 - x.hi, -1.0 - x.lo, dtype=x.dtype, kind=x.kind)
+    return Value(0.0, 1.0, True, dtype="bool", kind="tensor" if x.kind == "tensor" else "number")

@@ -132,6 +132,8 @@ _SOME: Final = "first second third fourth fifth sixth"
 def _sum(site: Site) -> Value:
     """A known list is added up; of anything else the sign is kept."""
     x = site.value("x")
+    if site.given("start") and site.value("start").kind == "sequence":
+        return _one_after_another(site, x)
     if x.kind == "sequence" and isinstance(x.obj, tuple):
         total = site.value("start") if site.given("start") else number(0)
         for item in x.obj:
@@ -140,6 +142,15 @@ def _sum(site: Site) -> Value:
     mixed = isinstance(x.obj, Many) and x.obj.element.kind == "unknown" and (x.nan or x.inf)  # integers may be made of NaN
     return Value(0.0 if x.lo >= 0 and not mixed else -INF, 0.0 if x.hi <= 0 and not mixed else INF, True, nan=x.nan or x.inf, inf=x.inf,
                  dtype=x.dtype, evident=x.evident)
+
+
+def _one_after_another(site: Site, x: Value) -> Value:
+    """`sum(lists, [])`: the elements of all lists in one, in their order."""
+    start = site.value("start").obj
+    if not isinstance(x.obj, tuple) or not isinstance(start, tuple) or not all(isinstance(one.obj, tuple) for one in x.obj):
+        return unknown("sequence")
+    items = [*start, *[item for one in x.obj for item in one.obj]]
+    return t.several(*items) if items and len(items) <= _SHORT else unknown("sequence")
 
 
 def _extreme(fold: Callable[[Value, Value], Value]) -> Callable[[Site], Value]:
@@ -152,8 +163,8 @@ def _extreme(fold: Callable[[Value, Value], Value]) -> Callable[[Site], Value]:
         if len(items) == 1:
             whole = items[0]
             if whole.kind != "sequence" or not isinstance(whole.obj, tuple) or not whole.obj:
-                return _element(whole)
-            items = [*whole.obj, *given_of(site, "default")]
+                return join([_element(whole), *given_of(site, "default")])
+            items = [*whole.obj]  # the default is for none of them
         result = items[0]
         for item in items[1:]:
             result = fold(result, item)
@@ -211,7 +222,7 @@ op("builtins.range", "", "start limit delta", lambda site: counted(site).but(kin
 op("builtins.list", "builtins.tuple builtins.sorted builtins.reversed builtins.set builtins.iter builtins.frozenset",
    "x key reverse", lambda site: _collected(site), passes="x", untested=PYTHON)
 op("builtins.enumerate", "", "x start",
-   lambda site: _pairs(site, [Value(0.0, INF, kind="number", dtype="int32"), site.value("x")]), untested=PYTHON)
+   lambda site: _pairs(site, [_counted_from(site), site.value("x")]), untested=PYTHON)
 op("builtins.zip", "itertools.product", _SOME, lambda site: _pairs(site, given_of(site, _SOME)), untested=PYTHON)
 op("builtins.map", "", "function x others", lambda site: _mapped(site), main="function", untested=PYTHON, pure=False)
 op("builtins.next", "", "x default", lambda site: _element(site.value("x")), untested=PYTHON, pure=False)
@@ -277,6 +288,12 @@ def _mapped(site: Site) -> Value:
     if isinstance(whole, Many):
         return Value(kind="sequence", obj=Many(site.apply(site.value("function"), whole.element)))
     return unknown("sequence")
+
+
+def _counted_from(site: Site) -> Value:
+    """The numbers that `enumerate` counts: from 0, if nothing else is said."""
+    start = site.value("start").lo if site.given("start") else 0.0
+    return Value(start, INF, kind="number", dtype="int32")
 
 
 def _pairs(site: Site, columns: list[Value]) -> Value:

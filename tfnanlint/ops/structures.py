@@ -9,7 +9,7 @@ from tfnanlint.ops import op
 from tfnanlint.ops.arrays import each_passed
 from tfnanlint.ops.promotion import handed_on
 from tfnanlint.site import Site
-from tfnanlint.values import INF, NOTHING, NUMERIC_KINDS, Many, Value, number, renewed, unknown
+from tfnanlint.values import INF, NOTHING, NUMERIC_KINDS, Many, Note, Value, number, renewed, unknown
 
 _STRUCTURES: Final = "takes lists and dicts; fixtures/flow/structures.py"
 _DEPTH: Final = 4  # of lists in lists
@@ -81,6 +81,17 @@ def _leaves(value: Value, depth: int) -> list[Value] | None:
     return None if None in parts else [one for part in parts for one in part or ()]
 
 
+def _batch(site: Site) -> Value:
+    """What Keras hands to `train_step`, as inputs, labels and weights; of those that are left out, None."""
+    given = site.value("data")
+    if isinstance(given.obj, tuple):
+        return Value(kind="sequence", obj=(*given.obj, number(None), number(None))[:3])
+    if given.kind in NUMERIC_KINDS and given.kind != "unknown":
+        return Value(kind="sequence", obj=(given, number(None), number(None)))
+    origin = given.origin if isinstance(given.origin, Note) else None
+    return Value(kind="sequence", obj=(unknown(origin=origin), unknown(origin=origin), unknown(origin=origin)))
+
+
 def _reduced(site: Site) -> Value:
     """A function of all elements of a list, from the left."""
     whole = site.value("x").obj
@@ -101,6 +112,7 @@ op("tf.nest.map_structure", "tf.contrib.framework.nest.map_structure keras.tree.
 op("tf.nest.flatten", "tf.contrib.framework.nest.flatten keras.tree.flatten tree.flatten", "x expand_composites", _flattened, untested=_STRUCTURES)
 op("tf.nest.assert_same_structure", "keras.tree.assert_same_structure tree.assert_same_structure", "x y check_types expand_composites",
    lambda site: number(None), untested=_STRUCTURES, pure=False)
+op("keras.utils.unpack_x_y_sample_weight", "", "data", _batch, main="data", untested=_STRUCTURES)
 op("tf.TensorArray", "", "dtype size dynamic_size clear_after_read tensor_array_name handle flow infer_shape element_shape colocate_with_first_write_call name",
    lambda site: Value(INF, -INF, False, kind="sequence", obj=Many(NOTHING)), untested=_STRUCTURES, pure=False)
 op("dataclasses.field", "", "default default_factory init repr hash compare metadata kw_only",

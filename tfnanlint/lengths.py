@@ -1,0 +1,51 @@
+"""Lengths: which loops surely have a round, by what the lists are that they go over."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any, Final
+
+from tfnanlint.calls import Handed, Instance
+from tfnanlint.conditions import path_of, root_of
+from tfnanlint.following import Following
+from tfnanlint.loops import OF_ANOTHER, runs
+from tfnanlint.scopes import Assigned, Binding, Point, unrefined
+
+_DEPTH: Final = 6  # names between a loop and the list that is written
+
+
+class Lengths(Following):
+    """The part of the interpreter that knows of lists that they are not empty."""
+
+    def has_rounds(self, iterable: Any, point: Point, depth: int = _DEPTH) -> bool:
+        """Whether a loop over an expression surely has a round: `self.layers`, `enumerate(units)`, `range(self.depth)`."""
+        if runs(iterable):
+            return True
+        if depth == 0:
+            return False
+        if isinstance(iterable, (ast.Name, ast.Attribute)):
+            binding = self._made(iterable, point)
+            return isinstance(binding, Assigned) and self.has_rounds(binding.node, binding.point, depth - 1)
+        if isinstance(iterable, ast.ListComp):
+            one = iterable.generators[0]
+            return len(iterable.generators) == 1 and not one.ifs and self.has_rounds(one.iter, point, depth - 1)
+        called = iterable.func.id if isinstance(iterable, ast.Call) and isinstance(iterable.func, ast.Name) and iterable.args else ""
+        if called in OF_ANOTHER and not any([isinstance(one, ast.Starred) for one in iterable.args]):
+            return all([self.has_rounds(one, point, depth - 1) for one in (iterable.args if called == "zip" else iterable.args[:1])])
+        if called != "range" or len(iterable.args) != 1:
+            return False
+        count = self.evaluate(iterable.args[0], point)
+        return count.kind == "number" and count.dtype is None and count.lo >= 1  # and no size of a tensor, which may be empty
+
+    def _made(self, node: Any, point: Point) -> Binding | None:
+        """The assignment that a name or attribute stands for."""
+        path = path_of(node)
+        binding = unrefined(point.binding(path)) if path is not None else None
+        while isinstance(binding, Handed):
+            binding = unrefined(binding.binding)
+        if binding is not None or not isinstance(node, ast.Attribute):
+            return binding
+        held = self.evaluate(node.value, point).obj
+        if not isinstance(held, Instance) or root_of(path or "") == path:
+            return None
+        return unrefined(self.assigned_to([held.cls] if held.node is not None else [held.cls, *self.heirs(held.cls)], node.attr))
