@@ -226,3 +226,27 @@ def says_training(test: ast.expr) -> bool | None:
         said = says_training(test.operand) if type(test.op) is ast.Not else None
         return None if said is None else not said
     return True if leaf(test) in ("training", "is_training") else None
+
+
+def spelt_out(test: Any, name: str, made: ast.expr) -> Any:
+    """A test with an expression in the place of the name that it has; made once, for what tests say is kept with them."""
+    kept: dict[Any, Any] = test.__dict__.setdefault("spelt_out", {})
+    if (name, made) not in kept:
+        kept[name, made] = _with_expression(test, name, made)
+    return kept[name, made]
+
+
+def _with_expression(test: Any, name: str, made: ast.expr) -> Any:
+    kind = type(test)
+    if kind is ast.Name and test.id == name:
+        return made
+    if kind is ast.Compare:
+        left, *others = [_with_expression(one, name, made) for one in (test.left, *test.comparators)]
+        return ast.copy_location(ast.Compare(left, test.ops, others), test)
+    if kind is ast.UnaryOp:
+        return ast.copy_location(ast.UnaryOp(test.op, _with_expression(test.operand, name, made)), test)
+    if kind is ast.BoolOp:
+        return ast.copy_location(ast.BoolOp(test.op, [_with_expression(one, name, made) for one in test.values]), test)
+    if kind is ast.Call:
+        return ast.copy_location(ast.Call(test.func, [_with_expression(one, name, made) for one in test.args], test.keywords), test)
+    return test

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from tfnanlint.conditions import EXTREMES, inverse_of, leaf, parts_that_hold, root_of, spoken_of
+from tfnanlint.conditions import EXTREMES, inverse_of, leaf, parts_that_hold, root_of, spelt_out, spoken_of
 from tfnanlint.history import History
 from tfnanlint.names import canonical
 from tfnanlint.nodes import NAME
@@ -555,33 +555,9 @@ def _by_extreme(name: str, test: ast.expr, truth: bool, point: Point) -> list[tu
         return []
     if made.point.scope is not point.scope or made.point.over is not None:
         return []
-    written = _spelt_out(test, name, made.node)
+    written = spelt_out(test, name, made.node)
     return [(node, path, written, point) for path, node in spoken_of(written, truth)
             if path != name and unrefined(made.point.binding(path)) is unrefined(point.binding(path))]
-
-
-def _spelt_out(test: Any, name: str, made: ast.expr) -> Any:
-    """A test with an expression in the place of the name that it has; made once, for what tests say is kept with them."""
-    kept: dict[Any, Any] = test.__dict__.setdefault("spelt_out", {})
-    if (name, made) not in kept:
-        kept[name, made] = _with_expression(test, name, made)
-    return kept[name, made]
-
-
-def _with_expression(test: Any, name: str, made: ast.expr) -> Any:
-    kind = type(test)
-    if kind is ast.Name and test.id == name:
-        return made
-    if kind is ast.Compare:
-        left, *others = [_with_expression(one, name, made) for one in (test.left, *test.comparators)]
-        return ast.copy_location(ast.Compare(left, test.ops, others), test)
-    if kind is ast.UnaryOp:
-        return ast.copy_location(ast.UnaryOp(test.op, _with_expression(test.operand, name, made)), test)
-    if kind is ast.BoolOp:
-        return ast.copy_location(ast.BoolOp(test.op, [_with_expression(one, name, made) for one in test.values]), test)
-    if kind is ast.Call:
-        return ast.copy_location(ast.Call(test.func, [_with_expression(one, name, made) for one in test.args], test.keywords), test)
-    return test
 
 
 def _tests_of(test: ast.expr, truth: bool, point: Point) -> list[tuple[ast.expr, Point]]:
