@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tfnanlint.aliases import Bindings, parted
 from tfnanlint.attributes import SETTING, Spelled, assigned_attributes, spelled_names
 from tfnanlint.conditions import leaf
-from tfnanlint.decorators import TRANSPARENT, decorator_leaf, hands_on
+from tfnanlint.decorators import TRANSPARENT, decorator_leaf, given_back, hands_on
 from tfnanlint.nodes import CONSTANT, NAME, STARRED, display, nodes_in, statements_in
 from tfnanlint.ops import SYNONYMS, Op
 from tfnanlint.ops.arrays import cast
@@ -91,9 +91,17 @@ class Function:
 
     def _wrapped(self, decorator: ast.expr) -> bool:
         """Whether a decorator of the program hands on what it is called with, and hands back what it gets."""
-        binding = unrefined(self.point.lookup(decorator.id)) if isinstance(decorator, ast.Name) else None
+        made = self._decorating(decorator)
+        return made is not None and hands_on(made)
+
+    def _decorating(self, decorator: ast.expr) -> Any:
+        """The function of the program that is called with this one: `timed` of `@timed`, what `scope` gives of `@scope("name")`."""
+        name = decorator.func if isinstance(decorator, ast.Call) else decorator
+        binding = unrefined(self.point.lookup(name.id)) if isinstance(name, ast.Name) else None
         made = binding._value.obj if isinstance(binding, Fixed) and binding._value is not None else None
-        return isinstance(made, Function) and hands_on(made.node)
+        if not isinstance(made, Function):
+            return None
+        return given_back(made.node) if isinstance(decorator, ast.Call) else made.node
 
     @property
     def registered(self) -> bool:
@@ -102,7 +110,13 @@ class Function:
 
     @property
     def is_property(self) -> bool:
-        return "property" in self.decorators or "cached_property" in self.decorators
+        return bool(self.decorators) and ("property" in self.decorators or "cached_property" in self.decorators or self._made_property)
+
+    @property
+    def _made_property(self) -> bool:
+        """Whether a decorator of the program makes a property of it: `lazy_property`, which keeps what it gave."""
+        inner = [given_back(self._decorating(one)) for one in self.node.decorator_list if isinstance(one, ast.Name)]
+        return any([one is not None and "property" in map(decorator_leaf, one.decorator_list) for one in inner])
 
 
 class ClassObject:

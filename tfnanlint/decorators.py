@@ -34,22 +34,42 @@ def hands_on(decorator: Any) -> bool:
     return known
 
 
+def given_back(function: Any) -> Any:
+    """The one function that is defined in another one, which returns it; None where there are more, or it returns something else."""
+    inner = [one for one in function.body if isinstance(one, ast.FunctionDef)] if isinstance(function, ast.FunctionDef) else []
+    last = function.body[-1] if len(inner) == 1 else None
+    return inner[0] if isinstance(last, ast.Return) and _named(last.value or last, inner[0].name) else None
+
+
 def _hands_on(decorator: Any) -> bool:
-    inner = [one for one in getattr(decorator, "body", ()) if isinstance(one, ast.FunctionDef)] if isinstance(decorator, ast.FunctionDef) else []
-    last = decorator.body[-1] if inner else None
-    if len(inner) != 1 or len(decorator.args.args) != 1 or not isinstance(last, ast.Return) or not _named(last.value or last, inner[0].name):
+    inner = given_back(decorator)
+    if inner is None or len(decorator.args.args) != 1:
         return False
-    spec = inner[0].args
-    if spec.vararg is None or spec.kwarg is None or spec.args or spec.kwonlyargs or not Bindings(inner[0].body).paths.isdisjoint({spec.vararg.arg, spec.kwarg.arg}):
+    spec, given = inner.args, decorator.args.args[0].arg
+    names = [one.arg for one in (*spec.posonlyargs, *spec.args)]
+    more = [one.arg for one in (spec.vararg, spec.kwarg) if one is not None]
+    if spec.kwonlyargs or spec.defaults or len(more) == 1 or not (names or more) or not Bindings(inner.body).paths.isdisjoint([*names, *more]):
         return False
-    passed = [one for one in nodes_in(inner[0]) if isinstance(one, ast.Call) and _named(one.func, decorator.args.args[0].arg)]
-    if len(passed) != 1 or ast.dump(passed[0]) != ast.dump(ast.parse(f"{decorator.args.args[0].arg}(*{spec.vararg.arg}, **{spec.kwarg.arg})", mode="eval").body):
+    passed = [one for one in nodes_in(inner) if isinstance(one, ast.Call) and _named(one.func, given)]
+    handed = ", ".join([*names, *([f"*{more[0]}", f"**{more[1]}"] if more else [])])
+    if len(passed) != 1 or ast.dump(passed[0]) != ast.dump(ast.parse(f"{given}({handed})", mode="eval").body):
         return False
-    kept = {one.targets[0].id for one in statements_in(inner[0]) if isinstance(one, ast.Assign) and one.value is passed[0] and isinstance(one.targets[0], ast.Name)}
-    stored = [one.id for one in nodes_in(inner[0]) if isinstance(one, ast.Name) and not isinstance(one.ctx, ast.Load)]
-    kept = {name for name in kept if stored.count(name) == 1 and name not in Bindings(inner[0].body).changed}
-    given = [one.value for one in statements_in(inner[0]) if isinstance(one, ast.Return)]
-    return bool(given) and all(one is passed[0] or isinstance(one, ast.Name) and one.id in kept for one in given)
+    kept = {one.targets[0].id for one in statements_in(inner) if isinstance(one, ast.Assign) and one.value is passed[0] and isinstance(one.targets[0], ast.Name)}
+    stored = [one.id for one in nodes_in(inner) if isinstance(one, ast.Name) and not isinstance(one.ctx, ast.Load)]
+    kept = {name for name in kept if stored.count(name) == 1 and name not in Bindings(inner.body).changed}
+    returned = [one.value for one in statements_in(inner) if isinstance(one, ast.Return)]
+    cache = _cached(inner, passed[0])
+    return bool(returned) and all([one is passed[0] or isinstance(one, ast.Name) and one.id in kept or one is not None and ast.dump(one) == cache
+                                   for one in returned])
+
+
+def _cached(inner: Any, passed: ast.Call) -> str:
+    """How what a call gave is read again after `setattr(self, name, function(self))`; "" where it is not kept so."""
+    for node in nodes_in(inner):
+        if isinstance(node, ast.Call) and _named(node.func, "setattr") and len(node.args) == 3 and node.args[2] is passed:
+            read = ast.Call(ast.Name("getattr", ast.Load()), node.args[:2], [])
+            return ast.dump(read)
+    return ""
 
 
 def _named(node: ast.AST, name: str) -> bool:

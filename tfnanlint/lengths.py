@@ -17,22 +17,28 @@ _DEPTH: Final = 6  # names between a loop and the list that is written
 class Lengths(Following):
     """The part of the interpreter that knows of lists that they are not empty."""
 
-    def has_rounds(self, iterable: Any, point: Point, depth: int = _DEPTH) -> bool:
+    def has_rounds(self, iterable: ast.expr, point: Point) -> bool:
         """Whether a loop over an expression surely has a round: `self.layers`, `enumerate(units)`, `range(self.depth)`."""
+        spent = self.steps
+        found = self._has_rounds(iterable, point, _DEPTH)
+        self.steps = spent  # a question of its own: who asks it must not run out of steps for it
+        return found
+
+    def _has_rounds(self, iterable: Any, point: Point, depth: int) -> bool:
         if runs(iterable):
             return True
         if depth == 0:
             return False
         if isinstance(iterable, (ast.Name, ast.Attribute)):
             binding = self._made(iterable, point)
-            return isinstance(binding, Assigned) and self.has_rounds(binding.node, binding.point, depth - 1)
+            return isinstance(binding, Assigned) and self._has_rounds(binding.node, binding.point, depth - 1)
         if isinstance(iterable, ast.ListComp):
             one = iterable.generators[0]
-            return len(iterable.generators) == 1 and not one.ifs and self.has_rounds(one.iter, point, depth - 1)
+            return len(iterable.generators) == 1 and not one.ifs and self._has_rounds(one.iter, point, depth - 1)
         called = iterable.func.id if isinstance(iterable, ast.Call) and isinstance(iterable.func, ast.Name) and iterable.args else ""
         if called in OF_ANOTHER and not any([isinstance(one, ast.Starred) for one in iterable.args]):
-            return all([self.has_rounds(one, point, depth - 1) for one in (iterable.args if called == "zip" else iterable.args[:1])])
-        if called != "range" or len(iterable.args) != 1:
+            return all([self._has_rounds(one, point, depth - 1) for one in (iterable.args if called == "zip" else iterable.args[:1])])
+        if called != "range" or len(iterable.args) != 1 or not isinstance(iterable.args[0], (ast.Name, ast.Attribute)):
             return False
         count = self.evaluate(iterable.args[0], point)
         return count.kind == "number" and count.dtype is None and count.lo >= 1  # and no size of a tensor, which may be empty
