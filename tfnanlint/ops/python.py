@@ -164,11 +164,11 @@ def _extreme(fold: Callable[[Value, Value], Value]) -> Callable[[Site], Value]:
             whole = items[0]
             if whole.kind != "sequence" or not isinstance(whole.obj, tuple) or not whole.obj:
                 return join([_element(whole), *given_of(site, "default")])
-            items = [*whole.obj]  # the default is for none of them
+            items = [*whole.obj]
         result = items[0]
         for item in items[1:]:
             result = fold(result, item)
-        return result
+        return join([result, *given_of(site, "default")])  # which is no element: it is what an empty list gives
 
     return give
 
