@@ -76,8 +76,7 @@ class Assertions:
             return False
         if _summed(site.value(param)) in held:
             return True
-        known = site.value(param).known  # then a check of what has the same name elsewhere in the file is no check of this
-        mine = self._asserted(lineage[0]) if lineage else {name for name in self._asserted(self._tree) if len(name) >= _TELLING and not known}
+        mine = self._asserted(lineage[0]) if lineage else {name for name in self._asserted(self._tree) if len(name) >= _TELLING and not _known(name, site)}
         if lineage:
             checks = [one for one in self._tree.body if isinstance(one, _FUNCTIONS) and self._asserted(one)] if self._in_file else []
             called = {leaf(call.func) for one in lineage for call in nodes_in(one) if type(call) is CALL} if checks else set()
@@ -186,6 +185,12 @@ def _calls(node: ast.AST) -> Iterator[tuple[ast.Call, list[ast.For]]]:
         elif isinstance(node, ast.For):
             loops = [*loops, node]
         stack += [(part, loops) for part in parts_of(node)]
+
+
+def _known(name: str, site: Site) -> bool:
+    """Whether a range is known of what has a name where a site stands: a check elsewhere in the file of what is called so is no check of this."""
+    binding = site.point.lookup(name) if site.point is not None and name.isidentifier() else None
+    return binding is not None and binding.value(site.interpreter).known
 
 
 def _leaves_no_zero(call: ast.Call) -> bool:

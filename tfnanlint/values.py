@@ -568,7 +568,7 @@ def related(value: Value, relation: str, bound: Value) -> Value:
     """`value` where `value relation bound` holds; with "?" also where one of them is NaN, with "??" where any other element is."""
     if relation.endswith("?"):
         found = value if value.nan and relation.endswith("??") else related(value, relation[:-1], bound)
-        if found is not value and (bound.nan or bound.kind in ("tensor", "array") and not (bound.exact and bound.is_number)):
+        if found is not value and (bound.nan or bound.kind in ("tensor", "array") and not bound.exact):
             return value  # a comparison with NaN says nothing, and what is computed of unknown values may be NaN without being said so
         return found.but(nan=True, zero=found.zero, token=found.token) if value.nan and found is not value else found
     if relation == "finite":
