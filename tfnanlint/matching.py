@@ -15,7 +15,7 @@ def condition(pattern: Any, subject: ast.expr) -> ast.expr | None:
     """The test of a subject that a pattern is: `kind == "relu"`; None where no expression says it."""
     kept: dict[str, Any] = pattern.__dict__  # one test for all walks of the statement
     if "condition" not in kept:
-        test = _condition(pattern, subject)
+        test: ast.expr | None = _condition(pattern, subject)
         kept["condition"] = test if test is None else ast.fix_missing_locations(ast.copy_location(test, pattern))
     found: ast.expr | None = kept["condition"]
     return found
