@@ -7,6 +7,7 @@ import gc
 
 import pytest
 
+from tfnanlint import ops
 from tfnanlint.checking import Checking, check_source
 from tfnanlint.config import Configuration, Layer
 from tfnanlint.dev import repository
@@ -160,3 +161,21 @@ def test_what_another_file_hands_over_counts_at_divisions_roots_and_norms(tmp_pa
     (tmp_path / "lib.py").write_text(EDGES)
     (tmp_path / "main.py").write_text(USER.format(handed))
     assert [one.code for one in check_source(Source(str(tmp_path / "lib.py"), EDGES), repository.policy(load())).findings] == codes
+
+
+@pytest.mark.parametrize("under, codes", [("tf.tanh(x) + 1e-8", ["TFN405"]), ("tf.maximum(x, 0.0)", ["TFN405"]), ("tf.clip_by_value(tf.nn.softmax(x), 0.0, 1.0)", ["TFN405"]),
+                                          ("tf.keras.layers.Dense(3)(x) + 1e-8", [])])
+def test_a_guard_that_lets_0_through_is_shown(under, codes):
+    """At default settings; what is added to any number is doubted."""
+    text = f"import tensorflow as tf\n\n\ndef loss(x):\n    return tf.reduce_mean(tf.math.log({under}))\n"
+    default = Configuration(Layer(), (), True).for_directory("/").policy("", load())
+    assert [one.code for one in check_source(Source("a.py", text), default).findings] == codes
+
+
+FAR_OUT = ("not", "different", "infinite where", "finite but", "NaN under", "NaN where the branch", "NaN where all elements are -Inf")
+
+
+def test_every_row_says_whether_it_has_an_edge():
+    """`Op.edges` is read from the beginning of these texts: one that begins in a new way would lose its second look without a word."""
+    texts = {text for row in ops.ROWS for text in (*row.needs.values(), row.gradient) if text}
+    assert not [text for text in texts if not text.startswith((*ops.RANGES, *ops.AT_A_POINT)) and not text.startswith(FAR_OUT)]

@@ -20,8 +20,8 @@ from tfnanlint.values import Value
 # Parameters that have these names take no numbers that a result is made of, whatever the op.
 SETTINGS: Final = frozenset("name dtype axis axes shape keepdims perm seed equation depth".split())
 # How the texts of `needs` and `gradient` begin that speak of single numbers, not of what is far out.
-_RANGES = ("positive", "nonnegative", "nonzero", "above", "inside")
-_AT_A_POINT = ("NaN at", "infinite at", "infinite near", "NaN where all elements are equal", "NaN where all elements are 0")
+RANGES = ("positive", "nonnegative", "nonzero", "above", "inside")
+AT_A_POINT = ("NaN at", "infinite at", "infinite near", "NaN where all elements are equal", "NaN where all elements are 0")
 # The ops that give the same numbers in another dtype.
 CASTS = ("tf.cast", "tf.saturate_cast", "tf.to_float", "tf.to_double", "tf.to_int32", "tf.to_int64", "K.cast_to_floatx")
 
@@ -110,8 +110,8 @@ def op(name: str, aliases: str = "", params: str = "x name", gives: Callable[[Si
 
 
 def _edges(info: dict[str, Any]) -> tuple[str, ...]:
-    ranged = tuple(param for param, word in info.get("needs", {}).items() if word.startswith(_RANGES))
-    return ranged or ((info["main"],) if info["main"] and info.get("gradient", "").startswith(_AT_A_POINT) else ())
+    ranged = tuple(param for param, word in info.get("needs", {}).items() if word.startswith(RANGES))
+    return ranged or ((info["main"],) if info["main"] and info.get("gradient", "").startswith(AT_A_POINT) else ())
 
 
 FAMILIES = ("arithmetic", "elementwise", "signals", "comparison", "reductions", "products", "nn", "arrays", "control", "random", "linalg", "losses",
