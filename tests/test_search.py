@@ -100,14 +100,13 @@ def test_every_call_of_a_name_is_found_by_it(folder):
     """The rows are those that a search for the name and a parenthesis finds, whichever of both is asked."""
     for path in sorted((repository.ROOT / folder).rglob("*.py")):
         source = Source.from_bytes(str(path), path.read_bytes())
-        rows = called(source.text, source.line_starts)
         for node in nodes_in(source.tree):
             if isinstance(node, ast.Call) and isinstance(node.func, (ast.Name, ast.Attribute)):
                 name = node.func.id if isinstance(node.func, ast.Name) else node.func.attr
                 row, end = source.position(source.span(node.func).end)
                 if source.line_text(row)[end - 1:end] == "(":
-                    assert row in rows[name] and row in source.rows_with(f"{name}("), f"{path}:{row}"
-        assert all(found == sorted(set(found)) for found in rows.values()), path
+                    assert row in source.rows_calling([name]) and row in source.rows_with(f"{name}("), f"{path}:{row}"
+        assert all(places == sorted(set(places), reverse=True) for places in called(source.text).values()), path
 
 
 @pytest.mark.parametrize("line, names", [

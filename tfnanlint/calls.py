@@ -183,8 +183,7 @@ class ClassObject:
     def sets_by_name(self, attribute: str) -> bool:
         """Whether a method may set an attribute under a name that is computed: `setattr(self, name, value)`."""
         if self._spelled is None:
-            text = self.module.source.text
-            methods = self.methods.values() if any([sign in text for sign in SETTING]) else ()
+            methods = self.methods.values() if self.module.source.holds(SETTING) else ()
             self._spelled = [one for method in methods for one in spelled_names(method.node)]
         return any([attribute.startswith(name) if open_end else attribute == name for name, open_end in self._spelled])
 

@@ -128,7 +128,7 @@ def check_source(source: Source, policy: Policy, narrowed: Narrowing = _whole, t
             if not any(finding.code == notices.INTERNAL.code for finding in found):
                 flags = tuple(finding in repaired for finding in checking.checked.findings)
                 told(Account(replace(checking.checked, findings=found), flags, checking.facts or {}))
-        return replace(kept, findings=tuple(repaired[finding] for finding in kept.findings))
+        return replace(kept, findings=tuple(repaired[finding] for finding in kept.findings)) if repaired else kept
 
 
 class Checking:
@@ -163,7 +163,7 @@ class Checking:
             here = {(one.code, one.span) for one in self._analysis.findings}
             self.found = self._analysis.findings + [one for one in elsewhere if (one.code, one.span) not in here]
             self.found.sort(key=lambda finding: (finding.span, finding.code))
-            self.checked = replace(_filtered(self.found, source, policy), cut_short=self._analysis.cut_short)
+            self.checked = _filtered(self.found, source, policy, self._analysis.cut_short)
 
     def __enter__(self) -> Checking:
         return self
@@ -182,7 +182,7 @@ class Checking:
             self._analysis = None
 
 
-def _filtered(found: list[Finding], source: Source, policy: Policy) -> Checked:
+def _filtered(found: list[Finding], source: Source, policy: Policy, cut_short: bool) -> Checked:
     """What is left of the findings of all rules, with what is wrong with comments and cells."""
     found = _most_specific(found, policy)
     outcome = suppress.apply(found, source, policy) if policy.comments else suppress.Outcome(found, [], [])
@@ -190,7 +190,7 @@ def _filtered(found: list[Finding], source: Source, policy: Policy) -> Checked:
     shown += [_unparsable(source, fault) for fault in source.faults]
     shown.sort(key=lambda finding: (finding.span, finding.code))
     unsure = sum(map(policy.withholds, outcome.kept))
-    return Checked(source, tuple(shown), len(outcome.hidden), policy.unsafe_fixes, unsure=unsure)
+    return Checked(source, tuple(shown), len(outcome.hidden), policy.unsafe_fixes, unsure=unsure, cut_short=cut_short)
 
 
 def _most_specific(found: list[Finding], policy: Policy) -> list[Finding]:

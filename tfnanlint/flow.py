@@ -265,7 +265,10 @@ class File:
         if not isinstance(origin, Note) or not origin.parameter:
             return False
         called = self.module.source.path, getattr(origin.node, "name", "")
-        return called in self.interpreter.overlooked and 0 < len(self.project.importing(*called)) <= _FEW_IMPORTERS
+        if called not in self.interpreter.overlooked or called[1].startswith("__"):
+            return False
+        callers = self.project.importing(*called)
+        return 0 < len(callers) <= _FEW_IMPORTERS and not all(map(holds_tests, callers))
 
     def unknown(self, node: ast.expr, point: Point) -> Unknown | None:
         """What is not known where an op is applied; None for what is no application, or where something is known of all."""

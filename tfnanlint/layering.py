@@ -16,9 +16,11 @@ from tfnanlint.values import Choice, Value
 if TYPE_CHECKING:
     from tfnanlint.expressions import Interpreter
     from tfnanlint.module import Module
+    from tfnanlint.source import Source
 
-_TRAINS = re.compile(r"(?<!\bre)\.compile\(|\.fit\(|\.fit_generator\(|\.train_on_batch\(")
-_ROWS = re.compile(r"\b(?:Lambda|Activation)\(|\b(?:recurrent_)?activation=|_regularizer=")
+_TRAINING: Final = (".fit(", ".fit_generator(", ".train_on_batch(")
+_COMPILED: Final = re.compile(r"(?<!\bre)\.compile\(")
+_MADE_WITH: Final = ("Lambda(", "Activation(", "activation=", "_regularizer=")  # on the rows that may give a layer a function
 _FUNCTIONS: Final = {"Lambda": "function", "Activation": "activation"}  # layers that are a function, and the parameter for it
 _PARAMETERS: Final = frozenset("activation recurrent_activation kernel_regularizer bias_regularizer activity_regularizer recurrent_regularizer "
                                "embeddings_regularizer beta_regularizer gamma_regularizer depthwise_regularizer pointwise_regularizer".split())
@@ -29,7 +31,7 @@ _INPUTS: Final = frozenset(("Input", "InputLayer"))
 def layered(module: Module, interpreter: Interpreter) -> frozenset[ast.AST]:
     """The functions that layers of a file apply to what weights have made, or to weights."""
     found: set[ast.AST] = set()
-    for row in module.source.rows(_ROWS) if _TRAINS.search(module.source.text) else ():
+    for row in _rows(module.source) if _trains(module.source) else ():
         for expression, point in module.expressions(row, interpreter):
             nodes = nodes_in(expression)
             for call in nodes:
@@ -38,6 +40,15 @@ def layered(module: Module, interpreter: Interpreter) -> frozenset[ast.AST]:
                         if leaf(call.func) not in _FUNCTIONS or not _of_data(call, nodes, interpreter, point):
                             found.update(_functions(interpreter.ask(given, point)))
     return frozenset(found)
+
+
+def _trains(source: Source) -> bool:
+    """Whether a file trains a model by its methods."""
+    return source.holds(_TRAINING) or ".compile(" in source.text and _COMPILED.search(source.text) is not None
+
+
+def _rows(source: Source) -> list[int]:
+    return sorted({row for piece in _MADE_WITH for row in source.rows_with(piece)})
 
 
 def _given(call: ast.Call) -> list[ast.expr]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from typing import TYPE_CHECKING, Any, Callable, Final
 
 from tfnanlint.calls import ClassObject, Function
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
 
 
 _REPLACING: Final = frozenset(("setter", "deleter"))  # the methods of a property that are not what its name gives
-_SETTER: Final = re.compile(r"@(\w+)\.setter\b")
 _DEFINITIONS: Final = frozenset((ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
 
 
@@ -108,7 +106,7 @@ class Module:
         self.project = project
         self.name = name
         self.binding_rows, self.nonlocal_rows, shared = source.scoping
-        self.setters: frozenset[str] = frozenset(_SETTER.findall(source.text)) if ".setter" in source.text else frozenset()  # by name
+        self.setters: frozenset[str] = source.setters
         self.stars: list[tuple[str, int]] = []
         self.functions: dict[ast.AST, Function] = {}
         self.classes: dict[ast.AST, ClassObject] = {}

@@ -15,6 +15,7 @@ import stat
 from collections import OrderedDict
 from collections.abc import Callable
 from functools import lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 try:
@@ -167,9 +168,10 @@ _WORD = re.compile(rb"\w+")
 
 @lru_cache(maxsize=65536)
 def _callers(top: str, leaf: str, name: str) -> tuple[str, ...]:
-    """Files below a folder that import something named `leaf` and hold `name(`."""
+    """Files below a folder that import something named `leaf` and hold `name(`: not all of them where they are too many, one of them
+    the asking file itself, to be of use."""
     called = f"{name}(".encode()
-    return tuple(path for path, data in _importing(top).get(leaf.encode(), ()) if called in data)
+    return tuple(islice((path for path, data in _importing(top).get(leaf.encode(), ()) if called in data), MAX_IMPORTERS + 2))
 
 
 @lru_cache(maxsize=2)
@@ -375,6 +377,7 @@ class Project:
         self.path = os.path.abspath(path) if path and path != "-" else ""
         self.modules: dict[str, Any] = {}
         self.busy: set[str] = set()
+        self._absolute: dict[str, str] = {}
 
     def close(self) -> None:
         """Give back the memory of every module that was made for this file."""
@@ -419,7 +422,7 @@ class Project:
         """The module an import path leads into, and the rest of the path inside it; (None, "") when outside."""
         if not self.path or not importer:
             return None, ""
-        directory = os.path.dirname(os.path.abspath(importer))
+        directory = os.path.dirname(self._path(importer))
         if level:
             for _ in range(level - 1):
                 directory = os.path.dirname(directory)
@@ -440,7 +443,7 @@ class Project:
 
     def importing(self, importer: str, name: str) -> list[str]:
         """The paths of the modules that are `importers`, if they can be parsed."""
-        path = os.path.abspath(importer)
+        path = self._path(importer)
         stem = os.path.basename(path).removesuffix(".py")
         top, package = self._tree_of(path)
         leaf = package.rsplit(".", 1)[-1] if stem == "__init__" else stem
@@ -451,7 +454,14 @@ class Project:
 
     def settings(self, importer: str, name: str) -> tuple[float, ...]:
         """The numbers that the project around a file sets a setting to; () when it is not known."""
-        return self._ask("settings", self._tree_of(os.path.abspath(importer))[0], name) if self.path else ()
+        return self._ask("settings", self._tree_of(self._path(importer))[0], name) if self.path else ()
+
+    def _path(self, importer: str) -> str:
+        """The absolute path of a file that asks; the same few ask often."""
+        found = self._absolute.get(importer)
+        if found is None:
+            found = self._absolute[importer] = os.path.abspath(importer)
+        return found
 
     def module_or_own(self, path: str) -> Module | None:
         """The module of a file of the project, the linted file's included."""
@@ -460,8 +470,8 @@ class Project:
     def _descend(self, directory: str, dotted: str) -> tuple[Module | None, str]:
         parts = dotted.split(".") if dotted else []
         for count in range(len(parts), -1, -1):
-            base = os.path.join(directory, *parts[:count])
-            for path in ((base + ".py", os.path.join(base, "__init__.py")) if count else (os.path.join(base, "__init__.py"),)):
+            base = os.sep.join((directory.rstrip(os.sep), *parts[:count]))
+            for path in (f"{base}.py", f"{base}{os.sep}__init__.py") if count else (f"{base}{os.sep}__init__.py",):
                 if self._ask("file", path):
                     module = self.module(path)
                     if module is not None:

@@ -176,18 +176,17 @@ def within(rows: list[int], first: int, last: int) -> bool:
     return index < len(rows) and rows[index] <= last
 
 
-def called(text: str, starts: list[int]) -> dict[str, list[int]]:
-    """The rows of every name that stands before a parenthesis, ascending."""
+def called(text: str) -> dict[str, list[int]]:
+    """Where names stand before a parenthesis: the places, descending, of each name, which is read from its end: that is how they are met."""
     found: dict[str, list[int]] = {}
-    length, row = len(text), len(starts)
+    length = len(text)
     for match in _CALLED.finditer(text[::-1]):
-        place = length - match.end()
-        while starts[row - 1] > place:
-            row -= 1
-        known = found.setdefault(match[1], [])
-        if not known or known[-1] != row:
-            known.append(row)
-    return {name[::-1]: known[::-1] for name, known in found.items()}
+        name = match[1]
+        places = found.get(name)
+        if places is None:
+            places = found[name] = []
+        places.append(length - match.end())
+    return found
 
 
 def rows_of(starts: list[int], places: list[int]) -> list[int]:

@@ -85,6 +85,7 @@ _MANY = 150  # searches for names after which an index pays: to make it takes as
 _NAME = re.compile(r"[^\W\d]\w*")
 _WALRUS = re.compile(":=")  # which is searched in half the time that `in` takes: many lines end in its second half
 _GLOBAL = re.compile(r"global [ \t]*\w")
+_SETTER = re.compile(r"@(\w+)\.setter\b")
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _LINE_FEED = re.compile("\n")
 # What stands behind an attribute that is assigned, by itself (`a.x = 1`, `a.x += 1`) or with others (`a.x, b.y = 1, 2`).
@@ -147,7 +148,7 @@ class Source:
         self._ascii = text.isascii()
         self._asked = 0
         self._standing: dict[tuple[str, ...], bool] = {}
-        self._assigned: dict[str, bool] = {}
+        self._assigned: dict[str, list[int]] = {}
 
     @classmethod
     def from_bytes(cls, path: str, data: bytes) -> Source:
@@ -196,8 +197,14 @@ class Source:
     @cached_property
     def scoping(self) -> tuple[list[int], list[int], list[int]]:
         """The rows of the text with `:=` or `.pop(`, with `nonlocal` and with `global`, ascending: every module made of it asks."""
-        inside = sorted({*self.rows(_WALRUS), *self.rows_with(".pop(")})
+        walruses = self.rows(_WALRUS) if _WALRUS.search(self.text) else []  # most files are spared the table of lines, too
+        inside = sorted({*walruses, *self.rows_with(".pop(")})
         return inside, self.rows_with("nonlocal"), self.rows(_GLOBAL) if "global " in self.text else []
+
+    @cached_property
+    def setters(self) -> frozenset[str]:
+        """The names of properties that can be assigned."""
+        return frozenset(_SETTER.findall(self.text)) if ".setter" in self.text else frozenset()
 
     @property
     def written(self) -> str:
@@ -225,25 +232,32 @@ class Source:
         return rows.holding(self.text, self.line_starts, words, place) if place >= 0 else []
 
     def assigns_outside(self, attribute: str) -> bool:
-        """Whether the text may assign an attribute of something that is not `self` (`scale.eps = 0.0`): searched once, for all classes
-        that have one of that name."""
-        if attribute not in self._assigned:
-            self._assigned[attribute] = any(self._assigned_at(place, attribute) for place in self.places_of(attribute))
-        return self._assigned[attribute]
-
-    def _assigned_at(self, place: int, attribute: str) -> bool:
-        """Whether the attribute that stands at a place is assigned there, and not one of `self`."""
-        return (place > 0 and self.text[place - 1] == "." and _ASSIGNED.match(self.text, place + len(attribute)) is not None
-                and _OF_SELF.match(self.text, max(place - len("self."), 0)) is None)
+        """Whether the text may assign an attribute of something that is not `self` (`scale.eps = 0.0`)."""
+        return bool(self._assignments(attribute))
 
     def owners_assigned(self, attribute: str) -> list[tuple[str, int]]:
         """Of what the text may assign an attribute, as it is named there, and in which row."""
         found = []
-        for place in self.places_of(attribute) if self.assigns_outside(attribute) else ():
-            row = bisect.bisect_right(self.line_starts, place)
-            owner = _OWNER.search(self.text, self.line_starts[row - 1], place - 1) if self._assigned_at(place, attribute) else None
+        for dot in self._assignments(attribute):
+            row = bisect.bisect_right(self.line_starts, dot)
+            owner = _OWNER.search(self.text, self.line_starts[row - 1], dot)
             if owner is not None:
                 found.append((owner[0], row))
+        return found
+
+    def _assignments(self, attribute: str) -> list[int]:
+        """The dots before an attribute where the text may assign it, but for those of `self`: searched once, for all classes that have one
+        of that name."""
+        found = self._assigned.get(attribute)
+        if found is None:
+            found = self._assigned[attribute] = []
+            text, sought = self.text, f".{attribute}"
+            dot = text.find(sought)
+            while dot >= 0:
+                end = dot + len(sought)
+                if _ASSIGNED.match(text, end) is not None and _OF_SELF.match(text, max(dot - len("self"), 0)) is None:
+                    found.append(dot)
+                dot = text.find(sought, end)
         return found
 
     def rows_naming(self, name: str) -> list[int]:
@@ -263,7 +277,7 @@ class Source:
 
     def rows_calling(self, names: Iterable[str]) -> list[int]:
         """1-based rows in which one of some names stands before a parenthesis, ascending."""
-        return sorted({row for name in names for row in self._calls.get(name, ())})
+        return sorted({row for name in names for row in rows.rows_of(self.line_starts, self._calls.get(name[::-1], [])[::-1])})
 
     @cached_property
     def _names(self) -> dict[str, list[int]]:
@@ -278,8 +292,8 @@ class Source:
 
     @cached_property
     def _calls(self) -> dict[str, list[int]]:
-        """The rows of every name that stands before a parenthesis."""
-        return rows.called(self.text, self.line_starts)
+        """The places of every name that stands before a parenthesis, as `rows.called` gives them."""
+        return rows.called(self.text)
 
     def line_text(self, row: int) -> str:
         """What is written on 1-based line `row`, without its line end."""
