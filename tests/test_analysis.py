@@ -163,6 +163,19 @@ def test_what_another_file_hands_over_counts_at_divisions_roots_and_norms(tmp_pa
     assert [one.code for one in check_source(Source(str(tmp_path / "lib.py"), EDGES), repository.policy(load())).findings] == codes
 
 
+@pytest.mark.parametrize("caller, judgements", [("main.py", 2), ("test_main.py", 1)])
+def test_calls_of_tests_alone_are_no_reason_to_judge_a_division_again(tmp_path, monkeypatch, caller, judgements):
+    """They hand over numbers that are written for them."""
+    made = []
+    begin = File.__init__
+    monkeypatch.setattr(File, "__init__", lambda self, *given: (made.append(self), begin(self, *given))[1])
+    lib = "import tensorflow as tf\n\n\ndef shares(w):\n    return w / tf.reduce_sum(w, -1, keepdims=True)\n"
+    (tmp_path / "lib.py").write_text(lib)
+    (tmp_path / caller).write_text("import tensorflow as tf\nfrom lib import shares\n\nprint(shares(tf.nn.relu(tf.random.normal([3]))))\n")
+    found = check_source(Source(str(tmp_path / "lib.py"), lib), repository.policy(load())).findings
+    assert len(made) == judgements and [one.code for one in found] == ["TFN102"] * (judgements - 1)
+
+
 @pytest.mark.parametrize("under, codes", [("tf.tanh(x) + 1e-8", ["TFN405"]), ("tf.maximum(x, 0.0)", ["TFN405"]), ("tf.clip_by_value(tf.nn.softmax(x), 0.0, 1.0)", ["TFN405"]),
                                           ("tf.keras.layers.Dense(3)(x) + 1e-8", [])])
 def test_a_guard_that_lets_0_through_is_shown(under, codes):

@@ -15,7 +15,6 @@ import stat
 from collections import OrderedDict
 from collections.abc import Callable
 from functools import lru_cache
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 try:
@@ -168,10 +167,16 @@ _WORD = re.compile(rb"\w+")
 
 @lru_cache(maxsize=65536)
 def _callers(top: str, leaf: str, name: str) -> tuple[str, ...]:
-    """Files below a folder that import something named `leaf` and hold `name(`: not all of them where they are too many, one of them
-    the asking file itself, to be of use."""
+    """Files below a folder that import something named `leaf` and hold `name(`: not all where they are too many to be of use, with the
+    asking file among them or not."""
     called = f"{name}(".encode()
-    return tuple(islice((path for path, data in _importing(top).get(leaf.encode(), ()) if called in data), MAX_IMPORTERS + 2))
+    found: list[str] = []
+    for path, data in _importing(top).get(leaf.encode(), ()):
+        if called in data:
+            found.append(path)
+            if len(found) > MAX_IMPORTERS + 1:
+                break
+    return tuple(found)
 
 
 @lru_cache(maxsize=2)
