@@ -121,9 +121,11 @@ class Callers(Resolution):
         aims = [self._aim(option) for option in options]
         if len(self.reads) == mark:  # many functions may have one name, and all ask
             self.aims[call] = frozenset(aim.node for aim, _ in aims if aim is not None)
-        for aim, leading in aims:
+        for option, (aim, leading) in zip(options, aims):
             if aim is not None and aim.node is function.node:
                 positional, keywords, complete = calls.arguments(call, point)
+                if isinstance(option.obj, Bound):
+                    keywords = {**option.obj.keywords, **keywords}
                 return calls.bind_parameters(function, leading + positional, keywords, hidden=not complete)
         return None
 

@@ -17,6 +17,7 @@ from tfnanlint.nodes import ATTRIBUTE, CALL, default_text, nodes_in
 from tfnanlint.ops import Op
 from tfnanlint.ops.python import limit
 from tfnanlint.ops.transfer import several
+from tfnanlint.routes import called_elsewhere
 from tfnanlint.scopes import COMPUTING, Assigned, Binding, Fixed, Joined, Loop, Parameter, Point, Refined, Scope, Shared, adds, heard, unrefined
 from tfnanlint.site import Site
 from tfnanlint.statements import Walk
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
     from tfnanlint.module import Module
     from tfnanlint.source import Source
 
-# Methods that a base class calls with values of its own.
-HOOKS: Final = frozenset("call __call__ build train_step test_step predict_step compute_loss forward".split())
 # Methods of an optimizer that Keras calls with a gradient and a variable.
 _UPDATES: Final = frozenset("_resource_apply_dense _resource_apply_sparse _resource_apply_sparse_duplicate_indices _apply_dense "
                             "_apply_sparse update_step".split())
@@ -234,13 +233,24 @@ class Following(Compiled):
         received = self.received(function, parameter.name)
         if received is not None:
             return received
-        name = local_name(function) if function.name == "<lambda>" else function.name
-        if not name or name.startswith("__") and name != "__init__" or _called_elsewhere(function):
-            return None
-        handed = self._calls_of(function) if name == function.name else self.handed_to(function, name)
-        if not handed or len(handed) > MAX_CALLERS or self.escapes(function, name):
+        handed = self._handed(function)
+        if not handed or len(handed) > MAX_CALLERS:
             return None
         return self.joined(heard([_handed_over(bound, parameter) for bound in handed], self))
+
+    def _handed(self, function: Function) -> list[dict[str, Binding]]:
+        """What all calls of a function hand over, by parameter; [] where some may not be seen."""
+        if isinstance(function.node, ast.Lambda):
+            name = local_name(function)
+            found = self.handed_to(function, name) if name else []
+            return found if found and not self.escapes(function, name) else self.handed_on(function) or []
+        if function.name.startswith("__") and function.name != "__init__" or called_elsewhere(function):
+            return []
+        found = self._calls_of(function)
+        if found and not self.escapes(function):
+            return found
+        more = self.handed_on(function)
+        return found + more if more is not None else []
 
     def _tried(self, parameter: Parameter) -> Value | None:
         """What the decorators of a test hand to a parameter: `@parameterized.parameters((1, 2), (3, 4))`."""
@@ -296,38 +306,6 @@ class Following(Compiled):
             return True
         # a call of a method of the base may be one of what overrides it
         return target.owner is not None and function.owner is not None and target.owner in self.lineage(function.owner)
-
-    def escapes(self, function: Function, name: str = "") -> bool:
-        """Whether a function is called by somebody else too: by Keras, by a decorator, by whoever it is handed to."""
-        if _called_elsewhere(function):
-            return True
-        module, name = function.module, name or function.name  # once for all functions of that name: there may be one in each of many classes
-        return function.node in self.once(self.escaping, (module, name), (), self._escaping, module, name)
-
-    def _escaping(self, module: Module, name: str) -> set[ast.AST]:
-        """The functions of a name that a file uses as values."""
-        handed: set[ast.AST] = set()
-        spent, self.steps = self.steps, 0  # a question of its own: whoever asks it first must not run out of steps for it
-        for row in module.source.rows_naming(name):
-            if _only_called(name, row, module.source):
-                continue
-            computed = module.computed(row)
-            if computed is not None and not any([_uses(name, one) for one in computed]):
-                continue
-            for expression, point in module.expressions(row, self):
-                handed |= self._handed_on(name, expression, point)
-        self.steps = spent
-        return handed
-
-    def _handed_on(self, name: str, expression: ast.AST, point: Point) -> set[ast.AST]:
-        """The functions of a name that an expression uses as values."""
-        found = set()
-        for node in _uses(name, expression):
-            value = self.evaluate(node, point)
-            for option in value.obj.options if isinstance(value.obj, Choice) else (value,):
-                target = option.obj.function if isinstance(option.obj, Bound) else option.obj
-                found |= {target.node} if isinstance(target, Function) else set()
-        return found
 
     def member(self, owner: Value, attr: str) -> Value | None:
         """`owner.attr` for instances, classes and tensors; None when nothing is known of it."""
@@ -544,29 +522,6 @@ class Following(Compiled):
         return names
 
 
-def _only_called(name: str, row: int, source: Source) -> bool:
-    """Whether a parenthesis stands behind a name wherever a row holds it, so that no value is used there, as the text tells."""
-    text, starts = source.text, source.line_starts
-    end = starts[row] if row < len(starts) else len(text)
-    place = text.find(name, starts[row - 1], end)
-    while place >= 0:
-        place += len(name)
-        if not text.startswith("(", place):
-            return False
-        place = text.find(name, place, end)
-    return True
-
-
-def _uses(name: str, expression: ast.AST) -> list[ast.expr]:
-    """Where an expression uses what ends in a name as a value, and does not call it."""
-    nodes: list[Any] = nodes_in(expression)
-    found = [node for node in nodes if leaf(node) == name]
-    if not found:
-        return found
-    called = {id(node.func) for node in nodes if type(node) is CALL}
-    return [node for node in found if id(node) not in called]
-
-
 def _reads_itself(binding: Binding, attr: str) -> bool:
     """Whether an assignment reads the attribute it assigns (`self.count += 1`)."""
     return not isinstance(binding, Assigned) or any([type(inner) is ATTRIBUTE and inner.attr == attr for inner in nodes_in(binding.node)])
@@ -590,8 +545,3 @@ def _public(function: Function) -> bool:
     """Whether code outside of the project may call a function or make an object of its class."""
     name = function.owner.name if function.owner is not None and function.name == "__init__" else function.name
     return not name.startswith("_")
-
-
-def _called_elsewhere(function: Function) -> bool:
-    """Whether its decorators or its name say that somebody calls it whom nobody sees: asked before its callers are looked for."""
-    return not function.transparent or function.registered or function.owner is not None and function.name in HOOKS

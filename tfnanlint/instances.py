@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Final
 
 from tfnanlint import calls
 from tfnanlint.attributes import stored_as_given
-from tfnanlint.callers import Callers
 from tfnanlint.calls import ClassObject, Function, Handed, Instance, Recast
 from tfnanlint.conditions import leaf
 from tfnanlint.nodes import nodes_in
+from tfnanlint.routes import Routes
 from tfnanlint.scopes import Assigned, Binding, Fixed, Point, Scope
 from tfnanlint.values import NUMERIC_KINDS, Value, unknown
 
@@ -42,7 +42,7 @@ class Reads:
             self.settled.setdefault(cls, {})[number] = read[1:]
 
 
-class Instances(Callers):
+class Instances(Routes):
     """The part of the interpreter that goes from a class to the calls of its instances, and to the calls that made them."""
 
     def constructed(self, instance: Instance, attr: str) -> Binding | None:
