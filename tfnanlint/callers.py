@@ -123,7 +123,7 @@ class Callers(Resolution):
             self.aims[call] = frozenset(aim.node for aim, _ in aims if aim is not None)
         for option, (aim, leading) in zip(options, aims):
             if aim is not None and aim.node is function.node:
-                positional, keywords, complete = calls.arguments(call, point)
+                positional, keywords, complete = self.arguments(call, point)
                 if isinstance(option.obj, Bound):
                     keywords = {**option.obj.keywords, **keywords}
                 return calls.bind_parameters(function, leading + positional, keywords, hidden=not complete)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from tfnanlint import calls
 from tfnanlint.attributes import replaced
@@ -13,7 +13,7 @@ from tfnanlint.compiled import Compiled
 from tfnanlint.conditions import leaf
 from tfnanlint.fields import FieldNames, Fields
 from tfnanlint.names import canonical, is_tensorflow
-from tfnanlint.nodes import ATTRIBUTE, CALL, default_text, nodes_in
+from tfnanlint.nodes import ATTRIBUTE, default_text, nodes_in
 from tfnanlint.ops import Op
 from tfnanlint.ops.python import limit
 from tfnanlint.ops.transfer import several
@@ -25,7 +25,6 @@ from tfnanlint.values import INF, NUMERIC_KINDS, Choice, Namespace, Note, Value,
 
 if TYPE_CHECKING:
     from tfnanlint.module import Module
-    from tfnanlint.source import Source
 
 # Methods of an optimizer that Keras calls with a gradient and a variable.
 _UPDATES: Final = frozenset("_resource_apply_dense _resource_apply_sparse _resource_apply_sparse_duplicate_indices _apply_dense "
@@ -160,7 +159,7 @@ class Following(Compiled):
                 default = defaults.get(name)
                 scope.bind(name, Parameter(function, name, Assigned(default, function.point) if default is not None else None))
             if spec.vararg:
-                scope.bind(spec.vararg.arg, Fixed(Value(kind="sequence")))
+                scope.bind(spec.vararg.arg, Parameter(function, spec.vararg.arg, Fixed(Value(kind="sequence"))))
             if spec.kwarg:
                 scope.bind(spec.kwarg.arg, Keywords(function))
             Walk(scope).block(function.node.body)
@@ -198,8 +197,8 @@ class Following(Compiled):
             if annotated is not None:
                 return annotated
             default = parameter.default.value(self) if parameter.default is not None else None
-            if default is not None and default.kind == "instance":  # `config=Config()`: what its fields hold by default
-                return default
+            if default is not None and (default.kind == "instance" or parameter.rest):
+                return default  # `config=Config()`: what its fields hold by default; `*rest`
             if default is not None and default.is_number and default.lo > 0:
                 return Value(default.lo, default.hi, default.zero, kind="number", const=default.const,
                              origin=Note(f"default of parameter '{parameter.name}'", function.node, function.module.source))
@@ -416,7 +415,7 @@ class Following(Compiled):
         made = {leaf(getattr(one, "func", one)) for one in [*cls.node.bases, *cls.node.decorator_list]}
         if made.isdisjoint(_RECORDS):
             return None
-        positional, keywords, complete = calls.arguments(node, point)
+        positional, keywords, complete = self.arguments(node, point)
         return {**dict(zip(cls.fields, positional)), **keywords}.get(attr) if complete else None
 
     def _of_one(self, instance: Instance, attr: str, value: Value) -> Value:

@@ -62,7 +62,7 @@ class Instances(Routes):
         stored = stored_as_given(method.node).get(attr) if method is not None and method.transparent else None
         if method is None or stored is None or self._assigned_again(instance.cls, attr, method, point):
             return None
-        positional, keywords, complete = calls.arguments(node, point)
+        positional, keywords, complete = self.arguments(node, point)
         if not complete:
             return None
         bound = calls.bind_parameters(method, [Fixed(Value(kind="instance", obj=instance)), *positional], keywords)
@@ -102,7 +102,7 @@ class Instances(Routes):
             return None
         found = []
         for call, point in self._instance_calls(function.owner):
-            positional, keywords, complete = calls.arguments(call, point)
+            positional, keywords, complete = self.arguments(call, point)
             if not complete:
                 return None
             instance: list[Binding] = [Fixed(Value(kind="instance", obj=Instance(function.owner)))]

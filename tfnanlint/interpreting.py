@@ -117,6 +117,10 @@ class Interpreting:
     def calls_in(self, expression: ast.AST, name: str, point: Point) -> Iterator[tuple[ast.Call, Point]]:
         raise NotImplementedError
 
+    def arguments(self, call: ast.Call, point: Point) -> tuple[list[Binding], dict[str, Binding], bool]:
+        """Positional and keyword arguments of a call; False when `*args` or `**kwargs` hide some."""
+        raise NotImplementedError
+
     def method(self, cls: ClassObject, name: str) -> Function | None:
         raise NotImplementedError
 

@@ -13,7 +13,7 @@ from tfnanlint import calls
 from tfnanlint.callers import Callers
 from tfnanlint.calls import Bound, ClassObject, Collected, Function, Instance, Starred
 from tfnanlint.conditions import leaf
-from tfnanlint.nodes import ATTRIBUTE, CALL, KEYWORD, LAMBDA, NAME, SEQUENCES, SUBSCRIPT, nodes_in, parts_of
+from tfnanlint.nodes import ATTRIBUTE, CALL, KEYWORD, LAMBDA, SEQUENCES, SUBSCRIPT, nodes_in, parts_of
 from tfnanlint.scopes import Assigned, Binding, Fixed, Iterated, Point
 from tfnanlint.values import NUMERIC_KINDS, Choice, Many, Value, unknown
 
@@ -294,7 +294,7 @@ class Routes(Callers):
     def _received_by(self, course: Course, callee: Value, call: ast.Call, given: ast.AST, point: Point) -> bool:
         """Note the parameter of one callee that gets it, or the field of a dataclass."""
         target = callee.obj
-        positional, keywords, complete = calls.arguments(call, point)
+        positional, keywords, complete = self.arguments(call, point)
         if not complete:
             return False
         leading: list[Binding] = []
@@ -325,7 +325,7 @@ class Routes(Callers):
 
     def _handed_along(self, course: Course) -> list[dict[str, Binding]] | None:
         """What the calls hand over that were found on the way; None where one cannot be read."""
-        found, own = list(course.handed), course.function.name
+        found = list(course.handed)
         for call, point in {**self._calls_by_name(course), **self._calls_without_name(course)}.items():
             bound = self._handed_at(course, call, point)
             if bound is None:
@@ -362,7 +362,7 @@ class Routes(Callers):
             return []
         if course.partial:
             return None
-        positional, keywords, complete = calls.arguments(call, point)
+        positional, keywords, complete = self.arguments(call, point)
         return [calls.bind_parameters(function, self._leading(function) + positional, keywords, hidden=not complete)]
 
 

@@ -484,6 +484,11 @@ class Parameter(Binding):
         self.default = default
         self.stamp = 0  # not 0 while its callers are being asked
 
+    @property
+    def rest(self) -> bool:
+        """Whether it collects what its other parameters leave over: `*args`."""
+        return isinstance(self.default, Fixed)
+
     def compute(self, interpreter: Interpreter) -> Value:
         return interpreter.parameter(self)
 
