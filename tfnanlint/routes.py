@@ -29,6 +29,7 @@ _WHOLE: Final = frozenset((ast.Tuple, ast.List, ast.Set, ast.BoolOp))  # what ma
 _COMPREHENSIONS: Final = frozenset((ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp))
 _TESTING: Final = frozenset((ast.Compare, ast.FormattedValue, ast.UnaryOp))  # nothing of a part is in what they give
 _ASKED: Final = frozenset(("builtins.isinstance", "builtins.callable", "builtins.len", "builtins.print", "builtins.id", "builtins.repr", "builtins.str"))
+_PLAIN: Final = NUMERIC_KINDS - {"unknown"} | {"none", "string"}  # what is no function, even where nothing else is known of it
 _KEEPING: Final = frozenset(("builtins.list", "builtins.dict", "builtins.enumerate", "builtins.zip", "tf.function"))  # rows that give what they are given
 _LOOKING: Final = frozenset(("get", "values", "items", "pop", "copy", "setdefault"))  # methods that give what a list or dict holds
 _CHANGING: Final = frozenset(("append", "insert", "appendleft", "add", "extend", "update", "keys", "clear", "remove", "sort", "index", "count"))
@@ -106,7 +107,8 @@ class Routes(Callers):
         """The functions that an expression may stand for."""
         value = self.evaluate(node, point)
         found: set[ast.AST] = set()
-        for option in value.obj.options if isinstance(value.obj, Choice) else (value,):
+        options = value.obj.options if isinstance(value.obj, Choice) else (value,) if value.obj is not None else self._alternatives(node, point)
+        for option in options:
             target = option.obj.function if isinstance(option.obj, Bound) else option.obj
             found |= {target.node} if isinstance(target, Function) else set()
         return found
@@ -218,7 +220,9 @@ class Routes(Callers):
         value = self.evaluate(use.node, use.point)
         if value.obj is not None:
             return _holds(value.obj, course.function.node)
-        return not own and not value.known and value.kind not in NUMERIC_KINDS | {"none", "string"} or value.kind == "unknown" and not own
+        if own:
+            return any([_holds(one.obj, course.function.node) for one in self._alternatives(use.node, use.point)])
+        return not value.known and value.kind not in _PLAIN
 
     # What becomes of it in an expression
 
