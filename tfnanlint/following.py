@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from tfnanlint import calls
 from tfnanlint.attributes import replaced
@@ -473,15 +473,35 @@ class Following(Compiled):
         return whole if 0 < len(whole.rounds) <= MAX_BINDINGS else None if not whole.rounds else Fixed(unknown())
 
     def shared(self, binding: Shared) -> Loop:
-        """All assignments to a global in its file: a loop, for one may read what another one wrote."""
-        module, whole = binding.scope.module, Loop(None)
-        scopes = [binding.scope, *(module.scope_of_row(row, self) for row in module.source.rows_with("global "))]
-        for scope in dict.fromkeys(scopes):
+        """All assignments to a global in its file, or to a nonlocal in its function: a loop, for one may read what another one wrote."""
+        module, outer, whole = binding.scope.module, binding.scope, Loop(None)
+        if outer is module.scope:
+            scopes = [module.scope_of_row(row, self) for row in module.source.rows_with("global ")]
+        else:
+            scopes = [self._scope_inside(outer, row) for row in module.source.rows_with("nonlocal ")]
+        for scope in dict.fromkeys([outer, *scopes]):
             made = _bindings(scope, binding.path) if scope is not None else []
             whole.rounds += [one for one in made if not isinstance(one, (Shared, Refined))]
         if not 0 < len(whole.rounds) <= MAX_BINDINGS:
             whole.rounds = [Fixed(unknown())]
         return whole
+
+    def _scope_inside(self, outer: Scope, row: int) -> Scope | None:
+        """The scope of the innermost function at a row, of those that a call of an outer one defines; None where there is none."""
+        chain = outer.module.chain(row)
+        scope: Scope | None = outer
+        for node in chain[chain.index(outer.node) + 1:] if outer.node in chain else ():
+            scope = self._defined_in(scope, node) if scope is not None else None
+        return scope
+
+    def _defined_in(self, scope: Scope, node: Any) -> Scope | None:
+        """The scope of a function that stands in another one, of those that this one defines."""
+        entry = scope.history.get(node.name)
+        for binding in entry.bindings() if entry is not None else ():
+            function = binding._value.obj if isinstance(binding, Fixed) and binding._value is not None else None
+            if isinstance(function, Function) and function.node is node:
+                return self.activation(function)
+        return None
 
     def _made_with(self, cls: ClassObject, attr: str) -> list[Binding]:
         """What the calls of a dataclass or named tuple hand to one of its fields."""
