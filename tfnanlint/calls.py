@@ -8,7 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from tfnanlint.aliases import Bindings, parted
-from tfnanlint.attributes import SETTING, Spelled, assigned_attributes, spelled_names
+from tfnanlint.attributes import SETTING, Spelled, assigned_attributes, sets, spelled_names
 from tfnanlint.conditions import leaf
 from tfnanlint.decorators import TRANSPARENT, decorator_leaf, given_back, hands_on
 from tfnanlint.nodes import CONSTANT, NAME, STARRED, display, nodes_in, statements_in
@@ -186,7 +186,7 @@ class ClassObject:
             text = self.module.source.text
             methods = self.methods.values() if any([sign in text for sign in SETTING]) else ()
             self._spelled = [one for method in methods for one in spelled_names(method.node)]
-        return any([attribute.startswith(name) if open_end else attribute == name for name, open_end in self._spelled])
+        return sets(self._spelled, attribute)
 
     def changed_outside(self, attribute: str) -> bool:
         """Whether its file assigns an attribute through the name of the class (`Layer.count += 1`), or through `cls`."""

@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Any, Final
 
 from tfnanlint import calls
-from tfnanlint.attributes import replaced
+from tfnanlint.attributes import keeps_keywords, replaced, sets, spelled_names
 from tfnanlint.calls import Bound, ClassObject, Collected, Function, Instance, Keywords, Parent, Recast
 from tfnanlint.callers import local_name
 from tfnanlint.compiled import Compiled
@@ -466,11 +466,18 @@ class Following(Compiled):
         if whole.rounds:
             lineages = dict.fromkeys([one for cls in classes for one in self.lineage(cls)])
             whole.rounds += [binding for one in lineages for binding in self.assigned_elsewhere(one, attr)]
-            whole.rounds += [Fixed(unknown())] if any([one.sets_by_name(attr) for one in lineages]) else []
+            whole.rounds += [binding for one in lineages if one.sets_by_name(attr) for binding in self._set_by_name(one, attr, whole)]
         whole.rounds = list(dict.fromkeys(whole.rounds))
         if len(whole.rounds) == 1 and not _reads_itself(whole.rounds[0], attr):
             return whole.rounds[0]
         return whole if 0 < len(whole.rounds) <= MAX_BINDINGS else None if not whole.rounds else Fixed(unknown())
+
+    def _set_by_name(self, cls: ClassObject, attr: str, whole: Loop) -> list[Binding]:
+        """What the methods of a class set an attribute to under a name that is computed: what a call names for `**kwargs`, else nothing is known."""
+        setting = [method for method in cls.methods.values() if sets(spelled_names(method.node), attr)]
+        if not all([keeps_keywords(method.node) for method in setting]):
+            return [Fixed(unknown())]
+        return [Parameter(method, attr, whole) for method in setting if attr not in calls.signature_of(method.node.args)[1]]
 
     def shared(self, binding: Shared) -> Loop:
         """All assignments to a global in its file, or to a nonlocal in its function: a loop, for one may read what another one wrote."""
