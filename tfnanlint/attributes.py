@@ -119,6 +119,39 @@ def _spelled(method: Any) -> list[Spelled]:
     return found
 
 
+def sets(spelled: list[Spelled], attribute: str) -> bool:
+    """Whether an attribute is under one of the names that are computed."""
+    return any([attribute.startswith(name) if open_end else attribute == name for name, open_end in spelled])
+
+
+def keeps_keywords(method: Any) -> bool:
+    """Whether all that a method sets under computed names is what its `**kwargs` hold, under their names: `self.__dict__.update(kwargs)`,
+    `for name, value in kwargs.items(): setattr(self, name, value)`."""
+    if method.args.kwarg is None:
+        return False
+    owner, given = method.args.args[0].arg, method.args.kwarg.arg
+    kept = 0
+    for node in nodes_in(method):
+        if isinstance(node, ast.Name) and node.id == given and not isinstance(node.ctx, ast.Load) or isinstance(node, ast.Subscript) and (
+                _named(node.value, given) and not isinstance(node.ctx, ast.Load)):
+            return False
+        if isinstance(node, ast.For) and isinstance(node.target, ast.Tuple) and _pairs_of(node.iter, given):
+            names = [getattr(one, "id", "") for one in node.target.elts]
+            kept += sum([isinstance(one, ast.Call) and _named(one.func, "setattr") and [getattr(arg, "id", "") for arg in one.args] == [owner, *names]
+                         for one in nodes_in(node)])
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "update":
+            if _named(node.func.value, given):
+                return False
+            handed = [*node.args, *[one.value for one in node.keywords if one.arg is None]]
+            kept += _dict_of(node.func.value, owner) and len(handed) == 1 and _named(handed[0], given)
+    return kept == len(spelled_names(method))
+
+
+def _pairs_of(node: ast.expr, name: str) -> bool:
+    """Whether a node is `kwargs.items()`."""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "items" and _named(node.func.value, name)
+
+
 def _dict_of(node: ast.AST, owner: str) -> bool:
     """Whether a node is `self.__dict__` or `vars(self)`."""
     if isinstance(node, ast.Call):

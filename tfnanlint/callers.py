@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from typing import Any, Final, Iterator
 
 from tfnanlint import calls
 from tfnanlint.calls import Bound, ClassObject, Function
 from tfnanlint.nodes import nodes_in
 from tfnanlint.resolution import Resolution
-from tfnanlint.scopes import Assigned, Binding, Fixed, Point
+from tfnanlint.scopes import Assigned, Binding, Fixed, Joined, Point, unrefined
 from tfnanlint.values import Choice, Value, unknown
 
 MAX_ABROAD: Final = 1  # files between a parameter and the callers that are looked for
@@ -117,15 +118,22 @@ class Callers(Resolution):
         mark = len(self.reads)
         callee = self.callee(call.func, point)
         target = callee.obj if callee is not None else None
-        options = target.options if isinstance(target, Choice) else (callee,) if callee is not None else ()
+        options = target.options if isinstance(target, Choice) else (callee,) if callee is not None and target is not None else self._alternatives(call.func, point)
         aims = [self._aim(option) for option in options]
         if len(self.reads) == mark:  # many functions may have one name, and all ask
             self.aims[call] = frozenset(aim.node for aim, _ in aims if aim is not None)
-        for aim, leading in aims:
+        for option, (aim, leading) in zip(options, aims):
             if aim is not None and aim.node is function.node:
-                positional, keywords, complete = calls.arguments(call, point)
+                positional, keywords, complete = self.arguments(call, point)
+                if isinstance(option.obj, Bound):
+                    keywords = {**option.obj.keywords, **keywords}
                 return calls.bind_parameters(function, leading + positional, keywords, hidden=not complete)
         return None
+
+    def _alternatives(self, function: ast.expr, point: Point) -> Sequence[Value]:
+        """What a name stands for in one branch or another, where of one nothing is known: `try: from fast_ops import f`, else `def f(x): ...`."""
+        binding = unrefined(point.lookup(function.id)) if isinstance(function, ast.Name) else None
+        return [one.value(self) for one in binding.bindings] if isinstance(binding, Joined) else ()
 
     def _aim(self, callee: Value) -> tuple[Function | None, list[Binding]]:
         """The function of the program that is run when a value is called, and the arguments that go before those given."""

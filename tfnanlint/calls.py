@@ -8,7 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from tfnanlint.aliases import Bindings, parted
-from tfnanlint.attributes import SETTING, Spelled, assigned_attributes, spelled_names
+from tfnanlint.attributes import SETTING, Spelled, assigned_attributes, sets, spelled_names
 from tfnanlint.conditions import leaf
 from tfnanlint.decorators import TRANSPARENT, decorator_leaf, given_back, hands_on
 from tfnanlint.nodes import CONSTANT, NAME, STARRED, display, nodes_in, statements_in
@@ -185,7 +185,7 @@ class ClassObject:
         if self._spelled is None:
             methods = self.methods.values() if self.module.source.holds(SETTING) else ()
             self._spelled = [one for method in methods for one in spelled_names(method.node)]
-        return any([attribute.startswith(name) if open_end else attribute == name for name, open_end in self._spelled])
+        return sets(self._spelled, attribute)
 
     def changed_outside(self, attribute: str) -> bool:
         """Whether its file assigns an attribute through the name of the class (`Layer.count += 1`), or through `cls`."""
@@ -294,23 +294,28 @@ def hidden(call: ast.Call, point: Point) -> dict[str, Binding] | None:
     found: dict[str, Binding] = {}
     for keyword in call.keywords:
         if keyword.arg is None:
-            items = _collected(keyword.value, point)
+            items = collected(keyword.value, point)
             if items is None:
                 return None
             found |= items
     return found
 
 
-def _collected(node: ast.expr, point: Point) -> dict[str, Binding] | None:
+def stored_in(binding: Binding | None) -> tuple[Binding | None, dict[str, Binding]]:
+    """What made a dict, and what was stored in it under names since."""
+    stored: dict[str, Binding] = {}
+    while isinstance(binding, Stored) and isinstance(binding.key, str):
+        stored.setdefault(binding.key, binding.item)
+        binding = unrefined(binding.base)
+    return binding, stored
+
+
+def collected(node: ast.expr, point: Point) -> dict[str, Binding] | None:
     shown = display(node)
     if shown is not None:
         written: dict[Any, Binding] = {getattr(key, "value", None): Assigned(value, point) for key, value in zip(shown.keys, shown.values)}
         return written if all(isinstance(name, str) for name in written) else None
-    stored: dict[str, Binding] = {}
-    binding = unrefined(point.lookup(node.id)) if isinstance(node, ast.Name) else None
-    while isinstance(binding, Stored) and isinstance(binding.key, str):
-        stored.setdefault(binding.key, binding.item)
-        binding = unrefined(binding.base)
+    binding, stored = stored_in(unrefined(point.lookup(node.id)) if isinstance(node, ast.Name) else None)
     if not isinstance(binding, Handed) or not isinstance(binding.binding, Collected):
         return None
     taken = _taken_out(binding.function.node, node.id)

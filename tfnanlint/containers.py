@@ -4,74 +4,24 @@ from __future__ import annotations
 
 import ast
 import builtins
-import functools
-import re
-from typing import Any, Callable, Final
+from typing import Any, Final
 
 from tfnanlint.aliases import Mutated, popped
+from tfnanlint.arguments import Arguments, written_out
 from tfnanlint.calls import Bound, Collected, Function, Handed, Instance, Keywords, signature_of
 from tfnanlint.conditions import leaf, path_of, root_of
 from tfnanlint.fields import FieldNames, Fields
-from tfnanlint.instances import Instances
-from tfnanlint.nodes import NOUGHT, default_text, display, nodes_in
+from tfnanlint.nodes import NOUGHT, default_text, nodes_in
 from tfnanlint.ops import transfer as t
-from tfnanlint.scopes import Assigned, Binding, Fixed, Joined, Loop, Parameter, Point, Stored, unrefined
+from tfnanlint.scopes import Assigned, Binding, Fixed, Parameter, Point, Stored, unrefined
 from tfnanlint.site import Site, another, element_of
 from tfnanlint.values import INF, LARGEST_AXIS, NO_CONSTANT, Choice, Many, Note, Value, number, unknown
 
 MAX_WRITTEN: Final = 6  # items of a written list that a comprehension is evaluated for one by one
 _LOOKING = ("get", "values", "items", "pop", "copy", "setdefault")
-_ASKING = ("in ", "if ", "not ", "and ", "or ", r"len\(", r"list\(", r"sorted\(")  # what stands before a dict of which something is only asked
 _WRITTEN: Final = frozenset(("write", "scatter", "unstack", "stack", "concat", "read", "gather"))
 MAX_ITEMS: Final = 64  # of a list whose elements are told apart
 MAX_CHOSEN: Final = 24  # items of a dict that are joined where its key is not known
-
-
-def _written_out(node: ast.expr, point: Point) -> bool:
-    """Whether a dict holds what is known of it and nothing else: one that was just made, one that a function was given or got from a
-    call, where its own stores are followed, or one in which its file only looks things up."""
-    text = point.module.source.text
-    if isinstance(node, ast.Attribute):
-        return isinstance(node.value, ast.Name) and node.value.id == "self" and _used_otherwise(f"self.{node.attr}")(text) is None
-    if not isinstance(node, ast.Name):
-        return isinstance(node, (ast.DictComp, ast.Call)) or display(node) is not None
-    local = point.scope.function is not None and node.id in point.scope.history and node.id not in point.scope.shared
-    return all([_whole(made, node.id, local, point) for made in _makers(point.lookup(node.id))])
-
-
-def _makers(binding: Binding | None, depth: int = 8) -> list[Binding | None]:
-    """What made the dict that a binding stands for, before stores, changes and loops that it went through; None for more than can be told."""
-    made = unrefined(binding)
-    while isinstance(made, (Stored, Mutated, Loop)) and depth:
-        made, depth = unrefined(made.entry if isinstance(made, Loop) else made.base), depth - 1
-    if isinstance(made, Joined) and depth:
-        return [one for option in made.bindings for one in _makers(option, depth - 1)]
-    return [made]
-
-
-def _whole(made: Binding | None, name: str, local: bool, point: Point) -> bool:
-    """Whether all that is in a dict is known to the interpreter; `local` says that its name is one of the function that asks."""
-    if isinstance(made, (Parameter, Handed)) or isinstance(made, Assigned) and isinstance(made.node, ast.Call) and display(made.node) is None:
-        return local
-    if not isinstance(made, Assigned) or display(made.node) is None and not isinstance(made.node, ast.DictComp):
-        return False
-    text = point.module.source.text
-    if local and point.scope.function is not None and _used_otherwise(name, True)(text) is None:
-        return name not in point.scope.function.changed_inside
-    return _used_otherwise(name)(text) is None
-
-
-@functools.cache
-def _used_otherwise(name: str, stores: bool = False) -> Callable[[str], Any]:
-    """Looks for a use of a dict that may put something into it, or hands it to somebody who may; with `stores` not for stores, which the
-    interpreter follows where the name is a function's own. `self.heads` stands for any object's."""
-    of_object, name = name.startswith("self."), re.escape(name.removeprefix("self."))
-    owner = rf"(?<=\.{name})" if of_object else rf"(?<!\w{name})"  # behind the name: what begins with letters is found ten times as fast
-    changing = r"(?:\[[^\]\n]*\])*\s*(?:[-+*/|&]*=(?!=)|\.(?:append|extend|insert|update|setdefault|add|pop|popitem|remove|clear|sort|reverse)\b)"
-    reading = rf"=(?!=)|\[[^\]\n]*\](?!{changing})|\.(?:get|copy|keys|items|values)\b" if not stores else r"=(?!=)|\[|\.(?:get|copy|keys|items|values|update|setdefault)\b"
-    held = r"self\." if of_object else ""
-    before = "".join(rf"(?<!\b{word}{held}{name})" for word in _ASKING)
-    return re.compile(rf"{name}{owner}\b{before}(?<!\*\*{held}{name})(?!\s*(?:{reading}))").search
 
 
 def _leaves(change: Mutated | Stored, key: Any) -> bool:
@@ -82,7 +32,7 @@ def _leaves(change: Mutated | Stored, key: Any) -> bool:
     return isinstance(of, ast.Constant) and of.value != key
 
 
-class Containers(Instances):
+class Containers(Arguments):
     """The part of the interpreter that puts values together and takes them apart."""
 
     def sequence(self, node: Any, point: Point) -> Value:
@@ -260,7 +210,7 @@ class Containers(Instances):
         if whole.kind == "dict" and isinstance(whole.obj, dict):
             if key is not None and key in whole.obj:
                 return whole.obj[key]
-            if key is None and 0 < len(whole.obj) <= MAX_CHOSEN and _written_out(node.value, point):  # one of them, or it raises
+            if key is None and 0 < len(whole.obj) <= MAX_CHOSEN and written_out(node.value, point):  # one of them, or it raises
                 return self.joined([*whole.obj.values()])
         elif whole.kind == "dict" and isinstance(whole.obj, Many):
             return another(whole.obj.element)
@@ -314,13 +264,13 @@ class Containers(Instances):
         if whole.kind != "dict" or not isinstance(whole.obj, (dict, Many)):
             return self._of_another(node, whole, point) if len(node.args) == 2 and asked in ("get", "pop") else None
         if not node.args and asked in ("values", "items"):
-            return self._parts(whole.obj, asked == "items") if _written_out(node.func.value, point) else None
+            return self._parts(whole.obj, asked == "items") if written_out(node.func.value, point) else None
         if asked not in ("get", "pop", "setdefault") or not node.args or isinstance(whole.obj, Many):
             return None
         key = self._key(node.args[0], point)
         if key is not None and key in whole.obj:
             return whole.obj[key]
-        if len(whole.obj) > MAX_CHOSEN or not _written_out(node.func.value, point):
+        if len(whole.obj) > MAX_CHOSEN or not written_out(node.func.value, point):
             return None
         instead = self.evaluate(node.args[1], point) if len(node.args) == 2 else number(None)
         return self.joined([*whole.obj.values(), instead]) if key is None else instead

@@ -401,7 +401,7 @@ class Interpreter(State):
             shown = display(node) if row.name == "builtins.dict" else None
             return self.dictionary(shown, point) if shown is not None else self._apply_row(row, name, node, point)
         if name == "functools.partial" and node.args:
-            positional, keywords, _ = calls.arguments(node, point)
+            positional, keywords, _ = self.arguments(node, point)
             return self.partial(positional, keywords)
         if name and not name.startswith("builtins."):
             return unknown()
@@ -427,7 +427,7 @@ class Interpreter(State):
             found = unknown(origin=Note(f"the call '{_short(node.func)}(…)'", node, point.module.source, passed=handed,
                                          computed=True))
             return self.supposed(found, leaf(node.func), node, point)
-        positional, keywords, complete = calls.arguments(node, point)
+        positional, keywords, complete = self.arguments(node, point)
         given = self.apply(callee, positional, keywords, node, point, hidden=not complete)
         return self.supposed(given, leaf(node.func), node, point)
 

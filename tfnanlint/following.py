@@ -6,17 +6,18 @@ import ast
 from typing import TYPE_CHECKING, Any, Final
 
 from tfnanlint import calls
-from tfnanlint.attributes import replaced
+from tfnanlint.attributes import keeps_keywords, replaced, sets, spelled_names
 from tfnanlint.calls import Bound, ClassObject, Collected, Function, Instance, Keywords, Parent, Recast
 from tfnanlint.callers import local_name
 from tfnanlint.compiled import Compiled
 from tfnanlint.conditions import leaf
 from tfnanlint.fields import FieldNames, Fields
 from tfnanlint.names import canonical, is_tensorflow
-from tfnanlint.nodes import ATTRIBUTE, CALL, default_text, nodes_in
+from tfnanlint.nodes import ATTRIBUTE, default_text, nodes_in
 from tfnanlint.ops import Op
 from tfnanlint.ops.python import limit
 from tfnanlint.ops.transfer import several
+from tfnanlint.routes import called_elsewhere
 from tfnanlint.scopes import COMPUTING, Assigned, Binding, Fixed, Joined, Loop, Parameter, Point, Refined, Scope, Shared, adds, heard, unrefined
 from tfnanlint.site import Site
 from tfnanlint.statements import Walk
@@ -24,10 +25,7 @@ from tfnanlint.values import INF, NUMERIC_KINDS, Choice, Namespace, Note, Value,
 
 if TYPE_CHECKING:
     from tfnanlint.module import Module
-    from tfnanlint.source import Source
 
-# Methods that a base class calls with values of its own.
-HOOKS: Final = frozenset("call __call__ build train_step test_step predict_step compute_loss forward".split())
 # Methods of an optimizer that Keras calls with a gradient and a variable.
 _UPDATES: Final = frozenset("_resource_apply_dense _resource_apply_sparse _resource_apply_sparse_duplicate_indices _apply_dense "
                             "_apply_sparse update_step".split())
@@ -161,7 +159,7 @@ class Following(Compiled):
                 default = defaults.get(name)
                 scope.bind(name, Parameter(function, name, Assigned(default, function.point) if default is not None else None))
             if spec.vararg:
-                scope.bind(spec.vararg.arg, Fixed(Value(kind="sequence")))
+                scope.bind(spec.vararg.arg, Parameter(function, spec.vararg.arg, Fixed(Value(kind="sequence"))))
             if spec.kwarg:
                 scope.bind(spec.kwarg.arg, Keywords(function))
             Walk(scope).block(function.node.body)
@@ -199,8 +197,8 @@ class Following(Compiled):
             if annotated is not None:
                 return annotated
             default = parameter.default.value(self) if parameter.default is not None else None
-            if default is not None and default.kind == "instance":  # `config=Config()`: what its fields hold by default
-                return default
+            if default is not None and (default.kind == "instance" or parameter.rest):
+                return default  # `config=Config()`: what its fields hold by default; `*rest`
             if default is not None and default.is_number and default.lo > 0:
                 return Value(default.lo, default.hi, default.zero, kind="number", const=default.const,
                              origin=Note(f"default of parameter '{parameter.name}'", function.node, function.module.source))
@@ -234,13 +232,24 @@ class Following(Compiled):
         received = self.received(function, parameter.name)
         if received is not None:
             return received
-        name = local_name(function) if function.name == "<lambda>" else function.name
-        if not name or name.startswith("__") and name != "__init__" or _called_elsewhere(function):
-            return None
-        handed = self._calls_of(function) if name == function.name else self.handed_to(function, name)
-        if not handed or len(handed) > MAX_CALLERS or self.escapes(function, name):
+        handed = self._handed(function)
+        if not handed or len(handed) > MAX_CALLERS:
             return None
         return self.joined(heard([_handed_over(bound, parameter) for bound in handed], self))
+
+    def _handed(self, function: Function) -> list[dict[str, Binding]]:
+        """What all calls of a function hand over, by parameter; [] where some may not be seen."""
+        if isinstance(function.node, ast.Lambda):
+            name = local_name(function)
+            found = self.handed_to(function, name) if name else []
+            return found if found and not self.escapes(function, name) else self.handed_on(function) or []
+        if function.name.startswith("__") and function.name != "__init__" or called_elsewhere(function):
+            return []
+        found = self._calls_of(function)
+        if found and not self.escapes(function):
+            return found
+        more = self.handed_on(function)
+        return found + more if more is not None else []
 
     def _tried(self, parameter: Parameter) -> Value | None:
         """What the decorators of a test hand to a parameter: `@parameterized.parameters((1, 2), (3, 4))`."""
@@ -296,38 +305,6 @@ class Following(Compiled):
             return True
         # a call of a method of the base may be one of what overrides it
         return target.owner is not None and function.owner is not None and target.owner in self.lineage(function.owner)
-
-    def escapes(self, function: Function, name: str = "") -> bool:
-        """Whether a function is called by somebody else too: by Keras, by a decorator, by whoever it is handed to."""
-        if _called_elsewhere(function):
-            return True
-        module, name = function.module, name or function.name  # once for all functions of that name: there may be one in each of many classes
-        return function.node in self.once(self.escaping, (module, name), (), self._escaping, module, name)
-
-    def _escaping(self, module: Module, name: str) -> set[ast.AST]:
-        """The functions of a name that a file uses as values."""
-        handed: set[ast.AST] = set()
-        spent, self.steps = self.steps, 0  # a question of its own: whoever asks it first must not run out of steps for it
-        for row in module.source.rows_naming(name):
-            if _only_called(name, row, module.source):
-                continue
-            computed = module.computed(row)
-            if computed is not None and not any([_uses(name, one) for one in computed]):
-                continue
-            for expression, point in module.expressions(row, self):
-                handed |= self._handed_on(name, expression, point)
-        self.steps = spent
-        return handed
-
-    def _handed_on(self, name: str, expression: ast.AST, point: Point) -> set[ast.AST]:
-        """The functions of a name that an expression uses as values."""
-        found = set()
-        for node in _uses(name, expression):
-            value = self.evaluate(node, point)
-            for option in value.obj.options if isinstance(value.obj, Choice) else (value,):
-                target = option.obj.function if isinstance(option.obj, Bound) else option.obj
-                found |= {target.node} if isinstance(target, Function) else set()
-        return found
 
     def member(self, owner: Value, attr: str) -> Value | None:
         """`owner.attr` for instances, classes and tensors; None when nothing is known of it."""
@@ -438,7 +415,7 @@ class Following(Compiled):
         made = {leaf(getattr(one, "func", one)) for one in [*cls.node.bases, *cls.node.decorator_list]}
         if made.isdisjoint(_RECORDS):
             return None
-        positional, keywords, complete = calls.arguments(node, point)
+        positional, keywords, complete = self.arguments(node, point)
         return {**dict(zip(cls.fields, positional)), **keywords}.get(attr) if complete else None
 
     def _of_one(self, instance: Instance, attr: str, value: Value) -> Value:
@@ -489,22 +466,49 @@ class Following(Compiled):
         if whole.rounds:
             lineages = dict.fromkeys([one for cls in classes for one in self.lineage(cls)])
             whole.rounds += [binding for one in lineages for binding in self.assigned_elsewhere(one, attr)]
-            whole.rounds += [Fixed(unknown())] if any([one.sets_by_name(attr) for one in lineages]) else []
+            whole.rounds += [binding for one in lineages if one.sets_by_name(attr) for binding in self._set_by_name(one, attr, whole)]
         whole.rounds = list(dict.fromkeys(whole.rounds))
         if len(whole.rounds) == 1 and not _reads_itself(whole.rounds[0], attr):
             return whole.rounds[0]
         return whole if 0 < len(whole.rounds) <= MAX_BINDINGS else None if not whole.rounds else Fixed(unknown())
 
+    def _set_by_name(self, cls: ClassObject, attr: str, whole: Loop) -> list[Binding]:
+        """What the methods of a class set an attribute to under a name that is computed: what a call names for `**kwargs`, else nothing is known."""
+        setting = [method for method in cls.methods.values() if sets(spelled_names(method.node), attr)]
+        if not all([keeps_keywords(method.node) for method in setting]):
+            return [Fixed(unknown())]
+        return [Parameter(method, attr, whole) for method in setting if attr not in calls.signature_of(method.node.args)[1]]
+
     def shared(self, binding: Shared) -> Loop:
-        """All assignments to a global in its file: a loop, for one may read what another one wrote."""
-        module, whole = binding.scope.module, Loop(None)
-        scopes = [binding.scope, *(module.scope_of_row(row, self) for row in module.source.rows_with("global "))]
-        for scope in dict.fromkeys(scopes):
+        """All assignments to a global in its file, or to a nonlocal in its function: a loop, for one may read what another one wrote."""
+        module, outer, whole = binding.scope.module, binding.scope, Loop(None)
+        if outer is module.scope:
+            scopes = [module.scope_of_row(row, self) for row in module.source.rows_with("global ")]
+        else:
+            scopes = [self._scope_inside(outer, row) for row in module.source.rows_with("nonlocal ")]
+        for scope in dict.fromkeys([outer, *scopes]):
             made = _bindings(scope, binding.path) if scope is not None else []
             whole.rounds += [one for one in made if not isinstance(one, (Shared, Refined))]
         if not 0 < len(whole.rounds) <= MAX_BINDINGS:
             whole.rounds = [Fixed(unknown())]
         return whole
+
+    def _scope_inside(self, outer: Scope, row: int) -> Scope | None:
+        """The scope of the innermost function at a row, of those that a call of an outer one defines; None where there is none."""
+        chain = outer.module.chain(row)
+        scope: Scope | None = outer
+        for node in chain[chain.index(outer.node) + 1:] if outer.node in chain else ():
+            scope = self._defined_in(scope, node) if scope is not None else None
+        return scope
+
+    def _defined_in(self, scope: Scope, node: Any) -> Scope | None:
+        """The scope of a function that stands in another one, of those that this one defines."""
+        entry = scope.history.get(node.name)
+        for binding in entry.bindings() if entry is not None else ():
+            function = binding._value.obj if isinstance(binding, Fixed) and binding._value is not None else None
+            if isinstance(function, Function) and function.node is node:
+                return self.activation(function)
+        return None
 
     def _made_with(self, cls: ClassObject, attr: str) -> list[Binding]:
         """What the calls of a dataclass or named tuple hand to one of its fields."""
@@ -544,29 +548,6 @@ class Following(Compiled):
         return names
 
 
-def _only_called(name: str, row: int, source: Source) -> bool:
-    """Whether a parenthesis stands behind a name wherever a row holds it, so that no value is used there, as the text tells."""
-    text, starts = source.text, source.line_starts
-    end = starts[row] if row < len(starts) else len(text)
-    place = text.find(name, starts[row - 1], end)
-    while place >= 0:
-        place += len(name)
-        if not text.startswith("(", place):
-            return False
-        place = text.find(name, place, end)
-    return True
-
-
-def _uses(name: str, expression: ast.AST) -> list[ast.expr]:
-    """Where an expression uses what ends in a name as a value, and does not call it."""
-    nodes: list[Any] = nodes_in(expression)
-    found = [node for node in nodes if leaf(node) == name]
-    if not found:
-        return found
-    called = {id(node.func) for node in nodes if type(node) is CALL}
-    return [node for node in found if id(node) not in called]
-
-
 def _reads_itself(binding: Binding, attr: str) -> bool:
     """Whether an assignment reads the attribute it assigns (`self.count += 1`)."""
     return not isinstance(binding, Assigned) or any([type(inner) is ATTRIBUTE and inner.attr == attr for inner in nodes_in(binding.node)])
@@ -590,8 +571,3 @@ def _public(function: Function) -> bool:
     """Whether code outside of the project may call a function or make an object of its class."""
     name = function.owner.name if function.owner is not None and function.name == "__init__" else function.name
     return not name.startswith("_")
-
-
-def _called_elsewhere(function: Function) -> bool:
-    """Whether its decorators or its name say that somebody calls it whom nobody sees: asked before its callers are looked for."""
-    return not function.transparent or function.registered or function.owner is not None and function.name in HOOKS

@@ -11,12 +11,12 @@ from tfnanlint.calls import Bound, Function
 from tfnanlint.conditions import leaf
 from tfnanlint.endings import CUTS, endings_of, goes_into
 from tfnanlint.findings import Differentiated
-from tfnanlint.following import HOOKS
 from tfnanlint.layering import layered
 from tfnanlint.nodes import nodes_in
 from tfnanlint.ops import SETTINGS
 from tfnanlint.ops.variables import started
 from tfnanlint.rigidity import rigid
+from tfnanlint.routes import HOOKS
 from tfnanlint.scopes import Parameter, Point, Scope
 from tfnanlint.site import Site
 from tfnanlint.source import holds_tests

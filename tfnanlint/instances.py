@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Final
 
 from tfnanlint import calls
 from tfnanlint.attributes import stored_as_given
-from tfnanlint.callers import Callers
 from tfnanlint.calls import ClassObject, Function, Handed, Instance, Recast
 from tfnanlint.conditions import leaf
 from tfnanlint.nodes import nodes_in
+from tfnanlint.routes import Routes
 from tfnanlint.scopes import Assigned, Binding, Fixed, Point, Scope
 from tfnanlint.values import NUMERIC_KINDS, Value, unknown
 
@@ -42,7 +42,7 @@ class Reads:
             self.settled.setdefault(cls, {})[number] = read[1:]
 
 
-class Instances(Callers):
+class Instances(Routes):
     """The part of the interpreter that goes from a class to the calls of its instances, and to the calls that made them."""
 
     def constructed(self, instance: Instance, attr: str) -> Binding | None:
@@ -62,7 +62,7 @@ class Instances(Callers):
         stored = stored_as_given(method.node).get(attr) if method is not None and method.transparent else None
         if method is None or stored is None or self._assigned_again(instance.cls, attr, method, point):
             return None
-        positional, keywords, complete = calls.arguments(node, point)
+        positional, keywords, complete = self.arguments(node, point)
         if not complete:
             return None
         bound = calls.bind_parameters(method, [Fixed(Value(kind="instance", obj=instance)), *positional], keywords)
@@ -102,7 +102,7 @@ class Instances(Callers):
             return None
         found = []
         for call, point in self._instance_calls(function.owner):
-            positional, keywords, complete = calls.arguments(call, point)
+            positional, keywords, complete = self.arguments(call, point)
             if not complete:
                 return None
             instance: list[Binding] = [Fixed(Value(kind="instance", obj=Instance(function.owner)))]

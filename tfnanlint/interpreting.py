@@ -62,7 +62,8 @@ class Interpreting:
         self.importing: dict[Binding, Value] = {}
         self.handed: dict[ast.AST, list[dict[str, Binding]]] = {}
         self.attributes: dict[tuple[ClassObject, str, int], Binding | None] = {}
-        self.escaping: dict[tuple[Any, str], set[ast.AST]] = {}
+        self.escaping: dict[tuple[Any, str, bool], set[ast.AST]] = {}
+        self.courses: dict[ast.AST, list[dict[str, Binding]] | None] = {}
         self.states: dict[Any, Loop | None] = {}
         self.changes: dict[Module, list] = {}
         self.aims: dict[ast.Call, frozenset[ast.AST]] = {}
@@ -86,7 +87,7 @@ class Interpreting:
         for site in self.given:
             site.result = None
         for kept in (self.scopes, self.given, self.reads, self._sites, self._held, self._tentative, self.importing, self.handed, self.attributes,
-                     self.escaping, self.states, self.changes, self.aims, self.lineages, self._policies, self.instance_calls,
+                     self.escaping, self.courses, self.states, self.changes, self.aims, self.lineages, self._policies, self.instance_calls,
                      self.name_reads, self.named_calls, self._compiled, self._members, self._items, self._keywords, self.overlooked, self.unset):
             kept.clear()
 
@@ -114,6 +115,10 @@ class Interpreting:
         raise NotImplementedError
 
     def calls_in(self, expression: ast.AST, name: str, point: Point) -> Iterator[tuple[ast.Call, Point]]:
+        raise NotImplementedError
+
+    def arguments(self, call: ast.Call, point: Point) -> tuple[list[Binding], dict[str, Binding], bool]:
+        """Positional and keyword arguments of a call; False when `*args` or `**kwargs` hide some."""
         raise NotImplementedError
 
     def method(self, cls: ClassObject, name: str) -> Function | None:

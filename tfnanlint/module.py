@@ -226,6 +226,19 @@ class Module:
                 around.append(block)
         return found
 
+    def statements_at(self, row: int) -> list[ast.stmt]:
+        """The statements that hold a row, the outermost first; [] where it is not in one alone: in none, in several, or at decorators."""
+        found: list[ast.stmt] = []
+        body = self.source.tree.body
+        while body:
+            index = _index(body, row)
+            node = body[index]
+            if not node.lineno <= row <= _end(node) or index and _end(body[index - 1]) >= row:
+                return []
+            found.append(node)
+            body = _block(node, row)
+        return found
+
     def _calls_on(self, row: int, name: str) -> bool:
         """Whether something whose name ends in `name` may be called on a row: a definition of that name is no call."""
         computed = self.computed(row)

@@ -90,9 +90,7 @@ class Scope:
         return known[1]
 
     def shared_binding(self, path: str) -> Any:
-        """A name that functions inside assign: whatever any of them does to a global; of a nonlocal nothing is known."""
-        if self.parent is not None:
-            return Fixed(Value(kind="unknown"))
+        """A name that functions inside assign, too: whatever any of them may have left."""
         if path not in self._globals:
             self._globals[path] = Shared(self, path)
         return self._globals[path]
@@ -456,7 +454,7 @@ class Ended(Loop):
 
 
 class Shared(Binding):
-    """A global that functions assign, too: what any assignment in its file may have left."""
+    """A global or nonlocal name that functions inside assign, too: what any assignment may have left."""
 
     __slots__ = ("scope", "path", "whole")
 
@@ -483,6 +481,11 @@ class Parameter(Binding):
         self.name = name
         self.default = default
         self.stamp = 0  # not 0 while its callers are being asked
+
+    @property
+    def rest(self) -> bool:
+        """Whether it collects what its other parameters leave over: `*args`."""
+        return isinstance(self.default, Fixed)
 
     def compute(self, interpreter: Interpreter) -> Value:
         return interpreter.parameter(self)

@@ -292,6 +292,11 @@ class Walk(Branching):
         self.bind(node.name, Fixed(Value(kind="function", obj=function)))
 
     def class_(self, node: ast.ClassDef) -> None:
+        rows = self.scope.module.nonlocal_rows
+        if rows and within(rows, node.lineno, node.end_lineno or node.lineno):
+            for name in sorted(declared(node, ast.Nonlocal)):  # which object a method changes it for is not told apart
+                self.bind(name, Fixed(Value(kind="unknown")))
+            self.scope.shared |= declared(node, ast.Nonlocal)
         self.bind(node.name, Fixed(Value(kind="class", obj=self.scope.module.class_(node, self.scope.here()))))
 
     def return_(self, node: ast.Return) -> bool:
@@ -563,8 +568,16 @@ class Walk(Branching):
     def global_(self, node: Any) -> None:
         """A global or nonlocal name: as anybody may have left it; then as assigned here."""
         for name in node.names:
-            outside = isinstance(node, ast.Global) and name in self.scope.module.scope.shared
-            self.bind(name, self.scope.module.scope.shared_binding(name) if outside else Fixed(Value(kind="unknown")))
+            self.bind(name, self._outside(name, isinstance(node, ast.Global)) or Fixed(Value(kind="unknown")))
+
+    def _outside(self, name: str, is_global: bool) -> Binding | None:
+        """A name as those may have left it who share it; None where nobody is known to."""
+        module, point = self.scope.module.scope, self.scope.parent
+        if is_global:
+            return module.shared_binding(name) if name in module.shared else None
+        while point is not None and (point.scope.of_class or name not in point.scope.shared):
+            point = point.scope.parent
+        return point.scope.shared_binding(name) if point is not None and point.scope is not module else None
 
 
 _HANDLERS: Final[dict[type, Callable[[Walk, Any], Any]]] = {
