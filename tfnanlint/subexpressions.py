@@ -37,7 +37,7 @@ class Subexpressions(Assumptions):
         whole, bindings = node, list[Binding]()
         args = node.args
         if len(args) == 1 and type(node.func) is CALL and leaf(node.func.func) == "Lambda":
-            whole, bindings = node.func, [Recast(Assigned(args[0], point), point.module)]
+            whole, bindings = node.func, [Recast(Assigned(args[0], point), node.func, point.module)]
         elif len(args) > 1 and type(args[0]) is LAMBDA and self._goes_through(node, point):
             bindings = [Iterated(Assigned(one, point)) for one in args[1:]]
         else:
