@@ -13,6 +13,7 @@ from tfnanlint.conditions import path_of
 from tfnanlint.docstrings import promises_positive
 from tfnanlint.exponents import on_a_grid
 from tfnanlint.masks import plain
+from tfnanlint.nodes import NOUGHT
 from tfnanlint.ops import ROWS, SETTINGS
 from tfnanlint.ops.picks import REDUCING, chosen
 from tfnanlint.ops.variables import VARIABLES, starts_at_random
@@ -207,6 +208,8 @@ def ordinary(divisor: Value, depth: int = 5) -> bool:
     origin = divisor.origin
     if isinstance(origin, Note) and isinstance(origin.parent, Site) and origin.index is not None:
         return origin.parent.op.name in _SPREADS
+    if isinstance(origin, Note) and origin.default == NOUGHT:
+        return True  # a setting that is 0 unless somebody sets it
     if not isinstance(origin, Site) or depth == 0:
         return False
     total = made_by(divisor, *SUMS, "tf.reduce_mean")
