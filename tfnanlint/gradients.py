@@ -59,9 +59,9 @@ _MEASURED = re.compile(r"(?:^|_)(?:metrics?|accuracy|precision|recall|f1|fbeta|a
                        r"schedules?|learning_rate|(?<!weight_)decay|"
                        r"configure|"
                        r"stats?|statistics|diagnostics?|monitor(?:ing)?|initializers?|preprocess(?:ing|or)?|augment(?:ation)?)(?:_|$)")
-# What is trained by, by the names that people give it. What a penalty mixes its points from, before its
+# What is trained by, by the names that people give it, if it is none that is only read off. What a penalty mixes its points from, before its
 # tape, takes no part in that.
-_LOSS = re.compile(r"(?!_*(?:save|print|plot|report|record|write|show|track|get|check)_)(?:\w*_)?(?:loss(?:es)?|elbo)(?:_\w+)?")
+_LOSS = re.compile(r"(?!_*(?:save|print|plot|report|record|write|show|track|get|check|val|valid|validation|eval|evaluation|test)_)(?:\w*_)?(?:loss(?:es)?|elbo)(?:_\w+)?")
 _PENALTY = re.compile(r"(?:^|_)penalty(?:_|$)")
 # What works on gradients that were taken already.
 _ON_GRADIENTS = re.compile(r"(?!.*(?:penalty|loss))_*(?:clip|process|compute|apply|aggregate|accumulate|scale|transform)_"
