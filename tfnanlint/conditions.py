@@ -223,7 +223,7 @@ _FACTS: Final[dict[type, Callable[[Any, bool], list[Fact]]]] = {
 _MODES: Final = {"TRAIN": True, "EVAL": False, "PREDICT": False, "INFER": False}  # of estimators
 
 
-def says_training(test: ast.expr) -> bool | None:
+def says_training(test: Any) -> bool | None:
     """What `training`, `not self.is_training`, `training is False`, `mode == ModeKeys.PREDICT` say where they hold; None for other tests."""
     kind = type(test)
     if kind is UNARY_OP:
