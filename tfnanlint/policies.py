@@ -15,6 +15,7 @@ from tfnanlint.values import FLOATS, INF, NO_CONSTANT, Value, outward, rounded
 if TYPE_CHECKING:
     from tfnanlint.module import Module
 
+_LAYERS = ("keras.layers.", "keras.Model", "keras.models.", "keras.Sequential", "keras.engine.")
 _SETTERS = ("set_global_policy", "set_policy", "set_dtype_policy", "set_floatx")
 
 
@@ -58,8 +59,10 @@ class Policies(Recursion):
         return self._class_dtypes[cls]
 
     def _found_dtype(self, cls: ClassObject) -> str | None:
-        """That which its `__init__` hands on to Keras, else that which its file sets before it makes any of them."""
+        """That which its `__init__` hands on to Keras, else that which its file sets before it makes any of them. Losses are no layers."""
         method, module = self.method(cls, "__init__"), cls.module
+        if not any([base.startswith(_LAYERS) for base in self.foreign_bases(cls)]):
+            return None if self.policies(module) else ""
         for node in nodes_in(method.node) if method is not None else ():
             if isinstance(node, ast.Call) and leaf(node.func) == "__init__":
                 given = next((one.value for one in node.keywords if one.arg == "dtype"), None)
@@ -83,9 +86,8 @@ class Policies(Recursion):
 
     def entering(self, function: Function, value: Value) -> Value:
         """What Keras hands to `call` of a layer of the program: what it is given, in the dtype in which the layer computes."""
-        dtype = self.dtype_of(function.owner) if function.owner is not None and names_other(function.module) else None
-        ours = dtype and any([base.startswith("keras.") for base in self.foreign_bases(function.owner)])
-        return recast(value, dtype, entering=True).but(origin=value.origin, token=value.token) if ours else value
+        dtype = self.dtype_of(function.owner) if function.owner is not None else None
+        return value.but(zero=value.zero, dtype=dtype, token=value.token) if dtype and value.kind == "unknown" else value
 
     def _set_for(self, line: int, module: Module) -> str | None:
         """The dtype that a file with a setting sets for a place: once, before it, for all that follows."""
