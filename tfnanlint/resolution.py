@@ -14,9 +14,9 @@ from tfnanlint.nodes import ATTRIBUTE, NAME, NOUGHT
 from tfnanlint.ops import Op, namespaces
 from tfnanlint.ops.python import limit
 from tfnanlint.scopes import UNASKED, Assigned, Binding, Imported, Joined, Point, Refined, Scope, unrefined
-from tfnanlint.settings import only_nought
+from tfnanlint.settings import asked, only_nought
 from tfnanlint.subexpressions import Subexpressions
-from tfnanlint.values import INF, NO_CONSTANT, Namespace, Note, Value, unknown
+from tfnanlint.values import NO_CONSTANT, Namespace, Note, Value, unknown
 
 if TYPE_CHECKING:
     from tfnanlint.module import Module
@@ -247,11 +247,11 @@ class Resolution(Subexpressions):
         if self.drafting:
             self.unset.add((path, name))
             found = (0.0,) if only_nought(point.module.source.text, name) else ()  # the draft must doubt what may be 0
-        if not found or min(found) < 0:
+        if not found or min(found) < 0 or max(found) == 0 and asked(point.module.source.text, name):
             return value
-        if max(found) == 0:  # whoever sets it to something else knows what for
+        if max(found) == 0:  # how large it may be otherwise nobody knows: only that it may be 0 is to be seen
             note = Note(f"'{name}' is 0 by default", owner, point.module.source, default=NOUGHT)
-            return Value(0.0, INF, kind="number", origin=note, token=value.token)
+            return Value(0.0, SMALL[1], kind="number", origin=note, token=value.token)
         note = Note(f"'{name}' is taken for what the project sets it to", owner, point.module.source)
         return Value(min(found), max(found), kind="number", origin=note, token=value.token)
 

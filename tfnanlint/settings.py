@@ -41,6 +41,11 @@ def only_nought(text: str, name: str) -> bool:
     return bool(found) and all([_NOUGHT.fullmatch(one) is not None for one in found])
 
 
+def asked(text: str, name: str) -> bool:
+    """Whether a file tests a setting somewhere: it knows of the 0 then."""
+    return re.search(rf"\b(?:if|elif|assert|while)\b[^\n]*\b{name}\b", text) is not None
+
+
 @lru_cache(maxsize=1)
 def _set_here(text: str) -> dict[bytes, list[bytes]]:
     return set_in(text.encode())
