@@ -248,12 +248,12 @@ def floored(division: Site, param: str, here: Context, eps: str) -> list[Fix]:
 
 
 def zero_meant(division: Site, here: Context) -> bool:
-    """Whether a sum is divided by a sum or count over the same elements, or nonnegative values by their own sum: nothing counted
-    means a result of 0."""
+    """Whether a sum is divided by a sum or count over the same elements, nonnegative values by their own sum, or an overlap by a union:
+    nothing counted means a result of 0."""
     value, total = plain(division.value("x")), here.made_by(plain(division.value("y")), *evidence.SUMS)
     if value.nonnegative and total is not None and any(here.same(value, one) for one in summands(total, here)):
         return True
-    if not total and of_union(division, here):
+    if total is None and of_union(division, here):
         return True
     return value.kind != "number" and bool(sums(division.value("y"), here)) and bool(sums(value, here))
 
