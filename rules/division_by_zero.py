@@ -110,6 +110,8 @@ def reason(division: Site, divisor: Value, here: Context) -> str | None:
         return "a sum of weights that can all be 0"
     if not divisor.known and harmonic(division, here):
         return "the sum of two values of which it is the harmonic mean: both can be 0"
+    if not divisor.known and of_union(division, here):
+        return "the union of two areas that can both be 0"
     return None
 
 
@@ -164,6 +166,16 @@ def harmonic(division: Site, here: Context) -> bool:
         return False
     factors = [plain(factor) for factor in product(division.value("x"), here)]
     return all(any(here.same(plain(total.value(param)), factor) for factor in factors) for param in ("x", "y"))
+
+
+def of_union(division: Site, here: Context) -> bool:
+    """i / (a + b - i): the overlap of two boxes, whose areas are products of lengths that are cut off at 0."""
+    minus = here.made_by(plain(evidence.widest(plain(division.value("y")))), "tf.subtract") if division.given("x") else None
+    total = here.made_by(plain(minus.value("x")), "tf.add") if minus is not None else None
+    if total is None or not here.same(plain(minus.value("y")), plain(division.value("x"))):
+        return False
+    areas = [total.value(param) for param in ("x", "y")]
+    return all([area.lo == 0 and area.zero and evidence.shows_zero(area) for area in areas])
 
 
 def raised(value: Value, here: Context, depth: int = 8) -> bool:
@@ -236,10 +248,12 @@ def floored(division: Site, param: str, here: Context, eps: str) -> list[Fix]:
 
 
 def zero_meant(division: Site, here: Context) -> bool:
-    """Whether a sum is divided by a sum or count over the same elements, or nonnegative values by their own sum: nothing counted
-    means a result of 0."""
+    """Whether a sum is divided by a sum or count over the same elements, nonnegative values by their own sum, or an overlap by a union:
+    nothing counted means a result of 0."""
     value, total = plain(division.value("x")), here.made_by(plain(division.value("y")), *evidence.SUMS)
     if value.nonnegative and total is not None and any(here.same(value, one) for one in summands(total, here)):
+        return True
+    if total is None and of_union(division, here):
         return True
     return value.kind != "number" and bool(sums(division.value("y"), here)) and bool(sums(value, here))
 

@@ -26,6 +26,7 @@ SUMS = {"tf.reduce_sum": "sum", "tf.reduce_mean": "mean", "tf.nn.l2_loss": "sum 
         "tf.math.reduce_variance": "sum of squares", "tf.math.reduce_std": "sum of squares"}
 CALLS = ("sum", "mean", "std", "variance", "var", "reduce_sum", "reduce_mean", "reduce_std", "reduce_variance", "reduce_var", "l2_loss",
          "norm")
+COUNTING = ("tf.reduce_mean", "tf.math.reduce_variance", "tf.math.reduce_std")
 SQUARES = ("tf.nn.l2_loss", "tf.norm", "tf.math.reduce_variance", "tf.math.reduce_std")
 
 
@@ -64,7 +65,7 @@ def many(site: Site, x: Value) -> bool:
     """Whether the sum may well be beyond 65504: of squares, or of everything that is there."""
     if x.lo == x.hi == 0:
         return False
-    if site.op.name in SQUARES or made_by(x, "tf.square", "tf.exp") is not None:
-        return True
     everything = not site.given("axis") or site.value("axis").kind == "none"
-    return everything and not (x.known and -1.001 <= x.lo and x.hi <= 1.001 and site.op.name == "tf.reduce_sum")
+    if x.known and -1.01 <= x.lo and x.hi <= 1.01:  # it takes 65504 elements
+        return everything and site.op.name in COUNTING
+    return everything or site.op.name in SQUARES or made_by(x, "tf.square", "tf.exp") is not None

@@ -36,13 +36,18 @@ def check(quotient: Site, here: Context) -> Iterator[Finding]:
         return
     if quotient.differentiated is Differentiated.NO:
         return  # the value itself is right: 1 / inf is 0
-    yield here.finding(quotient, None, "sigmoid written as 1 / (1 + exp(-x)): the exponential overflows for x below -88 (float32), "
+    yield here.finding(quotient, None, f"sigmoid written as 1 / (1 + exp(-x)): the exponential overflows for x below -{largest(exp.value('x'))}, "
                        "and the gradient becomes NaN", Certainty.MAY, sigmoid(quotient, exp, here) if exp.complete else [])
 
 
 def fits(x: Value) -> bool:
     """Whether the exponential of a value cannot overflow."""
     return x.hi < math.log(x.limits.max) or x.kind == "number"
+
+
+def largest(x: Value) -> str:
+    """The largest number with a finite exponential, in words: 88 (float32)."""
+    return f"{int(math.log(x.limits.max))} ({x.dtype or 'float32'})"
 
 
 def beside_one(total: Value) -> Site | None:
@@ -100,5 +105,5 @@ def found_tanh(quotient: Site, exp: Site, here: Context) -> Iterator[Finding]:
         return
     fixes = here.rewrite(quotient, "tf.tanh({x})", title="use tanh", claim=Claim.EQUAL, x=argument(exp, "x", "inner")) \
         if exp.complete else []
-    yield here.finding(quotient, None, "tanh written out with exponentials: beyond 88 (float32) it is inf / inf, NaN, and so is the "
+    yield here.finding(quotient, None, f"tanh written out with exponentials: beyond {largest(x)} it is inf / inf, NaN, and so is the "
                        "gradient", Certainty.MAY, fixes)

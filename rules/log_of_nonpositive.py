@@ -29,15 +29,15 @@ https://github.com/mkocabas/focal-loss-keras/issues/17 (both ends of the probabi
 https://github.com/tensorflow/docs/pull/1943 (the empty bins of a spectrogram)
 """
 
-from tfnanlint.api import (INF, SETTINGS, Certainty, Claim, Context, Finding, Fix, Iterator, Note, Site, Value, ast, evidence, filler, named_count,
-                           named_scale, never_reached, plain, repairs, rule, step, words)
+from tfnanlint.api import (INF, SETTINGS, Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Note, Site, Value, ast, evidence,
+                           filler, named_count, named_scale, never_reached, plain, repairs, rule, step, words)
 
 CONVERTED = ("tf.cast", "tf.convert_to_tensor", "tf.to_float", "tf.identity")
 FILLS = {"tf.pad": ("constant_values",), "tf.one_hot": ("on_value", "off_value"), "tf.fill": ("x",), "tf.where": ("x", "y")}
 
 
 @rule("TFN101", "log-of-nonpositive", on="tf.math.log tf.math.log1p ops.log2 ops.log10", default="MUST MAY UNKNOWN",
-      over="TFN307", silent="MAY/ANY/TESTS UNKNOWN/ANY/TESTS MAY/NO UNKNOWN/NO MAY/UNKNOWN/DOUBTFUL UNKNOWN/UNKNOWN/DOUBTFUL MAY/YES/DOUBTFUL")
+      over="TFN307", silent="MAY/ANY/TESTS UNKNOWN/ANY/TESTS MAY/NO/DOUBTFUL UNKNOWN/NO MAY/UNKNOWN/DOUBTFUL UNKNOWN/UNKNOWN/DOUBTFUL MAY/YES/DOUBTFUL")
 def check(log: Site, here: Context) -> Iterator[Finding]:
     x = log.value("x")
     edge = -1.0 if log.op.name == "tf.math.log1p" else 0.0
@@ -50,7 +50,9 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
         return
     if certainty is Certainty.MAY and magnitude(x, here):
         certainty = Certainty.UNKNOWN
-    if x.lo == -INF and x.hi == INF and certainty is Certainty.MAY and passed_on(x):
+    of_nothing = certainty is Certainty.UNKNOWN and edge == 0 and zero_over(x, here)
+    certainty = Certainty.MAY if of_nothing else certainty
+    if x.lo == -INF and x.hi == INF and certainty is Certainty.MAY and not of_nothing and passed_on(x):
         return  # one caller shows that any number can arrive, others cannot be followed
     if certainty is Certainty.UNKNOWN and (edge != 0 or passed_on(x) or named_count(log, "x") or reciprocal_root(x, here)):
         return  # log1p of something unknown is what log(x + 1) is: somebody has added a constant
@@ -60,13 +62,16 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
         return
     if certainty is not Certainty.MUST and here.only_compared(log):
         return  # a draw is accepted where `log(u) < ratio`: -inf is right there
-    doubtful = certainty is not Certainty.MUST and not here.draft and (here.tested_for_nan(log) or doubted(log, certainty, here) or never_reached(log))
+    doubtful = certainty is not Certainty.MUST and not here.draft and (
+        here.tested_for_nan(log) or doubted(log, certainty, here) or never_reached(log)
+        or log.differentiated is Differentiated.NO and not (evidence.of_labels(x) and not here.only_compared(log, shown=True)))
     limit = "0" if edge == 0 else "-1"
     if certainty is Certainty.UNKNOWN:
         message = f"logarithm of a value about which nothing is known: at {limit} it is -inf, below it NaN"
         fixes = floor(log, here, edge)
     else:
-        message = f"logarithm of a value that is {words(x)}: at {limit} it is -inf, below it NaN"
+        kept = "a quotient whose dividend can be 0" if of_nothing else f"a value that is {words(x)}"
+        message = f"logarithm of {kept}: at {limit} it is -inf, below it NaN"
         fixes = [*floor(log, here, edge), *double_where(log, here, limit)]
     yield here.finding(log, "x", message, certainty, fixes, doubtful=doubtful)
 
@@ -165,7 +170,14 @@ def quotient(x: Value, edge: float, here: Context) -> bool:
     site = here.made_by(x, "tf.divide", "tf.math.reciprocal")
     if site is None or x.lo < edge:
         return False
-    return site.op.name == "tf.math.reciprocal" or site.value("x").positive
+    return site.op.name == "tf.math.reciprocal" or site.value("x").positive or evidence.falling(x)
+
+
+def zero_over(x: Value, here: Context) -> bool:
+    """Whether a value of which nothing else is known is 0 where the program shows that its dividend can be (the overlap of two boxes)."""
+    site = here.made_by(plain(evidence.widest(plain(x))), "tf.divide")
+    part = site.value("x") if site is not None else None
+    return part is not None and part.lo == 0 and part.zero and evidence.shows_zero(part)
 
 
 def factor_diagonal(x: Value, here: Context) -> bool:

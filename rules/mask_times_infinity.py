@@ -16,6 +16,9 @@ Good:
 probabilities), x = 0 remains infinite at m = 1: keep it away from 0, `m * tf.math.log(tf.maximum(x, 1e-7))`, or take a loss
 on logits. For other functions mask the input: `mask * tf.sqrt(tf.where(keep, x, tf.ones_like(x)))`.
 
+Doubtful is everything but `p * tf.math.log(p)` of a p that lies within 0 and 1: that is NaN as a value where a softmax has come to 0,
+whoever takes a gradient.
+
 See also: https://www.tensorflow.org/api_docs/python/tf/math/xlogy
 
 Seen in the wild:
@@ -32,7 +35,7 @@ LOGARITHMS = {"tf.math.log": "tf.math.xlogy", "tf.math.log1p": "tf.math.xlog1py"
 STABLE = ("tf.nn.softmax", "tf.sigmoid")  # their logarithm has a form of its own: TFN301, TFN302
 
 
-@rule("TFN207", "mask-times-infinity", over="TFN101 TFN102 TFN202 TFN405", silent="MAY/ANY/TESTS MAY/UNKNOWN",
+@rule("TFN207", "mask-times-infinity", over="TFN101 TFN102 TFN202 TFN405", silent="MAY/ANY/TESTS MAY/UNKNOWN/DOUBTFUL",
       on="tf.math.log tf.math.log1p ops.log2 ops.log10 tf.divide tf.math.reciprocal tf.sqrt tf.math.multiply_no_nan")
 def check(site: Site, here: Context) -> Iterator[Finding]:
     if site.op.name == "tf.math.multiply_no_nan":
@@ -53,8 +56,15 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
         certainty = grade(site, times.value(other), related, here)
         if certainty is not None:
             yield here.finding(site, site.op.main, message(site), certainty,
-                               repair(times, other, site, negated, related is not None, here))
+                               repair(times, other, site, negated, related is not None, here),
+                               doubtful=not of_share(site, times.value(other), here))
             return
+
+
+def of_share(log: Site, factor: Value, here: Context) -> bool:
+    """p * log(p) of a p from 0 to 1: where it is 0, which a softmax comes to, the value itself is NaN, whether a gradient is taken or not."""
+    p = log.value("x")
+    return p.lo == 0 and p.hi <= 1 and here.same(plain(factor), plain(p))
 
 
 def config(division: Site) -> bool:
@@ -77,19 +87,19 @@ def silenced(times: Site, here: Context) -> Iterator[Finding]:
     edge = "-1" if log.op.name == "tf.math.log1p" else "0"
     fixes = xlogy(times, "y", log, False, here)
     yield here.finding(log, "x", f"multiply_no_nan replaces the value where the input of the logarithm is {edge}, but its "
-                       "gradient is NaN there", Certainty.MAY, fixes)
+                       "gradient is NaN there", Certainty.MAY, fixes, doubtful=True)
 
 
 def grade(site: Site, mask: Value, related: Masked | None, here: Context) -> Certainty | None:
     """How sure it is that the mask is 0 where the logarithm is infinite; None where it is not to be reported."""
     x = site.value("x")
-    if site.op.name not in LOGARITHMS or here.made_by(x, *STABLE) is not None or evidence.picked(x):
+    if site.op.name not in LOGARITHMS or here.made_by(x, *STABLE) is not None or evidence.picked(x) or evidence.falling(x):
         return None
     if related is not None:
         return Certainty.MAY
     if here.same(plain(mask), plain(x)):
         return Certainty.MAY if x.known else Certainty.UNKNOWN
-    if mask.kind == "number" or evidence.counted(mask) or not mask.known or not mask.zero or mask.evident:
+    if mask.kind == "number" or evidence.counted(mask) or not mask.known or not mask.zero or mask.evident or evidence.falling(mask):
         return None
     return Certainty.MAY if x.known else Certainty.UNKNOWN
 

@@ -44,7 +44,8 @@ def check(choice: Site, here: Context) -> Iterator[Finding]:
     kept, how = tested(choice, here)
     if kept is None or choice.differentiated is Differentiated.NO:
         return
-    if here.made_by(plain(kept), *NEVER_NAN) is not None or how == "tf.math.is_nan" and infinite_only(kept, here):
+    safe = here.made_by(plain(kept), *NEVER_NAN)
+    if safe is not None and not any(safe.value(param).nan for param in safe.args) or how == "tf.math.is_nan" and infinite_only(kept, here):
         return
     if inside(kept, here) or stopped(kept, here):
         return

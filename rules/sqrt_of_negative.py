@@ -15,7 +15,7 @@ Good:
 `tf.sqrt(tf.maximum(d, 1e-12))`, keeps the root finite; a floor of exactly 0 leaves an infinite gradient.
 
 Doubtful is a difference with a ratio in it, `1 - (a / b)^2`: which of the two is larger the rates of a schedule know, and nothing
-that is written here.
+that is written here. So is, where surely no gradient is taken, everything but such a variance, which is NaN as a value.
 
 Seen in the wild:
 https://github.com/tensorflow/graphics/issues/462 (the root of trace + 1, a little below 0),
@@ -32,7 +32,7 @@ MOST_FACTORS = 8  # that are looked at in one product
 PRODUCTS = ("tf.reduce_sum", "tf.matmul", "tf.tensordot", "tf.einsum", "tf.linalg.matvec")
 
 
-@rule("TFN103", "sqrt-of-negative", on="tf.sqrt K.sqrt tf.math.rsqrt", over="TFN102 TFN202 TFN203 TFN310", silent="MAY/ANY/TESTS MAY/NO MAY/UNKNOWN MAY/YES/DOUBTFUL")
+@rule("TFN103", "sqrt-of-negative", on="tf.sqrt K.sqrt tf.math.rsqrt", over="TFN102 TFN202 TFN203 TFN310", silent="MAY/ANY/TESTS MAY/NO/DOUBTFUL MAY/UNKNOWN MAY/YES/DOUBTFUL")
 def check(root: Site, here: Context) -> Iterator[Finding]:
     x = root.value("x")
     variance = variance_of(root, here)
@@ -58,7 +58,7 @@ def check(root: Site, here: Context) -> Iterator[Finding]:
     by_sums = variance is not None and variance[1].summed
     yield here.finding(root, "x", message, certainty, fixes(root, variance, here),
                        help="subtract the mean first: the sum of the squares of x - mean is never negative" if by_sums else "",
-                       covers=[variance[0].node] if variance is not None else (), doubtful=variance is None and of_ratio(root, here))
+                       covers=[variance[0].node] if variance is not None else (), doubtful=variance is None and (root.differentiated is Differentiated.NO or of_ratio(root, here)))
 
 
 def trained(root: Site, here: Context) -> bool:

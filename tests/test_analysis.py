@@ -185,6 +185,45 @@ def test_a_guard_that_lets_0_through_is_shown(under, codes):
     assert [one.code for one in check_source(Source("a.py", text), default).findings] == codes
 
 
+@pytest.mark.parametrize("term, codes", [("p * tf.math.log(p)", ["TFN207"]), ("mask * tf.math.log(p)", []), ("tf.math.multiply_no_nan(tf.math.log(p), p)", [])])
+def test_what_goes_before_another_finding_is_shown_itself(term, codes):
+    """At default settings, where nothing says whether a gradient is taken: the entropy of a softmax, NaN as a value."""
+    text = ('import tensorflow as tf\n\nnet = tf.keras.Sequential([tf.keras.layers.Dense(4, activation="softmax")])\n\n\n'
+            f"def entropy(x):\n    p = net(x)\n    mask = tf.cast(p > 0, tf.float32)\n    return -tf.reduce_sum({term}, axis=-1)\n")
+    default = Configuration(Layer(), (), True).for_directory("/").policy("", load())
+    assert [one.code for one in check_source(Source("a.py", text), default).findings] == codes
+
+
+@pytest.mark.parametrize("added, codes", [("tf.math.log(tf.reduce_mean(tf.cast(y > 0, tf.float32)))", ["TFN101"]),
+                                          ("tf.math.log(1.0 - tf.reduce_mean(tf.cast(y > 0, tf.float32)))", ["TFN101"]),
+                                          ("tf.math.log(tf.reduce_mean(tf.one_hot(y, 4), axis=0))", ["TFN101"]),
+                                          ("tf.stop_gradient(tf.math.log(tf.nn.relu(z)))", [])])
+def test_how_often_a_label_occurs_is_shown_though_no_gradient_is_taken(added, codes):
+    """At default settings: what the logits are shifted by is infinite for a batch without that label."""
+    text = f"import tensorflow as tf\n\n\ndef loss(z, y):\n    return tf.nn.sparse_softmax_cross_entropy_with_logits(y, z + {added})\n"
+    default = Configuration(Layer(), (), True).for_directory("/").policy("", load())
+    assert [one.code for one in check_source(Source("a.py", text), default).findings] == codes
+
+
+MOMENTS = """import tensorflow as tf
+
+kept = tf.Variable(tf.zeros([4]), trainable=False)
+squares = tf.Variable(tf.ones([4]), trainable=False)
+
+
+def normalised(x):
+    kept.assign(0.9 * kept + 0.1 * tf.reduce_mean(x, 0))
+    squares.assign(0.9 * squares + 0.1 * tf.reduce_mean({}, 0))
+    return (x - kept) / tf.sqrt(squares - kept * kept)
+"""
+
+
+@pytest.mark.parametrize("squared, codes", [("x * x", ["TFN103"]), ("x + 1.0", [])])
+def test_a_variance_that_rounding_makes_negative_is_shown_though_no_gradient_is_taken(squared, codes):
+    default = Configuration(Layer(), (), True).for_directory("/").policy("", load())
+    assert [one.code for one in check_source(Source("a.py", MOMENTS.format(squared)), default).findings] == codes
+
+
 FAR_OUT = ("not", "different", "infinite where", "finite but", "NaN under", "NaN where the branch", "NaN where all elements are -Inf")
 
 

@@ -122,7 +122,7 @@ def loss(hparams, config, thing, args):
     reveal(args.rate)  # 0.5 to 0.5
     reveal(config["depth"])  # 8.0 to 8.0
     reveal(config.model.share)  # 0.0 to 0.5
-    reveal(config.nothing)  # unknown
+    reveal(config.nothing)  # 0.0 to 0.1
     reveal(args.dashed_eps)  # 0.0 to 0.1
     reveal(args.other_eps)  # 1e-07 to 0.1
     reveal(config.negative)  # unknown

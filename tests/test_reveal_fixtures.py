@@ -42,7 +42,7 @@ ITEMS = {
                  "shapes and counts; norms after l2_normalize; association of constants; differentiated",
     "dtypes": "dtype=; tf.cast; variable initialisers; float16 literals; propagated; promoted; thresholds of absorption; "
               "mixed-precision policy; set_floatx; differentiated",
-    "guards": "early return; assert; tf.debugging.assert_*; tf.Assert in control dependencies; tf.cond; tf.where on the input; "
+    "guards": "early return; assert; tf.debugging.assert_*; tf.Assert in control dependencies; tf.cond; tf.case; tf.where on the input; "
               "tf.where after the operation; if tf.reduce_any; x rebound by tf.where; boolean_mask; eps parameters; what stands in for a setting; dataclass fields; "
               "config objects; argparse; flags; gin defaults; epsilon-like names; differentiated",
     "python": "conditional imports; match; walrus; comprehensions; generators; with; try; global; nonlocal; augmented assignment; "

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any, Iterator
 
-from tfnanlint.conditions import leaf
+from tfnanlint.conditions import branches_of, leaf
 from tfnanlint.masks import Test, established, plain
 from tfnanlint.nodes import nodes_in
 from tfnanlint.scopes import Point
@@ -49,24 +49,24 @@ def _holding(site: Site, around: list[ast.AST], module: Module, interpreter: Int
         elif isinstance(outer, ast.BoolOp):
             for value in _before(outer.values, inner):
                 yield Test(value, isinstance(outer.op, ast.And), site.point)
-        elif isinstance(outer, ast.Call) and leaf(outer.func) == "cond":
-            yield from _of_cond(outer, lambda branch, part=inner: _within(branch, part), site.point)
+        elif isinstance(outer, ast.Call):
+            yield from _of_choice(outer, lambda branch, part=inner: _within(branch, part), site.point)
         elif isinstance(outer, ast.stmt):
             for test, truth in _of_statement(outer, inner):
                 for point in _points(test, site, module, interpreter):
                     yield Test(test, truth, point)
         if isinstance(outer, _FUNCTIONS):
-            for call, point in module.calls_to("cond", interpreter):
-                yield from _of_cond(call, lambda branch, name=outer.name: isinstance(branch, ast.Name) and branch.id == name, point)
+            for call, point in [*module.calls_to("cond", interpreter), *module.calls_to("case", interpreter)]:
+                yield from _of_choice(call, lambda branch, name=outer.name: isinstance(branch, ast.Name) and branch.id == name, point)
         inner = outer
 
 
-def _of_cond(call: ast.Call, chosen: Any, point: Point) -> Iterator[Test]:
-    """tf.cond(test, true_fn, false_fn), where one of the branches is `chosen`."""
-    given = dict(zip(("pred", "true_fn", "false_fn"), call.args)) | {keyword.arg: keyword.value for keyword in call.keywords}
-    for name, truth in (("true_fn", True), ("false_fn", False)):
-        if name in given and "pred" in given and chosen(given[name]):
-            yield Test(given["pred"], truth, point)
+def _of_choice(call: ast.Call, chosen: Any, point: Point) -> Iterator[Test]:
+    """What holds where `tf.cond` or `tf.case` runs a branch that is `chosen`."""
+    for branch, tests in branches_of(call):
+        if chosen(branch):
+            for test, truth in tests:
+                yield Test(test, truth, point)
 
 
 def _of_statement(outer: ast.stmt, inner: ast.AST) -> Iterator[tuple[ast.expr, bool]]:

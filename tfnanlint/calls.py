@@ -454,13 +454,14 @@ def recast(value: Value, dtype: str | None, entering: bool = False) -> Value:
 
 
 class Recast(Binding):
-    """What a layer of the program, of a class in `module`, is called with: Keras casts floats to the dtype of its policy."""
+    """What a layer of a class of the program, or a Lambda that a call makes, is called with: Keras casts floats to the dtype of its policy."""
 
-    __slots__ = ("binding", "module")
+    __slots__ = ("binding", "layer", "module")
 
-    def __init__(self, binding: Binding, module: Module):
+    def __init__(self, binding: Binding, layer: ClassObject | ast.Call, module: Module):
         self._value = None
         self.binding = binding
+        self.layer = layer
         self.module = module
 
     @property
@@ -469,7 +470,9 @@ class Recast(Binding):
 
     def compute(self, interpreter: Interpreter) -> Value:
         value = self.binding.value(interpreter)
-        return recast(value, None if interpreter.policies(self.module) else "")
+        layer = self.layer
+        dtype = interpreter.dtype_of(layer) if isinstance(layer, ClassObject) else interpreter.dtype_of_lambda(layer, self.module)
+        return recast(value, dtype, entering=True)
 
 
 class Collected(Binding):

@@ -220,12 +220,80 @@ _FACTS: Final[dict[type, Callable[[Any, bool], list[Fact]]]] = {
 }
 
 
-def says_training(test: ast.expr) -> bool | None:
-    """What `training`, `not self.is_training` say where they hold; None for other tests."""
-    if type(test) is UNARY_OP:
+_MODES: Final = {"TRAIN": True, "EVAL": False, "PREDICT": False, "INFER": False}  # of estimators
+
+
+def says_training(test: Any) -> bool | None:
+    """What `training`, `not self.is_training`, `training is False`, `mode == ModeKeys.PREDICT` say where they hold; None for other tests."""
+    kind = type(test)
+    if kind is UNARY_OP:
         said = says_training(test.operand) if type(test.op) is ast.Not else None
         return None if said is None else not said
+    if kind is COMPARE:
+        return _says_mode(test)
     return True if leaf(test) in ("training", "is_training") else None
+
+
+def _says_mode(test: ast.Compare) -> bool | None:
+    other = test.comparators[0]
+    if type(test.ops[0]) in (ast.Eq, ast.Is) and len(test.ops) == 1:
+        if type(other) is CONSTANT and leaf(test.left) in ("training", "is_training"):
+            return other.value if type(other.value) is bool else None
+        return _MODES.get(leaf(other)) if leaf(test.left) == "mode" else None
+    return False if type(test.ops[0]) in (ast.NotEq, ast.IsNot) and leaf(test.left) == "mode" and leaf(other) == "TRAIN" else None
+
+
+Branch = tuple[ast.expr, "list[tuple[ast.expr, bool]]"]
+
+
+def branches_of(call: ast.Call) -> list[Branch]:
+    """The functions of which `tf.cond` or `tf.case` runs one, each with the tests that hold, or do not, where it is run."""
+    name = leaf(call.func)
+    if name not in ("cond", "case"):
+        return []
+    given = dict(zip(("pred", "true_fn", "false_fn") if name == "cond" else ("pred_fn_pairs", "default"), call.args))
+    given.update([(one.arg, one.value) for one in call.keywords if one.arg is not None])
+    if name == "cond":
+        test = given.get("pred")
+        return [(given[one], [(test, one == "true_fn")]) for one in ("true_fn", "false_fn") if one in given] if test is not None else []
+    return _of_pairs(given.get("pred_fn_pairs"), given.get("default"))
+
+
+def _of_pairs(pairs: ast.expr | None, default: ast.expr | None) -> list[Branch]:
+    """The functions of `tf.case`: each is run where its own test holds and those before it do not; those of a dict have no order."""
+    if isinstance(pairs, ast.Dict):
+        count, listed = len(pairs.keys), [(test, run) for test, run in zip(pairs.keys, pairs.values) if test is not None]
+    else:
+        written = pairs.elts if isinstance(pairs, (ast.List, ast.Tuple)) else []
+        count, listed = len(written), [(one.elts[0], one.elts[1]) for one in written if isinstance(one, ast.Tuple) and len(one.elts) == 2]
+    if not listed or len(listed) < count:
+        return []  # some are not written here
+    found: list[Branch] = []
+    failed: list[tuple[ast.expr, bool]] = []
+    for test, run in listed:
+        found.append((run, [*(() if isinstance(pairs, ast.Dict) else failed), (test, True)]))
+        failed.append((test, False))
+    return [*found, (default, failed)] if default is not None else found
+
+
+PHASES: Final = frozenset(("in_train_phase", "in_test_phase", "cond", "smart_cond"))
+
+
+def for_evaluation(node: Any) -> ast.expr | None:
+    """The part of an expression that runs only where nothing is trained: `K.in_train_phase(f, g)`, `tf.cond(training, f, g)`,
+    `x if training else y`. What is handed over as a tensor is computed in any case."""
+    kind = type(node)
+    if kind is ast.IfExp:
+        said = says_training(node.test)
+        return None if said is None else node.orelse if said else node.body
+    name, args = (leaf(node.func), node.args) if kind is CALL else ("", [])
+    if name not in PHASES or len(args) < 2:
+        return None
+    if name.startswith("in_"):
+        run = args[1] if name == "in_train_phase" else args[0]
+        return run if isinstance(run, ast.Lambda) else None
+    said = says_training(args[0]) if len(args) > 2 else None
+    return None if said is None else args[2] if said else args[1]
 
 
 def spelt_out(test: Any, name: str, made: ast.expr) -> Any:

@@ -13,6 +13,7 @@ from tfnanlint.conditions import path_of
 from tfnanlint.docstrings import promises_positive
 from tfnanlint.exponents import on_a_grid
 from tfnanlint.masks import plain
+from tfnanlint.nodes import NOUGHT
 from tfnanlint.ops import ROWS, SETTINGS
 from tfnanlint.ops.picks import REDUCING, chosen
 from tfnanlint.ops.variables import VARIABLES, starts_at_random
@@ -165,10 +166,10 @@ def shows_zero(divisor: Value, depth: int = 4) -> bool:
     quotient = made_by(divisor, "tf.divide")
     if _scale(divisor) or made_by(divisor, "tf.math.rsqrt", "tf.math.reciprocal") is not None or _decayed(divisor):
         return False
-    if quotient is not None and divisor.nonnegative and (quotient.value("x").positive or _scale(quotient.value("x"))):
+    if quotient is not None and divisor.nonnegative and (falling(divisor) or _scale(quotient.value("x"))):
         return False
     total = made_by(divisor, *SUMS, "tf.norm")
-    if total is not None and (_scale(total.value("x")) or has_ones(total) or _falling(total.value("x")) or _lifted(total.value("x"))):
+    if total is not None and (_scale(total.value("x")) or has_ones(total) or falling(total.value("x")) or _lifted(total.value("x"))):
         return False
     if site is None:
         if divisor.lo == -INF and divisor.hi == INF:
@@ -207,6 +208,8 @@ def ordinary(divisor: Value, depth: int = 5) -> bool:
     origin = divisor.origin
     if isinstance(origin, Note) and isinstance(origin.parent, Site) and origin.index is not None:
         return origin.parent.op.name in _SPREADS
+    if isinstance(origin, Note) and origin.default == NOUGHT:
+        return True  # a setting that is 0 unless somebody sets it
     if not isinstance(origin, Site) or depth == 0:
         return False
     total = made_by(divisor, *SUMS, "tf.reduce_mean")
@@ -220,7 +223,7 @@ def ordinary(divisor: Value, depth: int = 5) -> bool:
     if site is None:
         return False
     if site.op.name == "tf.subtract":
-        return reaches(site.value("y"), 1.0) or _all_of_it(site.value("y"), depth)
+        return reaches(site.value("y"), 1.0) or _all_of_it(site.value("y"), depth) or _share_of_ones(site.value("y"))
     if site.op.name == "tf.add" and any(reaches(site.value(param), -1.0) for param in ("x", "y")):
         return True
     if site.op.name in _SIZES + _SPREADS:
@@ -235,6 +238,33 @@ def _all_of_it(value: Value, depth: int) -> bool:
     total = made_by(share.value("y"), "tf.add") if share is not None else None
     return total is not None and any(same(total.value(one), share.value("x")) and total.value(other).zero and ordinary(total.value(other), depth - 1)
                                      for one, other in (("x", "y"), ("y", "x")))
+
+
+def of_labels(value: Value) -> bool:
+    """How often a condition holds, or a class occurs, in a batch, as a share or a number: nothing else is as easily 0."""
+    value = plain(widest(plain(value)))
+    less = made_by(value, "tf.subtract")
+    if less is not None:
+        return less.value("x").exact and _share_of_ones(less.value("y"))
+    share = made_by(value, "tf.divide")
+    total = made_by(plain(share.value("x")) if share is not None else value, *SUMS, "tf.reduce_mean")
+    if total is None:
+        return False
+    part = plain(total.value(total.op.main))
+    chosen_from = made_by(part, "tf.one_hot", "K.one_hot")
+    return _truth(part) or chosen_from is not None and total.const("axis", None) == 0
+
+
+def _share_of_ones(value: Value) -> bool:
+    """The mean of a mask, or of its complement: 1 in a batch in which all labels are the same."""
+    mean = made_by(plain(value), "tf.reduce_mean")
+    return mean is not None and _truth(plain(mean.value("x")))
+
+
+def _truth(value: Value) -> bool:
+    """A condition that was cast, or 1 less that."""
+    less = made_by(value, "tf.subtract")
+    return value.dtype == "bool" or less is not None and less.value("x").exact and plain(less.value("y")).dtype == "bool"
 
 
 def _squared(value: Value) -> bool:
@@ -422,12 +452,21 @@ def _difference(value: Value) -> bool:
     return site is not None and (site.op.name == "tf.subtract" or _difference(site.value("x")))
 
 
-def _falling(value: Value) -> bool:
-    """A negative power of what is not negative, or a positive number divided by it (the kernels of Student and Cauchy): 0 at Inf only."""
-    power, quotient = made_by(value, *_POWERS), made_by(value, "tf.divide", "tf.math.reciprocal")
-    if power is not None:
-        return power.value("x").lo >= 0 and power.value("y").hi < 0
-    return quotient is not None and value.lo >= 0 and (quotient.op.name == "tf.math.reciprocal" or quotient.value("x").positive)
+def falling(value: Value, depth: int = 8) -> bool:
+    """A negative power of what is not negative, or a positive number divided by it (the kernels of Student and Cauchy): 0 at Inf only; its
+    positive powers, products of such, and its share of something (`q ** 2 / sum(q)`)."""
+    value = plain(widest(value))
+    site = made_by(value, *_POWERS, "tf.square", "tf.divide", "tf.math.reciprocal", "tf.multiply") if value.lo >= 0 and depth else None
+    if site is None:
+        return False
+    if site.op.name in _POWERS:
+        base, exponent = site.value("x"), site.value("y")
+        return base.lo >= 0 and exponent.hi < 0 or exponent.lo > 0 and falling(base, depth - 1)
+    if site.op.name == "tf.multiply":
+        return all([falling(site.value(param), depth - 1) for param in ("x", "y")])
+    if site.op.name == "tf.divide":
+        return site.value("x").positive or falling(site.value("x"), depth - 1)
+    return site.op.name == "tf.math.reciprocal" or falling(site.value("x"), depth - 1)
 
 
 def _exponent(power: Site) -> bool:

@@ -10,12 +10,12 @@ from dataclasses import replace
 from typing import Any, Callable, Final, Iterable, Iterator
 
 from tfnanlint.calls import ClassObject, Function
-from tfnanlint.conditions import leaf
+from tfnanlint.conditions import PHASES, for_evaluation, leaf
 from tfnanlint.expressions import _COMPARISONS, _OPERATORS, Interpreter
 from tfnanlint.findings import Certainty, Finding, Setup
 from tfnanlint.gradients import Gradients
 from tfnanlint.module import Module
-from tfnanlint.nodes import AUG_ASSIGN, BIN_OP, CALL, COMPARE, CONSTANT, NAME, nodes_in
+from tfnanlint.nodes import AUG_ASSIGN, BIN_OP, CALL, COMPARE, CONSTANT, IF_EXP, NAME, nodes_in
 from tfnanlint.ops import Op
 from tfnanlint.project import Facts, Project, adopt, remember
 from tfnanlint.rules import Context, Rule
@@ -435,7 +435,8 @@ class File:
                     yield node, point, stopped
             elif kind is COMPARE:
                 yield node, point, stopped
-            stack += [(part, where, stopped) for part, where in self.interpreter.parts(node, point)]
+            evaluated = for_evaluation(node) if kind is IF_EXP or kind is CALL and name in PHASES else None
+            stack += [(part, where, stopped or part is evaluated) for part, where in self.interpreter.parts(node, point)]
 
     def _renamed(self, name: str, point: Point) -> bool:
         """Whether a name that is no op's own may stand for an op all the same; what the file defines or Python has does not."""

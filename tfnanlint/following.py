@@ -66,7 +66,7 @@ class Following(Compiled):
             for name in ("call", "__call__"):
                 method = self.member(callee, name)
                 if method is not None:
-                    handed: list[Binding] = [Recast(b, target.cls.module) if name == "call" else b for b in positional]
+                    handed: list[Binding] = [Recast(b, target.cls, target.cls.module) if name == "call" else b for b in positional]
                     return self.apply(method, handed, keywords, node, point, hidden)
             return unknown("tensor")
         if hidden and not (positional and callee.kind in ("layer", "model")):
@@ -202,7 +202,8 @@ class Following(Compiled):
             if default is not None and default.is_number and default.lo > 0:
                 return Value(default.lo, default.hi, default.zero, kind="number", const=default.const,
                              origin=Note(f"default of parameter '{parameter.name}'", function.node, function.module.source))
-            return unknown("number" if calls.says_number(spec, parameter.name) else "unknown", note)
+            nothing = unknown("number" if calls.says_number(spec, parameter.name) else "unknown", note)
+            return self.entering(function, nothing) if function.name == "call" and names[1:2] == [parameter.name] else nothing
         vague = not arriving.known and arriving.obj is None and arriving.kind in ("unknown", "none")
         annotated = self._annotated(function, parameter.name) if vague else None
         if annotated is not None:
@@ -376,6 +377,8 @@ class Following(Compiled):
         cls = owner.obj.cls
         if attr == "iterations" and self._is_a("optimizer", cls):
             return Value(0.0, INF, dtype="int64", origin=Note("the steps that an optimizer has counted"))
+        if attr in ("compute_dtype", "_compute_dtype") and (dtype := self.dtype_of(cls)):
+            return Value(kind="dtype", const=dtype)
         classes = [cls] if owner.obj.node is not None else [cls, *self.heirs(cls)]
         methods = [method for one in classes if (method := self.method(one, attr)) is not None]
         if methods:

@@ -47,6 +47,7 @@ _MAX_NODES = 4000
 _NOBODY = 1 << 30
 _MAX_BEHIND = 24  # values looked at behind a site
 _MAPPED = re.compile(r"\.map\(\s*(?:self\.)?(\w+)")
+_OF_EVALUATION = re.compile(r"\b(?:in_train_phase\(|cond\(\s*(?:self\.)?(?:is_)?training\s*,)\s*\w+\s*,\s*(?:alt\s*=\s*)?(\w+)\s*[,)]")
 _OWN_GRADIENTS = re.compile(r"\b(?:vjp_fwd|vjp_bwd|jvp_fn)\s*=\s*(\w+)")
 # That nothing stands before them is asked behind the word: a pattern that begins with letters is found fast.
 _LOSSES = re.compile(r"loss(?<!\wloss)(?:es|_fn)?\s*=\s*(?:self\.)?\[?(\w+)\s*[,)\]\n]")
@@ -58,9 +59,9 @@ _MEASURED = re.compile(r"(?:^|_)(?:metrics?|accuracy|precision|recall|f1|fbeta|a
                        r"schedules?|learning_rate|(?<!weight_)decay|"
                        r"configure|"
                        r"stats?|statistics|diagnostics?|monitor(?:ing)?|initializers?|preprocess(?:ing|or)?|augment(?:ation)?)(?:_|$)")
-# What is trained by, by the names that people give it. What a penalty mixes its points from, before its
+# What is trained by, by the names that people give it, if it is none that is only read off. What a penalty mixes its points from, before its
 # tape, takes no part in that.
-_LOSS = re.compile(r"(?!_*(?:save|print|plot|report|record|write|show|track|get|check)_)(?:\w*_)?(?:loss(?:es)?|elbo)(?:_\w+)?")
+_LOSS = re.compile(r"(?!_*(?:save|print|plot|report|record|write|show|track|get|check|val|valid|validation|eval|evaluation|test)_)(?:\w*_)?(?:loss(?:es)?|elbo)(?:_\w+)?")
 _PENALTY = re.compile(r"(?:^|_)penalty(?:_|$)")
 # What works on gradients that were taken already.
 _ON_GRADIENTS = re.compile(r"(?!.*(?:penalty|loss))_*(?:clip|process|compute|apply|aggregate|accumulate|scale|transform)_"
@@ -79,6 +80,7 @@ class Gradients:
     def __init__(self, module: Module, interpreter: Interpreter, abroad: bool = True):
         self._found_layered: frozenset[ast.AST] | None = None
         self._found_mapped: frozenset[str] | None = None
+        self._found_evaluated: frozenset[str] | None = None
         self._found_own_gradients: frozenset[str] | None = None
         self._found_in_own_gradients: set[ast.AST] | None = None
         self._found_losses: frozenset[str] | None = None
@@ -299,7 +301,7 @@ class Gradients:
             return Differentiated.UNKNOWN
         if _INITIAL.search(name) and name != "__init__":
             return Differentiated.NO
-        if name in self._mapped or name in self._own_gradients or name in self._metrics:
+        if name in self._mapped or name in self._own_gradients or name in self._metrics or name in self._evaluated:
             return Differentiated.NO
         return Differentiated.YES if name in self._losses else Differentiated.UNKNOWN
 
@@ -320,6 +322,14 @@ class Gradients:
         """Names of the functions that are handed to `map`."""
         text = self.module.source.text
         return frozenset(_MAPPED.findall(text) if ".map(" in text else ())
+
+    @property
+    def _evaluated(self) -> frozenset[str]:
+        """Names of the functions that are run in evaluation only: `K.in_train_phase(noised, plain)`."""
+        if self._found_evaluated is None:
+            text = self.module.source.text
+            self._found_evaluated = frozenset(_OF_EVALUATION.findall(text) if "in_train_phase(" in text or "cond(" in text else ())
+        return self._found_evaluated
 
     @property
     def _own_gradients(self) -> frozenset[str]:

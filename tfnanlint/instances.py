@@ -106,7 +106,7 @@ class Instances(Routes):
             if not complete:
                 return None
             instance: list[Binding] = [Fixed(Value(kind="instance", obj=Instance(function.owner)))]
-            handed: list[Binding] = [Recast(binding, function.module) if function.name == "call" else binding for binding in positional]
+            handed: list[Binding] = [Recast(binding, function.owner, function.module) if function.name == "call" else binding for binding in positional]
             given = calls.bind_parameters(function, instance + handed, keywords).get(name)
             value = given.value(self) if given is not None else unknown()  # it is read from `**kwargs`
             if value.kind not in NUMERIC_KINDS or not value.known:

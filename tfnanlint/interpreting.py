@@ -69,6 +69,7 @@ class Interpreting:
         self.aims: dict[ast.Call, frozenset[ast.AST]] = {}
         self.lineages: dict[ClassObject, list[ClassObject]] = {}
         self._policies: dict[Module, list[tuple[str, ast.Call]]] = {}
+        self._class_dtypes: dict[ClassObject, str | None] = {}
         self.instance_calls: dict[tuple[ClassObject, bool], list[tuple[ast.Call, Point]]] = {}
         self.name_reads: dict[tuple[Any, str], Reads] = {}
         self.named_calls: dict[tuple[Any, str], Calls] = {}
@@ -87,7 +88,7 @@ class Interpreting:
         for site in self.given:
             site.result = None
         for kept in (self.scopes, self.given, self.reads, self._sites, self._held, self._tentative, self.importing, self.handed, self.attributes,
-                     self.escaping, self.courses, self.states, self.changes, self.aims, self.lineages, self._policies, self.instance_calls,
+                     self.escaping, self.courses, self.states, self.changes, self.aims, self.lineages, self._policies, self._class_dtypes, self.instance_calls,
                      self.name_reads, self.named_calls, self._compiled, self._members, self._items, self._keywords, self.overlooked, self.unset):
             kept.clear()
 

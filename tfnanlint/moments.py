@@ -1,16 +1,19 @@
-"""Moments written by hand: mean(x^2) - mean(x)^2."""
+"""Moments written by hand: mean(x^2) - mean(x)^2, of one batch or as variables keep them over many."""
 
 from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
 
+from tfnanlint.ops.variables import VARIABLES
 from tfnanlint.site import Site, made_by, same
 from tfnanlint.values import NO_CONSTANT, Value
 
 _SQUARES = ("tf.square", "tf.pow", "tf.multiply")
 _AVERAGES = ("tf.reduce_mean", "tf.divide")
 _FACTORS = 6  # that are looked at in one product
+_MIXING = ("tf.add", "tf.subtract", "tf.multiply", "tf.divide")
+_MIXED = 24  # values that are looked at in what is assigned to a variable
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +29,10 @@ class Variance:
 def variance_of(minus: Site) -> Variance | None:
     """The variance that a difference is, mean(x^2) - mean(x)^2 of the same elements; None for anything else. Either mean may be a sum divided
     by a count, of elements with a mask as their factor, too."""
-    if not (minus.may_be_made_by("x", *_AVERAGES) and minus.may_be_made_by("y", *_SQUARES)):
+    if not minus.may_be_made_by("y", *_SQUARES):
         return None
+    if not minus.may_be_made_by("x", *_AVERAGES):
+        return _running(minus) if minus.may_be_made_by("x", *VARIABLES) else None
     if minus.maker("x") is None and minus.maker("y") is None and not all(isinstance(one, ast.Name) for one in minus.args.values()):
         return None  # two expressions of which the text says nothing are too many to ask
     of_squares = _averaged(minus.value("x"))
@@ -45,6 +50,36 @@ def variance_of(minus: Site) -> Variance | None:
         return Variance(squares, square, square.value("x"), count is not None)
     x = _weighed(squares.value("x"), elements.value("x"))
     return Variance(squares, squared_mean, x, True) if x is not None else None
+
+
+def _running(minus: Site) -> Variance | None:
+    """The same of two variables, to one of which the program assigns means of the squares of what the other one gets means of."""
+    kept, square = made_by(minus.value("x"), *VARIABLES), squared(minus.value("y"))
+    mean = made_by(square.value("x"), *VARIABLES) if kept is not None and square is not None else None
+    if kept is None or mean is None or square is None:
+        return None
+    averaged = [one.value("x") for one in _assigned_means(mean)]
+    for one in _assigned_means(kept):
+        inner = squared(one.value("x"))
+        if inner is not None and any([same(inner.value("x"), elements) for elements in averaged]):
+            return Variance(one, square, inner.value("x"), True)
+    return None
+
+
+def _assigned_means(variable: Site) -> list[Site]:
+    """The means that the program assigns to a variable, mixed with what it holds or as they are."""
+    found: list[Site] = []
+    queue: list[Value] = variable.interpreter.assigned(variable) if variable.interpreter is not None else []
+    for value in queue[:_MIXED]:
+        found += _means_in(value, 4)
+    return found
+
+
+def _means_in(value: Value, depth: int) -> list[Site]:
+    site = made_by(value, "tf.reduce_mean", *_MIXING) if depth else None
+    if site is None or site.op.name == "tf.reduce_mean":
+        return [] if site is None else [site]
+    return _means_in(site.value("x"), depth - 1) + _means_in(site.value("y"), depth - 1)
 
 
 def _averaged(value: Value) -> tuple[Site, Value | None] | None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
-from tfnanlint.calls import recast
+from tfnanlint.calls import ClassObject, Function, recast
 from tfnanlint.conditions import leaf
+from tfnanlint.nodes import nodes_in
 from tfnanlint.ops.arrays import cast
 from tfnanlint.recursion import Recursion
 from tfnanlint.values import FLOATS, INF, NO_CONSTANT, Value, outward, rounded
@@ -14,6 +15,7 @@ from tfnanlint.values import FLOATS, INF, NO_CONSTANT, Value, outward, rounded
 if TYPE_CHECKING:
     from tfnanlint.module import Module
 
+_LAYERS = ("keras.layers.", "keras.Model", "keras.models.", "keras.Sequential", "keras.engine.")
 _SETTERS = ("set_global_policy", "set_policy", "set_dtype_policy", "set_floatx")
 
 
@@ -47,14 +49,51 @@ class Policies(Recursion):
             own = layer.value("dtype").const if layer.given("dtype") else None
             return own if own in FLOATS else None
         module = layer.point.module if layer.point is not None else None
-        return "" if module is None or not self.policies(module) else self._set_for(layer.node, module)
+        return "" if module is None or not self.policies(module) else self._set_for(layer.node.lineno, module)
 
-    def _set_for(self, node: ast.expr, module: Module) -> str | None:
+    def dtype_of(self, cls: ClassObject) -> str | None:
+        """The dtype that the layers of a class of the program compute in, as `computes_in` says it."""
+        if cls not in self._class_dtypes:
+            self._class_dtypes[cls] = ""  # while it is being found
+            self._class_dtypes[cls] = self._found_dtype(cls) if names_other(cls.module) else ""
+        return self._class_dtypes[cls]
+
+    def _found_dtype(self, cls: ClassObject) -> str | None:
+        """That which its `__init__` hands on to Keras, else that which its file sets before it makes any of them. Losses are no layers."""
+        method, module = self.method(cls, "__init__"), cls.module
+        if not any([base.startswith(_LAYERS) for base in self.foreign_bases(cls)]):
+            return None if self.policies(module) else ""
+        for node in nodes_in(method.node) if method is not None else ():
+            if isinstance(node, ast.Call) and leaf(node.func) == "__init__":
+                given = next((one.value for one in node.keywords if one.arg == "dtype"), None)
+                if isinstance(given, (ast.Constant, ast.Attribute)) and method is not None:
+                    text = self.evaluate(given, method.point).const
+                    return _computed_in(text) if isinstance(text, str) else None
+        made = module.calls_to(cls.name, self)
+        if any([keyword.arg in (None, "dtype") for call, _ in made for keyword in call.keywords]):
+            return None
+        if not self.policies(module):
+            return ""
+        after = self._set_for(cls.node.lineno, module)
+        found = {after} if after is not None else {self._set_for(call.lineno, module) for call, _ in made}
+        return found.pop() if len(found) == 1 else None
+
+    def dtype_of_lambda(self, made: ast.Call, module: Module) -> str | None:
+        """The dtype that the Lambda layer which a call makes computes in."""
+        if any([keyword.arg in (None, "dtype") for keyword in made.keywords]):
+            return None
+        return self._set_for(made.lineno, module) if self.policies(module) else ""
+
+    def entering(self, function: Function, value: Value) -> Value:
+        """What Keras hands to `call` of a layer of the program: what it is given, in the dtype in which the layer computes."""
+        dtype = self.dtype_of(function.owner) if function.owner is not None else None
+        return value.but(zero=value.zero, dtype=dtype, token=value.token) if dtype and value.kind == "unknown" else value
+
+    def _set_for(self, line: int, module: Module) -> str | None:
         """The dtype that a file with a setting sets for a place: once, before it, for all that follows."""
         text, call = self.policies(module)[0]
-        dtype = text.removeprefix("mixed_")
-        first = any(isinstance(one, ast.Expr) and one.value is call for one in module.source.tree.body) and call.lineno < node.lineno
-        return dtype if dtype in FLOATS and len(self.policies(module)) == 1 and first else None
+        first = any(isinstance(one, ast.Expr) and one.value is call for one in module.source.tree.body) and call.lineno < line
+        return _computed_in(text) if len(self.policies(module)) == 1 and first else None
 
     def in_floatx(self, site: Any, value: Value) -> Value:
         """What Keras gives where nobody asked for a dtype, in a file with a setting (weights are cast where they are used): numbers of a
@@ -62,7 +101,7 @@ class Policies(Recursion):
         module = site.point.module
         other = any([leaf(call.func) == "set_floatx" for _, call in self.policies(module)])
         if site.op.floatx and not site.given("dtype"):
-            dtype = self._set_for(site.node, module) if other else "float32" if value.kind == "dtype" else None
+            dtype = self._set_for(site.node.lineno, module) if other else "float32" if value.kind == "dtype" else None
             if value.kind == "dtype":
                 return value.but(const=NO_CONSTANT if dtype is None else dtype)
             if dtype is None:
@@ -85,6 +124,17 @@ class Policies(Recursion):
         if dtype == "" and entering is not given:
             value = self.joined([value, layer.out(given, layer.site)])
         return recast(value, dtype)
+
+
+def names_other(module: Module) -> bool:
+    """Whether a file names a dtype of floats that is not the usual one: others need not be asked what their layers compute in."""
+    return any([name in module.source.text for name in ("float16", "float64")])
+
+
+def _computed_in(policy: str) -> str | None:
+    """The dtype that layers with a policy compute in: `mixed_float16` keeps its weights in float32."""
+    dtype = policy.removeprefix("mixed_")
+    return dtype if dtype in FLOATS else None
 
 
 def _of_any(value: Value) -> Value:

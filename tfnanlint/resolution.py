@@ -14,6 +14,7 @@ from tfnanlint.nodes import ATTRIBUTE, NAME, NOUGHT
 from tfnanlint.ops import Op, namespaces
 from tfnanlint.ops.python import limit
 from tfnanlint.scopes import UNASKED, Assigned, Binding, Imported, Joined, Point, Refined, Scope, unrefined
+from tfnanlint.settings import asked, only_nought
 from tfnanlint.subexpressions import Subexpressions
 from tfnanlint.values import NO_CONSTANT, Namespace, Note, Value, unknown
 
@@ -245,9 +246,12 @@ class Resolution(Subexpressions):
             return value.but(zero=value.zero, origin=Note(f"'{name}'", owner, point.module.source, default=NOUGHT), token=value.token)
         if self.drafting:
             self.unset.add((path, name))
+            found = (0.0,) if only_nought(point.module.source.text, name) else ()  # the draft must doubt what may be 0
+        if not found or min(found) < 0 or max(found) == 0 and asked(point.module.source.text, name):
             return value
-        if not found or min(found) < 0 or max(found) <= 0:
-            return value
+        if max(found) == 0:  # how large it may be otherwise nobody knows: only that it may be 0 is to be seen
+            note = Note(f"'{name}' is 0 by default", owner, point.module.source, default=NOUGHT)
+            return Value(0.0, SMALL[1], kind="number", origin=note, token=value.token)
         note = Note(f"'{name}' is taken for what the project sets it to", owner, point.module.source)
         return Value(min(found), max(found), kind="number", origin=note, token=value.token)
 
@@ -256,7 +260,7 @@ class Resolution(Subexpressions):
         if value.known or value.kind != "unknown" and value.kind != "number" or not says_epsilon(name):
             return value
         if isinstance(value.origin, Note) and value.origin.default == NOUGHT:
-            note = Note(f"'{name}' is taken for a small number by its name, or for its default", node, point.module.source)
+            note = Note(f"'{name}' is taken for a small number by its name, or for its default", node, point.module.source, default=NOUGHT)
             return Value(0.0, SMALL[1], kind=value.kind, dtype=value.dtype, origin=note, token=value.token)
         note = Note(f"'{name}' is taken for a small positive number by its name", node, point.module.source)
         return Value(*SMALL, kind=value.kind, dtype=value.dtype, origin=note, token=value.token)

@@ -6,6 +6,7 @@ A file is read once, for all names: a project is asked for many settings, and ne
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Iterator
 
 # By a pattern that begins with a sign or letters, which is found fast, and one for the whole line: the setting, and what it is set to.
@@ -22,6 +23,7 @@ _OPTION = re.compile(rb"--([\w-]+)[\"']")
 # And the keywords of the calls that make an object of settings.
 _MAKERS = tuple(re.compile(maker + rb"(?<!\w" + maker + rb")\(") for maker in (b"HParams", b"ConfigDict", b"dict"))
 _KEYWORD = re.compile(rb"\b(\w+)[ \t]*=[ \t]*(?=([^,)\n=]+))")
+_NOUGHT = re.compile(rb"0|0?\.0+|0\.")
 _PARENTHESES = re.compile(rb"[()]")
 
 
@@ -31,6 +33,22 @@ def set_in(data: bytes) -> dict[bytes, list[bytes]]:
     for name, text in _set(data):
         found.setdefault(name, []).append(text.strip().rstrip(b",").strip())
     return found
+
+
+def only_nought(text: str, name: str) -> bool:
+    """Whether a file sets a setting to 0, and to nothing else."""
+    found = _set_here(text).get(name.encode(), ())
+    return bool(found) and all([_NOUGHT.fullmatch(one) is not None for one in found])
+
+
+def asked(text: str, name: str) -> bool:
+    """Whether a file tests a setting somewhere: it knows of the 0 then."""
+    return re.search(rf"\b(?:if|elif|assert|while)\b[^\n]*\b{name}\b", text) is not None
+
+
+@lru_cache(maxsize=1)
+def _set_here(text: str) -> dict[bytes, list[bytes]]:
+    return set_in(text.encode())
 
 
 def _set(data: bytes) -> Iterator[tuple[bytes, bytes]]:

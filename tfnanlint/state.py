@@ -154,6 +154,12 @@ class State(Lengths):
         return [(sign, given) for target, sign, given, point in self._all_changes(module)
                 if node in self._makers(target, point, _DEPTH)]
 
+    def assigned(self, variable: Site) -> list[Value]:
+        """What a file assigns to the variable that a site makes, one value for each place that does so."""
+        if variable.point is None or not isinstance(variable.node, ast.Call):
+            return []
+        return [given.value(self) for _, given in self._changes(variable.node, variable.point.module)]
+
     def _slot(self, owner: Instance, name: str, maker: str) -> Loop | None:
         """A slot of an optimizer: what it starts with, or any assignment leaves; None where it is handed to an op as it is."""
         return self.once(self.states, (owner.cls, name), None, self._found_slot, owner, name, maker)

@@ -24,6 +24,7 @@ from tfnanlint.values import Value
 
 # What gives an object that has a name already, and what may give a part or another form of one.
 _NAMING: Final = frozenset((ast.Name, ast.Attribute, ast.IfExp))
+_ENDLESS: Final = 1 << 60
 _YIELDING: Final = frozenset((ast.Yield, ast.YieldFrom))
 
 
@@ -74,12 +75,16 @@ class Walk(Branching):
         if decided is not None:
             return self._branch(test, decided, node.body if decided else node.orelse)
         fork = self._fork()
-        self._branched(fork, self._branch(test, True, node.body))
+        live = self._branch(test, True, node.body)
+        self._branched(fork, live)
         if node.orelse:
             self._another(fork)
             self._branched(fork, self._branch(test, False, node.orelse))
         else:
             self._reached(fork, self._assumed(test, False, point))
+            if not live and says_training(test) and node in getattr(self.scope.node, "body", ()):
+                self.scope.time += 1  # `if training: return x`: only evaluation comes further
+                self.scope.stopped.append((self.scope.time, _ENDLESS))
         return self._joined(fork)
 
     def _branch(self, test: ast.expr, truth: bool, body: list[ast.stmt]) -> bool:

@@ -12,9 +12,12 @@ from typing import Any, Final, Iterator
 from tfnanlint.aliases import place_of
 from tfnanlint.assumptions import Assumptions
 from tfnanlint.calls import Function, Recast, signature_of
-from tfnanlint.conditions import leaf
+from tfnanlint.conditions import Branch, branches_of, leaf
 from tfnanlint.nodes import CALL, LAMBDA, LEAVES, parts_of
 from tfnanlint.scopes import Assigned, Binding, Element, Iterated, Parameter, Point
+
+
+_CHOOSING: Final = frozenset(("cond", "case"))
 
 
 class Subexpressions(Assumptions):
@@ -24,8 +27,8 @@ class Subexpressions(Assumptions):
         """The direct parts of an expression at a point, in the order of the text."""
         kind = type(node)
         if kind is CALL:
-            if len(node.args) >= 3 and leaf(node.func) == "cond":
-                return list(self._of_cond(node, point))
+            if leaf(node.func) in _CHOOSING and (choices := branches_of(node)):
+                return self._chosen_from(node, choices, point)
             filled = self._filled(node, point)
             return [(part, point) for part in parts_of(node)] if filled is None else filled
         special = _SPECIAL.get(kind)
@@ -37,7 +40,7 @@ class Subexpressions(Assumptions):
         whole, bindings = node, list[Binding]()
         args = node.args
         if len(args) == 1 and type(node.func) is CALL and leaf(node.func.func) == "Lambda":
-            whole, bindings = node.func, [Recast(Assigned(args[0], point), point.module)]
+            whole, bindings = node.func, [Recast(Assigned(args[0], point), node.func, point.module)]
         elif len(args) > 1 and type(args[0]) is LAMBDA and self._goes_through(node, point):
             bindings = [Iterated(Assigned(one, point)) for one in args[1:]]
         else:
@@ -85,11 +88,16 @@ class Subexpressions(Assumptions):
         for part in ([node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]):
             yield part, inner
 
-    def _of_cond(self, node: ast.Call, point: Point) -> Iterator[tuple[ast.AST, Point]]:
-        """`tf.cond(test, f, g)`."""
-        yield node.args[0], point
-        for branch, truth in zip(node.args[1:3], (True, False)):
-            yield branch, self.assuming(node.args[0], truth, point)
+    def _chosen_from(self, node: ast.Call, choices: list[Branch], point: Point) -> list[tuple[ast.AST, Point]]:
+        """`tf.cond(test, f, g)`, `tf.case([(test, f)], default=g)`: each branch under the tests that lead to it."""
+        found: list[tuple[ast.AST, Point]] = []
+        for branch, tests in choices:
+            under = point
+            for test, truth in tests:
+                found += [(test, under)] if truth else []
+                under = self.assuming(test, truth, under)
+            found.append((branch, under))
+        return found
 
     def calls_in(self, expression: ast.AST, name: str, point: Point) -> Iterator[tuple[ast.Call, Point]]:
         """The calls inside an expression whose callee ends in `name`, each with the point where it stands."""

@@ -31,6 +31,19 @@ def complements(p: Value, rest: Value) -> bool:
     return not (p.lo < 0 or p.hi > 1 or p.inf) and _less_than_one(rest, p)
 
 
+def squares_of_complements(a: Value, b: Value) -> bool:
+    """p ** 2 and (1 - p) ** 2 of a share: together at least a half, which they are at p = 0.5."""
+    p, rest = _squared(a), _squared(b)
+    return p is not None and rest is not None and (complements(p, rest) or complements(rest, p))
+
+
+def _squared(value: Value) -> Value | None:
+    made = made_by(value, "tf.square", "tf.multiply", "tf.pow", aligned=True)
+    if made is None or made.op.name == "tf.pow" and not (made.value("y").is_number and made.value("y").const == 2):
+        return None
+    return made.value("x") if made.op.name != "tf.multiply" or same(made.value("x"), made.value("y")) else None
+
+
 def _less_than_one(rest: Value, p: Value) -> bool:
     """Whether a value is 1 - p."""
     origin = rest.origin

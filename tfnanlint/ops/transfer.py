@@ -14,7 +14,7 @@ from tfnanlint.ops.magnitudes import never_below, rounded_to_one, spans
 from tfnanlint.ops.promotion import beside_size, cut_off, number_of_numpy, of_numpy, size_of_tensor
 from tfnanlint.site import Site, made_by, same
 from tfnanlint.ops.independence import apart
-from tfnanlint.ops.summands import complements, count_all, mix, of_the_larger, where_zero
+from tfnanlint.ops.summands import complements, count_all, mix, of_the_larger, squares_of_complements, where_zero
 from tfnanlint.values import (FLOATS, INF, MIXED, NO_CONSTANT, SMALLEST, WHOLE, Many, Note, Value, clamp, highest, join, joined_dtype, lowest,
                               number, outward, rounded, unknown)
 
@@ -169,6 +169,8 @@ def add(a: Value, b: Value) -> Value:
         result.zero = False
     if result.lo == 0 and of_the_larger(a, b):
         result.lo, result.zero = 1.0, False
+    if result.lo == 0 and a.hi <= 1 >= b.hi and squares_of_complements(a, b):
+        result.lo, result.zero, result.hi = outward(0.5, 0.5, dtype)[0], False, min(result.hi, outward(1.0, 1.0, dtype)[1])
     return with_kind(result, a, b)
 
 
@@ -239,6 +241,8 @@ def multiply(a: Value, b: Value) -> Value:
     nan = a.nan or b.nan or (a.inf and b.zero) or (b.inf and a.zero)
     zero = a.zero or b.zero or _times(least_magnitude(a, dtype), least_magnitude(b, dtype)) < smallest(dtype)
     result = made(lowest(corners), highest(corners), a, b, nan=nan, up=up, down=down, dtype=dtype, zero=zero)
+    if a.hi == b.hi == 1 and result.lo == 0 and (complements(a, b) or complements(b, a)):
+        result.hi = outward(0.25, 0.25, dtype)[1]  # p * (1 - p)
     if dtype == "bool" and "array" in (a.kind, b.kind) and "number" in (a.kind, b.kind):
         result.dtype = None  # NumPy makes numbers of them
     if any([one.kind == "tensor" and one.dtype == "bool" for one in (a, b)]) or "bool" in (a.dtype, b.dtype) and "array" not in (a.kind, b.kind):
@@ -302,7 +306,7 @@ def divide(a: Value, b: Value) -> Value:
     result = with_kind(_quotient(a, b, dtype), a, b)
     result = rounded_to_one(result, 4, b.lo) if bounded else result
     result.evident = result.evident or a.evident and b.known and not bounded
-    result.guarded = a.guarded and (b.positive or b.guarded)
+    result.guarded = a.guarded and (b.positive or b.guarded) or b.guarded and a.positive
     return result
 
 
