@@ -174,10 +174,13 @@ def quotient(x: Value, edge: float, here: Context) -> bool:
 
 
 def zero_over(x: Value, here: Context) -> bool:
-    """Whether a value of which nothing else is known is 0 where the program shows that its dividend can be (the overlap of two boxes)."""
+    """Whether a value of which nothing else is known is 0 where the program shows that its dividend can be: a product of lengths that are
+    cut off at 0, the overlap of two boxes. A dividend that rounds to 0 only, or counts, is none."""
     site = here.made_by(plain(evidence.widest(plain(x))), "tf.divide")
     part = site.value("x") if site is not None else None
-    return part is not None and part.lo == 0 and part.zero and evidence.shows_zero(part)
+    if part is None or here.made_by(plain(part), "tf.multiply", "tf.reduce_prod") is None:
+        return False
+    return part.lo == 0 and part.zero and evidence.shows_zero(part)
 
 
 def factor_diagonal(x: Value, here: Context) -> bool:
