@@ -32,7 +32,7 @@ https://github.com/keras-team/keras/issues/2001 (pixels that never change, divid
 https://github.com/tensorflow/addons/issues/2447 (a triplet loss in a batch without a positive pair)
 """
 
-from tfnanlint.api import (Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Site, Value, decides, evidence, plain,
+from tfnanlint.api import (Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Site, Value, ast, decides, evidence, plain,
                            repairs, rule, words)
 
 ZERO_AT_ZERO = ("tf.square", "tf.abs", "tf.nn.relu", "tf.maximum")  # a masked element stays 0 behind them
@@ -92,7 +92,8 @@ def of_everything(divisor: Value, here: Context) -> bool:
 def reason(division: Site, divisor: Value, here: Context) -> str | None:
     """In words what shows that the divisor can be 0; None where nothing does."""
     if divisor.kind != "tensor":
-        return "0" if divisor.const == 0 and divisor.is_number and division.value("x").kind == "tensor" else None
+        why = "0" if divisor.const == 0 and divisor.is_number else f"{BOUNDED} {words(divisor)}" if counter(division, divisor, here) else None
+        return why if why is not None and division.value("x").kind == "tensor" else None
     if evidence.not_counted(divisor):
         return "the number of elements that were not counted: all of them can be"
     if evidence.counted(divisor):
@@ -113,6 +114,16 @@ def reason(division: Site, divisor: Value, here: Context) -> str | None:
     if not divisor.known and of_union(division, here):
         return "the union of two areas that can both be 0"
     return None
+
+
+def counter(division: Site, divisor: Value, here: Context) -> bool:
+    """Whether the divisor is a Python number that comes to 0 in a loop which asks nothing of it: `if step % 100 == 99` leaves 0 out."""
+    if divisor.kind != "number" or not evidence.comes_to_zero(divisor) or "y" not in division.args:
+        return False
+    names = {node.id for node in ast.walk(division.args["y"]) if isinstance(node, ast.Name)}
+    loops = [one for one in here.around(division.node) if isinstance(one, ast.For)]
+    tests = [one.test for loop in loops for one in ast.walk(loop) if isinstance(one, (ast.If, ast.IfExp, ast.While, ast.Assert))]
+    return not any(isinstance(node, ast.Name) and node.id in names for test in tests for node in ast.walk(test))
 
 
 def summed_mask(division: Site, here: Context) -> bool:
@@ -215,6 +226,8 @@ def product(value: Value, here: Context, depth: int = 4) -> list[Value]:
 
 def fixes(division: Site, param: str, here: Context) -> list[Fix]:
     divisor = division.value(param)
+    if divisor.kind == "number":  # a counter, which is no tensor: where it should begin only its author knows
+        return []
     if division.op.name == "tf.math.rsqrt":
         return floored(division, param, here, here.epsilon(divisor, "inverse root"))
     inside = repairs.roots(divisor)

@@ -257,7 +257,8 @@ class Routes(Callers):
             course.unnamed[call] = use.point
             return _DONE
         if _of_others(call, use.point.module) and self.resolve(call.func, use.point) is None:
-            return _LOST
+            loss = node.value if leaf(call.func) == "compile" and type(node) is KEYWORD and node.arg == "loss" else None
+            return _DONE if loss is not None and self._handed_by_keras(course, loss, use.point) else _LOST
         row, name = self.row(call.func, use.point)
         first = bool(call.args) and call.args[0] is node
         if name == "functools.partial":
@@ -272,6 +273,18 @@ class Routes(Callers):
         if type(call.func) is ATTRIBUTE and call.func.attr in _STORING and self.evaluate(call.func.value, use.point).kind == "sequence":
             return _DONE if _add_target(course, call.func.value, use.statements) else _LOST
         return _DONE if self._handed_over(course, use, call, node) else _LOST
+
+    def _handed_by_keras(self, course: Course, loss: ast.expr, point: Point) -> bool:
+        """What a partial that is a loss of `compile` is called with, besides labels and predictions."""
+        given: list[Binding] = [Fixed(unknown()), Fixed(unknown())]
+        value = self.evaluate(loss, point)
+        for option in value.obj if isinstance(value.obj, tuple) else value.obj.values() if isinstance(value.obj, dict) else (value,):
+            target = option.obj
+            if not isinstance(target, Bound) or not isinstance(target.function, Function):
+                return False
+            if target.function.node is course.function.node:
+                course.handed.append(calls.bind_parameters(course.function, target.args + given, target.keywords))
+        return True
 
     def _through_elements(self, course: Course, call: ast.Call, point: Point) -> bool:
         """`map(f, xs)`: each element is handed to the function."""
