@@ -47,7 +47,9 @@ _MAX_NODES = 4000
 _NOBODY = 1 << 30
 _MAX_BEHIND = 24  # values looked at behind a site
 _MAPPED = re.compile(r"\.map\(\s*(?:self\.)?(\w+)")
-_OF_EVALUATION = re.compile(r"\b(?:in_train_phase\(|cond\(\s*(?:self\.)?(?:is_)?training\s*,)\s*\w+\s*,\s*(?:alt\s*=\s*)?(\w+)\s*[,)]")
+# Each begins with letters, which are found fast; that none stand before them is asked behind the word.
+_OF_EVALUATION = tuple(re.compile(rf"{begun}\s*\w+\s*,\s*(?:alt\s*=\s*)?(\w+)\s*[,)]") for begun in (
+    r"in_train_phase\((?<!\win_train_phase\()", r"cond\((?<!\wcond\()\s*(?:self\.)?(?:is_)?training\s*,"))
 _OWN_GRADIENTS = re.compile(r"\b(?:vjp_fwd|vjp_bwd|jvp_fn)\s*=\s*(\w+)")
 # That nothing stands before them is asked behind the word: a pattern that begins with letters is found fast.
 _LOSSES = re.compile(r"loss(?<!\wloss)(?:es|_fn)?\s*=\s*(?:self\.)?\[?(\w+)\s*[,)\]\n]")
@@ -327,8 +329,7 @@ class Gradients:
     def _evaluated(self) -> frozenset[str]:
         """Names of the functions that are run in evaluation only: `K.in_train_phase(noised, plain)`."""
         if self._found_evaluated is None:
-            text = self.module.source.text
-            self._found_evaluated = frozenset(_OF_EVALUATION.findall(text) if "in_train_phase(" in text or "cond(" in text else ())
+            self._found_evaluated = frozenset([name for pattern in _OF_EVALUATION for name in pattern.findall(self.module.source.text)])
         return self._found_evaluated
 
     @property

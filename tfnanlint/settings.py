@@ -24,6 +24,8 @@ _OPTION = re.compile(rb"--([\w-]+)[\"']")
 _MAKERS = tuple(re.compile(maker + rb"(?<!\w" + maker + rb")\(") for maker in (b"HParams", b"ConfigDict", b"dict"))
 _KEYWORD = re.compile(rb"\b(\w+)[ \t]*=[ \t]*(?=([^,)\n=]+))")
 _NOUGHT = re.compile(rb"0|0?\.0+|0\.")
+_BEFORE_NAMES = frozenset("\"'-")
+_BEHIND_NAMES = re.compile(r"[ \t]*(?::|=(?!=))")
 _PARENTHESES = re.compile(rb"[()]")
 
 
@@ -37,8 +39,20 @@ def set_in(data: bytes) -> dict[bytes, list[bytes]]:
 
 def only_nought(text: str, name: str) -> bool:
     """Whether a file sets a setting to 0, and to nothing else."""
-    found = _set_here(text).get(name.encode(), ())
+    found = _set_here(text).get(name.encode(), ()) if _stated(text, name) or "_" in name and _stated(text, name.replace("_", "-")) else ()
     return bool(found) and all([_NOUGHT.fullmatch(one) is not None for one in found])
+
+
+def _stated(text: str, name: str) -> bool:
+    """Whether a name stands somewhere as that of a setting may: in quotes, or before what it is set to. Most files only read theirs, and
+    are not searched for all of them."""
+    place = text.find(name)
+    while place >= 0:
+        end = place + len(name)
+        if text[max(place - 1, 0)] in _BEFORE_NAMES or _BEHIND_NAMES.match(text, end) is not None:
+            return True
+        place = text.find(name, end)
+    return False
 
 
 def asked(text: str, name: str) -> bool:

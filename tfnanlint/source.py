@@ -91,7 +91,6 @@ _LINE_FEED = re.compile("\n")
 # What stands behind an attribute that is assigned, by itself (`a.x = 1`, `a.x += 1`) or with others (`a.x, b.y = 1, 2`).
 _ASSIGNED = re.compile(r"\s*(?:(?:[-+*/%@&|^]|//|\*\*)?=(?!=)|,[^()\n=]*=(?!=))")
 _OWNER = re.compile(r"[A-Za-z_][\w.]*$")
-_OF_SELF = re.compile(r"\bself\.")
 
 
 def _in_name(char: str) -> bool:
@@ -255,10 +254,14 @@ class Source:
             dot = text.find(sought)
             while dot >= 0:
                 end = dot + len(sought)
-                if _ASSIGNED.match(text, end) is not None and _OF_SELF.match(text, max(dot - len("self"), 0)) is None:
+                if not self._of_self(dot) and _ASSIGNED.match(text, end) is not None:
                     found.append(dot)
                 dot = text.find(sought, end)
         return found
+
+    def _of_self(self, dot: int) -> bool:
+        start = dot - len("self")
+        return start >= 0 and self.text.startswith("self", start) and not (start and _in_name(self.text[start - 1]))
 
     def rows_naming(self, name: str) -> list[int]:
         """1-based rows in which a name stands, ascending; maybe some with a name that it is part of."""
