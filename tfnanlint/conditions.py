@@ -220,6 +220,7 @@ _FACTS: Final[dict[type, Callable[[Any, bool], list[Fact]]]] = {
 }
 
 
+_MODE_NAMES: Final = frozenset(("training", "is_training", "mode"))
 _MODES: Final = {"TRAIN": True, "EVAL": False, "PREDICT": False, "INFER": False}  # of estimators
 
 
@@ -235,12 +236,15 @@ def says_training(test: Any) -> bool | None:
 
 
 def _says_mode(test: ast.Compare) -> bool | None:
-    other = test.comparators[0]
-    if type(test.ops[0]) in (ast.Eq, ast.Is) and len(test.ops) == 1:
-        if type(other) is CONSTANT and leaf(test.left) in ("training", "is_training"):
-            return other.value if type(other.value) is bool else None
-        return _MODES.get(leaf(other)) if leaf(test.left) == "mode" else None
-    return False if type(test.ops[0]) in (ast.NotEq, ast.IsNot) and leaf(test.left) == "mode" and leaf(other) == "TRAIN" else None
+    name = leaf(test.left)
+    if name not in _MODE_NAMES or len(test.ops) > 1:
+        return None
+    other, same = test.comparators[0], type(test.ops[0]) in (ast.Eq, ast.Is)
+    if name != "mode":
+        return other.value if same and type(other) is CONSTANT and type(other.value) is bool else None
+    if same:
+        return _MODES.get(leaf(other))
+    return False if type(test.ops[0]) in (ast.NotEq, ast.IsNot) and leaf(other) == "TRAIN" else None
 
 
 Branch = tuple[ast.expr, "list[tuple[ast.expr, bool]]"]

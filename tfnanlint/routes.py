@@ -7,6 +7,7 @@ another name. What such calls hand over arrives at its parameters too, as long a
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING, Any, Final
 
 from tfnanlint import calls
@@ -41,6 +42,8 @@ _STORING: Final = frozenset(("append", "insert", "appendleft"))
 _LOST: Final = 0
 _DONE: Final = 1
 _ON: Final = 2
+
+_NOT_USED: Final = re.compile(r"\w|\(|[ \t]*=(?!=)")  # behind a name: it is a longer one, it is called, it is given a value
 
 Route = tuple[str, Any, bool]  # a name; the function, class or comprehension that it belongs to, None for the whole file; whether it is an attribute
 
@@ -389,15 +392,16 @@ def called_elsewhere(function: Function) -> bool:
 
 
 def _only_called(name: str, row: int, source: Source) -> bool:
-    """Whether a parenthesis stands behind a name wherever a row holds it, so that no value is used there, as the text tells."""
+    """Whether a row holds a name only where it is called or given a value, or is a part of a longer one, so that no value is used there, as
+    the text tells."""
     text, starts = source.text, source.line_starts
     end = starts[row] if row < len(starts) else len(text)
     place = text.find(name, starts[row - 1], end)
     while place >= 0:
-        place += len(name)
-        if not text.startswith("(", place):
+        behind = place + len(name)
+        if _NOT_USED.match(text, behind) is None and not (place and (text[place - 1].isalnum() or text[place - 1] == "_")):
             return False
-        place = text.find(name, place, end)
+        place = text.find(name, behind, end)
     return True
 
 
