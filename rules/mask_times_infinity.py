@@ -57,7 +57,7 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
         if certainty is not None:
             yield here.finding(site, site.op.main, message(site), certainty,
                                repair(times, other, site, negated, related is not None, here),
-                               doubtful=not of_share(site, times.value(other), here))
+                               doubtful=not of_share(site, times.value(other), here) or here.masked(site) is not None or here.tested_for_nan(site))
             return
 
 

@@ -185,7 +185,8 @@ def test_a_guard_that_lets_0_through_is_shown(under, codes):
     assert [one.code for one in check_source(Source("a.py", text), default).findings] == codes
 
 
-@pytest.mark.parametrize("term, codes", [("p * tf.math.log(p)", ["TFN207"]), ("mask * tf.math.log(p)", []), ("tf.math.multiply_no_nan(tf.math.log(p), p)", [])])
+@pytest.mark.parametrize("term, codes", [("p * tf.math.log(p)", ["TFN207"]), ("mask * tf.math.log(p)", []), ("tf.math.multiply_no_nan(tf.math.log(p), p)", []),
+                                         ("tf.where(p > 0, p * tf.math.log(p), 0.0)", [])])
 def test_what_goes_before_another_finding_is_shown_itself(term, codes):
     """At default settings, where nothing says whether a gradient is taken: the entropy of a softmax, NaN as a value."""
     text = ('import tensorflow as tf\n\nnet = tf.keras.Sequential([tf.keras.layers.Dense(4, activation="softmax")])\n\n\n'

@@ -220,6 +220,7 @@ _FACTS: Final[dict[type, Callable[[Any, bool], list[Fact]]]] = {
 }
 
 
+_HANDED_ON: Final = frozenset(("cast", "constant", "convert_to_tensor", "bool"))
 _MODE_NAMES: Final = frozenset(("training", "is_training", "mode"))
 _MODES: Final = {"TRAIN": True, "EVAL": False, "PREDICT": False, "INFER": False}  # of estimators
 
@@ -232,7 +233,18 @@ def says_training(test: Any) -> bool | None:
         return None if said is None else not said
     if kind is COMPARE:
         return _says_mode(test)
+    if kind is CALL and test.args:
+        return _says_by_call(test)
     return True if leaf(test) in ("training", "is_training") else None
+
+
+def _says_by_call(test: ast.Call) -> bool | None:
+    """`tf.cast(training, tf.bool)`, `tf.equal(training, True)`."""
+    name, other = leaf(test.func), test.args[-1]
+    if name == "equal" and type(other) is CONSTANT and type(other.value) is bool:
+        said = says_training(test.args[0])
+        return said if said is None or other.value else not said
+    return says_training(test.args[0]) if name in _HANDED_ON else None
 
 
 def _says_mode(test: ast.Compare) -> bool | None:

@@ -382,7 +382,12 @@ def _drawn(divisor: Value, depth: int = 6) -> int:
 
 
 def has_ones(total: Site) -> bool:
-    """A sum or norm of a unit matrix, or of the rows or columns of one on whose diagonal a number was put: none of them is 0."""
+    """A sum or norm of a unit matrix, also of one that was added to what is not negative (the loops of a graph), or of the rows or columns of
+    one on whose diagonal a number was put: none of them is 0."""
+    plus = made_by(total.value("x"), "tf.add")
+    for one, other in (("x", "y"), ("y", "x")) if plus is not None else ():
+        if made_by(plus.value(one), "tf.eye") is not None and plus.value(other).nonnegative:
+            return True
     filled = made_by(total.value("x"), "tf.eye", "tf.linalg.set_diag")
     if filled is None or filled.op.name == "tf.eye":
         return filled is not None

@@ -63,12 +63,9 @@ class Policies(Recursion):
         method, module = self.method(cls, "__init__"), cls.module
         if not any([base.startswith(_LAYERS) for base in self.foreign_bases(cls)]):
             return None if self.policies(module) else ""
-        for node in nodes_in(method.node) if method is not None else ():
-            if isinstance(node, ast.Call) and leaf(node.func) == "__init__":
-                given = next((one.value for one in node.keywords if one.arg == "dtype"), None)
-                if isinstance(given, (ast.Constant, ast.Attribute)) and method is not None:
-                    text = self.evaluate(given, method.point).const
-                    return _computed_in(text) if isinstance(text, str) else None
+        if method is not None and "dtype" in method.module.source.segment(method.node):
+            text = self.evaluate(given, method.point).const if (given := _handed_to_keras(method.node)) is not None else None
+            return _computed_in(text) if isinstance(text, str) else None
         made = module.calls_to(cls.name, self)
         if any([keyword.arg in (None, "dtype") for call, _ in made for keyword in call.keywords]):
             return None
@@ -124,6 +121,15 @@ class Policies(Recursion):
         if dtype == "" and entering is not given:
             value = self.joined([value, layer.out(given, layer.site)])
         return recast(value, dtype)
+
+
+def _handed_to_keras(init: ast.AST) -> ast.expr | None:
+    """The dtype that an `__init__` writes into its call of the one of its base; None where it is none that is written there."""
+    for node in nodes_in(init):
+        if isinstance(node, ast.Call) and leaf(node.func) == "__init__":
+            given = next((one.value for one in node.keywords if one.arg == "dtype"), None)
+            return given if isinstance(given, (ast.Constant, ast.Attribute)) else None
+    return None
 
 
 def names_other(module: Module) -> bool:

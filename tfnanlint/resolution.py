@@ -48,6 +48,12 @@ def _namespace(name: str) -> Namespace:
     return Namespace(name)
 
 
+def _minded(name: str, point: Point) -> bool:
+    """Whether the file at a point tests a setting somewhere, or gives it another value: it knows of the 0 by default then."""
+    source = point.module.source
+    return asked(source.text, name) or bool(source.assigns_outside(name))
+
+
 def _bound_in(scope: Scope, node: ast.expr) -> bool:
     """Whether a name or attribute chain begins with a name that a scope binds, or with another expression; else it means the same in
     every call of the function."""
@@ -242,12 +248,12 @@ class Resolution(Subexpressions):
             return value
         path, epsilon = point.module.source.path, says_epsilon(name)
         found = project.settings(path, name) if epsilon or not self.drafting else ()
-        if epsilon and found and not any(found):  # also in a draft, which must doubt what may be 0
+        if epsilon and found and not any(found) and not _minded(name, point):  # also in a draft, which must doubt what may be 0
             return value.but(zero=value.zero, origin=Note(f"'{name}'", owner, point.module.source, default=NOUGHT), token=value.token)
         if self.drafting:
             self.unset.add((path, name))
             found = (0.0,) if only_nought(point.module.source.text, name) else ()  # the draft must doubt what may be 0
-        if not found or min(found) < 0 or max(found) == 0 and asked(point.module.source.text, name):
+        if not found or min(found) < 0 or max(found) == 0 and _minded(name, point):
             return value
         if max(found) == 0:  # how large it may be otherwise nobody knows: only that it may be 0 is to be seen
             note = Note(f"'{name}' is 0 by default", owner, point.module.source, default=NOUGHT)
@@ -259,7 +265,7 @@ class Resolution(Subexpressions):
         """A number of which only the name is known, when that says epsilon: small and positive, unless 0 is written as its default."""
         if value.known or value.kind != "unknown" and value.kind != "number" or not says_epsilon(name):
             return value
-        if isinstance(value.origin, Note) and value.origin.default == NOUGHT:
+        if value.zero and isinstance(value.origin, Note) and value.origin.default == NOUGHT:
             note = Note(f"'{name}' is taken for a small number by its name, or for its default", node, point.module.source, default=NOUGHT)
             return Value(0.0, SMALL[1], kind=value.kind, dtype=value.dtype, origin=note, token=value.token)
         note = Note(f"'{name}' is taken for a small positive number by its name", node, point.module.source)
