@@ -7,7 +7,6 @@ another name. What such calls hand over arrives at its parameters too, as long a
 from __future__ import annotations
 
 import ast
-import re
 from typing import TYPE_CHECKING, Any, Final
 
 from tfnanlint import calls
@@ -20,7 +19,6 @@ from tfnanlint.values import NUMERIC_KINDS, Choice, Many, Value, unknown
 
 if TYPE_CHECKING:
     from tfnanlint.module import Module
-    from tfnanlint.source import Source
 
 # Methods that a base class calls with values of its own.
 HOOKS: Final = frozenset("call __call__ build train_step test_step predict_step compute_loss forward".split())
@@ -42,8 +40,6 @@ _STORING: Final = frozenset(("append", "insert", "appendleft"))
 _LOST: Final = 0
 _DONE: Final = 1
 _ON: Final = 2
-
-_NOT_USED: Final = re.compile(r"\w|\(|[ \t]*=(?!=)")  # behind a name: it is a longer one, it is called, it is given a value
 
 Route = tuple[str, Any, bool]  # a name; the function, class or comprehension that it belongs to, None for the whole file; whether it is an attribute
 
@@ -93,9 +89,7 @@ class Routes(Callers):
         """The functions of a name that a file uses as values, or the methods."""
         handed: set[ast.AST] = set()
         spent, self.steps = self.steps, 0  # a question of its own: whoever asks it first must not run out of steps for it
-        for row in module.source.rows_naming(name):
-            if _only_called(name, row, module.source):
-                continue
+        for row in module.source.rows_using(name):
             computed = module.computed(row)
             if computed is not None and not any([_uses(name, one) for one in computed]):
                 continue
@@ -161,8 +155,8 @@ class Routes(Callers):
         name, around, attribute = route
         seen: set[ast.AST] = set()
         found: list[Use] = []
-        for row in module.source.rows_naming(name):
-            if around is not None and not around.lineno <= row <= around.end_lineno or _only_called(name, row, module.source):
+        for row in module.source.rows_using(name):
+            if around is not None and not around.lineno <= row <= around.end_lineno:
                 continue
             statements = module.statements_at(row)
             if not statements:
@@ -389,20 +383,6 @@ class Routes(Callers):
 def called_elsewhere(function: Function) -> bool:
     """Whether its decorators or its name say that somebody calls it whom nobody sees: asked before its callers are looked for."""
     return not function.transparent or function.registered or function.owner is not None and function.name in HOOKS
-
-
-def _only_called(name: str, row: int, source: Source) -> bool:
-    """Whether a row holds a name only where it is called or given a value, or is a part of a longer one, so that no value is used there, as
-    the text tells."""
-    text, starts = source.text, source.line_starts
-    end = starts[row] if row < len(starts) else len(text)
-    place = text.find(name, starts[row - 1], end)
-    while place >= 0:
-        behind = place + len(name)
-        if _NOT_USED.match(text, behind) is None and not (place and (text[place - 1].isalnum() or text[place - 1] == "_")):
-            return False
-        place = text.find(name, behind, end)
-    return True
 
 
 def _uses(name: str, expression: ast.AST) -> list[ast.expr]:

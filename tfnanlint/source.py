@@ -90,6 +90,7 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 _LINE_FEED = re.compile("\n")
 # What stands behind an attribute that is assigned, by itself (`a.x = 1`, `a.x += 1`) or with others (`a.x, b.y = 1, 2`).
 _ASSIGNED = re.compile(r"\s*(?:(?:[-+*/%@&|^]|//|\*\*)?=(?!=)|,[^()\n=]*=(?!=))")
+_NOT_USED = re.compile(r"\w|\(|[ \t]*=(?!=)")  # behind a name that is a longer one, is called or is given a value
 _OWNER = re.compile(r"[A-Za-z_][\w.]*$")
 
 
@@ -148,6 +149,7 @@ class Source:
         self._asked = 0
         self._standing: dict[tuple[str, ...], bool] = {}
         self._assigned: dict[str, list[int]] = {}
+        self._used: dict[str, list[int]] = {}
 
     @classmethod
     def from_bytes(cls, path: str, data: bytes) -> Source:
@@ -267,6 +269,25 @@ class Source:
         """1-based rows in which a name stands, ascending; maybe some with a name that it is part of."""
         self._asked += 1
         return self.rows_with(name) if self._asked < _MANY else self._names.get(name, [])
+
+    def rows_using(self, name: str) -> list[int]:
+        """1-based rows in which a name may be used as a value, ascending, as the text tells: not where it is only called or given a value,
+        or is a part of a longer one. Searched once: each of many classes may have a method of that name."""
+        found = self._used.get(name)
+        if found is None:
+            found = self._used[name] = [row for row in self.rows_naming(name) if self._uses(name, row)]
+        return found
+
+    def _uses(self, name: str, row: int) -> bool:
+        text, starts = self.text, self.line_starts
+        end = starts[row] if row < len(starts) else len(text)
+        place = text.find(name, starts[row - 1], end)
+        while place >= 0:
+            behind = place + len(name)
+            if _NOT_USED.match(text, behind) is None and not (place and _in_name(text[place - 1])):
+                return True
+            place = text.find(name, behind, end)
+        return False
 
     def places_of(self, name: str) -> Iterator[int]:
         """The offsets at which a name stands by itself: not inside of a longer one."""
