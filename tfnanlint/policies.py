@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tfnanlint.module import Module
 
 _LAYERS = ("keras.layers.", "keras.Model", "keras.models.", "keras.Sequential", "keras.engine.")
+_OTHERS = ("float16", "float64")
 _SETTERS = ("set_global_policy", "set_policy", "set_dtype_policy", "set_floatx")
 
 
@@ -134,7 +135,7 @@ def _handed_to_keras(init: ast.AST) -> ast.expr | None:
 
 def names_other(module: Module) -> bool:
     """Whether a file names a dtype of floats that is not the usual one: others need not be asked what their layers compute in."""
-    return any([name in module.source.text for name in ("float16", "float64")])
+    return module.source.holds(_OTHERS)
 
 
 def _computed_in(policy: str) -> str | None:

@@ -57,9 +57,9 @@ def _stated(text: str, name: str) -> bool:
 
 def asked(text: str, name: str) -> bool:
     """Whether a file tests a setting somewhere, or whoever sets it is asked for more than any number: it knows of the 0 then."""
-    return re.search(rf"\b(?:if|elif|assert|while|set_defaults?|register_validator)\b[^\n]*\b{name}\b|"
-                     rf"\b{name}\b[^\n]*\b(?:lower_bound|type\s*=\s*(?!float\b|int\b))|"
-                     rf"\b{name}\s*=\s*(?:0*[1-9]|0*\.0*[1-9])", text) is not None
+    spelt = name.replace("_", "[_-]")  # as `argparse` names it
+    return re.search(rf"\b(?:if|elif|assert|while|set_defaults?|register_validator)\b[^\n]*\b{spelt}\b|"
+                     rf"\b{spelt}\b[^\n]*\b(?:lower_bound|type\s*=\s*(?!float\b|int\b))", text) is not None
 
 
 @lru_cache(maxsize=1)
