@@ -136,6 +136,17 @@ def test_a_module_of_keras_is_no_module_of_the_project(tmp_path, line, imports):
     assert found == ([str(package / "train.py")] if imports else [])
 
 
+@pytest.mark.parametrize("line, called", [
+    ("print(losses.f(1.0))", True), ("f(1.0)", True), ("def f(x): return losses.f(x)", True), ("(f(1.0))", True),
+    ("losses.half(1.0)", False), ("def f(x): pass", False), ("class f(Base): pass", False), ("äf(1.0)", False),
+])
+def test_a_longer_name_and_a_definition_are_no_call_from_another_file(tmp_path, line, called):
+    (tmp_path / "losses.py").write_text("def f(x):\n    return x\n")
+    (tmp_path / "train.py").write_text(f"import losses\n{line}\n", encoding="utf-8")
+    found = Project(str(tmp_path / "losses.py")).importing(str(tmp_path / "losses.py"), "f")
+    assert found == ([str(tmp_path / "train.py")] if called else [])
+
+
 def test_a_project_called_keras_imports_its_own_modules(tmp_path):
     package = tmp_path / "keras"
     package.mkdir()

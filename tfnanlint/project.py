@@ -167,16 +167,30 @@ _WORD = re.compile(rb"\w+")
 
 @lru_cache(maxsize=65536)
 def _callers(top: str, leaf: str, name: str) -> tuple[str, ...]:
-    """Files below a folder that import something named `leaf` and hold `name(`: not all where they are too many to be of use, with the
-    asking file among them or not."""
+    """Files below a folder that import something named `leaf` and call what ends in `name`: not all where they are too many to be of use,
+    with the asking file among them or not."""
     called = f"{name}(".encode()
     found: list[str] = []
     for path, data in _importing(top).get(leaf.encode(), ()):
-        if called in data:
+        if _calls(data, called):
             found.append(path)
             if len(found) > MAX_IMPORTERS + 1:
                 break
     return tuple(found)
+
+
+_IN_NAMES = frozenset(b"_0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+
+
+def _calls(data: bytes, called: bytes) -> bool:
+    """Whether `name(` stands in a file by itself, where neither a function nor a class of that name begins."""
+    place = data.find(called)
+    while place >= 0:
+        longer = place > 0 and (data[place - 1] in _IN_NAMES or data[place - 1] > 127)
+        if not longer and not data.endswith((b"def ", b"class "), 0, place):
+            return True
+        place = data.find(called, place + 1)
+    return False
 
 
 @lru_cache(maxsize=2)
@@ -440,7 +454,7 @@ class Project:
         return found if found[0] is not None or root == directory else self._descend(directory, dotted)
 
     def importers(self, importer: str, name: str) -> list[Module]:
-        """Modules of the project, other than `importer`'s, whose text holds both `name(` and the importer's own name.
+        """Modules of the project, other than `importer`'s, that import it by its own name and call something that ends in `name`.
 
         At most `MAX_IMPORTERS` in the order of their paths; [] when there are more, for then the callers are not known.
         """
