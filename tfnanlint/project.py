@@ -169,10 +169,10 @@ _WORD = re.compile(rb"\w+")
 def _callers(top: str, leaf: str, name: str) -> tuple[str, ...]:
     """Files below a folder that import something named `leaf` and call what ends in `name`: not all where they are too many to be of use,
     with the asking file among them or not."""
-    called = f"{name}(".encode()
+    called, own = name.encode(), os.path.basename(top).encode()
     found: list[str] = []
     for path, data in _importing(top).get(leaf.encode(), ()):
-        if _calls(data, called):
+        if _calls(data, called, own):
             found.append(path)
             if len(found) > MAX_IMPORTERS + 1:
                 break
@@ -182,12 +182,17 @@ def _callers(top: str, leaf: str, name: str) -> tuple[str, ...]:
 _IN_NAMES = frozenset(b"_0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 
 
-def _calls(data: bytes, called: bytes) -> bool:
-    """Whether `name(` stands in a file by itself, where neither a function nor a class of that name begins."""
+def _calls(data: bytes, name: bytes, own: bytes) -> bool:
+    """Whether something with a name that another file defines is called in a file of the package `own`: behind a dot, or a name that is
+    imported. Other names end so, too, and functions and classes of its own may have that name."""
+    called = name + b"("
     place = data.find(called)
     while place >= 0:
-        longer = place > 0 and (data[place - 1] in _IN_NAMES or data[place - 1] > 127)
-        if not longer and not data.endswith((b"def ", b"class "), 0, place):
+        before = data[place - 1:place]
+        if before == b".":
+            return True
+        longer = bool(before) and (before[0] in _IN_NAMES or before[0] > 127)
+        if not longer and not data.endswith((b"def ", b"class "), 0, place) and (b"import *" in data or name in _imported(data, own)):
             return True
         place = data.find(called, place + 1)
     return False
