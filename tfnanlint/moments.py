@@ -6,6 +6,7 @@ import ast
 from dataclasses import dataclass
 
 from tfnanlint.ops.variables import VARIABLES
+from tfnanlint.scopes import Parameter, unrefined
 from tfnanlint.site import Site, made_by, same
 from tfnanlint.values import NO_CONSTANT, Value
 
@@ -33,7 +34,7 @@ def variance_of(minus: Site) -> Variance | None:
         return None
     if not minus.may_be_made_by("x", *_AVERAGES):
         return _running(minus) if minus.may_be_made_by("x", *VARIABLES) else None
-    if minus.maker("x") is None and minus.maker("y") is None and not all(isinstance(one, ast.Name) for one in minus.args.values()):
+    if minus.maker("x") is None and minus.maker("y") is None and not all([_parameter(one, minus) for one in minus.args.values()]):
         return None  # two expressions of which the text says nothing are too many to ask
     of_squares = _averaged(minus.value("x"))
     squared_mean = squared(minus.value("y")) if of_squares is not None else None
@@ -50,6 +51,11 @@ def variance_of(minus: Site) -> Variance | None:
         return Variance(squares, square, square.value("x"), count is not None)
     x = _weighed(squares.value("x"), elements.value("x"))
     return Variance(squares, squared_mean, x, True) if x is not None else None
+
+
+def _parameter(node: ast.expr, site: Site) -> bool:
+    """Whether an expression is the name of a parameter, as of a function that only subtracts."""
+    return isinstance(node, ast.Name) and site.point is not None and isinstance(unrefined(site.point.lookup(node.id)), Parameter)
 
 
 def _running(minus: Site) -> Variance | None:
