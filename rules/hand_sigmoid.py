@@ -31,7 +31,8 @@ def check(quotient: Site, here: Context) -> Iterator[Finding]:
         if tangent is not None:
             yield from found_tanh(quotient, tangent, here)
             return
-    exp = beside_one(quotient.value("y" if quotient.op.name == "tf.divide" else "x"))
+    divisor = "y" if quotient.op.name == "tf.divide" else "x"
+    exp = beside_one(quotient.value(divisor)) if quotient.may_be_made_by(divisor, "tf.add") else None
     if exp is None or fits(exp.value("x")) or not here.numeric(exp.value("x")):
         return
     if quotient.differentiated is Differentiated.NO:
@@ -89,6 +90,8 @@ def sigmoid(quotient: Site, exp: Site, here: Context) -> list[Fix]:
 
 def hand_tanh(quotient: Site, here: Context) -> Site | None:
     """The exp(x) of (exp(x) - exp(-x)) / (exp(x) + exp(-x))."""
+    if not (quotient.may_be_made_by("x", "tf.subtract") and quotient.may_be_made_by("y", "tf.add")):
+        return None
     over, under = (here.made_by(quotient.value(param), name) for param, name in (("x", "tf.subtract"), ("y", "tf.add")))
     if over is None or under is None:
         return None
