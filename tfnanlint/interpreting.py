@@ -125,6 +125,10 @@ class Interpreting:
     def method(self, cls: ClassObject, name: str) -> Function | None:
         raise NotImplementedError
 
+    def heirs(self, cls: ClassObject) -> list[ClassObject]:
+        """Classes of the same file that inherit from a class."""
+        raise NotImplementedError
+
     def returned(self, scope: Scope, live: bool) -> Value:
         raise NotImplementedError
 
