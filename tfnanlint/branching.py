@@ -70,7 +70,7 @@ class Branching:
                 self.bind(path, only[path])
                 continue
             base = fork.before[path] or self._before(path, fork.begun)
-            self.bind(path, base if only is not None else merged([state.get(path, base) for state in fork.states], base))
+            self.bind(path, base if only is not None else merged([state.get(path, base) for state in fork.states], base, fork.flag))
         return True
 
     def _held(self, path: str) -> Binding | None:

@@ -14,7 +14,7 @@ from tfnanlint.attributes import assigned_attributes
 from tfnanlint.branching import Branching
 from tfnanlint.calls import Function
 from tfnanlint.conditions import ASSERTIONS, leaf, path_of, root_of, says_training
-from tfnanlint.loops import Fork, LoopFrame, runs
+from tfnanlint.loops import Fork, LoopFrame, flag_of, runs
 from tfnanlint.matching import captured, condition, says_number
 from tfnanlint.nodes import ATTRIBUTE, CALL, CONSTANT, LAMBDA, NAME, SEQUENCES, STARRED, SUBSCRIPT, caught, declared, loaded, nodes_in, recorded, repeated
 from tfnanlint.outcomes import outcome
@@ -75,6 +75,7 @@ class Walk(Branching):
         if decided is not None:
             return self._branch(test, decided, node.body if decided else node.orelse)
         fork = self._fork()
+        fork.flag = flag_of(test, point)
         live = self._branch(test, True, node.body)
         self._branched(fork, live)
         if node.orelse:
