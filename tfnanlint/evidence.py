@@ -468,7 +468,7 @@ def _difference(value: Value) -> bool:
 
 def falling(value: Value, depth: int = 8) -> bool:
     """A negative power of what is not negative, or a positive number divided by it (the kernels of Student and Cauchy): 0 at Inf only; its
-    positive powers, products of such, and its share of something (`q ** 2 / sum(q)`)."""
+    positive powers, products of such and of positive numbers, and its share of something (`q ** 2 / sum(q)`)."""
     value = plain(widest(value))
     site = made_by(value, *_POWERS, "tf.square", "tf.divide", "tf.math.reciprocal", "tf.multiply") if value.lo >= 0 and depth else None
     if site is None:
@@ -477,7 +477,7 @@ def falling(value: Value, depth: int = 8) -> bool:
         base, exponent = site.value("x"), site.value("y")
         return base.lo >= 0 and exponent.hi < 0 or exponent.lo > 0 and falling(base, depth - 1)
     if site.op.name == "tf.multiply":
-        return all([falling(site.value(param), depth - 1) for param in ("x", "y")])
+        return all([site.value(param).positive or falling(site.value(param), depth - 1) for param in ("x", "y")])
     if site.op.name == "tf.divide":
         return site.value("x").positive or falling(site.value("x"), depth - 1)
     return site.op.name == "tf.math.reciprocal" or falling(site.value("x"), depth - 1)
