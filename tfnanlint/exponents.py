@@ -13,7 +13,7 @@ from tfnanlint.values import Value
 _SCALING = {"tf.divide": "x", "tf.multiply": "x", "tf.negative": "x", "tf.identity": "x", "tf.stop_gradient": "x", "tf.cast": "x"}
 _RANGES = frozenset(("tf.range", "tf.linspace", "K.arange", "np.arange", "tnp.arange", "tf.meshgrid"))
 _ARITHMETIC = frozenset(("tf.add", "tf.subtract", "tf.multiply", "tf.divide", "tf.negative", "tf.square", "tf.pow", "tf.cast", "tf.abs", "tf.reduce_sum"))
-_OF_DISTANCES = frozenset("tf.divide tf.negative tf.square tf.abs tf.sqrt tf.reduce_sum tf.norm tf.cast".split())  # 0 where the first argument is
+_OF_DISTANCES = frozenset("tf.divide tf.negative tf.square tf.pow tf.abs tf.sqrt tf.reduce_sum tf.norm tf.cast".split())  # 0 where the first argument is
 MARGIN = 0.9  # of the exponents that fit: sums of some thousand exponentials fit too
 
 
@@ -70,6 +70,8 @@ def of_itself(x: Value, depth: int = 8) -> bool:
         return False
     if site.op.name == "tf.multiply":
         return any([of_itself(site.value(param), depth - 1) for param in ("x", "y")])
+    if site.op.name == "tf.pow" and not site.value("y").positive:
+        return False
     return site.op.name in _OF_DISTANCES and of_itself(site.value(site.op.main), depth - 1)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from typing import Any, Callable, Final
 
-from tfnanlint.aliases import (CHANGING, Bindings, Copies, Filled, Held, InPlace, Lent, Mutated, SetThrough, attribute_set, connected, copied, copy, copy_items,
+from tfnanlint.aliases import (CHANGING, SETTERS, Bindings, Copies, Filled, Held, InPlace, Lent, Mutated, SetThrough, attribute_set, connected, copied, copy, copy_items,
                                extends, fillable, lent, objects, output, place_of, popped, shared, viewed, whole, written_key)
 from tfnanlint.attributes import assigned_attributes
 from tfnanlint.branching import Branching
@@ -330,7 +330,7 @@ class Walk(Branching):
         name, of_object = leaf(function), type(function) is ATTRIBUTE
         if name in ASSERTIONS:
             self.assume(value, True)
-        elif name == "setattr" and (attribute := attribute_set(value)) is not None:
+        elif name in SETTERS and (attribute := attribute_set(value)) is not None:
             self.target(attribute, Assigned(value.args[2], self.scope.here()))
         elif (written := output(value)) is not None:
             self._overwritten(written, value)
