@@ -182,7 +182,7 @@ def shows_zero(divisor: Value, depth: int = 4) -> bool:
     if quotient is not None and divisor.nonnegative and (falling(divisor) or _scale(quotient.value("x"))):
         return False
     total = made_by(divisor, *SUMS, "tf.norm")
-    if total is not None and (_scale(total.value("x")) or has_ones(total) or falling(total.value("x")) or _lifted(total.value("x"))):
+    if total is not None and (_scale(total.value("x")) or has_ones(total) or falling(total.value("x")) or _lifted(total.value("x")) or _has_counted(total)):
         return False
     if site is None:
         if divisor.lo == -INF and divisor.hi == INF:
@@ -224,6 +224,33 @@ def _counts_itself(value: Value) -> bool:
     elif total.op.name == "tf.math.unsorted_segment_sum" and not total.value("data").positive:
         return False
     return listed is not None and any([same(plain(listed.value(param)), plain(handed.value("indices"))) for param in _CLASSES if param in listed.op.params])
+
+
+def _has_counted(total: Site) -> bool:
+    """The sum of all of a variable to which its function has just added how often each class occurs (the codebook of a VQ-VAE): some class
+    does."""
+    made = made_by(total.value("x"), *VARIABLES) if total.point is not None and not total.given("axis") else None
+    path = path_of(total.args["x"]) if made is not None and "x" in total.args else None
+    if made is None or path is None or made.interpreter is None:
+        return False
+    before = [node for node, _ in total.point.scope.statements if isinstance(node, ast.Call) and node.lineno < total.node.lineno]
+    if not any([isinstance(node.func, ast.Attribute) and node.func.attr.startswith("assign") and path_of(node.func.value) == path for node in before]):
+        return False
+    given = made.interpreter.assigned(made)
+    return bool(given) and all([_with_counts(one) for one in given])
+
+
+def _with_counts(value: Value, depth: int = 4) -> bool:
+    """The sum over a batch of one_hot, scaled, beside what is not negative."""
+    site = made_by(widest(plain(value)), "tf.add", "tf.multiply", "tf.reduce_sum") if depth else None
+    if site is None:
+        return False
+    if site.op.name == "tf.reduce_sum":
+        return site.const("axis", None) == 0 and made_by(plain(site.value("x")), "tf.one_hot", "K.one_hot") is not None
+    fits = [(site.value(one), site.value(other)) for one, other in (("x", "y"), ("y", "x"))]
+    if site.op.name == "tf.add":
+        return any([beside.lo >= 0 and _with_counts(counts, depth - 1) for counts, beside in fits])
+    return any([factor.positive and _with_counts(counts, depth - 1) for counts, factor in fits])
 
 
 def ordinary(divisor: Value, depth: int = 5) -> bool:
