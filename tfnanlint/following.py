@@ -443,10 +443,9 @@ class Following(Compiled):
         """Whatever any method or class body assigns; a loop, for one assignment may read what another one wrote."""
         whole = Loop(None)
         for cls in classes:
-            nearest = None
+            nearest, mended = None, self.mended(cls, attr)
+            whole.rounds += [mended] if mended is not None else []
             for one in self.lineage(cls):
-                mended = self.mended(one, attr)
-                whole.rounds += [mended] if mended is not None else []
                 for method_name in one.assigners(attr):
                     method = one.methods[method_name]
                     if mended is not None and begins_last(method):

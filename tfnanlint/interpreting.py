@@ -126,6 +126,10 @@ class Interpreting:
     def method(self, cls: ClassObject, name: str) -> Function | None:
         raise NotImplementedError
 
+    def lineage(self, cls: ClassObject) -> list[ClassObject]:
+        """A class and its bases inside the program."""
+        raise NotImplementedError
+
     def heirs(self, cls: ClassObject) -> list[ClassObject]:
         """Classes of the same file that inherit from a class."""
         raise NotImplementedError

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING
 
 from tfnanlint.calls import ClassObject, Function, Instance
 from tfnanlint.conditions import leaf
-from tfnanlint.nodes import NOUGHT
+from tfnanlint.nodes import NOUGHT, nodes_in
 from tfnanlint.policies import Policies
 from tfnanlint.resolution import SMALL
 from tfnanlint.scopes import Binding, Scope
@@ -57,26 +58,40 @@ class Records(Policies):
         return {**dict(zip(cls.fields, positional)), **keywords}.get(attr) if complete else None
 
     def mended(self, cls: ClassObject, attr: str) -> Binding | None:
-        """What a field holds at the end of the `__post_init__` of its class, which tests or changes it; None where it does neither."""
-        method = cls.methods.get(_LAST)
-        if method is None or attr not in cls.fields or not method.node.args.args or not _is_record(cls):
+        """What a field holds at the end of the `__post_init__` that objects of a class run, which tests or changes it; None where it does
+        neither."""
+        lineage = self.lineage(cls)
+        if not any([attr in one.fields for one in lineage]):
             return None
-        scope = self.activation(method)
-        held = scope.at(f"{method.node.args.args[0].arg}.{attr}") if not scope.returns else None
-        return held if held is not None and not isinstance(held, Entry) else None
+        for one in lineage:
+            method = one.methods.get(_LAST)
+            if method is None:
+                continue
+            scope = self.activation(method) if method.node.args.args and _is_record(one) else None
+            if scope is None or scope.returns:
+                return None
+            held = scope.at(f"{method.node.args.args[0].arg}.{attr}")
+            if held is not None and not isinstance(held, Entry):
+                return held
+            if not _goes_on(method):
+                return None
+        return None
 
     def enter(self, function: Function, scope: Scope) -> None:
         """Bind the fields of a dataclass in its `__post_init__` before that is walked."""
         cls = function.owner
         if cls is not None and function.node.args.args and _is_record(cls):
-            for name in cls.fields:
+            for name in dict.fromkeys([name for one in self.lineage(cls) for name in one.fields]):
                 scope.bind(f"{function.node.args.args[0].arg}.{name}", Entry(cls, name))
 
     def entry(self, entry: Entry) -> Value:
         """What a field was made with or is by default. How large one may be that is 0 wherever it is seen nobody knows: somebody asks for it."""
         cls, name = entry.cls, entry.name
-        default = cls.scope.at(name)
-        found = self.joined([one.value(self) for one in ([default] if default is not None else []) + self.made_with(cls, name)])
+        given: list[Binding] = []
+        for one in dict.fromkeys([*self.lineage(cls), *self.heirs(cls)]):
+            default = one.scope.at(name)
+            given += ([default] if default is not None else []) + self.made_with(one, name)
+        found = self.joined([one.value(self) for one in dict.fromkeys(given)])
         if not found.is_number or found.lo != 0:
             return found
         return Value(0.0, SMALL[1], kind="number", origin=Note(f"'{name}' is 0 by default", cls.node, cls.module.source, default=NOUGHT))
@@ -85,6 +100,11 @@ class Records(Policies):
 def begins_last(function: Function) -> bool:
     """Whether a function is the one that a dataclass runs when its fields are set."""
     return function.name == _LAST
+
+
+def _goes_on(method: Function) -> bool:
+    """Whether a `__post_init__` runs that of a base: `super().__post_init__()`."""
+    return any([isinstance(node, ast.Call) and leaf(node.func) == _LAST for node in nodes_in(method.node)])
 
 
 def _is_record(cls: ClassObject) -> bool:
