@@ -11,6 +11,7 @@ from tfnanlint.following import Following
 from tfnanlint.loops import flag_of
 from tfnanlint.outcomes import outcome
 from tfnanlint.scopes import Assigned, Parameter, Point, unrefined
+from tfnanlint.values import Note, Value, unknown
 
 
 class Agreements(Following):
@@ -37,6 +38,11 @@ class Agreements(Following):
         self.settled(parameter, mark)
         given = {_written(unrefined(bound.get(parameter.name, parameter.default))) for bound in handed}
         return given.pop() if len(given) == 1 else None
+
+    def unseen(self, parameter: Parameter) -> Value:
+        """A parameter where no call is seen that comes there."""
+        function = parameter.function
+        return unknown(origin=Note(f"parameter '{parameter.name}' of {function.name}()", function.node, function.module.source, parameter=parameter.name))
 
 
 def _written(binding: object) -> bool | None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Final
 
+from tfnanlint.conditions import says_training
 from tfnanlint.nodes import CONSTANT, NAME, UNARY_OP
-from tfnanlint.scopes import Assigned, Binding, Joined, Loop, Parameter, Point, Scope, unrefined
+from tfnanlint.scopes import Assigned, Binding, Joined, Loop, Parameter, Point, Refined, Scope, unrefined
 from tfnanlint.values import Value
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ def flag_of(test: ast.expr, point: Point) -> Flag | None:
     kind, wanted = type(test), True
     if kind is UNARY_OP and type(test.op) is ast.Not:
         test, kind, wanted = test.operand, type(test.operand), False
-    binding = unrefined(point.lookup(test.id)) if kind is NAME else None
+    binding = unrefined(point.lookup(test.id)) if kind is NAME and says_training(test) is None else None
     if type(binding) is not Parameter or not isinstance(binding.default, Assigned):
         return None
     node = binding.default.node
@@ -45,6 +46,24 @@ class Chosen(Joined):
         parameter, wanted = self.flag
         agreed = interpreter.agreed(parameter)
         return super().compute(interpreter) if agreed is None else self.bindings[0 if agreed is wanted else 1].value(interpreter)
+
+
+class Apart(Refined):
+    """A parameter in a branch of a test of a flag: what calls hand to it is seen only where they do not all go the other way."""
+
+    __slots__ = ("flag",)
+
+    def __init__(self, base: Binding, path: str, test: ast.expr, truth: bool, point: Point, flag: Flag):
+        super().__init__(base, path, test, truth, point)
+        self.flag = flag
+
+    def compute(self, interpreter: Interpreter) -> Value:
+        parameter, wanted = self.flag
+        agreed = interpreter.agreed(parameter)
+        if agreed is None or (agreed is wanted) is self.truth:
+            return self.base.value(interpreter)
+        given = unrefined(self.base)
+        return interpreter.unseen(given) if isinstance(given, Parameter) else self.base.value(interpreter)
 
 
 class Fork:

@@ -82,7 +82,7 @@ class Walk(Branching):
             self._another(fork)
             self._branched(fork, self._branch(test, False, node.orelse))
         else:
-            self._reached(fork, self._assumed(test, False, point))
+            self._reached(fork, self._assumed(test, False, point) | self._apart(test, False, fork.flag, point))
             if not live and says_training(test) and node in getattr(self.scope.node, "body", ()):
                 self.scope.time += 1  # `if training: return x`: only evaluation comes further
                 self.scope.stopped.append((self.scope.time, _ENDLESS))
@@ -91,6 +91,8 @@ class Walk(Branching):
     def _branch(self, test: ast.expr, truth: bool, body: list[ast.stmt]) -> bool:
         """What is walked where a test comes to `truth`."""
         self.assume(test, truth)
+        for path, binding in self._apart(test, truth, flag_of(test, self.scope.here()), self.scope.here()).items():
+            self.bind(path, binding)
         if says_training(test) is not (not truth):
             return self.block(body)
         self.scope.time += 1  # an evaluation branch
