@@ -192,7 +192,7 @@ def of_union(division: Site, here: Context) -> bool:
 def raised(value: Value, here: Context, depth: int = 8) -> bool:
     """Whether something positive is added to a sum, as it is or before it is scaled: sum(m) + 1e-5, (sum(m) + 1e-5) * channels."""
     plus = here.made_by(plain(evidence.widest(plain(value))), "tf.add")
-    if plus is not None and any(plus.value(param).exact and plus.value(param).lo > 0 for param in ("x", "y")):
+    if plus is not None and any(plus.value(param).positive for param in ("x", "y")):
         return True
     scaled = here.made_by(plain(evidence.widest(plain(value))), "tf.multiply") if depth else None
     for param in ("x", "y") if scaled is not None else ():

@@ -19,6 +19,8 @@ For a softmax the safe fix puts `tf.nn.log_softmax` in the place of the logarith
 axes. `tf.nn.softmax_cross_entropy_with_logits` is offered besides, but its gradient is right only for labels that sum to 1
 along the classes (rows masked with zeros get a wrong one), and in TensorFlow 1 no gradient reaches the labels.
 
+Nothing is reported where no gradient is taken, as in a metric, and the value is finite: guarded, or selected by `tf.where`.
+
 See also: https://www.tensorflow.org/api_docs/python/tf/nn/softmax_cross_entropy_with_logits
 
 Seen in the wild:
@@ -45,8 +47,9 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
     if found is None or not found.producer.complete:
         yield from picked(log, here)
         return
-    if not found.guard and log.value("x").positive or found.guard and log.differentiated is Differentiated.NO:
-        return  # finite, and no gradient that could be gone
+    valued = log.differentiated is Differentiated.NO  # no gradient that could be gone
+    if not found.guard and log.value("x").positive or valued and (found.guard or here.hidden(log)):
+        return  # finite
     outer = Outer(log, here)
     pair = outer.pair(found) if found.producer.op.name == "tf.sigmoid" else None
     if pair is not None:
@@ -111,6 +114,7 @@ class Outer:
         return labelled and (reduced or self.negated_factor())
 
     def is_label(self, node: ast.expr, found: Probability) -> bool:
+        node = node.operand if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) else node
         value = self.here.value(node, self.point)
         inner = probability(value)
         return not value.is_number and (inner is None or inner.producer is not found.producer)

@@ -10,18 +10,18 @@ Bad:
 Good:
     weights = tf.nn.softmax(scores, axis=1)
 
-Nothing is reported where the maximum is subtracted by hand, or where the exponents are known to be small. There is no fix
-where the sum runs over several axes, or drops the axis (`keepdims` missing): say which axis the softmax is along. Nor is
-there one where a mask multiplies the exponentials, for what a row shall be in which all is masked is yours to say: mask the
-scores instead, `tf.nn.softmax(tf.where(mask, scores, scores.dtype.min))`.
+Nothing is reported where the maximum is subtracted by hand, where the exponents are known to be small, or where they are distances
+of the points of one set: that of a point to itself is 0. There is no fix where the sum runs over several axes, or drops the axis
+(`keepdims` missing): say which axis the softmax is along. Nor is there one where a mask multiplies the exponentials, for what a row
+shall be in which all is masked is yours to say: mask the scores instead, `tf.nn.softmax(tf.where(mask, scores, scores.dtype.min))`.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/nn/softmax
 
 No public report of it is known to us: it is here for what execution shows.
 """
 
-from tfnanlint.api import (NO_CONSTANT, Any, Certainty, Claim, Context, Finding, Fix, Iterator, Site, Value, argument, ast, exponential_of, on_a_grid,
-                           rule, shifted_by_maximum, tame)
+from tfnanlint.api import (NO_CONSTANT, Any, Certainty, Claim, Context, Finding, Fix, Iterator, Site, Value, argument, ast, exponential_of,
+                           of_itself, on_a_grid, rule, shifted_by_maximum, tame)
 
 MASK = "mask the scores instead: tf.nn.softmax(tf.where(mask, scores, scores.dtype.min))"
 
@@ -37,7 +37,7 @@ def check(quotient: Site, here: Context) -> Iterator[Finding]:
     if exp is None or not here.same(total.value("x"), quotient.value("x")):
         return
     x = exp.value("x")
-    if shifted_by_maximum(x) or tame(x) or on_a_grid(x):
+    if shifted_by_maximum(x) or tame(x) or on_a_grid(x) or not masked and x.hi <= 0 and of_itself(x):
         return
     fixes = softmax(quotient, exp, total, guard, here) if not masked and along_one_axis(total, axis) and exp.complete else []
     form = "exp(x) * mask / sum(exp(x) * mask)" if masked else "exp(x) / sum(exp(x))"

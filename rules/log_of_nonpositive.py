@@ -62,6 +62,8 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
         return
     if certainty is not Certainty.MUST and here.only_compared(log):
         return  # a draw is accepted where `log(u) < ratio`: -inf is right there
+    if certainty is not Certainty.MUST and edge == 0 and (x.lo >= 0 or not x.known) and here.tested(log, "x"):
+        return
     doubtful = certainty is not Certainty.MUST and not here.draft and (
         here.tested_for_nan(log) or doubted(log, certainty, here) or never_reached(log)
         or log.differentiated is Differentiated.NO and not (evidence.of_labels(x) and not here.only_compared(log, shown=True)))

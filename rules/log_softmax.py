@@ -14,6 +14,9 @@ The softmax may stand in another statement, and elements of it may be picked in 
 from the function that makes the softmax; until then a floor, `tf.math.log(tf.maximum(p, 1e-7))`, keeps the loss finite,
 but its gradient is 0 below the floor.
 
+Nothing is reported where `tf.where` takes something else for the class that has reached 0 and no gradient is taken, as in a metric;
+doubtful is one of which the function itself asks there whether it is finite.
+
 See also: https://www.tensorflow.org/api_docs/python/tf/nn/log_softmax
 
 Seen in the wild:
@@ -24,14 +27,16 @@ https://github.com/tensorflow/models/pull/181 (NaN after 90 epochs)
 from tfnanlint.api import Certainty, Changed, Claim, Context, Finding, Fix, Iterator, Site, argument, rule, spot
 
 
-@rule("TFN301", "log-softmax", on="tf.math.log", over="TFN101 TFN307 TFN204 TFN206")
+@rule("TFN301", "log-softmax", on="tf.math.log", over="TFN101 TFN307 TFN204 TFN206", silent="MAY/NO/DOUBTFUL")
 def check(log: Site, here: Context) -> Iterator[Finding]:
     softmax = here.made_by(log.value("x"), "tf.nn.softmax")
     if softmax is None or log.value("x").positive or here.only_compared(log):  # a class with the logit -inf is never drawn
         return
+    if here.hidden(log):
+        return  # something else is taken where it is -inf, and no gradient comes back
     fixes = stable(log, softmax, here)
     yield here.finding(log, "x", "logarithm of a softmax, which underflows to 0: the loss becomes inf and its gradient NaN",
-                       Certainty.MAY, fixes or here.floored(log))
+                       Certainty.MAY, fixes or here.floored(log), doubtful=here.tested_for_nan(log))
 
 
 def stable(log: Site, softmax: Site, here: Context) -> list[Fix]:

@@ -36,9 +36,8 @@ def check(root: Site, here: Context) -> Iterator[Finding]:
     reached = x.zero or x.lo < 0 and root.op.name == CLIPPED
     if not reached or x.guarded or x.lo < 0 and root.op.name == "tf.sqrt":
         return
-    quotient = here.made_by(x, "tf.divide")
-    if quotient is not None and x.lo >= 0 and quotient.value("x").positive:
-        return  # 0 only where the divisor is infinite
+    if x.lo >= 0 and evidence.falling(x):
+        return  # 0 only where a divisor is infinite
     harmless = not x.exact and (zero_put_in(x, here.interpreter) or truth_only(x, root.point) or norm_of_weight(x))
     if harmless or root.differentiated is Differentiated.NO:
         return

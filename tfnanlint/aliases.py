@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any, Final
 
-from tfnanlint.conditions import path_of
+from tfnanlint.conditions import leaf, path_of
 from tfnanlint.nodes import ASSIGN, ATTRIBUTE, AUG_ASSIGN, CALL, EXPR, IF_EXP, NAME, SEQUENCES, STARRED, SUBSCRIPT, blocks_of, display
 from tfnanlint.scopes import Assigned, Binding, Element, Fixed, Iterated, Joined, Loop, Point, Stored, unrefined
 from tfnanlint.site import Site
@@ -261,6 +261,9 @@ def fillable(node: ast.expr) -> bool:
     return uniform(node) or isinstance(node, ast.List) or display(node) is not None
 
 
+SETTERS: Final = frozenset(("setattr", "__setattr__"))  # the second one also where a dataclass is frozen: `object.__setattr__(self, "eps", eps)`
+
+
 def attribute_set(call: ast.Call) -> ast.Attribute | None:
     """`x.name` of `setattr(x, "name", value)`; one node for all walks of the call."""
     if len(call.args) != 3 or not (isinstance(call.args[1], ast.Constant) and isinstance(call.args[1].value, str)):
@@ -422,7 +425,7 @@ class Bindings:
         if type(function) is ATTRIBUTE and function.attr in CHANGING:
             self._bind([function.value])
             self._change(function.value)
-        elif type(function) is NAME and function.id == "setattr":
+        elif leaf(function) in SETTERS:
             if (attribute := attribute_set(call)) is not None:
                 self._bind([attribute])
         else:

@@ -10,7 +10,7 @@ from tfnanlint.assertions import looks_for_nan, named_count, named_safe, named_s
 from tfnanlint.endings import absorbed, decides, never_reached
 from tfnanlint.epsilons import NEAREST
 from tfnanlint.domains import Domain, domain, domains, filler
-from tfnanlint.exponents import exponential_of, on_a_grid, opposite, shifted_by_maximum, tame
+from tfnanlint.exponents import exponential_of, of_itself, on_a_grid, opposite, shifted_by_maximum, tame
 from tfnanlint.findings import Certainty, Claim, Differentiated, Finding, Fix
 from tfnanlint.labels import of_labels, truth_only
 from tfnanlint.masks import Masked, branches, clipped, mask_test, plain, read_by_choice_only, zero_put_in

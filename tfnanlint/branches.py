@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any, Iterator
 
-from tfnanlint.conditions import branches_of, leaf
+from tfnanlint.conditions import branches_of, facts, leaf
 from tfnanlint.masks import Test, established, plain
 from tfnanlint.nodes import nodes_in
 from tfnanlint.scopes import Point
@@ -112,6 +112,9 @@ def _somewhere(test: ast.expr, truth: bool) -> Iterator[ast.expr]:
         yield from _somewhere(test.args[0], not truth)
     elif isinstance(test, ast.Call) and leaf(test.func) in ("reduce_any", "any") and truth and len(test.args) == 1 and not test.keywords:
         yield test.args[0]
+        for node, relation, bound in facts(test.args[0], True):
+            if relation in (">", "!=") and isinstance(bound, ast.Constant) and bound.value == 0:
+                yield node  # `tf.reduce_any(mask > 0)`
 
 
 def _excludes(relation: str, bound: Value) -> bool:
@@ -131,7 +134,7 @@ def _decides(subject: Value, divisor: Value, depth: int = 4) -> bool:
     """Whether a divisor is 0 only where what was tested is."""
     if same(plain(subject), plain(divisor)):
         return True
-    count = made_by(plain(subject), *_COUNTS)
+    count = made_by(plain(subject), *_COUNTS, "tf.reduce_max")
     if count is not None and not count.given("axis") and _elements_of(divisor, count.value(count.op.main)):
         return True
     root = made_by(plain(divisor), *_ROOTS) if depth else None

@@ -7,9 +7,9 @@ import ast
 from tfnanlint.aliases import Held
 from tfnanlint.conditions import root_of, spoken_of
 from tfnanlint.history import History
-from tfnanlint.loops import Fork, State, merged
+from tfnanlint.loops import Apart, Flag, Fork, State, merged
 from tfnanlint.nodes import NAME
-from tfnanlint.scopes import Assigned, Binding, Joined, Point, Refined, Scope, refinements
+from tfnanlint.scopes import Assigned, Binding, Joined, Parameter, Point, Refined, Scope, refinements, unrefined
 
 
 class Branching:
@@ -70,7 +70,7 @@ class Branching:
                 self.bind(path, only[path])
                 continue
             base = fork.before[path] or self._before(path, fork.begun)
-            self.bind(path, base if only is not None else merged([state.get(path, base) for state in fork.states], base))
+            self.bind(path, base if only is not None else merged([state.get(path, base) for state in fork.states], base, fork.flag))
         return True
 
     def _held(self, path: str) -> Binding | None:
@@ -103,6 +103,16 @@ class Branching:
                     continue
                 base = Assigned(node, point)
             found[path] = Refined(base, path, test, truth, then)
+        return found
+
+    def _apart(self, test: ast.expr, truth: bool, flag: Flag | None, point: Point) -> State:
+        """The parameters that every call hands over, in a branch of a test of a flag."""
+        found: State = {}
+        for path, entry in self.scope.history.items() if flag is not None else ():
+            base = entry.at(point.time)
+            parameter = unrefined(base)
+            if type(parameter) is Parameter and parameter.default is None and flag is not None and not (parameter.function.bound and path == "self"):
+                found[path] = Apart(base, path, test, truth, point, flag)
         return found
 
     def _during(self, path: str, begun: int, until: int | None) -> Binding | None:

@@ -9,7 +9,7 @@ from typing import Any, Final, Iterator
 from tfnanlint import calls
 from tfnanlint.calls import Bound, ClassObject, Function
 from tfnanlint.nodes import nodes_in
-from tfnanlint.resolution import Resolution
+from tfnanlint.mendings import Mendings
 from tfnanlint.scopes import Assigned, Binding, Fixed, Joined, Point, unrefined
 from tfnanlint.values import Choice, Value, unknown
 
@@ -49,7 +49,7 @@ def _number(one: tuple[int, tuple[ast.Call, Point]]) -> int:
     return one[0]
 
 
-class Callers(Resolution):
+class Callers(Mendings):
     """The part of the interpreter that goes from a function to its calls."""
 
     @property

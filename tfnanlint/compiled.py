@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from tfnanlint.calls import Bound, Function, Instance
-from tfnanlint.policies import Policies
+from tfnanlint.records import Records
 from tfnanlint.scopes import Fixed, Parameter
 from tfnanlint.site import Site
 from tfnanlint.values import Note, Value, unknown
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tfnanlint.module import Module
 
 
-class Compiled(Policies):
+class Compiled(Records):
     """The part of the interpreter that knows what models are compiled with."""
 
     def of_keras(self, parameter: Parameter, names: list[str]) -> Value | None:

@@ -11,7 +11,7 @@ from tfnanlint.arguments import Arguments, written_out
 from tfnanlint.calls import Bound, Collected, Function, Handed, Instance, Keywords, signature_of
 from tfnanlint.conditions import leaf, path_of, root_of
 from tfnanlint.fields import FieldNames, Fields
-from tfnanlint.nodes import NOUGHT, default_text, nodes_in
+from tfnanlint.nodes import NOUGHT, adds_axes, default_text, nodes_in
 from tfnanlint.ops import transfer as t
 from tfnanlint.scopes import Assigned, Binding, Fixed, Parameter, Point, Stored, unrefined
 from tfnanlint.site import Site, another, element_of
@@ -352,7 +352,7 @@ class Containers(Arguments):
 
     def _selected(self, node: ast.Subscript, whole: Value, point: Point) -> Value:
         """Some elements of a tensor; `x[x > 0]` keeps what the mask says."""
-        row = self.table["tf.expand_dims" if _only_new_axes(node.slice) else "tf.strided_slice"]
+        row = self.table["tf.expand_dims" if adds_axes(node.slice) else "tf.strided_slice"]
         site = Site(row, node, {row.main: node.value}, self, library="operator", point=point,
                     source=point.module.source, complete=False)
         size = whole.kind == "number" and not isinstance(node.slice, ast.Slice)  # one axis of a shape
@@ -496,13 +496,6 @@ class Containers(Arguments):
 def _extent(shape: Value) -> Value:
     """One dimension of a tensor: at least 1, for an axis without elements has no element to be wrong."""
     return Value(0.0 if shape.emptied else 1.0, LARGEST_AXIS, shape.emptied, kind="number", dtype="int32", origin=shape.origin)
-
-
-def _only_new_axes(index: ast.expr) -> bool:
-    """`x[:, None]`, `x[..., tf.newaxis]`: every element is kept."""
-    parts = index.elts if isinstance(index, ast.Tuple) else [index]
-    return all(isinstance(part, ast.Slice) and part.lower is part.upper is part.step is None or isinstance(part, ast.Constant) and part.value in (None, ...)
-               or isinstance(part, ast.Attribute) and part.attr == "newaxis" for part in parts)
 
 
 def _is_mask(index: ast.expr, point: Point) -> bool:

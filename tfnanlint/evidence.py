@@ -11,7 +11,7 @@ from functools import cache
 
 from tfnanlint.conditions import path_of
 from tfnanlint.docstrings import promises_positive
-from tfnanlint.exponents import on_a_grid
+from tfnanlint.exponents import exponential_of, of_itself, on_a_grid
 from tfnanlint.masks import plain
 from tfnanlint.nodes import NOUGHT
 from tfnanlint.ops import ROWS, SETTINGS
@@ -24,6 +24,8 @@ SUMS = ("tf.reduce_sum", "tf.math.count_nonzero", "method.sum")
 MASKS = ("tf.subtract", "tf.cast", "tf.sequence_mask", "tf.one_hot")
 _INSIDE = ("tf.sqrt", "K.sqrt", "tf.square", "tf.pow", "tf.reduce_prod", "tf.math.l2_normalize")  # 0 where what they are given is
 _POWERS = ("tf.pow", "math.pow")
+_OF_CLASSES = ("tf.reduce_sum", "tf.math.bincount", "tf.math.unsorted_segment_sum")
+_CLASSES = ("indices", "segment_ids", "x")  # where they are given the class of each element
 _EXTREMES = ("tf.reduce_max", "tf.reduce_min")
 _PARTS = ("tf.multiply", "tf.add", "tf.maximum")
 _UNDERFLOWING = ("tf.exp", "tf.sigmoid")
@@ -165,6 +167,8 @@ def shows_zero(divisor: Value, depth: int = 4) -> bool:
     """Whether the program shows that 0 occurs: not where only the shape of an op leaves it open (`1 - b ** n`, the square
     of an unknown number, an exponential or a sigmoid that must underflow, a floor of which nothing is known, the spread
     of a whole NumPy array), and not where two random draws would have to be 0 at once."""
+    if _counts_itself(divisor):
+        return False
     divisor = widest(plain(divisor))
     constant = made_by(divisor, *_CONSTANTS)
     if constant is not None and divisor.known and depth:
@@ -178,7 +182,7 @@ def shows_zero(divisor: Value, depth: int = 4) -> bool:
     if quotient is not None and divisor.nonnegative and (falling(divisor) or _scale(quotient.value("x"))):
         return False
     total = made_by(divisor, *SUMS, "tf.norm")
-    if total is not None and (_scale(total.value("x")) or has_ones(total) or falling(total.value("x")) or _lifted(total.value("x"))):
+    if total is not None and (_scale(total.value("x")) or has_ones(total) or falling(total.value("x")) or _lifted(total.value("x")) or _has_counted(total)):
         return False
     if site is None:
         if divisor.lo == -INF and divisor.hi == INF:
@@ -206,6 +210,47 @@ def picked(value: Value) -> bool:
     total = made_by(plain(widest(plain(value))), *REDUCING)
     choice = chosen(total, aligned=False) if total is not None else None
     return choice is not None and choice[0].positive and not choice[0].emptied and total.const("axis", None) != 0
+
+
+def _counts_itself(value: Value) -> bool:
+    """How often the class of an element occurs among all of them, looked up for each (`tf.gather(counts, labels)`): it is one itself."""
+    handed = made_by(value, "tf.gather") if value.lo == 0 else None
+    total = made_by(plain(handed.value("x")), *_OF_CLASSES) if handed is not None else None
+    if handed is None or total is None or total.given("weights"):
+        return False
+    listed: Site | None = total
+    if total.op.name == "tf.reduce_sum":
+        listed = made_by(plain(total.value("x")), "tf.one_hot", "K.one_hot") if total.const("axis", None) == 0 else None
+    elif total.op.name == "tf.math.unsorted_segment_sum" and not total.value("data").positive:
+        return False
+    return listed is not None and any([same(plain(listed.value(param)), plain(handed.value("indices"))) for param in _CLASSES if param in listed.op.params])
+
+
+def _has_counted(total: Site) -> bool:
+    """The sum of all of a variable to which its function has just added how often each class occurs (the codebook of a VQ-VAE): some class
+    does."""
+    made = made_by(total.value("x"), *VARIABLES) if total.point is not None and not total.given("axis") else None
+    path = path_of(total.args["x"]) if made is not None and "x" in total.args else None
+    if made is None or path is None or made.interpreter is None:
+        return False
+    before = [node for node, _ in total.point.scope.statements if isinstance(node, ast.Call) and node.lineno < total.node.lineno]
+    if not any([isinstance(node.func, ast.Attribute) and node.func.attr.startswith("assign") and path_of(node.func.value) == path for node in before]):
+        return False
+    given = made.interpreter.assigned(made)
+    return bool(given) and all([_with_counts(one) for one in given])
+
+
+def _with_counts(value: Value, depth: int = 4) -> bool:
+    """The sum over a batch of one_hot, scaled, beside what is not negative."""
+    site = made_by(widest(plain(value)), "tf.add", "tf.multiply", "tf.reduce_sum") if depth else None
+    if site is None:
+        return False
+    if site.op.name == "tf.reduce_sum":
+        return site.const("axis", None) == 0 and made_by(plain(site.value("x")), "tf.one_hot", "K.one_hot") is not None
+    fits = [(site.value(one), site.value(other)) for one, other in (("x", "y"), ("y", "x"))]
+    if site.op.name == "tf.add":
+        return any([beside.lo >= 0 and _with_counts(counts, depth - 1) for counts, beside in fits])
+    return any([factor.positive and _with_counts(counts, depth - 1) for counts, factor in fits])
 
 
 def ordinary(divisor: Value, depth: int = 5) -> bool:
@@ -382,12 +427,15 @@ def _drawn(divisor: Value, depth: int = 6) -> int:
 
 
 def has_ones(total: Site) -> bool:
-    """A sum or norm of a unit matrix, also of one that was added to what is not negative (the loops of a graph), or of the rows or columns of
-    one on whose diagonal a number was put: none of them is 0."""
+    """A sum or norm of a unit matrix, also of one that was added to what is not negative (the loops of a graph), of a kernel of points and
+    themselves, or of the rows or columns of one on whose diagonal a number was put: none of them is 0."""
     plus = made_by(total.value("x"), "tf.add")
     for one, other in (("x", "y"), ("y", "x")) if plus is not None else ():
         if made_by(plus.value(one), "tf.eye") is not None and plus.value(other).nonnegative:
             return True
+    kernel = exponential_of(widest(total.value("x")))
+    if kernel is not None and kernel.value("x").hi <= 0 and of_itself(kernel.value("x")):
+        return True
     filled = made_by(total.value("x"), "tf.eye", "tf.linalg.set_diag")
     if filled is None or filled.op.name == "tf.eye":
         return filled is not None
@@ -468,7 +516,7 @@ def _difference(value: Value) -> bool:
 
 def falling(value: Value, depth: int = 8) -> bool:
     """A negative power of what is not negative, or a positive number divided by it (the kernels of Student and Cauchy): 0 at Inf only; its
-    positive powers, products of such, and its share of something (`q ** 2 / sum(q)`)."""
+    positive powers, products of such and of positive numbers, and its share of something (`q ** 2 / sum(q)`)."""
     value = plain(widest(value))
     site = made_by(value, *_POWERS, "tf.square", "tf.divide", "tf.math.reciprocal", "tf.multiply") if value.lo >= 0 and depth else None
     if site is None:
@@ -477,7 +525,7 @@ def falling(value: Value, depth: int = 8) -> bool:
         base, exponent = site.value("x"), site.value("y")
         return base.lo >= 0 and exponent.hi < 0 or exponent.lo > 0 and falling(base, depth - 1)
     if site.op.name == "tf.multiply":
-        return all([falling(site.value(param), depth - 1) for param in ("x", "y")])
+        return all([site.value(param).positive or falling(site.value(param), depth - 1) for param in ("x", "y")])
     if site.op.name == "tf.divide":
         return site.value("x").positive or falling(site.value("x"), depth - 1)
     return site.op.name == "tf.math.reciprocal" or falling(site.value("x"), depth - 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import math
 
-from tfnanlint.nodes import nodes_in
+from tfnanlint.nodes import adds_axes, nodes_in
 from tfnanlint.ops.reductions import without_nan
 from tfnanlint.site import Site, made_by, same
 from tfnanlint.values import Value
@@ -13,6 +13,7 @@ from tfnanlint.values import Value
 _SCALING = {"tf.divide": "x", "tf.multiply": "x", "tf.negative": "x", "tf.identity": "x", "tf.stop_gradient": "x", "tf.cast": "x"}
 _RANGES = frozenset(("tf.range", "tf.linspace", "K.arange", "np.arange", "tnp.arange", "tf.meshgrid"))
 _ARITHMETIC = frozenset(("tf.add", "tf.subtract", "tf.multiply", "tf.divide", "tf.negative", "tf.square", "tf.pow", "tf.cast", "tf.abs", "tf.reduce_sum"))
+_OF_DISTANCES = frozenset("tf.divide tf.negative tf.square tf.pow tf.abs tf.sqrt tf.reduce_sum tf.norm tf.cast".split())  # 0 where the first argument is
 MARGIN = 0.9  # of the exponents that fit: sums of some thousand exponentials fit too
 
 
@@ -54,6 +55,33 @@ def on_a_grid(x: Value, depth: int = 10) -> bool:
         return isinstance(site, Site)
     params = [site.op.passes] if site.op.passes else ["x", "y"] if site.op.name in _ARITHMETIC else []
     return any(on_a_grid(site.value(param), depth - 1) for param in params if site.given(param))
+
+
+def of_itself(x: Value, depth: int = 8) -> bool:
+    """Whether exponents are multiples of the distances between the points of one set, each of which is at distance 0 from itself: one of the
+    exponentials in every row and column is 1."""
+    site = x.origin
+    if not isinstance(site, Site) or depth == 0:
+        return False
+    if site.op.name == "tf.subtract":
+        one, other = _spread_out(site, "x"), _spread_out(site, "y")
+        return one is not None and other is not None and same(one, other) and ast.dump(site.args["x"]) != ast.dump(site.args["y"])
+    if site.op.name == "tf.reduce_sum" and site.const("axis", None) not in (-1, 2, 3):  # another one than that of the features
+        return False
+    if site.op.name == "tf.multiply":
+        return any([of_itself(site.value(param), depth - 1) for param in ("x", "y")])
+    if site.op.name == "tf.pow" and not site.value("y").positive:
+        return False
+    return site.op.name in _OF_DISTANCES and of_itself(site.value(site.op.main), depth - 1)
+
+
+def _spread_out(site: Site, param: str) -> Value | None:
+    """What is given new axes and nothing else where it arrives at a difference: `x[:, None]`, `tf.expand_dims(x, 1)`."""
+    node = site.args.get(param)
+    if isinstance(node, ast.Subscript) and site.interpreter is not None and site.point is not None and adds_axes(node.slice):
+        return site.interpreter.evaluate(node.value, site.point)
+    made = made_by(site.value(param), "tf.expand_dims", aligned=True) if isinstance(node, ast.Call) else None
+    return made.value("x") if made is not None else None
 
 
 def opposite(a: Value, b: Value) -> bool:

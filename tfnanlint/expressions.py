@@ -19,7 +19,6 @@ from tfnanlint.nodes import ATTRIBUTE, CALL, NAME, display
 from tfnanlint.ops import SYNONYMS, Op, last_names, load
 from tfnanlint.ops import transfer as t
 from tfnanlint.ops.promotion import LIBRARIES, before_meeting, inverted, of_bfloat16, promoted
-from tfnanlint.outcomes import outcome
 from tfnanlint.resolution import asks_size
 from tfnanlint.scopes import Assigned, Binding, Fixed, Loop, Parameter, Point, Refined, heard, refinements, unrefined
 from tfnanlint.site import Site
@@ -359,7 +358,7 @@ class Interpreter(State):
         return self.joined([*found, last])
 
     def conditional(self, node: ast.IfExp, point: Point) -> Value:
-        known = outcome(node.test, point)
+        known = self.decided(node.test, point)
         if known is not None:
             return self.evaluate(node.body if known else node.orelse, self.assuming(node.test, known, point))
         chosen, other = (self.evaluate(node.body, self.assuming(node.test, True, point)),

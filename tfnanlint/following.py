@@ -17,6 +17,7 @@ from tfnanlint.nodes import ATTRIBUTE, default_text, nodes_in
 from tfnanlint.ops import Op
 from tfnanlint.ops.python import limit
 from tfnanlint.ops.transfer import several
+from tfnanlint.records import MAX_BINDINGS, begins_last
 from tfnanlint.routes import called_elsewhere
 from tfnanlint.scopes import COMPUTING, Assigned, Binding, Fixed, Joined, Loop, Parameter, Point, Refined, Scope, Shared, adds, heard, unrefined
 from tfnanlint.site import Site
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
 _UPDATES: Final = frozenset("_resource_apply_dense _resource_apply_sparse _resource_apply_sparse_duplicate_indices _apply_dense "
                             "_apply_sparse update_step".split())
 _TRIED: Final = frozenset(("parameters", "named_parameters", "parametrize"))  # decorators that call a test with values
-_RECORDS = ("NamedTuple", "namedtuple", "dataclass")  # what makes a class one that is made with its fields
-MAX_BINDINGS: Final = 24  # assignments joined at one attribute
 MAX_CALLERS: Final = 24  # calls joined at one parameter; with more, nothing is said of it
 MAX_INLINE: Final = 6  # calls inside calls
 MAX_LONG: Final = 3  # calls around one of a long function: what one further inside gives is hardly ever known, and takes most of the time
@@ -162,6 +161,8 @@ class Following(Compiled):
                 scope.bind(spec.vararg.arg, Parameter(function, spec.vararg.arg, Fixed(Value(kind="sequence"))))
             if spec.kwarg:
                 scope.bind(spec.kwarg.arg, Keywords(function))
+            if begins_last(function):
+                self.enter(function, scope)
             Walk(scope).block(function.node.body)
         return function.activation
 
@@ -387,7 +388,7 @@ class Following(Compiled):
             bound = [self.call(m, [Fixed(owner)], {}) if m.is_property else
                      Value(kind="function", obj=Bound(m, [Fixed(owner)] if m.bound else [])) for m in dict.fromkeys(methods)]
             return self.joined(bound)
-        field = self._field(owner.obj, attr) if attr in cls.fields else None
+        field = self.field(owner.obj, attr) if attr in cls.fields else None
         if field is not None:
             return field.value(self)
         given = self.constructed(owner.obj, attr)
@@ -409,17 +410,6 @@ class Following(Compiled):
         """What a property of an object gives, whatever was assigned to it; None where the name is not one of a property."""
         method = self.method(owner.obj.cls, attr) if isinstance(owner.obj, Instance) else None
         return self.member(owner, attr) or unknown() if method is not None and method.is_property else None
-
-    def _field(self, instance: Instance, attr: str) -> Binding | None:
-        """What a named tuple or dataclass was made with under a name; None where that is not seen."""
-        cls, node, point = instance.cls, instance.node, instance.point
-        if node is None or point is None or "__init__" in cls.methods:
-            return None
-        made = {leaf(getattr(one, "func", one)) for one in [*cls.node.bases, *cls.node.decorator_list]}
-        if made.isdisjoint(_RECORDS):
-            return None
-        positional, keywords, complete = self.arguments(node, point)
-        return {**dict(zip(cls.fields, positional)), **keywords}.get(attr) if complete else None
 
     def _of_one(self, instance: Instance, attr: str, value: Value) -> Value:
         """An attribute of one of several objects of a class: each holds a number of its own."""
@@ -453,16 +443,20 @@ class Following(Compiled):
         """Whatever any method or class body assigns; a loop, for one assignment may read what another one wrote."""
         whole = Loop(None)
         for cls in classes:
-            nearest = None
+            nearest, mended = None, self.mended(cls, attr)
+            whole.rounds += [mended] if mended is not None else []
             for one in self.lineage(cls):
                 for method_name in one.assigners(attr):
                     method = one.methods[method_name]
+                    if mended is not None and begins_last(method):
+                        continue
                     owner_name = method.node.args.args[0].arg
                     made = _bindings(self.activation(method), f"{owner_name}.{attr}")
                     passing = replaced(method.node, attr) if len(made) > 1 else ()
                     whole.rounds += [one for one in made if not isinstance(one, Assigned) or one.node not in passing] if passing else made
-                nearest = nearest or one.scope.at(attr)
-                whole.rounds += self._made_with(one, attr)
+                if mended is None:
+                    nearest = nearest or one.scope.at(attr)
+                    whole.rounds += self.made_with(one, attr)
             whole.rounds += [nearest] if nearest is not None else []
             if nearest is not None and any(one.changed_outside(attr) for one in self.lineage(cls)):
                 whole.rounds.append(Fixed(unknown()))
@@ -512,14 +506,6 @@ class Following(Compiled):
             if isinstance(function, Function) and function.node is node:
                 return self.activation(function)
         return None
-
-    def _made_with(self, cls: ClassObject, attr: str) -> list[Binding]:
-        """What the calls of a dataclass or named tuple hand to one of its fields."""
-        if attr not in cls.fields or self.method(cls, "__init__"):
-            return []
-        made = [(call, point) for one in (cls, *self.heirs(cls)) for call, point in self._calls_in_project(cls, one.name)]
-        found = [self._field(Instance(cls, call, point), attr) for call, point in made[:MAX_BINDINGS + 1]]
-        return [one for one in found if one is not None]
 
     def lineage(self, cls: ClassObject) -> list[ClassObject]:
         """A class and its bases inside the program, in the order in which Python looks for methods."""

@@ -67,6 +67,7 @@ class Interpreting:
         self.states: dict[Any, Loop | None] = {}
         self.changes: dict[Module, list] = {}
         self.aims: dict[ast.Call, frozenset[ast.AST]] = {}
+        self.mendings: dict[tuple[Module, str], list[Value]] = {}
         self.lineages: dict[ClassObject, list[ClassObject]] = {}
         self._policies: dict[Module, list[tuple[str, ast.Call]]] = {}
         self._class_dtypes: dict[ClassObject, str | None] = {}
@@ -88,7 +89,7 @@ class Interpreting:
         for site in self.given:
             site.result = None
         for kept in (self.scopes, self.given, self.reads, self._sites, self._held, self._tentative, self.importing, self.handed, self.attributes,
-                     self.escaping, self.courses, self.states, self.changes, self.aims, self.lineages, self._policies, self._class_dtypes, self.instance_calls,
+                     self.escaping, self.courses, self.states, self.changes, self.aims, self.mendings, self.lineages, self._policies, self._class_dtypes, self.instance_calls,
                      self.name_reads, self.named_calls, self._compiled, self._members, self._items, self._keywords, self.overlooked, self.unset):
             kept.clear()
 
@@ -123,6 +124,14 @@ class Interpreting:
         raise NotImplementedError
 
     def method(self, cls: ClassObject, name: str) -> Function | None:
+        raise NotImplementedError
+
+    def lineage(self, cls: ClassObject) -> list[ClassObject]:
+        """A class and its bases inside the program."""
+        raise NotImplementedError
+
+    def heirs(self, cls: ClassObject) -> list[ClassObject]:
+        """Classes of the same file that inherit from a class."""
         raise NotImplementedError
 
     def returned(self, scope: Scope, live: bool) -> Value:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import ast
 from typing import Any, Final
 
+from tfnanlint.agreements import Agreements
 from tfnanlint.calls import Handed, Instance
 from tfnanlint.conditions import path_of, root_of
-from tfnanlint.following import Following
 from tfnanlint.loops import OF_ANOTHER, runs
 from tfnanlint.scopes import Assigned, Binding, Point, unrefined
 
 _DEPTH: Final = 6  # names between a loop and the list that is written
 
 
-class Lengths(Following):
+class Lengths(Agreements):
     """The part of the interpreter that knows of lists that they are not empty."""
 
     def has_rounds(self, iterable: ast.expr, point: Point) -> bool:

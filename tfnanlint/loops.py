@@ -3,21 +3,74 @@
 from __future__ import annotations
 
 import ast
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from tfnanlint.scopes import Binding, Joined, Loop, Scope, unrefined
+from tfnanlint.conditions import says_training
+from tfnanlint.nodes import CONSTANT, NAME, UNARY_OP
+from tfnanlint.scopes import Assigned, Binding, Joined, Loop, Parameter, Point, Refined, Scope, unrefined
+from tfnanlint.values import Value
+
+if TYPE_CHECKING:
+    from tfnanlint.expressions import Interpreter
 
 OF_ANOTHER: Final = frozenset(("enumerate", "zip", "reversed", "sorted", "list", "tuple"))  # they give as many elements as they are given
 
 
 State = dict[str, "Binding | None"]  # what names are, of those that differ from what they were before
+Flag = tuple[Parameter, bool]  # what a branch hangs on, and what it has to be
+
+
+def flag_of(test: ast.expr, point: Point) -> Flag | None:
+    """The parameter, True or False by default, that a test asks for: `if from_logits`, `if not from_logits`."""
+    kind, wanted = type(test), True
+    if kind is UNARY_OP and type(test.op) is ast.Not:
+        test, kind, wanted = test.operand, type(test.operand), False
+    binding = unrefined(point.lookup(test.id)) if kind is NAME and says_training(test) is None else None
+    if type(binding) is not Parameter or not isinstance(binding.default, Assigned):
+        return None
+    node = binding.default.node
+    return (binding, wanted) if type(node) is CONSTANT and type(node.value) is bool else None
+
+
+class Chosen(Joined):
+    """A name after the two branches of a test of a flag: what one of them left, where all calls that are seen hand over the same. What they
+    hand to other parameters went the same way."""
+
+    __slots__ = ("flag",)
+
+    def __init__(self, bindings: list[Binding], flag: Flag):
+        super().__init__(bindings)
+        self.flag = flag
+
+    def compute(self, interpreter: Interpreter) -> Value:
+        parameter, wanted = self.flag
+        agreed = interpreter.agreed(parameter)
+        return super().compute(interpreter) if agreed is None else self.bindings[0 if agreed is wanted else 1].value(interpreter)
+
+
+class Apart(Refined):
+    """A parameter in a branch of a test of a flag: what calls hand to it is seen only where they do not all go the other way."""
+
+    __slots__ = ("flag",)
+
+    def __init__(self, base: Binding, path: str, test: ast.expr, truth: bool, point: Point, flag: Flag):
+        super().__init__(base, path, test, truth, point)
+        self.flag = flag
+
+    def compute(self, interpreter: Interpreter) -> Value:
+        parameter, wanted = self.flag
+        agreed = interpreter.agreed(parameter)
+        if agreed is None or (agreed is wanted) is self.truth:
+            return self.base.value(interpreter)
+        given = unrefined(self.base)
+        return interpreter.unseen(given) if isinstance(given, Parameter) else self.base.value(interpreter)
 
 
 class Fork:
     """Branches that begin in the same state: when that was, the end of the log where the branch began that is walked, what the last one
-    touched, what was `before` of each name that some branch changes, and the states that reach the end."""
+    touched, what was `before` of each name that some branch changes, the states that reach the end, and the flag that two hang on."""
 
-    __slots__ = ("begun", "mark", "touched", "before", "states")
+    __slots__ = ("begun", "mark", "touched", "before", "states", "flag")
 
     def __init__(self, begun: int, mark: int):
         self.begun = begun
@@ -25,9 +78,10 @@ class Fork:
         self.touched: State = {}
         self.before: State = {}
         self.states: list[State] = []
+        self.flag: Flag | None = None
 
 
-def merged(options: list[Binding | None], base: Binding | None) -> Binding | None:
+def merged(options: list[Binding | None], base: Binding | None, flag: Flag | None = None) -> Binding | None:
     """The join of one name's bindings; a name that was only refined in every branch is what it was before."""
     found: list[Binding] = []
     for option in options:
@@ -38,7 +92,7 @@ def merged(options: list[Binding | None], base: Binding | None) -> Binding | Non
     before = unrefined(base)
     if before is not None and all([unrefined(option) is before for option in found]):
         return base
-    return Joined(found)
+    return Joined(found) if flag is None or len(options) > 2 else Chosen(found, flag)
 
 
 class LoopFrame:

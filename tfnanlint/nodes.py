@@ -243,3 +243,10 @@ def recorded(tape: ast.Call, name: ast.expr | None, body: list[ast.stmt]) -> int
                         and isinstance(node.func.value, ast.Name) and node.func.value.id == name.id):
                     return index + 1
     return len(body)
+
+
+def adds_axes(index: ast.expr) -> bool:
+    """`x[:, None]`, `x[..., tf.newaxis]`: every element is kept."""
+    parts = index.elts if isinstance(index, ast.Tuple) else [index]
+    return all(isinstance(part, ast.Slice) and part.lower is part.upper is part.step is None or isinstance(part, ast.Constant) and part.value in (None, ...)
+               or isinstance(part, ast.Attribute) and part.attr == "newaxis" for part in parts)

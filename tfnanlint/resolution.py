@@ -14,7 +14,6 @@ from tfnanlint.nodes import ATTRIBUTE, NAME, NOUGHT
 from tfnanlint.ops import Op, namespaces
 from tfnanlint.ops.python import limit
 from tfnanlint.scopes import UNASKED, Assigned, Binding, Imported, Joined, Point, Refined, Scope, unrefined
-from tfnanlint.settings import asked, only_nought
 from tfnanlint.subexpressions import Subexpressions
 from tfnanlint.values import NO_CONSTANT, Namespace, Note, Value, unknown
 
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 MAX_HOPS: Final = 6  # re-exports followed from one name
 _BUILTINS: Final = frozenset(dir(builtins))
 _EPSILON: Final = re.compile(r"(?:.*_)?(?:eps|epsilon|jitter)_*\d*", re.IGNORECASE)
-_SETTINGS: Final = re.compile(r"_*(?:\w*_)?(?:hparams|hps?|hyperparams|params|config|cfg|args|opts?|options|flags|settings)_*", re.IGNORECASE)
 _SIZES: Final = frozenset("shape size shape_list get_shape_list dimension_size".split())
 SMALL = (1e-7, 0.1)  # what an epsilon of which no number is known is taken to be
 _CALLEES: Final = frozenset((ast.Name, ast.Call, ast.Attribute))
@@ -36,22 +34,10 @@ def says_epsilon(name: str) -> bool:
     return _EPSILON.fullmatch(name) is not None
 
 
-@lru_cache(maxsize=4096)
-def _says_settings(path: str) -> bool:
-    """Whether a part of a path says that it holds settings (`self.hparams`, `params.optimizer`)."""
-    return any([_SETTINGS.fullmatch(name) is not None for name in path.split(".")])
-
-
 @lru_cache(maxsize=None)
 def _namespace(name: str) -> Namespace:
     """One object for each module, so that two values that hold it are seen to be the same."""
     return Namespace(name)
-
-
-def _minded(name: str, point: Point) -> bool:
-    """Whether the file at a point tests a setting somewhere, or gives it another value: it knows of the 0 by default then."""
-    source = point.module.source
-    return asked(source.text, name) or bool(source.assigns_outside(name))
 
 
 def _bound_in(scope: Scope, node: ast.expr) -> bool:
@@ -68,14 +54,6 @@ def asks_size(function: ast.expr, point: Point) -> bool:
         return False
     owner = function.value if isinstance(function, ast.Attribute) else function
     return isinstance(owner, ast.Name) and isinstance(unrefined(point.lookup(owner.id)), Imported)
-
-
-def _holds_settings(owner: ast.expr, point: Point) -> bool:
-    """Whether an object holds settings, by its name (`self.hparams`, `params`, `FLAGS`) or that of what it was assigned from."""
-    if isinstance(owner, ast.Name) and not _says_settings(owner.id):
-        made = unrefined(point.lookup(owner.id))
-        owner = made.node if isinstance(made, Assigned) else owner
-    return _says_settings(path_of(owner) or "")
 
 
 class Resolution(Subexpressions):
@@ -237,29 +215,6 @@ class Resolution(Subexpressions):
         """What a name of another file stands for; nothing where that waits for this import itself (`try: from b import x`
         in both of two files)."""
         return self.once(self.importing, target, unknown(), target.value, self)
-
-    def configured(self, value: Value, name: str, owner: ast.expr, point: Point) -> Value:
-        """A setting read from an object of which nothing is known: what the project itself sets it to, where those are numbers
-        that are not negative. Where it is only 0, that is noted: it is what an epsilon may be."""
-        project = point.module.project
-        if value.known or value.kind != "unknown" or value.obj is not None or project is None or self.abroad and not self.drafting:
-            return value
-        if not _holds_settings(owner, point):
-            return value
-        path, epsilon = point.module.source.path, says_epsilon(name)
-        found = project.settings(path, name) if epsilon or not self.drafting else ()
-        if epsilon and found and not any(found) and not _minded(name, point):  # also in a draft, which must doubt what may be 0
-            return value.but(zero=value.zero, origin=Note(f"'{name}'", owner, point.module.source, default=NOUGHT), token=value.token)
-        if self.drafting:
-            self.unset.add((path, name))
-            found = (0.0,) if only_nought(point.module.source.text, name) else ()  # the draft must doubt what may be 0
-        if not found or min(found) < 0 or max(found) == 0 and _minded(name, point):
-            return value
-        if max(found) == 0:  # how large it may be otherwise nobody knows: only that it may be 0 is to be seen
-            note = Note(f"'{name}' is 0 by default", owner, point.module.source, default=NOUGHT)
-            return Value(0.0, SMALL[1], kind="number", origin=note, token=value.token)
-        note = Note(f"'{name}' is taken for what the project sets it to", owner, point.module.source)
-        return Value(min(found), max(found), kind="number", origin=note, token=value.token)
 
     def supposed(self, value: Value, name: str, node: ast.expr, point: Point) -> Value:
         """A number of which only the name is known, when that says epsilon: small and positive, unless 0 is written as its default."""

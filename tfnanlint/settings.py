@@ -58,7 +58,7 @@ def _stated(text: str, name: str) -> bool:
 def asked(text: str, name: str) -> bool:
     """Whether a file tests a setting somewhere, or whoever sets it is asked for more than any number: it knows of the 0 then."""
     spelt = name.replace("_", "[_-]")  # as `argparse` names it
-    return re.search(rf"\b(?:if|elif|assert|while|set_defaults?|register_validator)\b[^\n]*\b{spelt}\b|"
+    return re.search(rf"\b(?:if|elif|assert|while|set_defaults?|(?:register_)?validator)\b[^\n]*\b{spelt}\b|"
                      rf"\b{spelt}\b[^\n]*\b(?:lower_bound|type\s*=\s*(?!float\b|int\b))", text) is not None
 
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 import ast
 from typing import Any, Callable, Final
 
-from tfnanlint.aliases import (CHANGING, Bindings, Copies, Filled, Held, InPlace, Lent, Mutated, SetThrough, attribute_set, connected, copied, copy, copy_items,
+from tfnanlint.aliases import (CHANGING, SETTERS, Bindings, Copies, Filled, Held, InPlace, Lent, Mutated, SetThrough, attribute_set, connected, copied, copy, copy_items,
                                extends, fillable, lent, objects, output, place_of, popped, shared, viewed, whole, written_key)
 from tfnanlint.attributes import assigned_attributes
 from tfnanlint.branching import Branching
 from tfnanlint.calls import Function
 from tfnanlint.conditions import ASSERTIONS, leaf, path_of, root_of, says_training
-from tfnanlint.loops import Fork, LoopFrame, runs
+from tfnanlint.loops import Fork, LoopFrame, flag_of, runs
 from tfnanlint.matching import captured, condition, says_number
 from tfnanlint.nodes import ATTRIBUTE, CALL, CONSTANT, LAMBDA, NAME, SEQUENCES, STARRED, SUBSCRIPT, caught, declared, loaded, nodes_in, recorded, repeated
 from tfnanlint.outcomes import outcome
@@ -75,13 +75,14 @@ class Walk(Branching):
         if decided is not None:
             return self._branch(test, decided, node.body if decided else node.orelse)
         fork = self._fork()
+        fork.flag = flag_of(test, point)
         live = self._branch(test, True, node.body)
         self._branched(fork, live)
         if node.orelse:
             self._another(fork)
             self._branched(fork, self._branch(test, False, node.orelse))
         else:
-            self._reached(fork, self._assumed(test, False, point))
+            self._reached(fork, self._assumed(test, False, point) | self._apart(test, False, fork.flag, point))
             if not live and says_training(test) and node in getattr(self.scope.node, "body", ()):
                 self.scope.time += 1  # `if training: return x`: only evaluation comes further
                 self.scope.stopped.append((self.scope.time, _ENDLESS))
@@ -90,6 +91,8 @@ class Walk(Branching):
     def _branch(self, test: ast.expr, truth: bool, body: list[ast.stmt]) -> bool:
         """What is walked where a test comes to `truth`."""
         self.assume(test, truth)
+        for path, binding in self._apart(test, truth, flag_of(test, self.scope.here()), self.scope.here()).items():
+            self.bind(path, binding)
         if says_training(test) is not (not truth):
             return self.block(body)
         self.scope.time += 1  # an evaluation branch
@@ -329,7 +332,7 @@ class Walk(Branching):
         name, of_object = leaf(function), type(function) is ATTRIBUTE
         if name in ASSERTIONS:
             self.assume(value, True)
-        elif name == "setattr" and (attribute := attribute_set(value)) is not None:
+        elif name in SETTERS and (attribute := attribute_set(value)) is not None:
             self.target(attribute, Assigned(value.args[2], self.scope.here()))
         elif (written := output(value)) is not None:
             self._overwritten(written, value)

@@ -1,0 +1,111 @@
+"""Records: named tuples and dataclasses, what they are made with, and what `__post_init__` makes of it."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from tfnanlint.calls import ClassObject, Function, Instance
+from tfnanlint.conditions import leaf
+from tfnanlint.nodes import NOUGHT, nodes_in
+from tfnanlint.policies import Policies
+from tfnanlint.resolution import SMALL
+from tfnanlint.scopes import Binding, Scope
+from tfnanlint.values import Note, Value
+
+if TYPE_CHECKING:
+    from tfnanlint.expressions import Interpreter
+
+_RECORDS = ("NamedTuple", "namedtuple", "dataclass")  # what makes a class one that is made with its fields
+_LAST = "__post_init__"  # what a dataclass runs when its fields are set
+MAX_BINDINGS = 24  # assignments joined at one attribute
+
+
+class Entry(Binding):
+    """What a field of a dataclass holds when `__post_init__` begins."""
+
+    __slots__ = ("cls", "name")
+
+    def __init__(self, cls: ClassObject, name: str):
+        self._value = None
+        self.cls = cls
+        self.name = name
+
+    def compute(self, interpreter: Interpreter) -> Value:
+        return interpreter.entry(self)
+
+
+class Records(Policies):
+    """The part of the interpreter that knows what the fields of records hold."""
+
+    def made_with(self, cls: ClassObject, attr: str) -> list[Binding]:
+        """What the calls of a dataclass or named tuple hand to one of its fields."""
+        if attr not in cls.fields or self.method(cls, "__init__"):
+            return []
+        made = [(call, point) for one in (cls, *self.heirs(cls)) for call, point in self._calls_in_project(cls, one.name)]
+        found = [self._handed_to_field(Instance(cls, call, point), attr) for call, point in made[:MAX_BINDINGS + 1]]
+        return [one for one in found if one is not None]
+
+    def field(self, instance: Instance, attr: str) -> Binding | None:
+        """What a named tuple or dataclass holds under a name because it was made with it; None where that is not seen, or changed."""
+        return None if self.mended(instance.cls, attr) is not None else self._handed_to_field(instance, attr)
+
+    def _handed_to_field(self, instance: Instance, attr: str) -> Binding | None:
+        cls, node, point = instance.cls, instance.node, instance.point
+        if node is None or point is None or "__init__" in cls.methods or not _is_record(cls):
+            return None
+        positional, keywords, complete = self.arguments(node, point)
+        return {**dict(zip(cls.fields, positional)), **keywords}.get(attr) if complete else None
+
+    def mended(self, cls: ClassObject, attr: str) -> Binding | None:
+        """What a field holds at the end of the `__post_init__` that objects of a class run, which tests or changes it; None where it does
+        neither."""
+        lineage = self.lineage(cls)
+        if not any([attr in one.fields for one in lineage]):
+            return None
+        for one in lineage:
+            method = one.methods.get(_LAST)
+            if method is None:
+                continue
+            scope = self.activation(method) if method.node.args.args and _is_record(one) else None
+            if scope is None or scope.returns:
+                return None
+            held = scope.at(f"{method.node.args.args[0].arg}.{attr}")
+            if held is not None and not isinstance(held, Entry):
+                return held
+            if not _goes_on(method):
+                return None
+        return None
+
+    def enter(self, function: Function, scope: Scope) -> None:
+        """Bind the fields of a dataclass in its `__post_init__` before that is walked."""
+        cls = function.owner
+        if cls is not None and function.node.args.args and _is_record(cls):
+            for name in dict.fromkeys([name for one in self.lineage(cls) for name in one.fields]):
+                scope.bind(f"{function.node.args.args[0].arg}.{name}", Entry(cls, name))
+
+    def entry(self, entry: Entry) -> Value:
+        """What a field was made with or is by default. How large one may be that is 0 wherever it is seen nobody knows: somebody asks for it."""
+        cls, name = entry.cls, entry.name
+        given: list[Binding] = []
+        for one in dict.fromkeys([*self.lineage(cls), *self.heirs(cls)]):
+            default = one.scope.at(name)
+            given += ([default] if default is not None else []) + self.made_with(one, name)
+        found = self.joined([one.value(self) for one in dict.fromkeys(given)])
+        if not found.is_number or found.lo != 0:
+            return found
+        return Value(0.0, SMALL[1], kind="number", origin=Note(f"'{name}' is 0 by default", cls.node, cls.module.source, default=NOUGHT))
+
+
+def begins_last(function: Function) -> bool:
+    """Whether a function is the one that a dataclass runs when its fields are set."""
+    return function.name == _LAST
+
+
+def _goes_on(method: Function) -> bool:
+    """Whether a `__post_init__` runs that of a base: `super().__post_init__()`."""
+    return any([isinstance(node, ast.Call) and leaf(node.func) == _LAST for node in nodes_in(method.node)])
+
+
+def _is_record(cls: ClassObject) -> bool:
+    return not {leaf(getattr(one, "func", one)) for one in [*cls.node.bases, *cls.node.decorator_list]}.isdisjoint(_RECORDS)
