@@ -63,7 +63,7 @@ class Interpreting:
         self.handed: dict[ast.AST, list[dict[str, Binding]]] = {}
         self.attributes: dict[tuple[ClassObject, str, int], Binding | None] = {}
         self.escaping: dict[tuple[Any, str, bool], set[ast.AST]] = {}
-        self.courses: dict[ast.AST, list[dict[str, Binding]] | None] = {}
+        self.courses: dict[ast.AST, Any] = {}
         self.states: dict[Any, Loop | None] = {}
         self.changes: dict[Module, list] = {}
         self.aims: dict[ast.Call, frozenset[ast.AST]] = {}
