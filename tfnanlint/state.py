@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tfnanlint.calls import Function, Handed, Instance
 from tfnanlint.conditions import leaf
-from tfnanlint.lengths import Lengths
 from tfnanlint.nodes import nodes_in
 from tfnanlint.ops import transfer as t
 from tfnanlint.ops.arrays import as_tensor
 from tfnanlint.ops.variables import moved_by_training, started
 from tfnanlint.scopes import Assigned, Binding, Fixed, Joined, Loop, Parameter, Point, unrefined
 from tfnanlint.site import Site
+from tfnanlint.standins import StandIns
 from tfnanlint.values import NO_CONSTANT, Note, Value, number, unknown
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class Change(Binding):
         return t.add(before, given) if self.sign == "+" else t.subtract(before, given)
 
 
-class State(Lengths):
+class State(StandIns):
     """The part of the interpreter that knows what is kept from one step to the next."""
 
     def kept(self, node: ast.Call, point: Point) -> Value | None:
