@@ -32,7 +32,7 @@ https://github.com/keras-team/keras/issues/2001 (pixels that never change, divid
 https://github.com/tensorflow/addons/issues/2447 (a triplet loss in a batch without a positive pair)
 """
 
-from tfnanlint.api import (Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Site, Value, ast, decides, evidence, plain,
+from tfnanlint.api import (Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Site, Value, ast, counters, decides, evidence, plain,
                            repairs, rule, words)
 
 ZERO_AT_ZERO = ("tf.square", "tf.abs", "tf.nn.relu", "tf.maximum")  # a masked element stays 0 behind them
@@ -74,7 +74,7 @@ def check(division: Site, here: Context) -> Iterator[Finding]:
 def rare(division: Site, divisor: Value, here: Context) -> bool:
     """Whether 0 takes a vector of zeros, two points that are one or an exponential that underflows, and nothing says that a
     gradient is taken: of 60 such findings in fresh code 22 were right."""
-    return division.differentiated is not Differentiated.YES and not evidence.ordinary(divisor) and not summed_mask(division, here)
+    return divisor.kind != "number" and division.differentiated is not Differentiated.YES and not evidence.ordinary(divisor) and not summed_mask(division, here)
 
 
 def of_everything(divisor: Value, here: Context) -> bool:
@@ -117,13 +117,14 @@ def reason(division: Site, divisor: Value, here: Context) -> str | None:
 
 
 def counter(division: Site, divisor: Value, here: Context) -> bool:
-    """Whether the divisor is a Python number that comes to 0 in a loop which asks nothing of it: `if step % 100 == 99` leaves 0 out."""
-    if divisor.kind != "number" or not evidence.comes_to_zero(divisor) or "y" not in division.args:
+    """Whether the divisor is a Python number that comes to 0 in a loop which does not leave that out."""
+    node = division.args.get("y")
+    if divisor.kind != "number" or node is None or divisor.lo != 0 or not divisor.zero:
         return False
-    names = {node.id for node in ast.walk(division.args["y"]) if isinstance(node, ast.Name)}
-    loops = [one for one in here.around(division.node) if isinstance(one, ast.For)]
-    tests = [one.test for loop in loops for one in ast.walk(loop) if isinstance(one, (ast.If, ast.IfExp, ast.While, ast.Assert))]
-    return not any(isinstance(node, ast.Name) and node.id in names for test in tests for node in ast.walk(test))
+    around = here.around(division.node)
+    if not counters.comes_to_zero(divisor) and not counters.counted_by_hand(node, division, around):
+        return False
+    return not counters.leaves_out({one.id for one in ast.walk(node) if isinstance(one, ast.Name)}, around)
 
 
 def summed_mask(division: Site, here: Context) -> bool:

@@ -133,15 +133,6 @@ def not_counted(value: Value) -> bool:
     return _extent(size) or size.kind == "number" and not size.is_number or ones is not None and plain(ones.value("x")).lo == plain(ones.value("x")).hi == 1
 
 
-def comes_to_zero(divisor: Value) -> bool:
-    """Whether a Python number surely comes to 0: a counter of rounds, which begins there, or what is kept at or above 0."""
-    if divisor.lo != 0 or not divisor.zero:
-        return False
-    floor = made_by(divisor, "builtins.max")
-    given = [floor.value(param) for param in floor.args] if floor is not None else []
-    return made_by(divisor, "builtins.range") is not None or any([one.exact and one.lo == 0 for one in given]) and any([one.lo < 0 for one in given])
-
-
 def _mask(value: Value) -> bool:
     """Whether a condition was cast, and nothing else: 0 and 1 only."""
     return plain(value).dtype == "bool"
