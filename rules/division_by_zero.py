@@ -33,7 +33,7 @@ https://github.com/tensorflow/addons/issues/2447 (a triplet loss in a batch with
 """
 
 from tfnanlint.api import (Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Site, Value, ast, counters, decides, evidence, plain,
-                           repairs, rule, words)
+                           repairs, rule, tallies, words)
 
 ZERO_AT_ZERO = ("tf.square", "tf.abs", "tf.nn.relu", "tf.maximum")  # a masked element stays 0 behind them
 BOUNDED = "a value that is"  # the reason where nothing but bounds shows 0
@@ -111,6 +111,8 @@ def reason(division: Site, divisor: Value, here: Context) -> str | None:
         return "a sum of weights that can all be 0"
     if not divisor.known and harmonic(division, here):
         return "the sum of two values of which it is the harmonic mean: both can be 0"
+    if not divisor.known and division.given("x") and tallies.all_vanish(divisor, division):
+        return "a sum of counts that can all be 0"
     if not divisor.known and of_union(division, here):
         return "the union of two areas that can both be 0"
     return None
