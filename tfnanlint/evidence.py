@@ -223,6 +223,9 @@ def ordinary(divisor: Value, depth: int = 5) -> bool:
     if site is None:
         return False
     if site.op.name == "tf.subtract":
+        power = made_by(site.value("y"), "tf.pow")
+        if power is not None:
+            return _counted_none(power)
         return reaches(site.value("y"), 1.0) or _all_of_it(site.value("y"), depth) or _share_of_ones(site.value("y"))
     if site.op.name == "tf.add" and any(reaches(site.value(param), -1.0) for param in ("x", "y")):
         return True
@@ -288,10 +291,26 @@ def zero_factor(divisor: Value, depth: int = 4) -> bool:
 
 
 def _decayed(value: Value) -> bool:
-    """1 - b ** n, which corrects the bias of an average."""
+    """1 - b ** n, which corrects the bias of an average: but where n is a count that can be 0."""
+    power = _taken_from_one(value)
+    return power is not None and not power.value("y").is_number and not _counted_none(power)
+
+
+def _taken_from_one(value: Value) -> Site | None:
+    """The power in 1 - b ** n."""
     minus = made_by(value, "tf.subtract")
-    power = made_by(minus.value("y"), "tf.pow") if minus is not None else None
-    return power is not None and not power.value("y").is_number
+    return made_by(minus.value("y"), "tf.pow") if minus is not None else None
+
+
+def _counted_none(power: Site) -> bool:
+    """Whether an exponent counts what there may be none of (the examples of a class), or steps from 0 that are counted only afterwards."""
+    exponent = plain(widest(plain(power.value("y"))))
+    if exponent.lo != 0 or not exponent.zero:
+        return False
+    if made_by(exponent, *SUMS, "tf.math.bincount") is not None:
+        return ordinary(exponent)
+    step = made_by(exponent, *VARIABLES)
+    return step is not None and power.point is not None and power.interpreter is not None and power.interpreter.assigns(step, power.point.scope)
 
 
 def _scale(value: Value) -> bool:
