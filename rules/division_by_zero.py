@@ -37,6 +37,7 @@ from tfnanlint.api import (Certainty, Claim, Context, Differentiated, Finding, F
 
 ZERO_AT_ZERO = ("tf.square", "tf.abs", "tf.nn.relu", "tf.maximum")  # a masked element stays 0 behind them
 BOUNDED = "a value that is"  # the reason where nothing but bounds shows 0
+SETTING = "a setting that is 0 by default"
 DIVISORS = {"tf.math.reciprocal": "x", "tf.math.rsqrt": "x"}
 WORDS = {"tf.math.floormod": "remainder of a division", "tf.math.floordiv": "floor division",
          "tf.truncatemod": "remainder of a division", "tf.truncatediv": "division", "tf.math.rsqrt": "reciprocal root",
@@ -93,7 +94,8 @@ def reason(division: Site, divisor: Value, here: Context) -> str | None:
     """In words what shows that the divisor can be 0; None where nothing does."""
     if divisor.kind != "tensor":
         why = "0" if divisor.const == 0 and divisor.is_number else f"{BOUNDED} {words(divisor)}" if counter(division, divisor, here) else None
-        return why if why is not None and division.value("x").kind == "tensor" else None
+        why = SETTING if why is None and evidence.set_to_zero(divisor) else why
+        return why if why is not None and (division.value("x").kind == "tensor" or why == SETTING and for_an_op(division, here)) else None
     if evidence.not_counted(divisor):
         return "the number of elements that were not counted: all of them can be"
     if evidence.counted(divisor):
@@ -116,6 +118,13 @@ def reason(division: Site, divisor: Value, here: Context) -> str | None:
     if not divisor.known and of_union(division, here):
         return "the union of two areas that can both be 0"
     return None
+
+
+def for_an_op(division: Site, here: Context) -> bool:
+    """Whether a quotient of which nothing else is known goes into an op: it is a tensor, for Python would have complained."""
+    outer = next(iter(here.around(division.node)), None) if division.value("x").kind == "unknown" else None
+    site = here.interpreter.site(outer, division.point) if isinstance(outer, ast.Call) and division.point is not None else None
+    return site is not None and site.library in ("tf", "keras", "K") and division.node in site.args.values()
 
 
 def counter(division: Site, divisor: Value, here: Context) -> bool:

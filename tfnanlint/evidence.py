@@ -133,6 +133,11 @@ def not_counted(value: Value) -> bool:
     return _extent(size) or size.kind == "number" and not size.is_number or ones is not None and plain(ones.value("x")).lo == plain(ones.value("x")).hi == 1
 
 
+def set_to_zero(value: Value) -> bool:
+    """Whether a value is a setting that is 0 unless somebody sets it."""
+    return isinstance(value.origin, Note) and value.origin.default == NOUGHT and value.lo == 0 and value.zero
+
+
 def _mask(value: Value) -> bool:
     """Whether a condition was cast, and nothing else: 0 and 1 only."""
     return plain(value).dtype == "bool"
