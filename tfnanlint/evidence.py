@@ -183,8 +183,8 @@ def shows_zero(divisor: Value, depth: int = 4) -> bool:
     if site.op.name in _UNDERFLOWING or site.op.name == "tf.pow" and not _exponent(site):
         return False
     if site.op.name == "tf.add" and any(site.value(p).lo > 0 for p in ("x", "y")) and any(site.value(p).lo < 0 for p in ("x", "y")):
-        # An epsilon and something that would have to be just as negative; elu is -1 below -17.
-        return divisor.lo == 0 and any(reaches(site.value(p), -1.0) for p in ("x", "y"))
+        # An epsilon and something that would have to be just as negative; elu is -1 below -17, and what is cut off gets to its end.
+        return divisor.lo == 0 and any(reaches(site.value(p), -1.0) or _cut_off(site.value(p)) for p in ("x", "y"))
     if site.op.name == "tf.add" and handed_in(divisor):
         return False  # a variance of noise and another one: both would have to be 0
     if site.op.name == "tf.maximum" and any(site.value(p).exact and site.value(p).lo == 0 and site.value(q).lo < 0 for p, q in ("xy", "yx")):
@@ -221,10 +221,10 @@ def ordinary(divisor: Value, depth: int = 5) -> bool:
     if total is not None:
         part = plain(total.value(total.op.main))
         return total.op.name == "tf.reduce_mean" or made_by(part, *_SQUARES, "tf.exp") is None and not _squared(part)
-    if reaches(divisor, 0.0):
+    if reaches(divisor, 0.0) or divisor.lo == 0 and made_by(divisor, "tf.range", "builtins.range") is not None:
         return True
-    site = made_by(divisor, *_SIZES, *_SPREADS, *_PARTS, *_EXTREMES, *_CONSTANTS, "tf.sqrt", "tf.divide", "tf.minimum", "tf.subtract", "tf.matmul",
-                   "method.numpy")
+    site = made_by(divisor, *_SIZES, *_SPREADS, *_PARTS, *_EXTREMES, *_CONSTANTS, "tf.sqrt", "tf.divide", "tf.minimum", "tf.clip_by_value",
+                   "tf.subtract", "tf.matmul", "method.numpy")
     if site is None:
         return False
     if site.op.name == "tf.subtract":
@@ -232,7 +232,7 @@ def ordinary(divisor: Value, depth: int = 5) -> bool:
         if power is not None:
             return _counted_none(power)
         return reaches(site.value("y"), 1.0) or _all_of_it(site.value("y"), depth) or _share_of_ones(site.value("y"))
-    if site.op.name == "tf.add" and any(reaches(site.value(param), -1.0) for param in ("x", "y")):
+    if site.op.name == "tf.add" and any(reaches(site.value(param), -1.0) or _cut_off(site.value(param)) for param in ("x", "y")):
         return True
     if site.op.name in _SIZES + _SPREADS:
         return True
@@ -496,6 +496,13 @@ def falling(value: Value, depth: int = 8) -> bool:
     if site.op.name == "tf.divide":
         return site.value("x").positive or falling(site.value("x"), depth - 1)
     return site.op.name == "tf.math.reciprocal" or falling(site.value("x"), depth - 1)
+
+
+def _cut_off(value: Value) -> bool:
+    """A negative number times what is kept at or below a number: the share of a schedule that is over, in its last steps 1."""
+    scaled = made_by(value, "tf.multiply") if value.hi <= 0 else None
+    return scaled is not None and any(scaled.value(param).exact and made_by(plain(scaled.value(other)), "tf.minimum", "tf.clip_by_value") is not None
+                                      for param, other in (("x", "y"), ("y", "x")))
 
 
 def _exponent(power: Site) -> bool:
