@@ -122,6 +122,10 @@ class Interpreting:
         """Positional and keyword arguments of a call; False when `*args` or `**kwargs` hide some."""
         raise NotImplementedError
 
+    def handovers(self, function: Function) -> list[dict[str, Binding]]:
+        """What all calls of a function hand over, by parameter; [] where some may not be seen."""
+        raise NotImplementedError
+
     def method(self, cls: ClassObject, name: str) -> Function | None:
         raise NotImplementedError
 
