@@ -12,13 +12,13 @@ import sys
 from setuptools import setup
 
 ENGINE = (
-    "interpreting assumptions subexpressions resolution mendings callers routes instances arguments containers recursion policies records compiled following agreements lengths state expressions "
-    "attributes history branching matching statements loops decorators scopes values site nodes calls outcomes conditions aliases reach branches evidence tapes rigidity layering gradients factors masks stems patterns pairings "
+    "interpreting assumptions subexpressions resolution mendings callers routes instances arguments containers recursion policies records compiled following agreements lengths standins state expressions "
+    "attributes history branching matching statements loops decorators scopes values site nodes calls outcomes conditions aliases reach branches counters evidence tallies tapes rigidity layering gradients factors masks stems patterns pairings "
     "probabilities moments labels exponents endings epsilons domains assertions names keys docstrings subscriptions flow module project rows rules settings trace"
 ).split()
 OPS = (
     "__init__ argscopes arithmetic arrays cells comparison control counts curves elementwise independence layers linalg literals losses magnitudes "
-    "nn outputs picks products promotion python random reductions segments shares signals signatures structures summands tested training transfer variables"
+    "nn outputs parts picks products promotion python random reductions segments shares signals signatures structures summands tested training transfer variables"
 ).split()
 
 FUTURE = "from __future__ import annotations"

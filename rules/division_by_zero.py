@@ -32,11 +32,12 @@ https://github.com/keras-team/keras/issues/2001 (pixels that never change, divid
 https://github.com/tensorflow/addons/issues/2447 (a triplet loss in a batch without a positive pair)
 """
 
-from tfnanlint.api import (Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Site, Value, ast, decides, evidence, plain,
-                           repairs, rule, words)
+from tfnanlint.api import (Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Site, Value, ast, counters, decides, evidence, plain,
+                           repairs, rule, tallies, words)
 
 ZERO_AT_ZERO = ("tf.square", "tf.abs", "tf.nn.relu", "tf.maximum")  # a masked element stays 0 behind them
 BOUNDED = "a value that is"  # the reason where nothing but bounds shows 0
+SETTING = "a setting that is 0 by default"
 DIVISORS = {"tf.math.reciprocal": "x", "tf.math.rsqrt": "x"}
 WORDS = {"tf.math.floormod": "remainder of a division", "tf.math.floordiv": "floor division",
          "tf.truncatemod": "remainder of a division", "tf.truncatediv": "division", "tf.math.rsqrt": "reciprocal root",
@@ -74,7 +75,7 @@ def check(division: Site, here: Context) -> Iterator[Finding]:
 def rare(division: Site, divisor: Value, here: Context) -> bool:
     """Whether 0 takes a vector of zeros, two points that are one or an exponential that underflows, and nothing says that a
     gradient is taken: of 60 such findings in fresh code 22 were right."""
-    return division.differentiated is not Differentiated.YES and not evidence.ordinary(divisor) and not summed_mask(division, here)
+    return divisor.kind != "number" and division.differentiated is not Differentiated.YES and not evidence.ordinary(divisor) and not summed_mask(division, here)
 
 
 def of_everything(divisor: Value, here: Context) -> bool:
@@ -93,7 +94,8 @@ def reason(division: Site, divisor: Value, here: Context) -> str | None:
     """In words what shows that the divisor can be 0; None where nothing does."""
     if divisor.kind != "tensor":
         why = "0" if divisor.const == 0 and divisor.is_number else f"{BOUNDED} {words(divisor)}" if counter(division, divisor, here) else None
-        return why if why is not None and division.value("x").kind == "tensor" else None
+        why = SETTING if why is None and evidence.set_to_zero(divisor) else why
+        return why if why is not None and (division.value("x").kind == "tensor" or why == SETTING and for_an_op(division, here)) else None
     if evidence.not_counted(divisor):
         return "the number of elements that were not counted: all of them can be"
     if evidence.counted(divisor):
@@ -111,19 +113,29 @@ def reason(division: Site, divisor: Value, here: Context) -> str | None:
         return "a sum of weights that can all be 0"
     if not divisor.known and harmonic(division, here):
         return "the sum of two values of which it is the harmonic mean: both can be 0"
+    if not divisor.known and division.given("x") and tallies.all_vanish(divisor, division):
+        return "a sum of counts that can all be 0"
     if not divisor.known and of_union(division, here):
         return "the union of two areas that can both be 0"
     return None
 
 
+def for_an_op(division: Site, here: Context) -> bool:
+    """Whether a quotient of which nothing else is known goes into an op: it is a tensor, for Python would have complained."""
+    outer = next(iter(here.around(division.node)), None) if division.value("x").kind == "unknown" else None
+    site = here.interpreter.site(outer, division.point) if isinstance(outer, ast.Call) and division.point is not None else None
+    return site is not None and site.library in ("tf", "keras", "K") and division.node in site.args.values()
+
+
 def counter(division: Site, divisor: Value, here: Context) -> bool:
-    """Whether the divisor is a Python number that comes to 0 in a loop which asks nothing of it: `if step % 100 == 99` leaves 0 out."""
-    if divisor.kind != "number" or not evidence.comes_to_zero(divisor) or "y" not in division.args:
+    """Whether the divisor is a Python number that comes to 0 in a loop which does not leave that out."""
+    node = division.args.get("y")
+    if divisor.kind != "number" or node is None or divisor.lo != 0 or not divisor.zero:
         return False
-    names = {node.id for node in ast.walk(division.args["y"]) if isinstance(node, ast.Name)}
-    loops = [one for one in here.around(division.node) if isinstance(one, ast.For)]
-    tests = [one.test for loop in loops for one in ast.walk(loop) if isinstance(one, (ast.If, ast.IfExp, ast.While, ast.Assert))]
-    return not any(isinstance(node, ast.Name) and node.id in names for test in tests for node in ast.walk(test))
+    around = here.around(division.node)
+    if not counters.comes_to_zero(divisor) and not counters.counted_by_hand(node, division, around):
+        return False
+    return not counters.leaves_out({one.id for one in ast.walk(node) if isinstance(one, ast.Name)}, around)
 
 
 def summed_mask(division: Site, here: Context) -> bool:

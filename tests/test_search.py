@@ -116,6 +116,9 @@ def test_every_call_of_a_name_is_found_by_it(folder):
     ("loss_fn = build(keras.losses.BinaryCrossentropy)", set()),
     ("loss_fn = keras.losses.BinaryCrossentropyLike()", set()),
     ("return keras.losses.BinaryCrossentropy()", set()),
+    ("self.act = tf.math.log", {"act"}),
+    ("self.act = tf.math.log(x)", set()),
+    ("y = apply(x, act=tf.math.log)", set()),
 ])
 def test_objects_whose_calls_are_judged_are_found_by_what_makes_them(line, names):
     source = Source("a.py", f"import keras\n{line}\n")

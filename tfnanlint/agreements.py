@@ -32,7 +32,7 @@ class Agreements(Following):
             return None
         mark, parameter.stamp = len(self.reads), self.next_stamp()
         try:
-            handed = [] if self.is_compiled(function) else self._handed(function)
+            handed = [] if self.is_compiled(function) else self.handovers(function)
         finally:
             parameter.stamp = 0
         self.settled(parameter, mark)

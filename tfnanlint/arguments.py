@@ -9,7 +9,7 @@ from typing import Any, Callable
 
 from tfnanlint import calls
 from tfnanlint.aliases import Mutated
-from tfnanlint.calls import Handed, Starred
+from tfnanlint.calls import Collected, Function, Handed, Keywords, Starred
 from tfnanlint.instances import Instances
 from tfnanlint.nodes import SEQUENCES, display
 from tfnanlint.scopes import Assigned, Binding, Fixed, Joined, Loop, Parameter, Point, Stored, unrefined
@@ -110,7 +110,15 @@ class Arguments(Instances):
         if found is not None or not isinstance(node, ast.Name):
             return found
         binding, stored = calls.stored_in(unrefined(point.lookup(node.id)))
+        if isinstance(binding, Keywords) and self._given_none(binding.function):
+            return stored
         if not isinstance(binding, Assigned) or display(binding.node) is None or not written_out(node, point):
             return None
         written = calls.collected(binding.node, binding.point)
         return written | stored if written is not None else None
+
+    def _given_none(self, function: Function) -> bool:
+        """Whether the calls of a function are seen, and none of them hands anything to its `**kwargs`."""
+        name = function.node.args.kwarg.arg
+        handed = self.handovers(function)
+        return bool(handed) and all([isinstance(rest := bound.get(name), Collected) and not rest.items for bound in handed])

@@ -13,6 +13,7 @@ from tfnanlint.conditions import leaf, path_of, root_of
 from tfnanlint.fields import FieldNames, Fields
 from tfnanlint.nodes import NOUGHT, adds_axes, default_text, nodes_in
 from tfnanlint.ops import transfer as t
+from tfnanlint.ops.parts import taken
 from tfnanlint.scopes import Assigned, Binding, Fixed, Parameter, Point, Stored, unrefined
 from tfnanlint.site import Site, another, element_of
 from tfnanlint.values import INF, LARGEST_AXIS, NO_CONSTANT, Choice, Many, Note, Value, number, unknown
@@ -356,6 +357,11 @@ class Containers(Arguments):
         site = Site(row, node, {row.main: node.value}, self, library="operator", point=point,
                     source=point.module.source, complete=False)
         size = whole.kind == "number" and not isinstance(node.slice, ast.Slice)  # one axis of a shape
+        some = taken(whole, node.slice)
+        if some is not None:
+            part = self.joined(some)
+            whole = whole.but(lo=part.lo, hi=part.hi, zero=part.zero, nan=part.nan, inf=part.inf)
+            site._values[row.main] = part
         value = whole.but(kind=whole.kind, const=NO_CONSTANT, obj=None, origin=site, zero=whole.zero,
                           emptied=whole.emptied and not size or site.by_mask)
         path = path_of(node.value)

@@ -135,13 +135,9 @@ def not_counted(value: Value) -> bool:
     return _extent(size) or size.kind == "number" and not size.is_number or ones is not None and plain(ones.value("x")).lo == plain(ones.value("x")).hi == 1
 
 
-def comes_to_zero(divisor: Value) -> bool:
-    """Whether a Python number surely comes to 0: a counter of rounds, which begins there, or what is kept at or above 0."""
-    if divisor.lo != 0 or not divisor.zero:
-        return False
-    floor = made_by(divisor, "builtins.max")
-    given = [floor.value(param) for param in floor.args] if floor is not None else []
-    return made_by(divisor, "builtins.range") is not None or any([one.exact and one.lo == 0 for one in given]) and any([one.lo < 0 for one in given])
+def set_to_zero(value: Value) -> bool:
+    """Whether a value is a setting that is 0 unless somebody sets it."""
+    return isinstance(value.origin, Note) and value.origin.default == NOUGHT and value.lo == 0 and value.zero
 
 
 def _mask(value: Value) -> bool:
@@ -191,8 +187,8 @@ def shows_zero(divisor: Value, depth: int = 4) -> bool:
     if site.op.name in _UNDERFLOWING or site.op.name == "tf.pow" and not _exponent(site):
         return False
     if site.op.name == "tf.add" and any(site.value(p).lo > 0 for p in ("x", "y")) and any(site.value(p).lo < 0 for p in ("x", "y")):
-        # An epsilon and something that would have to be just as negative; elu is -1 below -17.
-        return divisor.lo == 0 and any(reaches(site.value(p), -1.0) for p in ("x", "y"))
+        # An epsilon and something that would have to be just as negative; elu is -1 below -17, and what is cut off gets to its end.
+        return divisor.lo == 0 and any(reaches(site.value(p), -1.0) or _cut_off(site.value(p)) for p in ("x", "y"))
     if site.op.name == "tf.add" and handed_in(divisor):
         return False  # a variance of noise and another one: both would have to be 0
     if site.op.name == "tf.maximum" and any(site.value(p).exact and site.value(p).lo == 0 and site.value(q).lo < 0 for p, q in ("xy", "yx")):
@@ -270,15 +266,18 @@ def ordinary(divisor: Value, depth: int = 5) -> bool:
     if total is not None:
         part = plain(total.value(total.op.main))
         return total.op.name == "tf.reduce_mean" or made_by(part, *_SQUARES, "tf.exp") is None and not _squared(part)
-    if reaches(divisor, 0.0):
+    if reaches(divisor, 0.0) or divisor.lo == 0 and made_by(divisor, "tf.range", "builtins.range") is not None:
         return True
-    site = made_by(divisor, *_SIZES, *_SPREADS, *_PARTS, *_EXTREMES, *_CONSTANTS, "tf.sqrt", "tf.divide", "tf.minimum", "tf.subtract", "tf.matmul",
-                   "method.numpy")
+    site = made_by(divisor, *_SIZES, *_SPREADS, *_PARTS, *_EXTREMES, *_CONSTANTS, "tf.sqrt", "tf.divide", "tf.minimum", "tf.clip_by_value",
+                   "tf.subtract", "tf.matmul", "method.numpy")
     if site is None:
         return False
     if site.op.name == "tf.subtract":
+        power = made_by(site.value("y"), "tf.pow")
+        if power is not None:
+            return _counted_none(power)
         return reaches(site.value("y"), 1.0) or _all_of_it(site.value("y"), depth) or _share_of_ones(site.value("y"))
-    if site.op.name == "tf.add" and any(reaches(site.value(param), -1.0) for param in ("x", "y")):
+    if site.op.name == "tf.add" and any(reaches(site.value(param), -1.0) or _cut_off(site.value(param)) for param in ("x", "y")):
         return True
     if site.op.name in _SIZES + _SPREADS:
         return True
@@ -342,10 +341,26 @@ def zero_factor(divisor: Value, depth: int = 4) -> bool:
 
 
 def _decayed(value: Value) -> bool:
-    """1 - b ** n, which corrects the bias of an average."""
+    """1 - b ** n, which corrects the bias of an average: but where n is a count that can be 0."""
+    power = _taken_from_one(value)
+    return power is not None and not power.value("y").is_number and not _counted_none(power)
+
+
+def _taken_from_one(value: Value) -> Site | None:
+    """The power in 1 - b ** n."""
     minus = made_by(value, "tf.subtract")
-    power = made_by(minus.value("y"), "tf.pow") if minus is not None else None
-    return power is not None and not power.value("y").is_number
+    return made_by(minus.value("y"), "tf.pow") if minus is not None else None
+
+
+def _counted_none(power: Site) -> bool:
+    """Whether an exponent counts what there may be none of (the examples of a class), or steps from 0 that are counted only afterwards."""
+    exponent = plain(widest(plain(power.value("y"))))
+    if exponent.lo != 0 or not exponent.zero:
+        return False
+    if made_by(exponent, *SUMS, "tf.math.bincount") is not None:
+        return ordinary(exponent)
+    step = made_by(exponent, *VARIABLES)
+    return step is not None and power.point is not None and power.interpreter is not None and power.interpreter.assigns(step, power.point.scope)
 
 
 def _scale(value: Value) -> bool:
@@ -529,6 +544,13 @@ def falling(value: Value, depth: int = 8) -> bool:
     if site.op.name == "tf.divide":
         return site.value("x").positive or falling(site.value("x"), depth - 1)
     return site.op.name == "tf.math.reciprocal" or falling(site.value("x"), depth - 1)
+
+
+def _cut_off(value: Value) -> bool:
+    """A negative number times what is kept at or below a number: the share of a schedule that is over, in its last steps 1."""
+    scaled = made_by(value, "tf.multiply") if value.hi <= 0 else None
+    return scaled is not None and any(scaled.value(param).exact and made_by(plain(scaled.value(other)), "tf.minimum", "tf.clip_by_value") is not None
+                                      for param, other in (("x", "y"), ("y", "x")))
 
 
 def _exponent(power: Site) -> bool:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Callable, Final, cast
 
 from tfnanlint import calls
 from tfnanlint.callers import MAX_ABROAD
-from tfnanlint.calls import Bound, ClassObject, Function, Handed, Instance, Parent
+from tfnanlint.calls import Function, Handed, Instance, Parent
 from tfnanlint.conditions import facts, leaf, path_of, root_of
 from tfnanlint.names import is_tensorflow
 from tfnanlint.nodes import ATTRIBUTE, CALL, NAME, display
@@ -138,16 +138,18 @@ class Interpreter(State):
         """The op application that an expression is, or None. The same object as the origin of its value."""
         self.steps = 0
         value = point.memo.get(node)
+        key = (node, id(point.memo))
         if value is not None:
             origin = value.origin
-            return origin if isinstance(origin, Site) and origin.node is node else self.application(node, point)
-        key = (node, id(point.memo))
-        if key in self._sites:
+            found = origin if isinstance(origin, Site) and origin.node is node else self.application(node, point) or self._sites.get(key)
+            if found is not None:
+                return found
+        elif key in self._sites:
             return self._sites[key]
-        found = self._sites[key] = self.application(node, point)  # the value, when somebody asks for it, has this origin
-        if found is None and isinstance(node, ast.Call) and self._applies(node, point):
-            origin = self.evaluate(node, point).origin
-            found = self._sites[key] = origin if isinstance(origin, Site) and origin.node is node else None
+        else:
+            found = self._sites[key] = self.application(node, point)  # the value, when somebody asks for it, has this origin
+        if found is None and isinstance(node, ast.Call):
+            found = self._sites[key] = self.stood_for(node, point)
         return found
 
     def operation(self, node: ast.BinOp, point: Point) -> Site | None:
@@ -157,14 +159,6 @@ class Interpreter(State):
             return self.site(node, point)
         self.steps = 0
         return self._operator_site(_OPERATORS.get(type(node.op)), node, (node.left, node.right), point)
-
-    def _applies(self, node: ast.Call, point: Point) -> bool:
-        """Whether a call that no row names applies an op all the same: a layer, a partial of an op."""
-        callee = self.callee(node.func, point)
-        target = callee.obj if callee is not None else None
-        if isinstance(target, Bound):
-            target = target.function
-        return target is not None and not isinstance(target, (Function, ClassObject, Instance))
 
     def application(self, node: ast.expr, point: Point) -> Site | None:
         """A fresh site for an expression that applies an op."""

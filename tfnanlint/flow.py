@@ -15,7 +15,7 @@ from tfnanlint.expressions import _COMPARISONS, _OPERATORS, Interpreter
 from tfnanlint.findings import Certainty, Finding, Setup
 from tfnanlint.gradients import Gradients
 from tfnanlint.module import Module
-from tfnanlint.nodes import AUG_ASSIGN, BIN_OP, CALL, COMPARE, CONSTANT, IF_EXP, NAME, nodes_in
+from tfnanlint.nodes import ATTRIBUTE, AUG_ASSIGN, BIN_OP, CALL, COMPARE, CONSTANT, IF_EXP, NAME, SUBSCRIPT, nodes_in
 from tfnanlint.ops import Op
 from tfnanlint.project import Facts, Project, adopt, remember
 from tfnanlint.rules import Context, Rule
@@ -387,7 +387,8 @@ class File:
         if kind is CALL:
             function = node.func
             name = leaf(function.func if type(function) is CALL else function)
-            return name in self.subscribed.leaves or name in self.marks.objects or type(function) is NAME and self._may_be_renamed(name)
+            return (name in self.subscribed.leaves or name in self.marks.objects or type(function) is NAME and self._may_be_renamed(name)
+                    or type(function) is SUBSCRIPT and leaf(function.value) in self.marks.tables or self._hands_op_over(node))
         if kind is COMPARE:
             return bool(self.compared)
         return type(node.op) in self.subscribed.signs and not (kind is BIN_OP and _by_a_number(node))
@@ -426,7 +427,8 @@ class File:
             if kind is CALL:
                 function = node.func
                 name = leaf(function.func if type(function) is CALL else function)
-                if name in leaves or name in self.marks.objects or type(function) is NAME and self._renamed(name, point):
+                if (name in leaves or name in self.marks.objects or type(function) is NAME and self._renamed(name, point)
+                        or type(function) is SUBSCRIPT and leaf(function.value) in self.marks.tables or self._hands_op_over(node)):
                     yield node, point, stopped
                 stopped = (stopped or name in _UNDIFFERENTIATED or name.startswith("assert")
                            or name in _DATA_METHODS and self._prepares(node, point))
@@ -437,6 +439,17 @@ class File:
                 yield node, point, stopped
             evaluated = for_evaluation(node) if kind is IF_EXP or kind is CALL and name in PHASES else None
             stack += [(part, where, stopped or part is evaluated) for part, where in self.interpreter.parts(node, point)]
+
+    def _hands_op_over(self, node: ast.Call) -> bool:
+        """Whether a call may hand an op itself to what it calls: `apply(tf.math.log, x)`."""
+        edged = self.subscribed.edged
+        for one in node.args:
+            if type(one) is ATTRIBUTE and one.attr in edged:
+                return True
+        for keyword in node.keywords:
+            if type(keyword.value) is ATTRIBUTE and keyword.value.attr in edged:
+                return True
+        return False
 
     def _renamed(self, name: str, point: Point) -> bool:
         """Whether a name that is no op's own may stand for an op all the same; what the file defines or Python has does not."""

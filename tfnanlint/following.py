@@ -234,12 +234,12 @@ class Following(Compiled):
         received = self.received(function, parameter.name)
         if received is not None:
             return received
-        handed = self._handed(function)
+        handed = self.handovers(function)
         if not handed or len(handed) > MAX_CALLERS:
             return None
         return self.joined(heard([_handed_over(bound, parameter) for bound in handed], self))
 
-    def _handed(self, function: Function) -> list[dict[str, Binding]]:
+    def handovers(self, function: Function) -> list[dict[str, Binding]]:
         """What all calls of a function hand over, by parameter; [] where some may not be seen."""
         if isinstance(function.node, ast.Lambda):
             name = local_name(function)

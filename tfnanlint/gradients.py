@@ -406,7 +406,8 @@ class Gradients:
         if function.is_property:
             return Differentiated.NO if self._only_decides(function) else Differentiated.UNKNOWN
         answers = set()
-        for call, point in self.module.calls_to(function.name, self.interpreter)[:16]:
+        called = [*self.module.calls_to(function.name, self.interpreter)[:16], *self._calls_as_another(function)]
+        for call, point in called:
             if point.scope.function is not None and point.scope.function.node is function.node:
                 continue
             if not self.interpreter.may_call(function, call, point):
@@ -418,6 +419,12 @@ class Gradients:
         if Differentiated.YES in answers or self._taken_elsewhere(function):
             return Differentiated.YES
         return Differentiated.NO if answers == {Differentiated.NO} else Differentiated.UNKNOWN
+
+    def _calls_as_another(self, function: Function) -> list[tuple[ast.Call, Point]]:
+        """The calls in this file of what a function goes on as: `METRICS[name](a, b)`, the parameter of another function, a partial."""
+        if function.module is not self.module or not self.module.source.rows_using(function.name):
+            return []
+        return [(call, point) for call, point in self.interpreter.called_as_another(function)[:16] if point.module is self.module]
 
     def _taken_elsewhere(self, function: Function) -> bool:
         """Whether a gradient is taken through a call in another file of the project; tests look at values."""

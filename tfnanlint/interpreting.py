@@ -63,7 +63,7 @@ class Interpreting:
         self.handed: dict[ast.AST, list[dict[str, Binding]]] = {}
         self.attributes: dict[tuple[ClassObject, str, int], Binding | None] = {}
         self.escaping: dict[tuple[Any, str, bool], set[ast.AST]] = {}
-        self.courses: dict[ast.AST, list[dict[str, Binding]] | None] = {}
+        self.courses: dict[ast.AST, Any] = {}
         self.states: dict[Any, Loop | None] = {}
         self.changes: dict[Module, list] = {}
         self.aims: dict[ast.Call, frozenset[ast.AST]] = {}
@@ -121,6 +121,10 @@ class Interpreting:
 
     def arguments(self, call: ast.Call, point: Point) -> tuple[list[Binding], dict[str, Binding], bool]:
         """Positional and keyword arguments of a call; False when `*args` or `**kwargs` hide some."""
+        raise NotImplementedError
+
+    def handovers(self, function: Function) -> list[dict[str, Binding]]:
+        """What all calls of a function hand over, by parameter; [] where some may not be seen."""
         raise NotImplementedError
 
     def method(self, cls: ClassObject, name: str) -> Function | None:

@@ -37,9 +37,11 @@ def variance_of(minus: Site) -> Variance | None:
     if minus.maker("x") is None and minus.maker("y") is None and not all([_parameter(one, minus) for one in minus.args.values()]):
         return None  # two expressions of which the text says nothing are too many to ask
     of_squares = _averaged(minus.value("x"))
-    squared_mean = squared(minus.value("y")) if of_squares is not None else None
+    if of_squares is None:
+        return _running(minus)
+    squared_mean = squared(minus.value("y"))
     mean = _averaged(squared_mean.value("x")) if squared_mean is not None else None
-    if of_squares is None or squared_mean is None or mean is None:
+    if squared_mean is None or mean is None:
         return None
     (squares, count), (elements, other) = of_squares, mean
     if not all(squares.const(p, None) == elements.const(p, None) != NO_CONSTANT for p in ("axis", "keepdims")):
@@ -60,8 +62,9 @@ def _parameter(node: ast.expr, site: Site) -> bool:
 
 def _running(minus: Site) -> Variance | None:
     """The same of two variables, to one of which the program assigns means of the squares of what the other one gets means of."""
-    kept, square = made_by(minus.value("x"), *VARIABLES), squared(minus.value("y"))
-    mean = made_by(square.value("x"), *VARIABLES) if kept is not None and square is not None else None
+    kept = made_by(minus.value("x"), *VARIABLES)
+    square = squared(minus.value("y")) if kept is not None else None
+    mean = made_by(square.value("x"), *VARIABLES) if square is not None else None
     if kept is None or mean is None or square is None:
         return None
     averaged = [one.value("x") for one in _assigned_means(mean)]

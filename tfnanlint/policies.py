@@ -10,6 +10,7 @@ from tfnanlint.conditions import leaf
 from tfnanlint.nodes import nodes_in
 from tfnanlint.ops.arrays import cast
 from tfnanlint.recursion import Recursion
+from tfnanlint.scopes import Point
 from tfnanlint.values import FLOATS, INF, NO_CONSTANT, Value, outward, rounded
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class Policies(Recursion):
             return None
         if layer.given("dtype") or layer.hidden:
             own = layer.value("dtype").const if layer.given("dtype") else None
-            return own if own in FLOATS else None
+            return _computed_in(own) if isinstance(own, str) else None
         module = layer.point.module if layer.point is not None else None
         return "" if module is None or not self.policies(module) else self._set_for(layer.node.lineno, module)
 
@@ -69,12 +70,22 @@ class Policies(Recursion):
             return _computed_in(text) if isinstance(text, str) else None
         made = module.calls_to(cls.name, self)
         if any([keyword.arg in (None, "dtype") for call, _ in made for keyword in call.keywords]):
-            return None
+            return self._asked_by_all(made)
         if not self.policies(module):
             return ""
         after = self._set_for(cls.node.lineno, module)
         found = {after} if after is not None else {self._set_for(call.lineno, module) for call, _ in made}
         return found.pop() if len(found) == 1 else None
+
+    def _asked_by_all(self, made: list[tuple[ast.Call, Point]]) -> str | None:
+        """The dtype that all calls of a class name, or the policy; None where one names none, or another one."""
+        named: set[str | None] = set()
+        for call, point in made:
+            given = next((keyword.value for keyword in call.keywords if keyword.arg == "dtype"), None)
+            given = given.args[0] if isinstance(given, ast.Call) and given.args else given  # Policy("mixed_float16")
+            text = self.evaluate(given, point).const if given is not None else None
+            named.add(_computed_in(text) if isinstance(text, str) else None)
+        return named.pop() if len(named) == 1 else None
 
     def dtype_of_lambda(self, made: ast.Call, module: Module) -> str | None:
         """The dtype that the Lambda layer which a call makes computes in."""

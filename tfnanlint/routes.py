@@ -62,15 +62,16 @@ class Use:
 
 class Course:
     """How far a function has been followed: the names under which it goes, the calls of what has no name, and what those hand over that call
-    it themselves (`map`)."""
+    it themselves (`map`). At its end also the calls that run it, and what they hand over."""
 
-    __slots__ = ("function", "routes", "unnamed", "handed", "partial")
+    __slots__ = ("function", "routes", "unnamed", "handed", "calls", "partial")
 
     def __init__(self, function: Function):
         self.function = function
         self.routes: dict[Route, None] = {}
         self.unnamed: dict[ast.Call, Point] = {}
         self.handed: list[dict[str, Binding]] = []
+        self.calls: list[tuple[ast.Call, Point]] = []
         self.partial = False
 
 
@@ -112,14 +113,24 @@ class Routes(Callers):
 
     def handed_on(self, function: Function) -> list[dict[str, Binding]] | None:
         """What the calls of a function hand over that run it under other names than its own; None where some may not be seen."""
-        return self.once(self.courses, function.node, None, self._find_handed_on, function)
+        course = self._course(function)
+        return course.handed if course is not None else None
 
-    def _find_handed_on(self, function: Function) -> list[dict[str, Binding]] | None:
+    def called_as_another(self, function: Function) -> list[tuple[ast.Call, Point]]:
+        """The calls that run a function under other names than its own; none where some may not be seen."""
+        course = self._course(function) if self.escapes(function) else None
+        return course.calls if course is not None else []
+
+    def _course(self, function: Function) -> Course | None:
+        """The whole course of a function; None where it goes where nobody sees."""
+        return self.once(self.courses, function.node, None, self._find_course, function)
+
+    def _find_course(self, function: Function) -> Course | None:
         course = Course(function)
         spent, self.steps = self.steps, 0  # a question of its own, as above
-        found = self._handed_along(course) if self._set_out(course) and self._followed_to_the_end(course) else None
+        whole = self._set_out(course) and self._followed_to_the_end(course) and self._handed_along(course)
         self.steps = spent
-        return found
+        return course if whole else None
 
     def _set_out(self, course: Course) -> bool:
         """The first step: a function is there under its own name, a lambda where it stands."""
@@ -337,15 +348,15 @@ class Routes(Callers):
 
     # What its calls hand over
 
-    def _handed_along(self, course: Course) -> list[dict[str, Binding]] | None:
-        """What the calls hand over that were found on the way; None where one cannot be read."""
-        found = list(course.handed)
+    def _handed_along(self, course: Course) -> bool:
+        """Note what the calls hand over that were found on the way; False where one cannot be read."""
         for call, point in {**self._calls_by_name(course), **self._calls_without_name(course)}.items():
             bound = self._handed_at(course, call, point)
             if bound is None:
-                return None
-            found += bound
-        return found
+                return False
+            course.handed += bound
+            course.calls += [(call, point)] if bound else []
+        return True
 
     def _calls_by_name(self, course: Course) -> dict[ast.Call, Point]:
         """The calls of the names under which it goes on."""

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tfnanlint.calls import Function, Handed, Instance
 from tfnanlint.conditions import leaf
-from tfnanlint.lengths import Lengths
 from tfnanlint.nodes import nodes_in
 from tfnanlint.ops import transfer as t
 from tfnanlint.ops.arrays import as_tensor
 from tfnanlint.ops.variables import moved_by_training, started
-from tfnanlint.scopes import Assigned, Binding, Fixed, Joined, Loop, Parameter, Point, unrefined
+from tfnanlint.scopes import Assigned, Binding, Fixed, Joined, Loop, Parameter, Point, Scope, unrefined
 from tfnanlint.site import Site
+from tfnanlint.standins import StandIns
 from tfnanlint.values import NO_CONSTANT, Note, Value, number, unknown
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class Change(Binding):
         return t.add(before, given) if self.sign == "+" else t.subtract(before, given)
 
 
-class State(Lengths):
+class State(StandIns):
     """The part of the interpreter that knows what is kept from one step to the next."""
 
     def kept(self, node: ast.Call, point: Point) -> Value | None:
@@ -159,6 +159,13 @@ class State(Lengths):
         if variable.point is None or not isinstance(variable.node, ast.Call):
             return []
         return [given.value(self) for _, given in self._changes(variable.node, variable.point.module)]
+
+    def assigns(self, variable: Site, scope: Scope) -> bool:
+        """Whether a function assigns something to the variable that a site makes."""
+        if variable.point is None or not isinstance(variable.node, ast.Call):
+            return False
+        return any([point.scope is scope and variable.node in self._makers(target, point, _DEPTH)
+                    for target, _, _, point in self._all_changes(variable.point.module)])
 
     def _slot(self, owner: Instance, name: str, maker: str) -> Loop | None:
         """A slot of an optimizer: what it starts with, or any assignment leaves; None where it is handed to an op as it is."""

@@ -22,17 +22,25 @@ _SYMBOLS = {"tf.divide": "/", "tf.pow": "**", "tf.math.floordiv": "//", "tf.math
 _ROWS: Final = {"**": powers, "-": differences}  # for signs that mean something else elsewhere, what finds their rows
 _OBJECTS = ("keras.layers.", "keras.losses.")
 _COMMENTED = re.compile(r"[^\S\r\n]*#")  # nothing but a comment stands there, or a line of a string that looks like one
+# Before an op that is not called: the name that it gets, and what stands before an element of a list or dict, which begins with its name.
+_GIVEN = re.compile(r"(\w+)[ \t]*=[ \t]*[\w.]+$")
+_ENDS = re.compile(r"[ \t]*(?:#|;|$)", re.M)
+_LISTED = re.compile(r"[\[{(,:][ \t]*[\w.]+$|^[ \t]*[\w.]+$")
+_TABLE = re.compile(r"(\w+)[ \t]*=[ \t]*(?:dict\(|[\[{(])[^=\])}]*$")
+_LONG_TABLE = 2000  # characters of a list or dict that are looked through for its beginning
 _FROM = re.compile(r"from[ \t]+([\w.]+)[ \t]+import\b[ \t]*(\([^)]*\)|[^\n]*)")
 _WORDS = re.compile(r"\w+")
 _FEW_ROWS = 40  # marked in a file: of more at least one is code, and to look at them takes as long as parsing
 
 
 class Marks:
-    """The rows of a file that hold a word or sign of a rule outside of a comment, and the names of objects whose calls rules look at."""
+    """The rows of a file that hold a word or sign of a rule outside of a comment, the names of objects whose calls rules look at, and the
+    names of lists and dicts of such objects."""
 
-    def __init__(self, rows: set[int], objects: set[str]):
+    def __init__(self, rows: set[int], objects: set[str], tables: set[str]):
         self.rows = rows
         self.objects = objects
+        self.tables = tables
 
 
 class Subscriptions:
@@ -47,6 +55,7 @@ class Subscriptions:
         self.by_op: dict[str, list[Rule]] = {}
         self.events: dict[str, list[Rule]] = {name: [] for name in EVENTS}
         words: set[str] = set()
+        edged: set[str] = set()
         symbols: set[str] = set()
         for one, wanted in targets:
             for target in wanted:
@@ -57,9 +66,11 @@ class Subscriptions:
                 row = table[target]
                 self.by_op.setdefault(row.name, []).append(one)
                 words |= _leaves(row)
+                edged |= _leaves(row) if row.edges else set()
                 if target in _SYMBOLS:
                     symbols.add(_SYMBOLS[target])
         self.leaves = frozenset(words)
+        self.edged = frozenset(edged)  # of ops that go wrong at the edge of a range: where such a one goes as a value, too, is looked at
         self.signs = frozenset(sign for sign, name in _OPERATORS.items() if name in self.by_op)
         # Layers and losses are judged where they are called, too, under the name that the file gives them.
         makers = {row.name.rsplit(".", 1)[-1] for name in self.by_op for row in [table[name]]
@@ -83,7 +94,9 @@ class Subscriptions:
             rows_of_sign = _ROWS.get(piece)
             found.update(rows_of_sign(text, starts) if rows_of_sign is not None else holding(text, starts, piece))
         rows = {row for row in found if not _COMMENTED.match(text, starts[row - 1])}
-        return Marks(rows, self._objects(text, words) if self._makers else set())
+        objects = self._objects(text, words) if self._makers else set()
+        held, tables = self._holders(text, words)
+        return Marks(rows, objects | held, tables)
 
     def rows(self, module: Module, marks: Marks) -> list[int]:
         """The rows marked, and those with a name of the file's own for something that a rule looks at, ascending."""
@@ -92,6 +105,8 @@ class Subscriptions:
             found.update(module.source.rows_with(name))
         for name in marks.objects:
             found.update(module.source.rows_with(f"{name}("))
+        for name in marks.tables:
+            found.update(module.source.rows_with(f"{name}["))
         return sorted(found)
 
     def works(self, source: Source, marks: Marks) -> bool:
@@ -132,6 +147,23 @@ class Subscriptions:
         ends += [match.end() for match in self._maker.finditer(text)]
         lines = [text[text.rfind("\n", 0, end) + 1:end] for end in ends]
         return {match[1] for line in lines for match in self._made.finditer(line)}
+
+    def _holders(self, text: str, words: list[tuple[str, int]]) -> tuple[set[str], set[str]]:
+        """Names and attributes that hold an op itself (`self.act = tf.math.log`), and those of lists and dicts of ops."""
+        objects: set[str] = set()
+        tables: set[str] = set()
+        for word, place in words:
+            if word not in self.edged or text.startswith("(", place + len(word) + 1):
+                continue
+            line = text[text.rfind("\n", 0, place) + 1:place]
+            given = _GIVEN.search(line)
+            if given is not None and _ENDS.match(text, place + len(word) + 1) is not None:  # else it is a keyword of a call
+                objects.add(given[1])
+            elif _LISTED.search(line) is not None and (listed := _TABLE.search(text[max(place - _LONG_TABLE, 0):place])) is not None:
+                tables.add(listed[1])
+        for name in tables:
+            objects.update(re.findall(rf"(\w+)[ \t]*=[ \t]*(?:self\.)?{name}(?:\[|\.get\()", text))
+        return objects, tables
 
     def _own_names(self, module: Module) -> set[str]:
         """Local names that imports and assignments at the top level give to subscribed ops (`ln = tf.math.log`)."""

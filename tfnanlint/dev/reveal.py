@@ -73,7 +73,7 @@ def reveals(source: Source, order: Callable[[File, list[Place]], list[Place]] = 
     """Every `reveal(...)` that is reached, asked in order of the text or in another: what is revealed must not depend on it."""
     wanted = Subscriptions(())
     wanted.leaves = frozenset((NAME,))
-    file = File(source, wanted, Marks(set(), set()), draft=False)
+    file = File(source, wanted, Marks(set(), set(), set()), draft=False)
     interpreter = file.interpreter
     rows = [row for row, line in enumerate(source.text.splitlines(), 1) if f"{NAME}(" in line]
     found: dict[ast.AST, Place] = {}

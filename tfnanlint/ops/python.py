@@ -10,7 +10,7 @@ from tfnanlint.ops import TABLE, op
 from tfnanlint.ops import transfer as t
 from tfnanlint.ops.arrays import DTYPES, cast, counted, given_of, passed
 from tfnanlint.site import Site, another
-from tfnanlint.values import FLOATS, INF, NO_CONSTANT, Many, Value, join, number, outward, unknown
+from tfnanlint.values import FLOATS, INF, NO_CONSTANT, Many, Note, Value, join, number, outward, unknown
 
 PYTHON: Final = "plain Python; tests/test_python_rows.py"
 
@@ -293,7 +293,7 @@ def _mapped(site: Site) -> Value:
 def _counted_from(site: Site) -> Value:
     """The numbers that `enumerate` counts: from 0, if nothing else is said."""
     start = site.value("start").lo if site.given("start") else 0.0
-    return Value(start, INF, kind="number", dtype="int32")
+    return Value(start, INF, kind="number", dtype="int32", origin=Note("", parent=site, index=0))
 
 
 def _pairs(site: Site, columns: list[Value]) -> Value:

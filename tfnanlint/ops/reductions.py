@@ -514,6 +514,8 @@ op("tf.argmax", "tf.math.argmax tf.arg_max K.argmax ops.argmax tnp.argmax np.arg
    lambda site: Value(0.0, INF, dtype=indices(site, "int64", "int32", "output_type")), reference="tf.argmax(x, -1)")
 op("tf.math.bincount", "tf.bincount ops.bincount np.bincount", "x weights minlength maxlength dtype name",
    lambda site: Value(0.0, INF, dtype=None if site.given("weights") else indices(site, "int32", "int32", "dtype")), reaches=(0.0,), untested="takes integers")
+op("tf.math.confusion_matrix", "tf.confusion_matrix", "labels predictions num_classes weights dtype name",
+   lambda site: Value(0.0 if not site.given("weights") else -INF, INF, dtype=indices(site, "int32", "int32", "dtype")), reaches=(0.0,), untested="takes integers")
 op("tf.math.zero_fraction", "tf.nn.zero_fraction", "x name",
    lambda site: Value(0.0, 1.0, nan=site.value("x").emptied), reference="tf.math.zero_fraction(x)")
 op("tf.histogram_fixed_width", "np.histogram ops.histogram", "x value_range nbins dtype name",

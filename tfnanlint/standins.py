@@ -1,0 +1,46 @@
+"""Stand-ins: calls that apply an op which they do not name, that of a layer, a partial, or one that a function of the program is handed."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from tfnanlint.calls import Bound, ClassObject, Function, Instance
+from tfnanlint.lengths import Lengths
+from tfnanlint.nodes import ATTRIBUTE
+from tfnanlint.scopes import Point
+from tfnanlint.site import Site
+from tfnanlint.values import Note
+
+
+class StandIns(Lengths):
+    """The part of the interpreter that finds the op behind such a call."""
+
+    def stood_for(self, node: ast.Call, point: Point) -> Site | None:
+        """The op application that a call of something else is, or comes to; None where it is none."""
+        handed = {self.table[name].name for one in (*node.args, *[keyword.value for keyword in node.keywords])
+                  if type(one) is ATTRIBUTE and (name := self.resolve(one, point)) in self.table and self.table[name].edges}
+        if node in point.memo and not handed:
+            return None  # its value has told
+        callee = self.callee(node.func, point)
+        target = callee.obj if callee is not None else None
+        if isinstance(target, Bound):
+            target = target.function
+        if isinstance(target, (Function, Instance)):
+            return self._run_inside(node, point, handed) if handed else None
+        origin = self.evaluate(node, point).origin if target is not None and not isinstance(target, ClassObject) else None
+        return origin if isinstance(origin, Site) and origin.node is node else None
+
+    def _run_inside(self, node: ast.Call, point: Point, names: set[str]) -> Site | None:
+        """The application of an op that a call hands to a function of the program, which gives what the op gives (`apply(tf.math.log, x)`):
+        it is one of this call, for others hand over other ops."""
+        value = self.evaluate(node, point)
+        origin: Any = value.origin
+        while isinstance(origin, Note) and not origin.text and origin.index is None:
+            origin = origin.parent
+        if not isinstance(origin, Site) or origin.op.name not in names or origin.point is None or origin.point.scope is point.scope:
+            return None
+        site = Site.of_values(origin.op, {param: origin.value(param) for param in (*origin.args, *origin._values)})
+        site.interpreter, site.node, site.point, site.source, site.complete = self, node, point, point.module.source, False
+        self.gave(site, value)
+        return site
