@@ -176,6 +176,20 @@ def test_calls_of_tests_alone_are_no_reason_to_judge_a_division_again(tmp_path, 
     assert len(made) == judgements and [one.code for one in found] == ["TFN102"] * (judgements - 1)
 
 
+@pytest.mark.parametrize("computed, judgements", [("w / tf.reduce_sum(w)", 2), ("tf.pow(w, 0.5)", 2), ("w / tf.cast(tf.shape(w)[0], tf.float32)", 1),
+                                                  ("tf.pow(w, 2)", 1), ("w / num_classes", 1), ("w / noise_scale", 1)])
+def test_of_sizes_scales_and_squares_no_other_file_is_asked(tmp_path, monkeypatch, computed, judgements):
+    """Whoever hands over a number of things or a scale knows it, and a square has no edge."""
+    made = []
+    begin = File.__init__
+    monkeypatch.setattr(File, "__init__", lambda self, *given: (made.append(self), begin(self, *given))[1])
+    lib = f"import tensorflow as tf\n\n\ndef shares(w, num_classes, noise_scale):\n    return tf.reduce_sum({computed})\n"
+    (tmp_path / "lib.py").write_text(lib)
+    (tmp_path / "main.py").write_text("import tensorflow as tf\nfrom lib import shares\n\n\ndef loss(x, n, s):\n    return shares(tf.nn.relu(x), n, s)\n")
+    found = check_source(Source(str(tmp_path / "lib.py"), lib), repository.policy(load())).findings
+    assert len(made) == judgements and bool(found) == (judgements == 2)
+
+
 @pytest.mark.parametrize("under, codes", [("tf.tanh(x) + 1e-8", ["TFN405"]), ("tf.maximum(x, 0.0)", ["TFN405"]), ("tf.clip_by_value(tf.nn.softmax(x), 0.0, 1.0)", ["TFN405"]),
                                           ("tf.keras.layers.Dense(3)(x) + 1e-8", [])])
 def test_a_guard_that_lets_0_through_is_shown(under, codes):

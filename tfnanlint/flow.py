@@ -9,6 +9,7 @@ import traceback
 from dataclasses import replace
 from typing import Any, Callable, Final, Iterable, Iterator
 
+from tfnanlint.assertions import named_count, named_scale
 from tfnanlint.calls import ClassObject, Function
 from tfnanlint.conditions import PHASES, for_evaluation, leaf
 from tfnanlint.expressions import _COMPARISONS, _OPERATORS, Interpreter
@@ -47,6 +48,7 @@ _UNDIFFERENTIATED: Final = frozenset(("stop_gradient", "evaluate", "run", "numpy
 _SHOWING: Final = frozenset("print log logging info debug warning summary summaries scalar histogram image text collect report "
                      "record plot show".split())
 _DIVISIONS: Final = frozenset((ast.Div, ast.FloorDiv, ast.Mod))
+_WHOLE_POWERS: Final = frozenset((1, 2, 3, 4))
 _WITH_EDGES: Final = frozenset((ast.Div, ast.Pow))
 _DATA_METHODS: Final = frozenset(("map", "filter", "flat_map"))
 
@@ -251,17 +253,24 @@ class File:
         site = self.interpreter.site(node, point)
         if site is None or site.op.name not in self.subscribed.by_op:
             return False
-        return any([self._known_abroad(site.value(param)) for param in site.op.edges if param in site.args])
+        if site.op.name == "tf.pow" and site.const("y", None) in _WHOLE_POWERS:
+            return False
+        return any([self._known_abroad(site.value(param)) and not named_count(site, param) and not named_scale(site, param)
+                    for param in site.op.edges if param in site.args])
 
     def _known_abroad(self, value: Value) -> bool:
-        """Whether a value comes from a parameter of a function that a few other files call. With many, one of them knows nothing."""
+        """Whether a value comes from a parameter of a function that a few other files call. With many, one of them knows nothing. Of sizes and
+        other numbers of Python, which whoever hands them over knows, nothing is asked."""
         origin: Any = value.origin
         for _ in range(_MAX_BEHIND):
+            if value.kind == "number":
+                return False
             while isinstance(origin, Note) and origin.parent is not None:
                 origin = origin.parent
             if not isinstance(origin, Site) or not origin.op.main:
                 break
-            origin = origin.value(origin.op.main).origin
+            value = origin.value(origin.op.main)
+            origin = value.origin
         if not isinstance(origin, Note) or not origin.parameter:
             return False
         called = self.module.source.path, getattr(origin.node, "name", "")
