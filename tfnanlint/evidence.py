@@ -178,7 +178,8 @@ def shows_zero(divisor: Value, depth: int = 4) -> bool:
     if quotient is not None and divisor.nonnegative and (falling(divisor) or _scale(quotient.value("x"))):
         return False
     total = made_by(divisor, *SUMS, "tf.norm")
-    if total is not None and (_scale(total.value("x")) or has_ones(total) or falling(total.value("x")) or _lifted(total.value("x")) or _has_counted(total)):
+    if total is not None and (_scale(total.value("x")) or has_ones(total) or falling(total.value("x")) or _lifted(total.value("x"))
+                              or _has_counted(total) or _of_all_examples(total)):
         return False
     if site is None:
         if divisor.lo == -INF and divisor.hi == INF:
@@ -234,6 +235,15 @@ def _has_counted(total: Site) -> bool:
         return False
     given = made.interpreter.assigned(made)
     return bool(given) and all([_with_counts(one) for one in given])
+
+
+def _of_all_examples(total: Site) -> bool:
+    """The sum of a whole confusion matrix, or of the sums of its rows: how many examples there are."""
+    inner = plain(total.value("x"))
+    rows = made_by(inner, *SUMS)
+    if rows is None and total.given("axis"):
+        return False
+    return made_by(plain(rows.value("x")) if rows is not None else inner, "tf.math.confusion_matrix") is not None
 
 
 def _with_counts(value: Value, depth: int = 4) -> bool:
