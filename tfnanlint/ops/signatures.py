@@ -154,6 +154,7 @@ SIGNATURES: dict[str, str] = {
     "tf.assign_add": "x value use_locking name",
     "tf.assign_sub": "x value use_locking name",
     "tf.batch_gather": "x indices name",
+    "tf.confusion_matrix": "labels predictions num_classes dtype name weights",
     "tf.convert_to_tensor_or_sparse_tensor": "x dtype name",
     "tf.count_nonzero": "x axis keepdims dtype name reduction_indices keep_dims input",
     "tf.debugging.assert_integer": "x message name",
