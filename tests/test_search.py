@@ -144,8 +144,10 @@ def test_a_module_of_keras_is_no_module_of_the_project(tmp_path, line, imports):
     ("import losses\ndef f(x): return losses.f(x)", True), ("from losses import (\n    f,\n)\nclass g(f(1.0)): pass", True),
     ("import losses\nlosses.half(1.0)", False), ("import losses\ndef f(x): pass", False), ("from losses import f\nclass f(Base): pass", False),
     ("from losses import f\näf(1.0)", False), ("import losses\ndef f(x): pass\nf(1.0)", False),
+    ("import losses\nf = losses.f\nf(1.0)", True), ("import losses\nf = getattr(losses, 'f')\nf(1.0)", True),
+    ("import losses\nif fast:\n    f = losses.f\nelse:\n    def f(x): pass\nf(1.0)", True),
 ])
-def test_only_what_is_imported_or_behind_a_dot_is_called_from_another_file(tmp_path, lines, called):
+def test_a_longer_name_a_definition_and_what_a_file_defines_itself_are_no_call_of_another_file(tmp_path, lines, called):
     (tmp_path / "losses.py").write_text("def f(x):\n    return x\n")
     (tmp_path / "train.py").write_text(lines + "\n", encoding="utf-8")
     found = Project(str(tmp_path / "losses.py")).importing(str(tmp_path / "losses.py"), "f")

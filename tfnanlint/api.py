@@ -26,7 +26,7 @@ __all__ = ["absorbed", "Any", "argument", "ast", "branches", "CASTS", "Certainty
            "Context", "counters", "decides", "Differentiated", "Domain", "domain", "domains", "evidence", "exponential_of", "FAMILIES",
            "filler", "Finding", "Fix", "FLOATS", "image", "INF", "Iterator", "last_layer", "layer_names", "linear", "logged",
            "looks_for_nan", "made_by", "maker", "mask_test", "Masked", "moments", "Named", "named_count", "named_safe",
-           "named_scale", "NEAREST", "never_reached", "NO_CONSTANT", "Note", "number", "number_text", "of_labels", "on_a_grid",
+           "named_scale", "NEAREST", "never_reached", "NO_CONSTANT", "Note", "number", "number_text", "of_itself", "of_labels", "on_a_grid",
            "opposite", "Outside", "Pairing", "Part", "part_of", "plain", "probability", "Probability", "read_by_choice_only",
            "repairs", "rescued", "rounded", "rule", "same", "SETTINGS", "shifted_by_maximum", "Site", "SMALLEST", "spot", "step",
            "tallies", "tame", "truth_only", "units", "Value", "words", "zero_put_in"]

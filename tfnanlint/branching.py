@@ -106,12 +106,14 @@ class Branching:
         return found
 
     def _apart(self, test: ast.expr, truth: bool, flag: Flag | None, point: Point) -> State:
-        """The parameters that every call hands over, in a branch of a test of a flag."""
+        """The parameters that every call hands over, in a branch of a test of a flag; none where it is no flag."""
         found: State = {}
-        for path, entry in self.scope.history.items() if flag is not None else ():
+        if flag is None:
+            return found
+        for path, entry in self.scope.history.items():
             base = entry.at(point.time)
             parameter = unrefined(base)
-            if type(parameter) is Parameter and parameter.default is None and flag is not None and not (parameter.function.bound and path == "self"):
+            if type(parameter) is Parameter and parameter.default is None and not (parameter.function.bound and path == "self"):
                 found[path] = Apart(base, path, test, truth, point, flag)
         return found
 

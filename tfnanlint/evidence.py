@@ -227,11 +227,7 @@ def _has_counted(total: Site) -> bool:
     """The sum of all of a variable to which its function has just added how often each class occurs (the codebook of a VQ-VAE): some class
     does."""
     made = made_by(total.value("x"), *VARIABLES) if total.point is not None and not total.given("axis") else None
-    path = path_of(total.args["x"]) if made is not None and "x" in total.args else None
-    if made is None or path is None or made.interpreter is None:
-        return False
-    before = [node for node, _ in total.point.scope.statements if isinstance(node, ast.Call) and node.lineno < total.node.lineno]
-    if not any([isinstance(node.func, ast.Attribute) and node.func.attr.startswith("assign") and path_of(node.func.value) == path for node in before]):
+    if made is None or made.interpreter is None or not made.interpreter.assigns(made, total.point.scope, total.node.lineno):
         return False
     given = made.interpreter.assigned(made)
     return bool(given) and all([_with_counts(one) for one in given])

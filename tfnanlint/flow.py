@@ -48,7 +48,6 @@ _UNDIFFERENTIATED: Final = frozenset(("stop_gradient", "evaluate", "run", "numpy
 _SHOWING: Final = frozenset("print log logging info debug warning summary summaries scalar histogram image text collect report "
                      "record plot show".split())
 _DIVISIONS: Final = frozenset((ast.Div, ast.FloorDiv, ast.Mod))
-_WHOLE_POWERS: Final = frozenset((1, 2, 3, 4))
 _WITH_EDGES: Final = frozenset((ast.Div, ast.Pow))
 _DATA_METHODS: Final = frozenset(("map", "filter", "flat_map"))
 
@@ -59,9 +58,10 @@ def _by_a_number(node: ast.BinOp) -> bool:
             and isinstance(node.right.value, (int, float)) and bool(node.right.value))
 
 
-def _whole_power(node: ast.BinOp) -> bool:
-    """x ** 2."""
-    return type(node.op) is ast.Pow and type(node.right) is CONSTANT and isinstance(node.right.value, int) and node.right.value >= 0
+def _whole_power(site: Site) -> bool:
+    """x ** 2, tf.pow(x, 2)."""
+    exponent = site.const("y", None) if site.op.name == "tf.pow" else None
+    return isinstance(exponent, int) and exponent >= 0
 
 
 def _any(finding: Finding) -> bool:
@@ -248,12 +248,10 @@ class File:
     def passed_on(self, node: ast.expr, point: Point) -> bool:
         """Whether an op that goes wrong at the edge of a range is applied to a parameter, or to what is computed from one, of which callers
         in other files may know more; a draft does not look for them."""
-        if isinstance(node, ast.Compare) or isinstance(node, ast.BinOp) and (type(node.op) not in _WITH_EDGES or _harmless(node) or _whole_power(node)):
+        if isinstance(node, ast.Compare) or isinstance(node, ast.BinOp) and (type(node.op) not in _WITH_EDGES or _harmless(node)):
             return False
         site = self.interpreter.site(node, point)
-        if site is None or site.op.name not in self.subscribed.by_op:
-            return False
-        if site.op.name == "tf.pow" and site.const("y", None) in _WHOLE_POWERS:
+        if site is None or site.op.name not in self.subscribed.by_op or _whole_power(site):
             return False
         return any([self._known_abroad(site.value(param)) and not named_count(site, param) and not named_scale(site, param)
                     for param in site.op.edges if param in site.args])

@@ -10,7 +10,6 @@ from tfnanlint.attributes import keeps_keywords, replaced, sets, spelled_names
 from tfnanlint.calls import Bound, ClassObject, Collected, Function, Instance, Keywords, Parent, Recast
 from tfnanlint.callers import local_name
 from tfnanlint.compiled import Compiled
-from tfnanlint.conditions import leaf
 from tfnanlint.fields import FieldNames, Fields
 from tfnanlint.names import canonical, is_tensorflow
 from tfnanlint.nodes import ATTRIBUTE, default_text, nodes_in

@@ -21,7 +21,7 @@ from tfnanlint.scopes import Parameter, Point, Scope
 from tfnanlint.site import Site
 from tfnanlint.source import holds_tests
 from tfnanlint.tapes import Tapes, recorded_at, recorded_name
-from tfnanlint.values import Many, Note, Value
+from tfnanlint.values import Note, Value
 
 if TYPE_CHECKING:
     from tfnanlint.expressions import Interpreter

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from tfnanlint.calls import Function
 from tfnanlint.conditions import path_of

@@ -179,23 +179,25 @@ def _callers(top: str, leaf: str, name: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-_IN_NAMES = frozenset(b"_0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
-
-
 def _calls(data: bytes, name: bytes, own: bytes) -> bool:
-    """Whether something with a name that another file defines is called in a file of the package `own`: behind a dot, or a name that is
-    imported. Other names end so, too, and functions and classes of its own may have that name."""
+    """Whether something with a name that another file defines may be called in a file of the package `own`. Other names end so, too, and a
+    function or class that the file itself defines may have that name."""
     called = name + b"("
     place = data.find(called)
     while place >= 0:
         before = data[place - 1:place]
-        if before == b".":
-            return True
-        longer = bool(before) and (before[0] in _IN_NAMES or before[0] > 127)
-        if not longer and not data.endswith((b"def ", b"class "), 0, place) and (b"import *" in data or name in _imported(data, own)):
+        longer = before.isalnum() or before == b"_" or before > b"\x7f"
+        if before == b"." or not longer and not data.endswith((b"def ", b"class "), 0, place) and not _only_own(data, name, own):
             return True
         place = data.find(called, place + 1)
     return False
+
+
+def _only_own(data: bytes, name: bytes, own: bytes) -> bool:
+    """Whether a bare name is that of a function or class which a file defines, and nothing that it may have from elsewhere
+    (`f = losses.f`)."""
+    defined = b"def " + name + b"(" in data or b"class " + name in data
+    return defined and b"." + name not in data and b"import *" not in data and name not in _imported(data, own)
 
 
 @lru_cache(maxsize=2)

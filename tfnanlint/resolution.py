@@ -8,7 +8,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
-from tfnanlint.conditions import leaf, path_of
+from tfnanlint.conditions import leaf
 from tfnanlint.names import ROOTS, canonical, is_tensorflow
 from tfnanlint.nodes import ATTRIBUTE, NAME, NOUGHT
 from tfnanlint.ops import Op, namespaces

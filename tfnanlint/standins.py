@@ -19,7 +19,7 @@ class StandIns(Lengths):
     def stood_for(self, node: ast.Call, point: Point) -> Site | None:
         """The op application that a call of something else is, or comes to; None where it is none."""
         handed = {self.table[name].name for one in (*node.args, *[keyword.value for keyword in node.keywords])
-                  if type(one) is ATTRIBUTE and (name := self.resolve(one, point)) in self.table and self.table[name].edges}
+                  if type(one) is ATTRIBUTE and one.attr in self.leaves and (name := self.resolve(one, point)) in self.table and self.table[name].edges}
         if node in point.memo and not handed:
             return None  # its value has told
         callee = self.callee(node.func, point)

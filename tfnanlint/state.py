@@ -18,7 +18,7 @@ from tfnanlint.ops.variables import moved_by_training, started
 from tfnanlint.scopes import Assigned, Binding, Fixed, Joined, Loop, Parameter, Point, Scope, unrefined
 from tfnanlint.site import Site
 from tfnanlint.standins import StandIns
-from tfnanlint.values import NO_CONSTANT, Note, Value, number, unknown
+from tfnanlint.values import INF, NO_CONSTANT, Note, Value, number, unknown
 
 if TYPE_CHECKING:
     from tfnanlint.expressions import Interpreter
@@ -160,11 +160,11 @@ class State(StandIns):
             return []
         return [given.value(self) for _, given in self._changes(variable.node, variable.point.module)]
 
-    def assigns(self, variable: Site, scope: Scope) -> bool:
-        """Whether a function assigns something to the variable that a site makes."""
+    def assigns(self, variable: Site, scope: Scope, above: float = INF) -> bool:
+        """Whether a function assigns something to the variable that a site makes, in a row above another one."""
         if variable.point is None or not isinstance(variable.node, ast.Call):
             return False
-        return any([point.scope is scope and variable.node in self._makers(target, point, _DEPTH)
+        return any([point.scope is scope and target.lineno < above and variable.node in self._makers(target, point, _DEPTH)
                     for target, _, _, point in self._all_changes(variable.point.module)])
 
     def _slot(self, owner: Instance, name: str, maker: str) -> Loop | None:

@@ -14,7 +14,7 @@ from tfnanlint.attributes import assigned_attributes
 from tfnanlint.branching import Branching
 from tfnanlint.calls import Function
 from tfnanlint.conditions import ASSERTIONS, leaf, path_of, root_of, says_training
-from tfnanlint.loops import Fork, LoopFrame, flag_of, runs
+from tfnanlint.loops import Flag, Fork, LoopFrame, flag_of, runs
 from tfnanlint.matching import captured, condition, says_number
 from tfnanlint.nodes import ATTRIBUTE, CALL, CONSTANT, LAMBDA, NAME, SEQUENCES, STARRED, SUBSCRIPT, caught, declared, loaded, nodes_in, recorded, repeated
 from tfnanlint.outcomes import outcome
@@ -76,11 +76,11 @@ class Walk(Branching):
             return self._branch(test, decided, node.body if decided else node.orelse)
         fork = self._fork()
         fork.flag = flag_of(test, point)
-        live = self._branch(test, True, node.body)
+        live = self._branch(test, True, node.body, fork.flag)
         self._branched(fork, live)
         if node.orelse:
             self._another(fork)
-            self._branched(fork, self._branch(test, False, node.orelse))
+            self._branched(fork, self._branch(test, False, node.orelse, fork.flag))
         else:
             self._reached(fork, self._assumed(test, False, point) | self._apart(test, False, fork.flag, point))
             if not live and says_training(test) and node in getattr(self.scope.node, "body", ()):
@@ -88,10 +88,10 @@ class Walk(Branching):
                 self.scope.stopped.append((self.scope.time, _ENDLESS))
         return self._joined(fork)
 
-    def _branch(self, test: ast.expr, truth: bool, body: list[ast.stmt]) -> bool:
-        """What is walked where a test comes to `truth`."""
+    def _branch(self, test: ast.expr, truth: bool, body: list[ast.stmt], flag: Flag | None = None) -> bool:
+        """What is walked where a test, of a flag perhaps, comes to `truth`."""
         self.assume(test, truth)
-        for path, binding in self._apart(test, truth, flag_of(test, self.scope.here()), self.scope.here()).items():
+        for path, binding in self._apart(test, truth, flag, self.scope.here()).items():
             self.bind(path, binding)
         if says_training(test) is not (not truth):
             return self.block(body)
