@@ -38,6 +38,7 @@ Pair = collections.namedtuple("Pair", "mean scale")
 class Config:
     eps: float = 1e-5
     gain: float = 3.0
+    share: float = 0.25
 
 
 @contextlib.contextmanager

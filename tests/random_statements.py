@@ -86,8 +86,8 @@ class MoreStatements:
             (f"{{'p': {e[0]}, 'q': {e[1]}}}", ["{p}['p'] *= {e}", "{p}.setdefault('p', {e})", "{p}.setdefault('z', {e})", "{p} = {{**{p}, 'p': {e}}}", "{p}['p' if flag else 'q'] = {e}",
                                                "{p} = dict({p}, q={e})", "{p} = {{u: t * 0.5 for u, t in {p}.items()}}", "{p}['q'] = {p}.pop('p'); {p}['p'] = {e}", "{p}.update({{'q': {e}}})"],
              ["{p}['p']", "{p}['q']", "{p}.get('p')", "{p}.get('z', {e})", "list({p}.values())[0]", "{p}.get('q', 1.0)", "[u for _, u in {p}.items()][0]", "{{j: u * 2.0 for j, u in {p}.items()}}['p']"]),
-            ("Config()", ["{p}.gain *= {e}", "setattr({p}, 'gain', {e})", "{p} = dataclasses.replace({p}, gain={e})", "{p}.gain, {p}.eps = {p}.eps, {p}.gain"],
-             ["{p}.gain", "{p}.eps * 1.0", "getattr({p}, 'gain')", "getattr({p}, 'lost', {e})", "vars({p})['gain']"])))
+            ("Config()", ["{p}.gain *= {e}", "setattr({p}, 'gain', {e})", "{p} = dataclasses.replace({p}, gain={e})", "{p}.gain, {p}.share = {p}.share, {p}.gain"],
+             ["{p}.gain", "{p}.share * 1.0", "getattr({p}, 'gain')", "getattr({p}, 'lost', {e})", "vars({p})['gain']"])))
         lines = [f"{p} = {made}", *self._sometimes(self.random.choice(changes).format(p=p, e=e[2])), f"{name} = {self.random.choice(use).format(p=p, e=e[3])}"]
         return self._bound(scope, lines, name)
 

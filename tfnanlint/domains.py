@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cache
 from typing import Iterator
 
+from tfnanlint.ops import load
 from tfnanlint.site import Site
 from tfnanlint.values import FLOATS, INF, NO_CONSTANT, Value
 
@@ -100,6 +102,12 @@ def domains(site: Site) -> Iterator[tuple[str, Domain]]:
         found = domain(site, param) if site.given(param) else None
         if found is not None:
             yield param, found
+
+
+@cache
+def with_domains() -> frozenset[str]:
+    """The ops of which some parameter must lie somewhere."""
+    return frozenset([name for name, op in load().items() if op.needs or name == "tf.pow" or name in _ROOTS or name in _EXPONENTIALS])
 
 
 def filler(site: Site, param: str) -> str:

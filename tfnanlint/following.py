@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 # Methods of an optimizer that Keras calls with a gradient and a variable.
 _UPDATES: Final = frozenset("_resource_apply_dense _resource_apply_sparse _resource_apply_sparse_duplicate_indices _apply_dense "
                             "_apply_sparse update_step".split())
-_TRIED: Final = frozenset(("parameters", "named_parameters", "parametrize"))  # decorators that call a test with values
+TRIED: Final = frozenset(("parameters", "named_parameters", "parametrize"))  # decorators that call a test with values
 MAX_CALLERS: Final = 24  # calls joined at one parameter; with more, nothing is said of it
 MAX_INLINE: Final = 6  # calls inside calls
 MAX_LONG: Final = 3  # calls around one of a long function: what one further inside gives is hardly ever known, and takes most of the time
@@ -227,7 +227,7 @@ class Following(Compiled):
 
     def _arriving(self, parameter: Parameter) -> Value | None:
         function = parameter.function
-        tried = self._tried(parameter) if _TRIED.intersection(function.decorators) else None
+        tried = self._tried(parameter) if TRIED.intersection(function.decorators) else None
         if tried is not None:
             return tried
         received = self.received(function, parameter.name)
@@ -236,7 +236,7 @@ class Following(Compiled):
         handed = self.handovers(function)
         if not handed or len(handed) > MAX_CALLERS:
             return None
-        return self.joined(heard([_handed_over(bound, parameter) for bound in handed], self))
+        return self.joined(heard([handed_over(bound, parameter) for bound in handed], self))
 
     def handovers(self, function: Function) -> list[dict[str, Binding]]:
         """What all calls of a function hand over, by parameter; [] where some may not be seen."""
@@ -258,7 +258,7 @@ class Following(Compiled):
         names = [arg.arg for arg in function.node.args.args][function.bound:]
         found = []
         for node, kind in zip(function.node.decorator_list, function.decorators):
-            if not isinstance(node, ast.Call) or kind not in _TRIED:
+            if not isinstance(node, ast.Call) or kind not in TRIED:
                 continue
             given = node.args
             if kind == "parametrize" and len(given) > 1 and isinstance(given[0], ast.Constant):
@@ -546,7 +546,7 @@ def _bindings(scope: Scope, path: str) -> list[Binding]:
     return [b for b in entry.bindings() if b is not None and not isinstance(b, Loop)] if entry is not None else []
 
 
-def _handed_over(bound: dict[str, Binding], parameter: Parameter) -> Binding:
+def handed_over(bound: dict[str, Binding], parameter: Parameter) -> Binding:
     """What a call hands to a parameter, or under a name that a function reads from its `**kwargs`."""
     if parameter.name in bound:
         return bound[parameter.name]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Iterator
 
 from tfnanlint.conditions import facts, leaf
-from tfnanlint.domains import Domain, domains
+from tfnanlint.domains import Domain, domains, with_domains
 from tfnanlint.factors import LOGARITHMS, Factor, Factors
 from tfnanlint.nodes import nodes_in
 from tfnanlint.ops import CASTS
@@ -166,6 +166,8 @@ class Masks:
             filler = choice.maker(param)
             if isinstance(choice.args.get(param), ast.Constant) or filler is not None and filler.name in _FILLERS:
                 continue  # nothing stands behind a number
+            if not may_stem(self.interpreter, choice, param, with_domains(), None):
+                continue
             searches.append(_Search(self.interpreter, choice, param, test))
             for part in _parts(outcome(choice, param)) if choice.op.name == "tf.cond" else [choice.value(param)]:
                 searches[-1].visit(part, False, True)

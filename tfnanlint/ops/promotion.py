@@ -93,8 +93,11 @@ def cut_off(value: Value, dtype: str) -> Value:
 
 
 def size_of_tensor(value: Value) -> bool:
-    """Whether a value is what tf.shape or tf.size gives, a tensor of integers."""
-    return value.kind == "number" and value.dtype in WHOLE and isinstance(value.origin, Site) and value.origin.name.startswith("tf.")
+    """Whether a value is what tf.shape or tf.size gives, or one of several sizes: a tensor of integers."""
+    made = value.origin
+    if isinstance(made, Site) and made.op.name == "tf.strided_slice":
+        made = made.value(made.op.main).origin
+    return value.kind == "number" and value.dtype in WHOLE and isinstance(made, Site) and made.name.startswith("tf.")
 
 
 def number_of_numpy(value: Value) -> bool:

@@ -9,6 +9,7 @@ from typing import Callable, Final
 from tfnanlint.ops import TABLE, op
 from tfnanlint.ops import transfer as t
 from tfnanlint.ops.arrays import DTYPES, cast, counted, given_of, passed
+from tfnanlint.ops.promotion import beside_size, size_of_tensor
 from tfnanlint.site import Site, another
 from tfnanlint.values import FLOATS, INF, NO_CONSTANT, Many, Note, Value, join, number, outward, unknown
 
@@ -136,8 +137,9 @@ def _sum(site: Site) -> Value:
         return _one_after_another(site, x)
     if x.kind == "sequence" and isinstance(x.obj, tuple):
         total = site.value("start") if site.given("start") else number(0)
+        size = next(filter(size_of_tensor, x.obj), total)
         for item in x.obj:
-            total = t.add(total, item)
+            total = t.add(total, beside_size(item, size))
         return total
     mixed = isinstance(x.obj, Many) and x.obj.element.kind == "unknown" and (x.nan or x.inf)  # integers may be made of NaN
     return Value(0.0 if x.lo >= 0 and not mixed else -INF, 0.0 if x.hi <= 0 and not mixed else INF, True, nan=x.nan or x.inf, inf=x.inf,
