@@ -163,6 +163,23 @@ def test_what_another_file_hands_over_counts_at_divisions_roots_and_norms(tmp_pa
     assert [one.code for one in check_source(Source(str(tmp_path / "lib.py"), EDGES), repository.policy(load())).findings] == codes
 
 
+OPS = """import tensorflow as tf
+
+OPS = {"log": tf.math.log, "abs": tf.abs}
+
+
+def transform(kind, x):
+    return OPS[kind](x)
+"""
+
+
+@pytest.mark.parametrize("handed, codes", [("'log', tf.nn.relu(x)", ["TFN101"]), ("'log', tf.nn.softplus(x) + 2.0", []), ("'abs', tf.nn.relu(x)", [])])
+def test_another_file_says_which_op_of_a_dict_is_applied(tmp_path, handed, codes):
+    (tmp_path / "lib.py").write_text(OPS)
+    (tmp_path / "main.py").write_text(f"import tensorflow as tf\nfrom lib import transform\n\n\ndef loss(x):\n    return transform({handed})\n")
+    assert [one.code for one in check_source(Source(str(tmp_path / "lib.py"), OPS), repository.policy(load())).findings] == codes
+
+
 @pytest.mark.parametrize("caller, judgements", [("main.py", 2), ("test_main.py", 1)])
 def test_calls_of_tests_alone_are_no_reason_to_judge_a_division_again(tmp_path, monkeypatch, caller, judgements):
     """They hand over numbers that are written for them."""

@@ -251,10 +251,19 @@ class File:
         if isinstance(node, ast.Compare) or isinstance(node, ast.BinOp) and (type(node.op) not in _WITH_EDGES or _harmless(node)):
             return False
         site = self.interpreter.site(node, point)
-        if site is None or site.op.name not in self.subscribed.by_op or _whole_power(site):
+        if site is None:
+            return isinstance(node, ast.Call) and self._chosen_abroad(node, point)
+        if site.op.name not in self.subscribed.by_op or _whole_power(site):
             return False
         return any([self._known_abroad(site.value(param)) and not named_count(site, param) and not named_scale(site, param)
                     for param in site.op.edges if param in site.args])
+
+    def _chosen_abroad(self, call: ast.Call, point: Point) -> bool:
+        """Whether callers in other files may say which op of a list or dict is applied (`OPS[kind](x)`), or to what."""
+        table = call.func
+        if not isinstance(table, ast.Subscript) or leaf(table.value) not in self.marks.tables:
+            return False
+        return any([self._known_abroad(self.interpreter.ask(one, point)) for one in (table.slice, *call.args)])
 
     def _known_abroad(self, value: Value) -> bool:
         """Whether a value comes from a parameter of a function that a few other files call. With many, one of them knows nothing. Of sizes and
