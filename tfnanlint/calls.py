@@ -220,15 +220,16 @@ def _foremost(lists: list[list[ClassObject]]) -> ClassObject:
 
 class Instance:
     """An object of a class of the program; `node` is the call that made it, None for `self`. Of the attributes somebody asked for, `given`
-    holds what that call was given for them; None where more than that may be in one."""
+    holds what that call was given for them; None where more than that may be in one. `replaced` are the fields that a copy has of its own."""
 
-    __slots__ = ("cls", "node", "point", "given")
+    __slots__ = ("cls", "node", "point", "given", "replaced")
 
     def __init__(self, cls: ClassObject, node: ast.Call | None = None, point: Point | None = None):
         self.cls = cls
         self.node = node
         self.point = point
         self.given: dict[str, Binding | None] = {}
+        self.replaced: dict[str, Binding] = {}
 
 
 class Parent:

@@ -164,6 +164,8 @@ class Containers(Arguments):
     def _of_record(self, node: ast.Call, whole: Value, point: Point) -> Value | None:
         """`state._replace(mean=x)` and `state._asdict()` of a named tuple."""
         fields = whole.obj
+        if leaf(node.func) == "_replace" and (copied := self.copy(whole, node, point)) is not None:
+            return copied
         if not isinstance(fields, Fields) or node.args or any(one.arg is None for one in node.keywords):
             return None
         if leaf(node.func) == "_asdict":

@@ -396,6 +396,8 @@ class Interpreter(State):
         if name == "functools.partial" and node.args:
             positional, keywords, _ = self.arguments(node, point)
             return self.partial(positional, keywords)
+        if name == "dataclasses.replace" and len(node.args) == 1:
+            return self.copy(self.evaluate(node.args[0], point), node, point) or unknown()
         if name and not name.startswith("builtins."):
             return unknown()
         if isinstance(node.func, ast.Attribute) and node.func.attr in PROTOCOL:

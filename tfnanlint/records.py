@@ -10,13 +10,14 @@ from tfnanlint.conditions import leaf
 from tfnanlint.nodes import NOUGHT, nodes_in
 from tfnanlint.policies import Policies
 from tfnanlint.resolution import SMALL
-from tfnanlint.scopes import Binding, Scope
+from tfnanlint.scopes import Assigned, Binding, Point, Scope
 from tfnanlint.values import Note, Value
 
 if TYPE_CHECKING:
     from tfnanlint.expressions import Interpreter
 
 _RECORDS = ("NamedTuple", "namedtuple", "dataclass")  # what makes a class one that is made with its fields
+_COPYING = ("replace", "_replace")  # what makes a copy of a record with some other fields
 _LAST = "__post_init__"  # what a dataclass runs when its fields are set
 MAX_BINDINGS = 24  # assignments joined at one attribute
 
@@ -44,11 +45,35 @@ class Records(Policies):
             return []
         made = [(call, point) for one in (cls, *self.heirs(cls)) for call, point in self._calls_in_project(cls, one.name)]
         found = [self._handed_to_field(Instance(cls, call, point), attr) for call, point in made[:MAX_BINDINGS + 1]]
+        found += [one for name in _COPYING for one in self._copied_with(cls, name, attr)] if made else []
         return [one for one in found if one is not None]
+
+    def _copied_with(self, cls: ClassObject, name: str, attr: str) -> list[Binding]:
+        """What calls that copy an object of a class, or one of which nothing is known, put into a field."""
+        found = []
+        for call, point in self._calls_in_project(cls, name):
+            binding = _replacements(call, point).get(attr)
+            record = call.args[0] if call.args else getattr(call.func, "value", None)
+            if binding is not None and record is not None:
+                held = self.evaluate(record, point).obj
+                if not isinstance(held, Instance) or held.cls is cls:
+                    found.append(binding)
+        return found[:MAX_BINDINGS]
+
+    def copy(self, record: Value, call: ast.Call, point: Point) -> Value | None:
+        """`dataclasses.replace(config, eps=1e-6)` and `state._replace(mean=x)`: the same record with other fields; None for what is none."""
+        held = record.obj
+        if not isinstance(held, Instance) or not _is_record(held.cls) or any([one.arg is None for one in call.keywords]):
+            return None
+        made = Instance(held.cls, held.node, held.point)
+        made.replaced = held.replaced | _replacements(call, point)
+        return Value(kind="instance", obj=made)
 
     def field(self, instance: Instance, attr: str) -> Binding | None:
         """What a named tuple or dataclass holds under a name because it was made with it; None where that is not seen, or changed."""
-        return None if self.mended(instance.cls, attr) is not None else self._handed_to_field(instance, attr)
+        if self.mended(instance.cls, attr) is not None:
+            return None
+        return instance.replaced.get(attr) or self._handed_to_field(instance, attr)
 
     def _handed_to_field(self, instance: Instance, attr: str) -> Binding | None:
         cls, node, point = instance.cls, instance.node, instance.point
@@ -95,6 +120,11 @@ class Records(Policies):
         if not found.is_number or found.lo != 0:
             return found
         return Value(0.0, SMALL[1], kind="number", origin=Note(f"'{name}' is 0 by default", cls.node, cls.module.source, default=NOUGHT))
+
+
+def _replacements(call: ast.Call, point: Point) -> dict[str, Binding]:
+    """The fields that a call hands over by their names."""
+    return {one.arg: Assigned(one.value, point) for one in call.keywords if one.arg is not None}
 
 
 def begins_last(function: Function) -> bool:
