@@ -180,6 +180,47 @@ def test_another_file_says_which_op_of_a_dict_is_applied(tmp_path, handed, codes
     assert [one.code for one in check_source(Source(str(tmp_path / "lib.py"), OPS), repository.policy(load())).findings] == codes
 
 
+OWN_OPS = "import tensorflow as tf\n\n\ndef log(x):\n    return tf.math.log(tf.maximum(x, 1e-7))\n\n\ndef reciprocal(x):\n    return 1.0 / x\n"
+
+
+@pytest.mark.parametrize("imported, call", [("from ops import log, reciprocal", "log({0}) + reciprocal({0})"), ("import ops", "ops.log({0}) + ops.reciprocal({0})"),
+                                            ("from ops import *", "log({0}) + reciprocal({0})")])
+def test_a_module_of_the_project_may_be_called_ops(tmp_path, imported, call):
+    """So is `keras.ops` called in the table of ops."""
+    main = f"import tensorflow as tf\n{imported}\n\n\ndef loss(x):\n    return tf.reduce_mean({call.format('tf.nn.relu(x)')})\n"
+    (tmp_path / "ops.py").write_text(OWN_OPS)
+    (tmp_path / "main.py").write_text(main)
+    found = [[(one.code, text[one.span.start:one.span.end]) for one in check_source(Source(str(tmp_path / name), text), repository.policy(load())).findings]
+             for name, text in (("main.py", main), ("ops.py", OWN_OPS))]
+    assert found == [[], [("TFN102", "1.0 / x")]]
+
+
+DISTANCES = "import tensorflow as tf\n\n\ndef distances(a):\n    return tf.sqrt(tf.reduce_sum(tf.square(a[:, None] - a[None]), -1))\n"
+TRAINING = {
+    "loss class": "class Triplet(tf.keras.losses.Loss):\n    def call(self, y_true, y_pred):\n        return tf.reduce_mean(distances(y_pred))\n",
+    "compiled": "def spread(y_true, y_pred):\n    return tf.reduce_mean(distances(y_pred))\n\n\nm = tf.keras.Sequential([tf.keras.layers.Dense(2)])\nm.compile('adam', loss=spread)\n",
+    "called in a tape": "def total(y):\n    return tf.reduce_mean(distances(y))\n\n\ndef step(m, x):\n    with tf.GradientTape() as tape:\n        loss = total(m(x))\n"
+                        "    return tape.gradient(loss, m.trainable_variables)\n",
+    "minimized": "class Model:\n    def __init__(self, x, m):\n        self.loss = tf.reduce_mean(distances(m(x)))\n        self.step = tf.compat.v1.train.AdamOptimizer().minimize(self.loss)\n",
+    "method in a tape": "class Net(tf.keras.Model):\n    def spread_of(self, x):\n        return tf.reduce_mean(distances(self(x)))\n\n    def train_step(self, x):\n"
+                        "        with tf.GradientTape() as tape:\n            loss = self.spread_of(x)\n        return tape.gradient(loss, self.trainable_variables)\n",
+}
+NOT_TRAINING = {
+    "layer": "class Far(tf.keras.layers.Layer):\n    def call(self, x):\n        return distances(x)\n",  # it may prepare data
+    "printed": "def show(x):\n    print(distances(x))\n",
+    "metric": "class Spread(tf.keras.metrics.Metric):\n    def update_state(self, y_true, y_pred):\n        self.total.assign_add(tf.reduce_mean(distances(y_pred)))\n",
+}
+
+
+@pytest.mark.parametrize("how, found", [*[(how, True) for how in TRAINING], *[(how, False) for how in NOT_TRAINING]])
+def test_another_file_tells_that_a_gradient_is_taken(tmp_path, how, found):
+    """At default settings: the call need not stand inside of a tape itself."""
+    (tmp_path / "dist.py").write_text(DISTANCES)
+    (tmp_path / "main.py").write_text("import tensorflow as tf\nfrom dist import distances\n\n\n" + {**TRAINING, **NOT_TRAINING}[how])
+    default = Configuration(Layer(), (), True).for_directory(str(tmp_path)).policy("", load())
+    assert [one.code for one in check_source(Source(str(tmp_path / "dist.py"), DISTANCES), default).findings] == ["TFN202"] * found
+
+
 @pytest.mark.parametrize("caller, judgements", [("main.py", 2), ("test_main.py", 1)])
 def test_calls_of_tests_alone_are_no_reason_to_judge_a_division_again(tmp_path, monkeypatch, caller, judgements):
     """They hand over numbers that are written for them."""

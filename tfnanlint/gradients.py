@@ -34,6 +34,7 @@ _SINK_WORDS = re.compile(r"\.(?:minimize|compute_gradients|gradients?|jacobian|b
                          r"get_updates|create_train_op|optimize_loss)\s*\(")
 _TRAINED_BASES = ("keras.Model", "keras.models.Model", "keras.Sequential", "keras.models.Sequential", "keras.layers.",
                   "keras.losses.", "keras.engine.", "tf.Module", "keras.regularizers.")
+_LAYERS = ("keras.Model", "keras.models.", "keras.Sequential", "keras.layers.", "keras.engine.", "tf.Module")
 _UNTRAINED_BASES = ("keras.metrics.", "keras.callbacks.", "keras.utils.", "tf.data.", "keras.preprocessing.",
                     "keras.optimizers.", "tf.train.", "tf.optimizers.", "keras.initializers.", "keras.constraints.",
                     "tf.python.training.")
@@ -450,11 +451,18 @@ class Gradients:
         target = target.function if isinstance(target, Bound) else target
         if not isinstance(target, Function) or target.node is not function.node:
             return False
-        if call in self.upstream:
+        if call in self.upstream or self.upstream and any([node in self.upstream for node in nodes_in(function.node)]):
             return True
-        # That it stands in the `call` of a layer is no such evidence: layers prepare data, too.
-        taped, stopped = (any(start <= point.time < end for start, end in spans) for spans in (point.scope.tapes, point.scope.stopped))
-        return taped and not stopped and not endings_of(point.scope, self.module).only_into(call, CUTS) and not self._left_out(call, point)
+        if endings_of(point.scope, self.module).only_into(call, CUTS) or self._left_out(call, point) or self.at(point) is not Differentiated.YES:
+            return False
+        return _taped(point) or not self._of_layer(point.scope.function)
+
+    def _of_layer(self, function: Function | None) -> bool:
+        """Whether a function is a method of a layer or model that no tape of this file calls: no evidence of training for what it calls in
+        other files, for layers prepare data, too."""
+        if function is None or function.owner is None or not any(base.startswith(_LAYERS) for base in self.interpreter.foreign_bases(function.owner)):
+            return False
+        return not any(_taped(point) for _, point in self.module.calls_to(function.name, self.interpreter))
 
     def _only_decides(self, function: Function) -> bool:
         """Whether every read of a property in the files of its class and of that class's bases ends in a comparison or a draw."""
@@ -520,6 +528,11 @@ class Gradients:
         """Whether a tape records what stands here, and no gradient is asked of anything that is made of it."""
         tapes = self._tapes_of(point) if point is not None and hasattr(node, "lineno") else None
         return tapes is not None and tapes.leave_out(node)
+
+
+def _taped(point: Point) -> bool:
+    """Whether a tape records what stands at a point, in the function where it was opened."""
+    return any(start <= point.time < end for start, end in point.scope.tapes)
 
 
 def _handed_in(value: Value) -> bool:

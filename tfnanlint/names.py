@@ -49,6 +49,8 @@ _PREFIXES = (
     ("autograd.numpy.", "foreign."),
 )
 ROOTS = frozenset("tf K ops tnp raw keras np slim tfp math builtins method".split())
+# Roots that are no names of modules: a module of the program may be called so (`ops.py`).
+_OURS = ROOTS - {"keras", "math", "builtins"}
 # How a canonical root is reached from the module that holds it.
 _WAYS = {
     "tf": ("tf", ""), "keras": ("tf", "keras"), "K": ("keras", "backend"), "ops": ("keras", "ops"),
@@ -71,6 +73,11 @@ def canonical(dotted: str) -> str:
                 moved = True
                 break
     return name[:-1]
+
+
+def imported(dotted: str) -> str:
+    """The canonical name of a path in an import statement."""
+    return f"foreign.{dotted}" if dotted.partition(".")[0] in _OURS else canonical(dotted)
 
 
 def is_tensorflow(name: str) -> bool:
