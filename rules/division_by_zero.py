@@ -36,6 +36,7 @@ from tfnanlint.api import (Certainty, Claim, Context, Differentiated, Finding, F
                            repairs, rule, tallies, words)
 
 ZERO_AT_ZERO = ("tf.square", "tf.abs", "tf.nn.relu", "tf.maximum")  # a masked element stays 0 behind them
+POWERS = ("tf.square", "tf.sqrt", "tf.pow", "tf.multiply")
 BOUNDED = "a value that is"  # the reason where nothing but bounds shows 0
 SETTING = "a setting that is 0 by default"
 DIVISORS = {"tf.math.reciprocal": "x", "tf.math.rsqrt": "x"}
@@ -106,7 +107,7 @@ def reason(division: Site, divisor: Value, here: Context) -> str | None:
         return f"{BOUNDED} {words(divisor)}" if not divisor.exact else "0"
     if not divisor.known and evidence.zero_factor(divisor):
         return "a multiple of a sum that can be 0"
-    if summed_mask(division, here) or not divisor.known and summed_weights(division, here):
+    if summed_mask(division, here) or (not divisor.known or power_of(divisor, here) is not plain(divisor)) and summed_weights(division, here):
         totals = sums(divisor, here)
         return f"a {'mean' if totals and totals[0].op.name == 'tf.reduce_mean' else 'sum'} over a mask that can be all 0"
     if not divisor.known and normalised_weight(division, here):
@@ -151,11 +152,21 @@ def summed_mask(division: Site, here: Context) -> bool:
 
 
 def summed_weights(division: Site, here: Context) -> bool:
-    """n / sum(m), where the function multiplies with m, too: m is a mask, or weights."""
-    total = here.made_by(plain(division.value("y")), "tf.reduce_sum") if division.op.name == "tf.divide" and division.point is not None else None
+    """n / sum(m), n / sum(m) ** 2, where the function multiplies with m, too: m is a mask, or weights."""
+    total = here.made_by(power_of(division.value("y"), here), "tf.reduce_sum") if division.op.name == "tf.divide" and division.point is not None else None
     weight = plain(total.value("x")) if total is not None else None
     return (weight is not None and not weight.known and not isinstance(weight.origin, Site)
             and here.masks.weighs(weight, division.point.scope))
+
+
+def power_of(value: Value, here: Context) -> Value:
+    """What a value is a positive power of; the value itself where it is none."""
+    power = here.made_by(plain(value), *POWERS)
+    if power is None:
+        return plain(value)
+    if power.op.name == "tf.multiply":
+        return plain(power.value("x")) if here.same(power.value("x"), power.value("y")) else plain(value)
+    return plain(power.value("x")) if power.op.name != "tf.pow" or power.value("y").lo > 0 else plain(value)
 
 
 def normalised_weight(division: Site, here: Context) -> bool:
@@ -203,10 +214,11 @@ def of_union(division: Site, here: Context) -> bool:
 
 def raised(value: Value, here: Context, depth: int = 8) -> bool:
     """Whether something positive is added to a sum, as it is or before it is scaled: sum(m) + 1e-5, (sum(m) + 1e-5) * channels."""
-    plus = here.made_by(plain(evidence.widest(plain(value))), "tf.add")
+    value = power_of(evidence.widest(plain(value)), here)
+    plus = here.made_by(value, "tf.add")
     if plus is not None and any(plus.value(param).positive for param in ("x", "y")):
         return True
-    scaled = here.made_by(plain(evidence.widest(plain(value))), "tf.multiply") if depth else None
+    scaled = here.made_by(value, "tf.multiply") if depth else None
     for param in ("x", "y") if scaled is not None else ():
         if plain(scaled.value(param)).guarded or raised(scaled.value(param), here, depth - 1):
             return True
@@ -219,7 +231,10 @@ def sums(value: Value, here: Context, depth: int = 4) -> list[Site]:
     total = here.made_by(plain(value), *evidence.SUMS, "tf.reduce_mean")
     if total is not None:
         return [total]
-    outer = here.made_by(plain(value), "tf.add", "tf.subtract", "tf.multiply", "tf.divide", "tf.negative") if depth else None
+    whole = power_of(value, here)
+    if whole is not value and depth:
+        return sums(whole, here, depth - 1)
+    outer = here.made_by(whole, "tf.add", "tf.subtract", "tf.multiply", "tf.divide", "tf.negative") if depth else None
     if outer is None:
         return []
     return [site for param in (("x",) if outer.op.name in ("tf.divide", "tf.negative") else ("x", "y")) for site in sums(outer.value(param), here, depth - 1)]

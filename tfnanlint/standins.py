@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import ast
-from typing import Any
+from typing import Any, Final
 
 from tfnanlint.calls import Bound, ClassObject, Function, Instance
 from tfnanlint.lengths import Lengths
 from tfnanlint.nodes import ATTRIBUTE
 from tfnanlint.scopes import Point
 from tfnanlint.site import Site
-from tfnanlint.values import Note
+from tfnanlint.values import Note, Value, unknown
+
+
+_MAX_WITHIN: Final = 12  # values looked at behind what a function gives
 
 
 class StandIns(Lengths):
@@ -32,15 +35,27 @@ class StandIns(Lengths):
         return origin if isinstance(origin, Site) and origin.node is node else None
 
     def _run_inside(self, node: ast.Call, point: Point, names: set[str]) -> Site | None:
-        """The application of an op that a call hands to a function of the program, which gives what the op gives (`apply(tf.math.log, x)`):
-        it is one of this call, for others hand over other ops."""
-        value = self.evaluate(node, point)
-        origin: Any = value.origin
-        while isinstance(origin, Note) and not origin.text and origin.index is None:
-            origin = origin.parent
-        if not isinstance(origin, Site) or origin.op.name not in names or origin.point is None or origin.point.scope is point.scope:
+        """The application of an op that a call hands to a function of the program, which gives what the op gives or what is made of it
+        (`apply(tf.math.log, x)`): it is one of this call, for others hand over other ops."""
+        origin = self._within(self.evaluate(node, point), point, names)
+        if origin is None:
             return None
         site = Site.of_values(origin.op, {param: origin.value(param) for param in (*origin.args, *origin._values)})
         site.interpreter, site.node, site.point, site.source, site.complete = self, node, point, point.module.source, False
-        self.gave(site, value)
+        self.gave(site, origin.result if origin.result is not None else unknown())
         return site
+
+    def _within(self, value: Value, point: Point, names: set[str]) -> Site | None:
+        """The application of one of some ops behind a value, in functions that are called at a point."""
+        queue, seen = [value], 0
+        while queue and seen < _MAX_WITHIN:
+            origin: Any = queue.pop(0).origin
+            seen += 1
+            while isinstance(origin, Note) and not origin.text and origin.index is None:
+                origin = origin.parent
+            if not isinstance(origin, Site) or origin.point is None or origin.point.scope is point.scope:
+                continue
+            if origin.op.name in names:
+                return origin
+            queue += [origin.value(param) for param in origin.args]
+        return None

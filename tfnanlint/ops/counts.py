@@ -124,3 +124,21 @@ _ARITHMETIC: Final = {
     "tf.multiply": _times,
     "tf.divide": lambda one, other: None if other[0] or not other[1] else (one[0] / other[1], one[1] / other[1]),
 }
+
+
+# Lengths of what is made of a row of numbers
+
+_ROW: Final = "tf.linspace"
+_ONE_BY_ONE: Final = ("tf.add", "tf.subtract", "tf.multiply", "tf.divide", "tf.pow", "tf.negative", "tf.sqrt", "tf.square", *CASTS)
+
+
+def length(x: Value, depth: int = 6) -> int | None:
+    """How many elements there are in what `np.linspace(a, b, 1000)` gives, and in what is made of it element by element with numbers."""
+    site = made_by(x, _ROW, *_ONE_BY_ONE, aligned=True) if depth else None
+    if site is None:
+        return None
+    if site.op.name == _ROW:
+        count = site.value("num").lo if site.given("num") else 50.0 if site.library == "np" else 0.0
+        return int(count) if 0 < count == (site.value("num").hi if site.given("num") else count) < INF else None
+    arrays = [value for param in site.args if (value := site.value(param)).kind not in ("number", "dtype", "string")]
+    return length(arrays[0], depth - 1) if len(arrays) == 1 else None

@@ -11,7 +11,7 @@ from typing import Final
 
 from tfnanlint.ops import op
 from tfnanlint.ops import transfer as t
-from tfnanlint.ops.counts import axis_of, one_axis, passed_by_one
+from tfnanlint.ops.counts import axis_of, length, one_axis, passed_by_one
 from tfnanlint.ops.magnitudes import unit_of
 from tfnanlint.ops.literals import literal_sum
 from tfnanlint.ops.picks import picked
@@ -19,7 +19,7 @@ from tfnanlint.ops.promotion import indices
 from tfnanlint.ops.shares import axis_of_shares, of_squares, softmax_axis, softmax_of, squared_and_summed
 from tfnanlint.ops.transfer import INF, NO_CONSTANT, Value, reaches_inf, reaches_minus_inf
 from tfnanlint.site import Site, made_by, part_of, same
-from tfnanlint.values import MIXED, WHOLE, Note
+from tfnanlint.values import MIXED, SMALLEST, WHOLE, Note
 
 COUNT: Final = 1024
 AXES: Final = "x axis keepdims name"
@@ -473,9 +473,15 @@ def _joined_with(x: Value, number: float) -> Value:
     return x.but(lo=min(x.lo, number), hi=max(x.hi, number), zero=x.zero or number == 0)
 
 
+_MANY_FACTORS: Final = 1 << 20
+
+
 def _cumprod(site: Site) -> Value:
     x = site.value("x")
-    return product(x, none=site.const("exclusive", False) is not False)
+    result = product(x, none=site.const("exclusive", False) is not False)
+    count = length(x) if 0 < x.lo < 1 and x.dtype not in ("float16", "bfloat16") else None
+    least = x.lo ** count / 2 if count is not None and count < _MANY_FACTORS else 0.0  # half of it is far more than what is rounded away
+    return result.but(lo=least, zero=False) if least >= SMALLEST["float32"] else result
 
 
 op("tf.cumsum", "tf.math.cumsum K.cumsum ops.cumsum tnp.cumsum np.cumsum raw.Cumsum", "x axis exclusive reverse name",

@@ -26,6 +26,19 @@ def of_the_larger(a: Value, b: Value) -> bool:
     return larger is not None and any(all(same(larger.value(param), one.value("x")) for param, one in zip(order, less)) for order in ("xy", "yx"))
 
 
+def of_opposites(a: Value, b: Value) -> bool:
+    """exp(x) and exp(-x), of a cosh that is written out: together 2 at least."""
+    sites = [made_by(part, "tf.exp", aligned=True) for part in (a, b)]
+    if sites[0] is None or sites[1] is None:
+        return False
+    x, y = sites[0].value("x"), sites[1].value("x")
+    for one, other in ((x, y), (y, x)):
+        minus = made_by(one, "tf.negative", aligned=True)
+        if minus is not None and same(minus.value("x"), other):
+            return True
+    return False
+
+
 def complements(p: Value, rest: Value) -> bool:
     """p and 1 - p of a share: 1 - p is off by a quarter of the spacing below 1 at most, so that the sum is rounded to 1."""
     return not (p.lo < 0 or p.hi > 1 or p.inf) and _less_than_one(rest, p)

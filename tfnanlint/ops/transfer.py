@@ -14,7 +14,7 @@ from tfnanlint.ops.magnitudes import never_below, rounded_to_one, spans
 from tfnanlint.ops.promotion import beside_size, cut_off, number_of_numpy, of_numpy, size_of_tensor
 from tfnanlint.site import Site, made_by, same
 from tfnanlint.ops.independence import apart
-from tfnanlint.ops.summands import complements, count_all, mix, of_the_larger, squares_of_complements, where_zero
+from tfnanlint.ops.summands import complements, count_all, mix, of_opposites, of_the_larger, squares_of_complements, where_zero
 from tfnanlint.values import (FLOATS, INF, MIXED, NO_CONSTANT, SMALLEST, WHOLE, Many, Note, Value, clamp, highest, join, joined_dtype, lowest,
                               number, outward, rounded, unknown)
 
@@ -169,6 +169,8 @@ def add(a: Value, b: Value) -> Value:
         result.zero = False
     if result.lo == 0 and of_the_larger(a, b):
         result.lo, result.zero = 1.0, False
+    if result.lo == 0 and of_opposites(a, b):
+        result.lo, result.zero = outward(2.0, 2.0, dtype, 2)[0], False
     if result.lo == 0 and a.hi <= 1 >= b.hi and squares_of_complements(a, b):
         result.lo, result.zero, result.hi = outward(0.5, 0.5, dtype)[0], False, min(result.hi, outward(1.0, 1.0, dtype)[1])
     return with_kind(result, a, b)
