@@ -221,6 +221,16 @@ def test_another_file_tells_that_a_gradient_is_taken(tmp_path, how, found):
     assert [one.code for one in check_source(Source(str(tmp_path / "dist.py"), DISTANCES), default).findings] == ["TFN202"] * found
 
 
+@pytest.mark.parametrize("default, codes", [("1e-8", ["TFN402"]), ("1e-5", []), ("0.0", ["TFN101"])])
+def test_an_epsilon_of_the_command_line_is_what_it_is_by_default(tmp_path, default, codes):
+    text = (f"import argparse\nimport tensorflow as tf\n\nparser = argparse.ArgumentParser()\nparser.add_argument('--eps', type=float, default={default})\n"
+            "args = parser.parse_args()\n\n\ndef fooled(fake, eps):\n    return -tf.reduce_mean(tf.math.log(1.0 - tf.sigmoid(fake) + eps))\n\n\n"
+            "@tf.function\ndef step(model, x):\n    with tf.GradientTape() as tape:\n        loss = fooled(model(x), args.eps)\n"
+            "    return tape.gradient(loss, model.trainable_variables)\n")
+    (tmp_path / "train.py").write_text(text)
+    assert [one.code for one in check_source(Source(str(tmp_path / "train.py"), text), repository.policy(load())).findings] == codes
+
+
 @pytest.mark.parametrize("caller, judgements", [("main.py", 2), ("test_main.py", 1)])
 def test_calls_of_tests_alone_are_no_reason_to_judge_a_division_again(tmp_path, monkeypatch, caller, judgements):
     """They hand over numbers that are written for them."""

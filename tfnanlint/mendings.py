@@ -12,7 +12,7 @@ from tfnanlint.conditions import path_of
 from tfnanlint.nodes import ATTRIBUTE, NOUGHT, nodes_in
 from tfnanlint.resolution import SMALL, Resolution, says_epsilon
 from tfnanlint.scopes import Assigned, Imported, Point, unrefined
-from tfnanlint.settings import asked, only_nought
+from tfnanlint.settings import asked, set_to
 from tfnanlint.values import INF, Note, Value
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class Mendings(Resolution):
             return value.but(zero=value.zero, origin=Note(f"'{name}'", owner, point.module.source, default=NOUGHT), token=value.token)
         if self.drafting:
             self.unset.add((path, name))
-            found = (0.0,) if only_nought(point.module.source.text, name) else ()  # the draft must doubt what may be 0
+            found = set_to(point.module.source.text, name)  # the draft must doubt what may be 0, or lost beside 1
         if not found or min(found) < 0:
             return value
         if max(found) == 0:

@@ -23,7 +23,6 @@ _OPTION = re.compile(rb"--([\w-]+)[\"']")
 # And the keywords of the calls that make an object of settings.
 _MAKERS = tuple(re.compile(maker + rb"(?<!\w" + maker + rb")\(") for maker in (b"HParams", b"ConfigDict", b"dict"))
 _KEYWORD = re.compile(rb"\b(\w+)[ \t]*=[ \t]*(?=([^,)\n=]+))")
-_NOUGHT = re.compile(rb"0|0?\.0+|0\.")
 _BEFORE_NAMES = frozenset("\"'-")
 _BEHIND_NAMES = re.compile(r"[ \t]*(?::|=(?!=))")
 _PARENTHESES = re.compile(rb"[()]")
@@ -37,10 +36,13 @@ def set_in(data: bytes) -> dict[bytes, list[bytes]]:
     return found
 
 
-def only_nought(text: str, name: str) -> bool:
-    """Whether a file sets a setting to 0, and to nothing else."""
+def set_to(text: str, name: str) -> tuple[float, ...]:
+    """The numbers that a file sets a setting to; () where there are none, or one of them is not known."""
     found = _set_here(text).get(name.encode(), ()) if _stated(text, name) or "_" in name and _stated(text, name.replace("_", "-")) else ()
-    return bool(found) and all([_NOUGHT.fullmatch(one) is not None for one in found])
+    try:
+        return tuple(dict.fromkeys([float(one) for one in found]))
+    except ValueError:
+        return ()
 
 
 def _stated(text: str, name: str) -> bool:

@@ -417,3 +417,17 @@ def _resized(site: Site) -> Value:
 
 op("tf.image.resize", "tf.image.resize_bilinear tf.image.resize_area", "x size method preserve_aspect_ratio antialias name", _resized,
    positions={one: ("x", "size") for one in ("tf.image.resize_bilinear", "tf.image.resize_area")}, reference="tf.image.resize(x[None, :, None], [3, 3])")
+
+
+def _edges(site: Site) -> Value:
+    """Weighted differences of pixels, the weights 4 in all on either side."""
+    x = site.value("x")
+    largest = max(-x.lo, x.hi)
+    if x.inf or 8 * largest > t.limits_of(x.dtype).max:  # unlike Infs may meet
+        return Value(nan=x.nan or x.inf or x.known, inf=x.inf or x.known, dtype=x.dtype)
+    reach = 4 * (x.hi - x.lo) + largest / 16  # what is rounded away of equal pixels, at most
+    return Value(-reach, reach, nan=x.nan, dtype=x.dtype)
+
+
+op("tf.image.sobel_edges", "", "x", _edges, reference="tf.image.sobel_edges(tf.tile(tf.reshape(x, [1, -1, 1, 1]), [1, 2, 3, 1]))")
+op("tf.image.image_gradients", "", "x", lambda site: t.several(_edges(site), _edges(site)), untested="returns a pair; tf.image.sobel_edges is tested")
