@@ -449,6 +449,10 @@ class Following(Compiled):
                     method = one.methods[method_name]
                     if mended is not None and begins_last(method):
                         continue
+                    handed = self._handed_to_base(cls, one, method, attr)
+                    if handed:
+                        whole.rounds += handed
+                        continue
                     owner_name = method.node.args.args[0].arg
                     made = _bindings(self.activation(method), f"{owner_name}.{attr}")
                     passing = replaced(method.node, attr) if len(made) > 1 else ()
@@ -467,6 +471,18 @@ class Following(Compiled):
         if len(whole.rounds) == 1 and not _reads_itself(whole.rounds[0], attr):
             return whole.rounds[0]
         return whole if 0 < len(whole.rounds) <= MAX_BINDINGS else None if not whole.rounds else Fixed(unknown())
+
+    def _handed_to_base(self, cls: ClassObject, base: ClassObject, method: Function, attr: str) -> list[Binding]:
+        """What the calls that make objects of a class, and no others, hand to an attribute that the `__init__` of its base keeps; [] where
+        some may not be seen."""
+        if cls is base or method.name != "__init__" or self.method(cls, "__init__") is not method or self.escapes(method):
+            return []
+        family = [cls, *self.heirs(cls)]
+        if any(self.method(one, "__init__") is not method for one in family):
+            return []
+        made = [Instance(one, call, point) for one in family for call, point in self._calls_in_project(one, one.name)]
+        found = [self.constructed(one, attr) for one in made[:MAX_BINDINGS + 1]]
+        return [one for one in found if one is not None] if None not in found else []
 
     def _set_by_name(self, cls: ClassObject, attr: str, whole: Loop) -> list[Binding]:
         """What the methods of a class set an attribute to under a name that is computed: what a call names for `**kwargs`, else nothing is known."""

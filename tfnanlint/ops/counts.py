@@ -138,7 +138,8 @@ def length(x: Value, depth: int = 6) -> int | None:
     if site is None:
         return None
     if site.op.name == _ROW:
-        count = site.value("num").lo if site.given("num") else 50.0 if site.library == "np" else 0.0
-        return int(count) if 0 < count == (site.value("num").hi if site.given("num") else count) < INF else None
+        count = site.value("num") if site.given("num") else None
+        row = count is not None and count.exact and all([site.value(param).kind == "number" for param in ("start", "stop")])  # of arrays there is one for each
+        return int(count.lo) if count is not None and row and 0 < count.lo < INF else None
     arrays = [value for param in site.args if (value := site.value(param)).kind not in ("number", "dtype", "string")]
     return length(arrays[0], depth - 1) if len(arrays) == 1 else None
