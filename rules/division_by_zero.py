@@ -32,11 +32,10 @@ https://github.com/keras-team/keras/issues/2001 (pixels that never change, divid
 https://github.com/tensorflow/addons/issues/2447 (a triplet loss in a batch without a positive pair)
 """
 
-from tfnanlint.api import (Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Site, Value, ast, counters, decides, evidence, plain,
+from tfnanlint.api import (Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Site, Value, ast, counters, decides, evidence, moments, plain,
                            repairs, rule, tallies, words)
 
 ZERO_AT_ZERO = ("tf.square", "tf.abs", "tf.nn.relu", "tf.maximum")  # a masked element stays 0 behind them
-POWERS = ("tf.square", "tf.sqrt", "tf.pow", "tf.multiply")
 BOUNDED = "a value that is"  # the reason where nothing but bounds shows 0
 SETTING = "a setting that is 0 by default"
 DIVISORS = {"tf.math.reciprocal": "x", "tf.math.rsqrt": "x"}
@@ -161,12 +160,9 @@ def summed_weights(division: Site, here: Context) -> bool:
 
 def power_of(value: Value, here: Context) -> Value:
     """What a value is a positive power of; the value itself where it is none."""
-    power = here.made_by(plain(value), *POWERS)
-    if power is None:
-        return plain(value)
-    if power.op.name == "tf.multiply":
-        return plain(power.value("x")) if here.same(power.value("x"), power.value("y")) else plain(value)
-    return plain(power.value("x")) if power.op.name != "tf.pow" or power.value("y").lo > 0 else plain(value)
+    value = plain(value)
+    power = moments.squared(value) or here.made_by(value, "tf.sqrt", "tf.pow")
+    return plain(power.value("x")) if power is not None and (power.op.name != "tf.pow" or power.value("y").lo > 0) else value
 
 
 def normalised_weight(division: Site, here: Context) -> bool:
@@ -231,10 +227,10 @@ def sums(value: Value, here: Context, depth: int = 4) -> list[Site]:
     total = here.made_by(plain(value), *evidence.SUMS, "tf.reduce_mean")
     if total is not None:
         return [total]
-    whole = power_of(value, here)
-    if whole is not value and depth:
-        return sums(whole, here, depth - 1)
-    outer = here.made_by(whole, "tf.add", "tf.subtract", "tf.multiply", "tf.divide", "tf.negative") if depth else None
+    base = power_of(value, here)
+    if base is not value and depth:
+        return sums(base, here, depth - 1)
+    outer = here.made_by(base, "tf.add", "tf.subtract", "tf.multiply", "tf.divide", "tf.negative") if depth else None
     if outer is None:
         return []
     return [site for param in (("x",) if outer.op.name in ("tf.divide", "tf.negative") else ("x", "y")) for site in sums(outer.value(param), here, depth - 1)]

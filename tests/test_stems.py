@@ -3,6 +3,7 @@
 import ast
 
 import pytest
+from tfnanlint.domains import with_domains
 from tfnanlint.expressions import Interpreter
 from tfnanlint.module import Module
 from tfnanlint.source import Source
@@ -78,3 +79,8 @@ def test_every_op_is_looked_through_where_none_is_named():
     text = PROGRAM.replace("{sought}", "tf.maximum(tf.abs(tf.reduce_sum(tf.exp(logs))), 1.0), tf.maximum(tf.abs(tf.exp(a)), 1.0)")
     names = frozenset(("tf.math.log",))
     assert [may_stem(interpreter, site, "x", names, None) for _, interpreter, site in _sites(text)][2:] == [True, False]
+
+
+def test_ops_with_domains_are_those_that_can_leave_one():
+    assert {"tf.math.log", "tf.divide", "tf.sqrt", "tf.pow", "tf.exp", "tf.acos"} <= with_domains()
+    assert with_domains().isdisjoint({"tf.reduce_max", "tf.reduce_mean", "tf.abs", "tf.add"})  # a mean needs elements, not numbers

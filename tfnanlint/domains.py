@@ -107,7 +107,7 @@ def domains(site: Site) -> Iterator[tuple[str, Domain]]:
 @cache
 def with_domains() -> frozenset[str]:
     """The ops of which some parameter must lie somewhere."""
-    return frozenset([name for name, op in load().items() if op.needs or name == "tf.pow" or name in _ROOTS or name in _EXPONENTIALS])
+    return frozenset([name for name, op in load().items() if not _NAMED.keys().isdisjoint(op.needs.values()) or name == "tf.pow" or name in _ROOTS or name in _EXPONENTIALS])
 
 
 def filler(site: Site, param: str) -> str:

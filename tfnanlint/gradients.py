@@ -451,7 +451,7 @@ class Gradients:
         target = target.function if isinstance(target, Bound) else target
         if not isinstance(target, Function) or target.node is not function.node:
             return False
-        if call in self.upstream or self.upstream and any([node in self.upstream for node in nodes_in(function.node)]):
+        if call in self.upstream or self.upstream and not self.upstream.isdisjoint(nodes_in(function.node)):
             return True
         if endings_of(point.scope, self.module).only_into(call, CUTS) or self._left_out(call, point) or self.at(point) is not Differentiated.YES:
             return False

@@ -75,7 +75,7 @@ def canonical(dotted: str) -> str:
     return name[:-1]
 
 
-def imported(dotted: str) -> str:
+def of_import(dotted: str) -> str:
     """The canonical name of a path in an import statement."""
     return f"foreign.{dotted}" if dotted.partition(".")[0] in _OURS else canonical(dotted)
 

@@ -7,7 +7,7 @@ from typing import Any, Callable, Final
 
 from tfnanlint.calls import Handed, Instance
 from tfnanlint.conditions import path_of, root_of
-from tfnanlint.names import imported
+from tfnanlint.names import of_import
 from tfnanlint.nodes import ATTRIBUTE, CONSTANT, NAME
 from tfnanlint.ops import TABLE
 from tfnanlint.scopes import Assigned, Binding, Fixed, Imported, Point, unrefined
@@ -144,7 +144,7 @@ def _imported(node: ast.expr, point: Point) -> str:
     binding = unrefined(point.lookup(root_of(path))) if path is not None else None
     if path is None or not isinstance(binding, Imported) or binding.level:
         return ""
-    return imported(binding.dotted + path[len(root_of(path)):])
+    return of_import(binding.dotted + path[len(root_of(path)):])
 
 
 def _handed(name: ast.Name | ast.Attribute, point: Point) -> Assigned | None:

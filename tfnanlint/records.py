@@ -15,6 +15,7 @@ from tfnanlint.values import Note, Value
 
 if TYPE_CHECKING:
     from tfnanlint.expressions import Interpreter
+    from tfnanlint.module import Module
 
 _RECORDS = ("NamedTuple", "namedtuple", "dataclass")  # what makes a class one that is made with its fields
 _COPYING = ("replace", "_replace")  # what makes a copy of a record with some other fields
@@ -45,13 +46,14 @@ class Records(Policies):
             return []
         made = [(call, point) for one in (cls, *self.heirs(cls)) for call, point in self._calls_in_project(cls, one.name)]
         found = [self._handed_to_field(Instance(cls, call, point), attr) for call, point in made[:MAX_BINDINGS + 1]]
-        found += [one for name in _COPYING for one in self._copied_with(cls, name, attr)] if made else []
+        makers = dict.fromkeys([point.scope.module for _, point in made])  # all others, for any text has a `replace`, are too many to be read
+        found += [one for module in makers for one in self._copied_with(cls, module, attr)]
         return [one for one in found if one is not None]
 
-    def _copied_with(self, cls: ClassObject, name: str, attr: str) -> list[Binding]:
-        """What calls that copy an object of a class, or one of which nothing is known, put into a field."""
+    def _copied_with(self, cls: ClassObject, module: Module, attr: str) -> list[Binding]:
+        """What the calls in a file that copy an object of a class, or one of which nothing is known, put into a field."""
         found = []
-        for call, point in self._calls_in_project(cls, name):
+        for call, point in [one for name in _COPYING for one in module.calls_to(name, self)]:
             binding = _replacements(call, point).get(attr)
             record = call.args[0] if call.args else getattr(call.func, "value", None)
             if binding is not None and record is not None:

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from tfnanlint.conditions import leaf
-from tfnanlint.names import ROOTS, canonical, imported, is_tensorflow
+from tfnanlint.names import ROOTS, canonical, of_import, is_tensorflow
 from tfnanlint.nodes import ATTRIBUTE, NAME, NOUGHT
 from tfnanlint.ops import Op, namespaces
 from tfnanlint.ops.python import limit
@@ -100,7 +100,7 @@ class Resolution(Subexpressions):
 
     def _star_import(self, name: str, module: Module) -> str | None:
         """The canonical name that a star import of TensorFlow gives a name."""
-        names = (imported(f"{base}.{name}") for base, level in module.stars if level == 0)
+        names = (of_import(f"{base}.{name}") for base, level in module.stars if level == 0)
         return next((found for found in names if is_tensorflow(found)), None)
 
     def _copy_of(self, name: str, binding: Binding, module: Module) -> str | None:
@@ -133,7 +133,7 @@ class Resolution(Subexpressions):
         return isinstance(binding, (Imported, Refined))
 
     def _resolve_import(self, binding: Imported, depth: int) -> str | None:
-        name = imported(binding.dotted) if binding.level == 0 else None
+        name = of_import(binding.dotted) if binding.level == 0 else None
         if name is not None and (binding.module is None or name in self.table or name in ROOTS):
             return name
         target = self.exported(binding) if depth < MAX_HOPS else None
@@ -166,8 +166,8 @@ class Resolution(Subexpressions):
 
     def _unbound(self, name: str, point: Point) -> str | None:
         for base, level in point.module.stars:
-            if level == 0 and imported(f"{base}.{name}") in self.table:
-                return imported(f"{base}.{name}")
+            if level == 0 and of_import(f"{base}.{name}") in self.table:
+                return of_import(f"{base}.{name}")
         return f"builtins.{name}" if name in _BUILTINS else None
 
     def starred(self, name: str, point: Point) -> Binding | None:
@@ -197,7 +197,7 @@ class Resolution(Subexpressions):
     def imported(self, binding: Imported) -> Value:
         """What an import gives; packages that import a name from each other give nothing."""
         for _ in range(MAX_HOPS):
-            name = imported(binding.dotted) if binding.level == 0 else None
+            name = of_import(binding.dotted) if binding.level == 0 else None
             known = self.named(name) if name is not None else None
             if known is not None:
                 return known

@@ -86,7 +86,7 @@ SYNONYMS: Final[dict[str, str]] = {
     "features": "x", "params": "x", "input_": "x", "value": "x", "a": "x", "t": "x", "x1": "x", "x2": "y", "b": "y",
     "x": "logits", "min_value": "clip_value_min", "max_value": "clip_value_max", "a_min": "clip_value_min",
     "a_max": "clip_value_max", "x_min": "clip_value_min", "x_max": "clip_value_max",
-    "data": "x", "matrix": "x", "arr": "x", "img1": "x", "img2": "y", "images": "x", "sp_a": "x", "chol": "x", "val": "x",
+    "data": "x", "matrix": "x", "arr": "x", "img1": "x", "img2": "y", "image": "x", "images": "x", "sp_a": "x", "chol": "x", "val": "x",
     "lower_upper": "x", "diagonals": "x", "bands": "x", "z": "x", "inputs": "x", "values": "x", "e": "y", "p": "coeffs",
     "level": "rate", "alpha": "negative_slope", "negative_slope": "alpha", "dimension": "axis", "output_dtype": "dtype",
     "filter": "filters", "target": "labels", "output": "logits",
