@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tfnanlint.conditions import leaf, path_of
+from tfnanlint.evaluator import Evaluator
 from tfnanlint.nodes import ASSIGN, ATTRIBUTE, AUG_ASSIGN, CALL, EXPR, IF_EXP, NAME, SEQUENCES, STARRED, SUBSCRIPT, blocks_of, display
 from tfnanlint.scopes import Assigned, Binding, Element, Fixed, Iterated, Joined, Loop, Point, Stored, unrefined
 from tfnanlint.site import Site
 from tfnanlint.values import Value, outward, rounded
-
-if TYPE_CHECKING:
-    from tfnanlint.expressions import Interpreter
 
 CHANGING: Final = frozenset("append extend insert add update pop remove clear setdefault appendleft fill sort reverse".split())
 _VIEWS: Final = frozenset("reshape ravel view squeeze transpose swapaxes asarray atleast_1d atleast_2d expand_dims".split())
@@ -43,7 +41,7 @@ class Mutated(Binding):
         self.call = call
         self.point = point
 
-    def compute(self, interpreter: Interpreter) -> Value:
+    def compute(self, interpreter: Evaluator) -> Value:
         mark = len(interpreter.reads)
         base = self.base.value(interpreter)
         growing = any(isinstance(one, Loop) for one in interpreter.reads[mark:])  # in every try of a loop
@@ -64,7 +62,7 @@ class Held(Binding):
         self.path = path
         self.point = point
 
-    def compute(self, interpreter: Interpreter) -> Value:
+    def compute(self, interpreter: Evaluator) -> Value:
         return interpreter.evaluate(ast.parse(self.path, mode="eval").body, self.point)
 
 
@@ -80,7 +78,7 @@ class SetThrough(Binding):
         self.point = point
         self.binding = binding
 
-    def compute(self, interpreter: Interpreter) -> Value:
+    def compute(self, interpreter: Evaluator) -> Value:
         owner = interpreter.evaluate(self.node.value, self.point)
         held = interpreter.property_of(owner, self.node.attr) if owner.obj is not None else None
         return self.binding.value(interpreter) if held is None else held
@@ -101,7 +99,7 @@ class InPlace(Binding):
         self.changed = changed
         self.surely = surely
 
-    def compute(self, interpreter: Interpreter) -> Value:
+    def compute(self, interpreter: Evaluator) -> Value:
         held = self.base.value(interpreter)
         if held.kind != "array" and not (held.kind in ("tensor", "unknown") and self._in_part(interpreter)):
             return held
@@ -117,7 +115,7 @@ class InPlace(Binding):
             return changed
         return interpreter.joined([held, changed]).but(kind=held.kind, dtype=held.dtype if held.kind == "array" else None)
 
-    def _in_part(self, interpreter: Interpreter) -> bool:
+    def _in_part(self, interpreter: Evaluator) -> bool:
         """Whether one of several objects that the name may stand for is an array."""
         stack: list[Binding | None] = [self.base]
         seen: set[Binding] = set()
@@ -150,7 +148,7 @@ class Filled(Mutated):
 
     __slots__ = ()
 
-    def compute(self, interpreter: Interpreter) -> Value:
+    def compute(self, interpreter: Evaluator) -> Value:
         return interpreter.filled_by(self.base.value(interpreter), self.call, self.point)
 
 

@@ -65,15 +65,15 @@ class Assumptions(Interpreting):
         """Keep a value together with what was read since `mark`."""
         if len(self.reads) == mark + 1:  # nearly always
             read = self.reads[mark]
-            self._held[key] = (value, ((read, read.stamp),))
+            self.held[key] = (value, ((read, read.stamp),))
             return
         read = tuple(dict.fromkeys(self.reads[mark:]))
         self.reads[mark:] = read
-        self._held[key] = (value, tuple((one, one.stamp) for one in read))
+        self.held[key] = (value, tuple((one, one.stamp) for one in read))
 
     def tentatively(self, key: Any) -> Any:
         """The value held for `key`, if everything it assumes is still assumed."""
-        found = self._held.get(key)
+        found = self.held.get(key)
         if found is None:
             return None
         nesting = self.nesting

@@ -5,21 +5,18 @@ from __future__ import annotations
 import ast
 import re
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tfnanlint.aliases import Bindings, parted
 from tfnanlint.attributes import SETTING, Spelled, assigned_attributes, sets, spelled_names
 from tfnanlint.conditions import leaf
 from tfnanlint.decorators import TRANSPARENT, decorator_leaf, given_back, hands_on
+from tfnanlint.evaluator import Evaluator, Module
 from tfnanlint.nodes import CONSTANT, NAME, STARRED, display, nodes_in, statements_in
 from tfnanlint.ops import SYNONYMS, Op
 from tfnanlint.ops.arrays import cast
 from tfnanlint.scopes import Assigned, Binding, Fixed, Point, Scope, Stored, unrefined
 from tfnanlint.values import FLOATS, Value
-
-if TYPE_CHECKING:
-    from tfnanlint.expressions import Interpreter
-    from tfnanlint.module import Module
 
 FEW: Final = 5  # statements of a short function
 MAX_LINEAGE: Final = 12  # classes that a class inherits from
@@ -433,7 +430,7 @@ class Handed(Binding):
     def computed(self) -> bool:
         return self.binding.computed
 
-    def compute(self, interpreter: Interpreter) -> Value:
+    def compute(self, interpreter: Evaluator) -> Value:
         function = self.function
         before, function.busy, function.stamp = (function.busy, function.stamp), 0, 0
         try:
@@ -469,7 +466,7 @@ class Recast(Binding):
     def computed(self) -> bool:
         return self.binding.computed
 
-    def compute(self, interpreter: Interpreter) -> Value:
+    def compute(self, interpreter: Evaluator) -> Value:
         value = self.binding.value(interpreter)
         layer = self.layer
         dtype = interpreter.dtype_of(layer) if isinstance(layer, ClassObject) else interpreter.dtype_of_lambda(layer, self.module)
@@ -485,7 +482,7 @@ class Collected(Binding):
         self._value = None
         self.items = items
 
-    def compute(self, interpreter: Interpreter) -> Value:
+    def compute(self, interpreter: Evaluator) -> Value:
         items = {name: item.value(interpreter) for name, item in self.items.items()}
         return Value(kind="dict", obj=items or None)
 
@@ -509,7 +506,7 @@ class Starred(Binding):
         self._value = None
         self.items = items
 
-    def compute(self, interpreter: Interpreter) -> Value:
+    def compute(self, interpreter: Evaluator) -> Value:
         return Value(kind="sequence", obj=tuple(item.value(interpreter) for item in self.items))
 
 

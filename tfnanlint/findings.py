@@ -6,7 +6,8 @@ import enum
 import re
 from dataclasses import dataclass, field
 
-from tfnanlint.source import Span, holds_tests
+from tfnanlint.source import holds_tests
+from tfnanlint.spans import Edit, Span
 
 
 EPSILON = 1e-7
@@ -73,14 +74,6 @@ class Differentiated(enum.Enum):
     @property
     def words(self) -> str:
         return {"yes": "a gradient is taken", "no": "no gradient is taken"}.get(self.value, "nothing says whether a gradient is taken")
-
-
-@dataclass(frozen=True, slots=True)
-class Edit:
-    """Replace the text at `span` (code points of the original text) by `text`."""
-
-    span: Span
-    text: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -206,7 +206,7 @@ class File:
 
     def __init__(self, source: Source, subscribed: Subscriptions, marks: Marks, draft: bool, setup: Setup = Setup(),
                  facts: Facts | None = None):
-        self.project = Project(source.path, facts)
+        self.project = Project(source.path, facts, Module)
         self.module = self.project.modules[self.project.path] = Module(source, self.project)
         self.interpreter = Interpreter(not draft, _allowance(source) * (1 if draft else _FINAL))
         self.subscribed = subscribed

@@ -7,14 +7,13 @@ comes first, then who calls, what objects there are, what calls give, what train
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any, Iterator
+from typing import TYPE_CHECKING, Any
 
+from tfnanlint.evaluator import Evaluator
 from tfnanlint.values import INF, Value
 
 if TYPE_CHECKING:
-    from tfnanlint.callers import Calls
     from tfnanlint.calls import ClassObject, Function, Keywords
-    from tfnanlint.instances import Reads
     from tfnanlint.module import Module
     from tfnanlint.ops import Op
     from tfnanlint.scopes import Binding, Loop, Parameter, Point, Scope
@@ -31,7 +30,7 @@ class Nesting:
         self.stamp = 0
 
 
-class Interpreting:
+class Interpreting(Evaluator):
     """The state of an interpreter, and what its parts ask of those that build on them."""
 
     def __init__(self, table: dict[str, Op], leaves: Any, constants: dict[str, Value]) -> None:
@@ -56,7 +55,7 @@ class Interpreting:
         self.nesting = Nesting()
         self._sites: dict[tuple[ast.expr, int], Site | None] = {}
         self._stamps = 0
-        self._held: dict[Any, tuple[Any, tuple[tuple[Any, int], ...]]] = {}
+        self.held: dict[Any, tuple[Any, tuple[tuple[Any, int], ...]]] = {}
         self._tentative: set[ast.AST] = set()  # the expressions of which something is held
         # What was found out about the program
         self.importing: dict[Binding, Value] = {}
@@ -72,8 +71,8 @@ class Interpreting:
         self._policies: dict[Module, list[tuple[str, ast.Call]]] = {}
         self._class_dtypes: dict[ClassObject, str | None] = {}
         self.instance_calls: dict[tuple[ClassObject, bool], list[tuple[ast.Call, Point]]] = {}
-        self.name_reads: dict[tuple[Any, str], Reads] = {}
-        self.named_calls: dict[tuple[Any, str], Calls] = {}
+        self.name_reads: dict[tuple[Any, str], Any] = {}
+        self.named_calls: dict[tuple[Any, str], Any] = {}
         self._compiled: dict[Module, list[tuple[Value, Value]]] = {}
         self._members: dict[tuple[int, str], tuple[Any, Value]] = {}
         self._keywords: dict[tuple[Keywords, str, ast.expr | None], Parameter] = {}  # what functions read from their `**kwargs`
@@ -88,55 +87,10 @@ class Interpreting:
         """Let go of all that was found out: it refers to itself in circles, and nobody collects those."""
         for site in self.given:
             site.result = None
-        for kept in (self.scopes, self.given, self.reads, self._sites, self._held, self._tentative, self.importing, self.handed, self.attributes,
+        for kept in (self.scopes, self.given, self.reads, self._sites, self.held, self._tentative, self.importing, self.handed, self.attributes,
                      self.escaping, self.courses, self.states, self.changes, self.aims, self.mendings, self.lineages, self._policies, self._class_dtypes, self.instance_calls,
                      self.name_reads, self.named_calls, self._compiled, self._members, self._items, self._keywords, self.overlooked, self.unset):
             kept.clear()
-
-    def evaluate(self, node: ast.AST, point: Point) -> Value:
-        """The value of an expression at a point."""
-        raise NotImplementedError
-
-    def apply(self, callee: Value, positional: list[Binding], keywords: dict[str, Binding], node: ast.Call | None = None,
-              point: Point | None = None, hidden: bool = False) -> Value:
-        """What calling a value gives."""
-        raise NotImplementedError
-
-    def maker(self, node: ast.expr, point: Point) -> Op | None:
-        """The op that an expression applies, as far as reading tells."""
-        raise NotImplementedError
-
-    def joined(self, values: list[Value]) -> Value:
-        raise NotImplementedError
-
-    def assuming(self, test: ast.expr, truth: bool, point: Point) -> Point:
-        raise NotImplementedError
-
-    def activation(self, function: Function) -> Scope:
-        """The walked body of a function."""
-        raise NotImplementedError
-
-    def calls_in(self, expression: ast.AST, name: str, point: Point) -> Iterator[tuple[ast.Call, Point]]:
-        raise NotImplementedError
-
-    def arguments(self, call: ast.Call, point: Point) -> tuple[list[Binding], dict[str, Binding], bool]:
-        """Positional and keyword arguments of a call; False when `*args` or `**kwargs` hide some."""
-        raise NotImplementedError
-
-    def handovers(self, function: Function) -> list[dict[str, Binding]]:
-        """What all calls of a function hand over, by parameter; [] where some may not be seen."""
-        raise NotImplementedError
-
-    def method(self, cls: ClassObject, name: str) -> Function | None:
-        raise NotImplementedError
-
-    def lineage(self, cls: ClassObject) -> list[ClassObject]:
-        """A class and its bases inside the program."""
-        raise NotImplementedError
-
-    def heirs(self, cls: ClassObject) -> list[ClassObject]:
-        """Classes of the same file that inherit from a class."""
-        raise NotImplementedError
 
     def returned(self, scope: Scope, live: bool) -> Value:
         raise NotImplementedError

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tfnanlint.conditions import says_training
+from tfnanlint.evaluator import Evaluator
 from tfnanlint.nodes import CONSTANT, NAME, UNARY_OP
 from tfnanlint.scopes import Assigned, Binding, Joined, Loop, Parameter, Point, Refined, Scope, unrefined
 from tfnanlint.values import Value
-
-if TYPE_CHECKING:
-    from tfnanlint.expressions import Interpreter
 
 OF_ANOTHER: Final = frozenset(("enumerate", "zip", "reversed", "sorted", "list", "tuple"))  # they give as many elements as they are given
 
@@ -42,7 +40,7 @@ class Chosen(Joined):
         super().__init__(bindings)
         self.flag = flag
 
-    def compute(self, interpreter: Interpreter) -> Value:
+    def compute(self, interpreter: Evaluator) -> Value:
         parameter, wanted = self.flag
         agreed = interpreter.agreed(parameter)
         return super().compute(interpreter) if agreed is None else self.bindings[0 if agreed is wanted else 1].value(interpreter)
@@ -57,7 +55,7 @@ class Apart(Refined):
         super().__init__(base, path, test, truth, point)
         self.flag = flag
 
-    def compute(self, interpreter: Interpreter) -> Value:
+    def compute(self, interpreter: Evaluator) -> Value:
         parameter, wanted = self.flag
         agreed = interpreter.agreed(parameter)
         if agreed is None or (agreed is wanted) is self.truth:

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any, Callable, Final
+from typing import Any, Callable, Final
 
 from tfnanlint.calls import ClassObject, Function
 from tfnanlint.conditions import leaf
+from tfnanlint.evaluator import Evaluator
 from tfnanlint.nodes import CALL, CLASS, blocks_of, nodes_in
 from tfnanlint.scopes import Point, Scope
 from tfnanlint.source import Source
 from tfnanlint.statements import Walk
-
-if TYPE_CHECKING:
-    from tfnanlint.interpreting import Interpreting
-
 
 _REPLACING: Final = frozenset(("setter", "deleter"))  # the methods of a property that are not what its name gives
 _DEFINITIONS: Final = frozenset((ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
@@ -250,7 +247,7 @@ class Module:
                     return True
         return False
 
-    def scope_of_row(self, row: int, interpreter: Interpreting) -> Scope | None:
+    def scope_of_row(self, row: int, interpreter: Evaluator) -> Scope | None:
         """The walked scope whose statements hold a row; None in code that is never reached."""
         scope = self.scope
         for node in self.chain(row):
@@ -264,7 +261,7 @@ class Module:
             scope = interpreter.activation(function)
         return scope
 
-    def scopes_of_row(self, row: int, interpreter: Interpreting) -> list[Scope]:
+    def scopes_of_row(self, row: int, interpreter: Evaluator) -> list[Scope]:
         """Scopes to look into for a row: the innermost function, or the module and its class bodies."""
         scope = self.scope_of_row(row, interpreter)
         if scope is None:
@@ -273,7 +270,7 @@ class Module:
             return [scope]
         return [scope, *(self.classes[node].scope for node in self.chain(row) if node in self.classes)]
 
-    def expressions(self, row: int, interpreter: Interpreting) -> list[tuple[ast.AST, Point]]:
+    def expressions(self, row: int, interpreter: Evaluator) -> list[tuple[ast.AST, Point]]:
         """The noted expressions that touch a row, each with the point where it stands."""
         found = self._expressions.get(row)
         if found is not None:
@@ -293,7 +290,7 @@ class Module:
             self._expressions[row] = found
         return found
 
-    def calls_to(self, name: str, interpreter: Interpreting) -> list[tuple[ast.Call, Point]]:
+    def calls_to(self, name: str, interpreter: Evaluator) -> list[tuple[ast.Call, Point]]:
         """Every call in this file whose callee ends in `name`."""
         if name in self._calls:
             return self._calls[name]

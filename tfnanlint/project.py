@@ -15,7 +15,7 @@ import stat
 from collections import OrderedDict
 from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 try:
     from _blake2 import blake2b  # hashlib loads OpenSSL as well
@@ -25,8 +25,7 @@ except ImportError:
 from tfnanlint.settings import set_in
 from tfnanlint.source import Source, Unreadable
 
-if TYPE_CHECKING:
-    from tfnanlint.module import Module
+Module = Any  # a `module.Module`, which knows its project
 
 MAX_FILE_BYTES = 1 << 20  # larger files are generated tables: reading them costs more than they tell
 MAX_KEPT = 16_000_000  # characters of parsed files kept for the next question; their trees take about 25 times that
@@ -395,15 +394,17 @@ OF_TREE = ("callers", "settings")
 class Project:
     """The files around one linted file; modules are made anew for every linted file, so that answers do not depend on order.
 
-    The answers to questions about other files are noted in `facts`, if it is given.
+    The answers to questions about other files are noted in `facts`, if it is given. `make_module` makes a module of a source in a project;
+    without it none is made.
     """
 
-    def __init__(self, path: str, facts: Facts | None = None):
+    def __init__(self, path: str, facts: Facts | None = None, make_module: Callable[[Source, Any], Module] | None = None):
         self.facts = facts
         self.path = os.path.abspath(path) if path and path != "-" else ""
         self.modules: dict[str, Any] = {}
         self.busy: set[str] = set()
         self._absolute: dict[str, str] = {}
+        self._make_module = make_module
 
     def close(self) -> None:
         """Give back the memory of every module that was made for this file."""
@@ -430,14 +431,12 @@ class Project:
         if path == self.path or path in self.busy:
             return self.modules.get(path)
         if path not in self.modules:
-            from tfnanlint.module import Module
-
             source = source_of(path)
             if self.facts is not None:
                 self.facts["text", path] = _sources[path][2]
             self.busy.add(path)
             try:
-                self.modules[path] = Module(source, self) if source is not None else None
+                self.modules[path] = self._make_module(source, self) if source is not None and self._make_module is not None else None
             except RecursionError:
                 self.modules[path] = None
             finally:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tfnanlint.calls import ClassObject, Function, Instance
 from tfnanlint.conditions import leaf
+from tfnanlint.evaluator import Evaluator
 from tfnanlint.nodes import NOUGHT, nodes_in
 from tfnanlint.policies import Policies
 from tfnanlint.resolution import SMALL
@@ -14,7 +15,6 @@ from tfnanlint.scopes import Assigned, Binding, Point, Scope
 from tfnanlint.values import Note, Value
 
 if TYPE_CHECKING:
-    from tfnanlint.expressions import Interpreter
     from tfnanlint.module import Module
 
 _RECORDS = ("NamedTuple", "namedtuple", "dataclass")  # what makes a class one that is made with its fields
@@ -33,7 +33,7 @@ class Entry(Binding):
         self.cls = cls
         self.name = name
 
-    def compute(self, interpreter: Interpreter) -> Value:
+    def compute(self, interpreter: Evaluator) -> Value:
         return interpreter.entry(self)
 
 

@@ -7,18 +7,14 @@ earlier is evaluated later, and only if somebody asks, with the bindings that he
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final
 
 from tfnanlint.conditions import EXTREMES, inverse_of, leaf, parts_that_hold, root_of, spelt_out, spoken_of
+from tfnanlint.evaluator import Evaluator, Module
 from tfnanlint.history import History
 from tfnanlint.names import of_import
 from tfnanlint.nodes import NAME
 from tfnanlint.values import Value
-
-if TYPE_CHECKING:
-    from tfnanlint.module import Module
-    from tfnanlint.assumptions import Assumptions
-    from tfnanlint.expressions import Interpreter
 
 FOREVER: Final = 1 << 60
 COMPUTING: Final = frozenset((ast.Call, ast.BinOp, ast.UnaryOp, ast.IfExp))
@@ -223,21 +219,21 @@ class Binding:
     def __init__(self) -> None:
         self._value: Value | None = None
 
-    def value(self, interpreter: Assumptions) -> Value:
+    def value(self, interpreter: Evaluator) -> Value:
         if self._value is None:
-            if self in interpreter._held:
+            if self in interpreter.held:
                 tentative = interpreter.tentatively(self)
                 if tentative is not None:
                     return tentative
             mark = len(interpreter.reads)
-            found = self.compute(cast("Interpreter", interpreter))
+            found = self.compute(interpreter)
             if len(interpreter.reads) != mark:
                 interpreter.hold(self, found, mark)
                 return found
             self._value = found
         return self._value
 
-    def compute(self, interpreter: Interpreter) -> Value:
+    def compute(self, interpreter: Evaluator) -> Value:
         raise NotImplementedError
 
     @property
@@ -271,7 +267,7 @@ class Imported(Binding):
         self.level = level
         self.module = module
 
-    def compute(self, interpreter: Interpreter) -> Value:
+    def compute(self, interpreter: Evaluator) -> Value:
         return interpreter.imported(self)
 
 
@@ -285,7 +281,7 @@ class Assigned(Binding):
         self.node = node
         self.point = point
 
-    def compute(self, interpreter: Interpreter) -> Value:
+    def compute(self, interpreter: Evaluator) -> Value:
         return interpreter.evaluate(self.node, self.point)
 
     @property
@@ -303,7 +299,7 @@ class Element(Binding):
         self.whole = whole
         self.index = index
 
-    def compute(self, interpreter: Interpreter) -> Value:
+    def compute(self, interpreter: Evaluator) -> Value:
         return interpreter.element(self.whole.value(interpreter), self.index)
 
 
@@ -316,7 +312,7 @@ class Iterated(Binding):
         self._value = None
         self.iterable = iterable
 
-    def compute(self, interpreter: Interpreter) -> Value:
+    def compute(self, interpreter: Evaluator) -> Value:
         return interpreter.iterated(self.iterable.value(interpreter))
 
 
@@ -333,7 +329,7 @@ class Refined(Binding):
         self.truth = truth
         self.point = point
 
-    def compute(self, interpreter: Interpreter) -> Value:
+    def compute(self, interpreter: Evaluator) -> Value:
         return interpreter.refined(self)
 
     @property
@@ -347,7 +343,7 @@ def adds(computed: bool, found: list[Value]) -> bool:
     return computed or not any([value.vague for value in found])
 
 
-def heard(bindings: list[Binding], interpreter: Assumptions) -> list[Value]:
+def heard(bindings: list[Binding], interpreter: Evaluator) -> list[Value]:
     """The values of bindings of which one holds, but for those that add nothing."""
     found: list[Value] = []
     for binding in bindings:
@@ -365,7 +361,7 @@ class Joined(Binding):
         self._value = None
         self.bindings = bindings
 
-    def compute(self, interpreter: Interpreter) -> Value:
+    def compute(self, interpreter: Evaluator) -> Value:
         return interpreter.joined(heard(self.bindings, interpreter))
 
     @property
@@ -384,7 +380,7 @@ class Stored(Binding):
         self.key = key
         self.item = item
 
-    def compute(self, interpreter: Interpreter) -> Value:
+    def compute(self, interpreter: Evaluator) -> Value:
         chain: list[Stored] = []
         base = self.base
         while isinstance(base, Stored) and base._value is None:
@@ -406,7 +402,7 @@ class Raised(Binding):
         self.base = base
         self.by = by
 
-    def compute(self, interpreter: Interpreter) -> Value:
+    def compute(self, interpreter: Evaluator) -> Value:
         value = self.base.value(interpreter)
         if not value.nonnegative or value.dtype in ("float16", "bfloat16"):
             return value
@@ -425,7 +421,7 @@ class Loop(Binding):
         self.stamp = 0  # of the assumption that is being tried; see `assumptions`
         self._assumed: Value | None = None
 
-    def compute(self, interpreter: Interpreter) -> Value:
+    def compute(self, interpreter: Evaluator) -> Value:
         if self._assumed is not None:
             interpreter.reads.append(self)
             return self._assumed
@@ -447,7 +443,7 @@ class Ended(Loop):
         self.iterable = iterable
         self.point = point
 
-    def compute(self, interpreter: Interpreter) -> Value:
+    def compute(self, interpreter: Evaluator) -> Value:
         if interpreter.has_rounds(self.iterable, self.point):
             return interpreter.joined(heard(self.rounds, interpreter))
         return self.loop.value(interpreter)
@@ -464,7 +460,7 @@ class Shared(Binding):
         self.path = path
         self.whole: Loop | None = None
 
-    def compute(self, interpreter: Interpreter) -> Value:
+    def compute(self, interpreter: Evaluator) -> Value:
         if self.whole is None:
             self.whole = interpreter.shared(self)
         return self.whole.value(interpreter)
@@ -487,7 +483,7 @@ class Parameter(Binding):
         """Whether it collects what its other parameters leave over: `*args`."""
         return isinstance(self.default, Fixed)
 
-    def compute(self, interpreter: Interpreter) -> Value:
+    def compute(self, interpreter: Evaluator) -> Value:
         return interpreter.parameter(self)
 
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any, Callable, Final
+from typing import Any, Callable, Final
 
+from tfnanlint.evaluator import Evaluator
 from tfnanlint.findings import Differentiated
 from tfnanlint.nodes import nodes_in
 from tfnanlint.scopes import Fixed
+from tfnanlint.source import Source
+from tfnanlint.table import Op
 from tfnanlint.values import NO_CONSTANT, Note, Value, unknown
-
-if TYPE_CHECKING:
-    from tfnanlint.interpreting import Interpreting
-    from tfnanlint.ops import Op
-    from tfnanlint.source import Source
 
 _ARRAYS: Final = frozenset(("tensor", "array", "unknown", "sequence"))
 _PICKING: Final = frozenset(("tf.boolean_mask", "tf.unique", "tf.dynamic_partition"))
@@ -34,7 +32,7 @@ class Site:
     __slots__ = ("op", "node", "args", "complete", "hidden", "library", "point", "source", "name", "result", "interpreter",
                  "_values", "_differentiated")
 
-    def __init__(self, op: Op, node: ast.expr, args: dict[str, ast.expr], interpreter: Interpreting | None,
+    def __init__(self, op: Op, node: ast.expr, args: dict[str, ast.expr], interpreter: Evaluator | None,
                  *, complete: bool = True, library: str = "tf", point: Any = None, source: Source | None = None,
                  name: str = ""):
         self.op = op

@@ -15,14 +15,11 @@ import re
 import tokenize
 import warnings
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from tfnanlint import rows
-
-if TYPE_CHECKING:
-    from tfnanlint.findings import Edit
+from tfnanlint.spans import Edit, Span
 
 _TESTS = re.compile(r"test_.*|.*_tests?|.*_?test_?utils|conftest")
 
@@ -30,20 +27,6 @@ _TESTS = re.compile(r"test_.*|.*_tests?|.*_?test_?utils|conftest")
 def holds_tests(path: str) -> bool:
     """Whether a file has the name of one with tests: they look at values, and run on numbers that are written in them."""
     return _TESTS.fullmatch(os.path.splitext(os.path.basename(path))[0]) is not None
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class Span:
-    """Half-open range of code points in a text."""
-
-    start: int
-    end: int
-
-    def __contains__(self, other: Span) -> bool:
-        return self.start <= other.start and other.end <= self.end
-
-    def overlaps(self, other: Span) -> bool:
-        return self.start < other.end and other.start < self.end
 
 
 class Unreadable(Exception):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tfnanlint.calls import Function, Handed, Instance
 from tfnanlint.conditions import leaf
+from tfnanlint.evaluator import Evaluator
 from tfnanlint.nodes import nodes_in
 from tfnanlint.ops import transfer as t
 from tfnanlint.ops.arrays import as_tensor
@@ -21,7 +22,6 @@ from tfnanlint.standins import StandIns
 from tfnanlint.values import INF, NO_CONSTANT, Note, Value, number, unknown
 
 if TYPE_CHECKING:
-    from tfnanlint.expressions import Interpreter
     from tfnanlint.module import Module
 
 # Methods that Keras gives its optimizers, by the name of what they keep.
@@ -50,7 +50,7 @@ class Change(Binding):
         self.sign = sign
         self.given = given
 
-    def compute(self, interpreter: Interpreter) -> Value:
+    def compute(self, interpreter: Evaluator) -> Value:
         given = as_tensor(self.given.value(interpreter))
         if self.sign == "":
             return given

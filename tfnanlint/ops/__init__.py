@@ -9,12 +9,12 @@ Names are canonical: `tf.` (any TensorFlow 1 or 2 spelling, compat.v1 too), `K.`
 from __future__ import annotations
 
 import importlib
-from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, Callable, Final, Mapping
+from typing import Any, Callable, Final
 
 from tfnanlint.ops.signatures import SIGNATURES
 from tfnanlint.site import Site
+from tfnanlint.table import Op
 from tfnanlint.values import Value
 
 # Parameters that have these names take no numbers that a result is made of, whatever the op.
@@ -24,58 +24,6 @@ RANGES = ("positive", "nonnegative", "nonzero", "above", "inside")
 AT_A_POINT = ("NaN at", "infinite at", "infinite near", "NaN where all elements are equal", "NaN where all elements are 0")
 # The ops that give the same numbers in another dtype.
 CASTS = ("tf.cast", "tf.saturate_cast", "tf.to_float", "tf.to_double", "tf.to_int32", "tf.to_int64", "K.cast_to_floatx")
-
-
-@dataclass(frozen=True, eq=False)
-class Op:
-    """One row.
-
-    `params` in positional order; a name with a leading `*` takes the rest. `positions` holds other orders by alias
-    (`np.sum` has axis second where `tf.reduce_sum` has too, but `K.clip` and `tf.where` of TF1 may differ).
-    `gives` computes the result's value. `needs` maps a parameter to what it must be: "positive", "nonnegative",
-    "nonzero", "above -1", "inside (-1, 1)". `gradient` says in words where the derivative is not finite although the
-    value is. `masked` tells in which modes masking the result afterwards leaves a NaN gradient: "all", "xla", or "".
-    `passes` names the parameter whose values come out unchanged (identity, reshape). `main` is the parameter the
-    trace follows. `pure` is False for random sources and variables. `reference` spells the TensorFlow expression that
-    the soundness test runs; empty for rows that cannot be executed alone (the reason stands in `untested`).
-    `refines` names a condition and the branches it holds (fails) in: tf.where, tf.boolean_mask.
-    `bounds` marks rows whose result is an operand or a limit for it: tf.maximum, tf.clip_by_value.
-    `floatx` marks rows that Keras computes in its floatx where no dtype is asked for: K.constant, keras.random.normal.
-    `reaches` holds numbers that the result is exactly, for finite arguments and not only far out or for all 0: 0 of relu, 1 and -1 of tanh.
-    `recasts` marks rows whose spelling in Keras casts a float32 that it is given to its floatx: ops.cbrt.
-    `starts` names the parameter that says what the variable starts with which a row makes; empty where it makes none.
-    `edges` names the parameters that must keep to a range, or at one number of which the gradient is lost.
-    `first` is the spelling of TensorFlow before 1.14, which has not the row's name yet, where files written for it can use it.
-    """
-
-    name: str
-    aliases: tuple[str, ...]
-    params: tuple[str, ...]
-    gives: Callable[[Site], Value]
-    needs: Mapping[str, str] = field(default_factory=dict)
-    gradient: str = ""
-    masked: str = ""
-    passes: str = ""
-    main: str = ""
-    pure: bool = True
-    positions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    reference: str = ""
-    untested: str = ""
-    first: str = ""
-    refines: tuple[str, ...] = ()
-    bounds: bool = False
-    starts: str = ""
-    floatx: bool = False
-    recasts: bool = False
-    reaches: tuple[float, ...] = ()
-    edges: tuple[str, ...] = ()
-
-    def params_of(self, alias: str) -> tuple[str, ...]:
-        """Parameter order of one spelling."""
-        found = self.positions.get(alias)
-        if found is None and alias in SIGNATURES:
-            return tuple(SIGNATURES[alias].split())
-        return found or self.params
 
 
 TABLE: Final[dict[str, Op]] = {}
@@ -101,7 +49,7 @@ def op(name: str, aliases: str = "", params: str = "x name", gives: Callable[[Si
     names = tuple(params.split())
     info.setdefault("main", names[0].lstrip("*") if names else "")
     info["edges"] = _edges(info)
-    row = Op(name, (name, *aliases.split()), names, gives, **info)
+    row = Op(name, (name, *aliases.split()), names, gives, signatures=SIGNATURES, **info)
     for alias in row.aliases:
         assert alias not in TABLE, f"{alias} stands in two rows: {TABLE[alias].name} and {name}"
         TABLE[alias] = row

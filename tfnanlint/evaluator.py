@@ -1,0 +1,171 @@
+"""The questions that parts of the analysis ask of the interpreter, as one abstract class.
+
+A definition, an op application, a module or a part of the interpreter holds or is handed an `Evaluator`, and never imports what
+answers. What the questions are about is defined above this module, so its types are only named here.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any, Iterator
+
+from tfnanlint.values import Value
+
+# Types of modules that stand above.
+Binding = Any  # scopes.Binding
+ClassObject = Any  # calls.ClassObject
+Function = Any  # calls.Function
+Imported = Any  # scopes.Imported
+Layer = Any  # a layer of Keras that the program makes
+Loop = Any  # scopes.Loop
+Module = Any  # module.Module
+Op = Any  # table.Op
+Parameter = Any  # scopes.Parameter
+Point = Any  # scopes.Point: where in the program something stands
+Refined = Any  # scopes.Refined
+Scope = Any  # scopes.Scope
+Shared = Any  # scopes.Shared
+
+
+class Evaluator:
+    """What may be asked about values at a point of the program.
+
+    `reads` lists the assumptions that what is being computed has read: a result that reads none is final. `held` has the results
+    that hold as long as their assumptions do, with these.
+    """
+
+    reads: list[Any]
+    held: dict[Any, tuple[Any, tuple[tuple[Any, int], ...]]]
+
+    # Expressions
+
+    def evaluate(self, node: ast.AST, point: Point) -> Value:
+        """The value of an expression at a point."""
+        raise NotImplementedError
+
+    def apply(self, callee: Value, positional: list[Binding], keywords: dict[str, Binding], node: ast.Call | None = None,
+              point: Point | None = None, hidden: bool = False) -> Value:
+        """What calling a value gives; with `hidden`, it is called with more than these arguments."""
+        raise NotImplementedError
+
+    def joined(self, values: list[Value]) -> Value:
+        """A value that covers each of some; unknown for none."""
+        raise NotImplementedError
+
+    def maker(self, node: ast.expr, point: Point) -> Op | None:
+        """The op that an expression applies, as far as reading tells."""
+        raise NotImplementedError
+
+    def assuming(self, test: ast.expr, truth: bool, point: Point) -> Point:
+        """A point at which a test holds (`truth`) or does not."""
+        raise NotImplementedError
+
+    def calls_in(self, expression: ast.AST, name: str, point: Point) -> Iterator[tuple[ast.Call, Point]]:
+        """The calls in an expression whose callee ends in `name`, each with the point where it stands."""
+        raise NotImplementedError
+
+    # Definitions
+
+    def imported(self, binding: Imported) -> Value:
+        """What an import stands for."""
+        raise NotImplementedError
+
+    def refined(self, binding: Refined) -> Value:
+        """A value where a test holds or does not."""
+        raise NotImplementedError
+
+    def parameter(self, parameter: Parameter) -> Value:
+        """What arrives at a parameter of a function."""
+        raise NotImplementedError
+
+    def unseen(self, parameter: Parameter) -> Value:
+        """A parameter where no call is seen that comes there."""
+        raise NotImplementedError
+
+    def shared(self, binding: Shared) -> Loop:
+        """All assignments to a global or nonlocal name, as a loop."""
+        raise NotImplementedError
+
+    def settle(self, loop: Loop) -> Value:
+        """The least value that covers all rounds of a loop variable."""
+        raise NotImplementedError
+
+    # Assumptions
+
+    def hold(self, key: Any, value: Any, mark: int) -> None:
+        """Keep a result together with the assumptions read since `mark`."""
+        raise NotImplementedError
+
+    def tentatively(self, key: Any) -> Any:
+        """The result held for a key, if all that it assumes is still assumed; else None."""
+        raise NotImplementedError
+
+    # Branches and loops
+
+    def agreed(self, parameter: Parameter) -> bool | None:
+        """What all calls hand to a flag; None where they differ, or some are not seen."""
+        raise NotImplementedError
+
+    def has_rounds(self, iterable: ast.expr, point: Point) -> bool:
+        """Whether a loop over an expression surely has a round."""
+        raise NotImplementedError
+
+    # Containers
+
+    def element(self, whole: Value, index: int | slice) -> Value:
+        """One element of a list or tuple, or a slice of it."""
+        raise NotImplementedError
+
+    def iterated(self, whole: Value) -> Value:
+        """What a loop over a value goes through."""
+        raise NotImplementedError
+
+    def stored(self, base: Value, key: Any, item: Value) -> Value:
+        """What `base[key] = item` makes of a list or dict."""
+        raise NotImplementedError
+
+    def mutated(self, base: Value, call: ast.Call, point: Point, growing: bool) -> Value:
+        """What a call of one of its methods makes of a list or dict."""
+        raise NotImplementedError
+
+    def filled_by(self, base: Value, call: ast.Call, point: Point) -> Value:
+        """What a call that is handed a list or dict makes of it."""
+        raise NotImplementedError
+
+    # Functions, classes and modules
+
+    def activation(self, function: Function) -> Scope:
+        """The walked body of a function with its parameters as its callers leave them."""
+        raise NotImplementedError
+
+    def arguments(self, call: ast.Call, point: Point) -> tuple[list[Binding], dict[str, Binding], bool]:
+        """Positional and keyword arguments of a call; False when `*args` or `**kwargs` hide some."""
+        raise NotImplementedError
+
+    def handovers(self, function: Function) -> list[dict[str, Binding]]:
+        """What all calls of a function hand over, by parameter; [] where some may not be seen."""
+        raise NotImplementedError
+
+    def method(self, cls: ClassObject, name: str) -> Function | None:
+        """The method that instances of a class have."""
+        raise NotImplementedError
+
+    def lineage(self, cls: ClassObject) -> list[ClassObject]:
+        """A class and its bases inside the program, in the order in which Python looks for methods."""
+        raise NotImplementedError
+
+    def heirs(self, cls: ClassObject) -> list[ClassObject]:
+        """Classes of the same file that inherit from a class."""
+        raise NotImplementedError
+
+    def property_of(self, owner: Value, attr: str) -> Value | None:
+        """What a property of an object gives; None where the name is not one of a property."""
+        raise NotImplementedError
+
+    def dtype_of(self, cls: ClassObject) -> str | None:
+        """The dtype that a layer of a class computes in; "" where no file sets one, None where it cannot be told."""
+        raise NotImplementedError
+
+    def dtype_of_lambda(self, call: ast.Call, module: Module) -> str | None:
+        """The dtype that a `Lambda` which a call makes computes in, as above."""
+        raise NotImplementedError
