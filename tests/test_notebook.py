@@ -111,7 +111,6 @@ def test_places_lead_back_to_the_cell():
         one, within = module.at(offset)
         assert one.number == cell_number and one.text[within:].startswith(name)
         assert module.offset_in(cell_number, within) == offset
-        assert module.span_in_cell(Span(offset, offset + 1)) == (one, Span(within, within + 1))
     assert module.location(len(module.text)).cell == 4
     assert module.location(0).words == "line 1 of cell 1" and module.location(0).prefix == "cell 1:"
     assert module.line_text(5) == "%time" and "%time" not in module.text

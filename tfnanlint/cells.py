@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from tfnanlint import magics
-from tfnanlint.source import Location, Source, Span, Uneditable, Unreadable
+from tfnanlint.source import Location, Source, Uneditable, Unreadable
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _LINE_END = re.compile(r"\r\n|\r|\n")
@@ -136,13 +136,6 @@ class CellSource(Source):
         index = self._index(offset)
         place = self._places[index]
         return self.cells[index], max(0, min(offset, place.end) - place.start)
-
-    def span_in_cell(self, span: Span) -> tuple[Cell, Span]:
-        """The cell in which a span begins, and the span in its text, cut off at the cell's end."""
-        index = self._index(span.start)
-        place = self._places[index]
-        start = max(0, min(span.start, place.end) - place.start)
-        return self.cells[index], Span(start, max(start, min(span.end, place.end) - place.start))
 
     def offset_in(self, number: int, offset: int) -> int:
         """The offset in the module of an offset in the text of the cell with a number. Raises KeyError."""

@@ -240,7 +240,7 @@ class Containers(Arguments):
         if whole.kind != "array":
             return item
         kept = t.in_dtype(item, whole.dtype)
-        return kept.but(zero=kept.zero, kind="array", dtype=whole.dtype, const=NO_CONSTANT)
+        return kept.but(kind="array", dtype=whole.dtype, const=NO_CONSTANT)
 
     def _item(self, index: ast.expr, whole: Value, point: Point) -> Value:
         """An element of something unknown: one value for all reads with one name (`g[k] * g[k]`)."""
@@ -364,7 +364,7 @@ class Containers(Arguments):
             part = self.joined(some)
             whole = whole.but(lo=part.lo, hi=part.hi, zero=part.zero, nan=part.nan, inf=part.inf)
             site._values[row.main] = part
-        value = whole.but(kind=whole.kind, const=NO_CONSTANT, obj=None, origin=site, zero=whole.zero,
+        value = whole.but(kind=whole.kind, const=NO_CONSTANT, obj=None, origin=site, 
                           emptied=whole.emptied and not size or site.by_mask)
         path = path_of(node.value)
         if path is not None and isinstance(node.slice, (ast.Compare, ast.BinOp, ast.Call)):

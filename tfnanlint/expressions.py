@@ -308,7 +308,7 @@ class Interpreter(State):
         if value.kind == "sequence" and isinstance(value.obj, tuple):
             parts = enumerate(value.obj)
             value.obj = renewed(value.obj, (
-                v.but(zero=v.zero, origin=v.origin or Note("", parent=site, index=i), emptied=v.emptied or value.emptied)
+                v.but(origin=v.origin or Note("", parent=site, index=i), emptied=v.emptied or value.emptied)
                 if v.origin is None or value.emptied else v for i, v in parts))
         return value
 
@@ -462,9 +462,9 @@ class Interpreter(State):
             found = [t.in_dtype(one, value.dtype) for one in found]
         result = self.joined(found) if len(found) > 1 else found[0]
         if result.kind not in NUMERIC_KINDS:  # a branch of tf.cond that gives several
-            return result.but(zero=result.zero, origin=site)
+            return result.but(origin=site)
         kind = value.kind if value.kind == "array" or value.kind == "unknown" and result.kind == "array" else "tensor"
-        return result.but(zero=result.zero, origin=site, kind=kind, const=NO_CONSTANT, obj=None, emptied=value.emptied or result.emptied)
+        return result.but(origin=site, kind=kind, const=NO_CONSTANT, obj=None, emptied=value.emptied or result.emptied)
 
     def _call_site(self, row: Op, name: str, node: ast.Call, point: Point) -> Site:
         made = self.asked_for(row, node, point)
@@ -538,7 +538,7 @@ class Interpreter(State):
             return entry if entry is not None else unknown()
         # Not the number that came in, which other names may hold: what is assumed is every round's.
         made = entry.origin if entry is not None else None
-        assumed = entry.but(zero=entry.zero, origin=Note("", parent=made) if isinstance(made, Site) else made) if entry is not None else NOTHING
+        assumed = entry.but(origin=Note("", parent=made) if isinstance(made, Site) else made) if entry is not None else NOTHING
         mark = len(self.reads)
         self.active_loops += 1
         try:
@@ -558,7 +558,7 @@ class Interpreter(State):
             loop.stamp = 0
         self.settled(loop, mark)
         # Not the value of one round: another token, and no producer that could be taken for that of this round.
-        return unknown() if assumed is NOTHING else assumed.but(zero=assumed.zero, origin=Note("", parent=assumed.origin))
+        return unknown() if assumed is NOTHING else assumed.but(origin=Note("", parent=assumed.origin))
 
 
 _LEAVES: Final = frozenset((ast.Constant, ast.Lambda, ast.JoinedStr))

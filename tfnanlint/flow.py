@@ -12,7 +12,7 @@ from typing import Any, Callable, Final, Iterable, Iterator
 from tfnanlint.assertions import named_count, named_scale
 from tfnanlint.calls import ClassObject, Function
 from tfnanlint.conditions import PHASES, for_evaluation, leaf
-from tfnanlint.expressions import _COMPARISONS, _OPERATORS, Interpreter
+from tfnanlint.expressions import Interpreter
 from tfnanlint.findings import Certainty, Finding, Setup
 from tfnanlint.gradients import Gradients
 from tfnanlint.module import Module
@@ -514,5 +514,3 @@ def _numpy(value: Value, depth: int) -> bool:
         origin.library in ("np", "math") or _outside_tensorflow(origin, depth - 1)
         or origin.library == "method" and origin.given("self") and _numpy(origin.value("self"), depth - 1))
 
-
-__all__ = ["analyse", "Analysis", "File", "Subscriptions", "_COMPARISONS", "_OPERATORS"]

@@ -84,7 +84,7 @@ class Following(Compiled):
         values = {param: b.value(self) for param, b in zip(row.params, positional)}
         values |= {k: b.value(self) for k, b in keywords.items() if k in row.params}
         if "x" in values and "y" in values and values["x"].kind == "number" and values["y"].kind == "array":
-            values["y"] = values["y"].but(dtype=None, zero=values["y"].zero)  # the number is made a tensor first; see `before_meeting`
+            values["y"] = values["y"].but(dtype=None)  # the number is made a tensor first; see `before_meeting`
         site = Site.of_values(row, values)
         site.interpreter = self
         if node is not None and point is not None:
@@ -104,7 +104,7 @@ class Following(Compiled):
         of_keras = site.op.name.startswith("keras.") and callee.kind != "loss" and not site.op.name.startswith(("keras.constraints.", "keras.initializers."))
         value = self.in_its_dtype(layer, given) if of_keras else layer.out(given, site)
         if given.emptied and not value.emptied and value.kind in NUMERIC_KINDS:
-            value = value.but(zero=value.zero, emptied=True)
+            value = value.but(emptied=True)
         if node is None or point is None:
             return value
         made = Site(site.op, node, {}, None, complete=False, library="layer", point=point,
@@ -112,7 +112,7 @@ class Following(Compiled):
         made._values[site.op.main] = given
         made._values["layer"] = callee
         made._values.setdefault("input", given)
-        result = value.but(zero=value.zero, origin=made, kind="tensor" if value.kind == "array" else value.kind)
+        result = value.but(origin=made, kind="tensor" if value.kind == "array" else value.kind)
         self.gave(made, result)
         return result
 
@@ -418,7 +418,7 @@ class Following(Compiled):
             return value
         key = (id(instance), attr)
         if key not in self._members or self._members[key][0] is not instance:
-            self._members[key] = (instance, value.but(zero=value.zero, origin=Note("", parent=value.origin)))
+            self._members[key] = (instance, value.but(origin=Note("", parent=value.origin)))
         return self._members[key][1]
 
     def _is_a(self, kind: str, cls: ClassObject) -> bool:

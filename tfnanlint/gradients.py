@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from tfnanlint.expressions import Interpreter
     from tfnanlint.module import Module
 
-_SINKS = {"minimize": 0, "compute_gradients": 0, "gradients": 0, "gradient": 0, "jacobian": 0, "batch_jacobian": 0,
-          "get_gradients": 0, "add_loss": 0, "get_updates": 0, "create_train_op": 0, "optimize_loss": 0}
+_SINKS = frozenset("minimize compute_gradients gradients gradient jacobian batch_jacobian get_gradients add_loss get_updates "
+                   "create_train_op optimize_loss".split())
 _CALLING = ("minimize", "compute_gradients")  # these call a function that they are given
 _SINK_WORDS = re.compile(r"\.(?:minimize|compute_gradients|gradients?|jacobian|batch_jacobian|get_gradients|add_loss|"
                          r"get_updates|create_train_op|optimize_loss)\s*\(")

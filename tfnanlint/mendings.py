@@ -55,7 +55,7 @@ class Mendings(Resolution):
         path, epsilon = point.module.source.path, says_epsilon(name)
         found = project.settings(path, name) if epsilon or not self.drafting else ()
         if epsilon and found and not any(found) and not self._knowing(name, owner, point):  # also in a draft, which must doubt what may be 0
-            return value.but(zero=value.zero, origin=Note(f"'{name}'", owner, point.module.source, default=NOUGHT), token=value.token)
+            return value.but(origin=Note(f"'{name}'", owner, point.module.source, default=NOUGHT), token=value.token)
         if self.drafting:
             self.unset.add((path, name))
             found = set_to(point.module.source.text, name)  # the draft must doubt what may be 0, or lost beside 1

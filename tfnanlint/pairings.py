@@ -217,7 +217,7 @@ def _stepwise(stack: Stack, x: Value, call: Site) -> Value:
             step = Site(made.op, call.node, {}, None, complete=False, library="layer", point=call.point,
                         source=call.source, name=made.op.name)
             step._values.update({"layer": layer, "input": x})
-            result = result.but(zero=result.zero, origin=step)
+            result = result.but(origin=step)
         x = unfolded(result)
     return x
 

@@ -96,7 +96,7 @@ class Policies(Recursion):
     def entering(self, function: Function, value: Value) -> Value:
         """What Keras hands to `call` of a layer of the program: what it is given, in the dtype in which the layer computes."""
         dtype = self.dtype_of(function.owner) if function.owner is not None else None
-        return value.but(zero=value.zero, dtype=dtype, token=value.token) if dtype and value.kind == "unknown" else value
+        return value.but(dtype=dtype, token=value.token) if dtype and value.kind == "unknown" else value
 
     def _set_for(self, line: int, module: Module) -> str | None:
         """The dtype that a file with a setting sets for a place: once, before it, for all that follows."""
@@ -117,7 +117,7 @@ class Policies(Recursion):
                 return _of_any(value)
             made = cast(_unrounded(value), dtype)
             endless = INF in (-value.lo, value.hi)  # a normal number is none that overflows
-            return made.but(kind=value.kind, dtype=dtype, const=value.const, zero=made.zero, inf=value.inf if endless else made.inf)
+            return made.but(kind=value.kind, dtype=dtype, const=value.const, inf=value.inf if endless else made.inf)
         given = any(one.dtype == "float32" for one in site._values.values()) and not site.op.recasts
         kept = given or site.given("dtype") or site.name == "method.astype"
         return value if kept or value.dtype != "float32" else _of_any(value)
@@ -156,7 +156,7 @@ def _computed_in(policy: str) -> str | None:
 
 
 def _of_any(value: Value) -> Value:
-    return value.but(dtype=None, zero=value.zero, token=value.token)
+    return value.but(dtype=None, token=value.token)
 
 
 def _unrounded(value: Value) -> Value:

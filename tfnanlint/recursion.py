@@ -57,7 +57,7 @@ class Recursion(Containers):
         finally:
             function.assumed, function.arguments = outer
         self.settled(function, mark)
-        return unknown() if found is NOTHING else found.but(zero=found.zero, origin=Note("", parent=found.origin))
+        return unknown() if found is NOTHING else found.but(origin=Note("", parent=found.origin))
 
     def _covering(self, function: Function, bound: dict[str, Binding], found: Value) -> Value:
         """The result and the arguments are assumed together, wider with every try, until the inner calls show nothing new."""

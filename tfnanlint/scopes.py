@@ -27,9 +27,9 @@ class Scope:
     """
 
     __slots__ = ("node", "of_class", "parent", "time", "history", "memo", "statements", "returns", "function", "module",
-                 "yields", "tapes", "stopped", "depth", "callees", "shared", "inner", "loops", "_globals", "_later", "_here")
+                 "yields", "tapes", "stopped", "callees", "shared", "inner", "loops", "_globals", "_later", "_here")
 
-    def __init__(self, node: ast.AST, parent: Point | None, module: Module, function: Any = None, depth: int = 0):
+    def __init__(self, node: ast.AST, parent: Point | None, module: Module, function: Any = None):
         self.node = node
         self.of_class = isinstance(node, ast.ClassDef)
         self.parent = parent
@@ -44,7 +44,6 @@ class Scope:
         self.yields: list[tuple[ast.expr, int]] = []  # `yield x` and `yield from xs`, with their times
         self.tapes: list[tuple[int, int]] = []
         self.stopped: list[tuple[int, int]] = []  # `with tape.stop_recording()`, and what `if not training` holds
-        self.depth = depth
         self.inner: list[Point] = []  # the points of inner expressions, for `close`
         self.loops: list[Loop] = []
         self.shared: frozenset[str] = frozenset()  # names that functions inside assign through global or nonlocal

@@ -89,7 +89,7 @@ class Site:
     def give(self) -> Value:
         """What the row computes, as a value of this site's own: never one that arrived here, or that a table or an expression keeps."""
         given = self.op.gives(self)
-        value = given.but(zero=given.zero)
+        value = given.but()
         if value.kind in _ARRAYS:
             value.emptied = self._leaves_nothing()
             if value.emptied and self.arrives("sequence"):
@@ -159,12 +159,12 @@ class Site:
 def another(value: Value, kind: str | None = None) -> Value:
     """A number of its own that is made as `value` was: one more element of a list or tensor of which only `value` is known."""
     obj = tuple([another(item) for item in value.obj]) if isinstance(value.obj, tuple) and value.kind == "sequence" else value.obj
-    return value.but(zero=value.zero, origin=_another(value.origin), kind=kind, obj=obj)
+    return value.but(origin=_another(value.origin), kind=kind, obj=obj)
 
 
 def element_of(value: Value, kind: str) -> Value:
     """One element of a list or tensor of which only is known what all of it is, as `another` makes it."""
-    return value.but(zero=value.zero, origin=_another(value.origin), kind=kind, obj=None, const=NO_CONSTANT,
+    return value.but(origin=_another(value.origin), kind=kind, obj=None, const=NO_CONSTANT,
                      emptied=value.emptied and kind != "number")
 
 

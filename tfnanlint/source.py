@@ -361,8 +361,3 @@ class Source:
     def edited(self, text: str, edits: Iterable[Edit]) -> Source:
         """The same file with `text`, which is what `edits` make of this one's. Raises `Uneditable`."""
         return Source(self.path, text, self.encoding)
-
-    def utf16_column(self, offset: int) -> int:
-        """0-based column of an offset in UTF-16 units, as editors count by default."""
-        start = self.line_starts[bisect.bisect_right(self.line_starts, offset) - 1]
-        return len(self.text[start:offset].encode("utf-16-le", "surrogatepass")) // 2

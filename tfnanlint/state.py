@@ -85,7 +85,7 @@ class State(StandIns):
         if not value.known or value.lo > value.hi:
             return None
         note = Note("a variable, by what its file assigns to it", node, point.module.source, value.origin)
-        return value.but(zero=value.zero, kind="tensor", const=NO_CONSTANT, obj=None, origin=note)
+        return value.but(kind="tensor", const=NO_CONSTANT, obj=None, origin=note)
 
     # Hyperparameters
 
@@ -97,7 +97,7 @@ class State(StandIns):
         if not found and any(base.startswith(_KERAS_OPTIMIZERS) for base in self.foreign_bases(owner.cls)):
             found = [number(_DEFAULTS[name])] if name in _DEFAULTS else []
         value = self.joined(found) if found else None
-        return value.but(zero=value.zero, kind="tensor", const=NO_CONSTANT, dtype=None) if value is not None and value.known else None
+        return value.but(kind="tensor", const=NO_CONSTANT, dtype=None) if value is not None and value.known else None
 
     def _calls_in(self, owner: Instance, name: str) -> list[tuple[ast.Call, Point]]:
         """The calls of a method in the classes that an instance inherits from."""

@@ -139,10 +139,6 @@ class Value:
         return not self.zero
 
     @property
-    def never_positive(self) -> bool:
-        return self.hi <= 0
-
-    @property
     def exact(self) -> bool:
         """One number only."""
         return self.lo == self.hi and not self.nan and not self.inf
@@ -570,11 +566,11 @@ def related(value: Value, relation: str, bound: Value) -> Value:
         found = value if value.nan and relation.endswith("??") else related(value, relation[:-1], bound)
         if found is not value and (bound.nan or bound.kind in ("tensor", "array") and not bound.exact):
             return value  # a comparison with NaN says nothing, and what is computed of unknown values may be NaN without being said so
-        return found.but(nan=True, zero=found.zero, token=found.token) if value.nan and found is not value else found
+        return found.but(nan=True, token=found.token) if value.nan and found is not value else found
     if relation == "finite":
-        return value.but(nan=False, inf=False, zero=value.zero, token=value.token)
+        return value.but(nan=False, inf=False, token=value.token)
     if relation == "number":
-        return value.but(nan=False, zero=value.zero, token=value.token)
+        return value.but(nan=False, token=value.token)
     if bound.kind not in NUMERIC_KINDS or bound.emptied:  # what holds for all of none says nothing
         return value
     dtype = "float64" if value.kind == "number" else value.dtype

@@ -14,7 +14,6 @@ import pickle
 import queue
 import signal
 import struct
-import sys
 import threading
 import time
 from collections.abc import Iterator

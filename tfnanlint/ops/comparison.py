@@ -36,11 +36,6 @@ def _apart(a: Value, b: Value) -> bool:
     return a.hi < b.lo or b.hi < a.lo
 
 
-def _rounds(site: Site) -> bool:
-    """Comparisons round Python numbers to the tensor's dtype: bounds that nearly meet prove nothing."""
-    return any(site.value(p).kind == "number" for p in ("x", "y"))
-
-
 def _below(a: Value, b: Value) -> bool:
     return a.hi < t.rounded(b.lo, a.dtype) if b.kind == "number" else t.rounded(a.hi, b.dtype) < b.lo
 

@@ -53,7 +53,7 @@ def _carried(value: Value) -> Value:
     if isinstance(value.obj, tuple):
         return t.several(*map(_carried, value.obj)) if value.obj else value
     whole = as_tensor(value) if value.kind in ("number", "sequence", "array") else value
-    return whole.but(zero=whole.zero, const=NO_CONSTANT, origin=Note("", parent=whole.origin))
+    return whole.but(const=NO_CONSTANT, origin=Note("", parent=whole.origin))
 
 
 def _settled(start: Value, step: Callable[[Value], Value]) -> Value:

@@ -277,7 +277,7 @@ def xlog1py(a: Value, b: Value) -> Value:
 
 def _times_unless_zero(a: Value, b: Value, logarithm: Value) -> Value:
     """a times the logarithm of b, which meets it in the dtype in which b does."""
-    factor = logarithm.but(zero=logarithm.zero, kind="array") if b.kind == "array" else logarithm
+    factor = logarithm.but(kind="array") if b.kind == "array" else logarithm
     if a.lo == a.hi == 0 and not a.nan and not a.inf:
         return Value(0.0, 0.0, dtype=t.joined_dtype((a, factor)))
     result = t.multiply(_nonzero(a), factor)
@@ -310,7 +310,7 @@ def sign(x: Value) -> Value:
 def floordiv(a: Value, b: Value) -> Value:
     """Of infinity NumPy and Python make NaN, TensorFlow infinity."""
     result = t.with_kind(floor(_nearly(t.divide(a, b), a, b)), a, b)
-    return result.but(nan=True, zero=result.zero) if a.inf and result.kind != "tensor" else result
+    return result.but(nan=True) if a.inf and result.kind != "tensor" else result
 
 
 def truncatediv(a: Value, b: Value) -> Value:

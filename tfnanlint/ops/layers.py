@@ -17,7 +17,6 @@ from tfnanlint.site import Site
 from tfnanlint.values import INF, NO_CONSTANT, Value, join, number, outward, unknown
 
 TESTED: Final = "an object; tests/test_layers.py executes it"
-RANGE: Final = "a layer with weights; tests/test_layers.py executes it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -475,7 +474,7 @@ def _in_any_dtype(inputs: Value) -> Value:
     """What is merged by a function, whose layer nobody sees: it casts to the dtype of its policy."""
     if not isinstance(inputs.obj, tuple):
         return inputs
-    return inputs.but(zero=inputs.zero, obj=tuple(v.but(dtype=None, zero=v.zero) if v.dtype in ("float16", "bfloat16") else v for v in inputs.obj))
+    return inputs.but(obj=tuple(v.but(dtype=None) if v.dtype in ("float16", "bfloat16") else v for v in inputs.obj))
 
 
 _merge("Add add", _folded(t.add))

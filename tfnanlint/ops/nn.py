@@ -245,13 +245,13 @@ def _activation_of_name(site: Site) -> Value:
     found = activation_named("linear" if x.kind == "none" else x.const) if x.kind in ("none", "string") else None
     if found is not None:
         return Value(kind="function", obj=found, const=found.name)
-    return x.but(zero=x.zero) if x.kind in ("function", "layer") else Value(kind="unknown")
+    return x.but() if x.kind in ("function", "layer") else Value(kind="unknown")
 
 
 def _untouched(site: Site) -> Value:
     """What arrives; an array of NumPy's is not made a tensor, which would keep its dtype where it meets another one."""
     x = t.passes()(site)
-    return x if x.kind != "array" else x.but(dtype=None, kind="unknown", zero=x.zero)
+    return x if x.kind != "array" else x.but(dtype=None, kind="unknown")
 
 
 op("keras.activations.get", "", "x", _activation_of_name, untested="a function; fixtures/reveal/layers_and_models.py")
@@ -407,7 +407,7 @@ def _resized(site: Site) -> Value:
     x = site.value("x")
     method = site.const("method", "bilinear")
     if method == "nearest":
-        return x.but(zero=x.zero, kind="tensor")
+        return x.but(kind="tensor")
     x = cast(x, "float32")
     if method not in ("bilinear", "area"):
         return Value(nan=x.nan or x.inf, inf=x.inf)

@@ -7,7 +7,7 @@ from tfnanlint.ops import transfer as t
 from tfnanlint.ops.magnitudes import unit_of
 from tfnanlint.ops.reductions import axis_of, or_of_none, total, within_one
 from tfnanlint.ops.transfer import Value
-from tfnanlint.site import Site, made_by
+from tfnanlint.site import Site
 
 
 def _add_n(site: Site) -> Value:
@@ -29,7 +29,7 @@ op("tf.add_n", "tf.math.add_n tf.math.accumulate_n tf.accumulate_n raw.AddN", "i
 
 def _another(value: Value) -> Value:
     """Other elements of a value: a number of their own."""
-    return value.but(zero=value.zero, origin=None)
+    return value.but(origin=None)
 
 
 def _contraction(left: str, right: str):

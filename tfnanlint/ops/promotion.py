@@ -28,10 +28,10 @@ def before_meeting(site: Site) -> dict[str, Value] | None:
     if site.library in _PROMOTING and not numbers and (x.dtype is None) != (y.dtype is None) and "float64" not in (x.dtype, y.dtype):
         for param, value in (("x", x), ("y", y)):
             if value.dtype in FLOATS or value.dtype in WHOLE:
-                site._values[param] = value.but(dtype=None, zero=value.zero, token=value.token)
+                site._values[param] = value.but(dtype=None, token=value.token)
     elif site.library in ("tf", "K", "raw") and x.kind == "number" and y.kind == "array" and y.dtype in FLOATS:
         made = cut_off(y, MIXED) if whole_number(x) else y
-        site._values["y"] = made.but(dtype=None, zero=made.zero, token=made.token)
+        site._values["y"] = made.but(dtype=None, token=made.token)
     else:
         return None
     return {"x": x, "y": y}
@@ -45,7 +45,7 @@ def of_bfloat16(value: Value) -> Value:
 
 def handed_on(value: Value) -> Value:
     """What a branch or a function gives, as it is: an array stays one in eager mode and is made a tensor in a graph."""
-    return value.but(kind="unknown", zero=value.zero) if value.kind == "array" else value
+    return value.but(kind="unknown") if value.kind == "array" else value
 
 
 def promoted(site: Site, dtype: str) -> str | None:

@@ -261,7 +261,7 @@ def _drawn(site: Site) -> Value:
 def _element(x: Value) -> Value:
     """One element of a list, or of a tensor along its first axis."""
     if isinstance(x.origin, Site) and x.origin.op.name == "builtins.range":
-        return x.but(kind="number", dtype="int32", zero=x.zero)
+        return x.but(kind="number", dtype="int32")
     if isinstance(x.obj, Many):
         return another(x.obj.element)
     if x.kind == "sequence" and x.obj:

@@ -7,7 +7,7 @@ from typing import Final
 
 from tfnanlint.ops import op
 from tfnanlint.ops import transfer as t
-from tfnanlint.ops.transfer import INF, NO_CONSTANT, Value
+from tfnanlint.ops.transfer import INF, Value
 from tfnanlint.site import Site
 
 RANDOM: Final = dict(pure=False, main="")

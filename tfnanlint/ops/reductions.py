@@ -395,7 +395,7 @@ def _normalized(site: Site) -> Value:
 def _moments(site: Site) -> Value:
     x = t.one_of(site.value("x"))
     parts = _or_nan(mean(x), x), _or_nan(variance(x), x)
-    return t.several(*[part.but(zero=part.zero, emptied=x.emptied) for part in parts])  # of the axes that are left, one may be
+    return t.several(*[part.but(emptied=x.emptied) for part in parts])  # of the axes that are left, one may be
 
 
 def _moments_weighted(site: Site) -> Value:

@@ -127,7 +127,7 @@ def of_numbers(value: Value) -> Value:
 
 
 def _of_any_dtype(value: Value) -> Value:
-    return value if value.dtype is None else value.but(dtype=None, zero=value.zero)
+    return value if value.dtype is None else value.but(dtype=None)
 
 
 def _fraction(value: Value) -> bool:
@@ -397,7 +397,6 @@ def increasing(function: Callable[[float], float], below: float = -INF, above: f
     return give
 
 
-monotone = increasing
 
 
 def widened(lo: float, hi: float, dtype: str | None, ulps: int) -> tuple[float, float]:

@@ -142,7 +142,7 @@ def _changed(change: Callable[[Value, Value], Value], variable: str) -> Callable
 
 
 def _given(before: Value, given: Value) -> Value:
-    return given if given.dtype else given.but(zero=given.zero, dtype=before.dtype)
+    return given if given.dtype else given.but(dtype=before.dtype)
 
 
 _ASSIGNED: Final = {"assign": _given, "assign_add": t.add, "assign_sub": t.subtract}
@@ -235,7 +235,7 @@ op("keras.initializers.get", "", "x", lambda site: site.value("x").but(zero=site
 
 def _constant_initializer(site: Site) -> Value:
     start = as_tensor(site.value("value")) if site.given("value") else number(0.0)
-    start = start.but(dtype=None, zero=start.zero)  # who asks for a tensor says in which
+    start = start.but(dtype=None)  # who asks for a tensor says in which
     return Value(kind="initializer", obj=CallableObject("Constant", site, lambda x, call: start))
 
 
@@ -272,7 +272,7 @@ def _constraint(name: str, params: str, limits: Callable[[Site], Value], *aliase
         return Value(kind="constraint", obj=CallableObject(name, site, lambda x, call: held(x, limits(site))))
 
     def held(x: Value, found: Value) -> Value:
-        return found.but(nan=x.nan or x.inf, zero=found.zero)  # Inf by its own norm is NaN
+        return found.but(nan=x.nan or x.inf)  # Inf by its own norm is NaN
 
     op(f"keras.constraints.{name}", " ".join(f"keras.constraints.{alias}" for alias in aliases), params, give,
        untested="an object; its range is tested in tests/test_layers.py")
