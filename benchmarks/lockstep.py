@@ -6,7 +6,7 @@ that runs this. All of them parse and then lint a file before the next file is t
 slows all of them, and the parser as much as the linter. Of several rounds the least counts, for each file by itself.
 
 With `--steps` each version runs once for each N, with at most N evaluations to answer one question of a rule, in place of what it
-has (`expressions.MAX_STEPS`): what depth costs, and what is found without it. With 0 nothing is evaluated.
+has (`engine.MAX_STEPS`): what depth costs, and what is found without it. With 0 nothing is evaluated.
 
 Prints for each version the CPU seconds of the lint, those of `ast.parse` on the same files, the ratio of both, the lint
 of the first version divided into that of this one, and the findings at default settings, with how many of those of the last version.
@@ -24,14 +24,18 @@ import sys
 
 WORKER = '''
 import ast, gc, pathlib, sys, time, warnings
-from tfnanlint import expressions, rules
+from tfnanlint import rules
 from tfnanlint.checking import check
 from tfnanlint.config import Configuration, Layer
+try:
+    from tfnanlint import engine
+except ImportError:  # an older version
+    from tfnanlint import expressions as engine
 
 warnings.simplefilter("ignore")
 gc.disable()  # as the command line does
 if sys.argv[2]:
-    expressions.MAX_STEPS = int(sys.argv[2])
+    engine.MAX_STEPS = int(sys.argv[2])
 policy = Configuration(Layer(), (), True).for_directory(sys.argv[1]).policy("", rules.load())
 check("warm.py", b"import tensorflow as tf\\nx = tf.math.log(tf.nn.relu(y))\\n", policy)
 for line in sys.stdin:

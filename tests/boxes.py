@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tfnanlint.expressions import Interpreter
+from tfnanlint.engine import Engine
 from tfnanlint.site import Site
 from tfnanlint.values import INF, Value
 
@@ -14,7 +14,7 @@ from tfnanlint.values import INF, Value
 BOXES = [(0.0, 0.0), (0.0, 1.0), (-1.0, 1.0), (-1e3, 1e3), (1.0, 1e3), (-1e3, -1.0), (-(2.0**-10), 2.0**-10),
     (5.0, 5.0), (0.25, 0.75)]
 
-_INTERPRETER = Interpreter()
+_INTERPRETER = Engine()
 
 
 def site_of(row: Any, values: dict[str, Value]) -> Site:

@@ -14,7 +14,7 @@ from tfnanlint import rules
 from tfnanlint.checking import check
 from tfnanlint.config import Configuration, Layer
 from tfnanlint.dev.reveal import reveals
-from tfnanlint.expressions import Interpreter
+from tfnanlint.engine import Engine
 from tfnanlint.following import MAX_INLINE
 from tfnanlint.module import Module
 from tfnanlint.scopes import Point
@@ -106,7 +106,7 @@ def test_what_deep_calls_were_cut_off_from_is_asked_again():
     chain = "\n".join(f"def f{n}(x):\n    y = f{n - 1}(x)\n    return y" for n in range(1, MAX_INLINE))
     text = (f"import tensorflow as tf\ndef f0(x):\n    return x * low\n{chain}\n"
             f"def positive(x):\n    return tf.nn.relu(x)\nlow = positive(1.5)\nhigh = f{MAX_INLINE - 1}(1.5)\n")
-    module, interpreter = Module(Source("deep.py", text)), Interpreter()
+    module, interpreter = Module(Source("deep.py", text)), Engine()
     calls = {name: module.scope.history[name].binding.node for name in ("high", "low")}
     assert not interpreter.ask(calls["high"], Point(module.scope)).known
     assert interpreter.ask(calls["low"], Point(module.scope)).lo == 1.5

@@ -12,7 +12,7 @@ from tfnanlint import rules
 from tfnanlint.dev.reveal import reveals
 from tfnanlint.flow import Analysis, File
 from tfnanlint.module import Module
-from tfnanlint.expressions import Interpreter
+from tfnanlint.engine import Engine
 from tfnanlint.source import Source
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
@@ -174,7 +174,7 @@ def test_functions_that_call_each_other(called):
 
 def test_what_a_file_does_with_a_function_is_a_question_of_its_own():
     text = "def f(x):\n    return x\n\ng = [f, f, f]\nh = f(1)\n"
-    interpreter = Interpreter()
+    interpreter = Engine()
     module = Module(Source("/nowhere/program.py", text))
     interpreter.steps = 7
     assert [interpreter.escapes(function) for function in module.functions.values()] == [True]

@@ -4,7 +4,7 @@ import ast
 
 import pytest
 from tfnanlint.domains import with_domains
-from tfnanlint.expressions import Interpreter
+from tfnanlint.engine import Engine
 from tfnanlint.module import Module
 from tfnanlint.source import Source
 from tfnanlint.stems import may_stem
@@ -50,7 +50,7 @@ CASES = {
 
 def _sites(text: str):
     """The applications of `tf.maximum`, by their rows, and what answers for them."""
-    module, interpreter = Module(Source("program.py", text)), Interpreter()
+    module, interpreter = Module(Source("program.py", text)), Engine()
     for row, line in enumerate(text.splitlines(), 1):
         if "tf.maximum(" in line:
             for expression, point in module.expressions(row, interpreter):

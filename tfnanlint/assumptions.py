@@ -6,15 +6,9 @@ as the same try lasts: it is held with the assumptions that it read, and used ag
 
 from __future__ import annotations
 
-import ast
 from typing import Any, Callable, Final
 
-from tfnanlint.conditions import facts
 from tfnanlint.interpreting import Interpreting
-from tfnanlint.ops import Op
-from tfnanlint.scopes import Point
-from tfnanlint.site import Site, same
-from tfnanlint.values import NUMERIC_KINDS, Value, number, related
 
 
 class Pending:
@@ -35,27 +29,6 @@ class Assumptions(Interpreting):
 
     An assumption is an object with a `stamp`, 0 while nothing is assumed of it and another number for every try.
     """
-
-    def asked_for(self, row: Op, node: ast.expr, point: Point) -> Site | None:
-        """The site that somebody asked for before its value, to be the origin of that. Not while something is assumed: it would keep
-        what arrives. And what was asked of it before must not tell: a result hangs on the arguments that its row looks at."""
-        if self.active_loops or self.asking or self.inlined:
-            return None
-        made = self._sites.get((node, id(point.memo)))
-        if made is None or made.op is not row:
-            return None
-        made.forget()
-        return made
-
-    def as_tested(self, given: Value, branch: ast.expr, test: ast.expr, truth: bool, point: Point) -> Value:
-        """A branch that computes once more what the test looks at: `tf.where(tf.norm(x) > 0, tf.norm(x), 1.0)`."""
-        written = branch.body if isinstance(branch, ast.Lambda) else branch
-        if not isinstance(written, (ast.Call, ast.BinOp)) or given.kind not in NUMERIC_KINDS:
-            return given
-        for node, relation, other in facts(test, truth):
-            if type(node) is type(written) and same(self.evaluate(node, point), given):
-                given = related(given, relation, number(other) if isinstance(other, float) else self.evaluate(other, point))
-        return given
 
     def next_stamp(self) -> int:
         self._stamps += 1

@@ -17,7 +17,7 @@ from tfnanlint.site import Site, made_by, same
 from tfnanlint.values import Value
 
 if TYPE_CHECKING:
-    from tfnanlint.expressions import Interpreter
+    from tfnanlint.engine import Engine
     from tfnanlint.module import Module
 
 _COUNTS = ("tf.reduce_sum", "tf.math.count_nonzero", "method.sum")
@@ -27,7 +27,7 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _ROOTS = ("tf.sqrt", "tf.square", "tf.abs")  # 0 only where what they are given is
 
 
-def leaves_no_zero(site: Site, param: str, around: list[ast.AST], module: Module, interpreter: Interpreter) -> bool:
+def leaves_no_zero(site: Site, param: str, around: list[ast.AST], module: Module, interpreter: Engine) -> bool:
     """Whether a test that holds at a site says that what arrives at a parameter is not 0. `around`: innermost first."""
     divisor = site.value(param)
     for test in _holding(site, around, module, interpreter):
@@ -40,7 +40,7 @@ def leaves_no_zero(site: Site, param: str, around: list[ast.AST], module: Module
     return False
 
 
-def _holding(site: Site, around: list[ast.AST], module: Module, interpreter: Interpreter) -> Iterator[Test]:
+def _holding(site: Site, around: list[ast.AST], module: Module, interpreter: Engine) -> Iterator[Test]:
     """The tests on whose outcome it depends whether a site is reached."""
     inner: ast.AST = site.node
     for outer in around:
@@ -94,7 +94,7 @@ def _within(node: ast.AST, inner: ast.AST) -> bool:
     return any(one is inner for one in nodes_in(node))
 
 
-def _points(test: ast.expr, site: Site, module: Module, interpreter: Interpreter) -> Iterator[Point]:
+def _points(test: ast.expr, site: Site, module: Module, interpreter: Engine) -> Iterator[Point]:
     """Where a test stands in the run of its function that a site is in."""
     for expression, point in module.expressions(test.lineno, interpreter):
         if _within(expression, test) and point.scope is site.point.scope:

@@ -64,15 +64,15 @@ class Callers(Mendings):
 
     def callers(self, function: Function, name: str) -> list[tuple[ast.Call, Point]]:
         """Calls that may be of `function`: in its own file, and in files of the project that import it."""
-        return self._calls_in_project(function, name)
+        return self.calls_in_project(function, name)
 
-    def _calls_in_project(self, called: Function | ClassObject, name: str) -> list[tuple[ast.Call, Point]]:
+    def calls_in_project(self, called: Function | ClassObject, name: str) -> list[tuple[ast.Call, Point]]:
         found: list[tuple[ast.Call, Point]] = []
-        for module in self._modules_with_calls(called, name):
+        for module in self.modules_with_calls(called, name):
             found += module.calls_to(name, self)
         return found
 
-    def _modules_with_calls(self, called: Function | ClassObject, name: str) -> Iterator[Any]:
+    def modules_with_calls(self, called: Function | ClassObject, name: str) -> Iterator[Any]:
         """The file of a function or class, and those of the project that import it and may call what ends in a name; while it is
         at these, no callers in other files are looked for."""
         yield called.module
@@ -91,13 +91,13 @@ class Callers(Mendings):
 
     def handed_by(self, function: Function, name: str) -> Iterator[dict[str, Binding]]:
         """What the calls of a function that end in a name hand over, by parameter."""
-        searched = [(module, module.calls_to(name, self)) for module in self._modules_with_calls(function, name)]
+        searched = [(module, module.calls_to(name, self)) for module in self.modules_with_calls(function, name)]
         for module, found in searched:
             if (module, name) not in self.named_calls:
                 self.named_calls[module, name] = Calls(found)
             named = self.named_calls[module, name]
             for number, (call, point) in named.of(function):
-                bound = self._arguments(function, call, point)
+                bound = self.arguments_for(function, call, point)
                 if call in self.aims:
                     named.settle(number, self.aims[call])
                 if bound is not None:
@@ -111,14 +111,14 @@ class Callers(Mendings):
             return []
         return list(self.handed_by(function, name)) if all([self.callee(call.func, point) is not None for call, point in found]) else []
 
-    def _arguments(self, function: Function, call: ast.Call, point: Point) -> dict[str, Binding] | None:
+    def arguments_for(self, function: Function, call: ast.Call, point: Point) -> dict[str, Binding] | None:
         """The arguments of a call by parameter; None when it is not a call of this function."""
         if function.node not in self.aims.get(call, (function.node,)):
             return None
         mark = len(self.reads)
         callee = self.callee(call.func, point)
         target = callee.obj if callee is not None else None
-        options = target.options if isinstance(target, Choice) else (callee,) if callee is not None and target is not None else self._alternatives(call.func, point)
+        options = target.options if isinstance(target, Choice) else (callee,) if callee is not None and target is not None else self.alternatives(call.func, point)
         aims = [self._aim(option) for option in options]
         if len(self.reads) == mark:  # many functions may have one name, and all ask
             self.aims[call] = frozenset(aim.node for aim, _ in aims if aim is not None)
@@ -130,7 +130,7 @@ class Callers(Mendings):
                 return calls.bind_parameters(function, leading + positional, keywords, hidden=not complete)
         return None
 
-    def _alternatives(self, function: ast.expr, point: Point) -> Sequence[Value]:
+    def alternatives(self, function: ast.expr, point: Point) -> Sequence[Value]:
         """What a name stands for in one branch or another, where of one nothing is known: `try: from fast_ops import f`, else `def f(x): ...`."""
         binding = unrefined(point.lookup(function.id)) if isinstance(function, ast.Name) else None
         return [one.value(self) for one in binding.bindings] if isinstance(binding, Joined) else ()

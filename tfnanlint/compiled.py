@@ -50,7 +50,7 @@ class Compiled(Records):
         outer = function
         while outer.point.scope.function is not None:
             outer = outer.point.scope.function
-        return [model for module in self._modules_with_calls(outer, "compile") for loss, model in self.compiled(module) if _is_loss(loss, function)]
+        return [model for module in self.modules_with_calls(outer, "compile") for loss, model in self.compiled(module) if _is_loss(loss, function)]
 
     def compiled(self, module: Module) -> list[tuple[Value, Value]]:
         """(loss, model) for every loss that a `compile` in a file is given, alone or in a list or dict."""

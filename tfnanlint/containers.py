@@ -14,6 +14,7 @@ from tfnanlint.fields import FieldNames, Fields
 from tfnanlint.nodes import NOUGHT, adds_axes, default_text, nodes_in
 from tfnanlint.ops import transfer as t
 from tfnanlint.ops.parts import taken
+from tfnanlint.resolution import fallback, is_supposed, settable, small
 from tfnanlint.scopes import Assigned, Binding, Fixed, Parameter, Point, Stored, unrefined
 from tfnanlint.site import Site, another, element_of
 from tfnanlint.values import INF, LARGEST_AXIS, NO_CONSTANT, Choice, Many, Note, Value, number, unknown
@@ -42,7 +43,7 @@ class Containers(Arguments):
         if any(isinstance(e, ast.Starred) for e in node.elts):
             return self._spread(node.elts, point)
         items = tuple(self.evaluate(e, point) for e in node.elts)
-        return self._sequence(items)
+        return self.sequence_of(items)
 
     def _spread(self, nodes: list[ast.expr], point: Point) -> Value:
         """`[a, *b]`: in order where the starred lists are written out, else whatever any element may be."""
@@ -58,15 +59,15 @@ class Containers(Arguments):
             else:
                 counted = False
                 items.append(self.iterated(whole))
-        return self._sequence(tuple(items)) if counted and len(items) <= MAX_ITEMS else self.many(self.joined(items))
+        return self.sequence_of(tuple(items)) if counted and len(items) <= MAX_ITEMS else self.many(self.joined(items))
 
     def _concatenated(self, left: tuple[Value, ...], right: tuple[Value, ...]) -> Value:
         """Two lists in one, in order where they are short: `a = a + a` doubles a list in every line."""
         if len(left) + len(right) <= MAX_ITEMS:
-            return self._sequence(left + right)
+            return self.sequence_of(left + right)
         return self.many(self.joined([*left, *right]))
 
-    def _sequence(self, items: tuple[Value, ...]) -> Value:
+    def sequence_of(self, items: tuple[Value, ...]) -> Value:
         if not items:
             return Value(INF, -INF, False, kind="sequence", obj=())  # no element at all
         return Value(min(v.lo for v in items), max(v.hi for v in items), any(v.zero for v in items),
@@ -118,7 +119,7 @@ class Containers(Arguments):
         """A named tuple: a list whose elements have names."""
         given = {name: one.value(self) for name, one in keywords.items()}
         elements = made.arranged([one.value(self) for one in positional], given, unknown())
-        whole = self._sequence(elements)
+        whole = self.sequence_of(elements)
         whole.obj = Fields.named(made.names, elements)
         return whole
 
@@ -129,10 +130,10 @@ class Containers(Arguments):
         rows = self.evaluate(node.args[0].value, point).obj if len(node.args) == 1 and isinstance(node.args[0], ast.Starred) else None
         columns = rows.element.obj if isinstance(rows, Many) else None
         if isinstance(columns, tuple):
-            return self._sequence(tuple([self.many(one) for one in columns]))
+            return self.sequence_of(tuple([self.many(one) for one in columns]))
         if not isinstance(rows, tuple) or not rows or not all([isinstance(one.obj, tuple) for one in rows]):
             return None
-        return self._sequence(tuple([self._sequence(column) for column in zip(*[one.obj for one in rows])]))
+        return self.sequence_of(tuple([self.sequence_of(column) for column in zip(*[one.obj for one in rows])]))
 
     def _attribute_asked_for(self, node: ast.Call, point: Point) -> Value | None:
         name = self._key(node.args[1], point) if 1 < len(node.args) < 4 else None
@@ -142,12 +143,12 @@ class Containers(Arguments):
         if name not in asked:
             asked[name] = ast.copy_location(ast.Attribute(node.args[0], name, ast.Load()), node)
         found = self.evaluate(asked[name], point)
-        if len(node.args) == 3 and self.is_supposed(found) and default_text(node.args[2]) == NOUGHT:
+        if len(node.args) == 3 and is_supposed(found) and default_text(node.args[2]) == NOUGHT:
             return self.supposed(unknown(origin=Note(f"'{name}'", default=NOUGHT)), name, node, point)
         if len(node.args) < 3 or found.known or found.obj is not None:
             return found
         instead = self.evaluate(node.args[2], point)
-        return self.fallback(instead, node, point) if self.small(instead) and self.settable(found) else self.joined([found, instead])
+        return fallback(instead, node, point) if small(instead) and settable(found) else self.joined([found, instead])
 
     def _of_tensor_array(self, node: ast.Call, whole: Value, point: Point) -> Value | None:
         """`values.write(i, x)`, `values.unstack(x)` and `values.stack()` of a tf.TensorArray: a list of which all elements are written."""
@@ -179,7 +180,7 @@ class Containers(Arguments):
         if isinstance(whole.obj, Instance) and isinstance(index, int) and 0 <= index < len(whole.obj.cls.fields):
             return self.member(whole, whole.obj.cls.fields[index]) or unknown()
         if isinstance(index, slice):  # `first, *rest = x`
-            return self._sequence(whole.obj[index]) if isinstance(whole.obj, tuple) else self.many(self.iterated(whole))
+            return self.sequence_of(whole.obj[index]) if isinstance(whole.obj, tuple) else self.many(self.iterated(whole))
         if whole.kind == "sequence":
             if isinstance(whole.obj, tuple):
                 return whole.obj[index] if -len(whole.obj) <= index < len(whole.obj) else unknown()
@@ -228,7 +229,7 @@ class Containers(Arguments):
         elif whole.kind in ("tensor", "array") or whole.known or whole.kind == "unknown" and (whole.nan or whole.inf or isinstance(node.slice, ast.Compare) or _is_mask(node.slice, point)):
             return self._selected(node, whole, point)
         read = self._keyword(node.value, node.slice, None, point) if whole.kind == "dict" and whole.obj is None else None
-        found = read or self._stable(path, point) or self._item(node.slice, whole, point)
+        found = read or self.stable(path, point) or self._item(node.slice, whole, point)
         key = getattr(node.slice, "value", None)
         return self.supposed(self.configured(found, key, node.value, point), key, node, point) if isinstance(key, str) else found
 
@@ -308,10 +309,10 @@ class Containers(Arguments):
     def _parts(self, held: dict[Any, Value] | Many, pairs: bool) -> Value:
         """The values of a dict, or the pairs of its keys and values."""
         if isinstance(held, Many):
-            return self.many(self._sequence((unknown(), held.element)) if pairs else held.element)
+            return self.many(self.sequence_of((unknown(), held.element)) if pairs else held.element)
         if not pairs:
-            return self._sequence(tuple(held.values()))
-        return self._sequence(tuple([self._sequence((number(key) if not isinstance(key, str) else Value(kind="string", const=key), value)) for key, value in held.items()]))
+            return self.sequence_of(tuple(held.values()))
+        return self.sequence_of(tuple([self.sequence_of((number(key) if not isinstance(key, str) else Value(kind="string", const=key), value)) for key, value in held.items()]))
 
     def _key(self, index: ast.expr, point: Point) -> Any:
         """An index as a Python constant, None when it is not known."""
@@ -324,7 +325,7 @@ class Containers(Arguments):
         """Some elements of a list, in order where the bounds are constants."""
         bounds = [None if end is None else self.evaluate(end, point).const for end in (part.lower, part.upper, part.step)]
         if isinstance(whole.obj, tuple) and all(end is None or type(end) is int for end in bounds) and bounds[2] != 0:
-            return self._sequence(whole.obj[slice(*bounds)])
+            return self.sequence_of(whole.obj[slice(*bounds)])
         return self.many(self.iterated(whole))
 
     def stored(self, base: Value, key: Any, item: Value) -> Value:
@@ -343,7 +344,7 @@ class Containers(Arguments):
             if isinstance(key, int) and -len(base.obj) <= key < len(base.obj):
                 items = list(base.obj)
                 items[key] = item
-                return self._sequence(tuple(items))
+                return self.sequence_of(tuple(items))
             return self.many(self.joined([*base.obj, item]))
         if base.kind == "sequence":
             return self.many(self.joined([self.iterated(base), item]))
@@ -368,13 +369,13 @@ class Containers(Arguments):
                           emptied=whole.emptied and not size or site.by_mask)
         path = path_of(node.value)
         if path is not None and isinstance(node.slice, (ast.Compare, ast.BinOp, ast.Call)):
-            value = self._clamped(value, path, node.slice, True, point)
+            value = self.clamped(value, path, node.slice, True, point)
         elif path is not None and _is_mask(node.slice, point):
             kept = self.evaluate(node.value, self.assuming(node.slice, True, point))
             value = value.but(lo=kept.lo, hi=kept.hi, zero=kept.zero, nan=kept.nan, origin=site)
         return value
 
-    def _container_operator(self, node: ast.BinOp, left: Value, point: Point) -> Value:
+    def container_operator(self, node: ast.BinOp, left: Value, point: Point) -> Value:
         right = self.evaluate(node.right, point)
         if isinstance(node.op, ast.BitOr) and left.kind == "dict":
             parts = [self._of_pairs(self.filled(one)) if one.kind == "dict" else None for one in (left, right)]
@@ -399,7 +400,7 @@ class Containers(Arguments):
         written = self._written(node, point)
         if written is not None:
             name = node.generators[0].target.id
-            return self._sequence(tuple(self.evaluate(node.elt, point.under({name: Fixed(item)})) for item in written))
+            return self.sequence_of(tuple(self.evaluate(node.elt, point.under({name: Fixed(item)})) for item in written))
         return self.many(self.evaluate(node.elt, inner))
 
     def _written(self, node: Any, point: Point) -> tuple[Value, ...] | None:
@@ -451,16 +452,16 @@ class Containers(Arguments):
         items: tuple[Value, ...] = base.obj if counted else ()
         if method in ("append", "appendleft") and len(given) == 1 or method == "insert" and len(given) == 2:
             if method == "append" and counted:
-                return self._sequence(items + (given[0],))
+                return self.sequence_of(items + (given[0],))
             return self.joined([base, self.many(given[-1])])
         if method == "extend" and len(given) == 1:
             if counted and isinstance(given[0].obj, tuple):
                 return self._concatenated(items, given[0].obj)
             return self.joined([base, self.many(self.iterated(given[0]))])
         if method == "pop" and counted and not given:
-            return self._sequence(items[:-1])
+            return self.sequence_of(items[:-1])
         if method == "reverse" and counted:
-            return self._sequence(items[::-1])
+            return self.sequence_of(items[::-1])
         if method in ("pop", "remove", "sort", "reverse") and base.obj:
             return self.many(self.iterated(base))
         return unknown("sequence")

@@ -14,7 +14,7 @@ from tfnanlint.scopes import Assigned, Point, Scope
 from tfnanlint.source import holds_tests
 
 if TYPE_CHECKING:
-    from tfnanlint.expressions import Interpreter
+    from tfnanlint.engine import Engine
     from tfnanlint.module import Module
 
 _ORDERS = frozenset("less less_equal greater greater_equal".split())
@@ -310,13 +310,13 @@ def never_reached(site: Any) -> bool:
     return False
 
 
-def goes_into(site: Any, interpreter: Interpreter, calls: frozenset[str]) -> bool:
+def goes_into(site: Any, interpreter: Engine, calls: frozenset[str]) -> bool:
     """Whether what a site gives only ends in comparisons and in `calls`, in its own function or in all that call this."""
     point = site.point
     return point is not None and hasattr(site.node, "lineno") and _leads_into(site.node, point, interpreter, calls, _MAX_RETURNS)
 
 
-def _leads_into(node: ast.AST, point: Point, interpreter: Interpreter, calls: frozenset[str], depth: int) -> bool:
+def _leads_into(node: ast.AST, point: Point, interpreter: Engine, calls: frozenset[str], depth: int) -> bool:
     scope = point.scope
     if point.over is not None or scope.function is None:
         return False
@@ -331,7 +331,7 @@ def _leads_into(node: ast.AST, point: Point, interpreter: Interpreter, calls: fr
     return bool(found) and all(_leads_into(call, where, interpreter, calls, depth - 1) for call, where in found)
 
 
-def calls_of(function: Function, interpreter: Interpreter) -> list[tuple[ast.Call, Point]]:
+def calls_of(function: Function, interpreter: Engine) -> list[tuple[ast.Call, Point]]:
     """The calls in the project that may be of a function, those of tests left out: they look at values."""
     found = list(interpreter.callers(function, function.name))
     for base in interpreter.lineage(function.owner)[1:] if function.owner is not None else ():
@@ -348,14 +348,14 @@ def flattened(site: Any, module: Module) -> bool:
     return endings_of(point.scope, module).only_straight(site.node, _flattens)
 
 
-def decides(site: Any, interpreter: Interpreter) -> bool:
+def decides(site: Any, interpreter: Engine) -> bool:
     """Whether all that becomes of what a site gives is an element by element comparison, in its own function or in all that call this: Inf
     is a right answer there, NaN is "no"."""
     point = site.point
     return point is not None and hasattr(site.node, "lineno") and _decides(site.node, point, interpreter, _MAX_RETURNS)
 
 
-def _decides(node: ast.AST, point: Point, interpreter: Interpreter, depth: int) -> bool:
+def _decides(node: ast.AST, point: Point, interpreter: Engine, depth: int) -> bool:
     function = point.scope.function
     if point.over is not None or function is None:
         return False

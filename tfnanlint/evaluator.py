@@ -25,6 +25,7 @@ Point = Any  # scopes.Point: where in the program something stands
 Refined = Any  # scopes.Refined
 Scope = Any  # scopes.Scope
 Shared = Any  # scopes.Shared
+Site = Any  # site.Site
 
 
 class Evaluator:
@@ -168,4 +169,23 @@ class Evaluator:
 
     def dtype_of_lambda(self, call: ast.Call, module: Module) -> str | None:
         """The dtype that a `Lambda` which a call makes computes in, as above."""
+        raise NotImplementedError
+
+    # Sites
+
+    def asked_for(self, row: Op, node: ast.expr, point: Point) -> Site | None:
+        """The site that somebody asked for before its value, to be the origin of that."""
+        raise NotImplementedError
+
+    # Expressions
+
+    def operation(self, node: ast.BinOp, point: Point) -> Site | None:
+        """A site for an operator that may also join texts or lists."""
+        raise NotImplementedError
+
+    def compared(self, node: ast.Compare, point: Point) -> Site:
+        """A comparison as a site of tf.equal or tf.not_equal; `is` counts as ==."""
+        raise NotImplementedError
+
+    def clamped(self, value: Value, path: str, test: ast.expr, truth: bool, point: Point) -> Value:
         raise NotImplementedError

@@ -16,7 +16,7 @@ from tfnanlint.stems import may_stem
 from tfnanlint.values import Value
 
 if TYPE_CHECKING:
-    from tfnanlint.expressions import Interpreter
+    from tfnanlint.engine import Engine
     from tfnanlint.module import Module
 
 LOGARITHMS = frozenset(("tf.math.log", "tf.math.log1p", "ops.log2", "ops.log10"))
@@ -34,7 +34,7 @@ class Factors:
     """The products in the functions of one module, by what their factors are. `is_mask` tells whether a parameter of a product gets a mask
     that was cast from a condition."""
 
-    def __init__(self, module: Module, interpreter: Interpreter, is_mask: Callable[[Site, str], bool]):
+    def __init__(self, module: Module, interpreter: Engine, is_mask: Callable[[Site, str], bool]):
         self.module = module
         self.interpreter = interpreter
         self._is_mask = is_mask

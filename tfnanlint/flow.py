@@ -12,7 +12,7 @@ from typing import Any, Callable, Final, Iterable, Iterator
 from tfnanlint.assertions import named_count, named_scale
 from tfnanlint.calls import ClassObject, Function
 from tfnanlint.conditions import PHASES, for_evaluation, leaf
-from tfnanlint.expressions import Interpreter
+from tfnanlint.engine import Engine
 from tfnanlint.findings import Certainty, Finding, Setup
 from tfnanlint.gradients import Gradients
 from tfnanlint.module import Module
@@ -208,7 +208,7 @@ class File:
                  facts: Facts | None = None):
         self.project = Project(source.path, facts, Module)
         self.module = self.project.modules[self.project.path] = Module(source, self.project)
-        self.interpreter = Interpreter(not draft, _allowance(source) * (1 if draft else _FINAL))
+        self.interpreter = Engine(not draft, _allowance(source) * (1 if draft else _FINAL))
         self.subscribed = subscribed
         self.marks = marks
         self.compared = [one for one in subscribed.events["compare"] if source.holds(one.words)]

@@ -18,6 +18,7 @@ from tfnanlint.ops.python import limit
 from tfnanlint.ops.transfer import several
 from tfnanlint.records import MAX_BINDINGS, begins_last
 from tfnanlint.routes import called_elsewhere
+from tfnanlint.conditions import root_of
 from tfnanlint.scopes import COMPUTING, Assigned, Binding, Fixed, Joined, Loop, Parameter, Point, Refined, Scope, Shared, adds, heard, unrefined
 from tfnanlint.site import Site
 from tfnanlint.statements import Walk
@@ -127,14 +128,14 @@ class Following(Compiled):
             return unknown()
         return self.bounded_call(function, positional, keywords, hidden)
 
-    def _activated(self, function: Function) -> Scope:
+    def activated(self, function: Function) -> Scope:
         scope = Scope(function.node, function.point, function.module, function)
         self.scopes.append(scope)
         return scope
 
     def returned(self, scope: Scope, live: bool) -> Value:
         if scope.yields:
-            return self._yielded(scope)
+            return self.yielded(scope)
         if not scope.returns:
             return number(None) if live else unknown()
         found: list[Value] = []
@@ -149,7 +150,7 @@ class Following(Compiled):
     def activation(self, function: Function) -> Scope:
         """The walked body of a function with its parameters as its callers leave them."""
         if function.activation is None:
-            scope = self._activated(function)
+            scope = self.activated(function)
             function.activation = scope
             spec = function.node.args
             _, names, defaults = calls.signature_of(spec)
@@ -246,7 +247,7 @@ class Following(Compiled):
             return found if found and not self.escapes(function, name) else self.handed_on(function) or []
         if function.name.startswith("__") and function.name != "__init__" or called_elsewhere(function):
             return []
-        found = self._calls_of(function)
+        found = self.calls_of_function(function)
         if found and not self.escapes(function):
             return found
         more = self.handed_on(function)
@@ -284,7 +285,7 @@ class Following(Compiled):
                 found.append(self.evaluate(node, point))
         return found
 
-    def _calls_of(self, function: Function) -> list[dict[str, Binding]]:
+    def calls_of_function(self, function: Function) -> list[dict[str, Binding]]:
         """The arguments of every call of a function, by parameter."""
         return self.once(self.handed, function.node, [], self._found_calls_of, function)
 
@@ -403,7 +404,7 @@ class Following(Compiled):
 
     def assigned_to(self, classes: list[ClassObject], attr: str) -> Binding | None:
         """What is assigned to an attribute of the objects of a class and those that inherit from it."""
-        return self.once(self.attributes, (classes[0], attr, len(classes)), None, self._attribute, classes, attr)
+        return self.once(self.attributes, (classes[0], attr, len(classes)), None, self.find_attribute, classes, attr)
 
     def property_of(self, owner: Value, attr: str) -> Value | None:
         """What a property of an object gives, whatever was assigned to it; None where the name is not one of a property."""
@@ -419,6 +420,18 @@ class Following(Compiled):
         key = (id(instance), attr)
         if key not in self._members or self._members[key][0] is not instance:
             self._members[key] = (instance, value.but(origin=Note("", parent=value.origin)))
+        return self._members[key][1]
+
+    def stable(self, path: str | None, point: Point) -> Value | None:
+        """One unknown value for all reads of one path of one object."""
+        if path is None:
+            return None
+        root = point.lookup(root_of(path))
+        if root is None:
+            return None
+        key = (id(root), path)
+        if key not in self._members:
+            self._members[key] = (root, unknown(origin=Note(f"'{path}'")))
         return self._members[key][1]
 
     def _is_a(self, kind: str, cls: ClassObject) -> bool:
@@ -438,7 +451,7 @@ class Following(Compiled):
             return []
         return [one for one in cls.module.classes.values() if one is not cls and cls in self.lineage(one)]
 
-    def _attribute(self, classes: list[ClassObject], attr: str) -> Binding | None:
+    def find_attribute(self, classes: list[ClassObject], attr: str) -> Binding | None:
         """Whatever any method or class body assigns; a loop, for one assignment may read what another one wrote."""
         whole = Loop(None)
         for cls in classes:
@@ -480,7 +493,7 @@ class Following(Compiled):
         family = [cls, *self.heirs(cls)]
         if any(self.method(one, "__init__") is not method for one in family):
             return []
-        made = [Instance(one, call, point) for one in family for call, point in self._calls_in_project(one, one.name)]
+        made = [Instance(one, call, point) for one in family for call, point in self.calls_in_project(one, one.name)]
         found = [self.constructed(one, attr) for one in made[:MAX_BINDINGS + 1]]
         return [one for one in found if one is not None] if None not in found else []
 
@@ -548,7 +561,7 @@ class Following(Compiled):
                 name = self.resolve(base, one.point)
                 made = unrefined(one.point.lookup(base.id)) if name is None and isinstance(base, ast.Name) else None
                 found = made.bindings if isinstance(made, Joined) else ()  # another one for another version of Keras
-                names.update(filter(None, [name, *(self._resolve_binding(option, 0) for option in found)]))
+                names.update(filter(None, [name, *(self.resolve_binding(option, 0) for option in found)]))
         return names
 
 

@@ -24,7 +24,7 @@ from tfnanlint.tapes import Tapes, recorded_at, recorded_name
 from tfnanlint.values import Note, Value
 
 if TYPE_CHECKING:
-    from tfnanlint.expressions import Interpreter
+    from tfnanlint.engine import Engine
     from tfnanlint.module import Module
 
 _SINKS = frozenset("minimize compute_gradients gradients gradient jacobian batch_jacobian get_gradients add_loss get_updates "
@@ -80,7 +80,7 @@ _PLAIN = ("np", "math", "builtins")  # NumPy's arrays and Python's numbers are c
 class Gradients:
     """Answers for one module. `abroad`: whether calls in other files of the project count; what these say of themselves does."""
 
-    def __init__(self, module: Module, interpreter: Interpreter, abroad: bool = True):
+    def __init__(self, module: Module, interpreter: Engine, abroad: bool = True):
         self._found_layered: frozenset[ast.AST] | None = None
         self._found_mapped: frozenset[str] | None = None
         self._found_evaluated: frozenset[str] | None = None

@@ -119,7 +119,7 @@ class Instances(Routes):
         return self.once(self.instance_calls, (cls, self.sees_callers), [], self._found_calls, cls)
 
     def _found_calls(self, cls: ClassObject) -> list[tuple[ast.Call, Point]]:
-        all_made = self._calls_in_project(cls, cls.name)
+        all_made = self.calls_in_project(cls, cls.name)
         modules = dict.fromkeys([cls.module, *(point.scope.module for _, point in all_made)])
         if not all_made or any(cls.name in one.base_names or self._handed_out(cls, one) for one in modules):
             return []

@@ -95,11 +95,11 @@ class Interpreting(Evaluator):
     def returned(self, scope: Scope, live: bool) -> Value:
         raise NotImplementedError
 
-    def _activated(self, function: Function) -> Scope:
+    def activated(self, function: Function) -> Scope:
         raise NotImplementedError
 
-    def _clamped(self, value: Value, path: str, test: ast.expr, truth: bool, point: Point) -> Value:
+    def clamped(self, value: Value, path: str, test: ast.expr, truth: bool, point: Point) -> Value:
         raise NotImplementedError
 
-    def _stable(self, path: str | None, point: Point) -> Value | None:
+    def stable(self, path: str | None, point: Point) -> Value | None:
         raise NotImplementedError

@@ -14,7 +14,7 @@ from tfnanlint.site import Site
 from tfnanlint.values import Choice, Value
 
 if TYPE_CHECKING:
-    from tfnanlint.expressions import Interpreter
+    from tfnanlint.engine import Engine
     from tfnanlint.module import Module
     from tfnanlint.source import Source
 
@@ -28,7 +28,7 @@ _SHAPES: Final = frozenset(("input_shape", "batch_input_shape", "input_dim"))  #
 _INPUTS: Final = frozenset(("Input", "InputLayer"))
 
 
-def layered(module: Module, interpreter: Interpreter) -> frozenset[ast.AST]:
+def layered(module: Module, interpreter: Engine) -> frozenset[ast.AST]:
     """The functions that layers of a file apply to what weights have made, or to weights."""
     found: set[ast.AST] = set()
     for row in _rows(module.source) if _trains(module.source) else ():
@@ -67,7 +67,7 @@ def _functions(value: Value) -> list[ast.AST]:
     return [target.node] if isinstance(target, Function) else []
 
 
-def _of_data(layer: ast.Call, nodes: list[ast.AST], interpreter: Interpreter, point: Point) -> bool:
+def _of_data(layer: ast.Call, nodes: list[ast.AST], interpreter: Engine, point: Point) -> bool:
     """Whether a layer is the first one of its model: it prepares what is handed in, and nothing before it is trained."""
     if any(keyword.arg in _SHAPES for keyword in layer.keywords):
         return True

@@ -24,7 +24,7 @@ from tfnanlint.stems import may_stem
 from tfnanlint.values import INF, Value, clamp, number, related
 
 if TYPE_CHECKING:
-    from tfnanlint.expressions import Interpreter
+    from tfnanlint.engine import Engine
     from tfnanlint.module import Module
 
 CHOICES = frozenset(("tf.where", "K.switch", "tf.boolean_mask", "ops.nan_to_num"))
@@ -71,7 +71,7 @@ class Masked:
 class Masks:
     """The masked op applications of one module."""
 
-    def __init__(self, module: Module, interpreter: Interpreter):
+    def __init__(self, module: Module, interpreter: Engine):
         self.module = module
         self.interpreter = interpreter
         self._by_node: dict[ast.AST, Masked] = {}
@@ -238,7 +238,7 @@ def _readers(assignment: ast.Assign, body: ast.AST) -> list[ast.Name]:
     return [node for node in read if again is None or node not in again.targets]
 
 
-def clipped(clip: Site, interpreter: Interpreter) -> list[Masked]:
+def clipped(clip: Site, interpreter: Engine) -> list[Masked]:
     """The op applications whose infinite results a clip cuts off; `test` says nothing."""
     found: list[Masked] = []
     test = Test(None, True, clip.point)
@@ -346,7 +346,7 @@ def _is_mask(times: Site, param: str) -> bool:
 class _Search:
     """Looks behind one branch for op applications that the test keeps inside their domain."""
 
-    def __init__(self, interpreter: Interpreter, choice: Site, param: str, test: Test):
+    def __init__(self, interpreter: Engine, choice: Site, param: str, test: Test):
         self.interpreter = interpreter
         self.choice = choice
         self.param = param
@@ -505,7 +505,7 @@ def plain(value: Value) -> Value:
     return value
 
 
-def established(interpreter: Interpreter, test: Test, depth: int = 4) -> Iterator[Fact]:
+def established(interpreter: Engine, test: Test, depth: int = 4) -> Iterator[Fact]:
     """What surely holds of which values when a test is as assumed; masks that have a name are looked up."""
     if test.node is None:
         return
@@ -522,7 +522,7 @@ def established(interpreter: Interpreter, test: Test, depth: int = 4) -> Iterato
         yield interpreter.evaluate(node, test.point), relation, bound
 
 
-def zero_put_in(value: Value, interpreter: Interpreter) -> bool:
+def zero_put_in(value: Value, interpreter: Engine) -> bool:
     """Whether each 0 in a value is a constant that a choice, or the filling of a matrix, has put there: the gradient of what is
     made of it ends at that constant."""
     filled = made_by(value, "tf.linalg.diag", "tf.linalg.band_part")

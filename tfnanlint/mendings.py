@@ -116,7 +116,7 @@ class Mendings(Resolution):
             for call, point in module.calls_to(validator, self):
                 if call.args and isinstance(call.args[0], ast.Constant) and call.args[0].value == name:
                     for given, test in _checks(call, module):
-                        left = self._clamped(Value(0.0, INF, kind="number"), given, test, True, point)
+                        left = self.clamped(Value(0.0, INF, kind="number"), given, test, True, point)
                         found.append(Value(left.lo, max(left.lo, SMALL[1]), left.zero, kind="number"))
         return found
 

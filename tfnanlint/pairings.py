@@ -22,7 +22,7 @@ from tfnanlint.site import Site, made_by
 from tfnanlint.values import INF, Value, unknown
 
 if TYPE_CHECKING:
-    from tfnanlint.expressions import Interpreter
+    from tfnanlint.engine import Engine
     from tfnanlint.module import Module
 
 # Row of a loss -> what it compares: probabilities of classes that exclude one another ("categorical", "sparse"), of one
@@ -76,7 +76,7 @@ class Pairing:
     predictions_node: ast.expr | None = None
 
 
-def pairings(site: Site, interpreter: Interpreter) -> Iterator[Pairing]:
+def pairings(site: Site, interpreter: Engine) -> Iterator[Pairing]:
     """The losses that a site brings together with predictions."""
     if site.op.name == COMPILE:
         yield from _compiled(site)
@@ -98,7 +98,7 @@ def _applied(site: Site) -> Iterator[Pairing]:
                   unfolded(site.value(predictions)), site.node, site, site, False, keras, site.args.get(labels), site.args.get(predictions))
 
 
-def _called(site: Site, interpreter: Interpreter) -> Iterator[Pairing]:
+def _called(site: Site, interpreter: Engine) -> Iterator[Pairing]:
     """A loss object called with labels and predictions."""
     made = getattr(site.value("layer").obj, "site", None)
     if not isinstance(made, Site) or made.op.name not in FAMILIES or not isinstance(site.node, ast.Call):
@@ -222,7 +222,7 @@ def _stepwise(stack: Stack, x: Value, call: Site) -> Value:
     return x
 
 
-def output_layers(module: Module, interpreter: Interpreter) -> list[Site]:
+def output_layers(module: Module, interpreter: Engine) -> list[Site]:
     """The constructions of the last layers of the models which a file builds or compiles."""
     found: dict[ast.AST, Site] = {}
     for name in ("compile", "Model", "Sequential"):

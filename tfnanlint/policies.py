@@ -128,7 +128,7 @@ class Policies(Recursion):
         entering = recast(given, dtype, entering=True)
         if isinstance(given.obj, tuple):
             items = tuple(recast(item, dtype, entering=True) for item in given.obj)
-            entering = given if all(item is before for item, before in zip(items, given.obj)) else self._sequence(items)
+            entering = given if all(item is before for item, before in zip(items, given.obj)) else self.sequence_of(items)
         value = layer.out(entering, layer.site)
         if dtype == "" and entering is not given:
             value = self.joined([value, layer.out(given, layer.site)])

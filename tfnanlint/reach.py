@@ -22,7 +22,7 @@ from tfnanlint.site import Site
 from tfnanlint.values import Value
 
 if TYPE_CHECKING:
-    from tfnanlint.expressions import Interpreter
+    from tfnanlint.engine import Engine as Interpreter
     from tfnanlint.module import Module
 
 MAX_NAMES = 200  # names that are evaluated to find one for a value

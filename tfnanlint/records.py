@@ -44,7 +44,7 @@ class Records(Policies):
         """What the calls of a dataclass or named tuple hand to one of its fields."""
         if attr not in cls.fields or self.method(cls, "__init__"):
             return []
-        made = [(call, point) for one in (cls, *self.heirs(cls)) for call, point in self._calls_in_project(cls, one.name)]
+        made = [(call, point) for one in (cls, *self.heirs(cls)) for call, point in self.calls_in_project(cls, one.name)]
         found = [self._handed_to_field(Instance(cls, call, point), attr) for call, point in made[:MAX_BINDINGS + 1]]
         makers = dict.fromkeys([point.scope.module for _, point in made])  # all others, for any text has a `replace`, are too many to be read
         found += [one for module in makers for one in self._copied_with(cls, module, attr)]

@@ -82,7 +82,7 @@ class Recursion(Containers):
             handed = {name: Handed(binding, function) for name, binding in bound.items()}
             if isinstance(function.node, ast.Lambda):
                 return self.evaluate(function.node.body, function.point.under(handed, later=getattr(function.node, "named", False)))
-            scope = self._activated(function)
+            scope = self.activated(function)
             self._keep(function, bound)
             for name, binding in handed.items():
                 scope.bind(name, binding)
@@ -103,7 +103,7 @@ class Recursion(Containers):
             for attr in tested_attributes(function.node):
                 self.constructed(instance, attr)
 
-    def _yielded(self, scope: Scope) -> Value:
+    def yielded(self, scope: Scope) -> Value:
         """What a generator hands out, one after the other; nothing is said where a `yield` stands in another expression."""
         seen = {id(node) for node, _ in scope.yields}
         stack: list[ast.AST] = list(scope.node.body)

@@ -56,6 +56,28 @@ def asks_size(function: ast.expr, point: Point) -> bool:
     return isinstance(owner, ast.Name) and isinstance(unrefined(point.lookup(owner.id)), Imported)
 
 
+def is_supposed(value: Value) -> bool:
+    """Whether a value is what `supposed` takes an epsilon for, of which only the name is known."""
+    return (value.lo, value.hi) == SMALL and isinstance(value.origin, Note)
+
+
+def settable(value: Value) -> bool:
+    """Whether a value can be a setting: nothing is known of it."""
+    return not value.known and value.obj is None and value.kind in ("unknown", "number", "none")
+
+
+def small(value: Value) -> bool:
+    """Whether a value is a number such as epsilons are."""
+    return value.is_number and value.kind == "number" and 0 < value.lo <= SMALL[1]
+
+
+def fallback(instead: Value, node: ast.expr, point: Point) -> Value:
+    """A setting that an epsilon stands in for where it is not given (`smooth or 1e-7`, `eps if eps is not None else 1e-7`): taken
+    for one itself, small and positive."""
+    note = Note(f"'{point.module.source.segment(node)}' is taken for a small positive number by what stands in for it", node, point.module.source)
+    return Value(min(instead.lo, SMALL[0]), SMALL[1], kind="number", origin=note)
+
+
 class Resolution(Subexpressions):
     """The part of the interpreter that reads names."""
 
@@ -83,8 +105,8 @@ class Resolution(Subexpressions):
         if type(node) is NAME and depth < 12:
             binding = point.lookup(node.id)
             if binding is None:
-                return self._unbound(node.id, point)
-            return self._resolve_binding(binding, depth)
+                return self.unbound(node.id, point)
+            return self.resolve_binding(binding, depth)
         return None
 
     def _through_module(self, node: ast.Attribute, point: Point, depth: int) -> str | None:
@@ -96,7 +118,7 @@ class Resolution(Subexpressions):
         binding = self.top_level(module, node.attr)
         if binding is None:
             return self._star_import(node.attr, module)
-        return self._resolve_binding(binding, depth + 1) or self._copy_of(node.attr, binding, module)
+        return self.resolve_binding(binding, depth + 1) or self._copy_of(node.attr, binding, module)
 
     def _star_import(self, name: str, module: Module) -> str | None:
         """The canonical name that a star import of TensorFlow gives a name."""
@@ -111,16 +133,16 @@ class Resolution(Subexpressions):
         found = self._star_import(name, module)
         return found if found in namespaces() else None
 
-    def _resolve_binding(self, binding: Binding, depth: int) -> str | None:
+    def resolve_binding(self, binding: Binding, depth: int) -> str | None:
         if isinstance(binding, Imported):
             return self._resolve_import(binding, depth)
         if isinstance(binding, Assigned) and isinstance(binding.node, (ast.Name, ast.Attribute)):
             return self._resolve(binding.node, binding.point, depth + 1)
         if isinstance(binding, Refined):
-            return self._resolve_binding(binding.base, depth + 1) if depth < 12 else None
+            return self.resolve_binding(binding.base, depth + 1) if depth < 12 else None
         if isinstance(binding, Joined) and depth < 12:
             # `try: import a as tf / except ImportError: tf = None`; two different functions are no name.
-            found = {self._resolve_binding(option, depth + 1) for option in binding.bindings} - {None}
+            found = {self.resolve_binding(option, depth + 1) for option in binding.bindings} - {None}
             return found.pop() if len(found) == 1 and self._only_imports(binding) else None
         return None
 
@@ -138,7 +160,7 @@ class Resolution(Subexpressions):
             return name
         target = self.exported(binding) if depth < MAX_HOPS else None
         if isinstance(target, Binding):
-            return self._resolve_binding(target, depth + 1)
+            return self.resolve_binding(target, depth + 1)
         return name if target is None else None
 
     def exported(self, binding: Imported) -> Any:
@@ -164,7 +186,7 @@ class Resolution(Subexpressions):
                     found = found or self.top_level(other, name, hops + 1)
         return found
 
-    def _unbound(self, name: str, point: Point) -> str | None:
+    def unbound(self, name: str, point: Point) -> str | None:
         for base, level in point.module.stars:
             if level == 0 and of_import(f"{base}.{name}") in self.table:
                 return of_import(f"{base}.{name}")
@@ -225,28 +247,6 @@ class Resolution(Subexpressions):
             return Value(0.0, SMALL[1], kind=value.kind, dtype=value.dtype, origin=note, token=value.token)
         note = Note(f"'{name}' is taken for a small positive number by its name", node, point.module.source)
         return Value(*SMALL, kind=value.kind, dtype=value.dtype, origin=note, token=value.token)
-
-    @staticmethod
-    def is_supposed(value: Value) -> bool:
-        """Whether a value is what `supposed` takes an epsilon for, of which only the name is known."""
-        return (value.lo, value.hi) == SMALL and isinstance(value.origin, Note)
-
-    @staticmethod
-    def settable(value: Value) -> bool:
-        """Whether a value can be a setting: nothing is known of it."""
-        return not value.known and value.obj is None and value.kind in ("unknown", "number", "none")
-
-    @staticmethod
-    def small(value: Value) -> bool:
-        """Whether a value is a number such as epsilons are."""
-        return value.is_number and value.kind == "number" and 0 < value.lo <= SMALL[1]
-
-    @staticmethod
-    def fallback(instead: Value, node: ast.expr, point: Point) -> Value:
-        """A setting that an epsilon stands in for where it is not given (`smooth or 1e-7`, `eps if eps is not None else 1e-7`): taken
-        for one itself, small and positive."""
-        note = Note(f"'{point.module.source.segment(node)}' is taken for a small positive number by what stands in for it", node, point.module.source)
-        return Value(min(instead.lo, SMALL[0]), SMALL[1], kind="number", origin=note)
 
     def named(self, name: str) -> Value | None:
         """The value of a canonical name: a constant, an op as a function, or None."""

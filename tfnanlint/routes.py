@@ -105,7 +105,7 @@ class Routes(Callers):
         """The functions that an expression may stand for."""
         value = self.evaluate(node, point)
         found: set[ast.AST] = set()
-        options = value.obj.options if isinstance(value.obj, Choice) else (value,) if value.obj is not None else self._alternatives(node, point)
+        options = value.obj.options if isinstance(value.obj, Choice) else (value,) if value.obj is not None else self.alternatives(node, point)
         for option in options:
             target = option.obj.function if isinstance(option.obj, Bound) else option.obj
             found |= {target.node} if isinstance(target, Function) else set()
@@ -229,7 +229,7 @@ class Routes(Callers):
         if value.obj is not None:
             return _holds(value.obj, course.function.node)
         if own:
-            return any([_holds(one.obj, course.function.node) for one in self._alternatives(use.node, use.point)])
+            return any([_holds(one.obj, course.function.node) for one in self.alternatives(use.node, use.point)])
         return not value.known and value.kind not in _PLAIN
 
     # What becomes of it in an expression
@@ -274,7 +274,7 @@ class Routes(Callers):
             return _ON if first else _LOST
         if name in _ASKED:
             return _DONE
-        if first and len(call.args) > 1 and self._goes_through(call, use.point):
+        if first and len(call.args) > 1 and self.goes_through(call, use.point):
             return _DONE if self._through_elements(course, call, use.point) else _LOST
         if row is not None:
             return _ON if row.name in _KEEPING else _LOST
@@ -365,7 +365,7 @@ class Routes(Callers):
         for name, around, attribute in course.routes:
             if name == function.name:
                 continue
-            modules = self._modules_with_calls(function, name) if around is None and not attribute else (function.module,)
+            modules = self.modules_with_calls(function, name) if around is None and not attribute else (function.module,)
             for module in modules:
                 found.update([(call, point) for call, point in module.calls_to(name, self) if (type(call.func) is ATTRIBUTE) is attribute
                               and (around is None or around.lineno <= call.lineno <= around.end_lineno)])
@@ -381,7 +381,7 @@ class Routes(Callers):
         function = course.function
         callee = self.callee(call.func, point)
         if callee is not None and callee.obj is not None:
-            bound = self._arguments(function, call, point)
+            bound = self.arguments_for(function, call, point)
             return [bound] if bound is not None else []
         if point.module is not function.module or callee is not None and callee.known:
             return []

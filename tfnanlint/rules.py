@@ -36,7 +36,7 @@ from tfnanlint.trace import trace
 from tfnanlint.values import FLOATS, Value, number_text, words
 
 if TYPE_CHECKING:
-    from tfnanlint.expressions import Interpreter
+    from tfnanlint.engine import Engine as Interpreter
     from tfnanlint.module import Module
 
 EVENTS = frozenset({"compare", "call", "file"})

@@ -212,7 +212,7 @@ class State(StandIns):
                 return self._makers(target.value, point, depth - 1)
             owner = self._owner(target.value, point)
             if owner is not None:
-                return self._bound_makers(self._attribute([owner, *self.heirs(owner)], target.attr), depth - 1)
+                return self._bound_makers(self.find_attribute([owner, *self.heirs(owner)], target.attr), depth - 1)
         return set()
 
     def _owner(self, node: ast.expr, point: Point) -> Any:
@@ -235,7 +235,7 @@ class State(StandIns):
             return set().union(*(self._bound_makers(one, depth - 1) for one in [binding.entry, *binding.rounds]))
         if isinstance(binding, Parameter):
             function: Function = binding.function
-            handed = self._calls_of(function)
+            handed = self.calls_of_function(function)
             return set().union(*(self._bound_makers(bound.get(binding.name), depth - 1) for bound in handed))
         return set()
 

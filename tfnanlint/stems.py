@@ -15,14 +15,14 @@ from tfnanlint.scopes import Assigned, Binding, Element, Fixed, Iterated, Joined
 from tfnanlint.site import Site
 
 if TYPE_CHECKING:
-    from tfnanlint.expressions import Interpreter
+    from tfnanlint.engine import Engine
 
 _DEPTH = 12  # expressions and names inside of each other; below may stand anything
 _OF_TENSORS = frozenset(("shape", "dtype"))
 _NONE: frozenset[str] = frozenset()
 
 
-def may_stem(interpreter: Interpreter, site: Site, param: str, names: frozenset[str], through: frozenset[str] | None = _NONE) -> bool:
+def may_stem(interpreter: Engine, site: Site, param: str, names: frozenset[str], through: frozenset[str] | None = _NONE) -> bool:
     """Whether an op among `names` may stand behind what reaches a parameter, with nothing between but ops `through` which somebody looks
     (None: all ops) and such as hand values on. Where the text does not tell, it may."""
     node = site.args.get(param)
@@ -32,7 +32,7 @@ def may_stem(interpreter: Interpreter, site: Site, param: str, names: frozenset[
 class Stems:
     """One search behind an expression."""
 
-    def __init__(self, interpreter: Interpreter, names: frozenset[str], through: frozenset[str] | None):
+    def __init__(self, interpreter: Engine, names: frozenset[str], through: frozenset[str] | None):
         self.interpreter = interpreter
         self.names = names
         self.through = through

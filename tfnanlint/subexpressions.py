@@ -41,7 +41,7 @@ class Subexpressions(Assumptions):
         args = node.args
         if len(args) == 1 and type(node.func) is CALL and leaf(node.func.func) == "Lambda":
             whole, bindings = node.func, [Recast(Assigned(args[0], point), node.func, point.module)]
-        elif len(args) > 1 and type(args[0]) is LAMBDA and self._goes_through(node, point):
+        elif len(args) > 1 and type(args[0]) is LAMBDA and self.goes_through(node, point):
             bindings = [Iterated(Assigned(one, point)) for one in args[1:]]
         else:
             return None
@@ -56,7 +56,7 @@ class Subexpressions(Assumptions):
             parts += parts_of(whole)
         return [(function.body, body), *[(part, point) for part in parts if part is not function]]
 
-    def _goes_through(self, node: ast.Call, point: Point) -> bool:
+    def goes_through(self, node: ast.Call, point: Point) -> bool:
         """Whether a call hands the elements of what follows, one after the other, to the function that is its first argument."""
         name = leaf(node.func)
         if name == "map":

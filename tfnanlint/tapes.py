@@ -11,7 +11,7 @@ from tfnanlint.nodes import ATTRIBUTE, CALL, NAME, NAMED_EXPR, SEQUENCES, STARRE
 from tfnanlint.scopes import Imported, Point, Scope
 
 if TYPE_CHECKING:
-    from tfnanlint.expressions import Interpreter
+    from tfnanlint.engine import Engine
 
 _ASKING: Final = frozenset("gradient jacobian batch_jacobian".split())
 _UNASKING: Final = frozenset("watch stop_recording reset watched_variables".split())  # a tape's methods that take no gradient
@@ -62,7 +62,7 @@ class Step:
 class Tapes:
     """The tapes of one scope and its statements, found once: those of functions inside of it are one statement each."""
 
-    def __init__(self, scope: Scope, interpreter: Interpreter):
+    def __init__(self, scope: Scope, interpreter: Engine):
         self._point = Point(scope)
         self._interpreter = interpreter
         self._steps: list[Step] = []

@@ -1,0 +1,174 @@
+"""The engine: answers what value arrives where, by parts that know of it only as an `Evaluator`.
+
+A value is computed when somebody asks for it, and remembered. Work per question is bounded; beyond the bound the answer is
+"unknown", never a guess. Names lead to definitions, op calls to rows of the table, calls of the program's own functions are
+followed with the values of their arguments.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Callable, Final, cast
+
+from tfnanlint import expressions
+from tfnanlint.callers import MAX_ABROAD
+from tfnanlint.evaluator import Loop, Op, Point, Refined
+from tfnanlint.nodes import ATTRIBUTE, CALL, NAME
+from tfnanlint.ops import last_names, load, python
+from tfnanlint.project import Project
+from tfnanlint.site import Site
+from tfnanlint.state import State
+from tfnanlint.values import INF, Value, join, unknown
+
+MAX_DEPTH: Final = 90  # nested evaluations; about ten Python frames each
+MAX_STEPS = 1000  # evaluations per question, as long as the file has an allowance; benchmarks/lockstep.py sets it
+_LEAVES: Final = frozenset((ast.Constant, ast.Lambda, ast.JoinedStr))
+
+
+class Engine(State):
+    """Answers what values arrive; one for all modules of a run."""
+
+    def __init__(self, callers_abroad: bool = True, allowance: float = INF) -> None:
+        """`callers_abroad`: whether calls in other files count at parameters (it means searching the project); `allowance`: how
+        many evaluations in callees there may be before each question is answered with few. `cut_short`: one was given up."""
+        super().__init__(load(), last_names(), python.CONSTANTS)
+        self.allowance = allowance
+        self.limit = MAX_STEPS
+        self.abroad = 0 if callers_abroad else MAX_ABROAD
+        self.drafting = not callers_abroad
+
+    def suffices(self, project: Project) -> bool:
+        """Whether a draft would have answered the same with the callers and settings in other files in view: there are none."""
+        return not (self.cut_short or any(project.importing(*one) for one in self.overlooked)
+                    or any(project.settings(*one) for one in self.unset))
+
+    def finish(self, allowance: float) -> None:
+        """Go on from a draft that suffices."""
+        self.drafting = False
+        self.abroad = 0
+        self.allowance = allowance
+
+    def close(self) -> None:
+        """Forget everything; see `Module.close`."""
+        for scope in self.scopes:
+            scope.close()
+            scope.function.activation = None
+        self.forget()
+
+    # Questions
+
+    def ask(self, node: ast.expr, point: Point) -> Value:
+        """`evaluate` with a fresh budget."""
+        self.steps = 0
+        return self.evaluate(node, point)
+
+    def evaluate(self, node: ast.AST, point: Point) -> Value:
+        """The value of an expression at a point."""
+        memo = point.memo
+        found = memo.get(node)
+        if found is not None:
+            return found
+        kind = type(node)
+        handler = _HANDLERS.get(kind)
+        if handler is None:
+            return unknown()
+        self.steps += 1
+        if self.depth >= MAX_DEPTH or self.steps > self.limit:
+            self.cut_short = True
+            return unknown()  # and so for good: asking again would cost as much again
+        reads = self.reads
+        if kind in _LEAVES:  # it assumes nothing
+            found = memo[node] = handler(self, node, point)
+            return found
+        if node in self._tentative:
+            tentative = self.tentatively((node, id(memo)))
+            if tentative is not None:
+                return tentative
+        mark = len(reads)
+        self.depth += 1
+        try:
+            if kind is NAME:  # these are most of all, and called by name they take less
+                found = expressions.name(self, cast(ast.Name, node), point)
+            elif kind is CALL:
+                found = expressions.invocation(self, cast(ast.Call, node), point)
+            elif kind is ATTRIBUTE:
+                found = expressions.attribute(self, cast(ast.Attribute, node), point)
+            else:
+                found = handler(self, node, point)
+        finally:
+            self.depth -= 1
+        if len(reads) > mark and self.inlined == 0:
+            self.settled(self.nesting, mark)  # nobody asks from further outside
+        if len(reads) == mark:
+            memo[node] = found
+        elif kind is not NAME:  # what a name stands for is held with its binding
+            self.hold((node, id(memo)), found, mark)
+            self._tentative.add(node)
+        return found
+
+    def site(self, node: ast.expr, point: Point) -> Site | None:
+        """The op application that an expression is, or None. The same object as the origin of its value."""
+        self.steps = 0
+        value = point.memo.get(node)
+        key = (node, id(point.memo))
+        if value is not None:
+            origin = value.origin
+            found = origin if isinstance(origin, Site) and origin.node is node else expressions.application(self, node, point) or self._sites.get(key)
+            if found is not None:
+                return found
+        elif key in self._sites:
+            return self._sites[key]
+        else:
+            found = self._sites[key] = expressions.application(self, node, point)  # the value, when somebody asks for it, has this origin
+        if found is None and isinstance(node, ast.Call):
+            found = self._sites[key] = self.stood_for(node, point)
+        return found
+
+    def asked_for(self, row: Op, node: ast.expr, point: Point) -> Site | None:
+        """The site that somebody asked for before its value, to be the origin of that. Not while something is assumed: it would keep
+        what arrives. And what was asked of it before must not tell: a result hangs on the arguments that its row looks at."""
+        if self.active_loops or self.asking or self.inlined:
+            return None
+        made = self._sites.get((node, id(point.memo)))
+        if made is None or made.op is not row:
+            return None
+        made.forget()
+        return made
+
+    def joined(self, values: list[Value]) -> Value:
+        return join(values) if values else unknown()
+
+    # Expressions
+
+    def operation(self, node: ast.BinOp, point: Point) -> Site | None:
+        return expressions.operation(self, node, point)
+
+    def maker(self, node: ast.expr, point: Point) -> Op | None:
+        return expressions.maker(self, node, point)
+
+    def compared(self, node: ast.Compare, point: Point) -> Site:
+        return expressions.compared(self, node, point)
+
+    def assuming(self, test: ast.expr, truth: bool, point: Point) -> Point:
+        return expressions.assuming(self, test, truth, point)
+
+    def refined(self, binding: Refined) -> Value:
+        return expressions.refined(self, binding)
+
+    def clamped(self, value: Value, path: str, test: ast.expr, truth: bool, point: Point) -> Value:
+        return expressions.clamped(self, value, path, test, truth, point)
+
+    def settle(self, loop: Loop) -> Value:
+        return expressions.settle(self, loop)
+
+
+_HANDLERS: Final[dict[type, Callable[..., Value]]] = {
+    ast.Name: expressions.name, ast.Constant: expressions.literal, ast.Call: expressions.invocation,
+    ast.BinOp: expressions.binary, ast.Attribute: expressions.attribute, ast.UnaryOp: expressions.unary,
+    ast.Subscript: Engine.subscript, ast.Tuple: Engine.sequence, ast.List: Engine.sequence,
+    ast.Dict: Engine.dictionary, ast.Compare: expressions.comparison, ast.BoolOp: expressions.boolean,
+    ast.IfExp: expressions.conditional, ast.Lambda: expressions.lambda_, ast.ListComp: Engine.comprehension,
+    ast.GeneratorExp: Engine.comprehension, ast.SetComp: Engine.comprehension,
+    ast.DictComp: Engine.comprehension, ast.NamedExpr: expressions.walrus, ast.JoinedStr: expressions.text,
+    ast.Await: expressions.await_,
+}
