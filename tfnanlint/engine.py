@@ -12,12 +12,13 @@ from typing import Callable, Final, cast
 
 from tfnanlint import expressions
 from tfnanlint.callers import MAX_ABROAD
-from tfnanlint.evaluator import Loop, Op, Point, Refined
+from tfnanlint.evaluator import Loop, Op, Point, Refined, Scope
+from tfnanlint.standins import StandIns
+from tfnanlint.state import Variables
 from tfnanlint.nodes import ATTRIBUTE, CALL, NAME
 from tfnanlint.ops import last_names, load, python
 from tfnanlint.project import Project
 from tfnanlint.site import Site
-from tfnanlint.state import State
 from tfnanlint.values import INF, Value, join, unknown
 
 MAX_DEPTH: Final = 90  # nested evaluations; about ten Python frames each
@@ -25,17 +26,22 @@ MAX_STEPS = 1000  # evaluations per question, as long as the file has an allowan
 _LEAVES: Final = frozenset((ast.Constant, ast.Lambda, ast.JoinedStr))
 
 
-class Engine(State):
+class Engine(StandIns):
     """Answers what values arrive; one for all modules of a run."""
 
     def __init__(self, callers_abroad: bool = True, allowance: float = INF) -> None:
         """`callers_abroad`: whether calls in other files count at parameters (it means searching the project); `allowance`: how
         many evaluations in callees there may be before each question is answered with few. `cut_short`: one was given up."""
         super().__init__(load(), last_names(), python.CONSTANTS)
+        self._make_parts()
         self.allowance = allowance
         self.limit = MAX_STEPS
         self.abroad = 0 if callers_abroad else MAX_ABROAD
         self.drafting = not callers_abroad
+
+    def _make_parts(self) -> None:
+        """Make the parts that keep what they find out, with nothing in them."""
+        self.variables = Variables()
 
     def suffices(self, project: Project) -> bool:
         """Whether a draft would have answered the same with the callers and settings in other files in view: there are none."""
@@ -54,6 +60,7 @@ class Engine(State):
             scope.close()
             scope.function.activation = None
         self.forget()
+        self._make_parts()
 
     # Questions
 
@@ -160,6 +167,20 @@ class Engine(State):
 
     def settle(self, loop: Loop) -> Value:
         return expressions.settle(self, loop)
+
+    # Variables
+
+    def kept(self, node: ast.Call, point: Point) -> Value | None:
+        return self.variables.kept(self, node, point)
+
+    def remembered(self, site: Site, value: Value) -> Value:
+        return self.variables.remembered(self, site, value)
+
+    def assigned(self, variable: Site) -> list[Value]:
+        return self.variables.assigned(self, variable)
+
+    def assigns(self, variable: Site, scope: Scope, above: float = INF) -> bool:
+        return self.variables.assigns(self, variable, scope, above)
 
 
 _HANDLERS: Final[dict[type, Callable[..., Value]]] = {

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from typing import Any, Iterator
 
-from tfnanlint.values import Value
+from tfnanlint.values import INF, Value
 
 # Types of modules that stand above.
 Binding = Any  # scopes.Binding
@@ -188,4 +188,26 @@ class Evaluator:
         raise NotImplementedError
 
     def clamped(self, value: Value, path: str, test: ast.expr, truth: bool, point: Point) -> Value:
+        raise NotImplementedError
+
+    # Variables
+
+    def kept(self, node: ast.Call, point: Point) -> Value | None:
+        """What a method of an optimizer of the program gives that reads its state; None where
+        nothing is known of it."""
+        raise NotImplementedError
+
+    def remembered(self, site: Site, value: Value) -> Value:
+        """The value of a variable that training does not move: what it starts with, or any
+        assignment leaves."""
+        raise NotImplementedError
+
+    def assigned(self, variable: Site) -> list[Value]:
+        """What a file assigns to the variable that a site makes, one value for each place that does
+        so."""
+        raise NotImplementedError
+
+    def assigns(self, variable: Site, scope: Scope, above: float = INF) -> bool:
+        """Whether a function assigns something to the variable that a site makes, in a row above
+        another one."""
         raise NotImplementedError

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tfnanlint.calls import ClassObject, Function, Keywords
     from tfnanlint.module import Module
     from tfnanlint.ops import Op
-    from tfnanlint.scopes import Binding, Loop, Parameter, Point, Scope
+    from tfnanlint.scopes import Binding, Parameter, Point, Scope
     from tfnanlint.site import Site
 
 
@@ -63,8 +63,6 @@ class Interpreting(Evaluator):
         self.attributes: dict[tuple[ClassObject, str, int], Binding | None] = {}
         self.escaping: dict[tuple[Any, str, bool], set[ast.AST]] = {}
         self.courses: dict[ast.AST, Any] = {}
-        self.states: dict[Any, Loop | None] = {}
-        self.changes: dict[Module, list] = {}
         self.aims: dict[ast.Call, frozenset[ast.AST]] = {}
         self.mendings: dict[tuple[Module, str], list[Value]] = {}
         self.lineages: dict[ClassObject, list[ClassObject]] = {}
@@ -88,7 +86,7 @@ class Interpreting(Evaluator):
         for site in self.given:
             site.result = None
         for kept in (self.scopes, self.given, self.reads, self._sites, self.held, self._tentative, self.importing, self.handed, self.attributes,
-                     self.escaping, self.courses, self.states, self.changes, self.aims, self.mendings, self.lineages, self._policies, self._class_dtypes, self.instance_calls,
+                     self.escaping, self.courses, self.aims, self.mendings, self.lineages, self._policies, self._class_dtypes, self.instance_calls,
                      self.name_reads, self.named_calls, self._compiled, self._members, self._items, self._keywords, self.overlooked, self.unset):
             kept.clear()
 
