@@ -10,11 +10,11 @@ from __future__ import annotations
 import ast
 from typing import Callable, Final, cast
 
-from tfnanlint import expressions
+from tfnanlint import expressions, standins
 from tfnanlint.callers import MAX_ABROAD
 from tfnanlint.evaluator import Loop, Op, Point, Refined, Scope
-from tfnanlint.standins import StandIns
 from tfnanlint.state import Variables
+from tfnanlint.lengths import Lengths
 from tfnanlint.nodes import ATTRIBUTE, CALL, NAME
 from tfnanlint.ops import last_names, load, python
 from tfnanlint.project import Project
@@ -26,7 +26,7 @@ MAX_STEPS = 1000  # evaluations per question, as long as the file has an allowan
 _LEAVES: Final = frozenset((ast.Constant, ast.Lambda, ast.JoinedStr))
 
 
-class Engine(StandIns):
+class Engine(Lengths):
     """Answers what values arrive; one for all modules of a run."""
 
     def __init__(self, callers_abroad: bool = True, allowance: float = INF) -> None:
@@ -181,6 +181,11 @@ class Engine(StandIns):
 
     def assigns(self, variable: Site, scope: Scope, above: float = INF) -> bool:
         return self.variables.assigns(self, variable, scope, above)
+
+    # Calls that stand for ops
+
+    def stood_for(self, node: ast.Call, point: Point) -> Site | None:
+        return standins.stood_for(self, node, point)
 
 
 _HANDLERS: Final[dict[type, Callable[..., Value]]] = {

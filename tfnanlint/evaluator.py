@@ -211,3 +211,10 @@ class Evaluator:
         """Whether a function assigns something to the variable that a site makes, in a row above
         another one."""
         raise NotImplementedError
+
+    # Calls that stand for ops
+
+    def stood_for(self, node: ast.Call, point: Point) -> Site | None:
+        """The op application that a call of something else is, or comes to; None where it is
+        none."""
+        raise NotImplementedError

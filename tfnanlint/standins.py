@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from typing import Any, Final
 
+from tfnanlint.evaluator import Evaluator
 from tfnanlint.calls import Bound, ClassObject, Function, Instance
-from tfnanlint.lengths import Lengths
 from tfnanlint.nodes import ATTRIBUTE
 from tfnanlint.scopes import Point
 from tfnanlint.site import Site
@@ -16,46 +16,45 @@ from tfnanlint.values import Note, Value, unknown
 _MAX_WITHIN: Final = 12  # values looked at behind what a function gives
 
 
-class StandIns(Lengths):
-    """The part of the interpreter that finds the op behind such a call."""
+def stood_for(ev: Evaluator, node: ast.Call, point: Point) -> Site | None:
+    """The op application that a call of something else is, or comes to; None where it is none."""
+    handed = {ev.table[name].name for one in (*node.args, *[keyword.value for keyword in node.keywords])
+              if type(one) is ATTRIBUTE and one.attr in ev.leaves and (name := ev.resolve(one, point)) in ev.table and ev.table[name].edges}
+    if node in point.memo and not handed:
+        return None  # its value has told
+    callee = ev.callee(node.func, point)
+    target = callee.obj if callee is not None else None
+    if isinstance(target, Bound):
+        target = target.function
+    if isinstance(target, (Function, Instance)):
+        return _run_inside(ev, node, point, handed) if handed else None
+    origin = ev.evaluate(node, point).origin if target is not None and not isinstance(target, ClassObject) else None
+    return origin if isinstance(origin, Site) and origin.node is node else None
 
-    def stood_for(self, node: ast.Call, point: Point) -> Site | None:
-        """The op application that a call of something else is, or comes to; None where it is none."""
-        handed = {self.table[name].name for one in (*node.args, *[keyword.value for keyword in node.keywords])
-                  if type(one) is ATTRIBUTE and one.attr in self.leaves and (name := self.resolve(one, point)) in self.table and self.table[name].edges}
-        if node in point.memo and not handed:
-            return None  # its value has told
-        callee = self.callee(node.func, point)
-        target = callee.obj if callee is not None else None
-        if isinstance(target, Bound):
-            target = target.function
-        if isinstance(target, (Function, Instance)):
-            return self._run_inside(node, point, handed) if handed else None
-        origin = self.evaluate(node, point).origin if target is not None and not isinstance(target, ClassObject) else None
-        return origin if isinstance(origin, Site) and origin.node is node else None
 
-    def _run_inside(self, node: ast.Call, point: Point, names: set[str]) -> Site | None:
-        """The application of an op that a call hands to a function of the program, which gives what the op gives or what is made of it
-        (`apply(tf.math.log, x)`): it is one of this call, for others hand over other ops."""
-        origin = self._within(self.evaluate(node, point), point, names)
-        if origin is None:
-            return None
-        site = Site.of_values(origin.op, {param: origin.value(param) for param in (*origin.args, *origin._values)})
-        site.interpreter, site.node, site.point, site.source, site.complete = self, node, point, point.module.source, False
-        self.gave(site, origin.result if origin.result is not None else unknown())
-        return site
-
-    def _within(self, value: Value, point: Point, names: set[str]) -> Site | None:
-        """The application of one of some ops behind a value, in functions that are called at a point."""
-        queue, seen = [value], 0
-        while queue and seen < _MAX_WITHIN:
-            origin: Any = queue.pop(0).origin
-            seen += 1
-            while isinstance(origin, Note) and not origin.text and origin.index is None:
-                origin = origin.parent
-            if not isinstance(origin, Site) or origin.point is None or origin.point.scope is point.scope:
-                continue
-            if origin.op.name in names:
-                return origin
-            queue += [origin.value(param) for param in origin.args]
+def _run_inside(ev: Evaluator, node: ast.Call, point: Point, names: set[str]) -> Site | None:
+    """The application of an op that a call hands to a function of the program, which gives what the op gives or what is made of it
+    (`apply(tf.math.log, x)`): it is one of this call, for others hand over other ops."""
+    origin = _within(ev, ev.evaluate(node, point), point, names)
+    if origin is None:
         return None
+    site = Site.of_values(origin.op, {param: origin.value(param) for param in (*origin.args, *origin._values)})
+    site.interpreter, site.node, site.point, site.source, site.complete = ev, node, point, point.module.source, False
+    ev.gave(site, origin.result if origin.result is not None else unknown())
+    return site
+
+
+def _within(ev: Evaluator, value: Value, point: Point, names: set[str]) -> Site | None:
+    """The application of one of some ops behind a value, in functions that are called at a point."""
+    queue, seen = [value], 0
+    while queue and seen < _MAX_WITHIN:
+        origin: Any = queue.pop(0).origin
+        seen += 1
+        while isinstance(origin, Note) and not origin.text and origin.index is None:
+            origin = origin.parent
+        if not isinstance(origin, Site) or origin.point is None or origin.point.scope is point.scope:
+            continue
+        if origin.op.name in names:
+            return origin
+        queue += [origin.value(param) for param in origin.args]
+    return None
