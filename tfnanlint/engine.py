@@ -10,11 +10,11 @@ from __future__ import annotations
 import ast
 from typing import Callable, Final, cast
 
-from tfnanlint import expressions, standins
+from tfnanlint import expressions, lengths, standins
 from tfnanlint.callers import MAX_ABROAD
 from tfnanlint.evaluator import Loop, Op, Point, Refined, Scope
 from tfnanlint.state import Variables
-from tfnanlint.lengths import Lengths
+from tfnanlint.agreements import Agreements
 from tfnanlint.nodes import ATTRIBUTE, CALL, NAME
 from tfnanlint.ops import last_names, load, python
 from tfnanlint.project import Project
@@ -26,7 +26,7 @@ MAX_STEPS = 1000  # evaluations per question, as long as the file has an allowan
 _LEAVES: Final = frozenset((ast.Constant, ast.Lambda, ast.JoinedStr))
 
 
-class Engine(Lengths):
+class Engine(Agreements):
     """Answers what values arrive; one for all modules of a run."""
 
     def __init__(self, callers_abroad: bool = True, allowance: float = INF) -> None:
@@ -186,6 +186,11 @@ class Engine(Lengths):
 
     def stood_for(self, node: ast.Call, point: Point) -> Site | None:
         return standins.stood_for(self, node, point)
+
+    # Rounds of loops
+
+    def has_rounds(self, iterable: ast.expr, point: Point) -> bool:
+        return lengths.has_rounds(self, iterable, point)
 
 
 _HANDLERS: Final[dict[type, Callable[..., Value]]] = {
