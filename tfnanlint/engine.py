@@ -10,11 +10,11 @@ from __future__ import annotations
 import ast
 from typing import Callable, Final, cast
 
-from tfnanlint import expressions, lengths, standins
+from tfnanlint import expressions, agreements, lengths, standins
 from tfnanlint.callers import MAX_ABROAD
-from tfnanlint.evaluator import Loop, Op, Point, Refined, Scope
+from tfnanlint.evaluator import Loop, Op, Parameter, Point, Refined, Scope
 from tfnanlint.state import Variables
-from tfnanlint.agreements import Agreements
+from tfnanlint.following import Following
 from tfnanlint.nodes import ATTRIBUTE, CALL, NAME
 from tfnanlint.ops import last_names, load, python
 from tfnanlint.project import Project
@@ -26,7 +26,7 @@ MAX_STEPS = 1000  # evaluations per question, as long as the file has an allowan
 _LEAVES: Final = frozenset((ast.Constant, ast.Lambda, ast.JoinedStr))
 
 
-class Engine(Agreements):
+class Engine(Following):
     """Answers what values arrive; one for all modules of a run."""
 
     def __init__(self, callers_abroad: bool = True, allowance: float = INF) -> None:
@@ -191,6 +191,19 @@ class Engine(Agreements):
 
     def has_rounds(self, iterable: ast.expr, point: Point) -> bool:
         return lengths.has_rounds(self, iterable, point)
+
+    # Flags
+
+    def decided(self, test: ast.expr, point: Point) -> bool | None:
+        return agreements.decided(self, test, point)
+
+    def unseen(self, parameter: Parameter) -> Value:
+        return agreements.unseen(self, parameter)
+
+    # Flags of functions
+
+    def agreed(self, parameter: Parameter) -> bool | None:
+        return agreements.agreed_on(self, parameter)
 
 
 _HANDLERS: Final[dict[type, Callable[..., Value]]] = {

@@ -218,3 +218,10 @@ class Evaluator:
         """The op application that a call of something else is, or comes to; None where it is
         none."""
         raise NotImplementedError
+
+    # Flags
+
+    def decided(self, test: ast.expr, point: Point) -> bool | None:
+        """What a test comes to, by what is written at the call being followed, or at all that are
+        seen."""
+        raise NotImplementedError
