@@ -12,9 +12,12 @@ from typing import Callable, Final, cast
 
 from tfnanlint import expressions, agreements, lengths, standins
 from tfnanlint.callers import MAX_ABROAD
-from tfnanlint.evaluator import Loop, Op, Parameter, Point, Refined, Scope
+from tfnanlint.evaluator import (
+    Binding, ClassObject, Function, Loop, Op, Parameter, Point, Refined, Scope, Shared,
+)
 from tfnanlint.state import Variables
-from tfnanlint.following import Following
+from tfnanlint.compiled import Compiled
+from tfnanlint.following import Interprocedural
 from tfnanlint.nodes import ATTRIBUTE, CALL, NAME
 from tfnanlint.ops import last_names, load, python
 from tfnanlint.project import Project
@@ -26,7 +29,7 @@ MAX_STEPS = 1000  # evaluations per question, as long as the file has an allowan
 _LEAVES: Final = frozenset((ast.Constant, ast.Lambda, ast.JoinedStr))
 
 
-class Engine(Following):
+class Engine(Compiled):
     """Answers what values arrive; one for all modules of a run."""
 
     def __init__(self, callers_abroad: bool = True, allowance: float = INF) -> None:
@@ -42,6 +45,7 @@ class Engine(Following):
     def _make_parts(self) -> None:
         """Make the parts that keep what they find out, with nothing in them."""
         self.variables = Variables()
+        self.interprocedural = Interprocedural()
 
     def suffices(self, project: Project) -> bool:
         """Whether a draft would have answered the same with the callers and settings in other files in view: there are none."""
@@ -204,6 +208,70 @@ class Engine(Following):
 
     def agreed(self, parameter: Parameter) -> bool | None:
         return agreements.agreed_on(self, parameter)
+
+    # Calls, parameters and members
+
+    def apply(self, callee: Value, positional: list[Binding], keywords: dict[str, Binding],
+              node: ast.Call | None = None, point: Point | None = None,
+              hidden: bool = False) -> Value:
+        return self.interprocedural.apply(self, callee, positional, keywords, node, point, hidden)
+
+    def partial(self, positional: list[Binding], keywords: dict[str, Binding]) -> Value:
+        return self.interprocedural.partial(self, positional, keywords)
+
+    def activated(self, function: Function) -> Scope:
+        return self.interprocedural.activated(self, function)
+
+    def returned(self, scope: Scope, live: bool) -> Value:
+        return self.interprocedural.returned(self, scope, live)
+
+    def activation(self, function: Function) -> Scope:
+        return self.interprocedural.activation(self, function)
+
+    def parameter(self, parameter: Parameter) -> Value:
+        return self.interprocedural.parameter(self, parameter)
+
+    def handovers(self, function: Function) -> list[dict[str, Binding]]:
+        return self.interprocedural.handovers(self, function)
+
+    def calls_of_function(self, function: Function) -> list[dict[str, Binding]]:
+        return self.interprocedural.calls_of_function(self, function)
+
+    def may_call(self, function: Function, call: ast.Call, point: Point) -> bool:
+        return self.interprocedural.may_call(self, function, call, point)
+
+    def member(self, owner: Value, attr: str) -> Value | None:
+        return self.interprocedural.member(self, owner, attr)
+
+    def parent(self, point: Point) -> Value:
+        return self.interprocedural.parent(self, point)
+
+    def assigned_to(self, classes: list[ClassObject], attr: str) -> Binding | None:
+        return self.interprocedural.assigned_to(self, classes, attr)
+
+    def property_of(self, owner: Value, attr: str) -> Value | None:
+        return self.interprocedural.property_of(self, owner, attr)
+
+    def stable(self, path: str | None, point: Point) -> Value | None:
+        return self.interprocedural.stable(self, path, point)
+
+    def method(self, cls: ClassObject, name: str) -> Function | None:
+        return self.interprocedural.method(self, cls, name)
+
+    def heirs(self, cls: ClassObject) -> list[ClassObject]:
+        return self.interprocedural.heirs(self, cls)
+
+    def find_attribute(self, classes: list[ClassObject], attr: str) -> Binding | None:
+        return self.interprocedural.find_attribute(self, classes, attr)
+
+    def shared(self, binding: Shared) -> Loop:
+        return self.interprocedural.shared(self, binding)
+
+    def lineage(self, cls: ClassObject) -> list[ClassObject]:
+        return self.interprocedural.lineage(self, cls)
+
+    def foreign_bases(self, cls: ClassObject) -> set[str]:
+        return self.interprocedural.foreign_bases(self, cls)
 
 
 _HANDLERS: Final[dict[type, Callable[..., Value]]] = {

@@ -225,3 +225,50 @@ class Evaluator:
         """What a test comes to, by what is written at the call being followed, or at all that are
         seen."""
         raise NotImplementedError
+
+    # Calls, parameters and members
+
+    def partial(self, positional: list[Binding], keywords: dict[str, Binding]) -> Value:
+        """functools.partial(f, ...): f with its first arguments."""
+        raise NotImplementedError
+
+    def activated(self, function: Function) -> Scope:
+        raise NotImplementedError
+
+    def returned(self, scope: Scope, live: bool) -> Value:
+        raise NotImplementedError
+
+    def calls_of_function(self, function: Function) -> list[dict[str, Binding]]:
+        """The arguments of every call of a function, by parameter."""
+        raise NotImplementedError
+
+    def may_call(self, function: Function, call: ast.Call, point: Point) -> bool:
+        """Whether a call of that name can be one of `function`: not one of TensorFlow, nor of
+        another function of the program."""
+        raise NotImplementedError
+
+    def member(self, owner: Value, attr: str) -> Value | None:
+        """`owner.attr` for instances, classes and tensors; None when nothing is known of it."""
+        raise NotImplementedError
+
+    def parent(self, point: Point) -> Value:
+        """`super()` where it stands: in a method of a class that has bases in the program."""
+        raise NotImplementedError
+
+    def assigned_to(self, classes: list[ClassObject], attr: str) -> Binding | None:
+        """What is assigned to an attribute of the objects of a class and those that inherit from
+        it."""
+        raise NotImplementedError
+
+    def stable(self, path: str | None, point: Point) -> Value | None:
+        """One unknown value for all reads of one path of one object."""
+        raise NotImplementedError
+
+    def find_attribute(self, classes: list[ClassObject], attr: str) -> Binding | None:
+        """Whatever any method or class body assigns; a loop, for one assignment may read what
+        another one wrote."""
+        raise NotImplementedError
+
+    def foreign_bases(self, cls: ClassObject) -> set[str]:
+        """Canonical names of the bases that are not classes of the program (`keras.Model`)."""
+        raise NotImplementedError

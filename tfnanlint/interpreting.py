@@ -59,20 +59,16 @@ class Interpreting(Evaluator):
         self._tentative: set[ast.AST] = set()  # the expressions of which something is held
         # What was found out about the program
         self.importing: dict[Binding, Value] = {}
-        self.handed: dict[ast.AST, list[dict[str, Binding]]] = {}
-        self.attributes: dict[tuple[ClassObject, str, int], Binding | None] = {}
         self.escaping: dict[tuple[Any, str, bool], set[ast.AST]] = {}
         self.courses: dict[ast.AST, Any] = {}
         self.aims: dict[ast.Call, frozenset[ast.AST]] = {}
         self.mendings: dict[tuple[Module, str], list[Value]] = {}
-        self.lineages: dict[ClassObject, list[ClassObject]] = {}
         self._policies: dict[Module, list[tuple[str, ast.Call]]] = {}
         self._class_dtypes: dict[ClassObject, str | None] = {}
         self.instance_calls: dict[tuple[ClassObject, bool], list[tuple[ast.Call, Point]]] = {}
         self.name_reads: dict[tuple[Any, str], Any] = {}
         self.named_calls: dict[tuple[Any, str], Any] = {}
         self._compiled: dict[Module, list[tuple[Value, Value]]] = {}
-        self._members: dict[tuple[int, str], tuple[Any, Value]] = {}
         self._keywords: dict[tuple[Keywords, str, ast.expr | None], Parameter] = {}  # what functions read from their `**kwargs`
         self._items: dict[tuple[int, int], Value] = {}  # by what they are looked up in, and with which key
 
@@ -85,9 +81,8 @@ class Interpreting(Evaluator):
         """Let go of all that was found out: it refers to itself in circles, and nobody collects those."""
         for site in self.given:
             site.result = None
-        for kept in (self.scopes, self.given, self.reads, self._sites, self.held, self._tentative, self.importing, self.handed, self.attributes,
-                     self.escaping, self.courses, self.aims, self.mendings, self.lineages, self._policies, self._class_dtypes, self.instance_calls,
-                     self.name_reads, self.named_calls, self._compiled, self._members, self._items, self._keywords, self.overlooked, self.unset):
+        for kept in (self.scopes, self.given, self.reads, self._sites, self.held, self._tentative, self.importing, self.escaping, self.courses, self.aims, self.mendings, self._policies, self._class_dtypes, self.instance_calls,
+                     self.name_reads, self.named_calls, self._compiled, self._items, self._keywords, self.overlooked, self.unset):
             kept.clear()
 
     def returned(self, scope: Scope, live: bool) -> Value:
