@@ -16,8 +16,9 @@ from tfnanlint.evaluator import (
     Binding, ClassObject, Function, Loop, Op, Parameter, Point, Refined, Scope, Shared,
 )
 from tfnanlint.state import Variables
-from tfnanlint.compiled import Compiled
 from tfnanlint.following import Interprocedural
+from tfnanlint.records import Records
+from tfnanlint.compiled import Callbacks
 from tfnanlint.nodes import ATTRIBUTE, CALL, NAME
 from tfnanlint.ops import last_names, load, python
 from tfnanlint.project import Project
@@ -29,7 +30,7 @@ MAX_STEPS = 1000  # evaluations per question, as long as the file has an allowan
 _LEAVES: Final = frozenset((ast.Constant, ast.Lambda, ast.JoinedStr))
 
 
-class Engine(Compiled):
+class Engine(Records):
     """Answers what values arrive; one for all modules of a run."""
 
     def __init__(self, callers_abroad: bool = True, allowance: float = INF) -> None:
@@ -46,6 +47,7 @@ class Engine(Compiled):
         """Make the parts that keep what they find out, with nothing in them."""
         self.variables = Variables()
         self.interprocedural = Interprocedural()
+        self.callbacks = Callbacks()
 
     def suffices(self, project: Project) -> bool:
         """Whether a draft would have answered the same with the callers and settings in other files in view: there are none."""
@@ -272,6 +274,14 @@ class Engine(Compiled):
 
     def foreign_bases(self, cls: ClassObject) -> set[str]:
         return self.interprocedural.foreign_bases(self, cls)
+
+    # Functions that Keras calls
+
+    def of_keras(self, parameter: Parameter, names: list[str]) -> Value | None:
+        return self.callbacks.of_keras(self, parameter, names)
+
+    def is_compiled(self, function: Function) -> bool:
+        return self.callbacks.is_compiled(self, function)
 
 
 _HANDLERS: Final[dict[type, Callable[..., Value]]] = {

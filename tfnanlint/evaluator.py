@@ -272,3 +272,14 @@ class Evaluator:
     def foreign_bases(self, cls: ClassObject) -> set[str]:
         """Canonical names of the bases that are not classes of the program (`keras.Model`)."""
         raise NotImplementedError
+
+    # Functions that Keras calls
+
+    def of_keras(self, parameter: Parameter, names: list[str]) -> Value | None:
+        """What Keras hands to a loss of the program, a function or an object given to `compile`:
+        labels and predictions."""
+        raise NotImplementedError
+
+    def is_compiled(self, function: Function) -> bool:
+        """Whether a function of the program is given to `compile` as a loss."""
+        raise NotImplementedError

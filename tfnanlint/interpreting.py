@@ -68,7 +68,6 @@ class Interpreting(Evaluator):
         self.instance_calls: dict[tuple[ClassObject, bool], list[tuple[ast.Call, Point]]] = {}
         self.name_reads: dict[tuple[Any, str], Any] = {}
         self.named_calls: dict[tuple[Any, str], Any] = {}
-        self._compiled: dict[Module, list[tuple[Value, Value]]] = {}
         self._keywords: dict[tuple[Keywords, str, ast.expr | None], Parameter] = {}  # what functions read from their `**kwargs`
         self._items: dict[tuple[int, int], Value] = {}  # by what they are looked up in, and with which key
 
@@ -82,7 +81,7 @@ class Interpreting(Evaluator):
         for site in self.given:
             site.result = None
         for kept in (self.scopes, self.given, self.reads, self._sites, self.held, self._tentative, self.importing, self.escaping, self.courses, self.aims, self.mendings, self._policies, self._class_dtypes, self.instance_calls,
-                     self.name_reads, self.named_calls, self._compiled, self._items, self._keywords, self.overlooked, self.unset):
+                     self.name_reads, self.named_calls, self._items, self._keywords, self.overlooked, self.unset):
             kept.clear()
 
     def returned(self, scope: Scope, live: bool) -> Value:
