@@ -10,15 +10,15 @@ from __future__ import annotations
 import ast
 from typing import Callable, Final, cast
 
-from tfnanlint import expressions, agreements, lengths, standins
+from tfnanlint import expressions, records, agreements, lengths, standins
 from tfnanlint.callers import MAX_ABROAD
 from tfnanlint.evaluator import (
-    Binding, ClassObject, Function, Loop, Op, Parameter, Point, Refined, Scope, Shared,
+    Binding, ClassObject, Function, Instance, Loop, Op, Parameter, Point, Refined, Scope, Shared,
 )
 from tfnanlint.state import Variables
 from tfnanlint.following import Interprocedural
-from tfnanlint.records import Records
 from tfnanlint.compiled import Callbacks
+from tfnanlint.policies import Policies
 from tfnanlint.nodes import ATTRIBUTE, CALL, NAME
 from tfnanlint.ops import last_names, load, python
 from tfnanlint.project import Project
@@ -30,7 +30,7 @@ MAX_STEPS = 1000  # evaluations per question, as long as the file has an allowan
 _LEAVES: Final = frozenset((ast.Constant, ast.Lambda, ast.JoinedStr))
 
 
-class Engine(Records):
+class Engine(Policies):
     """Answers what values arrive; one for all modules of a run."""
 
     def __init__(self, callers_abroad: bool = True, allowance: float = INF) -> None:
@@ -282,6 +282,23 @@ class Engine(Records):
 
     def is_compiled(self, function: Function) -> bool:
         return self.callbacks.is_compiled(self, function)
+
+    # Records
+
+    def made_with(self, cls: ClassObject, attr: str) -> list[Binding]:
+        return records.made_with(self, cls, attr)
+
+    def copy(self, record: Value, call: ast.Call, point: Point) -> Value | None:
+        return records.copy(self, record, call, point)
+
+    def field(self, instance: Instance, attr: str) -> Binding | None:
+        return records.field(self, instance, attr)
+
+    def mended(self, cls: ClassObject, attr: str) -> Binding | None:
+        return records.mended(self, cls, attr)
+
+    def enter(self, function: Function, scope: Scope) -> None:
+        return records.enter(self, function, scope)
 
 
 _HANDLERS: Final[dict[type, Callable[..., Value]]] = {

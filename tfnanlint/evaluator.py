@@ -16,6 +16,9 @@ Binding = Any  # scopes.Binding
 ClassObject = Any  # calls.ClassObject
 Function = Any  # calls.Function
 Imported = Any  # scopes.Imported
+Instance = Any  # calls.Instance
+Keywords = Any  # calls.Keywords
+FieldNames = Any  # fields.FieldNames
 Layer = Any  # a layer of Keras that the program makes
 Loop = Any  # scopes.Loop
 Module = Any  # module.Module
@@ -282,4 +285,29 @@ class Evaluator:
 
     def is_compiled(self, function: Function) -> bool:
         """Whether a function of the program is given to `compile` as a loss."""
+        raise NotImplementedError
+
+    # Records
+
+    def made_with(self, cls: ClassObject, attr: str) -> list[Binding]:
+        """What the calls of a dataclass or named tuple hand to one of its fields."""
+        raise NotImplementedError
+
+    def copy(self, record: Value, call: ast.Call, point: Point) -> Value | None:
+        """`dataclasses.replace(config, eps=1e-6)` and `state._replace(mean=x)`: the same record
+        with other fields; None for what is none."""
+        raise NotImplementedError
+
+    def field(self, instance: Instance, attr: str) -> Binding | None:
+        """What a named tuple or dataclass holds under a name because it was made with it; None
+        where that is not seen, or changed."""
+        raise NotImplementedError
+
+    def mended(self, cls: ClassObject, attr: str) -> Binding | None:
+        """What a field holds at the end of the `__post_init__` that objects of a class run, which
+        tests or changes it; None where it does neither."""
+        raise NotImplementedError
+
+    def enter(self, function: Function, scope: Scope) -> None:
+        """Bind the fields of a dataclass in its `__post_init__` before that is walked."""
         raise NotImplementedError

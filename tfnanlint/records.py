@@ -9,7 +9,6 @@ from tfnanlint.calls import ClassObject, Function, Instance
 from tfnanlint.conditions import leaf
 from tfnanlint.evaluator import Evaluator
 from tfnanlint.nodes import NOUGHT, nodes_in
-from tfnanlint.policies import Policies
 from tfnanlint.resolution import SMALL
 from tfnanlint.scopes import Assigned, Binding, Point, Scope
 from tfnanlint.values import Note, Value
@@ -34,94 +33,98 @@ class Entry(Binding):
         self.name = name
 
     def compute(self, interpreter: Evaluator) -> Value:
-        return interpreter.entry(self)
+        return at_entry(interpreter, self)
 
 
-class Records(Policies):
-    """The part of the interpreter that knows what the fields of records hold."""
+def made_with(ev: Evaluator, cls: ClassObject, attr: str) -> list[Binding]:
+    """What the calls of a dataclass or named tuple hand to one of its fields."""
+    if attr not in cls.fields or ev.method(cls, "__init__"):
+        return []
+    made = [(call, point) for one in (cls, *ev.heirs(cls)) for call, point in ev.calls_in_project(cls, one.name)]
+    found = [_handed_to_field(ev, Instance(cls, call, point), attr) for call, point in made[:MAX_BINDINGS + 1]]
+    makers = dict.fromkeys([point.scope.module for _, point in made])  # all others, for any text has a `replace`, are too many to be read
+    found += [one for module in makers for one in _copied_with(ev, cls, module, attr)]
+    return [one for one in found if one is not None]
 
-    def made_with(self, cls: ClassObject, attr: str) -> list[Binding]:
-        """What the calls of a dataclass or named tuple hand to one of its fields."""
-        if attr not in cls.fields or self.method(cls, "__init__"):
-            return []
-        made = [(call, point) for one in (cls, *self.heirs(cls)) for call, point in self.calls_in_project(cls, one.name)]
-        found = [self._handed_to_field(Instance(cls, call, point), attr) for call, point in made[:MAX_BINDINGS + 1]]
-        makers = dict.fromkeys([point.scope.module for _, point in made])  # all others, for any text has a `replace`, are too many to be read
-        found += [one for module in makers for one in self._copied_with(cls, module, attr)]
-        return [one for one in found if one is not None]
 
-    def _copied_with(self, cls: ClassObject, module: Module, attr: str) -> list[Binding]:
-        """What the calls in a file that copy an object of a class, or one of which nothing is known, put into a field."""
-        found = []
-        for call, point in [one for name in _COPYING for one in module.calls_to(name, self)]:
-            binding = _replacements(call, point).get(attr)
-            record = call.args[0] if call.args else getattr(call.func, "value", None)
-            if binding is not None and record is not None:
-                held = self.evaluate(record, point).obj
-                if not isinstance(held, Instance) or held.cls is cls:
-                    found.append(binding)
-        return found[:MAX_BINDINGS]
+def _copied_with(ev: Evaluator, cls: ClassObject, module: Module, attr: str) -> list[Binding]:
+    """What the calls in a file that copy an object of a class, or one of which nothing is known, put into a field."""
+    found = []
+    for call, point in [one for name in _COPYING for one in module.calls_to(name, ev)]:
+        binding = _replacements(call, point).get(attr)
+        record = call.args[0] if call.args else getattr(call.func, "value", None)
+        if binding is not None and record is not None:
+            held = ev.evaluate(record, point).obj
+            if not isinstance(held, Instance) or held.cls is cls:
+                found.append(binding)
+    return found[:MAX_BINDINGS]
 
-    def copy(self, record: Value, call: ast.Call, point: Point) -> Value | None:
-        """`dataclasses.replace(config, eps=1e-6)` and `state._replace(mean=x)`: the same record with other fields; None for what is none."""
-        held = record.obj
-        if not isinstance(held, Instance) or not _is_record(held.cls) or any([one.arg is None for one in call.keywords]):
-            return None
-        made = Instance(held.cls, held.node, held.point)
-        made.replaced = held.replaced | _replacements(call, point)
-        return Value(kind="instance", obj=made)
 
-    def field(self, instance: Instance, attr: str) -> Binding | None:
-        """What a named tuple or dataclass holds under a name because it was made with it; None where that is not seen, or changed."""
-        if self.mended(instance.cls, attr) is not None:
-            return None
-        return instance.replaced.get(attr) or self._handed_to_field(instance, attr)
-
-    def _handed_to_field(self, instance: Instance, attr: str) -> Binding | None:
-        cls, node, point = instance.cls, instance.node, instance.point
-        if node is None or point is None or "__init__" in cls.methods or not _is_record(cls):
-            return None
-        positional, keywords, complete = self.arguments(node, point)
-        return {**dict(zip(cls.fields, positional)), **keywords}.get(attr) if complete else None
-
-    def mended(self, cls: ClassObject, attr: str) -> Binding | None:
-        """What a field holds at the end of the `__post_init__` that objects of a class run, which tests or changes it; None where it does
-        neither."""
-        lineage = self.lineage(cls)
-        if not any([attr in one.fields for one in lineage]):
-            return None
-        for one in lineage:
-            method = one.methods.get(_LAST)
-            if method is None:
-                continue
-            scope = self.activation(method) if method.node.args.args and _is_record(one) else None
-            if scope is None or scope.returns:
-                return None
-            held = scope.at(f"{method.node.args.args[0].arg}.{attr}")
-            if held is not None and not isinstance(held, Entry):
-                return held
-            if not _goes_on(method):
-                return None
+def copy(ev: Evaluator, record: Value, call: ast.Call, point: Point) -> Value | None:
+    """`dataclasses.replace(config, eps=1e-6)` and `state._replace(mean=x)`: the same record with other fields; None for what is none."""
+    held = record.obj
+    if not isinstance(held, Instance) or not _is_record(held.cls) or any([one.arg is None for one in call.keywords]):
         return None
+    made = Instance(held.cls, held.node, held.point)
+    made.replaced = held.replaced | _replacements(call, point)
+    return Value(kind="instance", obj=made)
 
-    def enter(self, function: Function, scope: Scope) -> None:
-        """Bind the fields of a dataclass in its `__post_init__` before that is walked."""
-        cls = function.owner
-        if cls is not None and function.node.args.args and _is_record(cls):
-            for name in dict.fromkeys([name for one in self.lineage(cls) for name in one.fields]):
-                scope.bind(f"{function.node.args.args[0].arg}.{name}", Entry(cls, name))
 
-    def entry(self, entry: Entry) -> Value:
-        """What a field was made with or is by default. How large one may be that is 0 wherever it is seen nobody knows: somebody asks for it."""
-        cls, name = entry.cls, entry.name
-        given: list[Binding] = []
-        for one in dict.fromkeys([*self.lineage(cls), *self.heirs(cls)]):
-            default = one.scope.at(name)
-            given += ([default] if default is not None else []) + self.made_with(one, name)
-        found = self.joined([one.value(self) for one in dict.fromkeys(given)])
-        if not found.is_number or found.lo != 0:
-            return found
-        return Value(0.0, SMALL[1], kind="number", origin=Note(f"'{name}' is 0 by default", cls.node, cls.module.source, default=NOUGHT))
+def field(ev: Evaluator, instance: Instance, attr: str) -> Binding | None:
+    """What a named tuple or dataclass holds under a name because it was made with it; None where that is not seen, or changed."""
+    if mended(ev, instance.cls, attr) is not None:
+        return None
+    return instance.replaced.get(attr) or _handed_to_field(ev, instance, attr)
+
+
+def _handed_to_field(ev: Evaluator, instance: Instance, attr: str) -> Binding | None:
+    cls, node, point = instance.cls, instance.node, instance.point
+    if node is None or point is None or "__init__" in cls.methods or not _is_record(cls):
+        return None
+    positional, keywords, complete = ev.arguments(node, point)
+    return {**dict(zip(cls.fields, positional)), **keywords}.get(attr) if complete else None
+
+
+def mended(ev: Evaluator, cls: ClassObject, attr: str) -> Binding | None:
+    """What a field holds at the end of the `__post_init__` that objects of a class run, which tests or changes it; None where it does
+    neither."""
+    lineage = ev.lineage(cls)
+    if not any([attr in one.fields for one in lineage]):
+        return None
+    for one in lineage:
+        method = one.methods.get(_LAST)
+        if method is None:
+            continue
+        scope = ev.activation(method) if method.node.args.args and _is_record(one) else None
+        if scope is None or scope.returns:
+            return None
+        held = scope.at(f"{method.node.args.args[0].arg}.{attr}")
+        if held is not None and not isinstance(held, Entry):
+            return held
+        if not _goes_on(method):
+            return None
+    return None
+
+
+def enter(ev: Evaluator, function: Function, scope: Scope) -> None:
+    """Bind the fields of a dataclass in its `__post_init__` before that is walked."""
+    cls = function.owner
+    if cls is not None and function.node.args.args and _is_record(cls):
+        for name in dict.fromkeys([name for one in ev.lineage(cls) for name in one.fields]):
+            scope.bind(f"{function.node.args.args[0].arg}.{name}", Entry(cls, name))
+
+
+def at_entry(ev: Evaluator, entry: Entry) -> Value:
+    """What a field was made with or is by default. How large one may be that is 0 wherever it is seen nobody knows: somebody asks for it."""
+    cls, name = entry.cls, entry.name
+    given: list[Binding] = []
+    for one in dict.fromkeys([*ev.lineage(cls), *ev.heirs(cls)]):
+        default = one.scope.at(name)
+        given += ([default] if default is not None else []) + made_with(ev, one, name)
+    found = ev.joined([one.value(ev) for one in dict.fromkeys(given)])
+    if not found.is_number or found.lo != 0:
+        return found
+    return Value(0.0, SMALL[1], kind="number", origin=Note(f"'{name}' is 0 by default", cls.node, cls.module.source, default=NOUGHT))
 
 
 def _replacements(call: ast.Call, point: Point) -> dict[str, Binding]:
