@@ -13,12 +13,14 @@ from typing import Callable, Final, cast
 from tfnanlint import expressions, records, agreements, lengths, standins
 from tfnanlint.callers import MAX_ABROAD
 from tfnanlint.evaluator import (
-    Binding, ClassObject, Function, Instance, Loop, Op, Parameter, Point, Refined, Scope, Shared,
+    Binding, ClassObject, Function, Instance, Loop, Module, Op, Parameter, Point, Refined,
+    Scope, Shared,
 )
 from tfnanlint.state import Variables
 from tfnanlint.following import Interprocedural
 from tfnanlint.compiled import Callbacks
-from tfnanlint.policies import Policies
+from tfnanlint.recursion import Recursion
+from tfnanlint.policies import Precision
 from tfnanlint.nodes import ATTRIBUTE, CALL, NAME
 from tfnanlint.ops import last_names, load, python
 from tfnanlint.project import Project
@@ -30,7 +32,7 @@ MAX_STEPS = 1000  # evaluations per question, as long as the file has an allowan
 _LEAVES: Final = frozenset((ast.Constant, ast.Lambda, ast.JoinedStr))
 
 
-class Engine(Policies):
+class Engine(Recursion):
     """Answers what values arrive; one for all modules of a run."""
 
     def __init__(self, callers_abroad: bool = True, allowance: float = INF) -> None:
@@ -48,6 +50,7 @@ class Engine(Policies):
         self.variables = Variables()
         self.interprocedural = Interprocedural()
         self.callbacks = Callbacks()
+        self.precision = Precision()
 
     def suffices(self, project: Project) -> bool:
         """Whether a draft would have answered the same with the callers and settings in other files in view: there are none."""
@@ -299,6 +302,26 @@ class Engine(Policies):
 
     def enter(self, function: Function, scope: Scope) -> None:
         return records.enter(self, function, scope)
+
+    # Precision of layers
+
+    def policies(self, module: Module) -> list[tuple[str, ast.Call]]:
+        return self.precision.policies(self, module)
+
+    def dtype_of(self, cls: ClassObject) -> str | None:
+        return self.precision.dtype_of(self, cls)
+
+    def dtype_of_lambda(self, made: ast.Call, module: Module) -> str | None:
+        return self.precision.dtype_of_lambda(self, made, module)
+
+    def entering(self, function: Function, value: Value) -> Value:
+        return self.precision.entering(self, function, value)
+
+    def in_floatx(self, site: Any, value: Value) -> Value:
+        return self.precision.in_floatx(self, site, value)
+
+    def in_its_dtype(self, layer: Any, given: Value) -> Value:
+        return self.precision.in_its_dtype(self, layer, given)
 
 
 _HANDLERS: Final[dict[type, Callable[..., Value]]] = {

@@ -311,3 +311,26 @@ class Evaluator:
     def enter(self, function: Function, scope: Scope) -> None:
         """Bind the fields of a dataclass in its `__post_init__` before that is walked."""
         raise NotImplementedError
+
+    # Precision of layers
+
+    def policies(self, module: Module) -> list[tuple[str, ast.Call]]:
+        """The dtypes and policies that a file makes Keras use everywhere (`mixed_float16`), with
+        the calls that do so."""
+        raise NotImplementedError
+
+    def entering(self, function: Function, value: Value) -> Value:
+        """What Keras hands to `call` of a layer of the program: what it is given, in the dtype in
+        which the layer computes."""
+        raise NotImplementedError
+
+    def in_floatx(self, site: Any, value: Value) -> Value:
+        """What Keras gives where nobody asked for a dtype, in a file with a setting (weights are
+        cast where they are used): numbers of a shape and random ones are made in its floatx, and of
+        whatever else is said to be float32 the dtype is not known."""
+        raise NotImplementedError
+
+    def in_its_dtype(self, layer: Any, given: Value) -> Value:
+        """What a layer of Keras gives, which casts what it is given: to float32, where no file says
+        anything else."""
+        raise NotImplementedError

@@ -63,8 +63,6 @@ class Interpreting(Evaluator):
         self.courses: dict[ast.AST, Any] = {}
         self.aims: dict[ast.Call, frozenset[ast.AST]] = {}
         self.mendings: dict[tuple[Module, str], list[Value]] = {}
-        self._policies: dict[Module, list[tuple[str, ast.Call]]] = {}
-        self._class_dtypes: dict[ClassObject, str | None] = {}
         self.instance_calls: dict[tuple[ClassObject, bool], list[tuple[ast.Call, Point]]] = {}
         self.name_reads: dict[tuple[Any, str], Any] = {}
         self.named_calls: dict[tuple[Any, str], Any] = {}
@@ -80,7 +78,7 @@ class Interpreting(Evaluator):
         """Let go of all that was found out: it refers to itself in circles, and nobody collects those."""
         for site in self.given:
             site.result = None
-        for kept in (self.scopes, self.given, self.reads, self._sites, self.held, self._tentative, self.importing, self.escaping, self.courses, self.aims, self.mendings, self._policies, self._class_dtypes, self.instance_calls,
+        for kept in (self.scopes, self.given, self.reads, self._sites, self.held, self._tentative, self.importing, self.escaping, self.courses, self.aims, self.mendings, self.instance_calls,
                      self.name_reads, self.named_calls, self._items, self._keywords, self.overlooked, self.unset):
             kept.clear()
 
