@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from typing import Callable, Final, cast
 
-from tfnanlint import expressions, records, agreements, lengths, standins
+from tfnanlint import expressions, recursion, records, agreements, lengths, standins
 from tfnanlint.callers import MAX_ABROAD
 from tfnanlint.evaluator import (
     Binding, ClassObject, Function, Instance, Loop, Module, Op, Parameter, Point, Refined,
@@ -19,8 +19,8 @@ from tfnanlint.evaluator import (
 from tfnanlint.state import Variables
 from tfnanlint.following import Interprocedural
 from tfnanlint.compiled import Callbacks
-from tfnanlint.recursion import Recursion
 from tfnanlint.policies import Precision
+from tfnanlint.containers import Containers
 from tfnanlint.nodes import ATTRIBUTE, CALL, NAME
 from tfnanlint.ops import last_names, load, python
 from tfnanlint.project import Project
@@ -32,7 +32,7 @@ MAX_STEPS = 1000  # evaluations per question, as long as the file has an allowan
 _LEAVES: Final = frozenset((ast.Constant, ast.Lambda, ast.JoinedStr))
 
 
-class Engine(Recursion):
+class Engine(Containers):
     """Answers what values arrive; one for all modules of a run."""
 
     def __init__(self, callers_abroad: bool = True, allowance: float = INF) -> None:
@@ -322,6 +322,19 @@ class Engine(Recursion):
 
     def in_its_dtype(self, layer: Any, given: Value) -> Value:
         return self.precision.in_its_dtype(self, layer, given)
+
+    # Calls that are followed
+
+    def bounded_call(self, function: Function, positional: list[Binding],
+                     keywords: dict[str, Binding], hidden: bool = False) -> Value:
+        return recursion.bounded_call(self, function, positional, keywords, hidden)
+
+    def again(self, function: Function, positional: list[Binding], keywords: dict[str, Binding],
+              hidden: bool = False) -> Value:
+        return recursion.again(self, function, positional, keywords, hidden)
+
+    def yielded(self, scope: Scope) -> Value:
+        return recursion.yielded(self, scope)
 
 
 _HANDLERS: Final[dict[type, Callable[..., Value]]] = {

@@ -334,3 +334,20 @@ class Evaluator:
         """What a layer of Keras gives, which casts what it is given: to float32, where no file says
         anything else."""
         raise NotImplementedError
+
+    # Calls that are followed
+
+    def bounded_call(self, function: Function, positional: list[Binding],
+                     keywords: dict[str, Binding], hidden: bool = False) -> Value:
+        """The result of a call, on account."""
+        raise NotImplementedError
+
+    def again(self, function: Function, positional: list[Binding], keywords: dict[str, Binding],
+              hidden: bool = False) -> Value:
+        """What a call of a function gives that is being followed: what is assumed of it."""
+        raise NotImplementedError
+
+    def yielded(self, scope: Scope) -> Value:
+        """What a generator hands out, one after the other; nothing is said where a `yield` stands
+        in another expression."""
+        raise NotImplementedError
