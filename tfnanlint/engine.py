@@ -8,18 +8,19 @@ followed with the values of their arguments.
 from __future__ import annotations
 
 import ast
-from typing import Callable, Final, cast
+from typing import Any, Callable, Final, cast
 
 from tfnanlint import expressions, recursion, records, agreements, lengths, standins
 from tfnanlint.callers import MAX_ABROAD
 from tfnanlint.evaluator import (
-    Binding, ClassObject, Function, Instance, Loop, Module, Op, Parameter, Point, Refined,
-    Scope, Shared,
+    Binding, ClassObject, FieldNames, Function, Instance, Loop, Module, Op, Parameter, Point,
+    Refined, Scope, Shared,
 )
 from tfnanlint.state import Variables
 from tfnanlint.following import Interprocedural
 from tfnanlint.compiled import Callbacks
 from tfnanlint.policies import Precision
+from tfnanlint.arguments import Arguments
 from tfnanlint.containers import Containers
 from tfnanlint.nodes import ATTRIBUTE, CALL, NAME
 from tfnanlint.ops import last_names, load, python
@@ -32,7 +33,7 @@ MAX_STEPS = 1000  # evaluations per question, as long as the file has an allowan
 _LEAVES: Final = frozenset((ast.Constant, ast.Lambda, ast.JoinedStr))
 
 
-class Engine(Containers):
+class Engine(Arguments):
     """Answers what values arrive; one for all modules of a run."""
 
     def __init__(self, callers_abroad: bool = True, allowance: float = INF) -> None:
@@ -51,6 +52,7 @@ class Engine(Containers):
         self.interprocedural = Interprocedural()
         self.callbacks = Callbacks()
         self.precision = Precision()
+        self.containers = Containers()
 
     def suffices(self, project: Project) -> bool:
         """Whether a draft would have answered the same with the callers and settings in other files in view: there are none."""
@@ -335,6 +337,58 @@ class Engine(Containers):
 
     def yielded(self, scope: Scope) -> Value:
         return recursion.yielded(self, scope)
+
+    # Containers
+
+    def sequence_of(self, items: tuple[Value, ...]) -> Value:
+        return self.containers.sequence_of(self, items)
+
+    def dictionary(self, node: ast.Dict, point: Point) -> Value:
+        return self.containers.dictionary(self, node, point)
+
+    def filled(self, value: Value) -> Value:
+        return self.containers.filled(self, value)
+
+    def record(self, made: FieldNames, positional: list[Binding], keywords: dict[str, Binding]) -> Value:
+        return self.containers.record(self, made, positional, keywords)
+
+    def built_in(self, node: ast.Call, name: str, point: Point) -> Value | None:
+        return self.containers.built_in(self, node, name, point)
+
+    def element(self, whole: Value, index: int | slice) -> Value:
+        return self.containers.element(self, whole, index)
+
+    def iterated(self, whole: Value) -> Value:
+        return self.containers.iterated(self, whole)
+
+    def fetched(self, node: ast.Call, point: Point) -> Value | None:
+        return self.containers.fetched(self, node, point)
+
+    def stored(self, base: Value, key: Any, item: Value) -> Value:
+        return self.containers.stored(self, base, key, item)
+
+    def container_operator(self, node: ast.BinOp, left: Value, point: Point) -> Value:
+        return self.containers.container_operator(self, node, left, point)
+
+    def many(self, element: Value) -> Value:
+        return self.containers.many(self, element)
+
+    def mutated(self, base: Value, call: ast.Call, point: Point, growing: bool) -> Value:
+        return self.containers.mutated(self, base, call, point, growing)
+
+    def filled_by(self, base: Value, call: ast.Call, point: Point) -> Value:
+        return self.containers.filled_by(self, base, call, point)
+
+    # Handlers of containers
+
+    def sequence(self, node: Any, point: Point) -> Value:
+        return self.containers.sequence(self, node, point)
+
+    def subscript(self, node: ast.Subscript, point: Point) -> Value:
+        return self.containers.subscript(self, node, point)
+
+    def comprehension(self, node: Any, point: Point) -> Value:
+        return self.containers.comprehension(self, node, point)
 
 
 _HANDLERS: Final[dict[type, Callable[..., Value]]] = {

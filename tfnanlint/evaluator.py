@@ -351,3 +351,48 @@ class Evaluator:
         """What a generator hands out, one after the other; nothing is said where a `yield` stands
         in another expression."""
         raise NotImplementedError
+
+    # Containers
+
+    def sequence_of(self, items: tuple[Value, ...]) -> Value:
+        raise NotImplementedError
+
+    def dictionary(self, node: ast.Dict, point: Point) -> Value:
+        raise NotImplementedError
+
+    def filled(self, value: Value) -> Value:
+        """An empty list or dict that has a name is filled somewhere: where nobody sees it, nothing
+        is known of its elements."""
+        raise NotImplementedError
+
+    def record(self, made: FieldNames, positional: list[Binding], keywords: dict[str, Binding]) -> Value:
+        """A named tuple: a list whose elements have names."""
+        raise NotImplementedError
+
+    def built_in(self, node: ast.Call, name: str, point: Point) -> Value | None:
+        """`zip(*pairs)`, whose elements are lists of all first and all second elements, and
+        `getattr(config, "eps", 1e-6)`."""
+        raise NotImplementedError
+
+    def fetched(self, node: ast.Call, point: Point) -> Value | None:
+        """What `d.get(key)`, `d.get(key, default)`, `d.values()` and `d.items()` give of a dict
+        whose items are known, and `items.pop()` of a list; None for others."""
+        raise NotImplementedError
+
+    def container_operator(self, node: ast.BinOp, left: Value, point: Point) -> Value:
+        raise NotImplementedError
+
+    def many(self, element: Value) -> Value:
+        """A list of which every element is an `element`."""
+        raise NotImplementedError
+
+    # Handlers of containers
+
+    def sequence(self, node: Any, point: Point) -> Value:
+        raise NotImplementedError
+
+    def subscript(self, node: ast.Subscript, point: Point) -> Value:
+        raise NotImplementedError
+
+    def comprehension(self, node: Any, point: Point) -> Value:
+        raise NotImplementedError

@@ -13,10 +13,10 @@ from tfnanlint.evaluator import Evaluator
 from tfnanlint.values import INF, Value
 
 if TYPE_CHECKING:
-    from tfnanlint.calls import ClassObject, Function, Keywords
+    from tfnanlint.calls import ClassObject, Function
     from tfnanlint.module import Module
     from tfnanlint.ops import Op
-    from tfnanlint.scopes import Binding, Parameter, Point, Scope
+    from tfnanlint.scopes import Binding, Point, Scope
     from tfnanlint.site import Site
 
 
@@ -66,8 +66,6 @@ class Interpreting(Evaluator):
         self.instance_calls: dict[tuple[ClassObject, bool], list[tuple[ast.Call, Point]]] = {}
         self.name_reads: dict[tuple[Any, str], Any] = {}
         self.named_calls: dict[tuple[Any, str], Any] = {}
-        self._keywords: dict[tuple[Keywords, str, ast.expr | None], Parameter] = {}  # what functions read from their `**kwargs`
-        self._items: dict[tuple[int, int], Value] = {}  # by what they are looked up in, and with which key
 
     def gave(self, site: Site, value: Value) -> None:
         """Note what a site gave: the value refers to the site in turn, until everything is let go of."""
@@ -79,7 +77,7 @@ class Interpreting(Evaluator):
         for site in self.given:
             site.result = None
         for kept in (self.scopes, self.given, self.reads, self._sites, self.held, self._tentative, self.importing, self.escaping, self.courses, self.aims, self.mendings, self.instance_calls,
-                     self.name_reads, self.named_calls, self._items, self._keywords, self.overlooked, self.unset):
+                     self.name_reads, self.named_calls, self.overlooked, self.unset):
             kept.clear()
 
     def returned(self, scope: Scope, live: bool) -> Value:
