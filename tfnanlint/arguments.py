@@ -8,9 +8,9 @@ import re
 from typing import Any, Callable
 
 from tfnanlint import calls
+from tfnanlint.evaluator import Evaluator
 from tfnanlint.aliases import Mutated
 from tfnanlint.calls import Collected, Function, Handed, Keywords, Starred
-from tfnanlint.instances import Instances
 from tfnanlint.nodes import SEQUENCES, display
 from tfnanlint.scopes import Assigned, Binding, Fixed, Joined, Loop, Parameter, Point, Stored, unrefined
 
@@ -64,61 +64,62 @@ def _used_otherwise(name: str, stores: bool = False) -> Callable[[str], Any]:
     return re.compile(rf"{name}{owner}\b{before}(?<!\*\*{held}{name})(?!\s*(?:{reading}))").search
 
 
-class Arguments(Instances):
-    """The part of the interpreter that knows what calls hand over."""
+def arguments_of(ev: Evaluator, call: ast.Call, point: Point) -> tuple[list[Binding], dict[str, Binding], bool]:
+    found = calls.arguments(call, point)
+    return found if found[2] else _spread_out(ev, call, point) or found
 
-    def arguments(self, call: ast.Call, point: Point) -> tuple[list[Binding], dict[str, Binding], bool]:
-        found = calls.arguments(call, point)
-        return found if found[2] else self._spread_out(call, point) or found
 
-    def _spread_out(self, call: ast.Call, point: Point) -> tuple[list[Binding], dict[str, Binding], bool] | None:
-        """The arguments of a call with what `*` and `**` stand for; None where that is not known."""
-        positional: list[Binding] = []
-        for node in call.args:
-            items = self._items_spread(node.value, point) if isinstance(node, ast.Starred) else [Assigned(node, point)]
-            if items is None:
-                return None
-            positional += items
-        keywords: dict[str, Binding] = {}
-        for one in call.keywords:
-            named = self._pairs_spread(one.value, point) if one.arg is None else {one.arg: Assigned(one.value, point)}
-            if named is None:
-                return None
-            keywords |= named
-        return positional, keywords, True
-
-    def _items_spread(self, node: ast.expr, point: Point) -> list[Binding] | None:
-        """What `*` stands for: a tuple that is written, or what calls hand to `*args`."""
-        if type(node) in SEQUENCES:
-            written, there = node, point
-        else:
-            binding = unrefined(point.lookup(node.id)) if isinstance(node, ast.Name) else None
-            if isinstance(binding, Handed) and isinstance(binding.binding, Starred):
-                return [Handed(one, binding.function) for one in binding.binding.items]
-            if isinstance(binding, Parameter) and binding.rest:
-                held = binding.value(self).obj
-                return [Fixed(one) for one in held] if isinstance(held, tuple) else None
-            if not isinstance(binding, Assigned) or type(binding.node) is not ast.Tuple:
-                return None
-            written, there = binding.node, binding.point
-        items: list[ast.expr] = getattr(written, "elts", [])
-        return [Assigned(one, there) for one in items] if not any([isinstance(one, ast.Starred) for one in items]) else None
-
-    def _pairs_spread(self, node: ast.expr, point: Point) -> dict[str, Binding] | None:
-        """What `**` stands for: a dict that is written, or what the call that is being followed hands to `**kwargs`."""
-        found = calls.collected(node, point)
-        if found is not None or not isinstance(node, ast.Name):
-            return found
-        binding, stored = calls.stored_in(unrefined(point.lookup(node.id)))
-        if isinstance(binding, Keywords) and self._given_none(binding.function):
-            return stored
-        if not isinstance(binding, Assigned) or display(binding.node) is None or not written_out(node, point):
+def _spread_out(ev: Evaluator, call: ast.Call, point: Point) -> tuple[list[Binding], dict[str, Binding], bool] | None:
+    """The arguments of a call with what `*` and `**` stand for; None where that is not known."""
+    positional: list[Binding] = []
+    for node in call.args:
+        items = _items_spread(ev, node.value, point) if isinstance(node, ast.Starred) else [Assigned(node, point)]
+        if items is None:
             return None
-        written = calls.collected(binding.node, binding.point)
-        return written | stored if written is not None else None
+        positional += items
+    keywords: dict[str, Binding] = {}
+    for one in call.keywords:
+        named = _pairs_spread(ev, one.value, point) if one.arg is None else {one.arg: Assigned(one.value, point)}
+        if named is None:
+            return None
+        keywords |= named
+    return positional, keywords, True
 
-    def _given_none(self, function: Function) -> bool:
-        """Whether the calls of a function are seen, and none of them hands anything to its `**kwargs`."""
-        name = function.node.args.kwarg.arg
-        handed = self.handovers(function)
-        return bool(handed) and all([isinstance(rest := bound.get(name), Collected) and not rest.items for bound in handed])
+
+def _items_spread(ev: Evaluator, node: ast.expr, point: Point) -> list[Binding] | None:
+    """What `*` stands for: a tuple that is written, or what calls hand to `*args`."""
+    if type(node) in SEQUENCES:
+        written, there = node, point
+    else:
+        binding = unrefined(point.lookup(node.id)) if isinstance(node, ast.Name) else None
+        if isinstance(binding, Handed) and isinstance(binding.binding, Starred):
+            return [Handed(one, binding.function) for one in binding.binding.items]
+        if isinstance(binding, Parameter) and binding.rest:
+            held = binding.value(ev).obj
+            return [Fixed(one) for one in held] if isinstance(held, tuple) else None
+        if not isinstance(binding, Assigned) or type(binding.node) is not ast.Tuple:
+            return None
+        written, there = binding.node, binding.point
+    items: list[ast.expr] = getattr(written, "elts", [])
+    return [Assigned(one, there) for one in items] if not any([isinstance(one, ast.Starred) for one in items]) else None
+
+
+def _pairs_spread(ev: Evaluator, node: ast.expr, point: Point) -> dict[str, Binding] | None:
+    """What `**` stands for: a dict that is written, or what the call that is being followed hands to `**kwargs`."""
+    found = calls.collected(node, point)
+    if found is not None or not isinstance(node, ast.Name):
+        return found
+    binding, stored = calls.stored_in(unrefined(point.lookup(node.id)))
+    if isinstance(binding, Keywords) and _given_none(ev, binding.function):
+        return stored
+    if not isinstance(binding, Assigned) or display(binding.node) is None or not written_out(node, point):
+        return None
+    written = calls.collected(binding.node, binding.point)
+    return written | stored if written is not None else None
+
+
+def _given_none(ev: Evaluator, function: Function) -> bool:
+    """Whether the calls of a function are seen, and none of them hands anything to its `**kwargs`."""
+    name = function.node.args.kwarg.arg
+    handed = ev.handovers(function)
+    return bool(handed) and all([isinstance(rest := bound.get(name), Collected) and not rest.items for bound in handed])

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from typing import Any, Callable, Final, cast
 
-from tfnanlint import expressions, recursion, records, agreements, lengths, standins
+from tfnanlint import expressions, arguments, recursion, records, agreements, lengths, standins
 from tfnanlint.callers import MAX_ABROAD
 from tfnanlint.evaluator import (
     Binding, ClassObject, FieldNames, Function, Instance, Loop, Module, Op, Parameter, Point,
@@ -20,8 +20,8 @@ from tfnanlint.state import Variables
 from tfnanlint.following import Interprocedural
 from tfnanlint.compiled import Callbacks
 from tfnanlint.policies import Precision
-from tfnanlint.arguments import Arguments
 from tfnanlint.containers import Containers
+from tfnanlint.instances import Instances
 from tfnanlint.nodes import ATTRIBUTE, CALL, NAME
 from tfnanlint.ops import last_names, load, python
 from tfnanlint.project import Project
@@ -33,7 +33,7 @@ MAX_STEPS = 1000  # evaluations per question, as long as the file has an allowan
 _LEAVES: Final = frozenset((ast.Constant, ast.Lambda, ast.JoinedStr))
 
 
-class Engine(Arguments):
+class Engine(Instances):
     """Answers what values arrive; one for all modules of a run."""
 
     def __init__(self, callers_abroad: bool = True, allowance: float = INF) -> None:
@@ -389,6 +389,13 @@ class Engine(Arguments):
 
     def comprehension(self, node: Any, point: Point) -> Value:
         return self.containers.comprehension(self, node, point)
+
+    # Arguments
+
+    # Arguments of calls
+
+    def arguments(self, call: ast.Call, point: Point) -> tuple[list[Binding], dict[str, Binding], bool]:
+        return arguments.arguments_of(self, call, point)
 
 
 _HANDLERS: Final[dict[type, Callable[..., Value]]] = {
