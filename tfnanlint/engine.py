@@ -21,7 +21,8 @@ from tfnanlint.following import Interprocedural
 from tfnanlint.compiled import Callbacks
 from tfnanlint.policies import Precision
 from tfnanlint.containers import Containers
-from tfnanlint.instances import Instances
+from tfnanlint.routes import Routes
+from tfnanlint.instances import InstanceCalls
 from tfnanlint.nodes import ATTRIBUTE, CALL, NAME
 from tfnanlint.ops import last_names, load, python
 from tfnanlint.project import Project
@@ -33,7 +34,7 @@ MAX_STEPS = 1000  # evaluations per question, as long as the file has an allowan
 _LEAVES: Final = frozenset((ast.Constant, ast.Lambda, ast.JoinedStr))
 
 
-class Engine(Instances):
+class Engine(Routes):
     """Answers what values arrive; one for all modules of a run."""
 
     def __init__(self, callers_abroad: bool = True, allowance: float = INF) -> None:
@@ -53,6 +54,7 @@ class Engine(Instances):
         self.callbacks = Callbacks()
         self.precision = Precision()
         self.containers = Containers()
+        self.instance_calls = InstanceCalls()
 
     def suffices(self, project: Project) -> bool:
         """Whether a draft would have answered the same with the callers and settings in other files in view: there are none."""
@@ -396,6 +398,17 @@ class Engine(Instances):
 
     def arguments(self, call: ast.Call, point: Point) -> tuple[list[Binding], dict[str, Binding], bool]:
         return arguments.arguments_of(self, call, point)
+
+    # Calls of instances
+
+    def constructed(self, instance: Instance, attr: str) -> Binding | None:
+        return self.instance_calls.constructed(self, instance, attr)
+
+    def assigned_elsewhere(self, cls: ClassObject, attr: str) -> list[Binding]:
+        return self.instance_calls.assigned_elsewhere(self, cls, attr)
+
+    def received(self, function: Function, name: str) -> Value | None:
+        return self.instance_calls.received(self, function, name)
 
 
 _HANDLERS: Final[dict[type, Callable[..., Value]]] = {

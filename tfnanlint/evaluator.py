@@ -396,3 +396,20 @@ class Evaluator:
 
     def comprehension(self, node: Any, point: Point) -> Value:
         raise NotImplementedError
+
+    # Calls of instances
+
+    def constructed(self, instance: Instance, attr: str) -> Binding | None:
+        """What one object keeps under a name, as the call that made it says; None where more than
+        that may be there."""
+        raise NotImplementedError
+
+    def assigned_elsewhere(self, cls: ClassObject, attr: str) -> list[Binding]:
+        """What the file of a class assigns to an attribute of its objects under other names than
+        `self`: `model.floor = 0.0`."""
+        raise NotImplementedError
+
+    def received(self, function: Function, name: str) -> Value | None:
+        """What arrives at a parameter of `call`, where every call in the project hands over
+        something that is known."""
+        raise NotImplementedError

@@ -10,11 +10,11 @@ import ast
 from typing import TYPE_CHECKING, Final
 
 from tfnanlint import calls
+from tfnanlint.evaluator import Evaluator
 from tfnanlint.attributes import stored_as_given
 from tfnanlint.calls import ClassObject, Function, Handed, Instance, Recast
 from tfnanlint.conditions import leaf
 from tfnanlint.nodes import nodes_in
-from tfnanlint.routes import Routes
 from tfnanlint.scopes import Assigned, Binding, Fixed, Point, Scope
 from tfnanlint.values import NUMERIC_KINDS, Value, unknown
 
@@ -42,27 +42,31 @@ class Reads:
             self.settled.setdefault(cls, {})[number] = read[1:]
 
 
-class Instances(Routes):
+class InstanceCalls:
     """The part of the interpreter that goes from a class to the calls of its instances, and to the calls that made them."""
 
-    def constructed(self, instance: Instance, attr: str) -> Binding | None:
+    def __init__(self) -> None:
+        self.instance_calls: dict[tuple[ClassObject, bool], list[tuple[ast.Call, Point]]] = {}
+        self.name_reads: dict[tuple[Module, str], Reads] = {}
+
+    def constructed(self, ev: Evaluator, instance: Instance, attr: str) -> Binding | None:
         """What one object keeps under a name, as the call that made it says; None where more than that may be there."""
         if instance.node is None or instance.point is None:
             return None
         if attr in instance.given:
             return instance.given[attr]
-        mark = len(self.reads)
-        found = self._find_constructed(instance, instance.node, instance.point, attr)
-        if len(self.reads) == mark:
+        mark = len(ev.reads)
+        found = self._find_constructed(ev, instance, instance.node, instance.point, attr)
+        if len(ev.reads) == mark:
             instance.given[attr] = found
         return found
 
-    def _find_constructed(self, instance: Instance, node: ast.Call, point: Point, attr: str) -> Binding | None:
-        method = self.method(instance.cls, "__init__")
+    def _find_constructed(self, ev: Evaluator, instance: Instance, node: ast.Call, point: Point, attr: str) -> Binding | None:
+        method = ev.method(instance.cls, "__init__")
         stored = stored_as_given(method.node).get(attr) if method is not None and method.transparent else None
-        if method is None or stored is None or self._assigned_again(instance.cls, attr, method, point):
+        if method is None or stored is None or self._assigned_again(ev, instance.cls, attr, method, point):
             return None
-        positional, keywords, complete = self.arguments(node, point)
+        positional, keywords, complete = ev.arguments(node, point)
         if not complete:
             return None
         bound = calls.bind_parameters(method, [Fixed(Value(kind="instance", obj=instance)), *positional], keywords)
@@ -71,73 +75,73 @@ class Instances(Routes):
             around = around.scope.parent  # class bodies are not visible from methods
         return Assigned(stored, around.under({name: Handed(binding, method) for name, binding in bound.items()}, later=True))
 
-    def _assigned_again(self, cls: ClassObject, attr: str, method: Function, point: Point) -> bool:
+    def _assigned_again(self, ev: Evaluator, cls: ClassObject, attr: str, method: Function, point: Point) -> bool:
         """Whether anything but a method, `__init__`, assigns an attribute: a class, or the file where it stands or where an object is made."""
-        lineage = self.lineage(cls)
+        lineage = ev.lineage(cls)
         if any(one.scope.at(attr) is not None for one in lineage):  # `__init__` may have returned before
             return True
-        if [(one, name) for one in lineage for name in one.assigners(attr)] != [(method.owner, "__init__")] or self.method(cls, attr) is not None:
+        if [(one, name) for one in lineage for name in one.assigners(attr)] != [(method.owner, "__init__")] or ev.method(cls, attr) is not None:
             return True
         return any(one.changed_outside(attr) or one.sets_by_name(attr) for one in lineage) or cls.module.source.assigns_outside(attr) or point.module.source.assigns_outside(attr)
 
-    def assigned_elsewhere(self, cls: ClassObject, attr: str) -> list[Binding]:
+    def assigned_elsewhere(self, ev: Evaluator, cls: ClassObject, attr: str) -> list[Binding]:
         """What the file of a class assigns to an attribute of its objects under other names than `self`: `model.floor = 0.0`."""
         found: list[Binding] = []
         for owner, row in cls.module.source.owners_assigned(attr):
-            scope = cls.module.scope_of_row(row, self)
+            scope = cls.module.scope_of_row(row, ev)
             entry = scope.history.get(f"{owner}.{attr}") if scope is not None else None
             for binding in entry.bindings() if entry is not None else ():
-                if isinstance(binding, Assigned) and binding not in found and self._holds_one(owner, binding.point, cls):
+                if isinstance(binding, Assigned) and binding not in found and self._holds_one(ev, owner, binding.point, cls):
                     found.append(binding)
         return found
 
-    def _holds_one(self, path: str, point: Point, cls: ClassObject) -> bool:
+    def _holds_one(self, ev: Evaluator, path: str, point: Point, cls: ClassObject) -> bool:
         """Whether a path stands for an object of a class, of one that inherits from it or of a base."""
-        held = self.evaluate(ast.parse(path, mode="eval").body, point).obj
-        return isinstance(held, Instance) and (cls in self.lineage(held.cls) or held.cls in self.lineage(cls))
+        held = ev.evaluate(ast.parse(path, mode="eval").body, point).obj
+        return isinstance(held, Instance) and (cls in ev.lineage(held.cls) or held.cls in ev.lineage(cls))
 
-    def received(self, function: Function, name: str) -> Value | None:
+    def received(self, ev: Evaluator, function: Function, name: str) -> Value | None:
         """What arrives at a parameter of `call`, where every call in the project hands over something that is known."""
         if function.owner is None or function.name not in CALLED or not function.transparent:
             return None
         found = []
-        for call, point in self._instance_calls(function.owner):
-            positional, keywords, complete = self.arguments(call, point)
+        for call, point in self._instance_calls(ev, function.owner):
+            positional, keywords, complete = ev.arguments(call, point)
             if not complete:
                 return None
             instance: list[Binding] = [Fixed(Value(kind="instance", obj=Instance(function.owner)))]
             handed: list[Binding] = [Recast(binding, function.owner, function.module) if function.name == "call" else binding for binding in positional]
             given = calls.bind_parameters(function, instance + handed, keywords).get(name)
-            value = given.value(self) if given is not None else unknown()  # it is read from `**kwargs`
+            value = given.value(ev) if given is not None else unknown()  # it is read from `**kwargs`
             if value.kind not in NUMERIC_KINDS or not value.known:
                 return None
             found.append(value)
-        return self.joined(found) if found else None
+        return ev.joined(found) if found else None
 
-    def _instance_calls(self, cls: ClassObject) -> list[tuple[ast.Call, Point]]:
+    def _instance_calls(self, ev: Evaluator, cls: ClassObject) -> list[tuple[ast.Call, Point]]:
         """Every call of an instance of a class; [] where some may not be seen."""
-        return self.once(self.instance_calls, (cls, self.sees_callers), [], self._found_calls, cls)
+        return ev.once(self.instance_calls, (cls, ev.sees_callers), [], self._found_calls, ev, cls)
 
-    def _found_calls(self, cls: ClassObject) -> list[tuple[ast.Call, Point]]:
-        all_made = self.calls_in_project(cls, cls.name)
+    def _found_calls(self, ev: Evaluator, cls: ClassObject) -> list[tuple[ast.Call, Point]]:
+        all_made = ev.calls_in_project(cls, cls.name)
         modules = dict.fromkeys([cls.module, *(point.scope.module for _, point in all_made)])
-        if not all_made or any(cls.name in one.base_names or self._handed_out(cls, one) for one in modules):
+        if not all_made or any(cls.name in one.base_names or self._handed_out(ev, cls, one) for one in modules):
             return []
         found: list[tuple[ast.Call, Point]] = []
         for made, point in all_made:
-            value = self.callee(made.func, point)
+            value = ev.callee(made.func, point)
             if value is None or value.obj is not cls:
                 return []
-            called = self._calls_of_one(made, point, cls)
+            called = self._calls_of_one(ev, made, point, cls)
             if called is None or len(found) + len(called) > MAX_CALLS:
                 return []
             found += called
         return found
 
-    def _handed_out(self, cls: ClassObject, module: Module) -> bool:
+    def _handed_out(self, ev: Evaluator, cls: ClassObject, module: Module) -> bool:
         """Whether a file uses a class for anything but to make an instance."""
         for row in module.source.rows_naming(cls.name):
-            for expression, _ in module.expressions(row, self):
+            for expression, _ in module.expressions(row, ev):
                 nodes = nodes_in(expression)
                 used = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
                 used |= {id(arg) for node in nodes if isinstance(node, ast.Call) and leaf(node.func) in _ASKED for arg in node.args}
@@ -145,7 +149,7 @@ class Instances(Routes):
                     return True
         return False
 
-    def _calls_of_one(self, made: ast.Call, point: Point, cls: ClassObject) -> list[tuple[ast.Call, Point]] | None:
+    def _calls_of_one(self, ev: Evaluator, made: ast.Call, point: Point, cls: ClassObject) -> list[tuple[ast.Call, Point]] | None:
         """The calls of the instance that one call makes; None where it may go on to somebody."""
         for whole, time in point.scope.statements:
             for node in nodes_in(whole):
@@ -156,18 +160,18 @@ class Instances(Routes):
             return None  # a name of the module: other files may have it
         found: list[tuple[ast.Call, Point]] = []
         for path in paths:
-            called = self._calls_through(path.rsplit(".", 1)[-1], point.scope, cls)
+            called = self._calls_through(ev, path.rsplit(".", 1)[-1], point.scope, cls)
             if called is None:
                 return None
             found += called
         return found
 
-    def _calls_through(self, name: str, scope: Scope, cls: ClassObject) -> list[tuple[ast.Call, Point]] | None:
+    def _calls_through(self, ev: Evaluator, name: str, scope: Scope, cls: ClassObject) -> list[tuple[ast.Call, Point]] | None:
         """The calls of what a name or an attribute holds, in its file; None where it is used for something else."""
-        reads = self._reads(name, scope.module)
+        reads = self._reads(ev, name, scope.module)
         mine: dict[int, tuple[ast.Call | None, Point]] = {}
         for number, (node, call, point) in list(reads.open.items()) if not reads.lost else ():
-            value = self.evaluate(node, point)
+            value = ev.evaluate(node, point)
             final = point.memo.get(node) is value  # not under an assumption
             if not value.known and value.obj is None:
                 reads.lost = reads.lost or final
@@ -184,12 +188,12 @@ class Instances(Routes):
             return None
         return list({call: point for _, (call, point) in sorted(mine.items(), key=lambda one: one[0]) if call is not None}.items())
 
-    def _reads(self, name: str, module: Module) -> Reads:
+    def _reads(self, ev: Evaluator, name: str, module: Module) -> Reads:
         """Where a file reads what ends in a name: once for all classes with such an attribute."""
         if (module, name) not in self.name_reads:
             found: list[tuple[ast.expr, ast.Call | None, Point]] = []
             for row in module.source.rows_naming(name):
-                for expression, point in module.expressions(row, self):
+                for expression, point in module.expressions(row, ev):
                     nodes = nodes_in(expression)
                     outer = {id(node.func): node for node in nodes if isinstance(node, ast.Call)}
                     asked = {id(node.value) for node in nodes if isinstance(node, ast.Attribute) and node.attr not in CALLED}

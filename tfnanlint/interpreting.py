@@ -13,7 +13,7 @@ from tfnanlint.evaluator import Evaluator
 from tfnanlint.values import INF, Value
 
 if TYPE_CHECKING:
-    from tfnanlint.calls import ClassObject, Function
+    from tfnanlint.calls import Function
     from tfnanlint.module import Module
     from tfnanlint.ops import Op
     from tfnanlint.scopes import Binding, Point, Scope
@@ -63,8 +63,6 @@ class Interpreting(Evaluator):
         self.courses: dict[ast.AST, Any] = {}
         self.aims: dict[ast.Call, frozenset[ast.AST]] = {}
         self.mendings: dict[tuple[Module, str], list[Value]] = {}
-        self.instance_calls: dict[tuple[ClassObject, bool], list[tuple[ast.Call, Point]]] = {}
-        self.name_reads: dict[tuple[Any, str], Any] = {}
         self.named_calls: dict[tuple[Any, str], Any] = {}
 
     def gave(self, site: Site, value: Value) -> None:
@@ -76,8 +74,7 @@ class Interpreting(Evaluator):
         """Let go of all that was found out: it refers to itself in circles, and nobody collects those."""
         for site in self.given:
             site.result = None
-        for kept in (self.scopes, self.given, self.reads, self._sites, self.held, self._tentative, self.importing, self.escaping, self.courses, self.aims, self.mendings, self.instance_calls,
-                     self.name_reads, self.named_calls, self.overlooked, self.unset):
+        for kept in (self.scopes, self.given, self.reads, self._sites, self.held, self._tentative, self.importing, self.escaping, self.courses, self.aims, self.mendings, self.named_calls, self.overlooked, self.unset):
             kept.clear()
 
     def returned(self, scope: Scope, live: bool) -> Value:
