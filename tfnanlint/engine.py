@@ -21,8 +21,9 @@ from tfnanlint.following import Interprocedural
 from tfnanlint.compiled import Callbacks
 from tfnanlint.policies import Precision
 from tfnanlint.containers import Containers
-from tfnanlint.routes import Routes
 from tfnanlint.instances import InstanceCalls
+from tfnanlint.callers import Callers
+from tfnanlint.routes import FunctionFlow
 from tfnanlint.nodes import ATTRIBUTE, CALL, NAME
 from tfnanlint.ops import last_names, load, python
 from tfnanlint.project import Project
@@ -34,7 +35,7 @@ MAX_STEPS = 1000  # evaluations per question, as long as the file has an allowan
 _LEAVES: Final = frozenset((ast.Constant, ast.Lambda, ast.JoinedStr))
 
 
-class Engine(Routes):
+class Engine(Callers):
     """Answers what values arrive; one for all modules of a run."""
 
     def __init__(self, callers_abroad: bool = True, allowance: float = INF) -> None:
@@ -55,6 +56,7 @@ class Engine(Routes):
         self.precision = Precision()
         self.containers = Containers()
         self.instance_calls = InstanceCalls()
+        self.function_flow = FunctionFlow()
 
     def suffices(self, project: Project) -> bool:
         """Whether a draft would have answered the same with the callers and settings in other files in view: there are none."""
@@ -409,6 +411,17 @@ class Engine(Routes):
 
     def received(self, function: Function, name: str) -> Value | None:
         return self.instance_calls.received(self, function, name)
+
+    # Functions as values
+
+    def escapes(self, function: Function, name: str = '') -> bool:
+        return self.function_flow.escapes(self, function, name)
+
+    def handed_on(self, function: Function) -> list[dict[str, Binding]] | None:
+        return self.function_flow.handed_on(self, function)
+
+    def called_as_another(self, function: Function) -> list[tuple[ast.Call, Point]]:
+        return self.function_flow.called_as_another(self, function)
 
 
 _HANDLERS: Final[dict[type, Callable[..., Value]]] = {

@@ -413,3 +413,20 @@ class Evaluator:
         """What arrives at a parameter of `call`, where every call in the project hands over
         something that is known."""
         raise NotImplementedError
+
+    # Functions as values
+
+    def escapes(self, function: Function, name: str = '') -> bool:
+        """Whether a function is called by somebody else too: by Keras, by a decorator, by whoever
+        it is handed to."""
+        raise NotImplementedError
+
+    def handed_on(self, function: Function) -> list[dict[str, Binding]] | None:
+        """What the calls of a function hand over that run it under other names than its own; None
+        where some may not be seen."""
+        raise NotImplementedError
+
+    def called_as_another(self, function: Function) -> list[tuple[ast.Call, Point]]:
+        """The calls that run a function under other names than its own; none where some may not be
+        seen."""
+        raise NotImplementedError

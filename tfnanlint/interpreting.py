@@ -59,8 +59,6 @@ class Interpreting(Evaluator):
         self._tentative: set[ast.AST] = set()  # the expressions of which something is held
         # What was found out about the program
         self.importing: dict[Binding, Value] = {}
-        self.escaping: dict[tuple[Any, str, bool], set[ast.AST]] = {}
-        self.courses: dict[ast.AST, Any] = {}
         self.aims: dict[ast.Call, frozenset[ast.AST]] = {}
         self.mendings: dict[tuple[Module, str], list[Value]] = {}
         self.named_calls: dict[tuple[Any, str], Any] = {}
@@ -74,7 +72,7 @@ class Interpreting(Evaluator):
         """Let go of all that was found out: it refers to itself in circles, and nobody collects those."""
         for site in self.given:
             site.result = None
-        for kept in (self.scopes, self.given, self.reads, self._sites, self.held, self._tentative, self.importing, self.escaping, self.courses, self.aims, self.mendings, self.named_calls, self.overlooked, self.unset):
+        for kept in (self.scopes, self.given, self.reads, self._sites, self.held, self._tentative, self.importing, self.aims, self.mendings, self.named_calls, self.overlooked, self.unset):
             kept.clear()
 
     def returned(self, scope: Scope, live: bool) -> Value:

@@ -10,7 +10,7 @@ import ast
 from typing import TYPE_CHECKING, Any, Final
 
 from tfnanlint import calls
-from tfnanlint.callers import Callers
+from tfnanlint.evaluator import Evaluator
 from tfnanlint.calls import Bound, ClassObject, Collected, Function, Instance, Starred
 from tfnanlint.conditions import leaf
 from tfnanlint.nodes import ATTRIBUTE, CALL, KEYWORD, LAMBDA, SEQUENCES, SUBSCRIPT, nodes_in, parts_of
@@ -75,93 +75,97 @@ class Course:
         self.partial = False
 
 
-class Routes(Callers):
+class FunctionFlow:
     """The part of the interpreter that goes from a function that is handed on to its calls."""
 
-    def escapes(self, function: Function, name: str = "") -> bool:
+    def __init__(self) -> None:
+        self.escaping: dict[tuple[Any, str, bool], set[ast.AST]] = {}
+        self.courses: dict[ast.AST, Any] = {}
+
+    def escapes(self, ev: Evaluator, function: Function, name: str = "") -> bool:
         """Whether a function is called by somebody else too: by Keras, by a decorator, by whoever it is handed to."""
         if called_elsewhere(function):
             return True
         module, name, of_object = function.module, name or function.name, function.owner is not None
         # Once for all functions of that name: there may be one in each of many classes.
-        return function.node in self.once(self.escaping, (module, name, of_object), (), self._escaping, module, name, of_object)
+        return function.node in ev.once(self.escaping, (module, name, of_object), (), self._escaping, ev, module, name, of_object)
 
-    def _escaping(self, module: Module, name: str, of_object: bool) -> set[ast.AST]:
+    def _escaping(self, ev: Evaluator, module: Module, name: str, of_object: bool) -> set[ast.AST]:
         """The functions of a name that a file uses as values, or the methods."""
         handed: set[ast.AST] = set()
-        spent, self.steps = self.steps, 0  # a question of its own: whoever asks it first must not run out of steps for it
+        spent, ev.steps = ev.steps, 0  # a question of its own: whoever asks it first must not run out of steps for it
         for row in module.source.rows_using(name):
             computed = module.computed(row)
             if computed is not None and not any([_uses(name, one) for one in computed]):
                 continue
-            for expression, point in module.expressions(row, self):
+            for expression, point in module.expressions(row, ev):
                 for node in _uses(name, expression):
                     if (type(node) is ATTRIBUTE) is of_object or of_object and point.scope.of_class:
-                        handed |= self._functions_at(node, point)
-        self.steps = spent
+                        handed |= self._functions_at(ev, node, point)
+        ev.steps = spent
         return handed
 
-    def _functions_at(self, node: ast.expr, point: Point) -> set[ast.AST]:
+    def _functions_at(self, ev: Evaluator, node: ast.expr, point: Point) -> set[ast.AST]:
         """The functions that an expression may stand for."""
-        value = self.evaluate(node, point)
+        value = ev.evaluate(node, point)
         found: set[ast.AST] = set()
-        options = value.obj.options if isinstance(value.obj, Choice) else (value,) if value.obj is not None else self.alternatives(node, point)
+        options = value.obj.options if isinstance(value.obj, Choice) else (value,) if value.obj is not None else ev.alternatives(node, point)
         for option in options:
             target = option.obj.function if isinstance(option.obj, Bound) else option.obj
             found |= {target.node} if isinstance(target, Function) else set()
         return found
 
-    def handed_on(self, function: Function) -> list[dict[str, Binding]] | None:
+    def handed_on(self, ev: Evaluator, function: Function) -> list[dict[str, Binding]] | None:
         """What the calls of a function hand over that run it under other names than its own; None where some may not be seen."""
-        course = self._course(function)
+        course = self._course(ev, function)
         return course.handed if course is not None else None
 
-    def called_as_another(self, function: Function) -> list[tuple[ast.Call, Point]]:
+    def called_as_another(self, ev: Evaluator, function: Function) -> list[tuple[ast.Call, Point]]:
         """The calls that run a function under other names than its own; none where some may not be seen."""
-        course = self._course(function) if self.escapes(function) else None
+        course = self._course(ev, function) if self.escapes(ev, function) else None
         return course.calls if course is not None else []
 
-    def _course(self, function: Function) -> Course | None:
+    def _course(self, ev: Evaluator, function: Function) -> Course | None:
         """The whole course of a function; None where it goes where nobody sees."""
-        return self.once(self.courses, function.node, None, self._find_course, function)
+        return ev.once(self.courses, function.node, None, self._find_course, ev, function)
 
-    def _find_course(self, function: Function) -> Course | None:
+    def _find_course(self, ev: Evaluator, function: Function) -> Course | None:
         course = Course(function)
-        spent, self.steps = self.steps, 0  # a question of its own, as above
-        whole = self._set_out(course) and self._followed_to_the_end(course) and self._handed_along(course)
-        self.steps = spent
+        spent, ev.steps = ev.steps, 0  # a question of its own, as above
+        whole = self._set_out(ev, course) and self._followed_to_the_end(ev, course) and self._handed_along(ev, course)
+        ev.steps = spent
         return course if whole else None
 
-    def _set_out(self, course: Course) -> bool:
+    def _set_out(self, ev: Evaluator, course: Course) -> bool:
         """The first step: a function is there under its own name, a lambda where it stands."""
         node = course.function.node
         if type(node) is not LAMBDA:
             course.routes[node.name, _outermost(course.function), course.function.owner is not None] = None
             return True
         statements = course.function.module.statements_at(node.lineno)
-        return bool(statements) and self._placed(course, Use(node, statements, _around(statements[-1]), course.function.point))
+        return bool(statements) and self._placed(ev, course, Use(node, statements, _around(statements[-1]), course.function.point))
 
-    def _followed_to_the_end(self, course: Course) -> bool:
+    def _followed_to_the_end(self, ev: Evaluator, course: Course) -> bool:
         walked = 0
         while walked < len(course.routes) <= MAX_ROUTES:
-            if not self._walked(course, list(course.routes)[walked], own=walked == 0 and type(course.function.node) is not LAMBDA):
+            if not self._walked(ev, course, list(course.routes)[walked], own=walked == 0 and type(course.function.node) is not LAMBDA):
                 return False
             walked += 1
         return walked == len(course.routes)
 
-    def _walked(self, course: Course, route: Route, own: bool) -> bool:
+    def _walked(self, ev: Evaluator, course: Course, route: Route, own: bool) -> bool:
         """Follow what stands for a function under one name; False where it may go where nobody sees. Under its `own` name there may be others."""
-        uses = self._uses_of(course.function.module, route, own)
-        if uses is None or any([self._given_away(one) for one in uses]):
+        uses = self._uses_of(ev, course.function.module, route, own)
+        if uses is None or any([self._given_away(ev, one) for one in uses]):
             return False
         for use in uses:
-            if (own or route[1] is None) and not self._may_hold(course, use, own):
+            if (own or route[1] is None) and not self._may_hold(ev, course, use, own):
                 continue
-            if not self._placed(course, use):
+            if not self._placed(ev, course, use):
                 return False
         return True
 
-    def _uses_of(self, module: Module, route: Route, own: bool) -> list[Use] | None:
+    def _uses_of(self, ev: Evaluator, module: Module, route: Route, own: bool) -> list[Use] | None:
         """Where what has a name is used as a value; None where that cannot be told."""
         name, around, attribute = route
         seen: set[ast.AST] = set()
@@ -171,17 +175,17 @@ class Routes(Callers):
                 continue
             statements = module.statements_at(row)
             if not statements:
-                if any([_uses(name, one) for one, _ in module.expressions(row, self)]):
+                if any([_uses(name, one) for one, _ in module.expressions(row, ev)]):
                     return None
             elif statements[-1] not in seen:
                 seen.add(statements[-1])
-                more = self._uses_in(module, route, own, statements)
+                more = self._uses_in(ev, module, route, own, statements)
                 if more is None:
                     return None
                 found += more
         return found
 
-    def _uses_in(self, module: Module, route: Route, own: bool, statements: list[ast.stmt]) -> list[Use] | None:
+    def _uses_in(self, ev: Evaluator, module: Module, route: Route, own: bool, statements: list[ast.stmt]) -> list[Use] | None:
         """Where one statement uses it."""
         name, around, attribute = route
         holders = _around(statements[-1])
@@ -191,16 +195,16 @@ class Routes(Callers):
                 continue
             if type(holder) is CALL and holder.func is node:
                 continue
-            use = self._use(node, statements, holders, module)
+            use = self._use(ev, node, statements, holders, module)
             if use is not None:
                 found.append(use)
-            elif module.scope_of_row(node.lineno, self) is not None:  # else it never runs
+            elif module.scope_of_row(node.lineno, ev) is not None:  # else it never runs
                 return None
         return found
 
-    def _use(self, node: Any, statements: list[ast.stmt], holders: dict[Any, Any], module: Module) -> Use | None:
+    def _use(self, ev: Evaluator, node: Any, statements: list[ast.stmt], holders: dict[Any, Any], module: Module) -> Use | None:
         """Where a name stands as a value; None where the walk has noted nothing that is computed there."""
-        noted = module.expressions(node.lineno, self)
+        noted = module.expressions(node.lineno, ev)
         top: Any = node
         chain: set[Any] = {node}
         while top in holders and holders[top] is not statements[-1]:
@@ -213,38 +217,38 @@ class Routes(Callers):
         defined = module.functions.get(statements[-1]) if type(holders[node]) is ast.arguments else None  # a default of its parameters
         return Use(node, statements, holders, defined.point) if defined is not None else None
 
-    def _given_away(self, use: Use) -> bool:
+    def _given_away(self, ev: Evaluator, use: Use) -> bool:
         """Whether reading tells that it goes where nobody sees, before anything is evaluated: `return f`, `tf.while_loop(test, f, x)`."""
         holder: Any = use.around[use.node]
         if type(holder) is not CALL:
             return isinstance(holder, ast.Return)
-        name = self.resolve(holder.func, use.point)
+        name = ev.resolve(holder.func, use.point)
         if name is None:
             return _of_others(holder, use.point.module)
-        return use.node not in holder.args[:1] and name in self.table and name not in _ASKED and self.table[name].name not in _KEEPING
+        return use.node not in holder.args[:1] and name in ev.table and name not in _ASKED and ev.table[name].name not in _KEEPING
 
-    def _may_hold(self, course: Course, use: Use, own: bool) -> bool:
+    def _may_hold(self, ev: Evaluator, course: Course, use: Use, own: bool) -> bool:
         """Whether what stands under a name may be, or hold, the function that is followed."""
-        value = self.evaluate(use.node, use.point)
+        value = ev.evaluate(use.node, use.point)
         if value.obj is not None:
             return _holds(value.obj, course.function.node)
         if own:
-            return any([_holds(one.obj, course.function.node) for one in self.alternatives(use.node, use.point)])
+            return any([_holds(one.obj, course.function.node) for one in ev.alternatives(use.node, use.point)])
         return not value.known and value.kind not in _PLAIN
 
     # What becomes of it in an expression
 
-    def _placed(self, course: Course, use: Use) -> bool:
+    def _placed(self, ev: Evaluator, course: Course, use: Use) -> bool:
         """Note what becomes of a function that stands in an expression; False where it goes where nobody sees."""
         node, part = use.node, use.node
         while True:
             holder: Any = use.around.get(node)
             if holder is use.statement or holder is None:
-                return self._kept_as(course, use, node, part)
+                return self._kept_as(ev, course, use, node, part)
             if type(holder) is KEYWORD:
                 node, holder = holder, use.around[holder]
             if type(holder) is CALL:
-                verdict = self._called_with(course, use, holder, node)
+                verdict = self._called_with(ev, course, use, holder, node)
             elif type(holder) is ast.arguments:
                 return _kept_as_default(course, use.around[holder], node)
             elif type(holder) is ast.comprehension:
@@ -257,35 +261,35 @@ class Routes(Callers):
                 return verdict == _DONE
             node, part = holder, node
 
-    def _called_with(self, course: Course, use: Use, call: ast.Call, node: Any) -> int:
+    def _called_with(self, ev: Evaluator, course: Course, use: Use, call: ast.Call, node: Any) -> int:
         """What becomes of it in a call: it is called there, or handed over."""
         if call.func is node:
             if type(node) is ATTRIBUTE and node is not use.node:
                 return _ON if leaf(node) in _LOOKING else _DONE
             course.unnamed[call] = use.point
             return _DONE
-        if _of_others(call, use.point.module) and self.resolve(call.func, use.point) is None:
+        if _of_others(call, use.point.module) and ev.resolve(call.func, use.point) is None:
             loss = node.value if leaf(call.func) == "compile" and type(node) is KEYWORD and node.arg == "loss" else None
-            return _DONE if loss is not None and self._handed_by_keras(course, loss, use.point) else _LOST
-        row, name = self.row(call.func, use.point)
+            return _DONE if loss is not None and self._handed_by_keras(ev, course, loss, use.point) else _LOST
+        row, name = ev.row(call.func, use.point)
         first = bool(call.args) and call.args[0] is node
         if name == "functools.partial":
             course.partial = True
             return _ON if first else _LOST
         if name in _ASKED:
             return _DONE
-        if first and len(call.args) > 1 and self.goes_through(call, use.point):
-            return _DONE if self._through_elements(course, call, use.point) else _LOST
+        if first and len(call.args) > 1 and ev.goes_through(call, use.point):
+            return _DONE if self._through_elements(ev, course, call, use.point) else _LOST
         if row is not None:
             return _ON if row.name in _KEEPING else _LOST
-        if type(call.func) is ATTRIBUTE and call.func.attr in _STORING and self.evaluate(call.func.value, use.point).kind == "sequence":
+        if type(call.func) is ATTRIBUTE and call.func.attr in _STORING and ev.evaluate(call.func.value, use.point).kind == "sequence":
             return _DONE if _add_target(course, call.func.value, use.statements) else _LOST
-        return _DONE if self._handed_over(course, use, call, node) else _LOST
+        return _DONE if self._handed_over(ev, course, use, call, node) else _LOST
 
-    def _handed_by_keras(self, course: Course, loss: ast.expr, point: Point) -> bool:
+    def _handed_by_keras(self, ev: Evaluator, course: Course, loss: ast.expr, point: Point) -> bool:
         """What a partial that is a loss of `compile` is called with, besides labels and predictions."""
         given: list[Binding] = [Fixed(unknown()), Fixed(unknown())]
-        value = self.evaluate(loss, point)
+        value = ev.evaluate(loss, point)
         for option in value.obj if isinstance(value.obj, tuple) else value.obj.values() if isinstance(value.obj, dict) else (value,):
             target = option.obj
             if not isinstance(target, Bound) or not isinstance(target.function, Function):
@@ -294,49 +298,49 @@ class Routes(Callers):
                 course.handed.append(calls.bind_parameters(course.function, target.args + given, target.keywords))
         return True
 
-    def _through_elements(self, course: Course, call: ast.Call, point: Point) -> bool:
+    def _through_elements(self, ev: Evaluator, course: Course, call: ast.Call, point: Point) -> bool:
         """`map(f, xs)`: each element is handed to the function."""
         if course.partial or any([isinstance(one, ast.Starred) for one in call.args]):
             return False
         given: list[Binding] = [Iterated(Assigned(one, point)) for one in call.args[1:]]
-        course.handed.append(calls.bind_parameters(course.function, self._leading(course.function) + given, {}))
+        course.handed.append(calls.bind_parameters(course.function, self._leading(ev, course.function) + given, {}))
         return True
 
-    def _leading(self, function: Function) -> list[Binding]:
+    def _leading(self, ev: Evaluator, function: Function) -> list[Binding]:
         """The instance that a method gets first."""
         return [Fixed(Value(kind="instance", obj=Instance(function.owner)))] if function.bound and function.owner is not None else []
 
-    def _handed_over(self, course: Course, use: Use, call: ast.Call, node: ast.AST) -> bool:
+    def _handed_over(self, ev: Evaluator, course: Course, use: Use, call: ast.Call, node: ast.AST) -> bool:
         """Note the parameters of the functions of this file that it is handed to."""
-        callee = self.callee(call.func, use.point)
+        callee = ev.callee(call.func, use.point)
         target = callee.obj if callee is not None else None
         given = node.value if isinstance(node, ast.keyword) else node
         for option in target.options if isinstance(target, Choice) else (callee,) if callee is not None else ():
-            if not self._received_by(course, option, call, given, use.point):
+            if not self._received_by(ev, course, option, call, given, use.point):
                 return False
         return target is not None
 
-    def _received_by(self, course: Course, callee: Value, call: ast.Call, given: ast.AST, point: Point) -> bool:
+    def _received_by(self, ev: Evaluator, course: Course, callee: Value, call: ast.Call, given: ast.AST, point: Point) -> bool:
         """Note the parameter of one callee that gets it, or the field of a dataclass."""
         target = callee.obj
-        positional, keywords, complete = self.arguments(call, point)
+        positional, keywords, complete = ev.arguments(call, point)
         if not complete:
             return False
         leading: list[Binding] = []
-        if isinstance(target, ClassObject) and self.method(target, "__init__") is None:
+        if isinstance(target, ClassObject) and ev.method(target, "__init__") is None:
             fields = {**dict(zip(target.fields, positional)), **keywords}
             return _note_parameter(course, fields, given, None, attribute=True)
         if isinstance(target, ClassObject):
-            target, leading = self.method(target, "__init__"), [Fixed(unknown())]
+            target, leading = ev.method(target, "__init__"), [Fixed(unknown())]
         elif isinstance(target, Instance):
-            target, leading = self.method(target.cls, "__call__") or self.method(target.cls, "call"), [Fixed(unknown())]
+            target, leading = ev.method(target.cls, "__call__") or ev.method(target.cls, "call"), [Fixed(unknown())]
         elif isinstance(target, Bound):
             target, leading = target.function, target.args
         if not isinstance(target, Function) or target.module is not course.function.module or not target.transparent:
             return False
         return _note_parameter(course, calls.bind_parameters(target, leading + positional, keywords), given, target.node)
 
-    def _kept_as(self, course: Course, use: Use, node: Any, part: ast.AST) -> bool:
+    def _kept_as(self, ev: Evaluator, course: Course, use: Use, node: Any, part: ast.AST) -> bool:
         """Note the names that a statement gives to a value, of which it is a `part`."""
         statement = use.statement
         kind = type(statement)
@@ -348,47 +352,47 @@ class Routes(Callers):
 
     # What its calls hand over
 
-    def _handed_along(self, course: Course) -> bool:
+    def _handed_along(self, ev: Evaluator, course: Course) -> bool:
         """Note what the calls hand over that were found on the way; False where one cannot be read."""
-        for call, point in {**self._calls_by_name(course), **self._calls_without_name(course)}.items():
-            bound = self._handed_at(course, call, point)
+        for call, point in {**self._calls_by_name(ev, course), **self._calls_without_name(ev, course)}.items():
+            bound = self._handed_at(ev, course, call, point)
             if bound is None:
                 return False
             course.handed += bound
             course.calls += [(call, point)] if bound else []
         return True
 
-    def _calls_by_name(self, course: Course) -> dict[ast.Call, Point]:
+    def _calls_by_name(self, ev: Evaluator, course: Course) -> dict[ast.Call, Point]:
         """The calls of the names under which it goes on."""
         found: dict[ast.Call, Point] = {}
         function = course.function
         for name, around, attribute in course.routes:
             if name == function.name:
                 continue
-            modules = self.modules_with_calls(function, name) if around is None and not attribute else (function.module,)
+            modules = ev.modules_with_calls(function, name) if around is None and not attribute else (function.module,)
             for module in modules:
-                found.update([(call, point) for call, point in module.calls_to(name, self) if (type(call.func) is ATTRIBUTE) is attribute
+                found.update([(call, point) for call, point in module.calls_to(name, ev) if (type(call.func) is ATTRIBUTE) is attribute
                               and (around is None or around.lineno <= call.lineno <= around.end_lineno)])
         return found
 
-    def _calls_without_name(self, course: Course) -> dict[ast.Call, Point]:
+    def _calls_without_name(self, ev: Evaluator, course: Course) -> dict[ast.Call, Point]:
         """The calls of what has no name, `LOSSES[kind](x)`, where each stands."""
-        return {one: there for call, point in course.unnamed.items() for whole, at in course.function.module.expressions(call.lineno, self)
-                if at.time == point.time for one, there in self.calls_in(whole, leaf(call.func), at) if one is call}
+        return {one: there for call, point in course.unnamed.items() for whole, at in course.function.module.expressions(call.lineno, ev)
+                if at.time == point.time for one, there in ev.calls_in(whole, leaf(call.func), at) if one is call}
 
-    def _handed_at(self, course: Course, call: ast.Call, point: Point) -> list[dict[str, Binding]] | None:
+    def _handed_at(self, ev: Evaluator, course: Course, call: ast.Call, point: Point) -> list[dict[str, Binding]] | None:
         """What a call hands to the function that is followed; [] where it runs another one, None where it cannot be told what it hands over."""
         function = course.function
-        callee = self.callee(call.func, point)
+        callee = ev.callee(call.func, point)
         if callee is not None and callee.obj is not None:
-            bound = self.arguments_for(function, call, point)
+            bound = ev.arguments_for(function, call, point)
             return [bound] if bound is not None else []
         if point.module is not function.module or callee is not None and callee.known:
             return []
         if course.partial:
             return None
-        positional, keywords, complete = self.arguments(call, point)
-        return [calls.bind_parameters(function, self._leading(function) + positional, keywords, hidden=not complete)]
+        positional, keywords, complete = ev.arguments(call, point)
+        return [calls.bind_parameters(function, self._leading(ev, function) + positional, keywords, hidden=not complete)]
 
 
 def called_elsewhere(function: Function) -> bool:
