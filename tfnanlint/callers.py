@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from typing import Any, Final, Iterator
+from typing import Any, Iterator
 
 from tfnanlint import calls
+from tfnanlint.evaluator import Evaluator
 from tfnanlint.calls import Bound, ClassObject, Function
 from tfnanlint.nodes import nodes_in
-from tfnanlint.mendings import Mendings
 from tfnanlint.scopes import Assigned, Binding, Fixed, Joined, Point, unrefined
 from tfnanlint.values import Choice, Value, unknown
 
-MAX_ABROAD: Final = 1  # files between a parameter and the callers that are looked for
 
 
 class Calls:
@@ -49,30 +48,29 @@ def _number(one: tuple[int, tuple[ast.Call, Point]]) -> int:
     return one[0]
 
 
-class Callers(Mendings):
+class Callers:
     """The part of the interpreter that goes from a function to its calls."""
 
-    @property
-    def sees_callers(self) -> bool:
-        """Whether calls in other files are looked for now: not for a draft."""
-        return self.abroad < MAX_ABROAD
+    def __init__(self) -> None:
+        self.named_calls: dict[tuple[Any, str], Calls] = {}
+        self.aims: dict[ast.Call, frozenset[ast.AST]] = {}
 
-    def overlook(self, called: Function | ClassObject, name: str) -> None:
+    def overlook(self, ev: Evaluator, called: Function | ClassObject, name: str) -> None:
         """Note for a draft that calls in other files were not looked for."""
-        if self.drafting:
-            self.overlooked.add((called.module.source.path, name))
+        if ev.drafting:
+            ev.overlooked.add((called.module.source.path, name))
 
-    def callers(self, function: Function, name: str) -> list[tuple[ast.Call, Point]]:
+    def callers(self, ev: Evaluator, function: Function, name: str) -> list[tuple[ast.Call, Point]]:
         """Calls that may be of `function`: in its own file, and in files of the project that import it."""
-        return self.calls_in_project(function, name)
+        return self.calls_in_project(ev, function, name)
 
-    def calls_in_project(self, called: Function | ClassObject, name: str) -> list[tuple[ast.Call, Point]]:
+    def calls_in_project(self, ev: Evaluator, called: Function | ClassObject, name: str) -> list[tuple[ast.Call, Point]]:
         found: list[tuple[ast.Call, Point]] = []
-        for module in self.modules_with_calls(called, name):
-            found += module.calls_to(name, self)
+        for module in self.modules_with_calls(ev, called, name):
+            found += module.calls_to(name, ev)
         return found
 
-    def modules_with_calls(self, called: Function | ClassObject, name: str) -> Iterator[Any]:
+    def modules_with_calls(self, ev: Evaluator, called: Function | ClassObject, name: str) -> Iterator[Any]:
         """The file of a function or class, and those of the project that import it and may call what ends in a name; while it is
         at these, no callers in other files are looked for."""
         yield called.module
@@ -80,68 +78,68 @@ class Callers(Mendings):
         project = called.module.project
         if project is None or nested:
             return
-        if self.abroad >= MAX_ABROAD:
-            self.overlook(called, name)
+        if not ev.sees_callers:
+            self.overlook(ev, called, name)
             return
-        self.abroad += 1
+        ev.abroad += 1
         try:
             yield from project.importers(called.module.source.path, name)
         finally:
-            self.abroad -= 1
+            ev.abroad -= 1
 
-    def handed_by(self, function: Function, name: str) -> Iterator[dict[str, Binding]]:
+    def handed_by(self, ev: Evaluator, function: Function, name: str) -> Iterator[dict[str, Binding]]:
         """What the calls of a function that end in a name hand over, by parameter."""
-        searched = [(module, module.calls_to(name, self)) for module in self.modules_with_calls(function, name)]
+        searched = [(module, module.calls_to(name, ev)) for module in self.modules_with_calls(ev, function, name)]
         for module, found in searched:
             if (module, name) not in self.named_calls:
                 self.named_calls[module, name] = Calls(found)
             named = self.named_calls[module, name]
             for number, (call, point) in named.of(function):
-                bound = self.arguments_for(function, call, point)
+                bound = self.arguments_for(ev, function, call, point)
                 if call in self.aims:
                     named.settle(number, self.aims[call])
                 if bound is not None:
                     yield bound
 
-    def handed_to(self, function: Function, name: str) -> list[dict[str, Binding]]:
+    def handed_to(self, ev: Evaluator, function: Function, name: str) -> list[dict[str, Binding]]:
         """What the calls of a lambda hand over that has a name inside of a function; [] where some may not be seen."""
         around: Any = function.point.scope.node
-        found = [(call, point) for call, point in function.module.calls_to(name, self) if around.lineno <= call.lineno <= around.end_lineno]
+        found = [(call, point) for call, point in function.module.calls_to(name, ev) if around.lineno <= call.lineno <= around.end_lineno]
         if any(isinstance(one, ast.Name) and one.id == name for one in nodes_in(function.node)):  # it calls itself
             return []
-        return list(self.handed_by(function, name)) if all([self.callee(call.func, point) is not None for call, point in found]) else []
+        return list(self.handed_by(ev, function, name)) if all([ev.callee(call.func, point) is not None for call, point in found]) else []
 
-    def arguments_for(self, function: Function, call: ast.Call, point: Point) -> dict[str, Binding] | None:
+    def arguments_for(self, ev: Evaluator, function: Function, call: ast.Call, point: Point) -> dict[str, Binding] | None:
         """The arguments of a call by parameter; None when it is not a call of this function."""
         if function.node not in self.aims.get(call, (function.node,)):
             return None
-        mark = len(self.reads)
-        callee = self.callee(call.func, point)
+        mark = len(ev.reads)
+        callee = ev.callee(call.func, point)
         target = callee.obj if callee is not None else None
-        options = target.options if isinstance(target, Choice) else (callee,) if callee is not None and target is not None else self.alternatives(call.func, point)
-        aims = [self._aim(option) for option in options]
-        if len(self.reads) == mark:  # many functions may have one name, and all ask
+        options = target.options if isinstance(target, Choice) else (callee,) if callee is not None and target is not None else self.alternatives(ev, call.func, point)
+        aims = [self._aim(ev, option) for option in options]
+        if len(ev.reads) == mark:  # many functions may have one name, and all ask
             self.aims[call] = frozenset(aim.node for aim, _ in aims if aim is not None)
         for option, (aim, leading) in zip(options, aims):
             if aim is not None and aim.node is function.node:
-                positional, keywords, complete = self.arguments(call, point)
+                positional, keywords, complete = ev.arguments(call, point)
                 if isinstance(option.obj, Bound):
                     keywords = {**option.obj.keywords, **keywords}
                 return calls.bind_parameters(function, leading + positional, keywords, hidden=not complete)
         return None
 
-    def alternatives(self, function: ast.expr, point: Point) -> Sequence[Value]:
+    def alternatives(self, ev: Evaluator, function: ast.expr, point: Point) -> Sequence[Value]:
         """What a name stands for in one branch or another, where of one nothing is known: `try: from fast_ops import f`, else `def f(x): ...`."""
         binding = unrefined(point.lookup(function.id)) if isinstance(function, ast.Name) else None
-        return [one.value(self) for one in binding.bindings] if isinstance(binding, Joined) else ()
+        return [one.value(ev) for one in binding.bindings] if isinstance(binding, Joined) else ()
 
-    def _aim(self, callee: Value) -> tuple[Function | None, list[Binding]]:
+    def _aim(self, ev: Evaluator, callee: Value) -> tuple[Function | None, list[Binding]]:
         """The function of the program that is run when a value is called, and the arguments that go before those given."""
         target = callee.obj
         if isinstance(target, Bound):
             return (target.function, target.args) if isinstance(target.function, Function) else (None, [])
         if isinstance(target, ClassObject):
-            return self.method(target, "__init__"), [Fixed(unknown())]
+            return ev.method(target, "__init__"), [Fixed(unknown())]
         return (target, []) if isinstance(target, Function) else (None, [])
 
 

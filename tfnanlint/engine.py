@@ -8,10 +8,11 @@ followed with the values of their arguments.
 from __future__ import annotations
 
 import ast
-from typing import Any, Callable, Final, cast
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final, cast
 
 from tfnanlint import expressions, arguments, recursion, records, agreements, lengths, standins
-from tfnanlint.callers import MAX_ABROAD
+from tfnanlint.interpreting import MAX_ABROAD
 from tfnanlint.evaluator import (
     Binding, ClassObject, FieldNames, Function, Instance, Loop, Module, Op, Parameter, Point,
     Refined, Scope, Shared,
@@ -22,8 +23,9 @@ from tfnanlint.compiled import Callbacks
 from tfnanlint.policies import Precision
 from tfnanlint.containers import Containers
 from tfnanlint.instances import InstanceCalls
-from tfnanlint.callers import Callers
 from tfnanlint.routes import FunctionFlow
+from tfnanlint.mendings import Mendings
+from tfnanlint.callers import Callers
 from tfnanlint.nodes import ATTRIBUTE, CALL, NAME
 from tfnanlint.ops import last_names, load, python
 from tfnanlint.project import Project
@@ -35,7 +37,7 @@ MAX_STEPS = 1000  # evaluations per question, as long as the file has an allowan
 _LEAVES: Final = frozenset((ast.Constant, ast.Lambda, ast.JoinedStr))
 
 
-class Engine(Callers):
+class Engine(Mendings):
     """Answers what values arrive; one for all modules of a run."""
 
     def __init__(self, callers_abroad: bool = True, allowance: float = INF) -> None:
@@ -57,6 +59,7 @@ class Engine(Callers):
         self.containers = Containers()
         self.instance_calls = InstanceCalls()
         self.function_flow = FunctionFlow()
+        self.call_sites = Callers()
 
     def suffices(self, project: Project) -> bool:
         """Whether a draft would have answered the same with the callers and settings in other files in view: there are none."""
@@ -422,6 +425,32 @@ class Engine(Callers):
 
     def called_as_another(self, function: Function) -> list[tuple[ast.Call, Point]]:
         return self.function_flow.called_as_another(self, function)
+
+    # Callers of functions
+
+    def overlook(self, called: Function | ClassObject, name: str) -> None:
+        return self.call_sites.overlook(self, called, name)
+
+    def callers(self, function: Function, name: str) -> list[tuple[ast.Call, Point]]:
+        return self.call_sites.callers(self, function, name)
+
+    def calls_in_project(self, called: Function | ClassObject, name: str) -> list[tuple[ast.Call, Point]]:
+        return self.call_sites.calls_in_project(self, called, name)
+
+    def modules_with_calls(self, called: Function | ClassObject, name: str) -> Iterator[Any]:
+        return self.call_sites.modules_with_calls(self, called, name)
+
+    def handed_by(self, function: Function, name: str) -> Iterator[dict[str, Binding]]:
+        return self.call_sites.handed_by(self, function, name)
+
+    def handed_to(self, function: Function, name: str) -> list[dict[str, Binding]]:
+        return self.call_sites.handed_to(self, function, name)
+
+    def arguments_for(self, function: Function, call: ast.Call, point: Point) -> dict[str, Binding] | None:
+        return self.call_sites.arguments_for(self, function, call, point)
+
+    def alternatives(self, function: ast.expr, point: Point) -> Sequence[Value]:
+        return self.call_sites.alternatives(self, function, point)
 
 
 _HANDLERS: Final[dict[type, Callable[..., Value]]] = {

@@ -7,7 +7,8 @@ answers. What the questions are about is defined above this module, so its types
 from __future__ import annotations
 
 import ast
-from typing import Any, Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from tfnanlint.values import INF, Value
 
@@ -429,4 +430,41 @@ class Evaluator:
     def called_as_another(self, function: Function) -> list[tuple[ast.Call, Point]]:
         """The calls that run a function under other names than its own; none where some may not be
         seen."""
+        raise NotImplementedError
+
+    # Callers of functions
+
+    def overlook(self, called: Function | ClassObject, name: str) -> None:
+        """Note for a draft that calls in other files were not looked for."""
+        raise NotImplementedError
+
+    def callers(self, function: Function, name: str) -> list[tuple[ast.Call, Point]]:
+        """Calls that may be of `function`: in its own file, and in files of the project that import
+        it."""
+        raise NotImplementedError
+
+    def calls_in_project(self, called: Function | ClassObject, name: str) -> list[tuple[ast.Call, Point]]:
+        raise NotImplementedError
+
+    def modules_with_calls(self, called: Function | ClassObject, name: str) -> Iterator[Any]:
+        """The file of a function or class, and those of the project that import it and may call
+        what ends in a name; while it is at these, no callers in other files are looked for."""
+        raise NotImplementedError
+
+    def handed_by(self, function: Function, name: str) -> Iterator[dict[str, Binding]]:
+        """What the calls of a function that end in a name hand over, by parameter."""
+        raise NotImplementedError
+
+    def handed_to(self, function: Function, name: str) -> list[dict[str, Binding]]:
+        """What the calls of a lambda hand over that has a name inside of a function; [] where some
+        may not be seen."""
+        raise NotImplementedError
+
+    def arguments_for(self, function: Function, call: ast.Call, point: Point) -> dict[str, Binding] | None:
+        """The arguments of a call by parameter; None when it is not a call of this function."""
+        raise NotImplementedError
+
+    def alternatives(self, function: ast.expr, point: Point) -> Sequence[Value]:
+        """What a name stands for in one branch or another, where of one nothing is known: `try:
+        from fast_ops import f`, else `def f(x): ...`."""
         raise NotImplementedError

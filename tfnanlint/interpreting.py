@@ -7,7 +7,7 @@ comes first, then who calls, what objects there are, what calls give, what train
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from tfnanlint.evaluator import Evaluator
 from tfnanlint.values import INF, Value
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from tfnanlint.ops import Op
     from tfnanlint.scopes import Binding, Point, Scope
     from tfnanlint.site import Site
+
+MAX_ABROAD: Final = 1  # files between a parameter and the callers that are looked for
 
 
 class Nesting:
@@ -59,9 +61,7 @@ class Interpreting(Evaluator):
         self._tentative: set[ast.AST] = set()  # the expressions of which something is held
         # What was found out about the program
         self.importing: dict[Binding, Value] = {}
-        self.aims: dict[ast.Call, frozenset[ast.AST]] = {}
         self.mendings: dict[tuple[Module, str], list[Value]] = {}
-        self.named_calls: dict[tuple[Any, str], Any] = {}
 
     def gave(self, site: Site, value: Value) -> None:
         """Note what a site gave: the value refers to the site in turn, until everything is let go of."""
@@ -72,7 +72,7 @@ class Interpreting(Evaluator):
         """Let go of all that was found out: it refers to itself in circles, and nobody collects those."""
         for site in self.given:
             site.result = None
-        for kept in (self.scopes, self.given, self.reads, self._sites, self.held, self._tentative, self.importing, self.aims, self.mendings, self.named_calls, self.overlooked, self.unset):
+        for kept in (self.scopes, self.given, self.reads, self._sites, self.held, self._tentative, self.importing, self.mendings, self.overlooked, self.unset):
             kept.clear()
 
     def returned(self, scope: Scope, live: bool) -> Value:
@@ -86,3 +86,8 @@ class Interpreting(Evaluator):
 
     def stable(self, path: str | None, point: Point) -> Value | None:
         raise NotImplementedError
+
+    @property
+    def sees_callers(self) -> bool:
+        """Whether calls in other files are looked for now: not for a draft."""
+        return self.abroad < MAX_ABROAD
