@@ -24,8 +24,9 @@ from tfnanlint.policies import Precision
 from tfnanlint.containers import Containers
 from tfnanlint.instances import InstanceCalls
 from tfnanlint.routes import FunctionFlow
-from tfnanlint.mendings import Mendings
 from tfnanlint.callers import Callers
+from tfnanlint.resolution import Resolution
+from tfnanlint.mendings import ProjectSettings
 from tfnanlint.nodes import ATTRIBUTE, CALL, NAME
 from tfnanlint.ops import last_names, load, python
 from tfnanlint.project import Project
@@ -37,7 +38,7 @@ MAX_STEPS = 1000  # evaluations per question, as long as the file has an allowan
 _LEAVES: Final = frozenset((ast.Constant, ast.Lambda, ast.JoinedStr))
 
 
-class Engine(Mendings):
+class Engine(Resolution):
     """Answers what values arrive; one for all modules of a run."""
 
     def __init__(self, callers_abroad: bool = True, allowance: float = INF) -> None:
@@ -60,6 +61,7 @@ class Engine(Mendings):
         self.instance_calls = InstanceCalls()
         self.function_flow = FunctionFlow()
         self.call_sites = Callers()
+        self.project_settings = ProjectSettings()
 
     def suffices(self, project: Project) -> bool:
         """Whether a draft would have answered the same with the callers and settings in other files in view: there are none."""
@@ -451,6 +453,11 @@ class Engine(Mendings):
 
     def alternatives(self, function: ast.expr, point: Point) -> Sequence[Value]:
         return self.call_sites.alternatives(self, function, point)
+
+    # Settings of the project
+
+    def configured(self, value: Value, name: str, owner: ast.expr, point: Point) -> Value:
+        return self.project_settings.configured(self, value, name, owner, point)
 
 
 _HANDLERS: Final[dict[type, Callable[..., Value]]] = {

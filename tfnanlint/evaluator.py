@@ -468,3 +468,10 @@ class Evaluator:
         """What a name stands for in one branch or another, where of one nothing is known: `try:
         from fast_ops import f`, else `def f(x): ...`."""
         raise NotImplementedError
+
+    # Settings of the project
+
+    def configured(self, value: Value, name: str, owner: ast.expr, point: Point) -> Value:
+        """A setting read from an object of which nothing is known: what the project itself sets it
+        to, where those are numbers that are not negative."""
+        raise NotImplementedError

@@ -61,7 +61,6 @@ class Interpreting(Evaluator):
         self._tentative: set[ast.AST] = set()  # the expressions of which something is held
         # What was found out about the program
         self.importing: dict[Binding, Value] = {}
-        self.mendings: dict[tuple[Module, str], list[Value]] = {}
 
     def gave(self, site: Site, value: Value) -> None:
         """Note what a site gave: the value refers to the site in turn, until everything is let go of."""
@@ -72,7 +71,7 @@ class Interpreting(Evaluator):
         """Let go of all that was found out: it refers to itself in circles, and nobody collects those."""
         for site in self.given:
             site.result = None
-        for kept in (self.scopes, self.given, self.reads, self._sites, self.held, self._tentative, self.importing, self.mendings, self.overlooked, self.unset):
+        for kept in (self.scopes, self.given, self.reads, self._sites, self.held, self._tentative, self.importing, self.overlooked, self.unset):
             kept.clear()
 
     def returned(self, scope: Scope, live: bool) -> Value:

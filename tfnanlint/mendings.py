@@ -7,10 +7,11 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
+from tfnanlint.evaluator import Evaluator
 from tfnanlint.calls import Function
 from tfnanlint.conditions import path_of
 from tfnanlint.nodes import ATTRIBUTE, NOUGHT, nodes_in
-from tfnanlint.resolution import SMALL, Resolution, says_epsilon
+from tfnanlint.resolution import SMALL, says_epsilon
 from tfnanlint.scopes import Assigned, Imported, Point, unrefined
 from tfnanlint.settings import asked, set_to
 from tfnanlint.values import INF, Note, Value
@@ -41,82 +42,85 @@ def _minded(name: str, module: Module) -> bool:
     return asked(module.source.text, name) or bool(module.source.assigns_outside(name))
 
 
-class Mendings(Resolution):
+class ProjectSettings:
     """The part of the interpreter that reads settings."""
 
-    def configured(self, value: Value, name: str, owner: ast.expr, point: Point) -> Value:
+    def __init__(self) -> None:
+        self.mendings: dict[tuple[Module, str], list[Value]] = {}
+
+    def configured(self, ev: Evaluator, value: Value, name: str, owner: ast.expr, point: Point) -> Value:
         """A setting read from an object of which nothing is known: what the project itself sets it to, where those are numbers
         that are not negative. Where it is only 0, that is noted: it is what an epsilon may be."""
         project = point.module.project
-        if value.known or value.kind != "unknown" or value.obj is not None or project is None or self.abroad and not self.drafting:
+        if value.known or value.kind != "unknown" or value.obj is not None or project is None or ev.abroad and not ev.drafting:
             return value
         if not _holds_settings(owner, point):
             return value
         path, epsilon = point.module.source.path, says_epsilon(name)
-        found = project.settings(path, name) if epsilon or not self.drafting else ()
-        if epsilon and found and not any(found) and not self._knowing(name, owner, point):  # also in a draft, which must doubt what may be 0
+        found = project.settings(path, name) if epsilon or not ev.drafting else ()
+        if epsilon and found and not any(found) and not self._knowing(ev, name, owner, point):  # also in a draft, which must doubt what may be 0
             return value.but(origin=Note(f"'{name}'", owner, point.module.source, default=NOUGHT), token=value.token)
-        if self.drafting:
-            self.unset.add((path, name))
+        if ev.drafting:
+            ev.unset.add((path, name))
             found = set_to(point.module.source.text, name)  # the draft must doubt what may be 0, or lost beside 1
         if not found or min(found) < 0:
             return value
         if max(found) == 0:
-            knowing = self._knowing(name, owner, point)
+            knowing = self._knowing(ev, name, owner, point)
             if knowing:
-                return value if epsilon else self._mended_in(knowing, value, name, owner, point)
+                return value if epsilon else self._mended_in(ev, knowing, value, name, owner, point)
             # how large it may be otherwise nobody knows: only that it may be 0 is to be seen
             note = Note(f"'{name}' is 0 by default", owner, point.module.source, default=NOUGHT)
             return Value(0.0, SMALL[1], kind="number", origin=note, token=value.token)
         note = Note(f"'{name}' is taken for what the project sets it to", owner, point.module.source)
         return Value(min(found), max(found), kind="number", origin=note, token=value.token)
 
-    def _knowing(self, name: str, owner: ast.expr, point: Point) -> list[Module]:
+    def _knowing(self, ev: Evaluator, name: str, owner: ast.expr, point: Point) -> list[Module]:
         """The files that know of a setting that it is 0 by default: of the one where it is read, and those where the object was made."""
         found = [point.module]
         while type(owner) is ATTRIBUTE:
             owner = owner.value
         made = unrefined(point.lookup(owner.id)) if isinstance(owner, ast.Name) else None
-        made = self.exported(made) if isinstance(made, Imported) else made
+        made = ev.exported(made) if isinstance(made, Imported) else made
         if isinstance(made, Assigned):
             found.append(made.point.module)
-            callee = self.callee(made.node.func, made.point) if isinstance(made.node, ast.Call) else None
+            callee = ev.callee(made.node.func, made.point) if isinstance(made.node, ast.Call) else None
             if callee is not None and isinstance(callee.obj, Function):
                 found.append(callee.obj.module)
         return [module for module in dict.fromkeys(found) if _minded(name, module)]
 
-    def _mended_in(self, knowing: list[Module], value: Value, name: str, owner: ast.expr, point: Point) -> Value:
+    def _mended_in(self, ev: Evaluator, knowing: list[Module], value: Value, name: str, owner: ast.expr, point: Point) -> Value:
         """A setting that is above 0 after all: files put other numbers in its place where it is tested, or a validator asks for more."""
         found: list[Value] = []
         for module in knowing:
-            found += self.once(self.mendings, (module, name), [], self._found_mendings, module, name)
+            found += ev.once(self.mendings, (module, name), [], self._found_mendings, ev, module, name)
         if not found or not all([one.positive for one in found]):
             return value
         note = Note(f"'{name}' is taken for positive: its 0 is mended", owner, point.module.source)
         least, most = min([SMALL[0], *[one.lo for one in found if one.lo]]), max([SMALL[1], *[one.hi for one in found]])
         return Value(least, most, kind="number", origin=note, token=value.token)
 
-    def _found_mendings(self, module: Module, name: str) -> list[Value]:
+    def _found_mendings(self, ev: Evaluator, module: Module, name: str) -> list[Value]:
         """What a file assigns to a setting that it asks for, and what its validators leave of one that is not negative."""
         found: list[Value] = []
         for owner, row in module.source.owners_assigned(name):
-            scope = module.scope_of_row(row, self)
+            scope = module.scope_of_row(row, ev)
             entry = scope.history.get(f"{owner}.{name}") if scope is not None else None
             for binding in entry.bindings() if entry is not None else ():
                 if isinstance(binding, Assigned) and (asked(module.source.text, name) or _reads(binding.node, name)):
-                    found.append(binding.value(self))
+                    found.append(binding.value(ev))
         if "validator" in module.source.text:
-            found += self._validated(module, name)
+            found += self._validated(ev, module, name)
         return found
 
-    def _validated(self, module: Module, name: str) -> list[Value]:
+    def _validated(self, ev: Evaluator, module: Module, name: str) -> list[Value]:
         """What is left of a number that is not negative where the validators of a flag hold."""
         found: list[Value] = []
         for validator in _CHECKED:
-            for call, point in module.calls_to(validator, self):
+            for call, point in module.calls_to(validator, ev):
                 if call.args and isinstance(call.args[0], ast.Constant) and call.args[0].value == name:
                     for given, test in _checks(call, module):
-                        left = self.clamped(Value(0.0, INF, kind="number"), given, test, True, point)
+                        left = ev.clamped(Value(0.0, INF, kind="number"), given, test, True, point)
                         found.append(Value(left.lo, max(left.lo, SMALL[1]), left.zero, kind="number"))
         return found
 
