@@ -14,8 +14,8 @@ from typing import Any, Final, cast
 from tfnanlint import expressions, arguments, recursion, records, agreements, lengths, standins
 from tfnanlint.interpreting import MAX_ABROAD
 from tfnanlint.evaluator import (
-    Binding, ClassObject, FieldNames, Function, Instance, Loop, Module, Op, Parameter, Point,
-    Refined, Scope, Shared,
+    Binding, ClassObject, FieldNames, Function, Imported, Instance, Loop, Module, Op, Parameter,
+    Point, Refined, Scope, Shared,
 )
 from tfnanlint.state import Variables
 from tfnanlint.following import Interprocedural
@@ -25,8 +25,9 @@ from tfnanlint.containers import Containers
 from tfnanlint.instances import InstanceCalls
 from tfnanlint.routes import FunctionFlow
 from tfnanlint.callers import Callers
-from tfnanlint.resolution import Resolution
 from tfnanlint.mendings import ProjectSettings
+from tfnanlint.subexpressions import Subexpressions
+from tfnanlint.resolution import Names
 from tfnanlint.nodes import ATTRIBUTE, CALL, NAME
 from tfnanlint.ops import last_names, load, python
 from tfnanlint.project import Project
@@ -38,7 +39,7 @@ MAX_STEPS = 1000  # evaluations per question, as long as the file has an allowan
 _LEAVES: Final = frozenset((ast.Constant, ast.Lambda, ast.JoinedStr))
 
 
-class Engine(Resolution):
+class Engine(Subexpressions):
     """Answers what values arrive; one for all modules of a run."""
 
     def __init__(self, callers_abroad: bool = True, allowance: float = INF) -> None:
@@ -62,6 +63,7 @@ class Engine(Resolution):
         self.function_flow = FunctionFlow()
         self.call_sites = Callers()
         self.project_settings = ProjectSettings()
+        self.names = Names()
 
     def suffices(self, project: Project) -> bool:
         """Whether a draft would have answered the same with the callers and settings in other files in view: there are none."""
@@ -458,6 +460,41 @@ class Engine(Resolution):
 
     def configured(self, value: Value, name: str, owner: ast.expr, point: Point) -> Value:
         return self.project_settings.configured(self, value, name, owner, point)
+
+    # Names
+
+    def resolve(self, node: ast.expr, point: Point) -> str | None:
+        return self.names.resolve(self, node, point)
+
+    def resolve_binding(self, binding: Binding, depth: int) -> str | None:
+        return self.names.resolve_binding(self, binding, depth)
+
+    def exported(self, binding: Imported) -> Any:
+        return self.names.exported(self, binding)
+
+    def top_level(self, module: Module, name: str, hops: int = 0) -> Binding | None:
+        return self.names.top_level(self, module, name, hops)
+
+    def unbound(self, name: str, point: Point) -> str | None:
+        return self.names.unbound(self, name, point)
+
+    def starred(self, name: str, point: Point) -> Binding | None:
+        return self.names.starred(self, name, point)
+
+    def row(self, function: ast.expr, point: Point) -> tuple[Op | None, str]:
+        return self.names.row(self, function, point)
+
+    def callee(self, function: ast.expr, point: Point) -> Value | None:
+        return self.names.callee(self, function, point)
+
+    def imported(self, binding: Imported) -> Value:
+        return self.names.imported(self, binding)
+
+    def supposed(self, value: Value, name: str, node: ast.expr, point: Point) -> Value:
+        return self.names.supposed(self, value, name, node, point)
+
+    def named(self, name: str) -> Value | None:
+        return self.names.named(self, name)
 
 
 _HANDLERS: Final[dict[type, Callable[..., Value]]] = {

@@ -14,9 +14,8 @@ from tfnanlint.values import INF, Value
 
 if TYPE_CHECKING:
     from tfnanlint.calls import Function
-    from tfnanlint.module import Module
     from tfnanlint.ops import Op
-    from tfnanlint.scopes import Binding, Point, Scope
+    from tfnanlint.scopes import Point, Scope
     from tfnanlint.site import Site
 
 MAX_ABROAD: Final = 1  # files between a parameter and the callers that are looked for
@@ -60,7 +59,6 @@ class Interpreting(Evaluator):
         self.held: dict[Any, tuple[Any, tuple[tuple[Any, int], ...]]] = {}
         self._tentative: set[ast.AST] = set()  # the expressions of which something is held
         # What was found out about the program
-        self.importing: dict[Binding, Value] = {}
 
     def gave(self, site: Site, value: Value) -> None:
         """Note what a site gave: the value refers to the site in turn, until everything is let go of."""
@@ -71,7 +69,7 @@ class Interpreting(Evaluator):
         """Let go of all that was found out: it refers to itself in circles, and nobody collects those."""
         for site in self.given:
             site.result = None
-        for kept in (self.scopes, self.given, self.reads, self._sites, self.held, self._tentative, self.importing, self.overlooked, self.unset):
+        for kept in (self.scopes, self.given, self.reads, self._sites, self.held, self._tentative, self.overlooked, self.unset):
             kept.clear()
 
     def returned(self, scope: Scope, live: bool) -> Value:

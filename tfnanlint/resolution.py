@@ -8,13 +8,13 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
+from tfnanlint.evaluator import Evaluator
 from tfnanlint.conditions import leaf
 from tfnanlint.names import ROOTS, canonical, of_import, is_tensorflow
 from tfnanlint.nodes import ATTRIBUTE, NAME, NOUGHT
 from tfnanlint.ops import Op, namespaces
 from tfnanlint.ops.python import limit
 from tfnanlint.scopes import UNASKED, Assigned, Binding, Imported, Joined, Point, Refined, Scope, unrefined
-from tfnanlint.subexpressions import Subexpressions
 from tfnanlint.values import NO_CONSTANT, Namespace, Note, Value, unknown
 
 if TYPE_CHECKING:
@@ -78,13 +78,16 @@ def fallback(instead: Value, node: ast.expr, point: Point) -> Value:
     return Value(min(instead.lo, SMALL[0]), SMALL[1], kind="number", origin=note)
 
 
-class Resolution(Subexpressions):
+class Names:
     """The part of the interpreter that reads names."""
 
-    def resolve(self, node: ast.expr, point: Point) -> str | None:
+    def __init__(self) -> None:
+        self.importing: dict[Binding, Value] = {}
+
+    def resolve(self, ev: Evaluator, node: ast.expr, point: Point) -> str | None:
         """Canonical dotted name of a name or attribute chain that leads to an import; None otherwise."""
         if point.over is not None:
-            return self._resolve(node, point, 0)
+            return self._resolve(ev, node, point, 0)
         scope = point.scope
         found = scope.callees.get(node, UNASKED)
         if found is not UNASKED:
@@ -92,78 +95,78 @@ class Resolution(Subexpressions):
         always = scope.function.callees if scope.function is not None else scope.callees
         found = always.get(node, UNASKED)
         if found is UNASKED:
-            found = self._resolve(node, point, 0)
+            found = self._resolve(ev, node, point, 0)
             if _bound_in(scope, node):
                 always = scope.callees
             always[node] = found
         return found
 
-    def _resolve(self, node: ast.expr, point: Point, depth: int) -> str | None:
+    def _resolve(self, ev: Evaluator, node: ast.expr, point: Point, depth: int) -> str | None:
         if type(node) is ATTRIBUTE:
-            base = self.resolve(node.value, point) if depth == 0 else self._resolve(node.value, point, depth + 1)
-            return canonical(f"{base}.{node.attr}") if base else self._through_module(node, point, depth)
+            base = self.resolve(ev, node.value, point) if depth == 0 else self._resolve(ev, node.value, point, depth + 1)
+            return canonical(f"{base}.{node.attr}") if base else self._through_module(ev, node, point, depth)
         if type(node) is NAME and depth < 12:
             binding = point.lookup(node.id)
             if binding is None:
-                return self.unbound(node.id, point)
-            return self.resolve_binding(binding, depth)
+                return self.unbound(ev, node.id, point)
+            return self.resolve_binding(ev, binding, depth)
         return None
 
-    def _through_module(self, node: ast.Attribute, point: Point, depth: int) -> str | None:
+    def _through_module(self, ev: Evaluator, node: ast.Attribute, point: Point, depth: int) -> str | None:
         """`compat.cast` of a file of the project that stands for TensorFlow: `from tensorflow import *` and some names more."""
         held = point.lookup(node.value.id) if isinstance(node.value, ast.Name) else None
-        module = self.exported(held) if isinstance(held, Imported) and depth < MAX_HOPS else None
+        module = self.exported(ev, held) if isinstance(held, Imported) and depth < MAX_HOPS else None
         if module is None or isinstance(module, Binding) or not module.stars:
             return None
-        binding = self.top_level(module, node.attr)
+        binding = self.top_level(ev, module, node.attr)
         if binding is None:
-            return self._star_import(node.attr, module)
-        return self.resolve_binding(binding, depth + 1) or self._copy_of(node.attr, binding, module)
+            return self._star_import(ev, node.attr, module)
+        return self.resolve_binding(ev, binding, depth + 1) or self._copy_of(ev, node.attr, binding, module)
 
-    def _star_import(self, name: str, module: Module) -> str | None:
+    def _star_import(self, ev: Evaluator, name: str, module: Module) -> str | None:
         """The canonical name that a star import of TensorFlow gives a name."""
         names = (of_import(f"{base}.{name}") for base, level in module.stars if level == 0)
         return next((found for found in names if is_tensorflow(found)), None)
 
-    def _copy_of(self, name: str, binding: Binding, module: Module) -> str | None:
+    def _copy_of(self, ev: Evaluator, name: str, binding: Binding, module: Module) -> str | None:
         """`nn = copy_of(nn)` below a star import: the part of TensorFlow with that name, whatever copies it."""
         node = binding.node if isinstance(binding, Assigned) else None
         if not isinstance(node, ast.Call) or len(node.args) != 1 or leaf(node.args[0]) != name:
             return None
-        found = self._star_import(name, module)
+        found = self._star_import(ev, name, module)
         return found if found in namespaces() else None
 
-    def resolve_binding(self, binding: Binding, depth: int) -> str | None:
+    def resolve_binding(self, ev: Evaluator, binding: Binding, depth: int) -> str | None:
         if isinstance(binding, Imported):
-            return self._resolve_import(binding, depth)
+            return self._resolve_import(ev, binding, depth)
         if isinstance(binding, Assigned) and isinstance(binding.node, (ast.Name, ast.Attribute)):
-            return self._resolve(binding.node, binding.point, depth + 1)
+            return self._resolve(ev, binding.node, binding.point, depth + 1)
         if isinstance(binding, Refined):
-            return self.resolve_binding(binding.base, depth + 1) if depth < 12 else None
+            return self.resolve_binding(ev, binding.base, depth + 1) if depth < 12 else None
         if isinstance(binding, Joined) and depth < 12:
             # `try: import a as tf / except ImportError: tf = None`; two different functions are no name.
-            found = {self.resolve_binding(option, depth + 1) for option in binding.bindings} - {None}
-            return found.pop() if len(found) == 1 and self._only_imports(binding) else None
+            found = {self.resolve_binding(ev, option, depth + 1) for option in binding.bindings} - {None}
+            return found.pop() if len(found) == 1 and self._only_imports(ev, binding) else None
         return None
 
-    def _only_imports(self, binding: Binding) -> bool:
+    def _only_imports(self, ev: Evaluator, binding: Binding) -> bool:
         """Whether every option leads to an import or to None."""
         if isinstance(binding, Joined):
-            return all(self._only_imports(option) for option in binding.bindings)
+            return all(self._only_imports(ev, option) for option in binding.bindings)
         if isinstance(binding, Assigned):
             return isinstance(binding.node, (ast.Name, ast.Attribute, ast.Constant))
         return isinstance(binding, (Imported, Refined))
 
-    def _resolve_import(self, binding: Imported, depth: int) -> str | None:
+    def _resolve_import(self, ev: Evaluator, binding: Imported, depth: int) -> str | None:
         name = of_import(binding.dotted) if binding.level == 0 else None
-        if name is not None and (binding.module is None or name in self.table or name in ROOTS):
+        if name is not None and (binding.module is None or name in ev.table or name in ROOTS):
             return name
-        target = self.exported(binding) if depth < MAX_HOPS else None
+        target = self.exported(ev, binding) if depth < MAX_HOPS else None
         if isinstance(target, Binding):
-            return self.resolve_binding(target, depth + 1)
+            return self.resolve_binding(ev, target, depth + 1)
         return name if target is None else None
 
-    def exported(self, binding: Imported) -> Any:
+    def exported(self, ev: Evaluator, binding: Imported) -> Any:
         """What an import of the project leads to: a module, or a binding at the top level of one; None outside."""
         if binding.target is not UNASKED:
             return binding.target
@@ -171,74 +174,74 @@ class Resolution(Subexpressions):
         if project is None:
             return None
         module, rest = project.find(binding.dotted, binding.level, binding.module.source.path)
-        found = module if module is None or not rest else self.top_level(module, rest) if "." not in rest else None
+        found = module if module is None or not rest else self.top_level(ev, module, rest) if "." not in rest else None
         if not project.busy:  # else a file is being walked, and not all of its names are bound
             binding.target = found
         return found
 
-    def top_level(self, module: Module, name: str, hops: int = 0) -> Binding | None:
+    def top_level(self, ev: Evaluator, module: Module, name: str, hops: int = 0) -> Binding | None:
         """The binding of a name at the end of a module, star imports included."""
         found = module.scope.at(name) if name not in module.scope.shared else module.scope.shared_binding(name)
         if found is None and hops < MAX_HOPS and module.project is not None:
             for base, level in module.stars:
                 other, rest = module.project.find(base, level, module.source.path)
                 if other is not None and not rest and other is not module:
-                    found = found or self.top_level(other, name, hops + 1)
+                    found = found or self.top_level(ev, other, name, hops + 1)
         return found
 
-    def unbound(self, name: str, point: Point) -> str | None:
+    def unbound(self, ev: Evaluator, name: str, point: Point) -> str | None:
         for base, level in point.module.stars:
-            if level == 0 and of_import(f"{base}.{name}") in self.table:
+            if level == 0 and of_import(f"{base}.{name}") in ev.table:
                 return of_import(f"{base}.{name}")
         return f"builtins.{name}" if name in _BUILTINS else None
 
-    def starred(self, name: str, point: Point) -> Binding | None:
+    def starred(self, ev: Evaluator, name: str, point: Point) -> Binding | None:
         """A name that a star import of a project file brings in."""
-        return self.top_level(point.module, name) if point.module.stars else None
+        return self.top_level(ev, point.module, name) if point.module.stars else None
 
-    def row(self, function: ast.expr, point: Point) -> tuple[Op | None, str]:
+    def row(self, ev: Evaluator, function: ast.expr, point: Point) -> tuple[Op | None, str]:
         """The table row of a callee, and the canonical name it was spelled with."""
-        name = self.resolve(function, point)
+        name = self.resolve(ev, function, point)
         if name is not None:
-            found = self.table.get(name)
+            found = ev.table.get(name)
             if found is not None or type(function) is ATTRIBUTE:
                 return found, name
         if name is None and type(function) in _CALLEES:
-            callee = self.callee(function, point)
+            callee = self.callee(ev, function, point)
             if callee is not None and isinstance(callee.obj, Op):
                 return callee.obj, callee.const if isinstance(callee.const, str) else callee.obj.name
         return None, name or ""
 
-    def callee(self, function: ast.expr, point: Point) -> Value | None:
+    def callee(self, ev: Evaluator, function: ast.expr, point: Point) -> Value | None:
         """The value of a callee expression when it can be something of the program."""
         if type(function) is NAME:
-            binding = point.lookup(function.id) or self.starred(function.id, point)
-            return binding.value(self) if binding is not None else None
-        return self.evaluate(function, point)
+            binding = point.lookup(function.id) or self.starred(ev, function.id, point)
+            return binding.value(ev) if binding is not None else None
+        return ev.evaluate(function, point)
 
-    def imported(self, binding: Imported) -> Value:
+    def imported(self, ev: Evaluator, binding: Imported) -> Value:
         """What an import gives; packages that import a name from each other give nothing."""
         for _ in range(MAX_HOPS):
             name = of_import(binding.dotted) if binding.level == 0 else None
-            known = self.named(name) if name is not None else None
+            known = self.named(ev, name) if name is not None else None
             if known is not None:
                 return known
-            target = self.exported(binding) if name not in ROOTS else None
+            target = self.exported(ev, binding) if name not in ROOTS else None
             if not isinstance(target, Imported):
                 break
             binding = target
         if isinstance(target, Binding):
-            return self._once(target) if not isinstance(target, Imported) else unknown()
+            return self._once(ev, target) if not isinstance(target, Imported) else unknown()
         if target is not None:
             return Value(kind="module", obj=target)
         return Value(kind="module", const=NO_CONSTANT, origin=Note(f"imported from {binding.dotted}"))
 
-    def _once(self, target: Binding) -> Value:
+    def _once(self, ev: Evaluator, target: Binding) -> Value:
         """What a name of another file stands for; nothing where that waits for this import itself (`try: from b import x`
         in both of two files)."""
-        return self.once(self.importing, target, unknown(), target.value, self)
+        return ev.once(self.importing, target, unknown(), target.value, ev)
 
-    def supposed(self, value: Value, name: str, node: ast.expr, point: Point) -> Value:
+    def supposed(self, ev: Evaluator, value: Value, name: str, node: ast.expr, point: Point) -> Value:
         """A number of which only the name is known, when that says epsilon: small and positive, unless 0 is written as its default."""
         if value.known or value.kind != "unknown" and value.kind != "number" or not says_epsilon(name):
             return value
@@ -248,16 +251,16 @@ class Resolution(Subexpressions):
         note = Note(f"'{name}' is taken for a small positive number by its name", node, point.module.source)
         return Value(*SMALL, kind=value.kind, dtype=value.dtype, origin=note, token=value.token)
 
-    def named(self, name: str) -> Value | None:
+    def named(self, ev: Evaluator, name: str) -> Value | None:
         """The value of a canonical name: a constant, an op as a function, or None."""
-        constant = self.constants.get(name)
+        constant = ev.constants.get(name)
         if constant is not None:
             return constant
-        found = self.table.get(name)
+        found = ev.table.get(name)
         if found is not None:
             return Value(kind="function", obj=found, const=name)
         base, _, attribute = name.rpartition(".")
-        dtype = self.constants.get(base)
+        dtype = ev.constants.get(base)
         if dtype is not None and dtype.kind == "dtype":
             return limit(dtype.const, attribute)
         return Value(kind="module", obj=_namespace(name)) if name in namespaces() else None
