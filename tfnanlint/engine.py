@@ -11,7 +11,7 @@ import ast
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, cast
 
-from tfnanlint import expressions, arguments, recursion, records, agreements, lengths, standins
+from tfnanlint import expressions, subexpressions, arguments, recursion, records, agreements, lengths, standins
 from tfnanlint.interpreting import MAX_ABROAD
 from tfnanlint.evaluator import (
     Binding, ClassObject, FieldNames, Function, Imported, Instance, Loop, Module, Op, Parameter,
@@ -26,8 +26,8 @@ from tfnanlint.instances import InstanceCalls
 from tfnanlint.routes import FunctionFlow
 from tfnanlint.callers import Callers
 from tfnanlint.mendings import ProjectSettings
-from tfnanlint.subexpressions import Subexpressions
 from tfnanlint.resolution import Names
+from tfnanlint.assumptions import Assumptions
 from tfnanlint.nodes import ATTRIBUTE, CALL, NAME
 from tfnanlint.ops import last_names, load, python
 from tfnanlint.project import Project
@@ -39,7 +39,7 @@ MAX_STEPS = 1000  # evaluations per question, as long as the file has an allowan
 _LEAVES: Final = frozenset((ast.Constant, ast.Lambda, ast.JoinedStr))
 
 
-class Engine(Subexpressions):
+class Engine(Assumptions):
     """Answers what values arrive; one for all modules of a run."""
 
     def __init__(self, callers_abroad: bool = True, allowance: float = INF) -> None:
@@ -495,6 +495,20 @@ class Engine(Subexpressions):
 
     def named(self, name: str) -> Value | None:
         return self.names.named(self, name)
+
+    # Parts of expressions
+
+    def parts(self, node: Any, point: Point) -> list[tuple[ast.AST, Point]]:
+        return subexpressions.parts(self, node, point)
+
+    def goes_through(self, node: ast.Call, point: Point) -> bool:
+        return subexpressions.goes_through(self, node, point)
+
+    def calls_in(self, expression: ast.AST, name: str, point: Point) -> Iterator[tuple[ast.Call, Point]]:
+        return subexpressions.calls_in(self, expression, name, point)
+
+    def inside(self, node: Any, point: Point) -> Point:
+        return subexpressions.inside(self, node, point)
 
 
 _HANDLERS: Final[dict[type, Callable[..., Value]]] = {

@@ -518,3 +518,18 @@ class Evaluator:
     def named(self, name: str) -> Value | None:
         """The value of a canonical name: a constant, an op as a function, or None."""
         raise NotImplementedError
+
+    # Parts of expressions
+
+    def parts(self, node: Any, point: Point) -> list[tuple[ast.AST, Point]]:
+        """The direct parts of an expression at a point, in the order of the text."""
+        raise NotImplementedError
+
+    def goes_through(self, node: ast.Call, point: Point) -> bool:
+        """Whether a call hands the elements of what follows, one after the other, to the function
+        that is its first argument."""
+        raise NotImplementedError
+
+    def inside(self, node: Any, point: Point) -> Point:
+        """The point inside a comprehension, its targets bound."""
+        raise NotImplementedError

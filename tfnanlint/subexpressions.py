@@ -9,8 +9,8 @@ from __future__ import annotations
 import ast
 from typing import Any, Final, Iterator
 
+from tfnanlint.evaluator import Evaluator
 from tfnanlint.aliases import place_of
-from tfnanlint.assumptions import Assumptions
 from tfnanlint.calls import Function, Recast, signature_of
 from tfnanlint.conditions import Branch, branches_of, leaf
 from tfnanlint.nodes import CALL, LAMBDA, LEAVES, parts_of
@@ -20,120 +20,128 @@ from tfnanlint.scopes import Assigned, Binding, Element, Iterated, Parameter, Po
 _CHOOSING: Final = frozenset(("cond", "case"))
 
 
-class Subexpressions(Assumptions):
-    """The part of the interpreter that goes from an expression to its parts."""
+def parts(ev: Evaluator, node: Any, point: Point) -> list[tuple[ast.AST, Point]]:
+    """The direct parts of an expression at a point, in the order of the text."""
+    kind = type(node)
+    if kind is CALL:
+        if leaf(node.func) in _CHOOSING and (choices := branches_of(node)):
+            return _chosen_from(ev, node, choices, point)
+        filled = _filled(ev, node, point)
+        return [(part, point) for part in parts_of(node)] if filled is None else filled
+    special = _SPECIAL.get(kind)
+    return [(part, point) for part in parts_of(node)] if special is None else list(special(ev, node, point))
 
-    def parts(self, node: Any, point: Point) -> list[tuple[ast.AST, Point]]:
-        """The direct parts of an expression at a point, in the order of the text."""
+
+def _filled(ev: Evaluator, node: ast.Call, point: Point) -> list[tuple[ast.AST, Point]] | None:
+    """The parts of `tf.map_fn(lambda t: ..., x)`, `map(lambda t: ..., xs)` and `Lambda(lambda t: ...)(x)`, in which what a lambda gets is
+    written beside it; None for all other calls."""
+    whole, bindings = node, list[Binding]()
+    args = node.args
+    if len(args) == 1 and type(node.func) is CALL and leaf(node.func.func) == "Lambda":
+        whole, bindings = node.func, [Recast(Assigned(args[0], point), node.func, point.module)]
+    elif len(args) > 1 and type(args[0]) is LAMBDA and goes_through(ev, node, point):
+        bindings = [Iterated(Assigned(one, point)) for one in args[1:]]
+    else:
+        return None
+    function = whole.args[0] if whole.args else None
+    if not isinstance(function, ast.Lambda) or len(function.args.args) != len(bindings):
+        return None
+    if any(isinstance(one, ast.Starred) for one in node.args):
+        return None
+    body = within(ev, function, point).under({arg.arg: binding for arg, binding in zip(function.args.args, bindings)})
+    parts: list[ast.AST] = [part for part in parts_of(node) if part is not whole]
+    if whole is not node:
+        parts += parts_of(whole)
+    return [(function.body, body), *[(part, point) for part in parts if part is not function]]
+
+
+def goes_through(ev: Evaluator, node: ast.Call, point: Point) -> bool:
+    """Whether a call hands the elements of what follows, one after the other, to the function that is its first argument."""
+    name = leaf(node.func)
+    if name == "map":
+        return isinstance(node.func, ast.Name) and point.lookup(name) is None
+    return name in ("map_fn", "vectorized_map") and len(node.args) == 2 and ev.evaluate(node.args[1], point).kind in ("tensor", "array")
+
+
+def _chosen(ev: Evaluator, node: ast.IfExp, point: Point) -> Iterator[tuple[ast.AST, Point]]:
+    yield node.test, point
+    yield node.body, ev.assuming(node.test, True, point)
+    yield node.orelse, ev.assuming(node.test, False, point)
+
+
+def _tested(ev: Evaluator, node: ast.BoolOp, point: Point) -> Iterator[tuple[ast.AST, Point]]:
+    for value in node.values:
+        yield value, point
+        point = ev.assuming(value, isinstance(node.op, ast.And), point)
+
+
+def _of_walrus(ev: Evaluator, node: ast.NamedExpr, point: Point) -> Iterator[tuple[ast.AST, Point]]:
+    """`v := f(v)` computes with what the name stood for before."""
+    made = point.scope.at(node.target.id, point.time) if point.over is None else None
+    yield node.value, made.point if isinstance(made, Assigned) and made.node is node.value else point
+
+
+def _of_lambda(ev: Evaluator, node: ast.Lambda, point: Point) -> Iterator[tuple[ast.AST, Point]]:
+    yield node.body, within(ev, node, point)
+
+
+def _comprehended(ev: Evaluator, node: Any, point: Point) -> Iterator[tuple[ast.AST, Point]]:
+    for generator in node.generators:
+        yield generator.iter, point
+    inner = inside(ev, node, point)
+    for part in ([node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]):
+        yield part, inner
+
+
+def _chosen_from(ev: Evaluator, node: ast.Call, choices: list[Branch], point: Point) -> list[tuple[ast.AST, Point]]:
+    """`tf.cond(test, f, g)`, `tf.case([(test, f)], default=g)`: each branch under the tests that lead to it."""
+    found: list[tuple[ast.AST, Point]] = []
+    for branch, tests in choices:
+        under = point
+        for test, truth in tests:
+            found += [(test, under)] if truth else []
+            under = ev.assuming(test, truth, under)
+        found.append((branch, under))
+    return found
+
+
+def calls_in(ev: Evaluator, expression: ast.AST, name: str, point: Point) -> Iterator[tuple[ast.Call, Point]]:
+    """The calls inside an expression whose callee ends in `name`, each with the point where it stands."""
+    stack: list[tuple[Any, Point]] = [(expression, point)]
+    while stack:
+        node, here = stack.pop()
         kind = type(node)
-        if kind is CALL:
-            if leaf(node.func) in _CHOOSING and (choices := branches_of(node)):
-                return self._chosen_from(node, choices, point)
-            filled = self._filled(node, point)
-            return [(part, point) for part in parts_of(node)] if filled is None else filled
-        special = _SPECIAL.get(kind)
-        return [(part, point) for part in parts_of(node)] if special is None else list(special(self, node, point))
+        if kind in LEAVES:
+            continue
+        if kind is CALL and leaf(node.func) == name:
+            yield node, here
+        inside_node = parts(ev, node, here)
+        stack += reversed(inside_node)
+        inner = node.func if kind is CALL else None
+        if type(inner) is CALL and leaf(inner.func) == name and all(part is not inner for part, _ in inside_node):
+            yield inner, here  # the layer that is called, of whose lambda the parts are
 
-    def _filled(self, node: ast.Call, point: Point) -> list[tuple[ast.AST, Point]] | None:
-        """The parts of `tf.map_fn(lambda t: ..., x)`, `map(lambda t: ..., xs)` and `Lambda(lambda t: ...)(x)`, in which what a lambda gets is
-        written beside it; None for all other calls."""
-        whole, bindings = node, list[Binding]()
-        args = node.args
-        if len(args) == 1 and type(node.func) is CALL and leaf(node.func.func) == "Lambda":
-            whole, bindings = node.func, [Recast(Assigned(args[0], point), node.func, point.module)]
-        elif len(args) > 1 and type(args[0]) is LAMBDA and self.goes_through(node, point):
-            bindings = [Iterated(Assigned(one, point)) for one in args[1:]]
-        else:
-            return None
-        function = whole.args[0] if whole.args else None
-        if not isinstance(function, ast.Lambda) or len(function.args.args) != len(bindings):
-            return None
-        if any(isinstance(one, ast.Starred) for one in node.args):
-            return None
-        body = self.within(function, point).under({arg.arg: binding for arg, binding in zip(function.args.args, bindings)})
-        parts: list[ast.AST] = [part for part in parts_of(node) if part is not whole]
-        if whole is not node:
-            parts += parts_of(whole)
-        return [(function.body, body), *[(part, point) for part in parts if part is not function]]
 
-    def goes_through(self, node: ast.Call, point: Point) -> bool:
-        """Whether a call hands the elements of what follows, one after the other, to the function that is its first argument."""
-        name = leaf(node.func)
-        if name == "map":
-            return isinstance(node.func, ast.Name) and point.lookup(name) is None
-        return name in ("map_fn", "vectorized_map") and len(node.args) == 2 and self.evaluate(node.args[1], point).kind in ("tensor", "array")
+def within(ev: Evaluator, node: ast.Lambda, point: Point) -> Point:
+    """The point inside a lambda, its parameters as whoever calls it fills them."""
+    function = Function(node, point, point.module)
+    _, names, defaults = signature_of(node.args)
+    over: dict[str, Binding] = {}
+    for name in names:
+        default = defaults.get(name)
+        over[name] = Parameter(function, name, Assigned(default, point) if default is not None else None)
+    return point.under(over)
 
-    def _chosen(self, node: ast.IfExp, point: Point) -> Iterator[tuple[ast.AST, Point]]:
-        yield node.test, point
-        yield node.body, self.assuming(node.test, True, point)
-        yield node.orelse, self.assuming(node.test, False, point)
 
-    def _tested(self, node: ast.BoolOp, point: Point) -> Iterator[tuple[ast.AST, Point]]:
-        for value in node.values:
-            yield value, point
-            point = self.assuming(value, isinstance(node.op, ast.And), point)
-
-    def _of_walrus(self, node: ast.NamedExpr, point: Point) -> Iterator[tuple[ast.AST, Point]]:
-        """`v := f(v)` computes with what the name stood for before."""
-        made = point.scope.at(node.target.id, point.time) if point.over is None else None
-        yield node.value, made.point if isinstance(made, Assigned) and made.node is node.value else point
-
-    def _of_lambda(self, node: ast.Lambda, point: Point) -> Iterator[tuple[ast.AST, Point]]:
-        yield node.body, self.within(node, point)
-
-    def _comprehended(self, node: Any, point: Point) -> Iterator[tuple[ast.AST, Point]]:
-        for generator in node.generators:
-            yield generator.iter, point
-        inner = self.inside(node, point)
-        for part in ([node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]):
-            yield part, inner
-
-    def _chosen_from(self, node: ast.Call, choices: list[Branch], point: Point) -> list[tuple[ast.AST, Point]]:
-        """`tf.cond(test, f, g)`, `tf.case([(test, f)], default=g)`: each branch under the tests that lead to it."""
-        found: list[tuple[ast.AST, Point]] = []
-        for branch, tests in choices:
-            under = point
-            for test, truth in tests:
-                found += [(test, under)] if truth else []
-                under = self.assuming(test, truth, under)
-            found.append((branch, under))
-        return found
-
-    def calls_in(self, expression: ast.AST, name: str, point: Point) -> Iterator[tuple[ast.Call, Point]]:
-        """The calls inside an expression whose callee ends in `name`, each with the point where it stands."""
-        stack: list[tuple[Any, Point]] = [(expression, point)]
-        while stack:
-            node, here = stack.pop()
-            kind = type(node)
-            if kind in LEAVES:
-                continue
-            if kind is CALL and leaf(node.func) == name:
-                yield node, here
-            parts = self.parts(node, here)
-            stack += reversed(parts)
-            inner = node.func if kind is CALL else None
-            if type(inner) is CALL and leaf(inner.func) == name and all(part is not inner for part, _ in parts):
-                yield inner, here  # the layer that is called, of whose lambda the parts are
-
-    def within(self, node: ast.Lambda, point: Point) -> Point:
-        """The point inside a lambda, its parameters as whoever calls it fills them."""
-        function = Function(node, point, point.module)
-        _, names, defaults = signature_of(node.args)
+def inside(ev: Evaluator, node: Any, point: Point) -> Point:
+    """The point inside a comprehension, its targets bound."""
+    for generator in node.generators:
         over: dict[str, Binding] = {}
-        for name in names:
-            default = defaults.get(name)
-            over[name] = Parameter(function, name, Assigned(default, point) if default is not None else None)
-        return point.under(over)
-
-    def inside(self, node: Any, point: Point) -> Point:
-        """The point inside a comprehension, its targets bound."""
-        for generator in node.generators:
-            over: dict[str, Binding] = {}
-            _bind(generator.target, Iterated(Assigned(generator.iter, point)), over)
-            point = point.under(over)
-            for test in generator.ifs:
-                point = self.assuming(test, True, point)
-        return point
+        _bind(generator.target, Iterated(Assigned(generator.iter, point)), over)
+        point = point.under(over)
+        for test in generator.ifs:
+            point = ev.assuming(test, True, point)
+    return point
 
 
 def _bind(target: ast.expr, binding: Binding, over: dict[str, Binding]) -> None:
@@ -149,7 +157,7 @@ def _bind(target: ast.expr, binding: Binding, over: dict[str, Binding]) -> None:
 
 
 _SPECIAL: Final[dict[type, Any]] = {
-    ast.NamedExpr: Subexpressions._of_walrus, ast.IfExp: Subexpressions._chosen, ast.BoolOp: Subexpressions._tested,
-    ast.Lambda: Subexpressions._of_lambda, ast.ListComp: Subexpressions._comprehended, ast.SetComp: Subexpressions._comprehended,
-    ast.GeneratorExp: Subexpressions._comprehended, ast.DictComp: Subexpressions._comprehended,
+    ast.NamedExpr: _of_walrus, ast.IfExp: _chosen, ast.BoolOp: _tested,
+    ast.Lambda: _of_lambda, ast.ListComp: _comprehended, ast.SetComp: _comprehended,
+    ast.GeneratorExp: _comprehended, ast.DictComp: _comprehended,
 }
