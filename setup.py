@@ -15,8 +15,8 @@ import sys
 from setuptools import setup
 
 ENGINE = (
-    "interpreting assumptions subexpressions resolution mendings callers routes instances arguments containers recursion policies records compiled following agreements lengths standins state expressions engine "
-    "attributes history branching matching statements loops decorators scopes values evaluator table site nodes calls outcomes conditions aliases reach branches counters evidence tallies tapes rigidity layering gradients factors masks stems patterns pairings "
+    "assumptions subexpressions resolution mendings callers routes instances arguments containers recursion policies records compiled following agreements lengths standins state expressions engine "
+    "attributes history branching matching statements loops decorators scopes values session evaluator table site nodes calls outcomes conditions aliases reach branches counters evidence tallies tapes rigidity layering gradients factors masks stems patterns pairings "
     "probabilities moments labels exponents endings epsilons domains assertions names keys docstrings subscriptions flow module project rows rules settings trace"
 ).split()
 OPS = (

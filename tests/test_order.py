@@ -34,7 +34,7 @@ def stirred(file: File, places: list) -> list:
     for node, point in draw.sample(nodes, len(nodes)):
         site = file.interpreter.site(node, point)
         for param in reversed(site.args if site is not None else ()):
-            file.interpreter.steps = 0
+            file.interpreter.session.steps = 0
             site.value(param)
     return draw.sample(places, len(places))
 
@@ -176,6 +176,6 @@ def test_what_a_file_does_with_a_function_is_a_question_of_its_own():
     text = "def f(x):\n    return x\n\ng = [f, f, f]\nh = f(1)\n"
     interpreter = Engine()
     module = Module(Source("/nowhere/program.py", text))
-    interpreter.steps = 7
+    interpreter.session.steps = 7
     assert [interpreter.escapes(function) for function in module.functions.values()] == [True]
-    assert interpreter.steps == 7
+    assert interpreter.session.steps == 7

@@ -57,8 +57,8 @@ class Callers:
 
     def overlook(self, ev: Evaluator, called: Function | ClassObject, name: str) -> None:
         """Note for a draft that calls in other files were not looked for."""
-        if ev.drafting:
-            ev.overlooked.add((called.module.source.path, name))
+        if ev.session.drafting:
+            ev.session.overlooked.add((called.module.source.path, name))
 
     def callers(self, ev: Evaluator, function: Function, name: str) -> list[tuple[ast.Call, Point]]:
         """Calls that may be of `function`: in its own file, and in files of the project that import it."""
@@ -78,14 +78,14 @@ class Callers:
         project = called.module.project
         if project is None or nested:
             return
-        if not ev.sees_callers:
+        if not ev.session.sees_callers:
             self.overlook(ev, called, name)
             return
-        ev.abroad += 1
+        ev.session.abroad += 1
         try:
             yield from project.importers(called.module.source.path, name)
         finally:
-            ev.abroad -= 1
+            ev.session.abroad -= 1
 
     def handed_by(self, ev: Evaluator, function: Function, name: str) -> Iterator[dict[str, Binding]]:
         """What the calls of a function that end in a name hand over, by parameter."""

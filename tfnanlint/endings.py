@@ -323,7 +323,7 @@ def _leads_into(node: ast.AST, point: Point, interpreter: Engine, calls: frozens
     endings = endings_of(scope, scope.module)
     if endings.only_into(node, calls):
         return True
-    if depth == 0 or not interpreter.sees_callers or not endings.only_into(node, calls, returned=True):
+    if depth == 0 or not interpreter.session.sees_callers or not endings.only_into(node, calls, returned=True):
         return False
     if interpreter.escapes(scope.function):
         return False
@@ -362,7 +362,7 @@ def _decides(node: ast.AST, point: Point, interpreter: Engine, depth: int) -> bo
     endings = endings_of(point.scope, point.scope.module)
     if endings.only_straight(node, _compares):
         return True
-    if depth == 0 or not interpreter.sees_callers or not endings.only_returned(node) or interpreter.escapes(function):
+    if depth == 0 or not interpreter.session.sees_callers or not endings.only_returned(node) or interpreter.escapes(function):
         return False
     found = calls_of(function, interpreter)
     return bool(found) and all([_decides(call, where, interpreter, depth - 1) for call, where in found])

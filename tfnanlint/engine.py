@@ -11,11 +11,10 @@ import ast
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, cast
 
-from tfnanlint import expressions, subexpressions, arguments, recursion, records, agreements, lengths, standins
-from tfnanlint.interpreting import MAX_ABROAD
+from tfnanlint import assumptions, expressions, subexpressions, arguments, recursion, records, agreements, lengths, standins
 from tfnanlint.evaluator import (
-    Binding, ClassObject, FieldNames, Function, Imported, Instance, Loop, Module, Op, Parameter,
-    Point, Refined, Scope, Shared,
+    Binding, ClassObject, Evaluator, FieldNames, Function, Imported, Instance, Loop, Module, Op,
+    Parameter, Point, Refined, Scope, Shared,
 )
 from tfnanlint.state import Variables
 from tfnanlint.following import Interprocedural
@@ -27,10 +26,10 @@ from tfnanlint.routes import FunctionFlow
 from tfnanlint.callers import Callers
 from tfnanlint.mendings import ProjectSettings
 from tfnanlint.resolution import Names
-from tfnanlint.assumptions import Assumptions
 from tfnanlint.nodes import ATTRIBUTE, CALL, NAME
 from tfnanlint.ops import last_names, load, python
 from tfnanlint.project import Project
+from tfnanlint.session import Session
 from tfnanlint.site import Site
 from tfnanlint.values import INF, Value, join, unknown
 
@@ -39,18 +38,27 @@ MAX_STEPS = 1000  # evaluations per question, as long as the file has an allowan
 _LEAVES: Final = frozenset((ast.Constant, ast.Lambda, ast.JoinedStr))
 
 
-class Engine(Assumptions):
+class Engine(Evaluator):
     """Answers what values arrive; one for all modules of a run."""
 
     def __init__(self, callers_abroad: bool = True, allowance: float = INF) -> None:
         """`callers_abroad`: whether calls in other files count at parameters (it means searching the project); `allowance`: how
         many evaluations in callees there may be before each question is answered with few. `cut_short`: one was given up."""
-        super().__init__(load(), last_names(), python.CONSTANTS)
+        self.table = load()
+        self.leaves = last_names()
+        self.constants = python.CONSTANTS
+        self.session = Session(not callers_abroad, allowance, MAX_STEPS)
+        self.reads = []
+        self._forget()
+
+    def _forget(self) -> None:
+        """Begin with nothing found out."""
+        self.held = {}
+        self.scopes = []
+        self._given: list[Site] = []  # the sites that hold what they gave
+        self._sites: dict[tuple[ast.expr, int], Site | None] = {}
+        self._tentative: set[ast.AST] = set()  # the expressions of which something is held
         self._make_parts()
-        self.allowance = allowance
-        self.limit = MAX_STEPS
-        self.abroad = 0 if callers_abroad else MAX_ABROAD
-        self.drafting = not callers_abroad
 
     def _make_parts(self) -> None:
         """Make the parts that keep what they find out, with nothing in them."""
@@ -67,28 +75,32 @@ class Engine(Assumptions):
 
     def suffices(self, project: Project) -> bool:
         """Whether a draft would have answered the same with the callers and settings in other files in view: there are none."""
-        return not (self.cut_short or any(project.importing(*one) for one in self.overlooked)
-                    or any(project.settings(*one) for one in self.unset))
+        return not (self.session.cut_short or any(project.importing(*one) for one in self.session.overlooked)
+                    or any(project.settings(*one) for one in self.session.unset))
 
     def finish(self, allowance: float) -> None:
         """Go on from a draft that suffices."""
-        self.drafting = False
-        self.abroad = 0
-        self.allowance = allowance
+        self.session.finish(allowance)
 
     def close(self) -> None:
-        """Forget everything; see `Module.close`."""
+        """Forget everything; see `Module.close`. What was found out refers to itself in circles, and nobody collects those."""
         for scope in self.scopes:
             scope.close()
             scope.function.activation = None
-        self.forget()
-        self._make_parts()
+        for site in self._given:
+            site.result = None
+        self.reads.clear()
+        self._forget()
+
+    def gave(self, site: Site, value: Value) -> None:
+        site.result = value
+        self._given.append(site)
 
     # Questions
 
     def ask(self, node: ast.expr, point: Point) -> Value:
         """`evaluate` with a fresh budget."""
-        self.steps = 0
+        self.session.steps = 0
         return self.evaluate(node, point)
 
     def evaluate(self, node: ast.AST, point: Point) -> Value:
@@ -101,9 +113,10 @@ class Engine(Assumptions):
         handler = _HANDLERS.get(kind)
         if handler is None:
             return unknown()
-        self.steps += 1
-        if self.depth >= MAX_DEPTH or self.steps > self.limit:
-            self.cut_short = True
+        session = self.session
+        session.steps += 1
+        if session.depth >= MAX_DEPTH or session.steps > session.limit:
+            session.cut_short = True
             return unknown()  # and so for good: asking again would cost as much again
         reads = self.reads
         if kind in _LEAVES:  # it assumes nothing
@@ -114,7 +127,7 @@ class Engine(Assumptions):
             if tentative is not None:
                 return tentative
         mark = len(reads)
-        self.depth += 1
+        session.depth += 1
         try:
             if kind is NAME:  # these are most of all, and called by name they take less
                 found = expressions.name(self, cast(ast.Name, node), point)
@@ -125,9 +138,9 @@ class Engine(Assumptions):
             else:
                 found = handler(self, node, point)
         finally:
-            self.depth -= 1
-        if len(reads) > mark and self.inlined == 0:
-            self.settled(self.nesting, mark)  # nobody asks from further outside
+            session.depth -= 1
+        if len(reads) > mark and session.inlined == 0:
+            self.settled(session.nesting, mark)  # nobody asks from further outside
         if len(reads) == mark:
             memo[node] = found
         elif kind is not NAME:  # what a name stands for is held with its binding
@@ -137,7 +150,7 @@ class Engine(Assumptions):
 
     def site(self, node: ast.expr, point: Point) -> Site | None:
         """The op application that an expression is, or None. The same object as the origin of its value."""
-        self.steps = 0
+        self.session.steps = 0
         value = point.memo.get(node)
         key = (node, id(point.memo))
         if value is not None:
@@ -156,7 +169,8 @@ class Engine(Assumptions):
     def asked_for(self, row: Op, node: ast.expr, point: Point) -> Site | None:
         """The site that somebody asked for before its value, to be the origin of that. Not while something is assumed: it would keep
         what arrives. And what was asked of it before must not tell: a result hangs on the arguments that its row looks at."""
-        if self.active_loops or self.asking or self.inlined:
+        session = self.session
+        if session.active_loops or session.asking or session.inlined:
             return None
         made = self._sites.get((node, id(point.memo)))
         if made is None or made.op is not row:
@@ -509,6 +523,23 @@ class Engine(Assumptions):
 
     def inside(self, node: Any, point: Point) -> Point:
         return subexpressions.inside(self, node, point)
+
+    # Assumptions
+
+    def next_stamp(self) -> int:
+        return assumptions.next_stamp(self)
+
+    def hold(self, key: Any, value: Any, mark: int) -> None:
+        return assumptions.hold(self, key, value, mark)
+
+    def tentatively(self, key: Any) -> Any:
+        return assumptions.tentatively(self, key)
+
+    def settled(self, assumption: Any, mark: int) -> None:
+        return assumptions.settled(self, assumption, mark)
+
+    def once(self, table: dict[Any, Any], key: Any, meanwhile: Any, find: Callable[..., Any], *args: Any) -> Any:
+        return assumptions.once(self, table, key, meanwhile, find, *args)
 
 
 _HANDLERS: Final[dict[type, Callable[..., Value]]] = {

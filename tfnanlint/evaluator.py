@@ -7,9 +7,10 @@ answers. What the questions are about is defined above this module, so its types
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from tfnanlint.session import Session
 from tfnanlint.values import INF, Value
 
 # Types of modules that stand above.
@@ -35,12 +36,22 @@ Site = Any  # site.Site
 class Evaluator:
     """What may be asked about values at a point of the program.
 
-    `reads` lists the assumptions that what is being computed has read: a result that reads none is final. `held` has the results
-    that hold as long as their assumptions do, with these.
+    `table` has the rows of ops by their spellings, `leaves` the last names of these, `constants` the values of canonical names. `reads` lists
+    the assumptions that what is being computed has read: a result that reads none is final. `held` has the results that hold as long as
+    their assumptions do, with these. `scopes` has every activation of a function.
     """
 
+    session: Session
+    table: dict[str, Op]
+    leaves: frozenset[str]
+    constants: dict[str, Value]
+    scopes: list[Scope]
     reads: list[Any]
     held: dict[Any, tuple[Any, tuple[tuple[Any, int], ...]]]
+
+    def gave(self, site: Site, value: Value) -> None:
+        """Note what a site gave: the value refers to the site in turn, until everything is let go of."""
+        raise NotImplementedError
 
     # Expressions
 
@@ -532,4 +543,18 @@ class Evaluator:
 
     def inside(self, node: Any, point: Point) -> Point:
         """The point inside a comprehension, its targets bound."""
+        raise NotImplementedError
+
+    # Assumptions
+
+    def next_stamp(self) -> int:
+        raise NotImplementedError
+
+    def settled(self, assumption: Any, mark: int) -> None:
+        """An assumption was settled: what was computed since `mark` stands, unless it read others
+        as well."""
+        raise NotImplementedError
+
+    def once(self, table: dict[Any, Any], key: Any, meanwhile: Any, find: Callable[..., Any], *args: Any) -> Any:
+        """What `table` keeps under a key; it is found when somebody asks, and kept if it assumes nothing."""
         raise NotImplementedError

@@ -53,7 +53,7 @@ def operation(ev: Evaluator, node: ast.BinOp, point: Point) -> Site | None:
     here asks `site`."""
     if type(node.op) not in _JOINING:
         return ev.site(node, point)
-    ev.steps = 0
+    ev.session.steps = 0
     return _operator_site(ev, _OPERATORS.get(type(node.op)), node, (node.left, node.right), point)
 
 
@@ -467,7 +467,7 @@ def settle(ev: Evaluator, loop: Loop) -> Value:
     made = entry.origin if entry is not None else None
     assumed = entry.but(origin=Note("", parent=made) if isinstance(made, Site) else made) if entry is not None else NOTHING
     mark = len(ev.reads)
-    ev.active_loops += 1
+    ev.session.active_loops += 1
     try:
         for attempt in range(4):
             loop._assumed, loop.stamp = assumed, ev.next_stamp()
@@ -481,7 +481,7 @@ def settle(ev: Evaluator, loop: Loop) -> Value:
         else:
             assumed = unknown()
     finally:
-        ev.active_loops -= 1
+        ev.session.active_loops -= 1
         loop.stamp = 0
     ev.settled(loop, mark)
     # Not the value of one round: another token, and no producer that could be taken for that of this round.

@@ -73,7 +73,7 @@ class Factors:
     def _factors(self, possible: list[tuple[Site, str, str]], name: str, masked: bool) -> dict[ast.AST, list[Factor]]:
         found: dict[ast.AST, list[Factor]] = {}
         for times, param, other in possible:
-            self.interpreter.steps = 0
+            self.interpreter.session.steps = 0
             if masked and not self._is_mask(times, other):
                 continue
             for made, negated in _made(times.value(param), name):

@@ -113,7 +113,7 @@ class Analysis:
                 elif draft.passed_on(node, point):
                     doubtful[node] = node.lineno
             in_file = draft.of_file()
-            self.cut_short = draft.interpreter.cut_short
+            self.cut_short = draft.interpreter.session.cut_short
             again = bool(doubtful) or bool(in_file)
             goes_on = again and draft.interpreter.suffices(draft.project)
             if goes_on:
@@ -281,7 +281,7 @@ class File:
         if not isinstance(origin, Note) or not origin.parameter:
             return False
         called = self.module.source.path, getattr(origin.node, "name", "")
-        if called not in self.interpreter.overlooked or called[1].startswith("__"):
+        if called not in self.interpreter.session.overlooked or called[1].startswith("__"):
             return False
         callers = self.project.importing(*called)
         return 0 < len(callers) <= _FEW_IMPORTERS and not all(map(holds_tests, callers))
@@ -327,7 +327,7 @@ class File:
 
     def _asked(self, one: Rule, subject: Any, point: Point | None) -> list[Finding]:
         context = self.context(one)
-        self.interpreter.steps = 0
+        self.interpreter.session.steps = 0
         try:
             found = one.check(subject, context) if point is None else one.check(subject, point, context)
             return list(found or ())

@@ -129,8 +129,8 @@ class Interprocedural:
             return unknown()
         if function.busy > 0:
             return ev.again(function, positional, keywords, hidden)
-        if ev.inlined >= (MAX_INLINE if function.short else MAX_LONG):
-            ev.reads.append(ev.nesting)
+        if ev.session.inlined >= (MAX_INLINE if function.short else MAX_LONG):
+            ev.reads.append(ev.session.nesting)
             return unknown()
         return ev.bounded_call(function, positional, keywords, hidden)
 
@@ -192,12 +192,12 @@ class Interprocedural:
             ev.reads.append(parameter)
             return unknown(origin=note)
         mark, parameter.stamp = len(ev.reads), ev.next_stamp()
-        ev.asking += 1
+        ev.session.asking += 1
         try:
             arriving = ev.of_keras(parameter, names) or self._arriving(ev, parameter)
         finally:
             parameter.stamp = 0
-            ev.asking -= 1
+            ev.session.asking -= 1
         ev.settled(parameter, mark)
         if arriving is None or arriving.kind == "none" and _public(function):  # nobody calls it for what is left out everywhere
             annotated = self._annotated(ev, function, parameter.name)

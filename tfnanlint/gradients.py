@@ -143,11 +143,11 @@ class Gradients:
         """The tokens of what is handed to `tape.watch`, one by one where it is a list."""
         found: set[int] = set()
         for call, point in self.module.calls_to("watch", self.interpreter) if ".watch(" in self.module.source.text else ():
-            spent = self.interpreter.steps  # a question of its own
+            spent = self.interpreter.session.steps  # a question of its own
             for node in call.args[:1]:
                 value = self.interpreter.ask(node, point)
                 found.update(one.token for one in (value.obj if isinstance(value.obj, tuple) else (value,)) if isinstance(one, Value))
-            self.interpreter.steps = spent
+            self.interpreter.session.steps = spent
         return frozenset(found)
 
     def _initial(self, site: Site) -> bool:
@@ -431,7 +431,7 @@ class Gradients:
         """Whether a gradient is taken through a call in another file of the project; tests look at values."""
         if not self.abroad:
             return False
-        if not self.interpreter.sees_callers:
+        if not self.interpreter.session.sees_callers:
             self.interpreter.overlook(function, function.name)
             return False
         calls = self.interpreter.callers(function, function.name)
@@ -511,7 +511,7 @@ class Gradients:
             if origin.op.name in ("tf.stop_gradient",) or taped and not recorded_at(origin.point, scope):
                 continue
             self._upstream.add(origin.node)
-            self.interpreter.steps = 0
+            self.interpreter.session.steps = 0
             queue += [origin.value(param) for param in (origin.args or origin._values)
                       if not taped or recorded_name(origin.args.get(param), origin.point, scope)]
 

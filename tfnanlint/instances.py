@@ -120,7 +120,7 @@ class InstanceCalls:
 
     def _instance_calls(self, ev: Evaluator, cls: ClassObject) -> list[tuple[ast.Call, Point]]:
         """Every call of an instance of a class; [] where some may not be seen."""
-        return ev.once(self.instance_calls, (cls, ev.sees_callers), [], self._found_calls, ev, cls)
+        return ev.once(self.instance_calls, (cls, ev.session.sees_callers), [], self._found_calls, ev, cls)
 
     def _found_calls(self, ev: Evaluator, cls: ClassObject) -> list[tuple[ast.Call, Point]]:
         all_made = ev.calls_in_project(cls, cls.name)

@@ -16,9 +16,9 @@ _DEPTH: Final = 6  # names between a loop and the list that is written
 
 def has_rounds(ev: Evaluator, iterable: ast.expr, point: Point) -> bool:
     """Whether a loop over an expression surely has a round: `self.layers`, `enumerate(units)`, `range(self.depth)`."""
-    spent = ev.steps
+    spent = ev.session.steps
     found = _has_rounds(ev, iterable, point, _DEPTH)
-    ev.steps = spent  # a question of its own: who asks it must not run out of steps for it
+    ev.session.steps = spent  # a question of its own: who asks it must not run out of steps for it
     return found
 
 

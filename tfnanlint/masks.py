@@ -88,7 +88,7 @@ class Masks:
     def weighs(self, value: Value, scope: Scope) -> bool:
         """Whether a value is a factor beside a tensor somewhere in a body: a mask, or weights."""
         for times in self._factors.products_of(scope):
-            self.interpreter.steps = 0
+            self.interpreter.session.steps = 0
             for param, other in (("x", "y"), ("y", "x")):
                 maker = times.maker(param)
                 if (maker is None or maker.passes or maker.name in CASTS) and same(plain(times.value(param)), value) and times.value(other).kind != "number":
@@ -162,7 +162,7 @@ class Masks:
         """What a choice hides: not what both of its branches are made of, for there it takes the result in any case."""
         searches = []
         for param, test in branches(choice):
-            self.interpreter.steps = 0
+            self.interpreter.session.steps = 0
             filler = choice.maker(param)
             if isinstance(choice.args.get(param), ast.Constant) or filler is not None and filler.name in _FILLERS:
                 continue  # nothing stands behind a number

@@ -52,16 +52,16 @@ class ProjectSettings:
         """A setting read from an object of which nothing is known: what the project itself sets it to, where those are numbers
         that are not negative. Where it is only 0, that is noted: it is what an epsilon may be."""
         project = point.module.project
-        if value.known or value.kind != "unknown" or value.obj is not None or project is None or ev.abroad and not ev.drafting:
+        if value.known or value.kind != "unknown" or value.obj is not None or project is None or ev.session.abroad and not ev.session.drafting:
             return value
         if not _holds_settings(owner, point):
             return value
         path, epsilon = point.module.source.path, says_epsilon(name)
-        found = project.settings(path, name) if epsilon or not ev.drafting else ()
+        found = project.settings(path, name) if epsilon or not ev.session.drafting else ()
         if epsilon and found and not any(found) and not self._knowing(ev, name, owner, point):  # also in a draft, which must doubt what may be 0
             return value.but(origin=Note(f"'{name}'", owner, point.module.source, default=NOUGHT), token=value.token)
-        if ev.drafting:
-            ev.unset.add((path, name))
+        if ev.session.drafting:
+            ev.session.unset.add((path, name))
             found = set_to(point.module.source.text, name)  # the draft must doubt what may be 0, or lost beside 1
         if not found or min(found) < 0:
             return value

@@ -19,13 +19,13 @@ _TRIES: Final = 6  # assumptions about one function that are tried before nothin
 
 def bounded_call(ev: Evaluator, function: Function, positional: list[Binding], keywords: dict[str, Binding], hidden: bool = False) -> Value:
     """The result of a call, on account."""
-    if ev.inlined:
+    if ev.session.inlined:
         return settled_call(ev, function, positional, keywords, hidden)
-    begun = ev.steps
+    begun = ev.session.steps
     found = settled_call(ev, function, positional, keywords, hidden)
-    ev.allowance -= ev.steps - begun
-    if ev.allowance <= 0:
-        ev.limit = FEW_STEPS
+    ev.session.allowance -= ev.session.steps - begun
+    if ev.session.allowance <= 0:
+        ev.session.limit = FEW_STEPS
     return found
 
 
@@ -74,7 +74,7 @@ def _followed(ev: Evaluator, function: Function, bound: dict[str, Binding]) -> V
     """What the body gives with these bindings of its parameters."""
     outer, function.stamp = function.stamp, ev.next_stamp()
     function.busy += 1
-    ev.inlined = ev.nesting.stamp = ev.inlined + 1
+    ev.session.inlined = ev.session.nesting.stamp = ev.session.inlined + 1
     try:
         handed = {name: Handed(binding, function) for name, binding in bound.items()}
         if isinstance(function.node, ast.Lambda):
@@ -83,13 +83,13 @@ def _followed(ev: Evaluator, function: Function, bound: dict[str, Binding]) -> V
         _keep(ev, function, bound)
         for name, binding in handed.items():
             scope.bind(name, binding)
-        ev.steps += len(function.node.body)
+        ev.session.steps += len(function.node.body)
         live = Walk(scope).block(function.node.body)
         return ev.returned(scope, live)
     finally:
         function.busy -= 1
         function.stamp = outer
-        ev.inlined = ev.nesting.stamp = ev.inlined - 1
+        ev.session.inlined = ev.session.nesting.stamp = ev.session.inlined - 1
 
 
 def _keep(ev: Evaluator, function: Function, bound: dict[str, Binding]) -> None:

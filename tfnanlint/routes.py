@@ -93,7 +93,7 @@ class FunctionFlow:
     def _escaping(self, ev: Evaluator, module: Module, name: str, of_object: bool) -> set[ast.AST]:
         """The functions of a name that a file uses as values, or the methods."""
         handed: set[ast.AST] = set()
-        spent, ev.steps = ev.steps, 0  # a question of its own: whoever asks it first must not run out of steps for it
+        spent, ev.session.steps = ev.session.steps, 0  # a question of its own: whoever asks it first must not run out of steps for it
         for row in module.source.rows_using(name):
             computed = module.computed(row)
             if computed is not None and not any([_uses(name, one) for one in computed]):
@@ -102,7 +102,7 @@ class FunctionFlow:
                 for node in _uses(name, expression):
                     if (type(node) is ATTRIBUTE) is of_object or of_object and point.scope.of_class:
                         handed |= self._functions_at(ev, node, point)
-        ev.steps = spent
+        ev.session.steps = spent
         return handed
 
     def _functions_at(self, ev: Evaluator, node: ast.expr, point: Point) -> set[ast.AST]:
@@ -131,9 +131,9 @@ class FunctionFlow:
 
     def _find_course(self, ev: Evaluator, function: Function) -> Course | None:
         course = Course(function)
-        spent, ev.steps = ev.steps, 0  # a question of its own, as above
+        spent, ev.session.steps = ev.session.steps, 0  # a question of its own, as above
         whole = self._set_out(ev, course) and self._followed_to_the_end(ev, course) and self._handed_along(ev, course)
-        ev.steps = spent
+        ev.session.steps = spent
         return course if whole else None
 
     def _set_out(self, ev: Evaluator, course: Course) -> bool:
