@@ -194,14 +194,6 @@ class Evaluator:
 
     # Expressions
 
-    def operation(self, node: ast.BinOp, point: Point) -> Site | None:
-        """A site for an operator that may also join texts or lists."""
-        raise NotImplementedError
-
-    def compared(self, node: ast.Compare, point: Point) -> Site:
-        """A comparison as a site of tf.equal or tf.not_equal; `is` counts as ==."""
-        raise NotImplementedError
-
     def clamped(self, value: Value, path: str, test: ast.expr, truth: bool, point: Point) -> Value:
         raise NotImplementedError
 
@@ -227,13 +219,6 @@ class Evaluator:
         another one."""
         raise NotImplementedError
 
-    # Calls that stand for ops
-
-    def stood_for(self, node: ast.Call, point: Point) -> Site | None:
-        """The op application that a call of something else is, or comes to; None where it is
-        none."""
-        raise NotImplementedError
-
     # Flags
 
     def decided(self, test: ast.expr, point: Point) -> bool | None:
@@ -255,11 +240,6 @@ class Evaluator:
 
     def calls_of_function(self, function: Function) -> list[dict[str, Binding]]:
         """The arguments of every call of a function, by parameter."""
-        raise NotImplementedError
-
-    def may_call(self, function: Function, call: ast.Call, point: Point) -> bool:
-        """Whether a call of that name can be one of `function`: not one of TensorFlow, nor of
-        another function of the program."""
         raise NotImplementedError
 
     def member(self, owner: Value, attr: str) -> Value | None:
@@ -398,17 +378,6 @@ class Evaluator:
         """A list of which every element is an `element`."""
         raise NotImplementedError
 
-    # Handlers of containers
-
-    def sequence(self, node: Any, point: Point) -> Value:
-        raise NotImplementedError
-
-    def subscript(self, node: ast.Subscript, point: Point) -> Value:
-        raise NotImplementedError
-
-    def comprehension(self, node: Any, point: Point) -> Value:
-        raise NotImplementedError
-
     # Calls of instances
 
     def constructed(self, instance: Instance, attr: str) -> Binding | None:
@@ -438,21 +407,7 @@ class Evaluator:
         where some may not be seen."""
         raise NotImplementedError
 
-    def called_as_another(self, function: Function) -> list[tuple[ast.Call, Point]]:
-        """The calls that run a function under other names than its own; none where some may not be
-        seen."""
-        raise NotImplementedError
-
     # Callers of functions
-
-    def overlook(self, called: Function | ClassObject, name: str) -> None:
-        """Note for a draft that calls in other files were not looked for."""
-        raise NotImplementedError
-
-    def callers(self, function: Function, name: str) -> list[tuple[ast.Call, Point]]:
-        """Calls that may be of `function`: in its own file, and in files of the project that import
-        it."""
-        raise NotImplementedError
 
     def calls_in_project(self, called: Function | ClassObject, name: str) -> list[tuple[ast.Call, Point]]:
         raise NotImplementedError
