@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 from typing import Any, Iterator
 
-from tfnanlint import calls
+from tfnanlint import calls, resolution
 from tfnanlint.evaluator import Evaluator
 from tfnanlint.calls import Bound, ClassObject, Function
 from tfnanlint.nodes import nodes_in
@@ -107,14 +107,14 @@ class Callers:
         found = [(call, point) for call, point in function.module.calls_to(name, ev) if around.lineno <= call.lineno <= around.end_lineno]
         if any(isinstance(one, ast.Name) and one.id == name for one in nodes_in(function.node)):  # it calls itself
             return []
-        return list(self.handed_by(ev, function, name)) if all([ev.callee(call.func, point) is not None for call, point in found]) else []
+        return list(self.handed_by(ev, function, name)) if all([resolution.callee(ev, call.func, point) is not None for call, point in found]) else []
 
     def arguments_for(self, ev: Evaluator, function: Function, call: ast.Call, point: Point) -> dict[str, Binding] | None:
         """The arguments of a call by parameter; None when it is not a call of this function."""
         if function.node not in self.aims.get(call, (function.node,)):
             return None
         mark = len(ev.reads)
-        callee = ev.callee(call.func, point)
+        callee = resolution.callee(ev, call.func, point)
         target = callee.obj if callee is not None else None
         options = target.options if isinstance(target, Choice) else (callee,) if callee is not None and target is not None else self.alternatives(ev, call.func, point)
         aims = [self._aim(ev, option) for option in options]

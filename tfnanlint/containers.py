@@ -6,6 +6,7 @@ import ast
 import builtins
 from typing import Any, Final
 
+from tfnanlint import resolution
 from tfnanlint.evaluator import Evaluator
 from tfnanlint.aliases import Mutated, popped
 from tfnanlint.arguments import written_out
@@ -149,7 +150,7 @@ class Containers:
             asked[name] = ast.copy_location(ast.Attribute(node.args[0], name, ast.Load()), node)
         found = ev.evaluate(asked[name], point)
         if len(node.args) == 3 and is_supposed(found) and default_text(node.args[2]) == NOUGHT:
-            return ev.supposed(unknown(origin=Note(f"'{name}'", default=NOUGHT)), name, node, point)
+            return resolution.supposed(ev, unknown(origin=Note(f"'{name}'", default=NOUGHT)), name, node, point)
         if len(node.args) < 3 or found.known or found.obj is not None:
             return found
         instead = ev.evaluate(node.args[2], point)
@@ -236,7 +237,7 @@ class Containers:
         read = self._keyword(ev, node.value, node.slice, None, point) if whole.kind == "dict" and whole.obj is None else None
         found = read or ev.stable(path, point) or self._item(ev, node.slice, whole, point)
         key = getattr(node.slice, "value", None)
-        return ev.supposed(ev.configured(found, key, node.value, point), key, node, point) if isinstance(key, str) else found
+        return resolution.supposed(ev, ev.configured(found, key, node.value, point), key, node, point) if isinstance(key, str) else found
 
     def _kept(self, ev: Evaluator, item: Value, node: ast.Subscript, point: Point) -> Value:
         """What was stored under an index, as it is read there: a number in the dtype of its array."""
@@ -488,14 +489,14 @@ class Containers:
             return Value(kind=base.kind) if self._stores(ev, call, point) else base
         if base.kind != "array" or not base.exact or isinstance(call.func, ast.Name) and hasattr(builtins, call.func.id):
             return base
-        callee = ev.callee(call.func, point)
+        callee = resolution.callee(ev, call.func, point)
         if callee is not None and callee.obj is not None:
             return base
         return Value(kind="array", dtype=base.dtype, origin=Note(f"what {leaf(call.func)}() may have put there", call, point.module.source, computed=True))
 
     def _stores(self, ev: Evaluator, call: ast.Call, point: Point) -> bool:
         """Whether a function of the program changes one of the arguments of a call."""
-        callee = ev.callee(call.func, point)
+        callee = resolution.callee(ev, call.func, point)
         function = callee.obj if callee is not None else None
         bound = isinstance(function, Bound)
         if isinstance(function, Bound):

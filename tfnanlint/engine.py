@@ -11,7 +11,7 @@ import ast
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, cast
 
-from tfnanlint import assumptions, expressions, subexpressions, arguments, recursion, records, agreements, lengths, standins
+from tfnanlint import agreements, arguments, assumptions, expressions, lengths, records, recursion, resolution, standins, subexpressions
 from tfnanlint.evaluator import (
     Binding, ClassObject, Evaluator, FieldNames, Function, Imported, Instance, Loop, Module, Op,
     Parameter, Point, Refined, Scope, Shared,
@@ -415,8 +415,6 @@ class Engine(Evaluator):
     def comprehension(self, node: Any, point: Point) -> Value:
         return self.containers.comprehension(self, node, point)
 
-    # Arguments
-
     # Arguments of calls
 
     def arguments(self, call: ast.Call, point: Point) -> tuple[list[Binding], dict[str, Binding], bool]:
@@ -478,37 +476,16 @@ class Engine(Evaluator):
     # Names
 
     def resolve(self, node: ast.expr, point: Point) -> str | None:
-        return self.names.resolve(self, node, point)
-
-    def resolve_binding(self, binding: Binding, depth: int) -> str | None:
-        return self.names.resolve_binding(self, binding, depth)
-
-    def exported(self, binding: Imported) -> Any:
-        return self.names.exported(self, binding)
-
-    def top_level(self, module: Module, name: str, hops: int = 0) -> Binding | None:
-        return self.names.top_level(self, module, name, hops)
-
-    def unbound(self, name: str, point: Point) -> str | None:
-        return self.names.unbound(self, name, point)
-
-    def starred(self, name: str, point: Point) -> Binding | None:
-        return self.names.starred(self, name, point)
+        return resolution.resolve(self, node, point)
 
     def row(self, function: ast.expr, point: Point) -> tuple[Op | None, str]:
-        return self.names.row(self, function, point)
+        return resolution.row(self, function, point)
 
     def callee(self, function: ast.expr, point: Point) -> Value | None:
-        return self.names.callee(self, function, point)
+        return resolution.callee(self, function, point)
 
     def imported(self, binding: Imported) -> Value:
         return self.names.imported(self, binding)
-
-    def supposed(self, value: Value, name: str, node: ast.expr, point: Point) -> Value:
-        return self.names.supposed(self, value, name, node, point)
-
-    def named(self, name: str) -> Value | None:
-        return self.names.named(self, name)
 
     # Parts of expressions
 

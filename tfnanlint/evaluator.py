@@ -442,49 +442,6 @@ class Evaluator:
         to, where those are numbers that are not negative."""
         raise NotImplementedError
 
-    # Names
-
-    def resolve(self, node: ast.expr, point: Point) -> str | None:
-        """Canonical dotted name of a name or attribute chain that leads to an import; None
-        otherwise."""
-        raise NotImplementedError
-
-    def resolve_binding(self, binding: Binding, depth: int) -> str | None:
-        raise NotImplementedError
-
-    def exported(self, binding: Imported) -> Any:
-        """What an import of the project leads to: a module, or a binding at the top level of one;
-        None outside."""
-        raise NotImplementedError
-
-    def top_level(self, module: Module, name: str, hops: int = 0) -> Binding | None:
-        """The binding of a name at the end of a module, star imports included."""
-        raise NotImplementedError
-
-    def unbound(self, name: str, point: Point) -> str | None:
-        raise NotImplementedError
-
-    def starred(self, name: str, point: Point) -> Binding | None:
-        """A name that a star import of a project file brings in."""
-        raise NotImplementedError
-
-    def row(self, function: ast.expr, point: Point) -> tuple[Op | None, str]:
-        """The table row of a callee, and the canonical name it was spelled with."""
-        raise NotImplementedError
-
-    def callee(self, function: ast.expr, point: Point) -> Value | None:
-        """The value of a callee expression when it can be something of the program."""
-        raise NotImplementedError
-
-    def supposed(self, value: Value, name: str, node: ast.expr, point: Point) -> Value:
-        """A number of which only the name is known, when that says epsilon: small and positive,
-        unless 0 is written as its default."""
-        raise NotImplementedError
-
-    def named(self, name: str) -> Value | None:
-        """The value of a canonical name: a constant, an op as a function, or None."""
-        raise NotImplementedError
-
     # Parts of expressions
 
     def parts(self, node: Any, point: Point) -> list[tuple[ast.AST, Point]]:

@@ -10,7 +10,7 @@ import ast
 import operator
 from typing import TYPE_CHECKING, Any, Final
 
-from tfnanlint import calls
+from tfnanlint import calls, resolution
 from tfnanlint.evaluator import Evaluator
 from tfnanlint.calls import Function, Handed, Instance, Parent
 from tfnanlint.conditions import facts, leaf, path_of, root_of
@@ -60,7 +60,7 @@ def operation(ev: Evaluator, node: ast.BinOp, point: Point) -> Site | None:
 def application(ev: Evaluator, node: ast.expr, point: Point) -> Site | None:
     """A fresh site for an expression that applies an op."""
     if isinstance(node, ast.Call):
-        row, name = ev.row(node.func, point)
+        row, name = resolution.row(ev, node.func, point)
         if row is not None:
             return _call_site(ev, row, name, node, point)
         return _method_row(ev, node, point)
@@ -77,28 +77,28 @@ def application(ev: Evaluator, node: ast.expr, point: Point) -> Site | None:
 def name(ev: Evaluator, node: ast.Name, point: Point) -> Value:
     binding = point.lookup(node.id)
     if binding is None and point.module.stars:
-        binding = ev.starred(node.id, point)
+        binding = resolution.starred(ev, node.id, point)
     if binding is None:
-        found = ev.unbound(node.id, point)
-        return (ev.named(found) if found else None) or unknown(origin=Note(f"'{node.id}'", node, point.module.source))
-    return ev.supposed(ev.filled(binding.value(ev)), node.id, node, point)
+        found = resolution.unbound(ev, node.id, point)
+        return (resolution.named(ev, found) if found else None) or unknown(origin=Note(f"'{node.id}'", node, point.module.source))
+    return resolution.supposed(ev, ev.filled(binding.value(ev)), node.id, node, point)
 
 
 def attribute(ev: Evaluator, node: ast.Attribute, point: Point) -> Value:
-    name = ev.resolve(node, point)
+    name = resolution.resolve(ev, node, point)
     if name is not None:
-        known = ev.named(name)
+        known = resolution.named(ev, name)
         if known is not None or is_tensorflow(name):
             return known or unknown()
     path = path_of(node)
     if path is not None:
         binding = point.path_binding(root_of(path), path)
         if binding is not None:
-            return ev.supposed(ev.filled(binding.value(ev)), node.attr, node, point)
+            return resolution.supposed(ev, ev.filled(binding.value(ev)), node.attr, node, point)
     owner = ev.evaluate(node.value, point)
     found = ev.member(owner, node.attr)
     found = ev.filled(found) if found is not None else ev.stable(path, point) or unknown()
-    return ev.supposed(ev.configured(found, node.attr, node.value, point), node.attr, node, point)
+    return resolution.supposed(ev, ev.configured(found, node.attr, node.value, point), node.attr, node, point)
 
 
 # Literals
@@ -155,7 +155,7 @@ def maker(ev: Evaluator, node: ast.expr, point: Point) -> Op | None:
         return None
     if leaf(node.func) not in ev.leaves:
         return _returned_op(ev, node.func, point)
-    return ev.table.get(ev.resolve(node.func, point) or "")
+    return ev.table.get(resolution.resolve(ev, node.func, point) or "")
 
 
 def _returned_op(ev: Evaluator, callee: ast.expr, point: Point) -> Op | None:
@@ -306,7 +306,7 @@ def await_(ev: Evaluator, node: ast.Await, point: Point) -> Value:
 
 
 def invocation(ev: Evaluator, node: ast.Call, point: Point) -> Value:
-    row, name = ev.row(node.func, point)
+    row, name = resolution.row(ev, node.func, point)
     if name in ("builtins.zip", "builtins.getattr") and (built := ev.built_in(node, name, point)) is not None:
         return built
     if row is not None:
@@ -332,7 +332,7 @@ def invocation(ev: Evaluator, node: ast.Call, point: Point) -> Value:
     if site is not None:
         value = _result(ev, site)
         return _as_kept(ev, site, value) if site.op.name == "method.add_weight" else value
-    callee = ev.callee(node.func, point)
+    callee = resolution.callee(ev, node.func, point)
     if callee is None or callee.obj is None:
         if asks_size(node.func, point):
             return Value(1.0, LARGEST_AXIS, kind="number", dtype="int32")
@@ -340,10 +340,10 @@ def invocation(ev: Evaluator, node: ast.Call, point: Point) -> Value:
         handed = isinstance(binding, (Parameter, Handed))  # a function that the caller chose
         found = unknown(origin=Note(f"the call '{_short(node.func)}(…)'", node, point.module.source, passed=handed,
                                      computed=True))
-        return ev.supposed(found, leaf(node.func), node, point)
+        return resolution.supposed(ev, found, leaf(node.func), node, point)
     positional, keywords, complete = ev.arguments(node, point)
     given = ev.apply(callee, positional, keywords, node, point, hidden=not complete)
-    return ev.supposed(given, leaf(node.func), node, point)
+    return resolution.supposed(ev, given, leaf(node.func), node, point)
 
 
 def _apply_row(ev: Evaluator, row: Op, name: str, node: ast.Call, point: Point) -> Value:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any, Final
 
-from tfnanlint import calls
+from tfnanlint import calls, resolution
 from tfnanlint.evaluator import Evaluator
 from tfnanlint.attributes import keeps_keywords, replaced, sets, spelled_names
 from tfnanlint.calls import Bound, ClassObject, Collected, Function, Instance, Keywords, Parent, Recast
@@ -227,7 +227,7 @@ class Interprocedural:
         spec = function.node.args
         for arg in spec.posonlyargs + spec.args + spec.kwonlyargs:
             if arg.arg == name and isinstance(note := calls.without_none(arg.annotation), (ast.Name, ast.Attribute)):
-                found = ev.callee(note, function.point)
+                found = resolution.callee(ev, note, function.point)
                 if found is not None and isinstance(found.obj, ClassObject):
                     return Value(kind="instance", obj=Instance(found.obj))
         return None
@@ -304,9 +304,9 @@ class Interprocedural:
 
     def may_call(self, ev: Evaluator, function: Function, call: ast.Call, point: Point) -> bool:
         """Whether a call of that name can be one of `function`: not one of TensorFlow, nor of another function of the program."""
-        if is_tensorflow(ev.resolve(call.func, point) or ""):
+        if is_tensorflow(resolution.resolve(ev, call.func, point) or ""):
             return False
-        callee = ev.callee(call.func, point)
+        callee = resolution.callee(ev, call.func, point)
         target = callee.obj if callee is not None else None
         target = target.function if isinstance(target, Bound) else target
         if not isinstance(target, Function) or target.node is function.node:
@@ -319,14 +319,14 @@ class Interprocedural:
         if isinstance(owner.obj, Instance):
             return self.instance_member(ev, owner, attr)
         if isinstance(owner.obj, Namespace):
-            return ev.named(canonical(f"{owner.obj.name}.{attr}"))
+            return resolution.named(ev, canonical(f"{owner.obj.name}.{attr}"))
         if owner.kind == "module" and isinstance(owner.obj, Choice):  # those without the name would have raised
             found = [value for option in owner.obj.options if (value := self.member(ev, option, attr)) is not None]
             return ev.joined(found) if found else None
         if isinstance(owner.obj, Parent):
             return self._parents_method(ev, owner.obj, attr)
         if owner.kind == "module" and owner.obj is not None:
-            binding = ev.top_level(owner.obj, attr)
+            binding = resolution.top_level(ev, owner.obj, attr)
             return binding.value(ev) if binding is not None else self._submodule(ev, owner.obj, attr)
         if isinstance(owner.obj, ClassObject):
             binding = owner.obj.scope.at(attr)
@@ -549,7 +549,7 @@ class Interprocedural:
         self.lineages[cls] = [cls]  # should it be a base of itself
         bases: list[ClassObject] = []
         for base in cls.node.bases:
-            value = ev.callee(base, cls.point) if isinstance(base, (ast.Name, ast.Attribute)) else None
+            value = resolution.callee(ev, base, cls.point) if isinstance(base, (ast.Name, ast.Attribute)) else None
             if value is not None and isinstance(value.obj, ClassObject):
                 bases.append(value.obj)
         found = calls.in_order(cls, [*[self.lineage(ev, one) for one in bases], bases]) if bases else [cls]
@@ -564,10 +564,10 @@ class Interprocedural:
         names: set[str] = set()
         for one in self.lineage(ev, cls):
             for base in one.node.bases:
-                name = ev.resolve(base, one.point)
+                name = resolution.resolve(ev, base, one.point)
                 made = unrefined(one.point.lookup(base.id)) if name is None and isinstance(base, ast.Name) else None
                 found = made.bindings if isinstance(made, Joined) else ()  # another one for another version of Keras
-                names.update(filter(None, [name, *(ev.resolve_binding(option, 0) for option in found)]))
+                names.update(filter(None, [name, *(resolution.resolve_binding(ev, option, 0) for option in found)]))
         return names
 
 

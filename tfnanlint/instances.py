@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Final
 
-from tfnanlint import calls
+from tfnanlint import calls, resolution
 from tfnanlint.evaluator import Evaluator
 from tfnanlint.attributes import stored_as_given
 from tfnanlint.calls import ClassObject, Function, Handed, Instance, Recast
@@ -129,7 +129,7 @@ class InstanceCalls:
             return []
         found: list[tuple[ast.Call, Point]] = []
         for made, point in all_made:
-            value = ev.callee(made.func, point)
+            value = resolution.callee(ev, made.func, point)
             if value is None or value.obj is not cls:
                 return []
             called = self._calls_of_one(ev, made, point, cls)

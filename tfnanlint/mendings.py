@@ -7,6 +7,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
+from tfnanlint import resolution
 from tfnanlint.evaluator import Evaluator
 from tfnanlint.calls import Function
 from tfnanlint.conditions import path_of
@@ -81,10 +82,10 @@ class ProjectSettings:
         while type(owner) is ATTRIBUTE:
             owner = owner.value
         made = unrefined(point.lookup(owner.id)) if isinstance(owner, ast.Name) else None
-        made = ev.exported(made) if isinstance(made, Imported) else made
+        made = resolution.exported(ev, made) if isinstance(made, Imported) else made
         if isinstance(made, Assigned):
             found.append(made.point.module)
-            callee = ev.callee(made.node.func, made.point) if isinstance(made.node, ast.Call) else None
+            callee = resolution.callee(ev, made.node.func, made.point) if isinstance(made.node, ast.Call) else None
             if callee is not None and isinstance(callee.obj, Function):
                 found.append(callee.obj.module)
         return [module for module in dict.fromkeys(found) if _minded(name, module)]

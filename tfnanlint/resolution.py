@@ -78,155 +78,195 @@ def fallback(instead: Value, node: ast.expr, point: Point) -> Value:
     return Value(min(instead.lo, SMALL[0]), SMALL[1], kind="number", origin=note)
 
 
+def resolve(ev: Evaluator, node: ast.expr, point: Point) -> str | None:
+    """Canonical dotted name of a name or attribute chain that leads to an import; None otherwise."""
+    if point.over is not None:
+        return _resolve(ev, node, point, 0)
+    scope = point.scope
+    found = scope.callees.get(node, UNASKED)
+    if found is not UNASKED:
+        return found
+    always = scope.function.callees if scope.function is not None else scope.callees
+    found = always.get(node, UNASKED)
+    if found is UNASKED:
+        found = _resolve(ev, node, point, 0)
+        if _bound_in(scope, node):
+            always = scope.callees
+        always[node] = found
+    return found
+
+
+def _resolve(ev: Evaluator, node: ast.expr, point: Point, depth: int) -> str | None:
+    if type(node) is ATTRIBUTE:
+        base = resolve(ev, node.value, point) if depth == 0 else _resolve(ev, node.value, point, depth + 1)
+        return canonical(f"{base}.{node.attr}") if base else _through_module(ev, node, point, depth)
+    if type(node) is NAME and depth < 12:
+        binding = point.lookup(node.id)
+        if binding is None:
+            return unbound(ev, node.id, point)
+        return resolve_binding(ev, binding, depth)
+    return None
+
+
+def _through_module(ev: Evaluator, node: ast.Attribute, point: Point, depth: int) -> str | None:
+    """`compat.cast` of a file of the project that stands for TensorFlow: `from tensorflow import *` and some names more."""
+    held = point.lookup(node.value.id) if isinstance(node.value, ast.Name) else None
+    module = exported(ev, held) if isinstance(held, Imported) and depth < MAX_HOPS else None
+    if module is None or isinstance(module, Binding) or not module.stars:
+        return None
+    binding = top_level(ev, module, node.attr)
+    if binding is None:
+        return _star_import(ev, node.attr, module)
+    return resolve_binding(ev, binding, depth + 1) or _copy_of(ev, node.attr, binding, module)
+
+
+def _star_import(ev: Evaluator, name: str, module: Module) -> str | None:
+    """The canonical name that a star import of TensorFlow gives a name."""
+    names = (of_import(f"{base}.{name}") for base, level in module.stars if level == 0)
+    return next((found for found in names if is_tensorflow(found)), None)
+
+
+def _copy_of(ev: Evaluator, name: str, binding: Binding, module: Module) -> str | None:
+    """`nn = copy_of(nn)` below a star import: the part of TensorFlow with that name, whatever copies it."""
+    node = binding.node if isinstance(binding, Assigned) else None
+    if not isinstance(node, ast.Call) or len(node.args) != 1 or leaf(node.args[0]) != name:
+        return None
+    found = _star_import(ev, name, module)
+    return found if found in namespaces() else None
+
+
+def resolve_binding(ev: Evaluator, binding: Binding, depth: int) -> str | None:
+    if isinstance(binding, Imported):
+        return _resolve_import(ev, binding, depth)
+    if isinstance(binding, Assigned) and isinstance(binding.node, (ast.Name, ast.Attribute)):
+        return _resolve(ev, binding.node, binding.point, depth + 1)
+    if isinstance(binding, Refined):
+        return resolve_binding(ev, binding.base, depth + 1) if depth < 12 else None
+    if isinstance(binding, Joined) and depth < 12:
+        # `try: import a as tf / except ImportError: tf = None`; two different functions are no name.
+        found = {resolve_binding(ev, option, depth + 1) for option in binding.bindings} - {None}
+        return found.pop() if len(found) == 1 and _only_imports(ev, binding) else None
+    return None
+
+
+def _only_imports(ev: Evaluator, binding: Binding) -> bool:
+    """Whether every option leads to an import or to None."""
+    if isinstance(binding, Joined):
+        return all(_only_imports(ev, option) for option in binding.bindings)
+    if isinstance(binding, Assigned):
+        return isinstance(binding.node, (ast.Name, ast.Attribute, ast.Constant))
+    return isinstance(binding, (Imported, Refined))
+
+
+def _resolve_import(ev: Evaluator, binding: Imported, depth: int) -> str | None:
+    name = of_import(binding.dotted) if binding.level == 0 else None
+    if name is not None and (binding.module is None or name in ev.table or name in ROOTS):
+        return name
+    target = exported(ev, binding) if depth < MAX_HOPS else None
+    if isinstance(target, Binding):
+        return resolve_binding(ev, target, depth + 1)
+    return name if target is None else None
+
+
+def exported(ev: Evaluator, binding: Imported) -> Any:
+    """What an import of the project leads to: a module, or a binding at the top level of one; None outside."""
+    if binding.target is not UNASKED:
+        return binding.target
+    project = binding.module.project if binding.module is not None else None
+    if project is None:
+        return None
+    module, rest = project.find(binding.dotted, binding.level, binding.module.source.path)
+    found = module if module is None or not rest else top_level(ev, module, rest) if "." not in rest else None
+    if not project.busy:  # else a file is being walked, and not all of its names are bound
+        binding.target = found
+    return found
+
+
+def top_level(ev: Evaluator, module: Module, name: str, hops: int = 0) -> Binding | None:
+    """The binding of a name at the end of a module, star imports included."""
+    found = module.scope.at(name) if name not in module.scope.shared else module.scope.shared_binding(name)
+    if found is None and hops < MAX_HOPS and module.project is not None:
+        for base, level in module.stars:
+            other, rest = module.project.find(base, level, module.source.path)
+            if other is not None and not rest and other is not module:
+                found = found or top_level(ev, other, name, hops + 1)
+    return found
+
+
+def unbound(ev: Evaluator, name: str, point: Point) -> str | None:
+    for base, level in point.module.stars:
+        if level == 0 and of_import(f"{base}.{name}") in ev.table:
+            return of_import(f"{base}.{name}")
+    return f"builtins.{name}" if name in _BUILTINS else None
+
+
+def starred(ev: Evaluator, name: str, point: Point) -> Binding | None:
+    """A name that a star import of a project file brings in."""
+    return top_level(ev, point.module, name) if point.module.stars else None
+
+
+def row(ev: Evaluator, function: ast.expr, point: Point) -> tuple[Op | None, str]:
+    """The table row of a callee, and the canonical name it was spelled with."""
+    name = resolve(ev, function, point)
+    if name is not None:
+        found = ev.table.get(name)
+        if found is not None or type(function) is ATTRIBUTE:
+            return found, name
+    if name is None and type(function) in _CALLEES:
+        value = callee(ev, function, point)
+        if value is not None and isinstance(value.obj, Op):
+            return value.obj, value.const if isinstance(value.const, str) else value.obj.name
+    return None, name or ""
+
+
+def callee(ev: Evaluator, function: ast.expr, point: Point) -> Value | None:
+    """The value of a callee expression when it can be something of the program."""
+    if type(function) is NAME:
+        binding = point.lookup(function.id) or starred(ev, function.id, point)
+        return binding.value(ev) if binding is not None else None
+    return ev.evaluate(function, point)
+
+
+def supposed(ev: Evaluator, value: Value, name: str, node: ast.expr, point: Point) -> Value:
+    """A number of which only the name is known, when that says epsilon: small and positive, unless 0 is written as its default."""
+    if value.known or value.kind != "unknown" and value.kind != "number" or not says_epsilon(name):
+        return value
+    if value.zero and isinstance(value.origin, Note) and value.origin.default == NOUGHT:
+        note = Note(f"'{name}' is taken for a small number by its name, or for its default", node, point.module.source, default=NOUGHT)
+        return Value(0.0, SMALL[1], kind=value.kind, dtype=value.dtype, origin=note, token=value.token)
+    note = Note(f"'{name}' is taken for a small positive number by its name", node, point.module.source)
+    return Value(*SMALL, kind=value.kind, dtype=value.dtype, origin=note, token=value.token)
+
+
+def named(ev: Evaluator, name: str) -> Value | None:
+    """The value of a canonical name: a constant, an op as a function, or None."""
+    constant = ev.constants.get(name)
+    if constant is not None:
+        return constant
+    found = ev.table.get(name)
+    if found is not None:
+        return Value(kind="function", obj=found, const=name)
+    base, _, attribute = name.rpartition(".")
+    dtype = ev.constants.get(base)
+    if dtype is not None and dtype.kind == "dtype":
+        return limit(dtype.const, attribute)
+    return Value(kind="module", obj=_namespace(name)) if name in namespaces() else None
+
+
 class Names:
     """The part of the interpreter that reads names."""
 
     def __init__(self) -> None:
         self.importing: dict[Binding, Value] = {}
 
-    def resolve(self, ev: Evaluator, node: ast.expr, point: Point) -> str | None:
-        """Canonical dotted name of a name or attribute chain that leads to an import; None otherwise."""
-        if point.over is not None:
-            return self._resolve(ev, node, point, 0)
-        scope = point.scope
-        found = scope.callees.get(node, UNASKED)
-        if found is not UNASKED:
-            return found
-        always = scope.function.callees if scope.function is not None else scope.callees
-        found = always.get(node, UNASKED)
-        if found is UNASKED:
-            found = self._resolve(ev, node, point, 0)
-            if _bound_in(scope, node):
-                always = scope.callees
-            always[node] = found
-        return found
-
-    def _resolve(self, ev: Evaluator, node: ast.expr, point: Point, depth: int) -> str | None:
-        if type(node) is ATTRIBUTE:
-            base = self.resolve(ev, node.value, point) if depth == 0 else self._resolve(ev, node.value, point, depth + 1)
-            return canonical(f"{base}.{node.attr}") if base else self._through_module(ev, node, point, depth)
-        if type(node) is NAME and depth < 12:
-            binding = point.lookup(node.id)
-            if binding is None:
-                return self.unbound(ev, node.id, point)
-            return self.resolve_binding(ev, binding, depth)
-        return None
-
-    def _through_module(self, ev: Evaluator, node: ast.Attribute, point: Point, depth: int) -> str | None:
-        """`compat.cast` of a file of the project that stands for TensorFlow: `from tensorflow import *` and some names more."""
-        held = point.lookup(node.value.id) if isinstance(node.value, ast.Name) else None
-        module = self.exported(ev, held) if isinstance(held, Imported) and depth < MAX_HOPS else None
-        if module is None or isinstance(module, Binding) or not module.stars:
-            return None
-        binding = self.top_level(ev, module, node.attr)
-        if binding is None:
-            return self._star_import(ev, node.attr, module)
-        return self.resolve_binding(ev, binding, depth + 1) or self._copy_of(ev, node.attr, binding, module)
-
-    def _star_import(self, ev: Evaluator, name: str, module: Module) -> str | None:
-        """The canonical name that a star import of TensorFlow gives a name."""
-        names = (of_import(f"{base}.{name}") for base, level in module.stars if level == 0)
-        return next((found for found in names if is_tensorflow(found)), None)
-
-    def _copy_of(self, ev: Evaluator, name: str, binding: Binding, module: Module) -> str | None:
-        """`nn = copy_of(nn)` below a star import: the part of TensorFlow with that name, whatever copies it."""
-        node = binding.node if isinstance(binding, Assigned) else None
-        if not isinstance(node, ast.Call) or len(node.args) != 1 or leaf(node.args[0]) != name:
-            return None
-        found = self._star_import(ev, name, module)
-        return found if found in namespaces() else None
-
-    def resolve_binding(self, ev: Evaluator, binding: Binding, depth: int) -> str | None:
-        if isinstance(binding, Imported):
-            return self._resolve_import(ev, binding, depth)
-        if isinstance(binding, Assigned) and isinstance(binding.node, (ast.Name, ast.Attribute)):
-            return self._resolve(ev, binding.node, binding.point, depth + 1)
-        if isinstance(binding, Refined):
-            return self.resolve_binding(ev, binding.base, depth + 1) if depth < 12 else None
-        if isinstance(binding, Joined) and depth < 12:
-            # `try: import a as tf / except ImportError: tf = None`; two different functions are no name.
-            found = {self.resolve_binding(ev, option, depth + 1) for option in binding.bindings} - {None}
-            return found.pop() if len(found) == 1 and self._only_imports(ev, binding) else None
-        return None
-
-    def _only_imports(self, ev: Evaluator, binding: Binding) -> bool:
-        """Whether every option leads to an import or to None."""
-        if isinstance(binding, Joined):
-            return all(self._only_imports(ev, option) for option in binding.bindings)
-        if isinstance(binding, Assigned):
-            return isinstance(binding.node, (ast.Name, ast.Attribute, ast.Constant))
-        return isinstance(binding, (Imported, Refined))
-
-    def _resolve_import(self, ev: Evaluator, binding: Imported, depth: int) -> str | None:
-        name = of_import(binding.dotted) if binding.level == 0 else None
-        if name is not None and (binding.module is None or name in ev.table or name in ROOTS):
-            return name
-        target = self.exported(ev, binding) if depth < MAX_HOPS else None
-        if isinstance(target, Binding):
-            return self.resolve_binding(ev, target, depth + 1)
-        return name if target is None else None
-
-    def exported(self, ev: Evaluator, binding: Imported) -> Any:
-        """What an import of the project leads to: a module, or a binding at the top level of one; None outside."""
-        if binding.target is not UNASKED:
-            return binding.target
-        project = binding.module.project if binding.module is not None else None
-        if project is None:
-            return None
-        module, rest = project.find(binding.dotted, binding.level, binding.module.source.path)
-        found = module if module is None or not rest else self.top_level(ev, module, rest) if "." not in rest else None
-        if not project.busy:  # else a file is being walked, and not all of its names are bound
-            binding.target = found
-        return found
-
-    def top_level(self, ev: Evaluator, module: Module, name: str, hops: int = 0) -> Binding | None:
-        """The binding of a name at the end of a module, star imports included."""
-        found = module.scope.at(name) if name not in module.scope.shared else module.scope.shared_binding(name)
-        if found is None and hops < MAX_HOPS and module.project is not None:
-            for base, level in module.stars:
-                other, rest = module.project.find(base, level, module.source.path)
-                if other is not None and not rest and other is not module:
-                    found = found or self.top_level(ev, other, name, hops + 1)
-        return found
-
-    def unbound(self, ev: Evaluator, name: str, point: Point) -> str | None:
-        for base, level in point.module.stars:
-            if level == 0 and of_import(f"{base}.{name}") in ev.table:
-                return of_import(f"{base}.{name}")
-        return f"builtins.{name}" if name in _BUILTINS else None
-
-    def starred(self, ev: Evaluator, name: str, point: Point) -> Binding | None:
-        """A name that a star import of a project file brings in."""
-        return self.top_level(ev, point.module, name) if point.module.stars else None
-
-    def row(self, ev: Evaluator, function: ast.expr, point: Point) -> tuple[Op | None, str]:
-        """The table row of a callee, and the canonical name it was spelled with."""
-        name = self.resolve(ev, function, point)
-        if name is not None:
-            found = ev.table.get(name)
-            if found is not None or type(function) is ATTRIBUTE:
-                return found, name
-        if name is None and type(function) in _CALLEES:
-            callee = self.callee(ev, function, point)
-            if callee is not None and isinstance(callee.obj, Op):
-                return callee.obj, callee.const if isinstance(callee.const, str) else callee.obj.name
-        return None, name or ""
-
-    def callee(self, ev: Evaluator, function: ast.expr, point: Point) -> Value | None:
-        """The value of a callee expression when it can be something of the program."""
-        if type(function) is NAME:
-            binding = point.lookup(function.id) or self.starred(ev, function.id, point)
-            return binding.value(ev) if binding is not None else None
-        return ev.evaluate(function, point)
-
     def imported(self, ev: Evaluator, binding: Imported) -> Value:
         """What an import gives; packages that import a name from each other give nothing."""
         for _ in range(MAX_HOPS):
             name = of_import(binding.dotted) if binding.level == 0 else None
-            known = self.named(ev, name) if name is not None else None
+            known = named(ev, name) if name is not None else None
             if known is not None:
                 return known
-            target = self.exported(ev, binding) if name not in ROOTS else None
+            target = exported(ev, binding) if name not in ROOTS else None
             if not isinstance(target, Imported):
                 break
             binding = target
@@ -240,27 +280,3 @@ class Names:
         """What a name of another file stands for; nothing where that waits for this import itself (`try: from b import x`
         in both of two files)."""
         return ev.once(self.importing, target, unknown(), target.value, ev)
-
-    def supposed(self, ev: Evaluator, value: Value, name: str, node: ast.expr, point: Point) -> Value:
-        """A number of which only the name is known, when that says epsilon: small and positive, unless 0 is written as its default."""
-        if value.known or value.kind != "unknown" and value.kind != "number" or not says_epsilon(name):
-            return value
-        if value.zero and isinstance(value.origin, Note) and value.origin.default == NOUGHT:
-            note = Note(f"'{name}' is taken for a small number by its name, or for its default", node, point.module.source, default=NOUGHT)
-            return Value(0.0, SMALL[1], kind=value.kind, dtype=value.dtype, origin=note, token=value.token)
-        note = Note(f"'{name}' is taken for a small positive number by its name", node, point.module.source)
-        return Value(*SMALL, kind=value.kind, dtype=value.dtype, origin=note, token=value.token)
-
-    def named(self, ev: Evaluator, name: str) -> Value | None:
-        """The value of a canonical name: a constant, an op as a function, or None."""
-        constant = ev.constants.get(name)
-        if constant is not None:
-            return constant
-        found = ev.table.get(name)
-        if found is not None:
-            return Value(kind="function", obj=found, const=name)
-        base, _, attribute = name.rpartition(".")
-        dtype = ev.constants.get(base)
-        if dtype is not None and dtype.kind == "dtype":
-            return limit(dtype.const, attribute)
-        return Value(kind="module", obj=_namespace(name)) if name in namespaces() else None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any, Final
 
-from tfnanlint import calls
+from tfnanlint import calls, resolution
 from tfnanlint.evaluator import Evaluator
 from tfnanlint.calls import Bound, ClassObject, Collected, Function, Instance, Starred
 from tfnanlint.conditions import leaf
@@ -222,7 +222,7 @@ class FunctionFlow:
         holder: Any = use.around[use.node]
         if type(holder) is not CALL:
             return isinstance(holder, ast.Return)
-        name = ev.resolve(holder.func, use.point)
+        name = resolution.resolve(ev, holder.func, use.point)
         if name is None:
             return _of_others(holder, use.point.module)
         return use.node not in holder.args[:1] and name in ev.table and name not in _ASKED and ev.table[name].name not in _KEEPING
@@ -268,10 +268,10 @@ class FunctionFlow:
                 return _ON if leaf(node) in _LOOKING else _DONE
             course.unnamed[call] = use.point
             return _DONE
-        if _of_others(call, use.point.module) and ev.resolve(call.func, use.point) is None:
+        if _of_others(call, use.point.module) and resolution.resolve(ev, call.func, use.point) is None:
             loss = node.value if leaf(call.func) == "compile" and type(node) is KEYWORD and node.arg == "loss" else None
             return _DONE if loss is not None and self._handed_by_keras(ev, course, loss, use.point) else _LOST
-        row, name = ev.row(call.func, use.point)
+        row, name = resolution.row(ev, call.func, use.point)
         first = bool(call.args) and call.args[0] is node
         if name == "functools.partial":
             course.partial = True
@@ -312,7 +312,7 @@ class FunctionFlow:
 
     def _handed_over(self, ev: Evaluator, course: Course, use: Use, call: ast.Call, node: ast.AST) -> bool:
         """Note the parameters of the functions of this file that it is handed to."""
-        callee = ev.callee(call.func, use.point)
+        callee = resolution.callee(ev, call.func, use.point)
         target = callee.obj if callee is not None else None
         given = node.value if isinstance(node, ast.keyword) else node
         for option in target.options if isinstance(target, Choice) else (callee,) if callee is not None else ():
@@ -383,7 +383,7 @@ class FunctionFlow:
     def _handed_at(self, ev: Evaluator, course: Course, call: ast.Call, point: Point) -> list[dict[str, Binding]] | None:
         """What a call hands to the function that is followed; [] where it runs another one, None where it cannot be told what it hands over."""
         function = course.function
-        callee = ev.callee(call.func, point)
+        callee = resolution.callee(ev, call.func, point)
         if callee is not None and callee.obj is not None:
             bound = ev.arguments_for(function, call, point)
             return [bound] if bound is not None else []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any, Final
 
+from tfnanlint import resolution
 from tfnanlint.evaluator import Evaluator
 from tfnanlint.calls import Bound, ClassObject, Function, Instance
 from tfnanlint.nodes import ATTRIBUTE
@@ -19,10 +20,10 @@ _MAX_WITHIN: Final = 12  # values looked at behind what a function gives
 def stood_for(ev: Evaluator, node: ast.Call, point: Point) -> Site | None:
     """The op application that a call of something else is, or comes to; None where it is none."""
     handed = {ev.table[name].name for one in (*node.args, *[keyword.value for keyword in node.keywords])
-              if type(one) is ATTRIBUTE and one.attr in ev.leaves and (name := ev.resolve(one, point)) in ev.table and ev.table[name].edges}
+              if type(one) is ATTRIBUTE and one.attr in ev.leaves and (name := resolution.resolve(ev, one, point)) in ev.table and ev.table[name].edges}
     if node in point.memo and not handed:
         return None  # its value has told
-    callee = ev.callee(node.func, point)
+    callee = resolution.callee(ev, node.func, point)
     target = callee.obj if callee is not None else None
     if isinstance(target, Bound):
         target = target.function
