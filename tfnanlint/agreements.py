@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 
+from tfnanlint import assumptions
 from tfnanlint.evaluator import Evaluator
 from tfnanlint.loops import flag_of
 from tfnanlint.outcomes import outcome
@@ -28,12 +29,12 @@ def agreed_on(ev: Evaluator, parameter: Parameter) -> bool | None:
     if parameter.stamp:
         ev.reads.append(parameter)
         return None
-    mark, parameter.stamp = len(ev.reads), ev.next_stamp()
+    mark, parameter.stamp = len(ev.reads), assumptions.next_stamp(ev)
     try:
         handed = [] if ev.is_compiled(function) else ev.handovers(function)
     finally:
         parameter.stamp = 0
-    ev.settled(parameter, mark)
+    assumptions.settled(ev, parameter, mark)
     given = {_written(unrefined(bound.get(parameter.name, parameter.default))) for bound in handed}
     return given.pop() if len(given) == 1 else None
 

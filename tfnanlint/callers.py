@@ -48,6 +48,58 @@ def _number(one: tuple[int, tuple[ast.Call, Point]]) -> int:
     return one[0]
 
 
+def overlook(ev: Evaluator, called: Function | ClassObject, name: str) -> None:
+    """Note for a draft that calls in other files were not looked for."""
+    if ev.session.drafting:
+        ev.session.overlooked.add((called.module.source.path, name))
+
+
+def callers(ev: Evaluator, function: Function, name: str) -> list[tuple[ast.Call, Point]]:
+    """Calls that may be of `function`: in its own file, and in files of the project that import it."""
+    return calls_in_project(ev, function, name)
+
+
+def calls_in_project(ev: Evaluator, called: Function | ClassObject, name: str) -> list[tuple[ast.Call, Point]]:
+    found: list[tuple[ast.Call, Point]] = []
+    for module in modules_with_calls(ev, called, name):
+        found += module.calls_to(name, ev)
+    return found
+
+
+def modules_with_calls(ev: Evaluator, called: Function | ClassObject, name: str) -> Iterator[Any]:
+    """The file of a function or class, and those of the project that import it and may call what ends in a name; while it is
+    at these, no callers in other files are looked for."""
+    yield called.module
+    nested = isinstance(called.point.scope.node, (ast.FunctionDef, ast.AsyncFunctionDef))
+    project = called.module.project
+    if project is None or nested:
+        return
+    if not ev.session.sees_callers:
+        overlook(ev, called, name)
+        return
+    ev.session.abroad += 1
+    try:
+        yield from project.importers(called.module.source.path, name)
+    finally:
+        ev.session.abroad -= 1
+
+
+def alternatives(ev: Evaluator, function: ast.expr, point: Point) -> Sequence[Value]:
+    """What a name stands for in one branch or another, where of one nothing is known: `try: from fast_ops import f`, else `def f(x): ...`."""
+    binding = unrefined(point.lookup(function.id)) if isinstance(function, ast.Name) else None
+    return [one.value(ev) for one in binding.bindings] if isinstance(binding, Joined) else ()
+
+
+def _aim(ev: Evaluator, callee: Value) -> tuple[Function | None, list[Binding]]:
+    """The function of the program that is run when a value is called, and the arguments that go before those given."""
+    target = callee.obj
+    if isinstance(target, Bound):
+        return (target.function, target.args) if isinstance(target.function, Function) else (None, [])
+    if isinstance(target, ClassObject):
+        return ev.method(target, "__init__"), [Fixed(unknown())]
+    return (target, []) if isinstance(target, Function) else (None, [])
+
+
 class Callers:
     """The part of the interpreter that goes from a function to its calls."""
 
@@ -55,41 +107,9 @@ class Callers:
         self.named_calls: dict[tuple[Any, str], Calls] = {}
         self.aims: dict[ast.Call, frozenset[ast.AST]] = {}
 
-    def overlook(self, ev: Evaluator, called: Function | ClassObject, name: str) -> None:
-        """Note for a draft that calls in other files were not looked for."""
-        if ev.session.drafting:
-            ev.session.overlooked.add((called.module.source.path, name))
-
-    def callers(self, ev: Evaluator, function: Function, name: str) -> list[tuple[ast.Call, Point]]:
-        """Calls that may be of `function`: in its own file, and in files of the project that import it."""
-        return self.calls_in_project(ev, function, name)
-
-    def calls_in_project(self, ev: Evaluator, called: Function | ClassObject, name: str) -> list[tuple[ast.Call, Point]]:
-        found: list[tuple[ast.Call, Point]] = []
-        for module in self.modules_with_calls(ev, called, name):
-            found += module.calls_to(name, ev)
-        return found
-
-    def modules_with_calls(self, ev: Evaluator, called: Function | ClassObject, name: str) -> Iterator[Any]:
-        """The file of a function or class, and those of the project that import it and may call what ends in a name; while it is
-        at these, no callers in other files are looked for."""
-        yield called.module
-        nested = isinstance(called.point.scope.node, (ast.FunctionDef, ast.AsyncFunctionDef))
-        project = called.module.project
-        if project is None or nested:
-            return
-        if not ev.session.sees_callers:
-            self.overlook(ev, called, name)
-            return
-        ev.session.abroad += 1
-        try:
-            yield from project.importers(called.module.source.path, name)
-        finally:
-            ev.session.abroad -= 1
-
     def handed_by(self, ev: Evaluator, function: Function, name: str) -> Iterator[dict[str, Binding]]:
         """What the calls of a function that end in a name hand over, by parameter."""
-        searched = [(module, module.calls_to(name, ev)) for module in self.modules_with_calls(ev, function, name)]
+        searched = [(module, module.calls_to(name, ev)) for module in modules_with_calls(ev, function, name)]
         for module, found in searched:
             if (module, name) not in self.named_calls:
                 self.named_calls[module, name] = Calls(found)
@@ -116,8 +136,8 @@ class Callers:
         mark = len(ev.reads)
         callee = resolution.callee(ev, call.func, point)
         target = callee.obj if callee is not None else None
-        options = target.options if isinstance(target, Choice) else (callee,) if callee is not None and target is not None else self.alternatives(ev, call.func, point)
-        aims = [self._aim(ev, option) for option in options]
+        options = target.options if isinstance(target, Choice) else (callee,) if callee is not None and target is not None else alternatives(ev, call.func, point)
+        aims = [_aim(ev, option) for option in options]
         if len(ev.reads) == mark:  # many functions may have one name, and all ask
             self.aims[call] = frozenset(aim.node for aim, _ in aims if aim is not None)
         for option, (aim, leading) in zip(options, aims):
@@ -127,20 +147,6 @@ class Callers:
                     keywords = {**option.obj.keywords, **keywords}
                 return calls.bind_parameters(function, leading + positional, keywords, hidden=not complete)
         return None
-
-    def alternatives(self, ev: Evaluator, function: ast.expr, point: Point) -> Sequence[Value]:
-        """What a name stands for in one branch or another, where of one nothing is known: `try: from fast_ops import f`, else `def f(x): ...`."""
-        binding = unrefined(point.lookup(function.id)) if isinstance(function, ast.Name) else None
-        return [one.value(ev) for one in binding.bindings] if isinstance(binding, Joined) else ()
-
-    def _aim(self, ev: Evaluator, callee: Value) -> tuple[Function | None, list[Binding]]:
-        """The function of the program that is run when a value is called, and the arguments that go before those given."""
-        target = callee.obj
-        if isinstance(target, Bound):
-            return (target.function, target.args) if isinstance(target.function, Function) else (None, [])
-        if isinstance(target, ClassObject):
-            return ev.method(target, "__init__"), [Fixed(unknown())]
-        return (target, []) if isinstance(target, Function) else (None, [])
 
 
 def local_name(function: Function) -> str:

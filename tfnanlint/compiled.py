@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from tfnanlint import assumptions, callers
 from tfnanlint.evaluator import Evaluator
 from tfnanlint.calls import Bound, Function, Instance
 from tfnanlint.scopes import Fixed, Parameter
@@ -53,11 +54,11 @@ class Callbacks:
         outer = function
         while outer.point.scope.function is not None:
             outer = outer.point.scope.function
-        return [model for module in ev.modules_with_calls(outer, "compile") for loss, model in self.compiled(ev, module) if _is_loss(loss, function)]
+        return [model for module in callers.modules_with_calls(ev, outer, "compile") for loss, model in self.compiled(ev, module) if _is_loss(loss, function)]
 
     def compiled(self, ev: Evaluator, module: Module) -> list[tuple[Value, Value]]:
         """(loss, model) for every loss that a `compile` in a file is given, alone or in a list or dict."""
-        return ev.once(self._compiled, module, [], self._found_compiled, ev, module)
+        return assumptions.once(ev, self._compiled, module, [], self._found_compiled, ev, module)
 
     def _found_compiled(self, ev: Evaluator, module: Module) -> list[tuple[Value, Value]]:
         found = []

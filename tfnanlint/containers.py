@@ -6,7 +6,7 @@ import ast
 import builtins
 from typing import Any, Final
 
-from tfnanlint import resolution
+from tfnanlint import resolution, subexpressions
 from tfnanlint.evaluator import Evaluator
 from tfnanlint.aliases import Mutated, popped
 from tfnanlint.arguments import written_out
@@ -400,7 +400,7 @@ class Containers:
         return Value(kind=left.kind) if isinstance(node.op, ast.Mult) and right.kind == "number" else unknown()
 
     def comprehension(self, ev: Evaluator, node: Any, point: Point) -> Value:
-        inner = ev.inside(node, point)
+        inner = subexpressions.inside(ev, node, point)
         if isinstance(node, ast.DictComp):
             return Value(kind="dict", obj=Many(ev.evaluate(node.value, inner)))
         written = self._written(ev, node, point)

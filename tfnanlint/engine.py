@@ -8,10 +8,10 @@ followed with the values of their arguments.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any, Final, cast
 
-from tfnanlint import agreements, arguments, assumptions, expressions, lengths, records, recursion, resolution, standins, subexpressions
+from tfnanlint import agreements, arguments, assumptions, callers, expressions, lengths, records, resolution, standins, subexpressions
 from tfnanlint.evaluator import (
     Binding, ClassObject, Evaluator, FieldNames, Function, Imported, Instance, Loop, Module, Op,
     Parameter, Point, Refined, Scope, Shared,
@@ -230,9 +230,6 @@ class Engine(Evaluator):
 
     # Flags
 
-    def decided(self, test: ast.expr, point: Point) -> bool | None:
-        return agreements.decided(self, test, point)
-
     def unseen(self, parameter: Parameter) -> Value:
         return agreements.unseen(self, parameter)
 
@@ -315,20 +312,8 @@ class Engine(Evaluator):
 
     # Records
 
-    def made_with(self, cls: ClassObject, attr: str) -> list[Binding]:
-        return records.made_with(self, cls, attr)
-
     def copy(self, record: Value, call: ast.Call, point: Point) -> Value | None:
         return records.copy(self, record, call, point)
-
-    def field(self, instance: Instance, attr: str) -> Binding | None:
-        return records.field(self, instance, attr)
-
-    def mended(self, cls: ClassObject, attr: str) -> Binding | None:
-        return records.mended(self, cls, attr)
-
-    def enter(self, function: Function, scope: Scope) -> None:
-        return records.enter(self, function, scope)
 
     # Precision of layers
 
@@ -349,19 +334,6 @@ class Engine(Evaluator):
 
     def in_its_dtype(self, layer: Any, given: Value) -> Value:
         return self.precision.in_its_dtype(self, layer, given)
-
-    # Calls that are followed
-
-    def bounded_call(self, function: Function, positional: list[Binding],
-                     keywords: dict[str, Binding], hidden: bool = False) -> Value:
-        return recursion.bounded_call(self, function, positional, keywords, hidden)
-
-    def again(self, function: Function, positional: list[Binding], keywords: dict[str, Binding],
-              hidden: bool = False) -> Value:
-        return recursion.again(self, function, positional, keywords, hidden)
-
-    def yielded(self, scope: Scope) -> Value:
-        return recursion.yielded(self, scope)
 
     # Containers
 
@@ -445,16 +417,10 @@ class Engine(Evaluator):
     # Callers of functions
 
     def overlook(self, called: Function | ClassObject, name: str) -> None:
-        return self.call_sites.overlook(self, called, name)
+        return callers.overlook(self, called, name)
 
     def callers(self, function: Function, name: str) -> list[tuple[ast.Call, Point]]:
-        return self.call_sites.callers(self, function, name)
-
-    def calls_in_project(self, called: Function | ClassObject, name: str) -> list[tuple[ast.Call, Point]]:
-        return self.call_sites.calls_in_project(self, called, name)
-
-    def modules_with_calls(self, called: Function | ClassObject, name: str) -> Iterator[Any]:
-        return self.call_sites.modules_with_calls(self, called, name)
+        return callers.callers(self, function, name)
 
     def handed_by(self, function: Function, name: str) -> Iterator[dict[str, Binding]]:
         return self.call_sites.handed_by(self, function, name)
@@ -464,9 +430,6 @@ class Engine(Evaluator):
 
     def arguments_for(self, function: Function, call: ast.Call, point: Point) -> dict[str, Binding] | None:
         return self.call_sites.arguments_for(self, function, call, point)
-
-    def alternatives(self, function: ast.expr, point: Point) -> Sequence[Value]:
-        return self.call_sites.alternatives(self, function, point)
 
     # Settings of the project
 
@@ -492,19 +455,10 @@ class Engine(Evaluator):
     def parts(self, node: Any, point: Point) -> list[tuple[ast.AST, Point]]:
         return subexpressions.parts(self, node, point)
 
-    def goes_through(self, node: ast.Call, point: Point) -> bool:
-        return subexpressions.goes_through(self, node, point)
-
     def calls_in(self, expression: ast.AST, name: str, point: Point) -> Iterator[tuple[ast.Call, Point]]:
         return subexpressions.calls_in(self, expression, name, point)
 
-    def inside(self, node: Any, point: Point) -> Point:
-        return subexpressions.inside(self, node, point)
-
     # Assumptions
-
-    def next_stamp(self) -> int:
-        return assumptions.next_stamp(self)
 
     def hold(self, key: Any, value: Any, mark: int) -> None:
         return assumptions.hold(self, key, value, mark)
@@ -514,9 +468,6 @@ class Engine(Evaluator):
 
     def settled(self, assumption: Any, mark: int) -> None:
         return assumptions.settled(self, assumption, mark)
-
-    def once(self, table: dict[Any, Any], key: Any, meanwhile: Any, find: Callable[..., Any], *args: Any) -> Any:
-        return assumptions.once(self, table, key, meanwhile, find, *args)
 
 
 _HANDLERS: Final[dict[type, Callable[..., Value]]] = {

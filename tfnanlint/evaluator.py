@@ -7,7 +7,7 @@ answers. What the questions are about is defined above this module, so its types
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from tfnanlint.session import Session
@@ -219,13 +219,6 @@ class Evaluator:
         another one."""
         raise NotImplementedError
 
-    # Flags
-
-    def decided(self, test: ast.expr, point: Point) -> bool | None:
-        """What a test comes to, by what is written at the call being followed, or at all that are
-        seen."""
-        raise NotImplementedError
-
     # Calls, parameters and members
 
     def partial(self, positional: list[Binding], keywords: dict[str, Binding]) -> Value:
@@ -281,27 +274,9 @@ class Evaluator:
 
     # Records
 
-    def made_with(self, cls: ClassObject, attr: str) -> list[Binding]:
-        """What the calls of a dataclass or named tuple hand to one of its fields."""
-        raise NotImplementedError
-
     def copy(self, record: Value, call: ast.Call, point: Point) -> Value | None:
         """`dataclasses.replace(config, eps=1e-6)` and `state._replace(mean=x)`: the same record
         with other fields; None for what is none."""
-        raise NotImplementedError
-
-    def field(self, instance: Instance, attr: str) -> Binding | None:
-        """What a named tuple or dataclass holds under a name because it was made with it; None
-        where that is not seen, or changed."""
-        raise NotImplementedError
-
-    def mended(self, cls: ClassObject, attr: str) -> Binding | None:
-        """What a field holds at the end of the `__post_init__` that objects of a class run, which
-        tests or changes it; None where it does neither."""
-        raise NotImplementedError
-
-    def enter(self, function: Function, scope: Scope) -> None:
-        """Bind the fields of a dataclass in its `__post_init__` before that is walked."""
         raise NotImplementedError
 
     # Precision of layers
@@ -325,23 +300,6 @@ class Evaluator:
     def in_its_dtype(self, layer: Any, given: Value) -> Value:
         """What a layer of Keras gives, which casts what it is given: to float32, where no file says
         anything else."""
-        raise NotImplementedError
-
-    # Calls that are followed
-
-    def bounded_call(self, function: Function, positional: list[Binding],
-                     keywords: dict[str, Binding], hidden: bool = False) -> Value:
-        """The result of a call, on account."""
-        raise NotImplementedError
-
-    def again(self, function: Function, positional: list[Binding], keywords: dict[str, Binding],
-              hidden: bool = False) -> Value:
-        """What a call of a function gives that is being followed: what is assumed of it."""
-        raise NotImplementedError
-
-    def yielded(self, scope: Scope) -> Value:
-        """What a generator hands out, one after the other; nothing is said where a `yield` stands
-        in another expression."""
         raise NotImplementedError
 
     # Containers
@@ -409,14 +367,6 @@ class Evaluator:
 
     # Callers of functions
 
-    def calls_in_project(self, called: Function | ClassObject, name: str) -> list[tuple[ast.Call, Point]]:
-        raise NotImplementedError
-
-    def modules_with_calls(self, called: Function | ClassObject, name: str) -> Iterator[Any]:
-        """The file of a function or class, and those of the project that import it and may call
-        what ends in a name; while it is at these, no callers in other files are looked for."""
-        raise NotImplementedError
-
     def handed_by(self, function: Function, name: str) -> Iterator[dict[str, Binding]]:
         """What the calls of a function that end in a name hand over, by parameter."""
         raise NotImplementedError
@@ -430,11 +380,6 @@ class Evaluator:
         """The arguments of a call by parameter; None when it is not a call of this function."""
         raise NotImplementedError
 
-    def alternatives(self, function: ast.expr, point: Point) -> Sequence[Value]:
-        """What a name stands for in one branch or another, where of one nothing is known: `try:
-        from fast_ops import f`, else `def f(x): ...`."""
-        raise NotImplementedError
-
     # Settings of the project
 
     def configured(self, value: Value, name: str, owner: ast.expr, point: Point) -> Value:
@@ -444,29 +389,4 @@ class Evaluator:
 
     # Parts of expressions
 
-    def parts(self, node: Any, point: Point) -> list[tuple[ast.AST, Point]]:
-        """The direct parts of an expression at a point, in the order of the text."""
-        raise NotImplementedError
-
-    def goes_through(self, node: ast.Call, point: Point) -> bool:
-        """Whether a call hands the elements of what follows, one after the other, to the function
-        that is its first argument."""
-        raise NotImplementedError
-
-    def inside(self, node: Any, point: Point) -> Point:
-        """The point inside a comprehension, its targets bound."""
-        raise NotImplementedError
-
     # Assumptions
-
-    def next_stamp(self) -> int:
-        raise NotImplementedError
-
-    def settled(self, assumption: Any, mark: int) -> None:
-        """An assumption was settled: what was computed since `mark` stands, unless it read others
-        as well."""
-        raise NotImplementedError
-
-    def once(self, table: dict[Any, Any], key: Any, meanwhile: Any, find: Callable[..., Any], *args: Any) -> Any:
-        """What `table` keeps under a key; it is found when somebody asks, and kept if it assumes nothing."""
-        raise NotImplementedError

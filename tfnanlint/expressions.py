@@ -10,7 +10,7 @@ import ast
 import operator
 from typing import TYPE_CHECKING, Any, Final
 
-from tfnanlint import calls, resolution
+from tfnanlint import agreements, arguments, assumptions, calls, records, resolution, subexpressions
 from tfnanlint.evaluator import Evaluator
 from tfnanlint.calls import Function, Handed, Instance, Parent
 from tfnanlint.conditions import facts, leaf, path_of, root_of
@@ -253,7 +253,7 @@ def boolean(ev: Evaluator, node: ast.BoolOp, point: Point) -> Value:
 
 
 def conditional(ev: Evaluator, node: ast.IfExp, point: Point) -> Value:
-    known = ev.decided(node.test, point)
+    known = agreements.decided(ev, node.test, point)
     if known is not None:
         return ev.evaluate(node.body if known else node.orelse, assuming(ev, node.test, known, point))
     chosen, other = (ev.evaluate(node.body, assuming(ev, node.test, True, point)),
@@ -290,7 +290,7 @@ def lambda_(ev: Evaluator, node: ast.Lambda, point: Point) -> Value:
 
 
 def walrus(ev: Evaluator, node: ast.NamedExpr, point: Point) -> Value:
-    inner, there = ev.parts(node, point)[0]
+    inner, there = subexpressions.parts(ev, node, point)[0]
     return ev.evaluate(inner, there)
 
 
@@ -313,10 +313,10 @@ def invocation(ev: Evaluator, node: ast.Call, point: Point) -> Value:
         shown = display(node) if row.name == "builtins.dict" else None
         return ev.dictionary(shown, point) if shown is not None else _apply_row(ev, row, name, node, point)
     if name == "functools.partial" and node.args:
-        positional, keywords, _ = ev.arguments(node, point)
+        positional, keywords, _ = arguments.arguments_of(ev, node, point)
         return ev.partial(positional, keywords)
     if name == "dataclasses.replace" and len(node.args) == 1:
-        return ev.copy(ev.evaluate(node.args[0], point), node, point) or unknown()
+        return records.copy(ev, ev.evaluate(node.args[0], point), node, point) or unknown()
     if name and not name.startswith("builtins."):
         return unknown()
     if isinstance(node.func, ast.Attribute) and node.func.attr in PROTOCOL:
@@ -341,7 +341,7 @@ def invocation(ev: Evaluator, node: ast.Call, point: Point) -> Value:
         found = unknown(origin=Note(f"the call '{_short(node.func)}(…)'", node, point.module.source, passed=handed,
                                      computed=True))
         return resolution.supposed(ev, found, leaf(node.func), node, point)
-    positional, keywords, complete = ev.arguments(node, point)
+    positional, keywords, complete = arguments.arguments_of(ev, node, point)
     given = ev.apply(callee, positional, keywords, node, point, hidden=not complete)
     return resolution.supposed(ev, given, leaf(node.func), node, point)
 
@@ -470,7 +470,7 @@ def settle(ev: Evaluator, loop: Loop) -> Value:
     ev.session.active_loops += 1
     try:
         for attempt in range(4):
-            loop._assumed, loop.stamp = assumed, ev.next_stamp()
+            loop._assumed, loop.stamp = assumed, assumptions.next_stamp(ev)
             new = ev.joined(([entry] if entry is not None else []) + heard(loop.rounds, ev))
             if covers(assumed, new):
                 assumed.evident = assumed.evident or new.evident
@@ -483,7 +483,7 @@ def settle(ev: Evaluator, loop: Loop) -> Value:
     finally:
         ev.session.active_loops -= 1
         loop.stamp = 0
-    ev.settled(loop, mark)
+    assumptions.settled(ev, loop, mark)
     # Not the value of one round: another token, and no producer that could be taken for that of this round.
     return unknown() if assumed is NOTHING else assumed.but(origin=Note("", parent=assumed.origin))
 

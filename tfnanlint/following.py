@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any, Final
 
-from tfnanlint import calls, resolution
+from tfnanlint import assumptions, callers, calls, records, recursion, resolution
 from tfnanlint.evaluator import Evaluator
 from tfnanlint.attributes import keeps_keywords, replaced, sets, spelled_names
 from tfnanlint.calls import Bound, ClassObject, Collected, Function, Instance, Keywords, Parent, Recast
@@ -128,11 +128,11 @@ class Interprocedural:
         if not function.transparent:
             return unknown()
         if function.busy > 0:
-            return ev.again(function, positional, keywords, hidden)
+            return recursion.again(ev, function, positional, keywords, hidden)
         if ev.session.inlined >= (MAX_INLINE if function.short else MAX_LONG):
             ev.reads.append(ev.session.nesting)
             return unknown()
-        return ev.bounded_call(function, positional, keywords, hidden)
+        return recursion.bounded_call(ev, function, positional, keywords, hidden)
 
     def activated(self, ev: Evaluator, function: Function) -> Scope:
         scope = Scope(function.node, function.point, function.module, function)
@@ -141,7 +141,7 @@ class Interprocedural:
 
     def returned(self, ev: Evaluator, scope: Scope, live: bool) -> Value:
         if scope.yields:
-            return ev.yielded(scope)
+            return recursion.yielded(ev, scope)
         if not scope.returns:
             return number(None) if live else unknown()
         found: list[Value] = []
@@ -168,7 +168,7 @@ class Interprocedural:
             if spec.kwarg:
                 scope.bind(spec.kwarg.arg, Keywords(function))
             if begins_last(function):
-                ev.enter(function, scope)
+                records.enter(ev, function, scope)
             Walk(scope).block(function.node.body)
         return function.activation
 
@@ -191,14 +191,14 @@ class Interprocedural:
         if parameter.stamp:
             ev.reads.append(parameter)
             return unknown(origin=note)
-        mark, parameter.stamp = len(ev.reads), ev.next_stamp()
+        mark, parameter.stamp = len(ev.reads), assumptions.next_stamp(ev)
         ev.session.asking += 1
         try:
             arriving = ev.of_keras(parameter, names) or self._arriving(ev, parameter)
         finally:
             parameter.stamp = 0
             ev.session.asking -= 1
-        ev.settled(parameter, mark)
+        assumptions.settled(ev, parameter, mark)
         if arriving is None or arriving.kind == "none" and _public(function):  # nobody calls it for what is left out everywhere
             annotated = self._annotated(ev, function, parameter.name)
             if annotated is not None:
@@ -293,7 +293,7 @@ class Interprocedural:
 
     def calls_of_function(self, ev: Evaluator, function: Function) -> list[dict[str, Binding]]:
         """The arguments of every call of a function, by parameter."""
-        return ev.once(self.handed, function.node, [], self._found_calls_of, ev, function)
+        return assumptions.once(ev, self.handed, function.node, [], self._found_calls_of, ev, function)
 
     def _found_calls_of(self, ev: Evaluator, function: Function) -> list[dict[str, Binding]]:
         names = [function.name]
@@ -394,7 +394,7 @@ class Interprocedural:
             bound = [self.call(ev, m, [Fixed(owner)], {}) if m.is_property else
                      Value(kind="function", obj=Bound(m, [Fixed(owner)] if m.bound else [])) for m in dict.fromkeys(methods)]
             return ev.joined(bound)
-        field = ev.field(owner.obj, attr) if attr in cls.fields else None
+        field = records.field(ev, owner.obj, attr) if attr in cls.fields else None
         if field is not None:
             return field.value(ev)
         given = ev.constructed(owner.obj, attr)
@@ -410,7 +410,7 @@ class Interprocedural:
 
     def assigned_to(self, ev: Evaluator, classes: list[ClassObject], attr: str) -> Binding | None:
         """What is assigned to an attribute of the objects of a class and those that inherit from it."""
-        return ev.once(self.attributes, (classes[0], attr, len(classes)), None, self.find_attribute, ev, classes, attr)
+        return assumptions.once(ev, self.attributes, (classes[0], attr, len(classes)), None, self.find_attribute, ev, classes, attr)
 
     def property_of(self, ev: Evaluator, owner: Value, attr: str) -> Value | None:
         """What a property of an object gives, whatever was assigned to it; None where the name is not one of a property."""
@@ -461,7 +461,7 @@ class Interprocedural:
         """Whatever any method or class body assigns; a loop, for one assignment may read what another one wrote."""
         whole = Loop(None)
         for cls in classes:
-            nearest, mended = None, ev.mended(cls, attr)
+            nearest, mended = None, records.mended(ev, cls, attr)
             whole.rounds += [mended] if mended is not None else []
             for one in self.lineage(ev, cls):
                 for method_name in one.assigners(attr):
@@ -478,7 +478,7 @@ class Interprocedural:
                     whole.rounds += [one for one in made if not isinstance(one, Assigned) or one.node not in passing] if passing else made
                 if mended is None:
                     nearest = nearest or one.scope.at(attr)
-                    whole.rounds += ev.made_with(one, attr)
+                    whole.rounds += records.made_with(ev, one, attr)
             whole.rounds += [nearest] if nearest is not None else []
             if nearest is not None and any(one.changed_outside(attr) for one in self.lineage(ev, cls)):
                 whole.rounds.append(Fixed(unknown()))
@@ -499,7 +499,7 @@ class Interprocedural:
         family = [cls, *self.heirs(ev, cls)]
         if any(self.method(ev, one, "__init__") is not method for one in family):
             return []
-        made = [Instance(one, call, point) for one in family for call, point in ev.calls_in_project(one, one.name)]
+        made = [Instance(one, call, point) for one in family for call, point in callers.calls_in_project(ev, one, one.name)]
         found = [ev.constructed(one, attr) for one in made[:MAX_BINDINGS + 1]]
         return [one for one in found if one is not None] if None not in found else []
 

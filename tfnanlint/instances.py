@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Final
 
-from tfnanlint import calls, resolution
+from tfnanlint import assumptions, callers, calls, resolution
 from tfnanlint.evaluator import Evaluator
 from tfnanlint.attributes import stored_as_given
 from tfnanlint.calls import ClassObject, Function, Handed, Instance, Recast
@@ -120,10 +120,10 @@ class InstanceCalls:
 
     def _instance_calls(self, ev: Evaluator, cls: ClassObject) -> list[tuple[ast.Call, Point]]:
         """Every call of an instance of a class; [] where some may not be seen."""
-        return ev.once(self.instance_calls, (cls, ev.session.sees_callers), [], self._found_calls, ev, cls)
+        return assumptions.once(ev, self.instance_calls, (cls, ev.session.sees_callers), [], self._found_calls, ev, cls)
 
     def _found_calls(self, ev: Evaluator, cls: ClassObject) -> list[tuple[ast.Call, Point]]:
-        all_made = ev.calls_in_project(cls, cls.name)
+        all_made = callers.calls_in_project(ev, cls, cls.name)
         modules = dict.fromkeys([cls.module, *(point.scope.module for _, point in all_made)])
         if not all_made or any(cls.name in one.base_names or self._handed_out(ev, cls, one) for one in modules):
             return []

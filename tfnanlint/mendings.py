@@ -7,7 +7,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from tfnanlint import resolution
+from tfnanlint import assumptions, resolution
 from tfnanlint.evaluator import Evaluator
 from tfnanlint.calls import Function
 from tfnanlint.conditions import path_of
@@ -94,7 +94,7 @@ class ProjectSettings:
         """A setting that is above 0 after all: files put other numbers in its place where it is tested, or a validator asks for more."""
         found: list[Value] = []
         for module in knowing:
-            found += ev.once(self.mendings, (module, name), [], self._found_mendings, ev, module, name)
+            found += assumptions.once(ev, self.mendings, (module, name), [], self._found_mendings, ev, module, name)
         if not found or not all([one.positive for one in found]):
             return value
         note = Note(f"'{name}' is taken for positive: its 0 is mended", owner, point.module.source)

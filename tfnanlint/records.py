@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from tfnanlint import arguments, callers
 from tfnanlint.calls import ClassObject, Function, Instance
 from tfnanlint.conditions import leaf
 from tfnanlint.evaluator import Evaluator
@@ -40,7 +41,7 @@ def made_with(ev: Evaluator, cls: ClassObject, attr: str) -> list[Binding]:
     """What the calls of a dataclass or named tuple hand to one of its fields."""
     if attr not in cls.fields or ev.method(cls, "__init__"):
         return []
-    made = [(call, point) for one in (cls, *ev.heirs(cls)) for call, point in ev.calls_in_project(cls, one.name)]
+    made = [(call, point) for one in (cls, *ev.heirs(cls)) for call, point in callers.calls_in_project(ev, cls, one.name)]
     found = [_handed_to_field(ev, Instance(cls, call, point), attr) for call, point in made[:MAX_BINDINGS + 1]]
     makers = dict.fromkeys([point.scope.module for _, point in made])  # all others, for any text has a `replace`, are too many to be read
     found += [one for module in makers for one in _copied_with(ev, cls, module, attr)]
@@ -81,7 +82,7 @@ def _handed_to_field(ev: Evaluator, instance: Instance, attr: str) -> Binding | 
     cls, node, point = instance.cls, instance.node, instance.point
     if node is None or point is None or "__init__" in cls.methods or not _is_record(cls):
         return None
-    positional, keywords, complete = ev.arguments(node, point)
+    positional, keywords, complete = arguments.arguments_of(ev, node, point)
     return {**dict(zip(cls.fields, positional)), **keywords}.get(attr) if complete else None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-from tfnanlint import calls
+from tfnanlint import assumptions, calls
 from tfnanlint.evaluator import Evaluator
 from tfnanlint.attributes import tested_attributes
 from tfnanlint.calls import Function, Handed, Instance
@@ -51,7 +51,7 @@ def settled_call(ev: Evaluator, function: Function, positional: list[Binding], k
         found = _covering(ev, function, bound, found)
     finally:
         function.assumed, function.arguments = outer
-    ev.settled(function, mark)
+    assumptions.settled(ev, function, mark)
     return unknown() if found is NOTHING else found.but(origin=Note("", parent=found.origin))
 
 
@@ -72,7 +72,7 @@ def _covering(ev: Evaluator, function: Function, bound: dict[str, Binding], foun
 
 def _followed(ev: Evaluator, function: Function, bound: dict[str, Binding]) -> Value:
     """What the body gives with these bindings of its parameters."""
-    outer, function.stamp = function.stamp, ev.next_stamp()
+    outer, function.stamp = function.stamp, assumptions.next_stamp(ev)
     function.busy += 1
     ev.session.inlined = ev.session.nesting.stamp = ev.session.inlined + 1
     try:

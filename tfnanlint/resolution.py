@@ -8,6 +8,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
+from tfnanlint import assumptions
 from tfnanlint.evaluator import Evaluator
 from tfnanlint.conditions import leaf
 from tfnanlint.names import ROOTS, canonical, of_import, is_tensorflow
@@ -279,4 +280,4 @@ class Names:
     def _once(self, ev: Evaluator, target: Binding) -> Value:
         """What a name of another file stands for; nothing where that waits for this import itself (`try: from b import x`
         in both of two files)."""
-        return ev.once(self.importing, target, unknown(), target.value, ev)
+        return assumptions.once(ev, self.importing, target, unknown(), target.value, ev)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any, Final
 
-from tfnanlint import calls, resolution
+from tfnanlint import assumptions, callers, calls, resolution, subexpressions
 from tfnanlint.evaluator import Evaluator
 from tfnanlint.calls import Bound, ClassObject, Collected, Function, Instance, Starred
 from tfnanlint.conditions import leaf
@@ -88,7 +88,7 @@ class FunctionFlow:
             return True
         module, name, of_object = function.module, name or function.name, function.owner is not None
         # Once for all functions of that name: there may be one in each of many classes.
-        return function.node in ev.once(self.escaping, (module, name, of_object), (), self._escaping, ev, module, name, of_object)
+        return function.node in assumptions.once(ev, self.escaping, (module, name, of_object), (), self._escaping, ev, module, name, of_object)
 
     def _escaping(self, ev: Evaluator, module: Module, name: str, of_object: bool) -> set[ast.AST]:
         """The functions of a name that a file uses as values, or the methods."""
@@ -109,7 +109,7 @@ class FunctionFlow:
         """The functions that an expression may stand for."""
         value = ev.evaluate(node, point)
         found: set[ast.AST] = set()
-        options = value.obj.options if isinstance(value.obj, Choice) else (value,) if value.obj is not None else ev.alternatives(node, point)
+        options = value.obj.options if isinstance(value.obj, Choice) else (value,) if value.obj is not None else callers.alternatives(ev, node, point)
         for option in options:
             target = option.obj.function if isinstance(option.obj, Bound) else option.obj
             found |= {target.node} if isinstance(target, Function) else set()
@@ -127,7 +127,7 @@ class FunctionFlow:
 
     def _course(self, ev: Evaluator, function: Function) -> Course | None:
         """The whole course of a function; None where it goes where nobody sees."""
-        return ev.once(self.courses, function.node, None, self._find_course, ev, function)
+        return assumptions.once(ev, self.courses, function.node, None, self._find_course, ev, function)
 
     def _find_course(self, ev: Evaluator, function: Function) -> Course | None:
         course = Course(function)
@@ -233,7 +233,7 @@ class FunctionFlow:
         if value.obj is not None:
             return _holds(value.obj, course.function.node)
         if own:
-            return any([_holds(one.obj, course.function.node) for one in ev.alternatives(use.node, use.point)])
+            return any([_holds(one.obj, course.function.node) for one in callers.alternatives(ev, use.node, use.point)])
         return not value.known and value.kind not in _PLAIN
 
     # What becomes of it in an expression
@@ -278,7 +278,7 @@ class FunctionFlow:
             return _ON if first else _LOST
         if name in _ASKED:
             return _DONE
-        if first and len(call.args) > 1 and ev.goes_through(call, use.point):
+        if first and len(call.args) > 1 and subexpressions.goes_through(ev, call, use.point):
             return _DONE if self._through_elements(ev, course, call, use.point) else _LOST
         if row is not None:
             return _ON if row.name in _KEEPING else _LOST
@@ -369,7 +369,7 @@ class FunctionFlow:
         for name, around, attribute in course.routes:
             if name == function.name:
                 continue
-            modules = ev.modules_with_calls(function, name) if around is None and not attribute else (function.module,)
+            modules = callers.modules_with_calls(ev, function, name) if around is None and not attribute else (function.module,)
             for module in modules:
                 found.update([(call, point) for call, point in module.calls_to(name, ev) if (type(call.func) is ATTRIBUTE) is attribute
                               and (around is None or around.lineno <= call.lineno <= around.end_lineno)])

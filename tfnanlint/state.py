@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any, Final
 
+from tfnanlint import assumptions
 from tfnanlint.calls import Function, Handed, Instance
 from tfnanlint.conditions import leaf
 from tfnanlint.evaluator import Evaluator
@@ -123,7 +124,7 @@ class Variables:
 
     def remembered(self, ev: Evaluator, site: Site, value: Value) -> Value:
         """The value of a variable that training does not move: what it starts with, or any assignment leaves."""
-        state = ev.once(self.states, site.node, None, self._kept_in, ev, site, value)
+        state = assumptions.once(ev, self.states, site.node, None, self._kept_in, ev, site, value)
         found = state.value(ev) if state is not None else None
         if found is None or not found.known or found.lo > found.hi:
             return Value(dtype=value.dtype) if state is not None else value
@@ -172,7 +173,7 @@ class Variables:
 
     def _slot(self, ev: Evaluator, owner: Instance, name: str, maker: str) -> Loop | None:
         """A slot of an optimizer: what it starts with, or any assignment leaves; None where it is handed to an op as it is."""
-        return ev.once(self.states, (owner.cls, name), None, self._found_slot, ev, owner, name, maker)
+        return assumptions.once(ev, self.states, (owner.cls, name), None, self._found_slot, ev, owner, name, maker)
 
     def _found_slot(self, ev: Evaluator, owner: Instance, name: str, maker: str) -> Loop | None:
         classes, changes = ev.lineage(owner.cls), []
