@@ -19,6 +19,7 @@ from tfnanlint.findings import Edit
 from tfnanlint.nodes import nodes_in, statements_in
 from tfnanlint.scopes import Assigned, Binding, Element, Imported, Loop, Parameter, Point, Scope, unrefined
 from tfnanlint.site import Site
+from tfnanlint.source import Source
 from tfnanlint.values import Value
 
 if TYPE_CHECKING:
@@ -208,6 +209,19 @@ class Reach:
                     return True
         return False
 
+    def fresh(self, word: str, scope: ast.AST) -> str:
+        """`word`, or `word_2`, `word_3`, ...: a name that a scope and all inside it do not use."""
+        taken = getattr(scope, "taken", None)
+        if taken is None:
+            taken = scope.taken = _taken(scope)  # kept with the tree: a file may ask for hundreds of names
+            if isinstance(scope, ast.Module):
+                taken |= _beside(self.source)
+        name, count = word, 1
+        while name in taken:
+            count += 1
+            name = f"{word}_{count}"
+        return name
+
     def _new_name(self, hole: Outside, namings: list[Naming]) -> str:
         for naming in namings:
             if naming.node is hole.node:
@@ -215,7 +229,7 @@ class Reach:
         statement = self._statement_of(hole)
         if statement is None:
             raise NoFix("it would have to be computed twice; give it a name first")
-        naming = Naming(fresh(hole.word or "value", hole.point.scope.node), hole.node, statement)
+        naming = Naming(self.fresh(hole.word or "value", hole.point.scope.node), hole.node, statement)
         namings.append(naming)
         return naming.name
 
@@ -351,18 +365,6 @@ def steady(node: ast.expr, then: Point, now: Point) -> bool:
     return True
 
 
-def fresh(word: str, scope: ast.AST) -> str:
-    """`word`, or `word_2`, `word_3`, ...: a name that a scope and all inside it do not use."""
-    taken = getattr(scope, "taken", None)
-    if taken is None:
-        taken = scope.taken = _taken(scope)  # kept with the tree: a file may ask for hundreds of names
-    name, count = word, 1
-    while name in taken:
-        count += 1
-        name = f"{word}_{count}"
-    return name
-
-
 def _taken(scope: ast.AST) -> set[str]:
     """Every name that a scope and all inside it use, and Python's own."""
     taken = set(dir(builtins))
@@ -373,6 +375,14 @@ def _taken(scope: ast.AST) -> set[str]:
                 taken.add(found.split(".")[0])
         taken.update(getattr(node, "names", ()) if isinstance(node, (ast.Global, ast.Nonlocal)) else ())
     return taken
+
+
+def _beside(source: Source) -> set[str]:
+    """The words of a notebook's lines that are not read as Python: magics, and cells that do not parse, share its names."""
+    if source.written == source.text:
+        return set()
+    lines = zip(source.text.splitlines(), source.written.splitlines())
+    return {word for read, written in lines if read != written for word in re.findall(r"[^\W\d]\w*", written)}
 
 
 def _before(outer: ast.AST, inner: ast.AST) -> Iterator[ast.AST]:
