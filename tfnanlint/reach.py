@@ -11,15 +11,17 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Iterator, cast
 
+from tfnanlint import mutations
 from tfnanlint.attributes import assigned_attributes
 from tfnanlint.calls import Instance
 from tfnanlint.conditions import path_of, root_of
 from tfnanlint.edits import NoFix, enclosing
 from tfnanlint.findings import Edit
 from tfnanlint.nodes import nodes_in, statements_in
+from tfnanlint.ownership import ownership
 from tfnanlint.scopes import Assigned, Binding, Element, Imported, Loop, Parameter, Point, Scope, unrefined
 from tfnanlint.site import Site
-from tfnanlint.source import Source
+from tfnanlint.source import Source, Span
 from tfnanlint.values import Value
 
 if TYPE_CHECKING:
@@ -94,33 +96,64 @@ class Reach:
             return hole.node
         trail = _Trail(self.interpreter, site, hole.producer)
         same_scope = local and hole.point.scope is site.point.scope
-        if same_scope and cheap(hole.node) and steady(hole.node, hole.point, site.point):
+        changeable = mutations.changeable(hole.node, hole.point, self.interpreter) if local else []
+        if same_scope and cheap(hole.node) and steady(hole.node, hole.point, site.point) and self._keeps(hole.node, changeable, hole, site):
             return hole.node
         if written_out(hole.node):
             return hole.point.module.source.segment(hole.node)
-        name = self.name_for(hole.value, site.point, trail.owners)
-        if name is not None:
-            return name
+        for name in self.names_for(hole.value, site.point, trail.owners):
+            if self._keeps(ast.parse(name, mode="eval").body, [] if mutations.fixed(hole.value) else [name], hole, site):
+                return name
         if not local:
             raise NoFix("the value is made in another file")
         if not same_scope:
             raise NoFix("the value is made in another function")
+        if isinstance(hole.node, _PLAIN) and self._mutated(changeable, hole, site):
+            raise NoFix("what it is computed from may be changed in place before it is used again")
         return self._new_name(hole, namings)
+
+    def _keeps(self, node: ast.expr, changeable: list[str], hole: Outside, site: Site) -> bool:
+        """Whether what an expression reads, whose names hold at a site what they held where a hole stands, is also the same then: nothing
+        changes an object in place, and no name is bound again before a lambda runs."""
+        if mutations.deferred(self.source, site) and not self._bound_once(node, site):
+            return False
+        return not self._mutated(changeable, hole, site)
+
+    def _bound_once(self, node: ast.expr, site: Site) -> bool:
+        scopes = ownership(self.source)
+        body = scopes.around(self.source.span(site.node))
+        owners = {(inner.id, body.owner(inner.id)) for inner in nodes_in(node) if isinstance(inner, ast.Name)}
+        return all(owner is None or sum(use.binds for use in scopes.owned(owner, name)) <= 1 for name, owner in owners)
+
+    def _mutated(self, changeable: list[str], hole: Outside, site: Site) -> bool:
+        if not changeable:
+            return False
+        function = site.point.scope.node
+        same_scope = hole.point.scope is site.point.scope
+        between = mutations.stretch(self.source, function, hole.node if same_scope else None, site)
+        return mutations.mutation(self.source, function, changeable, between) is not None
+
+    def steady(self, node: ast.expr, then: Point, now: Point) -> bool:
+        """Whether the names in an expression mean the same at two points, and nothing in the function changes what they hold."""
+        if not steady(node, then, now):
+            return False
+        function = now.scope.node
+        whole = Span(0, len(self.source.text))
+        return mutations.mutation(self.source, function, mutations.changeable(node, then, self.interpreter), whole) is None
 
     # Names the program has
 
-    def name_for(self, value: Value | None, point: Point, owners: list[tuple[str, Instance]]) -> str | None:
-        """A name that surely holds `value` at a point, or an attribute of one of `owners`; None when there is none."""
+    def names_for(self, value: Value | None, point: Point, owners: list[tuple[str, Instance]]) -> Iterator[str]:
+        """The names that surely hold `value` at a point, as long as nothing changes it, and attributes of `owners`."""
         if value is None or value.is_number:
-            return None
+            return
         for path, binding in _names(point):
             if binding.value(self.interpreter).token == value.token:
-                return path
+                yield path
         for path, owner in owners:
             for attribute in self._attributes(owner):
                 if self._held(owner, attribute) == value.token:
-                    return f"{path}.{attribute}"
-        return None
+                    yield f"{path}.{attribute}"
 
     def _attributes(self, owner: Instance) -> list[str]:
         names = {name for one in self.interpreter.lineage(owner.cls) for method in one.methods.values()
@@ -153,10 +186,24 @@ class Reach:
         simple = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Expr)
         if not isinstance(path[at], simple) or any(isinstance(node, _CONDITIONAL) for node in around[:-1]):
             raise NoFix("it is not always computed there; give its input a name first")
-        first = all(_untroubled(child) for outer, inner in zip(around, around[1:]) for child in _before(outer, inner))
-        if not first and any(self._acts(node, site.point) for node in holes if isinstance(node, ast.expr)):
-            raise NoFix("its input would be computed before something else; give it a name first")
+        before = [child for outer, inner in zip(around, around[1:]) for child in _before(outer, inner)]
+        before += [path[at].target] if isinstance(path[at], ast.AugAssign) else []
+        read = [node for node in holes if isinstance(node, ast.expr)]
+        if not all(map(_untroubled, before)):
+            if any(self._acts(node, site.point) for node in read):
+                raise NoFix("its input would be computed before something else; give it a name first")
+            if self._upset(before, read, site, self.source.span(path[at])):
+                raise NoFix("its input is changed in the same statement; give it a name first")
         return cast(ast.stmt, path[at])
+
+    def _upset(self, before: list[ast.AST], read: list[ast.expr], site: Site, statement: Span) -> bool:
+        """Whether what is computed before a site in its statement may change what expressions read: `:=`, a method of an object."""
+        bound = {node.target.id for part in before for node in nodes_in(part) if isinstance(node, ast.NamedExpr)}
+        if any(isinstance(node, ast.Name) and node.id in bound for part in read for node in nodes_in(part)):
+            return True
+        changeable = [path for node in read for path in mutations.changeable(node, site.point, self.interpreter)]
+        between = Span(statement.start, self.source.span(site.node).start)
+        return mutations.mutation(self.source, site.point.scope.node, changeable, between) is not None
 
     # What a fix leaves behind
 

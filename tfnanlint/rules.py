@@ -28,7 +28,7 @@ from tfnanlint.masks import CLIPS, Masked, Masks
 from tfnanlint.nodes import nodes_in
 from tfnanlint.ownership import bindings
 from tfnanlint.pairings import Pairing, output_layers, pairings
-from tfnanlint.reach import Named, Naming, Outside, Reach, argument, steady
+from tfnanlint.reach import Named, Naming, Outside, Reach, argument
 from tfnanlint.scopes import Point, import_of
 from tfnanlint.site import Site, made_by, may_be_numpy, same
 from tfnanlint.source import Span, holds_tests
@@ -263,8 +263,8 @@ class Context:
         return self.draft or producer.point is not None and producer.point.scope is site.point.scope
 
     def steady(self, node: ast.expr, then: Point, now: Point) -> bool:
-        """Whether the names in an expression mean the same at two points."""
-        return steady(node, then, now)
+        """Whether the names in an expression mean the same at two points, and hold the same."""
+        return self.reach.steady(node, then, now)
 
     def name(self, node: ast.expr, point: Point) -> str | None:
         """Canonical name that an expression is spelled with (`np.nan`), None when it is not an imported name."""
