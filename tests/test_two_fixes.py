@@ -204,6 +204,74 @@ def caught(x, z):
     return tf.math.log(p) - tf.math.log(q)
 
 
+def in_a_branch(x, z):
+    t = first(x)
+    if z.shape[0] > 100:
+        h = t
+    p = tf.nn.softmax(t)
+    t = second(z)
+    return tf.math.log(p) * t
+
+
+def in_a_try(x, z):
+    t = first(x)
+    try:
+        int("no number")
+        h = t
+    except ValueError:
+        pass
+    p = tf.nn.softmax(t)
+    t = second(z)
+    return tf.math.log(p) * t
+
+
+def deleted(x, z):
+    t = h = first(x)
+    if z.shape[0] < 100:
+        del h
+    p = tf.nn.softmax(t)
+    t = second(z)
+    return tf.math.log(p) * t
+
+
+def unbound(x, z):
+    h = first(x)
+    p = tf.nn.softmax(h)
+    try:
+        int("no number")
+    except ValueError as h:
+        pass
+    return tf.math.log(p) * z
+
+
+def bound_inside(x, z):
+    h = first(x)
+    p = tf.nn.softmax(h)
+
+    def change():
+        nonlocal h
+        h = second(z)
+
+    change()
+    return tf.math.log(p) * h
+
+
+def later_than_bound(x, z):
+    p = tf.nn.softmax(first(x))
+    log_p = lambda: tf.math.log(p)
+    p = tf.nn.relu(second(z)) + 1.0
+    return log_p() * p
+
+
+def rounds(x, z):
+    h = first(x)
+    p = tf.nn.softmax(h)
+    for n in range(3):
+        z += tf.math.log(p) * h
+        h = second(h)
+    return z
+
+
 class Agent:
     scale = 2.0
 
@@ -307,6 +375,19 @@ def of_another(other):
     p = tf.nn.softmax(other.h)
     other.step()
     return tf.math.log(p) * other.h
+
+
+def handed_on(x, z):
+    def change(d):
+        d["p"] = tf.exp(z)
+
+    return of_a_dict(change, x)
+
+
+def of_a_dict(change, x):
+    d = {"p": tf.nn.softmax(2.0 * x)}
+    change(d)
+    return tf.math.log(d["p"]) * d["p"]
 
 
 def in_turn(x, z):

@@ -7,6 +7,7 @@ anew. What an op of TensorFlow gives is never changed.
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
@@ -65,8 +66,9 @@ def mutation(source: Source, function: ast.AST, paths: Collection[str], between:
     return None
 
 
-def changeable(node: ast.expr, point: Point, interpreter: Interpreter) -> list[str]:
-    """The paths that an expression reads and whose objects something may change: no module, number, or result of an op of TensorFlow."""
+def changeable(node: ast.expr, point: Point, interpreter: Interpreter, fixed_too: bool = False) -> list[str]:
+    """The paths that an expression reads and whose objects something may change: no module, number, or result of an op of TensorFlow, unless
+    these are asked for, too."""
     found: list[str] = []
     waiting: list[Any] = [node]
     while waiting:
@@ -76,9 +78,32 @@ def changeable(node: ast.expr, point: Point, interpreter: Interpreter) -> list[s
             path = _prefix(inner)
         if not path:
             waiting += ast.iter_child_nodes(inner)
-        elif not isinstance(point.lookup(root_of(path)), Imported) and not fixed(interpreter.evaluate(inner, point)):
+        elif not isinstance(point.lookup(root_of(path)), Imported) and (fixed_too or not fixed(interpreter.evaluate(inner, point))):
             found.append(path)
     return found
+
+
+def handed_on(source: Source, interpreter: Interpreter, path: str, site: Site, between: Span) -> bool:
+    """Whether the object that an attribute or element belongs to is handed, in a stretch of a function, to code that nobody has seen."""
+    owner = _owner(path)
+    calls = [node for node in nodes_in(site.point.scope.node) if isinstance(node, ast.Call)] if owner else []
+    for call in calls:
+        if not between.start <= source.span(call).start < between.end or interpreter.row(call.func, site.point)[0] is not None:
+            continue
+        given = [path_of(one) for one in (*call.args, *[one.value for one in call.keywords])]
+        if any(one and _around(one, owner) for one in given) and _is_unseen(call.func, site.point, interpreter):
+            return True
+        receiver = path_of(call.func.value) if isinstance(call.func, ast.Attribute) else None
+        if receiver and _around(receiver, owner) and not _reads_only(call) and not interpreter.evaluate(call.func.value, site.point).obj:
+            return True
+    return False
+
+
+def _is_unseen(function: ast.expr, point: Point, interpreter: Interpreter) -> bool:
+    """Whether a callee is neither of Python itself nor of the program."""
+    if isinstance(function, ast.Name) and point.lookup(function.id) is None:
+        return not hasattr(builtins, function.id)
+    return not interpreter.evaluate(function, point).obj
 
 
 def _prefix(node: ast.expr) -> str:

@@ -95,6 +95,7 @@ class Use:
     start: int
     body: Body
     binds: bool
+    unbinds: bool = False  # `del`, and `except ... as`, which does so at its end
 
     @property
     def owner(self) -> Body | None:
@@ -142,7 +143,8 @@ class Ownership:
             body.outward.update(dict.fromkeys(node.names, type(node)))
 
     def _use(self, name: str, node: ast.AST, body: Body, binds: bool) -> None:
-        self.uses.append(Use(name, self.source.span(node).start, body, binds))
+        unbinds = isinstance(node, ast.ExceptHandler) or isinstance(getattr(node, "ctx", None), ast.Del)
+        self.uses.append(Use(name, self.source.span(node).start, body, binds, unbinds))
 
     def _inner(self, node: ast.AST, body: Body) -> Body:
         inner = Body(node, self.source.span(node).start, body)

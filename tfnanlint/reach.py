@@ -15,6 +15,7 @@ from tfnanlint import mutations
 from tfnanlint.attributes import assigned_attributes
 from tfnanlint.calls import Instance
 from tfnanlint.conditions import path_of, root_of
+from tfnanlint.definite import is_definite, is_unbound_between
 from tfnanlint.edits import NoFix, enclosing
 from tfnanlint.findings import Edit
 from tfnanlint.nodes import nodes_in, statements_in
@@ -95,14 +96,18 @@ class Reach:
         if local and any(self.source.span(hole.node) in self.source.span(node) for node in flagged):
             return hole.node
         trail = _Trail(self.interpreter, site, hole.producer)
+        self._check_way(hole, site)
         same_scope = local and hole.point.scope is site.point.scope
         changeable = mutations.changeable(hole.node, hole.point, self.interpreter) if local else []
-        if same_scope and cheap(hole.node) and steady(hole.node, hole.point, site.point) and self._keeps(hole.node, changeable, hole, site):
+        same = same_scope and cheap(hole.node) and steady(hole.node, hole.point, site.point)
+        place = self.source.span(site.node)
+        if same and is_unbound_between(ownership(self.source), hole.node, place) and self._keeps(hole.node, changeable, hole, site):
             return hole.node
         if written_out(hole.node):
             return hole.point.module.source.segment(hole.node)
         for name in self.names_for(hole.value, site.point, trail.owners):
-            if self._keeps(ast.parse(name, mode="eval").body, [] if mutations.fixed(hole.value) else [name], hole, site):
+            definite = is_definite(ownership(self.source), name, site.point.scope.node, place)
+            if definite and self._keeps(ast.parse(name, mode="eval").body, [] if mutations.fixed(hole.value) else [name], hole, site):
                 return name
         if not local:
             raise NoFix("the value is made in another file")
@@ -111,6 +116,19 @@ class Reach:
         if isinstance(hole.node, _PLAIN) and self._mutated(changeable, hole, site):
             raise NoFix("what it is computed from may be changed in place before it is used again")
         return self._new_name(hole, namings)
+
+    def _check_way(self, hole: Outside, site: Site) -> None:
+        """Raise NoFix where what stands at a site may, when it is computed, be something else than the producer of a hole made."""
+        if hole.producer is None or hole.producer is site:
+            return
+        read = list(site.args.values())
+        if mutations.deferred(self.source, site) and not all(self._bound_once(node, site) for node in read):
+            raise NoFix("it is computed later, and a name in it is bound again before")
+        within = hole.point.scope is site.point.scope
+        between = mutations.stretch(self.source, site.point.scope.node, hole.producer.node if within else None, site)
+        for path in {path for node in read for path in mutations.changeable(node, site.point, self.interpreter, fixed_too=True)}:
+            if mutations.handed_on(self.source, self.interpreter, path, site, between):
+                raise NoFix(f"'{path}' may be changed by what its object is handed to")
 
     def _keeps(self, node: ast.expr, changeable: list[str], hole: Outside, site: Site) -> bool:
         """Whether what an expression reads, whose names hold at a site what they held where a hole stands, is also the same then: nothing
