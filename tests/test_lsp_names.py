@@ -29,7 +29,9 @@ def test_in_an_editor_one_after_the_other(wire):
     for version in (1, 2):
         wire.diagnostics(wire.uri, version)
         line = next(number for number, one in enumerate(text.splitlines()) if "math.log" in one)
-        quick = next(one for one in actions(wire, wire.uri, ["quickfix"], line) if "log_softmax" in one["title"])
+        quick = next(
+            one for one in actions(wire, wire.uri, ["quickfix"], line) if "log_softmax" in one["title"]
+        )
         text = edited(text, quick["edit"]["documentChanges"][0]["edits"])
         wire.change(wire.uri, version + 1, {"text": text})
     assert text == DISTILLED

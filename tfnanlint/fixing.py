@@ -109,7 +109,7 @@ class _Work:
         while self.rounds < rounds:
             candidates = self._candidates()
             batch = _compatible(candidates)
-            # One that only waited for a name takes no round from the others: ten values of one function are named in ten rounds.
+            # A round in which a fix waits for a name does not count: ten values of one function take ten rounds.
             rounds = min(MOST_ROUNDS, rounds + _waiting(batch, candidates))
             if batch:
                 step = self._sieve(batch)
@@ -305,14 +305,19 @@ def _extent(fix: Fix) -> Span:
 
 
 def _compatible(candidates: Iterable[Repair]) -> list[Repair]:
-    """As many of the repairs, in their order, as do not overlap and do not bind the same name: of those that do the first in the text goes."""
+    """As many of the repairs, in their order, as do not overlap and do not bind the same name.
+
+    Of those that bind one name the first in the text goes.
+    """
     candidates = list(candidates)
     binding = [fix for _, fix in candidates if fix.binds]
     chosen: list[Repair] = []
     taken: list[Edit] = []  # by position; none of them overlap
     bound: list[Bound] = []
     for finding, fix in candidates:
-        if any(clash(one, other) for one in fix.binds for other in bound) or any(_goes_before(other, fix) for other in binding):
+        if any(clash(one, other) for one in fix.binds for other in bound):
+            continue
+        if any(_goes_before(other, fix) for other in binding):
             continue
         if not any(_conflict(edit, other) for edit in fix.edits for other in _near(edit, taken)):
             chosen.append((finding, fix))

@@ -27,7 +27,9 @@ _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _MATCHED = (ast.MatchAs, ast.MatchStar, ast.MatchMapping, ast.ExceptHandler)
 _ALWAYS_SEEING = ("eval", "exec", "globals")  # they see the names around them whatever they are given
 _SEEING_ALONE = ("locals", "vars", "dir")  # without arguments
-_BUILTINS = frozenset((*dir(builtins), "__name__", "__file__", "__doc__", "__class__", "__path__", "__spec__", "__package__"))
+_BUILTINS = frozenset(
+    (*dir(builtins), "__name__", "__file__", "__doc__", "__class__", "__path__", "__spec__", "__package__")
+)
 
 
 @dataclass(eq=False)
@@ -48,7 +50,13 @@ class Body:
     def qualified(self) -> str:
         """The names of the definitions around, those of lambdas and comprehensions left out."""
         name = getattr(self.node, "name", "")
-        return "" if self.parent is None else f"{self.parent.qualified}.{name}" if name else self.parent.qualified
+        return (
+            ""
+            if self.parent is None
+            else f"{self.parent.qualified}.{name}"
+            if name
+            else self.parent.qualified
+        )
 
     @property
     def module(self) -> Body:
@@ -57,7 +65,11 @@ class Body:
     @property
     def function(self) -> Body:
         """The scope in which `:=` binds."""
-        return self.parent.function if isinstance(self.node, _COMPREHENSIONS) and self.parent is not None else self
+        return (
+            self.parent.function
+            if isinstance(self.node, _COMPREHENSIONS) and self.parent is not None
+            else self
+        )
 
     def target(self, name: str) -> Body:
         """The scope in which an assignment that stands here binds a name."""
@@ -155,7 +167,12 @@ class Ownership:
         """The parts of a node, each with the scope in which it stands."""
         if isinstance(node, _FUNCTIONS):
             inner, given = self._inner(node, body), node.args
-            own = [*given.posonlyargs, *given.args, *given.kwonlyargs, *filter(None, (given.vararg, given.kwarg))]
+            own = [
+                *given.posonlyargs,
+                *given.args,
+                *given.kwonlyargs,
+                *filter(None, (given.vararg, given.kwarg)),
+            ]
             outer = [one.annotation for one in own] + given.defaults + given.kw_defaults
             outer += [*getattr(node, "decorator_list", ()), getattr(node, "returns", None)]
             for one in own:
@@ -191,7 +208,11 @@ class Ownership:
         """The innermost function, class or module around a place."""
         found = self.module
         for body in self.bodies[1:]:
-            if not isinstance(body.node, _COMPREHENSIONS) and place in self.source.span(body.node) and body.start >= found.start:
+            if (
+                not isinstance(body.node, _COMPREHENSIONS)
+                and place in self.source.span(body.node)
+                and body.start >= found.start
+            ):
                 found = body
         return found
 
@@ -199,7 +220,14 @@ class Ownership:
         """The scope whose node begins at a place; the module for None."""
         if start is None:
             return self.module
-        return next((body for body in self.bodies[1:] if body.start == start and not isinstance(body.node, _COMPREHENSIONS)), None)
+        return next(
+            (
+                body
+                for body in self.bodies[1:]
+                if body.start == start and not isinstance(body.node, _COMPREHENSIONS)
+            ),
+            None,
+        )
 
     def binds(self, name: str) -> bool:
         """Whether any scope of the text binds a name."""
@@ -209,8 +237,13 @@ class Ownership:
         """Names that are read although the text does not bind them, each with the function where; empty with a star import."""
         if self.stars:
             return set()
-        return {(use.body.qualified, use.name) for name in self._by_name if name not in _BUILTINS
-                for use in self._by_name[name] if use.owner is None}
+        return {
+            (use.body.qualified, use.name)
+            for name in self._by_name
+            if name not in _BUILTINS
+            for use in self._by_name[name]
+            if use.owner is None
+        }
 
 
 @lru_cache(maxsize=4)
@@ -280,7 +313,10 @@ def _indent_before(source: Source, place: int) -> str:
 def _objection(scopes: Ownership, owner: Body, bound: Bound, place: int) -> str:
     """Why a new name cannot be bound in a scope, in words; empty when it can."""
     name = bound.name
-    captured = next((use for use in scopes.named(name) if _inside(use.body, owner) and not _inside(use.owner, owner)), None)
+    captured = next(
+        (use for use in scopes.named(name) if _inside(use.body, owner) and not _inside(use.owner, owner)),
+        None,
+    )
     if captured is not None and (not bound.line or scopes.stars):
         return f"the name {name!r} is read in line {scopes.source.position(captured.start)[0]}, and would mean something else there"
     if not bound.line and inspected(owner.node):
@@ -298,7 +334,7 @@ def _inside(body: Body | None, owner: Body) -> bool:
 
 
 def clash(one: Bound, other: Bound) -> bool:
-    """Whether two fixes that bind these cannot be made together: the same name in the same scope, or in one inside the other."""
+    """Whether two fixes that bind these cannot be made together: one name in one scope, or in one inside the other."""
     if one.name != other.name or one.line and one.line == other.line:
         return False
     if one.scope is None or other.scope is None:
@@ -320,7 +356,9 @@ def back(bound: Bound, shift: Shift) -> Bound:
 # What must hold after a step
 
 
-def misnamed(old: Source, new: Source, shift: Shift, stated: Iterable[Bound], earlier: Iterable[Bound]) -> str:
+def misnamed(
+    old: Source, new: Source, shift: Shift, stated: Iterable[Bound], earlier: Iterable[Bound]
+) -> str:
     """What edits break among names, in words; empty when nothing.
 
     `stated` are the names that the fixes of this step bind, `earlier` the new ones of all steps before, both with
@@ -328,20 +366,32 @@ def misnamed(old: Source, new: Source, shift: Shift, stated: Iterable[Bound], ea
     """
     before, after = ownership(old), ownership(new)
     stated = [moved(bound, shift) for bound in stated]
-    return (_captured(before, after, shift) or _unstated(before, after, shift, stated)
-            or next(filter(None, (_shared(after, bound, shift) for bound in stated if bound.new)), "")
-            or next(filter(None, (_twice(after, moved(bound, shift)) for bound in earlier)), "")
-            or _unknown(before, after))
+    return (
+        _captured(before, after, shift)
+        or _unstated(before, after, shift, stated)
+        or next(filter(None, (_shared(after, bound, shift) for bound in stated if bound.new)), "")
+        or next(filter(None, (_twice(after, moved(bound, shift)) for bound in earlier)), "")
+        or _unknown(before, after)
+    )
 
 
 def _captured(before: Ownership, after: Ownership, shift: Shift) -> str:
     """A name outside of the edits that would belong to another scope."""
     edited = [edit.span for edit in shift.edits]
-    was = {(shift.span(Span(use.start, use.start + 1)).start, use.name): _depth(use)
-           for use in before.uses if not _within(use.start, edited)}
+    was = {
+        (shift.span(Span(use.start, use.start + 1)).start, use.name): _depth(use)
+        for use in before.uses
+        if not _within(use.start, edited)
+    }
     for use in after.uses:
         depth = was.get((use.start, use.name), ...)
-        if depth is ... or depth == _depth(use) or depth is None and use.owner is after.module and not before.stars:
+        if (
+            depth is ...
+            or depth == _depth(use)
+            or depth is None
+            and use.owner is after.module
+            and not before.stars
+        ):
             continue
         row = after.source.location(use.start).words
         return f"the name {use.name!r} at {row} would mean something else"
@@ -355,10 +405,18 @@ def _depth(use: Use) -> int | None:
 
 def _unstated(before: Ownership, after: Ownership, shift: Shift, stated: list[Bound]) -> str:
     """A name that edits bind more often than what they replace did, and that no fix states."""
-    cut = Counter(use.name for use in before.uses if use.binds and _within(use.start, [edit.span for edit in shift.edits]))
+    cut = Counter(
+        use.name
+        for use in before.uses
+        if use.binds and _within(use.start, [edit.span for edit in shift.edits])
+    )
     said = {bound.name for bound in stated}
     for use in after.uses:
-        if use.binds and _within(use.start, shift.regions) and not isinstance(use.owner.node, (*_COMPREHENSIONS, ast.Lambda)):
+        if (
+            use.binds
+            and _within(use.start, shift.regions)
+            and not isinstance(use.owner.node, (*_COMPREHENSIONS, ast.Lambda))
+        ):
             cut[use.name] -= 1
             if cut[use.name] < 0 and use.name not in said:
                 return f"it would bind the name {use.name!r} without saying so"
@@ -372,7 +430,9 @@ def _shared(after: Ownership, bound: Bound, shift: Shift) -> str:
         return f"the new name {bound.name!r} would not belong to the function that it is for"
     outside = [use for use in after.owned(owner, bound.name) if not _within(use.start, shift.regions)]
     if outside and not bound.line:
-        return f"the new name {bound.name!r} is used at {after.source.location(outside[0].start).words} already"
+        return (
+            f"the new name {bound.name!r} is used at {after.source.location(outside[0].start).words} already"
+        )
     if not bound.line and inspected(owner.node):
         return f"a new name {bound.name!r} would be seen by what asks for all names, such as locals()"
     return _twice(after, bound)
@@ -386,14 +446,20 @@ def _twice(after: Ownership, bound: Bound) -> str:
     if len(binding) > 1 and not bound.line:
         places = " and ".join(after.source.location(use.start).words for use in binding[:2])
         return f"two values would get the name {bound.name!r} (at {places})"
-    return f"nothing would bind the name {bound.name!r} any more, which is still read" if uses and not binding else ""
+    return (
+        f"nothing would bind the name {bound.name!r} any more, which is still read"
+        if uses and not binding
+        else ""
+    )
 
 
 def _unknown(before: Ownership, after: Ownership) -> str:
     """A name that is read where it has not been and nothing binds it, although another scope does, or did."""
     if before.stars:
         return ""
-    unknown = sorted({name for _, name in after.unknown() - before.unknown() if after.binds(name) or before.binds(name)})
+    unknown = sorted(
+        {name for _, name in after.unknown() - before.unknown() if after.binds(name) or before.binds(name)}
+    )
     return f"nothing is called {unknown[0]!r} where it would be written" if unknown else ""
 
 

@@ -101,13 +101,15 @@ class Reach:
         changeable = mutations.changeable(hole.node, hole.point, self.interpreter) if local else []
         same = same_scope and cheap(hole.node) and steady(hole.node, hole.point, site.point)
         place = self.source.span(site.node)
-        if same and is_unbound_between(ownership(self.source), hole.node, place) and self._keeps(hole.node, changeable, hole, site):
+        same = same and is_unbound_between(ownership(self.source), hole.node, place)
+        if same and self._keeps(hole.node, changeable, hole, site):
             return hole.node
         if written_out(hole.node):
             return hole.point.module.source.segment(hole.node)
         for name in self.names_for(hole.value, site.point, trail.owners):
             definite = is_definite(ownership(self.source), name, site.point.scope.node, place)
-            if definite and self._keeps(ast.parse(name, mode="eval").body, [] if mutations.fixed(hole.value) else [name], hole, site):
+            paths = [] if mutations.fixed(hole.value) else [name]
+            if definite and self._keeps(ast.parse(name, mode="eval").body, paths, hole, site):
                 return name
         if not local:
             raise NoFix("the value is made in another file")
@@ -118,7 +120,7 @@ class Reach:
         return self._new_name(hole, namings)
 
     def _check_way(self, hole: Outside, site: Site) -> None:
-        """Raise NoFix where what stands at a site may, when it is computed, be something else than the producer of a hole made."""
+        """Raise NoFix where what stands at a site may be something else than what the producer of a hole made."""
         if hole.producer is None or hole.producer is site:
             return
         read = list(site.args.values())
@@ -131,8 +133,10 @@ class Reach:
                 raise NoFix(f"'{path}' may be changed by what its object is handed to")
 
     def _keeps(self, node: ast.expr, changeable: list[str], hole: Outside, site: Site) -> bool:
-        """Whether what an expression reads, whose names hold at a site what they held where a hole stands, is also the same then: nothing
-        changes an object in place, and no name is bound again before a lambda runs."""
+        """Whether what an expression reads is still the same at a site, where its names have the bindings they had.
+
+        Nothing changes an object in place, and no name is bound again before a lambda runs.
+        """
         if mutations.deferred(self.source, site) and not self._bound_once(node, site):
             return False
         return not self._mutated(changeable, hole, site)
