@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from tfnanlint.edits import Shift, composed, edits_apply, enclosing, only_edits_changed, same_tree, strays
+from tfnanlint.edits import Shift, composed, edits_apply, enclosing, only_edits_changed, same_tree
 from tfnanlint.findings import Edit
 from tfnanlint.source import Source, Span
 
@@ -31,21 +31,6 @@ def test_shift_carries_spans():
                      ((0, 10), (0, 12))):
         assert shift.span(Span(*old)) == Span(*new)
     assert [shift.touching(Span(*old)) for old in ((0, 2), (2, 4), (1, 3), (3, 5), (5, 9), (6, 8))] == [[], [], [0], [1], [1, 2], []]
-
-
-@pytest.mark.parametrize("text, found", [
-    ("def f(a):\n    return a\ndef g(x):\n    return a\n", {(".g", "a")}),
-    ("def f(a):\n    return a\nb = a\n", {("", "a")}),
-    ("def f(a):\n    return [a for b in a], lambda: a\ndef g(x):\n    return [x for _ in b]\n", {(".g", "b")}),
-    ("class A:\n    a = 1\n    def f(self):\n        return a\n", {(".A.f", "a")}),
-    ("a = 1\ndef f(a):\n    return a\ndef g():\n    return a\n", set()),
-    ("def f(a):\n    def g():\n        return a\n    return g\n", set()),
-    ("def f():\n    global a\n    a = 1\ndef g(x, len):\n    return a, len\ndef h():\n    return a, len\n", set()),
-    ("def f():\n    return nowhere\n", set()),
-    ("from m import *\ndef f(a):\n    return a\nb = a\n", set()),
-    ("def f(a, a):\n    return a\nb = a\n", set())])
-def test_names_of_other_functions(text, found):
-    assert strays(text) == found
 
 
 def test_two_sets_of_edits_as_one():

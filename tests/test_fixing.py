@@ -14,6 +14,7 @@ from tfnanlint.edits import edits_apply
 from tfnanlint.findings import Certainty, Claim, Edit, Finding, Fix
 from tfnanlint.fixing import ROUNDS, fix_source
 from tfnanlint.notices import IDLE
+from tfnanlint.ownership import bindings
 from tfnanlint.rewrite import NoFix, Spelling, rewrite
 from tfnanlint.source import Source, Span, encode
 
@@ -46,7 +47,7 @@ def offered(source: Source, call: ast.Call, template: str, claim: Claim = Claim.
         edits = rewrite(source, call, template, dict(zip("xyz", call.args)), speller(source)) if template else ()
     except NoFix:
         return []
-    return [Fix(f"use {template}", claim, edits)] if edits else []
+    return [Fix(f"use {template}", claim, edits, binds=bindings(source, edits))] if edits else []
 
 
 def finding(code: str, source: Source, node: ast.AST, *fixes: Fix) -> Finding:
@@ -55,6 +56,11 @@ def finding(code: str, source: Source, node: ast.AST, *fixes: Fix) -> Finding:
 
 def raw(start: int, end: int, text: str) -> Fix:
     return Fix("raw", Claim.EQUAL, (Edit(Span(start, end), text),))
+
+
+def stated(source: Source, title: str, *edits: Edit, claim: Claim = Claim.EQUAL) -> Fix:
+    """A fix that states the names which its edits bind."""
+    return Fix(title, claim, edits, binds=bindings(source, edits))
 
 
 def everything(fix: Fix) -> bool:
@@ -111,8 +117,8 @@ def test_an_import_that_two_fixes_need_is_added_once(end):
 def test_different_imports_at_one_place_go_together():
     def analyse(source):
         return [
-            finding(node.id, source, node, Fix("f", Claim.EQUAL, (Edit(Span(0, 0), f"import {node.id}1\n"),
-                                                                 Edit(source.span(node), f"{node.id}1"))))
+            finding(node.id, source, node, stated(source, "f", Edit(Span(0, 0), f"import {node.id}1\n"),
+                                                  Edit(source.span(node), f"{node.id}1")))
             for node in ast.walk(source.tree) if isinstance(node, ast.Name) and node.id in "bc"
         ]
 
@@ -124,13 +130,13 @@ def test_different_imports_at_one_place_go_together():
 def test_lines_added_at_one_place_wait_for_each_other():
     def analyse(source):
         return [
-            finding(node.id, source, node, Fix("f", Claim.EQUAL, (Edit(Span(0, 0), f"m = {node.id}1\n"),
-                                                                 Edit(source.span(node), "m"))))
+            finding(node.id, source, node, stated(source, "f", Edit(Span(0, 0), f"m_{node.id} = {node.id}1\n"),
+                                                  Edit(source.span(node), f"m_{node.id}")))
             for node in ast.walk(source.tree) if isinstance(node, ast.Name) and node.id in "bc"
         ]
 
     result = fix_source(Source("x.py", "a = b + c\n"), analyse, everything)
-    assert result.source.text == "m = c1\nm = b1\na = m + m\n"
+    assert result.source.text == "m_c = c1\nm_b = b1\na = m_b + m_c\n"
     assert result.rounds == 2
 
 
@@ -251,7 +257,7 @@ def test_a_finding_that_moves_to_an_added_line_is_not_new():
         for node in ast.walk(source.tree):
             if isinstance(node, ast.Call) and source.segment(node.func) == "bad":
                 edits = (Edit(Span(0, 0), f"m = {source.segment(node.args[0])}\n"), Edit(source.span(node), "good(m, m)"))
-                found.append(finding("BAD", source, node, Fix("name it", Claim.EQUAL, edits)))
+                found.append(finding("BAD", source, node, stated(source, "name it", *edits)))
         return found
 
     result = fix_source(Source("x.py", "y = bad(stays(1))\n"), analyse, everything)

@@ -25,10 +25,10 @@ RULES = pytest.mark.parametrize("rule", load(), ids=lambda rule: rule.slug)
 # A module imports only from those above it, also where it imports late. A package is one room.
 ORDER = """
 rows spans source magics cells notebook
-nodes docstrings conditions names fields values session evaluator table findings epsilons fingerprint edits
+nodes docstrings conditions names fields values session evaluator table findings epsilons fingerprint edits ownership
 history scopes site ops aliases attributes decorators calls outcomes loops matching branching statements settings project module
 assumptions subexpressions resolution mendings callers routes instances arguments containers recursion policies records compiled following agreements lengths standins state expressions engine
-stems endings tapes rigidity layering gradients domains exponents moments labels probabilities pairings factors masks branches counters evidence tallies assertions reach
+stems endings tapes rigidity layering gradients domains exponents moments labels probabilities pairings factors masks branches counters evidence tallies assertions mutations definite reach
 trace template rewrite rules repairs api
 subscriptions flow
 notices keys patterns revision config suppress checking store cache baseline changes pages

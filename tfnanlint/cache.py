@@ -24,7 +24,7 @@ from typing import Any
 
 from tfnanlint import project
 from tfnanlint.checking import Account, Checked, Narrowing, opened
-from tfnanlint.findings import Certainty, Claim, Differentiated, Edit, Finding, Fix, Step
+from tfnanlint.findings import Bound, Certainty, Claim, Differentiated, Edit, Finding, Fix, Step
 from tfnanlint.source import Source, Span, Unreadable
 from tfnanlint.store import Store
 
@@ -187,8 +187,9 @@ def _finding(row: list) -> Finding:
 
 
 def _fix(row: list) -> Fix:
-    title, claim, edits, cost = row
-    return Fix(title, Claim(claim), tuple(Edit(Span(*span), text) for span, text in edits), cost)
+    title, claim, edits, cost, binds = row
+    bound = tuple(Bound(name, Span(*scope) if scope is not None else None, line, new) for name, scope, line, new in binds)
+    return Fix(title, Claim(claim), tuple(Edit(Span(*span), text) for span, text in edits), cost, bound)
 
 
 # ---------------------------------------------------------------------------------------------------------

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import ast
 import bisect
-import builtins
 import re
-import symtable
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from tfnanlint.findings import Edit
@@ -142,37 +140,6 @@ def _same_here(one: object, other: object, stack: list[tuple[object, object]], c
         stack.extend(zip(one, other))
         return True
     return one == other
-
-
-def strays(text: str) -> set[tuple[str, str]]:
-    """Names that are read where nothing binds them although some other function does, each with the function where it is read.
-
-    Empty where that cannot be told: with a star import, or in text that Python's own compiler refuses.
-    """
-    try:
-        top = symtable.symtable(text, "", "exec")
-    except (SyntaxError, ValueError, RecursionError):
-        return set()
-    if re.search(r"^\s*from\s[^\n]*\simport\s*\(?\s*\*", text, re.M):
-        return set()
-    bound = {one.get_name() for one in top.get_symbols() if one.is_assigned() or one.is_imported() or one.is_namespace()}
-    found: set[tuple[str, str]] = set()
-    elsewhere: set[str] = set()
-    tables = [("", top)]
-    while tables:
-        scope, table = tables.pop()
-        for one in table.get_symbols():
-            if one.is_declared_global() and one.is_assigned():
-                bound.add(one.get_name())
-            elif one.is_referenced() and one.is_global():
-                found.add((scope, one.get_name()))
-            elif one.is_local() and table is not top:
-                elsewhere.add(one.get_name())
-        tables += [(scope if child.get_name() in _UNNAMED else f"{scope}.{child.get_name()}", child) for child in table.get_children()]
-    return {(scope, name) for scope, name in found if name in elsewhere - bound and not hasattr(builtins, name)}
-
-
-_UNNAMED = ("lambda", "genexpr", "listcomp", "setcomp", "dictcomp")
 
 
 def expression(text: str) -> ast.expr | None:

@@ -77,13 +77,40 @@ class Differentiated(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
+<<<<<<< HEAD
+=======
+class Edit:
+    """Replace the text at `span` (code points of the original text) by `text`."""
+
+    span: Span
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A name that a fix binds in `scope`: the span of a function or class, None for the module.
+
+    `line` is the import that binds it, which fixes may share. With `new` the scope does not use the name before the fix.
+    """
+
+    name: str
+    scope: Span | None
+    line: str = ""
+    new: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class Fix:
-    """One repair: all its edits together. `cost` says in words what moves; empty when nothing does."""
+    """One repair: all its edits together. `cost` says in words what moves; empty when nothing does.
+
+    `binds` are the names that the edits bind. Two fixes that bind one name in one scope are not made together.
+    """
 
     title: str
     claim: Claim
     edits: tuple[Edit, ...]
     cost: str = ""
+    binds: tuple[Bound, ...] = ()
 
     @property
     def span(self) -> Span:

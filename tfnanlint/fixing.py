@@ -12,15 +12,17 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from tfnanlint.edits import Shift, composed, edits_apply, enclosing, in_order, only_edits_changed, strays
-from tfnanlint.findings import Claim, Edit, Finding, Fix
+from tfnanlint.edits import Shift, composed, edits_apply, enclosing, in_order, only_edits_changed
+from tfnanlint.findings import Bound, Claim, Edit, Finding, Fix
 from tfnanlint.notices import IDLE
+from tfnanlint.ownership import back, clash, misnamed, moved
 from tfnanlint.source import Source, Span, Uneditable, Unreadable, decode, encode, fixable
 from tfnanlint.writing import Refused, encoded, write
 
 __all__ = ["FixResult", "ROUNDS", "Refused", "encoded", "fix_source", "write"]
 
 ROUNDS = 10
+MOST_ROUNDS = 100  # where fixes wait for each other's names
 CHAIN = 3  # fixes of what a fix brings up, one after the other
 CHOICES = 2  # fixes that are tried for each
 
@@ -94,6 +96,7 @@ class _Work:
         self.findings: list[Finding] = analyse(source)
         self.applied: list[_Applied] = []
         self.written: list[Span] = []  # what is left of fixes that later ones replaced in part
+        self.named: list[Bound] = []  # the names that fixes have introduced
         self.rounds = 0
         # Why a fix did not hold and in which round, by code, title and place of the finding; told at the end.
         self.refused: dict[tuple[str, str, Span], tuple[str, int]] = {}
@@ -102,8 +105,12 @@ class _Work:
 
     def settle(self) -> list[str]:
         """Rounds until nothing is on offer that holds. What is left on offer after the last round, in words."""
-        while self.rounds < ROUNDS:
-            batch = _compatible(self._candidates())
+        rounds = ROUNDS
+        while self.rounds < rounds:
+            candidates = self._candidates()
+            batch = _compatible(candidates)
+            # A round in which a fix waits for a name does not count: ten values of one function take ten rounds.
+            rounds = min(MOST_ROUNDS, rounds + _waiting(batch, candidates))
             if batch:
                 step = self._sieve(batch)
                 if step is not None:
@@ -115,7 +122,7 @@ class _Work:
                 return []
             self.refused = tried
         left = ", ".join(f"{finding.code} at {self._place(finding)}" for finding, _ in self._candidates())
-        return [f"stopped after {ROUNDS} rounds with fixes still on offer for {left}"] if left else []
+        return [f"stopped after {self.rounds} rounds with fixes still on offer for {left}"] if left else []
 
     def offer(self, finding: Finding) -> Fix | None:
         """The fix to try for a finding: the first that is allowed and was not refused."""
@@ -196,7 +203,8 @@ class _Work:
             new = self.source.edited(edits_apply(self.source.text, shift.edits), shift.edits)
         except Uneditable as error:
             return _Fault(str(error))
-        reason = _damage(self.source, new, shift)
+        binds = [bound for _, fix in batch for bound in fix.binds]
+        reason = _damage(self.source, new, shift) or misnamed(self.source, new, shift, binds, self.named)
         if reason:
             return _Fault(reason)
         findings = self._analyse(new)
@@ -242,6 +250,8 @@ class _Work:
             else:
                 self.written += carried
         self.applied = still
+        new = [bound for _, fix in step.batch for bound in fix.binds if bound.new]
+        self.named = list(dict.fromkeys(moved(bound, shift) for bound in (*self.named, *new)))
         place = dict(zip(shift.edits, shift.regions))
         for finding, fix in step.batch:
             self.applied.append(_Applied(finding, fix, [place[edit] for edit in fix.edits]))
@@ -257,7 +267,9 @@ def _joined(text: str, first: Fix, second: Fix) -> Fix:
     """Two fixes as one: of a text, and of what the first makes of it."""
     claim = next(one for one in (Claim.SHIFTED, Claim.EQUAL_WHERE_FINITE, Claim.EQUAL) if one in (first.claim, second.claim))
     costs = "; ".join(dict.fromkeys(cost for cost in (first.cost, second.cost) if cost))
-    return Fix(f"{first.title}; {second.title}", claim, tuple(composed(text, first.edits, second.edits)), costs)
+    shift = Shift(first.edits)
+    binds = [*first.binds, *(back(bound, shift) for bound in second.binds)]
+    return Fix(f"{first.title}; {second.title}", claim, tuple(composed(text, first.edits, second.edits)), costs, tuple(binds))
 
 
 def _takes_place(finding: Finding, rest: Counter, places: _Places) -> bool:
@@ -282,21 +294,56 @@ def _order(repair: Repair) -> tuple[int, int, bool, str, str]:
     make a fix long.
     """
     finding, fix = repair
+    extent = _extent(fix)
+    return extent.end - extent.start, extent.start, not fix.claim.safe, finding.code, fix.title
+
+
+def _extent(fix: Fix) -> Span:
+    """The smallest span around all that a fix replaces; around all edits of one that only adds."""
     replaced = [edit.span for edit in fix.edits if _replaces(edit)] or [edit.span for edit in fix.edits]
-    start, end = min(span.start for span in replaced), max(span.end for span in replaced)
-    return end - start, start, not fix.claim.safe, finding.code, fix.title
+    return Span(min(span.start for span in replaced), max(span.end for span in replaced))
 
 
 def _compatible(candidates: Iterable[Repair]) -> list[Repair]:
-    """As many of the repairs, in their order, as do not overlap."""
+    """As many of the repairs, in their order, as do not overlap and do not bind the same name.
+
+    Of those that bind one name the first in the text goes.
+    """
+    candidates = list(candidates)
+    binding = [fix for _, fix in candidates if fix.binds]
     chosen: list[Repair] = []
     taken: list[Edit] = []  # by position; none of them overlap
+    bound: list[Bound] = []
     for finding, fix in candidates:
+        if any(clash(one, other) for one in fix.binds for other in bound):
+            continue
+        if any(_goes_before(other, fix) for other in binding):
+            continue
         if not any(_conflict(edit, other) for edit in fix.edits for other in _near(edit, taken)):
             chosen.append((finding, fix))
+            bound += fix.binds
             for edit in fix.edits:
                 bisect.insort(taken, edit, key=lambda one: one.span)
     return chosen
+
+
+def _goes_before(one: Fix, other: Fix) -> bool:
+    """Whether a fix stands before another one that binds the same name, and apart from it."""
+    if not other.binds or not _share_a_name(one, other):
+        return False
+    first, second = _extent(one), _extent(other)
+    before = first.start < second.start and first.end <= second.end
+    return before and not any(_conflict(a, b) for a in one.edits for b in other.edits)
+
+
+def _share_a_name(one: Fix, other: Fix) -> bool:
+    return any(clash(first, second) for first in one.binds for second in other.binds)
+
+
+def _waiting(batch: list[Repair], candidates: list[Repair]) -> bool:
+    """Whether a candidate waits only for the name of one that is made in this round."""
+    chosen = {id(fix) for _, fix in batch}
+    return any(_share_a_name(fix, other) for _, fix in candidates if id(fix) not in chosen for _, other in batch)
 
 
 def _near(edit: Edit, taken: list[Edit]) -> list[Edit]:
@@ -344,8 +391,7 @@ def _damage(old: Source, new: Source, shift: Shift) -> str:
         return f"the new text does not parse: {error} ({place.words})"
     if not only_edits_changed(old.tree.body, old, body, new.span, shift):
         return "code outside of the replaced expressions would change"
-    unknown = sorted({name for _, name in strays(new.text) - strays(old.text)})
-    return f"nothing is called {unknown[0]!r} where it would be written" if unknown else ""
+    return ""
 
 
 def _read_back(source: Source) -> tuple[str, str] | None:

@@ -11,14 +11,18 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Iterator, cast
 
+from tfnanlint import mutations
 from tfnanlint.attributes import assigned_attributes
 from tfnanlint.calls import Instance
 from tfnanlint.conditions import path_of, root_of
+from tfnanlint.definite import is_definite, is_unbound_between
 from tfnanlint.edits import NoFix, enclosing
 from tfnanlint.findings import Edit
 from tfnanlint.nodes import nodes_in, statements_in
+from tfnanlint.ownership import ownership
 from tfnanlint.scopes import Assigned, Binding, Element, Imported, Loop, Parameter, Point, Scope, unrefined
 from tfnanlint.site import Site
+from tfnanlint.source import Source, Span
 from tfnanlint.values import Value
 
 if TYPE_CHECKING:
@@ -92,34 +96,86 @@ class Reach:
         if local and any(self.source.span(hole.node) in self.source.span(node) for node in flagged):
             return hole.node
         trail = _Trail(self.interpreter, site, hole.producer)
+        self._check_way(hole, site)
         same_scope = local and hole.point.scope is site.point.scope
-        if same_scope and cheap(hole.node) and steady(hole.node, hole.point, site.point):
+        changeable = mutations.changeable(hole.node, hole.point, self.interpreter) if local else []
+        same = same_scope and cheap(hole.node) and steady(hole.node, hole.point, site.point)
+        place = self.source.span(site.node)
+        same = same and is_unbound_between(ownership(self.source), hole.node, place)
+        if same and self._keeps(hole.node, changeable, hole, site):
             return hole.node
         if written_out(hole.node):
             return hole.point.module.source.segment(hole.node)
-        name = self.name_for(hole.value, site.point, trail.owners)
-        if name is not None:
-            return name
+        for name in self.names_for(hole.value, site.point, trail.owners):
+            definite = is_definite(ownership(self.source), name, site.point.scope.node, place)
+            paths = [] if mutations.fixed(hole.value) else [name]
+            if definite and self._keeps(ast.parse(name, mode="eval").body, paths, hole, site):
+                return name
         if not local:
             raise NoFix("the value is made in another file")
         if not same_scope:
             raise NoFix("the value is made in another function")
+        if isinstance(hole.node, _PLAIN) and self._mutated(changeable, hole, site):
+            raise NoFix("what it is computed from may be changed in place before it is used again")
         return self._new_name(hole, namings)
+
+    def _check_way(self, hole: Outside, site: Site) -> None:
+        """Raise NoFix where what stands at a site may be something else than what the producer of a hole made."""
+        if hole.producer is None or hole.producer is site:
+            return
+        read = list(site.args.values())
+        if mutations.deferred(self.source, site) and not all(self._bound_once(node, site) for node in read):
+            raise NoFix("it is computed later, and a name in it is bound again before")
+        within = hole.point.scope is site.point.scope
+        between = mutations.stretch(self.source, site.point.scope.node, hole.producer.node if within else None, site)
+        for path in {path for node in read for path in mutations.changeable(node, site.point, self.interpreter, fixed_too=True)}:
+            if mutations.handed_on(self.source, self.interpreter, path, site, between):
+                raise NoFix(f"'{path}' may be changed by what its object is handed to")
+
+    def _keeps(self, node: ast.expr, changeable: list[str], hole: Outside, site: Site) -> bool:
+        """Whether what an expression reads is still the same at a site, where its names have the bindings they had.
+
+        Nothing changes an object in place, and no name is bound again before a lambda runs.
+        """
+        if mutations.deferred(self.source, site) and not self._bound_once(node, site):
+            return False
+        return not self._mutated(changeable, hole, site)
+
+    def _bound_once(self, node: ast.expr, site: Site) -> bool:
+        scopes = ownership(self.source)
+        body = scopes.around(self.source.span(site.node))
+        owners = {(inner.id, body.owner(inner.id)) for inner in nodes_in(node) if isinstance(inner, ast.Name)}
+        return all(owner is None or sum(use.binds for use in scopes.owned(owner, name)) <= 1 for name, owner in owners)
+
+    def _mutated(self, changeable: list[str], hole: Outside, site: Site) -> bool:
+        if not changeable:
+            return False
+        function = site.point.scope.node
+        same_scope = hole.point.scope is site.point.scope
+        between = mutations.stretch(self.source, function, hole.node if same_scope else None, site)
+        return mutations.mutation(self.source, function, changeable, between) is not None
+
+    def steady(self, node: ast.expr, then: Point, now: Point) -> bool:
+        """Whether the names in an expression mean the same at two points, and nothing in the function changes what they hold."""
+        if not steady(node, then, now):
+            return False
+        function = now.scope.node
+        whole = Span(0, len(self.source.text))
+        return mutations.mutation(self.source, function, mutations.changeable(node, then, self.interpreter), whole) is None
 
     # Names the program has
 
-    def name_for(self, value: Value | None, point: Point, owners: list[tuple[str, Instance]]) -> str | None:
-        """A name that surely holds `value` at a point, or an attribute of one of `owners`; None when there is none."""
+    def names_for(self, value: Value | None, point: Point, owners: list[tuple[str, Instance]]) -> Iterator[str]:
+        """The names that surely hold `value` at a point, as long as nothing changes it, and attributes of `owners`."""
         if value is None or value.is_number:
-            return None
+            return
         for path, binding in _names(point):
             if binding.value(self.interpreter).token == value.token:
-                return path
+                yield path
         for path, owner in owners:
             for attribute in self._attributes(owner):
                 if self._held(owner, attribute) == value.token:
-                    return f"{path}.{attribute}"
-        return None
+                    yield f"{path}.{attribute}"
 
     def _attributes(self, owner: Instance) -> list[str]:
         names = {name for one in self.interpreter.lineage(owner.cls) for method in one.methods.values()
@@ -152,10 +208,24 @@ class Reach:
         simple = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Expr)
         if not isinstance(path[at], simple) or any(isinstance(node, _CONDITIONAL) for node in around[:-1]):
             raise NoFix("it is not always computed there; give its input a name first")
-        first = all(_untroubled(child) for outer, inner in zip(around, around[1:]) for child in _before(outer, inner))
-        if not first and any(self._acts(node, site.point) for node in holes if isinstance(node, ast.expr)):
-            raise NoFix("its input would be computed before something else; give it a name first")
+        before = [child for outer, inner in zip(around, around[1:]) for child in _before(outer, inner)]
+        before += [path[at].target] if isinstance(path[at], ast.AugAssign) else []
+        read = [node for node in holes if isinstance(node, ast.expr)]
+        if not all(map(_untroubled, before)):
+            if any(self._acts(node, site.point) for node in read):
+                raise NoFix("its input would be computed before something else; give it a name first")
+            if self._upset(before, read, site, self.source.span(path[at])):
+                raise NoFix("its input is changed in the same statement; give it a name first")
         return cast(ast.stmt, path[at])
+
+    def _upset(self, before: list[ast.AST], read: list[ast.expr], site: Site, statement: Span) -> bool:
+        """Whether what is computed before a site in its statement may change what expressions read: `:=`, a method of an object."""
+        bound = {node.target.id for part in before for node in nodes_in(part) if isinstance(node, ast.NamedExpr)}
+        if any(isinstance(node, ast.Name) and node.id in bound for part in read for node in nodes_in(part)):
+            return True
+        changeable = [path for node in read for path in mutations.changeable(node, site.point, self.interpreter)]
+        between = Span(statement.start, self.source.span(site.node).start)
+        return mutations.mutation(self.source, site.point.scope.node, changeable, between) is not None
 
     # What a fix leaves behind
 
@@ -208,6 +278,19 @@ class Reach:
                     return True
         return False
 
+    def fresh(self, word: str, scope: ast.AST) -> str:
+        """`word`, or `word_2`, `word_3`, ...: a name that a scope and all inside it do not use."""
+        taken = getattr(scope, "taken", None)
+        if taken is None:
+            taken = scope.taken = _taken(scope)  # kept with the tree: a file may ask for hundreds of names
+            if isinstance(scope, ast.Module):
+                taken |= _beside(self.source)
+        name, count = word, 1
+        while name in taken:
+            count += 1
+            name = f"{word}_{count}"
+        return name
+
     def _new_name(self, hole: Outside, namings: list[Naming]) -> str:
         for naming in namings:
             if naming.node is hole.node:
@@ -215,7 +298,7 @@ class Reach:
         statement = self._statement_of(hole)
         if statement is None:
             raise NoFix("it would have to be computed twice; give it a name first")
-        naming = Naming(fresh(hole.word or "value", hole.point.scope.node), hole.node, statement)
+        naming = Naming(self.fresh(hole.word or "value", hole.point.scope.node), hole.node, statement)
         namings.append(naming)
         return naming.name
 
@@ -351,18 +434,6 @@ def steady(node: ast.expr, then: Point, now: Point) -> bool:
     return True
 
 
-def fresh(word: str, scope: ast.AST) -> str:
-    """`word`, or `word_2`, `word_3`, ...: a name that a scope and all inside it do not use."""
-    taken = getattr(scope, "taken", None)
-    if taken is None:
-        taken = scope.taken = _taken(scope)  # kept with the tree: a file may ask for hundreds of names
-    name, count = word, 1
-    while name in taken:
-        count += 1
-        name = f"{word}_{count}"
-    return name
-
-
 def _taken(scope: ast.AST) -> set[str]:
     """Every name that a scope and all inside it use, and Python's own."""
     taken = set(dir(builtins))
@@ -373,6 +444,14 @@ def _taken(scope: ast.AST) -> set[str]:
                 taken.add(found.split(".")[0])
         taken.update(getattr(node, "names", ()) if isinstance(node, (ast.Global, ast.Nonlocal)) else ())
     return taken
+
+
+def _beside(source: Source) -> set[str]:
+    """The words of a notebook's lines that are not read as Python: magics, and cells that do not parse, share its names."""
+    if source.written == source.text:
+        return set()
+    lines = zip(source.text.splitlines(), source.written.splitlines())
+    return {word for read, written in lines if read != written for word in re.findall(r"[^\W\d]\w*", written)}
 
 
 def _before(outer: ast.AST, inner: ast.AST) -> Iterator[ast.AST]:

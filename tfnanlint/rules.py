@@ -26,8 +26,9 @@ from tfnanlint.names import IMPORTS, local_spelling
 from tfnanlint.labels import of_labels
 from tfnanlint.masks import CLIPS, Masked, Masks
 from tfnanlint.nodes import nodes_in
+from tfnanlint.ownership import bindings
 from tfnanlint.pairings import Pairing, output_layers, pairings
-from tfnanlint.reach import Named, Naming, Outside, Reach, argument, fresh, steady
+from tfnanlint.reach import Named, Naming, Outside, Reach, argument
 from tfnanlint.scopes import Point, import_of
 from tfnanlint.site import Site, made_by, may_be_numpy, same
 from tfnanlint.source import Span, holds_tests
@@ -262,8 +263,8 @@ class Context:
         return self.draft or producer.point is not None and producer.point.scope is site.point.scope
 
     def steady(self, node: ast.expr, then: Point, now: Point) -> bool:
-        """Whether the names in an expression mean the same at two points."""
-        return steady(node, then, now)
+        """Whether the names in an expression mean the same at two points, and hold the same."""
+        return self.reach.steady(node, then, now)
 
     def name(self, node: ast.expr, point: Point) -> str | None:
         """Canonical name that an expression is spelled with (`np.nan`), None when it is not an imported name."""
@@ -408,10 +409,10 @@ class Context:
                 raise rewrite.NoFix("it is not a statement of its own")
             edits = rewrite.replace_statement(self.source, statement, template, holes, lambda name: self._spell(name, site))
             edits += tuple(rewrite.delete_statement(self.source, other) for other in without or ())
+            return [Fix(title, claim, edits, cost, bindings(self.source, edits))]
         except rewrite.NoFix as reason:
             self.no_fix = str(reason)
             return []
-        return [Fix(title, claim, tuple(edits), cost)]
 
     def with_argument(self, call: Site, name: str, value: str, *, title: str, claim: Claim, cost: str = "") -> list[Fix]:
         """One fix that gives a call of this file the argument `name=value`, in the place of the one it has or behind the others."""
@@ -461,10 +462,11 @@ class Context:
                 extra += rewrite.insert_before(self.source, naming.statement, f"{naming.name} = {{value}}",
                                                {"value": naming.node}, lambda name: self._spell(name, site))
             edits = rewrite.rewrite_many(self.source, prepared, lambda name: self._spell(name, site))
+            whole = tuple(self._without_idle(site, list(dict.fromkeys([*extra, *edits]))))
+            return [Fix(title, claim, whole, cost, bindings(self.source, whole))]
         except rewrite.NoFix as reason:
             self.no_fix = str(reason)
             return []
-        return [Fix(title, claim, tuple(self._without_idle(site, list(dict.fromkeys([*extra, *edits])))), cost)]
 
     def _without_idle(self, site: Site, edits: list[Edit]) -> list[Edit]:
         """Edits that also take out the assignments which the fix leaves without a reader: the softmax of a hand-written loss."""
@@ -514,7 +516,7 @@ class Context:
         from tfnanlint import rewrite
 
         statement = self.reach.statement_before(site, list(hole.holes.values()))
-        name = fresh(hole.word, site.point.scope.node)
+        name = self.reach.fresh(hole.word, site.point.scope.node)
         holes = {key: self._hole(inner, site.node, flagged, site, namings, extra) for key, inner in hole.holes.items()}
         line = rewrite.insert_before(self.source, statement, f"{name} = {hole.template}", holes,
                                      lambda canonical_name: self._spell(canonical_name, site))
