@@ -28,7 +28,7 @@ rows source magics cells notebook
 nodes docstrings conditions names fields values findings epsilons fingerprint edits
 history scopes site ops aliases attributes decorators calls outcomes loops matching branching statements settings project module
 interpreting assumptions subexpressions resolution mendings callers routes instances arguments containers recursion policies records compiled following agreements lengths standins state expressions
-stems endings tapes rigidity layering gradients domains exponents moments labels probabilities pairings factors masks branches counters evidence tallies quantities assertions reach
+stems endings tapes rigidity layering gradients domains exponents moments labels probabilities pairings factors zerosets masks branches counters evidence tallies quantities assertions reach
 trace template rewrite rules repairs quotients api
 subscriptions flow
 notices keys patterns revision config suppress checking store cache baseline changes pages

@@ -15,7 +15,7 @@ from tfnanlint.values import WHOLE
 Repair = Callable[[Context, Site, str], list[Fix]]
 # The forms that are 0 where the divisor is 0.
 _NO_NAN: Final = {"tf.divide": "tf.math.divide_no_nan({x}, {y})", "tf.math.reciprocal": "tf.math.reciprocal_no_nan({x})"}
-_USES: Final = {Quantity.SQUARES: "squares", Quantity.PROBABILITY: "squares"}
+_USES: Final = dict.fromkeys((Quantity.SQUARES, Quantity.PROBABILITY, Quantity.WEIGHTS), "squares")
 _OWN_CONSTANTS: Final = ("smooth", "epsilon", "eps")
 
 
@@ -99,7 +99,8 @@ _BY_QUANTITY: Final[dict[Quantity, Repair]] = {
 
 def _vanishes(division: Site) -> bool:
     """Whether nothing to divide by means nothing to divide."""
-    return zero_meant(division) or vanishes_with(division.value("x"), division.value("y"))
+    meant = quantity(division.value("y")) is not Quantity.SQUARES and zero_meant(division)
+    return meant or vanishes_with(division.value("x"), division.value("y"))
 
 
 def _smoothed(here: Context, division: Site) -> list[Fix]:
