@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from typing import Callable, Final
 
 from tfnanlint import repairs
@@ -10,12 +11,13 @@ from tfnanlint.masks import CLIPS
 from tfnanlint.quantities import Quantity, is_overlap, quantity, scale, vanishes_with, zero_meant
 from tfnanlint.rules import Context
 from tfnanlint.site import Site
-from tfnanlint.values import WHOLE
+from tfnanlint.values import INF, WHOLE, Value
 
 Repair = Callable[[Context, Site, str], list[Fix]]
 # The forms that are 0 where the divisor is 0.
 _NO_NAN: Final = {"tf.divide": "tf.math.divide_no_nan({x}, {y})", "tf.math.reciprocal": "tf.math.reciprocal_no_nan({x})"}
 _USES: Final = dict.fromkeys((Quantity.SQUARES, Quantity.PROBABILITY, Quantity.WEIGHTS), "squares")
+_QUOTIENTS: Final = ("tf.divide", "tf.math.divide_no_nan")
 _OWN_CONSTANTS: Final = ("smooth", "epsilon", "eps")
 
 
@@ -30,8 +32,8 @@ def fixes_of(here: Context, division: Site, param: str = "y") -> list[Fix]:
     inside = repairs.roots(divisor) if division.op.name != "tf.math.rsqrt" else []
     if inside and division.differentiated is not Differentiated.NO:
         return repairs.under_the_root(here, inside)
-    if masked is not None and masked.choice.op.name in CLIPS:
-        return floor(here, division, param)  # what was Inf is the bound of the clip, and stays it
+    if (masked is not None and masked.choice.op.name in CLIPS or _absorbed(here, division)) and not _is_nan_at_zero(division, param):
+        return floor(here, division, param)  # of Inf the program makes a finite number, and still does
     return _BY_QUANTITY[quantity(divisor)](here, division, param)
 
 
@@ -95,6 +97,35 @@ def _by_anything(here: Context, division: Site, param: str) -> list[Fix]:
 _BY_QUANTITY: Final[dict[Quantity, Repair]] = {
     Quantity.COUNT: _by_count, Quantity.WEIGHTS: _by_weights, Quantity.SQUARES: _by_magnitude, Quantity.ROOT: zeros, Quantity.SCALE: _by_scale,
     Quantity.PROBABILITY: _by_magnitude, Quantity.MAGNITUDE: _by_magnitude, Quantity.SIGNED: _by_anything, Quantity.UNKNOWN: _by_anything}
+
+
+def _absorbed(here: Context, division: Site) -> bool:
+    """Whether an infinite quotient becomes a finite number in the same expression: as a divisor (`x / (a / n)` is 0), or as the argument of
+    what has bounds (sigmoid, exp of what is never positive)."""
+    if division.point is None or _bounded(here.value(division.node, division.point)):
+        return False
+    inner: ast.AST = division.node
+    for outer in here.around(division.node):
+        if isinstance(outer, ast.Call):
+            site = here.site(outer, division.point)
+            if site is not None and site.op.name in _QUOTIENTS:
+                return site.args.get("y") is inner
+            return site is not None and _bounded(here.value(outer, division.point))
+        if not isinstance(outer, ast.UnaryOp) and not (isinstance(outer, ast.BinOp) and isinstance(outer.op, (ast.Mult, ast.Div))):
+            return False
+        if isinstance(outer, ast.BinOp) and isinstance(outer.op, ast.Div) and outer.right is inner:
+            return True
+        inner = outer
+    return False
+
+
+def _bounded(value: Value) -> bool:
+    return value.lo > -INF and value.hi < INF
+
+
+def _is_nan_at_zero(division: Site, param: str) -> bool:
+    """Whether a quotient by 0 is surely 0 / 0, of which nothing makes a finite number."""
+    return division.op.name == "tf.divide" and vanishes_with(division.value("x"), division.value(param))
 
 
 def _vanishes(division: Site) -> bool:
