@@ -12,10 +12,12 @@ Bad:
 Good:
     dice = tf.math.divide_no_nan(2.0 * tf.reduce_sum(y * p), tf.reduce_sum(y) + tf.reduce_sum(p))
 
-`tf.math.divide_no_nan` gives 0 where the divisor is 0: right for masked means, recall, dice and IoU. A nonnegative divisor
-can be kept at or above a small number with `tf.maximum(d, eps)`; one that changes its sign cannot: restructure it, for
-example as `tf.nn.softplus(v) + eps`. Below a root the small number belongs inside, `tf.sqrt(s + eps)`, because the
-gradient of the root itself is infinite at 0.
+The fix depends on what the divisor is. `tf.math.divide_no_nan` gives 0 where it is 0: right for masked means, recall, dice, IoU and
+weights divided by their own sum. A count is kept at or above 1, `x / tf.maximum(n, 1)`, because `x / 1e-7` would be a weight of 1e7. Any
+other nonnegative divisor is kept at or above a small number, 1e-12 where its ordinary values are small themselves (sums of squares,
+probabilities). A scale that softplus or exp makes gets `+ eps` where it is made. One that changes its sign has no floor: restructure it,
+for example as `tf.nn.softplus(v) + eps`. Below a root the small number belongs inside, `tf.sqrt(s + eps)`, because the gradient of the
+root itself is infinite at 0. In float16 only the forms with 0 and 1 are offered.
 
 Doubtful is a quotient that is only written into summaries, where NaN is a gap in a curve, one that is compared element by element there
 or by all that call it and nothing else (0 / 0 is "no" there), or of which the function itself asks whether it is finite, where no

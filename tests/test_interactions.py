@@ -112,7 +112,7 @@ def test_forms_in_forms_in_forms(seed):
 TOGETHER = [
     # What the first fix makes known, the second repairs.
     ("tf.sqrt(tf.math.log(z))", "tf.sqrt(tf.maximum(tf.math.log(tf.maximum(z, 1e-7)), 1e-12))"),
-    ("1.0 / (tf.reduce_mean(tf.square(z)) - tf.square(tf.reduce_mean(z)))", "1.0 / tf.maximum(tf.math.reduce_variance(z), 1e-7)"),
+    ("1.0 / (tf.reduce_mean(tf.square(z)) - tf.square(tf.reduce_mean(z)))", "1.0 / tf.maximum(tf.math.reduce_variance(z), 1e-12)"),
     ("1.0 - tf.sqrt(tf.exp(z))", "-tf.math.expm1(0.5 * z)"),
     ("tf.math.log1p(tf.sqrt(tf.exp(z)))", "tf.math.softplus(0.5 * z)"),
 ]

@@ -249,10 +249,11 @@ def is_overlap(division: Site) -> bool:
 
 
 def zero_meant(division: Site) -> bool:
-    """Whether a sum is divided by a sum or count over the same elements, values by their own sum, or an overlap by a union:
+    """Whether a sum is divided by a sum or count over the same elements, values or what they weigh by their own sum, or an overlap by a union:
     nothing counted means a result of 0."""
     value, total = plain(division.value("x")), made_by(plain(division.value("y")), *SUMS)
-    if (value.nonnegative or not value.known) and total is not None and any([same(value, summand) for summand in summands(total)]):
+    own = [value, *map(plain, factors(value))] if value.nonnegative or not value.known else map(plain, factors(value))
+    if total is not None and any([same(part, summand) for part in own for summand in summands(total)]):
         return True
     if total is None and is_union(division.value("y"), value):
         return True

@@ -39,12 +39,19 @@ def fixes_of(here: Context, division: Site, param: str = "y") -> list[Fix]:
 
 def floor(here: Context, division: Site, param: str = "y") -> list[Fix]:
     """A floor under a divisor that is never negative, far below its ordinary values; none in float16, which has no room for one."""
-    divisor, rsqrt = division.value(param), division.op.name == "tf.math.rsqrt"
-    if not divisor.nonnegative or divisor.hi == 0 or param not in division.args or of_half(division) and not rsqrt:
+    eps = least(here, division, param)
+    if not eps or param not in division.args:
         return []
-    eps = here.epsilon(divisor, "inverse root" if rsqrt else _USES.get(quantity(divisor), "divisor"))
     return here.rewrite(division, f"tf.maximum({{d}}, {eps})", node=division.args[param], d=division.args[param],
                         title=f"keep the divisor at or above {eps}", claim=Claim.SHIFTED, cost=f"divisors below {eps} become {eps}")
+
+
+def least(here: Context, division: Site, param: str = "y") -> str:
+    """The constant of such a floor; "" where there is none."""
+    divisor, rsqrt = division.value(param), division.op.name == "tf.math.rsqrt"
+    if not divisor.nonnegative or divisor.hi == 0 or of_half(division) and not rsqrt:
+        return ""
+    return here.epsilon(divisor, "inverse root" if rsqrt else _USES.get(quantity(divisor), "divisor"))
 
 
 def zeros(here: Context, division: Site, param: str = "y") -> list[Fix]:
