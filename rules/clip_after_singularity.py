@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import math
 
-from tfnanlint.api import (Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Masked, Site, clipped,
+from tfnanlint.api import (Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Masked, Site, clipped, quotients,
                            repairs, rule)
 
 LOGARITHMS = {"tf.math.log": math.e, "tf.math.log1p": math.e, "ops.log2": 2.0, "ops.log10": 10.0}
@@ -83,8 +83,10 @@ def repair(masked: Masked, here: Context) -> list[Fix]:
     if site.op.name in LOGARITHMS:
         floor, exact = logarithm_floor(masked, here)
     elif value.nonnegative:
-        floor, exact = quotient_floor(masked, here)
+        floor, exact = quotients.least(here, site, masked.param), False
     else:
+        return []
+    if not floor:
         return []
     bound = floor if site.op.name != "tf.math.log1p" else f"-1 + {floor}"
     return here.rewrite(site, f"tf.maximum({{x}}, {bound})", node=x, x=x, title=f"keep the input at or above {bound}",
@@ -121,8 +123,3 @@ def bound_of(masked: Masked, here: Context) -> float | None:
         if turned is not None and turned.value("x").origin is site and clip.value(other).is_number:
             return -float(clip.value(other).const)
     return None
-
-
-def quotient_floor(masked: Masked, here: Context) -> tuple[str, bool]:
-    value = masked.site.value(masked.param)
-    return here.epsilon(value, "divisor"), False

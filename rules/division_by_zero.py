@@ -12,10 +12,12 @@ Bad:
 Good:
     dice = tf.math.divide_no_nan(2.0 * tf.reduce_sum(y * p), tf.reduce_sum(y) + tf.reduce_sum(p))
 
-`tf.math.divide_no_nan` gives 0 where the divisor is 0: right for masked means, recall, dice and IoU. A nonnegative divisor
-can be kept at or above a small number with `tf.maximum(d, eps)`; one that changes its sign cannot: restructure it, for
-example as `tf.nn.softplus(v) + eps`. Below a root the small number belongs inside, `tf.sqrt(s + eps)`, because the
-gradient of the root itself is infinite at 0.
+The fix depends on what the divisor is. `tf.math.divide_no_nan` gives 0 where it is 0: right for masked means, recall, dice, IoU and
+weights divided by their own sum. A count is kept at or above 1, `x / tf.maximum(n, 1)`, because `x / 1e-7` would be a weight of 1e7. Any
+other nonnegative divisor is kept at or above a small number, 1e-12 where its ordinary values are small themselves (sums of squares,
+probabilities). A scale that softplus or exp makes gets `+ eps` where it is made. One that changes its sign has no floor: restructure it,
+for example as `tf.nn.softplus(v) + eps`. Below a root the small number belongs inside, `tf.sqrt(s + eps)`, because the gradient of the
+root itself is infinite at 0. In float16 only the forms with 0 and 1 are offered.
 
 Doubtful is a quotient that is only written into summaries, where NaN is a gap in a curve, one that is compared element by element there
 or by all that call it and nothing else (0 / 0 is "no" there), or of which the function itself asks whether it is finite, where no
@@ -32,10 +34,9 @@ https://github.com/keras-team/keras/issues/2001 (pixels that never change, divid
 https://github.com/tensorflow/addons/issues/2447 (a triplet loss in a batch without a positive pair)
 """
 
-from tfnanlint.api import (Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Site, Value, ast, counters, decides, evidence, moments, plain,
-                           repairs, rule, tallies, words)
+from tfnanlint.api import (Certainty, Context, Differentiated, Finding, Iterator, Site, Value, ast, counters, decides, evidence, plain, quantities,
+                           quotients, repairs, rule, tallies, words)
 
-ZERO_AT_ZERO = ("tf.square", "tf.abs", "tf.nn.relu", "tf.maximum")  # a masked element stays 0 behind them
 BOUNDED = "a value that is"  # the reason where nothing but bounds shows 0
 SETTING = "a setting that is 0 by default"
 DIVISORS = {"tf.math.reciprocal": "x", "tf.math.rsqrt": "x"}
@@ -69,7 +70,7 @@ def check(division: Site, here: Context) -> Iterator[Finding]:
     name = WORDS.get(division.op.name, "division")
     effect = "at 0 the result is Inf" if param == "x" else "x / 0 is Inf and 0 / 0 is NaN"
     yield here.finding(division, param, f"{name} {'of' if param == 'x' else 'by'} {why}: {effect}, and so is the gradient",
-                       certainty, fixes(division, param, here), covers=inner, help=advice(divisor, here), doubtful=doubtful)
+                       certainty, quotients.fixes_of(here, division, param), covers=inner, help=advice(division, divisor), doubtful=doubtful)
 
 
 def rare(division: Site, divisor: Value, here: Context) -> bool:
@@ -106,8 +107,8 @@ def reason(division: Site, divisor: Value, here: Context) -> str | None:
         return f"{BOUNDED} {words(divisor)}" if not divisor.exact else "0"
     if not divisor.known and evidence.zero_factor(divisor):
         return "a multiple of a sum that can be 0"
-    if summed_mask(division, here) or (not divisor.known or power_of(divisor, here) is not plain(divisor)) and summed_weights(division, here):
-        totals = sums(divisor, here)
+    if summed_mask(division, here) or (not divisor.known or quantities.power_of(divisor) is not plain(divisor)) and summed_weights(division, here):
+        totals = quantities.sums(divisor)
         return f"a {'mean' if totals and totals[0].op.name == 'tf.reduce_mean' else 'sum'} over a mask that can be all 0"
     if not divisor.known and normalised_weight(division, here):
         return "a sum of weights that can all be 0"
@@ -115,7 +116,7 @@ def reason(division: Site, divisor: Value, here: Context) -> str | None:
         return "the sum of two values of which it is the harmonic mean: both can be 0"
     if not divisor.known and division.given("x") and tallies.all_vanish(divisor, division):
         return "a sum of counts that can all be 0"
-    if not divisor.known and of_union(division, here):
+    if not divisor.known and division.given("x") and quantities.is_union(divisor, division.value("x")):
         return "the union of two areas that can both be 0"
     return None
 
@@ -142,27 +143,20 @@ def summed_mask(division: Site, here: Context) -> bool:
     """sum(x * m) / sum(m), sum(x * m / sum(m)): the product shows that m is a mask or a weight."""
     if not division.given("y") or not division.given("x"):
         return False
-    totals = sums(division.value("y"), here) if not raised(division.value("y"), here) else []
+    totals = quantities.sums(division.value("y")) if not raised(division.value("y"), here) else []
     if not totals:
         return False
     whole = division.value("x")
-    factors = [plain(value) for part in [whole, *(total.value("x") for total in sums(whole, here))] for value in product(part, here)]
-    return any(here.same(summed, factor) for total in totals for summed in summands(total, here) for factor in factors)
+    factors = [plain(value) for part in [whole, *(total.value("x") for total in quantities.sums(whole))] for value in quantities.factors(part)]
+    return any(here.same(summed, factor) for total in totals for summed in quantities.summands(total) for factor in factors)
 
 
 def summed_weights(division: Site, here: Context) -> bool:
     """n / sum(m), n / sum(m) ** 2, where the function multiplies with m, too: m is a mask, or weights."""
-    total = here.made_by(power_of(division.value("y"), here), "tf.reduce_sum") if division.op.name == "tf.divide" and division.point is not None else None
+    total = here.made_by(quantities.power_of(division.value("y")), "tf.reduce_sum") if division.op.name == "tf.divide" and division.point is not None else None
     weight = plain(total.value("x")) if total is not None else None
     return (weight is not None and not weight.known and not isinstance(weight.origin, Site)
             and here.masks.weighs(weight, division.point.scope))
-
-
-def power_of(value: Value, here: Context) -> Value:
-    """What a value is a positive power of; the value itself where it is none."""
-    value = plain(value)
-    power = moments.squared(value) or here.made_by(value, "tf.sqrt", "tf.pow")
-    return plain(power.value("x")) if power is not None and (power.op.name != "tf.pow" or power.value("y").lo > 0) else value
 
 
 def normalised_weight(division: Site, here: Context) -> bool:
@@ -170,7 +164,7 @@ def normalised_weight(division: Site, here: Context) -> bool:
     nor are sums of a whole row, of which all would have to be."""
     total = here.made_by(plain(division.value("y")), *evidence.SUMS) if division.op.name == "tf.divide" else None
     weight = plain(division.value("x")) if total is not None else None
-    if total is None or weight is None or not any(here.same(weight, one) for one in summands(total, here)):
+    if total is None or weight is None or not any(here.same(weight, one) for one in quantities.summands(total)):
         return False
     power = here.made_by(weight, "tf.pow", "tf.square", "tf.sqrt")  # of weights that add up to 1 is above 0, too
     base = weight if power is None else power.value("x")
@@ -178,39 +172,18 @@ def normalised_weight(division: Site, here: Context) -> bool:
         times.value("y" if param == "x" else "x").kind != "number" for times, param, _ in here.masks.factors(division))
 
 
-def summands(total: Site, here: Context) -> Iterator[Value]:
-    """What is summed up, at once or axis by axis."""
-    for _ in range(3):
-        summed = plain(total.value("x"))
-        yield summed
-        inner = here.made_by(summed, *evidence.SUMS)
-        if inner is None:
-            return
-        total = inner
-
-
 def harmonic(division: Site, here: Context) -> bool:
     """2 * a * b / (a + b): precision and recall are both 0 where nothing is right."""
     total = here.made_by(plain(division.value("y")), "tf.add")
     if total is None or not division.given("x") or here.same(plain(total.value("x")), plain(total.value("y"))):
         return False
-    factors = [plain(factor) for factor in product(division.value("x"), here)]
+    factors = [plain(factor) for factor in quantities.factors(division.value("x"))]
     return all(any(here.same(plain(total.value(param)), factor) for factor in factors) for param in ("x", "y"))
-
-
-def of_union(division: Site, here: Context) -> bool:
-    """i / (a + b - i): the overlap of two boxes, whose areas are products of lengths that are cut off at 0."""
-    minus = here.made_by(plain(evidence.widest(plain(division.value("y")))), "tf.subtract") if division.given("x") else None
-    total = here.made_by(plain(minus.value("x")), "tf.add") if minus is not None else None
-    if total is None or not here.same(plain(minus.value("y")), plain(division.value("x"))):
-        return False
-    areas = [total.value(param) for param in ("x", "y")]
-    return all([area.lo == 0 and area.zero and evidence.shows_zero(area) for area in areas])
 
 
 def raised(value: Value, here: Context, depth: int = 8) -> bool:
     """Whether something positive is added to a sum, as it is or before it is scaled: sum(m) + 1e-5, (sum(m) + 1e-5) * channels."""
-    value = power_of(evidence.widest(plain(value)), here)
+    value = quantities.power_of(evidence.widest(plain(value)))
     plus = here.made_by(value, "tf.add")
     if plus is not None and any(plus.value(param).positive for param in ("x", "y")):
         return True
@@ -221,87 +194,9 @@ def raised(value: Value, here: Context, depth: int = 8) -> bool:
     return False
 
 
-def sums(value: Value, here: Context, depth: int = 4) -> list[Site]:
-    """The sums and means that a value is made of by adding and scaling."""
-    value = evidence.widest(plain(value))
-    total = here.made_by(plain(value), *evidence.SUMS, "tf.reduce_mean")
-    if total is not None:
-        return [total]
-    base = power_of(value, here)
-    if base is not value and depth:
-        return sums(base, here, depth - 1)
-    outer = here.made_by(base, "tf.add", "tf.subtract", "tf.multiply", "tf.divide", "tf.negative") if depth else None
-    if outer is None:
-        return []
-    return [site for param in (("x",) if outer.op.name in ("tf.divide", "tf.negative") else ("x", "y")) for site in sums(outer.value(param), here, depth - 1)]
-
-
-def product(value: Value, here: Context, depth: int = 4) -> list[Value]:
-    """The factors of a product, and products that are factors of it; more than one, or none."""
-    site = here.made_by(plain(evidence.widest(plain(value))), "tf.multiply", "tf.pow", *ZERO_AT_ZERO) if depth else None
-    if site is None or site.op.name == "tf.pow" and not site.value("y").lo > 0:
-        return []
-    if site.op.name != "tf.multiply":
-        inner = [product(site.value(param), here, depth - 1) for param in ("x", "y", "features") if site.given(param)]
-        return next((found for found in inner if found), [])
-    return [part for param in ("x", "y") for part in (site.value(param), *product(site.value(param), here, depth - 1))]
-
-
-def fixes(division: Site, param: str, here: Context) -> list[Fix]:
-    divisor = division.value(param)
-    if divisor.kind == "number":  # a counter, which is no tensor: where it should begin only its author knows
-        return []
-    if division.op.name == "tf.math.rsqrt":
-        return floored(division, param, here, here.epsilon(divisor, "inverse root"))
-    inside = repairs.roots(divisor)
-    if inside and division.differentiated is not Differentiated.NO:
-        return repairs.under_the_root(here, inside)
-    found = []
-    if division.op.name == "tf.divide" and zero_meant(division, here):
-        found += zeros(division, here)
-    found += floored(division, param, here, here.epsilon(divisor, "divisor"))
-    if division.op.name == "tf.divide" and overlap(division, here):
-        eps = here.epsilon(divisor, "divisor")
-        found += here.rewrite(division, f"({{x}} + {eps}) / ({{y}} + {eps})", title="add a small number above and below",
-                              claim=Claim.SHIFTED, cost=f"0 / 0 becomes 1; other values move by about {eps} / divisor",
-                              x=division.args["x"], y=division.args["y"])
-    return found
-
-
-def zeros(division: Site, here: Context) -> list[Fix]:
-    return here.rewrite(division, "tf.math.divide_no_nan({x}, {y})", title="0 where the divisor is 0", claim=Claim.EQUAL_WHERE_FINITE,
-                        x=division.args["x"], y=division.args["y"])
-
-
-def floored(division: Site, param: str, here: Context, eps: str) -> list[Fix]:
-    """A floor under the divisor, where it is never negative."""
-    divisor = division.value(param)
-    if not divisor.nonnegative or divisor.hi == 0 or param not in division.args:
-        return []
-    return here.rewrite(division, f"tf.maximum({{d}}, {eps})", node=division.args[param], d=division.args[param],
-                        title=f"keep the divisor at or above {eps}", claim=Claim.SHIFTED,
-                        cost=f"divisors below {eps} become {eps}")
-
-
-def zero_meant(division: Site, here: Context) -> bool:
-    """Whether a sum is divided by a sum or count over the same elements, nonnegative values by their own sum, or an overlap by a union:
-    nothing counted means a result of 0."""
-    value, total = plain(division.value("x")), here.made_by(plain(division.value("y")), *evidence.SUMS)
-    if value.nonnegative and total is not None and any(here.same(value, one) for one in summands(total, here)):
-        return True
-    if total is None and of_union(division, here):
-        return True
-    return value.kind != "number" and bool(sums(division.value("y"), here)) and bool(sums(value, here))
-
-
-def overlap(division: Site, here: Context) -> bool:
-    """Dice and IoU: the sum of a product over sums of both factors."""
-    totals = sums(division.value("y"), here)
-    factors = [v for total in sums(division.value("x"), here) for v in product(total.value("x"), here)]
-    return sum(any(here.same(plain(t.value("x")), plain(f)) for t in totals) for f in factors) >= 2
-
-
-def advice(divisor: Value, here: Context) -> str:
+def advice(division: Site, divisor: Value) -> str:
+    if divisor.nonnegative and quotients.of_half(division) and not quantities.zero_meant(division):
+        return "in float16 no floor is far enough below ordinary values: divide in float32"
     if divisor.nonnegative or repairs.roots(divisor) or evidence.not_counted(divisor):
         return ""
     if not divisor.known:
@@ -328,7 +223,7 @@ def clipped_shares(clip: Site, here: Context) -> Iterator[Finding]:
     if here.hidden(quotient) or here.tested(quotient, "y") or here.asserted(quotient, "y"):
         return
     yield here.finding(quotient, "y", "division by the sum of values that are kept above 0 only afterwards, so that all can be 0: 0 / 0 is NaN, "
-                       "which the clip leaves NaN, and so is the gradient", Certainty.MAY, zeros(quotient, here), doubtful=True)
+                       "which the clip leaves NaN, and so is the gradient", Certainty.MAY, quotients.zeros(here, quotient), doubtful=True)
 
 
 OTHERS = {"tf.image.psnr": equal_images, "tf.clip_by_value": clipped_shares}

@@ -26,7 +26,7 @@ from tfnanlint.api import Certainty, Claim, Context, Differentiated, Finding, It
 NEAR = 0.01  # next to 1, numbers below lose two digits and more
 
 
-@rule("TFN308", "expm1", on="tf.subtract", needs="exp( exp) exp, exponential", silent="MAY/YES")
+@rule("TFN308", "expm1", on="tf.subtract", needs="exp( exp) exp, exponential", silent="MAY/YES/DOUBTFUL")
 def check(minus: Site, here: Context) -> Iterator[Finding]:
     for param, other, sign in (("x", "y", ""), ("y", "x", "-")):
         maker, less = minus.maker(param), minus.args.get(other)
@@ -47,7 +47,13 @@ def check(minus: Site, here: Context) -> Iterator[Finding]:
                          x=argument(exp, "x", "exponent"))
     form = "1 - exp(x)" if sign else "exp(x) - 1"
     yield here.finding(minus, None, f"{form} loses the digits of a small x: below 6e-8 (float32) the result is 0; expm1 keeps them",
-                       Certainty.MAY, fixes, modes=("eager", "graph", "xla") if sign else ("eager", "xla"))
+                       Certainty.MAY, fixes, modes=("eager", "graph", "xla") if sign else ("eager", "xla"), doubtful=not divides(minus, here))
+
+
+def divides(minus: Site, here: Context) -> bool:
+    """Whether something is divided by the difference as it is: a result of 0 is then no loss of digits, but Inf."""
+    outer = next(iter(here.around(minus.node)), None)
+    return isinstance(outer, ast.BinOp) and isinstance(outer.op, ast.Div) and outer.right is minus.node
 
 
 def beside(minus: Site, x: Value, here: Context) -> bool:

@@ -13,13 +13,16 @@ Good:
 `tf.math.divide_no_nan` gives 0 for nothing. Inside of `tf.cond(tf.size(kept) > 0, ...)` nothing is reported. For the extremes
 there is no neutral value to offer: choose one, and take it with `tf.cond` or by appending it to what is reduced.
 
+Doubtful is a mean in a function that does not divide by the number of the same elements, too: most batches hold some.
+
 See also: https://www.tensorflow.org/api_docs/python/tf/math/divide_no_nan
 https://github.com/qq456cvb/VoteNet/issues/9 and https://github.com/tryolabs/luminoth/issues/68
 """
 
 import re
 
-from tfnanlint.api import Certainty, Claim, Context, Finding, Fix, Iterator, Named, Site, Value, ast, looks_for_nan, rule
+from tfnanlint.api import (Certainty, Claim, Context, Finding, Fix, Iterator, Named, Site, Value, ast, evidence, looks_for_nan, made_by, plain,
+                           rule)
 
 FILTERS = ("tf.boolean_mask", "tf.dynamic_partition")
 TESTS = frozenset(("tf.math.is_nan", "tf.math.is_inf", "tf.math.is_finite"))
@@ -34,12 +37,14 @@ CHOOSING = frozenset((*FILTERS, *PICKS))
 # A condition that asks for the number of elements, in any of its spellings.
 ASKS = re.compile(r"size|shape|any|count|len|num|empty|sum|rank|> *0|>= *1|!= *0")
 CONDITIONALS = ("cond", "case", "switch", "smart_cond", "where")
+QUOTIENTS = ("tf.divide", "tf.math.divide_no_nan")
+DIVIDES = re.compile(r"/|div")
 RESULTS = {"tf.reduce_mean": "of nothing the mean is 0 / 0, NaN", "tf.reduce_max": "of nothing the largest is -inf",
            "tf.reduce_min": "of nothing the smallest is inf"}
 
 
 @rule("TFN107", "mean-of-nothing", on="tf.reduce_mean tf.reduce_max tf.reduce_min",
-      needs="boolean_mask dynamic_partition gather", silent="MAY/NO MAY/UNKNOWN MAY/YES")
+      needs="boolean_mask dynamic_partition gather", silent="MAY/NO/DOUBTFUL MAY/UNKNOWN/DOUBTFUL MAY/YES/DOUBTFUL")
 def check(reduction: Site, here: Context) -> Iterator[Finding]:
     axis = reduction.const("axis")
     if isinstance(axis, int) and axis != 0:
@@ -51,7 +56,30 @@ def check(reduction: Site, here: Context) -> Iterator[Finding]:
     if filters is None or asked(reduction, filters, here):
         return
     yield here.finding(reduction, None, f"{RESULTS[reduction.op.name]}: no element may be left of those that were filtered",
-                       Certainty.MAY, fixes(reduction, here), modes=("eager", "graph"))
+                       Certainty.MAY, fixes(reduction, here), modes=("eager", "graph"), doubtful=not divided_by(filters, reduction, here))
+
+
+def divided_by(filters: Site, reduction: Site, here: Context) -> bool:
+    """Whether the same function divides by the number of the elements that were chosen: where a guard there is wanted, it is here, too."""
+    chosen = chosen_by(filters)
+    function = reduction.point.scope.node if reduction.point is not None else None
+    if chosen is None or not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return False
+    rows = range(function.lineno, (function.end_lineno or function.lineno) + 1)
+    for division in here.applications(row for row in rows if DIVIDES.search(here.source.line_text(row))):
+        if division.op.name in QUOTIENTS and division.given("y"):
+            total = here.made_by(plain(division.value("y")), *evidence.SUMS)
+            if total is not None and here.same(plain(total.value(total.op.main)), chosen):
+                return True
+    return False
+
+
+def chosen_by(filters: Site) -> Value | None:
+    """The condition by which elements were chosen."""
+    if filters.given("mask"):
+        return plain(filters.value("mask"))
+    indices = made_by(plain(filters.value("indices")), "tf.where") if filters.given("indices") else None
+    return plain(indices.value("condition")) if indices is not None and indices.given("condition") else None
 
 
 def filtered(value: Value, depth: int = 8) -> Site | None:

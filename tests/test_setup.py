@@ -59,7 +59,8 @@ def test_no_epsilon_vanishes_or_overflows(dtype, configured):
     value = {use: rounded(float(epsilon(use, dtype, configured)), dtype) for use in USES}
     assert all(one > SMALLEST[dtype] for one in value.values())
     largest = FLOATS[dtype].max
-    assert 1 / value["floor"] < largest and value["divisor"] ** -2 < largest and value["inverse root"] ** -1.5 < 2 * largest
+    assert 1 / value["floor"] < largest and value["inverse root"] ** -1.5 < 2 * largest
+    assert value["divisor"] ** -2 < largest and value["squares"] ** -2 < largest
     assert rounded(1 - value["margin"], dtype) < 1 < rounded(1 + value["margin"], dtype)
 
 
@@ -67,7 +68,7 @@ def test_no_epsilon_vanishes_or_overflows(dtype, configured):
 @pytest.mark.parametrize("dtype", FLOATS)
 def test_tensorflow_keeps_every_epsilon(dtype):
     tf = pytest.importorskip("tensorflow")
-    used = {"floor": tf.math.log, "divisor": tf.math.reciprocal, "root": tf.sqrt, "inverse root": tf.math.rsqrt}
+    used = {"floor": tf.math.log, "divisor": tf.math.reciprocal, "squares": tf.math.reciprocal, "root": tf.sqrt, "inverse root": tf.math.rsqrt}
     for configured in (1e-19, 1e-7, 1e-3):
         for use, op in used.items():
             x = tf.constant(float(epsilon(use, dtype, configured)), dtype)

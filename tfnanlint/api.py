@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any, Iterator
 
-from tfnanlint import counters, evidence, moments, repairs, tallies
+from tfnanlint import counters, evidence, moments, quantities, quotients, repairs, tallies
 from tfnanlint.assertions import looks_for_nan, named_count, named_safe, named_scale
 from tfnanlint.endings import absorbed, decides, never_reached
 from tfnanlint.epsilons import NEAREST
@@ -27,6 +27,6 @@ __all__ = ["absorbed", "Any", "argument", "ast", "branches", "CASTS", "Certainty
            "filler", "Finding", "Fix", "FLOATS", "image", "INF", "Iterator", "last_layer", "layer_names", "linear", "logged",
            "looks_for_nan", "made_by", "maker", "mask_test", "Masked", "moments", "Named", "named_count", "named_safe",
            "named_scale", "NEAREST", "never_reached", "NO_CONSTANT", "Note", "number", "number_text", "of_itself", "of_labels", "on_a_grid",
-           "opposite", "Outside", "Pairing", "Part", "part_of", "plain", "probability", "Probability", "read_by_choice_only",
+           "opposite", "Outside", "Pairing", "Part", "part_of", "plain", "probability", "Probability", "quantities", "quotients", "read_by_choice_only",
            "repairs", "rescued", "rounded", "rule", "same", "SETTINGS", "shifted_by_maximum", "Site", "SMALLEST", "spot", "step",
            "tallies", "tame", "truth_only", "units", "Value", "words", "zero_put_in"]

@@ -34,6 +34,8 @@ USES = {
     "floor": Use(_overflow(1), {"float16": 1e-4}),
     # maximum(y, eps) under a fraction: the derivative is 1 / eps^2.
     "divisor": Use(_overflow(2), {"float16": 1e-2}),
+    # The same where the fraction is divided by a square, of which ordinary values lie far below the configured constant.
+    "squares": Use(_overflow(2), {"float16": 1e-2}, squared=True),
     # x + eps under a root: the derivative is 1 / (2 sqrt(eps)), and what the result moves by is sqrt(eps).
     "root": Use({dtype: 1.01 * least for dtype, least in SMALLEST.items()}, {"float16": 1e-4}, squared=True),
     # The same under a reciprocal root: the derivative is eps^-1.5 / 2.

@@ -77,16 +77,6 @@ class Differentiated(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
-<<<<<<< HEAD
-=======
-class Edit:
-    """Replace the text at `span` (code points of the original text) by `text`."""
-
-    span: Span
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
 class Bound:
     """A name that a fix binds in `scope`: the span of a function or class, None for the module.
 

@@ -12,6 +12,7 @@ from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Iterator
 
+from tfnanlint import zerosets
 from tfnanlint.conditions import facts, leaf
 from tfnanlint.domains import Domain, domains, with_domains
 from tfnanlint.factors import LOGARITHMS, Factor, Factors
@@ -483,7 +484,7 @@ def _with_fact(value: Value, subject: Value, relation: str, bound: Value) -> Val
             return clamp(clamp(value, lo=-bound.hi), hi=bound.hi) if sign == "<=" else _strictly(value, bound.hi)
         if sign in (">", ">=", "!=") and bound.lo >= 0 and (sign != ">=" or bound.lo > 0):
             return clamp(value, nonzero=True)
-    return value
+    return clamp(value, nonzero=True) if value.zero and zerosets.leaves_no_zero(value, subject, relation, bound) else value
 
 
 def _strictly(value: Value, limit: float) -> Value:

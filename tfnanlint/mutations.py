@@ -20,7 +20,7 @@ from tfnanlint.source import Source, Span
 from tfnanlint.values import Value
 
 if TYPE_CHECKING:
-    from tfnanlint.expressions import Interpreter
+    from tfnanlint.engine import Engine as Interpreter
 
 # Calls that change variables which they are handed, or of which they know.
 _CHANGING = frozenset(

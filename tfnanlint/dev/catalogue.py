@@ -86,14 +86,28 @@ def stated_fixes(rule: Rule) -> list[StatedFix]:
     """Each title that a rule's file gives a fix, also those of the shared repairs and of the context that it uses."""
     tree = ast.parse(rule_file(rule).read_text())
     found = _stated(tree, tree)
-    for name, module in (("repairs", "repairs"), ("here", "rules")):
+    for name, module in (("repairs", "repairs"), ("quotients", "quotients"), ("here", "rules")):
         used = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
                 and node.value.id == name}
         shared = ast.parse((ROOT / "tfnanlint" / f"{module}.py").read_text())
-        for function in ast.walk(shared):
-            if isinstance(function, ast.FunctionDef) and function.name in used:
-                found += _stated(function, shared)
+        methods = [node for node in ast.walk(shared) if isinstance(node, ast.FunctionDef) and node.name in used]
+        for function in dict.fromkeys([*methods, *_reached(shared, used)]):
+            found += _stated(function, shared)
     return list(dict.fromkeys(found))
+
+
+def _reached(module: ast.Module, names: set[str]) -> list[ast.stmt]:
+    """The definitions of a module that have one of some names, and those that these refer to."""
+    bound: dict[str, ast.stmt] = {node.name: node for node in module.body if isinstance(node, ast.FunctionDef)}
+    bound |= {node.target.id: node for node in module.body if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)}
+    found: list[ast.stmt] = []
+    waiting = [bound[name] for name in sorted(names) if name in bound]
+    while waiting:
+        node = waiting.pop()
+        if node not in found:
+            found.append(node)
+            waiting += [bound[one.id] for one in ast.walk(node) if isinstance(one, ast.Name) and one.id in bound]
+    return found
 
 
 def _stated(part: ast.AST, module: ast.Module) -> list[StatedFix]:
