@@ -252,7 +252,7 @@ def fixes(division: Site, param: str, here: Context) -> list[Fix]:
     if divisor.kind == "number":  # a counter, which is no tensor: where it should begin only its author knows
         return []
     if division.op.name == "tf.math.rsqrt":
-        return floored(division, param, here, here.epsilon(divisor, "inverse root"))
+        return repairs.under_the_root(here, [division])
     inside = repairs.roots(divisor)
     if inside and division.differentiated is not Differentiated.NO:
         return repairs.under_the_root(here, inside)

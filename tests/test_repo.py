@@ -26,10 +26,10 @@ RULES = pytest.mark.parametrize("rule", load(), ids=lambda rule: rule.slug)
 ORDER = """
 rows source magics cells notebook
 nodes docstrings conditions names fields values findings epsilons fingerprint edits
-history scopes site ops aliases attributes decorators calls outcomes loops matching branching statements settings project module
+history scopes site ops aliases attributes decorators calls outcomes loops matching branching statements settings halves project module
 interpreting assumptions subexpressions resolution mendings callers routes instances arguments containers recursion policies records compiled following agreements lengths standins state expressions
 stems endings tapes rigidity layering gradients domains exponents moments labels probabilities pairings factors masks branches counters evidence tallies assertions reach
-trace template rewrite rules repairs api
+trace template rewrite precision rules repairs api
 subscriptions flow
 notices keys patterns revision config suppress checking store cache baseline changes pages
 writing fixing ignores discover linter workers report lsp cli __main__
