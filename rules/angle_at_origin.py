@@ -19,12 +19,12 @@ See also: https://www.tensorflow.org/api_docs/python/tf/math/atan2
 https://github.com/tensorflow/tensorflow/issues/50854 and https://github.com/NEGU93/cvnn/issues/12
 """
 
-from tfnanlint.api import Any, Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Named, Site, Value, ast, evidence, rule
+from tfnanlint.api import Any, Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Named, Site, Value, ast, evidence, repairs, rule
 
 SPECTRA = ("tf.signal.stft", "tf.signal.fft")
 
 
-@rule("TFN208", "angle-at-origin", on="tf.atan2 tf.math.angle")
+@rule("TFN208", "angle-at-origin", on="tf.atan2 tf.math.angle", over="TFN103 TFN201 TFN202 TFN203")
 def check(angle: Site, here: Context) -> Iterator[Finding]:
     if angle.differentiated is Differentiated.NO or here.hidden(angle):
         return
@@ -32,19 +32,21 @@ def check(angle: Site, here: Context) -> Iterator[Finding]:
     values = [angle.value(param) for param in params]
     if any(value.nonzero or value.guarded or value.kind == "number" or replaced(value, here) for value in values):
         return
+    inside: list[Site] = []
     if len(values) == 1:
         shown, fixes = here.made_by(values[0], *SPECTRA) is not None, []
         parts = here.made_by(values[0], "tf.complex")
         if parts is not None:
             values = [parts.value("real"), parts.value("imag")]
     else:
-        shown, fixes = False, masked(angle, here)
+        shown, inside = False, [root for value in values for root in repairs.roots(value)]
+        fixes = repairs.under_the_root(here, inside) if inside else masked(angle, here)  # their own gradients are infinite at 0
     shown = shown or len(values) == 2 and all(value.known and evidence.shows_zero(value) for value in values)
     if not shown and all(value.known for value in values):
         return
     what = "atan2 at (0, 0)" if angle.op.name == "tf.atan2" else "the angle of 0"
     yield here.finding(angle, None, f"{what} is 0, but its gradient is 0 / 0, NaN",
-                       Certainty.MAY if shown else Certainty.UNKNOWN, fixes)
+                       Certainty.MAY if shown else Certainty.UNKNOWN, fixes, covers=[root.node for root in inside])
 
 
 def replaced(value: Value, here: Context) -> bool:

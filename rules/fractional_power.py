@@ -25,6 +25,8 @@ https://github.com/mkocabas/focal-loss-keras/issues/5 (a focal loss with gamma b
 from tfnanlint.api import (Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Site, Value, ast, domain, evidence,
                            moments, repairs, rule, words)
 
+ZEROED = {"tf.clip_by_value": ("clip_value_min",), "tf.maximum": ("x", "y")}  # ops that keep a value at 0 or above, and where they say so
+
 
 @rule("TFN104", "fractional-power", on="tf.pow", over="TFN201 TFN202 TFN203", silent="MAY/NO MAY/UNKNOWN")
 def check(power: Site, here: Context) -> Iterator[Finding]:
@@ -75,7 +77,8 @@ def fixes(power: Site, exponent: float, here: Context) -> list[Fix]:
     if inside and power.differentiated is not Differentiated.NO:
         return repairs.under_the_root(here, inside)  # the root's own gradient is infinite at 0, whatever stands around it
     masked = repairs.double_where(here, power, title="mask the base and the result (0 at and below 0)") if exponent > 0 else []
-    return masked + floored(power, exponent, here)
+    sure = here.precision(power.value("x")).sure
+    return floored(power, exponent, here) + masked if sure or not masked else masked
 
 
 def floored(power: Site, exponent: float, here: Context) -> list[Fix]:
@@ -84,9 +87,19 @@ def floored(power: Site, exponent: float, here: Context) -> list[Fix]:
     bound = floor(exponent, base, here)
     if bound is None or exponent == int(exponent) and not base.nonnegative:
         return []
-    return here.rewrite(power, f"tf.maximum({{x}}, {bound})", node=power.args["x"], x=power.args["x"],
-                        title=f"keep the base at or above {bound}", claim=Claim.SHIFTED,
+    zero, x = lower_bound(power, here), power.args["x"]
+    template = bound if zero is not None else f"tf.maximum({{x}}, {bound})"
+    return here.rewrite(power, template, node=zero or x, x=zero or x, title=f"keep the base at or above {bound}", claim=Claim.SHIFTED,
                         cost=f"bases below {bound} become {bound}; the gradient is 0 there")
+
+
+def lower_bound(power: Site, here: Context) -> ast.expr | None:
+    """The 0 that the program itself keeps a base at, where it writes that in the base: `tf.clip_by_value(x, 0.0, 1.0)`."""
+    clip = here.made_by(power.value("x"), *ZEROED)
+    if clip is None or clip.node is not power.args["x"] or not clip.complete:
+        return None
+    return next((clip.args[param] for param in ZEROED[clip.op.name]
+                 if isinstance(clip.args.get(param), ast.Constant) and clip.value(param).const == 0), None)
 
 
 def floor(exponent: float, base: Value, here: Context) -> str | None:
@@ -94,7 +107,7 @@ def floor(exponent: float, base: Value, here: Context) -> str | None:
     if exponent > 1:
         return "0.0"
     if exponent > 0:
-        return here.epsilon(base, "root" if base.lo >= 0 and not beside_one(base) else "floor")
+        return here.under_power(base, exponent) if base.lo >= 0 and not beside_one(base) else here.epsilon(base)
     if base.dtype == "float16":
         return here.epsilon(base, "divisor") if exponent >= -1 else None
     # The -5th power of a smaller number overflows, whatever is configured.

@@ -29,9 +29,10 @@ https://github.com/keras-team/keras/issues/23075 (a bound behind rsqrt)
 from dataclasses import dataclass
 
 from tfnanlint.api import (NO_CONSTANT, Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Note, Site, Value, argument, ast,
-                           evidence, made_by, repairs, rule, truth_only)
+                           evidence, made_by, repairs, rule, survives, truth_only)
 
 ROOTS = ("tf.sqrt", "K.sqrt", "tf.norm", "tf.math.reduce_std", "tf.math.reduce_euclidean_norm")
+WRITTEN = ("tf.sqrt", "K.sqrt")
 ALWAYS = ("eager", "graph", "xla")
 # Functions of TensorFlow and Keras 3 that guard in this way themselves: what they normalise, and where its gradient is lost.
 LIBRARY = {"ops.normalize": ("x", "a zero vector"), "keras.layers.UnitNormalization": ("input", "a zero vector"),
@@ -272,6 +273,9 @@ def fixes(site: Site, found: Guard, here: Context) -> list[Fix]:
     result = normalized(site, found.roots[0], here) if len(found.roots) == 1 else []
     if site.op.name == "tf.math.divide_no_nan" and not vanishes(site.value("x"), found.roots[0]):
         return result  # a floor would turn a quotient that is 0 into a huge one
+    moved = moved_inside(site, found, here)
+    if moved:
+        return result + moved
     own = [root for root in found.roots if root.point is not None and root.point.module is here.module]
     parts = [part for part in (repairs.floored_root(here, root) for root in own) if part is not None]
     if len(parts) < len(found.roots):
@@ -281,11 +285,32 @@ def fixes(site: Site, found: Guard, here: Context) -> list[Fix]:
                                      cost=f"the root of 0 becomes {float(eps) ** 0.5:.0e}; others move by less")
 
 
+def moved_inside(site: Site, found: Guard, here: Context) -> list[Fix]:
+    """The number that stands beside a root, squared, under it: sqrt(s) + e and maximum(sqrt(s), e) have the same value at 0 then."""
+    outer = here.site(found.node, site.point) if isinstance(found.node, (ast.BinOp, ast.Call)) else None
+    if outer is None or outer.op.name not in ("tf.add", "tf.maximum") or not outer.complete:
+        return []
+    param = next((p for p in ("x", "y") if isinstance(outer.args.get(p), ast.Constant) and positive(outer.value(p))), None)
+    root, other = found.roots[0], outer.args.get("x" if param == "y" else "y")
+    under = repairs.under(root) if param is not None and root.source is here.source else None
+    if under is None or other is not root.node and not (isinstance(other, ast.Name) and root_of(here.value(other, outer.point)) is root):
+        return []
+    square, (template, holes) = repairs.squared_number(outer.value(param).lo), under
+    kept = survives(square, "root", here.precision(root.value(root.op.main)).dtype)
+    eps = square if kept else repairs.root_epsilon(here, root, root.op.main)
+    added = outer.op.name == "tf.add" and (root.op.name not in WRITTEN or repairs.addable(here, root))
+    inside = repairs.root_of(root, f"{template} + {eps}" if added else f"tf.maximum({template}, {eps})")
+    parts = [(outer.node, inside, holes)] if other is root.node else [(outer.node, "{root}", {"root": other}), (root.node, inside, holes)]
+    exact = kept and outer.op.name == "tf.maximum" and other is root.node
+    return here.rewrite_all(site, parts, title=f"guard under the root with {eps}", claim=Claim.EQUAL_WHERE_FINITE if exact else Claim.SHIFTED,
+                            cost="" if exact else f"the root of 0 becomes {float(eps) ** 0.5:.0e}; others move by less")
+
+
 def normalized(site: Site, norm: Site, here: Context) -> list[Fix]:
     """l2_normalize for a vector divided by its own norm."""
     x = norm.args.get("x")
     divides = site.op.name in ("tf.divide", "tf.math.divide_no_nan")
-    if not divides or norm.op.name != "tf.norm" or x is None or norm.value("x").dtype == "float16" or not norm.complete:
+    if not divides or norm.op.name != "tf.norm" or x is None or here.precision(norm.value("x")).dtype == "float16" or not norm.complete:
         return []
     whole = not norm.given("axis") or norm.const("keepdims", NO_CONSTANT) is True
     if not whole or not here.same(site.value("x"), norm.value("x")) or norm.value("axis").kind == "sequence":

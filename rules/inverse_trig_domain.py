@@ -21,8 +21,11 @@ See also: https://www.tensorflow.org/api_docs/python/tf/math/acos
 https://github.com/davidsandberg/facenet/issues/692 (arccos of 1.0000001)
 """
 
-from tfnanlint.api import (INF, Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Note, Site, Value, domain, evidence,
-                           looks_for_nan, named_safe, plain, repairs, rule, truth_only, words)
+import math
+from dataclasses import dataclass
+
+from tfnanlint.api import (INF, NEAREST, Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Note, Site, Value, ast, domain,
+                           evidence, looks_for_nan, named_safe, plain, repairs, rounded, rule, truth_only, words)
 
 FINITE_AT_THE_EDGE = ("tf.acos", "tf.asin", "tf.acosh")
 CUT = ("tf.acos", "tf.asin")
@@ -73,21 +76,51 @@ def limits(lo: float, hi: float) -> str:
 
 
 def fixes(inverse: Site, lo: float, hi: float, here: Context) -> list[Fix]:
-    x = inverse.args.get("x")
+    x, value = inverse.args.get("x"), inverse.value("x")
     if x is None:
         return []
-    margin = here.epsilon(inverse.value("x"), "margin")
-    inside = here.made_by(inverse.value("x"), "tf.clip_by_value")
-    given = inside.args["x"] if inside is not None and inside.node is x and exact(inside, lo, hi) else x
-    if inverse.op.name == "tf.acosh":
-        kept = here.rewrite(inverse, f"tf.maximum({{x}}, 1.0 + {margin})", node=x, x=given, title=f"keep the argument {margin} above 1",
-                            claim=Claim.SHIFTED, cost=f"arguments below 1 + {margin} become that; the gradient is 0 there")
-        return kept
+    inside = here.made_by(value, "tf.clip_by_value")
+    if inside is not None and inside.node is x and exact(inside, lo, hi):
+        x, value = inside.args["x"], inside.value("x")
+    if inverse.differentiated is Differentiated.NO and inverse.op.name in FINITE_AT_THE_EDGE:
+        return kept(inverse, bounded(value, Bound(lo, f"{lo:.1f}"), Bound(hi, f"{hi:.1f}")), x, here, Claim.EQUAL_WHERE_FINITE, "", "clip to the domain")
+    precision = here.precision(value)
+    margin = NEAREST[precision.dtype] if inverse.op.name in FINITE_AT_THE_EDGE else here.epsilon(value, "margin")
     low = margin if lo == 0 else f"{lo:.1f} + {margin}"
-    kept = here.rewrite(inverse, f"tf.clip_by_value({{x}}, {low}, {hi:.1f} - {margin if hi < 2 else '2e-7'})", node=x, x=given,
-                        title=f"clip with a margin of {margin}", claim=Claim.SHIFTED,
-                        cost=f"arguments beyond the margin are moved by {margin}; the gradient is 0 there")
-    return kept + (masked(inverse, here) if inverse.op.name in CUT else [])
+    high = f"{hi:.1f} - {margin if hi < 2 else '2e-7'}"
+    clipped = kept(inverse, bounded(value, Bound(lo, low), Bound(hi, high)), x, here, Claim.SHIFTED, cost(inverse, margin, precision.dtype),
+                   f"keep the argument {margin} above 1" if hi == INF else f"clip with a margin of {margin}")
+    choice = masked(inverse, here) if inverse.op.name in CUT else []
+    return clipped + choice if precision.sure or not choice else choice
+
+
+@dataclass(frozen=True)
+class Bound:
+    """An edge of a domain, and the text of the number at which an argument is kept from it."""
+
+    edge: float
+    text: str
+
+
+def bounded(x: Value, low: Bound, high: Bound) -> str:
+    """A template for `{x}` kept between two bounds; only one of them where the other edge is not reached."""
+    if high.edge == INF or x.known and x.hi < high.edge:
+        return f"tf.maximum({{x}}, {low.text})"
+    if x.known and x.lo > low.edge:
+        return f"tf.minimum({{x}}, {high.text})"
+    return f"tf.clip_by_value({{x}}, {low.text}, {high.text})"
+
+
+def kept(inverse: Site, template: str, x: ast.expr, here: Context, claim: Claim, cost: str, title: str) -> list[Fix]:
+    return here.rewrite(inverse, template, node=inverse.args["x"], x=x, title=title, claim=claim, cost=cost)
+
+
+def cost(inverse: Site, margin: str, dtype: str) -> str:
+    """What a margin costs: by how much an angle next to the edge moves."""
+    if inverse.op.name not in CUT:
+        return f"arguments beyond the margin are moved by {margin}; the gradient is 0 there"
+    angle = math.acos(rounded(1 - float(margin), dtype))
+    return f"results nearer to that at the edge than {angle:.0e} become {angle:.0e}, with a gradient of 0"
 
 
 def exact(clip: Site, lo: float, hi: float) -> bool:

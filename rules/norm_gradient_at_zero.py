@@ -28,7 +28,7 @@ https://github.com/tensorflow/tensorflow/issues/42889 (norm(y - f) / norm(y) as 
 https://github.com/jina-ai/finetuner/pull/34 (distances of equal embeddings)
 """
 
-from tfnanlint.api import (Certainty, Claim, Context, Differentiated, Finding, Fix, INF, Iterator, Named, NO_CONSTANT, Site,
+from tfnanlint.api import (Certainty, Claim, Context, Differentiated, Finding, Fix, INF, Iterator, NO_CONSTANT, Site,
                            evidence, plain, repairs, rule, truth_only)
 
 EUCLIDEAN = (None, "euclidean", "fro", 2)
@@ -49,7 +49,7 @@ def check(norm: Site, here: Context) -> Iterator[Finding]:
     help = "tf.math.l2_normalize(x, axis) gives 0 there, with a finite gradient" if norm.op.name == "tf.linalg.normalize" else ""
     late = norm.op.name == "tf.norm" and here.flat_behind(norm)
     where = " under XLA; elsewhere what follows keeps it 0" if late else ""
-    yield here.finding(norm, "x", f"{what}, but its gradient is NaN (x / norm(x) is 0 / 0){where}", certainty, fixes(norm, here),
+    yield here.finding(norm, "x", f"{what}, but its gradient is NaN (x / norm(x) is 0 / 0){where}", certainty, fixes(norm, here, late),
                        help=help, modes=("xla",) if late else ("eager", "graph", "xla"), doubtful=evidence.passed(x))
 
 
@@ -71,20 +71,7 @@ def can_vanish(norm: Site) -> bool:
     return x.zero and (result is None or result.zero) and not x.guarded and not evidence.random_weight(x) and not evidence.made_by_keras(plain(x)) and not evidence.has_ones(norm)
 
 
-def fixes(norm: Site, here: Context) -> list[Fix]:
-    under = repairs.squared(norm)
-    if under is None or norm.const("ord", "euclidean") not in EUCLIDEAN:
+def fixes(norm: Site, here: Context, late: bool) -> list[Fix]:
+    if norm.const("ord", "euclidean") not in EUCLIDEAN:
         return []
-    template, holes = under
-    total = Named("squared", template, holes)
-    exact = here.rewrite(
-        norm, "tf.where({s} > 0, tf.sqrt(tf.where({s} > 0, {s}, tf.ones_like({s}))), tf.zeros_like({s}))", s=total,
-        title="mask the sum of squares under the root and the result (gradient 0 at 0)", claim=Claim.EQUAL_WHERE_FINITE)
-    floored = repairs.floored_root(here, norm)
-    if floored is None:
-        return exact
-    _, template, holes = floored
-    eps = repairs.root_epsilon(here, norm)
-    moved = here.rewrite(norm, template, title=f"add {eps} under the root", claim=Claim.SHIFTED,
-                         cost=f"the norm of a zero vector becomes {float(eps) ** 0.5:.0e}; others move by less", **holes)
-    return [*exact, *moved]
+    return repairs.root_forms(here, norm, "the sum of squares under the root", late)

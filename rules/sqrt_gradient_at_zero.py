@@ -46,7 +46,7 @@ def check(root: Site, here: Context) -> Iterator[Finding]:
     late = root.op.name != "ops.cbrt" and here.flat_behind(root)
     where = "under XLA its gradient is NaN; elsewhere what follows keeps it 0" if late else (
         "its gradient is Inf, or NaN behind a square")
-    found = sorted(fixes(root, here), key=lambda fix: late and not fix.claim.safe)  # a choice asks for exactly 0
+    found = fixes(root, here, late)  # behind a choice of what is above 0 the root of 0 must stay 0
     yield here.finding(root, "x", f"{name} of {origin(x)}: at 0 {where}", certainty, found,
                        modes=("xla",) if late else ("eager", "graph", "xla"), doubtful=certainty is Certainty.MAY and not here.draft and edge(root))
 
@@ -82,21 +82,12 @@ def origin(x) -> str:
     return f"a value that is {words(x)}"
 
 
-def fixes(root: Site, here: Context) -> list[Fix]:
+def fixes(root: Site, here: Context, late: bool) -> list[Fix]:
     if "x" not in root.args or root.value("x").dtype in repairs.COMPLEX:
         return []
     half = here.made_by(root.value("x"), "tf.exp")
     if half is not None and half.node is root.args["x"] and half.complete and "x" in half.args:
         return here.rewrite(root, "tf.exp(0.5 * {x})", title="halve the exponent instead", claim=Claim.EQUAL, x=half.args["x"])
-    exact = repairs.double_where(here, root, title="mask the input and the result (gradient 0 at 0)")
     if root.op.name != "tf.sqrt" and root.value("x").lo < 0 or root.op.name == "ops.cbrt":
-        return exact if root.op.name == CLIPPED else []
-    floored = repairs.floored_root(here, root)
-    if floored is None:
-        return exact
-    node, template, holes = floored
-    eps = repairs.root_epsilon(here, root)
-    title = f"add {eps} under the root" if repairs.addable(here, root) else f"keep what stands under the root at or above {eps}"
-    moved = here.rewrite(root, template, node=node, title=title, claim=Claim.SHIFTED,
-                         cost=f"the root of 0 becomes {float(eps) ** 0.5:.0e}; others move by less", **holes)
-    return [*moved, *exact]
+        return repairs.double_where(here, root, title="mask the input and the result (gradient 0 at 0)") if root.op.name == CLIPPED else []
+    return repairs.root_forms(here, root, "the input", late)

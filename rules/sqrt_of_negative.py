@@ -163,10 +163,14 @@ def fixes(root: Site, variance: tuple[Site, moments.Variance] | None, here: Cont
     found = [] if variance is None else exact(root, *variance, here)
     if "x" not in root.args or root.value("x").hi < 0:
         return found  # a floor under what is always negative would only make a constant of it
-    eps = repairs.root_epsilon(here, root)
-    return found + here.rewrite(root, f"tf.maximum({{x}}, {eps})", node=root.args["x"], x=root.args["x"],
-                                title=f"keep what stands under the root at or above {eps}", claim=Claim.SHIFTED,
-                                cost=f"values below {eps} become {eps}; the gradient is 0 there")
+    eps, part = repairs.root_epsilon(here, root), repairs.floored_root(here, root)
+    if part is None:
+        return found
+    node, template, holes = part
+    bound = eps if node is root.args["x"] else "0"  # an epsilon stands beside a difference that is kept at 0
+    what = "what stands under the root" if node is root.args["x"] else "the difference under the root"
+    return found + here.rewrite(root, template, node=node, title=f"keep {what} at or above {bound}", claim=Claim.SHIFTED,
+                                cost=f"values below {bound} become {bound}; the gradient is 0 there", **holes)
 
 
 def exact(root: Site, minus: Site, written: moments.Variance, here: Context) -> list[Fix]:

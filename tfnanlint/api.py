@@ -8,7 +8,7 @@ from typing import Any, Iterator
 from tfnanlint import counters, evidence, moments, quantities, quotients, repairs, tallies
 from tfnanlint.assertions import looks_for_nan, named_count, named_safe, named_scale
 from tfnanlint.endings import absorbed, decides, never_reached
-from tfnanlint.epsilons import NEAREST
+from tfnanlint.epsilons import NEAREST, survives
 from tfnanlint.domains import Domain, domain, domains, filler
 from tfnanlint.exponents import exponential_of, of_itself, on_a_grid, opposite, shifted_by_maximum, tame
 from tfnanlint.findings import Certainty, Claim, Differentiated, Finding, Fix
@@ -28,5 +28,5 @@ __all__ = ["absorbed", "Any", "argument", "ast", "branches", "CASTS", "Certainty
            "looks_for_nan", "made_by", "maker", "mask_test", "Masked", "moments", "Named", "named_count", "named_safe",
            "named_scale", "NEAREST", "never_reached", "NO_CONSTANT", "Note", "number", "number_text", "of_itself", "of_labels", "on_a_grid",
            "opposite", "Outside", "Pairing", "Part", "part_of", "plain", "probability", "Probability", "quantities", "quotients", "read_by_choice_only",
-           "repairs", "rescued", "rounded", "rule", "same", "SETTINGS", "shifted_by_maximum", "Site", "SMALLEST", "spot", "step",
+           "repairs", "rescued", "rounded", "rule", "same", "SETTINGS", "shifted_by_maximum", "Site", "SMALLEST", "spot", "step", "survives",
            "tallies", "tame", "truth_only", "units", "Value", "words", "zero_put_in"]

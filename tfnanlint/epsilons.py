@@ -6,11 +6,11 @@ absorbed next to 1, or the derivative at it overflows.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from tfnanlint.findings import EPSILON
-from tfnanlint.values import FLOATS, SMALLEST
-
+from tfnanlint.values import FLOATS, SMALLEST, rounded
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ USES = {
     # The same where the fraction is divided by a square, of which ordinary values lie far below the configured constant.
     "squares": Use(_overflow(2), {"float16": 1e-2}, squared=True),
     # x + eps under a root: the derivative is 1 / (2 sqrt(eps)), and what the result moves by is sqrt(eps).
-    "root": Use({dtype: 1.01 * least for dtype, least in SMALLEST.items()}, {"float16": 1e-4}, squared=True),
+    "root": Use({dtype: 1.01 * least for dtype, least in SMALLEST.items()}, {"float16": 1e-6}, squared=True),
     # The same under a reciprocal root: the derivative is eps^-1.5 / 2.
     "inverse root": Use(_overflow(1.5), {"float16": 1e-3}, squared=True),
     # 1 - eps and 1 + eps: different from 1.
@@ -54,6 +54,19 @@ def epsilon(use: str, dtype: str | None, configured: float = EPSILON) -> str:
     if wanted < row.least[dtype]:
         wanted = row.instead.get(dtype, 1e-12 if row.squared else EPSILON)
     return written(wanted)
+
+
+def survives(eps: str, use: str, dtype: str) -> bool:
+    """Whether a constant does its work in a dtype. A floor in front of a logarithm does as long as it is not 0: a higher one would be
+    above ordinary probabilities."""
+    number = rounded(float(eps), dtype)
+    return number >= (SMALLEST if use == "floor" else USES[use].least)[dtype]
+
+
+def under_power(exponent: float, dtype: str | None, configured: float = EPSILON) -> str:
+    """The base below which a power between 0 and 1 is kept from its infinite derivative: its power is as small as a guarded root is."""
+    root, least = float(epsilon("root", dtype, configured)), USES["root"].least[dtype if dtype in FLOATS else "float32"]
+    return written(max(10.0 ** round(0.5 / exponent * math.log10(root)), 1e-30, math.ceil(least * 1e8) / 1e8 if least > 1e-30 else 0.0))
 
 
 def written(number: float) -> str:

@@ -22,6 +22,7 @@ try:
 except ImportError:
     from hashlib import blake2b
 
+from tfnanlint.halves import halves_of
 from tfnanlint.settings import set_in
 from tfnanlint.source import Source, Unreadable
 
@@ -247,6 +248,17 @@ def _settings_once(top: str, name: str) -> tuple[float, ...]:
     return tuple(dict.fromkeys(found))
 
 
+@lru_cache(maxsize=4096)
+def _half_once(top: str, path: str) -> str:
+    """The dtype of 16 bits that the program of a file asks Keras to compute in, "" where it asks for none."""
+    return _halves(top).get(path, "")
+
+
+@lru_cache(maxsize=2)
+def _halves(top: str) -> dict[str, str]:
+    return halves_of(_texts(top), _importing(top))
+
+
 @lru_cache(maxsize=2)
 def _set_to(top: str) -> dict[bytes, list[bytes]]:
     """The settings of the files below a folder, each with the expressions that it is set to."""
@@ -376,7 +388,7 @@ def _tree_of(path: str) -> tuple[str, str]:
 
 
 # What remembers the bytes of files.
-_OF_TEXTS = (_importing, _callers, _set_to, _settings_once, _digest, _tree_digest)
+_OF_TEXTS = (_importing, _callers, _set_to, _halves, _half_once, _settings_once, _digest, _tree_digest)
 
 # By the kind of a question, what answers it. `tree` goes before those `OF_TREE`, which begin with the same folder: as long as
 # no file below it changes, their answers are the same.
@@ -387,8 +399,9 @@ ANSWERS: dict[str, Callable[..., Any]] = {
     "tree": _tree_digest,
     "callers": _callers,
     "settings": _settings_once,
+    "half": _half_once,
 }
-OF_TREE = ("callers", "settings")
+OF_TREE = ("callers", "settings", "half")
 
 
 class Project:
@@ -480,6 +493,11 @@ class Project:
     def settings(self, importer: str, name: str) -> tuple[float, ...]:
         """The numbers that the project around a file sets a setting to; () when it is not known."""
         return self._ask("settings", self._tree_of(self._path(importer))[0], name) if self.path else ()
+
+    def half(self, importer: str) -> str:
+        """The dtype of 16 bits that the program of a file asks Keras to compute in, "" where it asks for none."""
+        path = self._path(importer)
+        return self._ask("half", self._tree_of(path)[0], path) if self.path else ""
 
     def _path(self, importer: str) -> str:
         """The absolute path of a file that asks; the same few ask often."""

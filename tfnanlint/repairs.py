@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from tfnanlint.findings import Claim, Fix
+from tfnanlint.epsilons import survives, written
+from tfnanlint.findings import Claim, Differentiated, Fix
+from tfnanlint.moments import squared as squared_by
 from tfnanlint.reach import Named
 from tfnanlint.rules import Changed, Context, Part
 from tfnanlint.scopes import Point
@@ -16,11 +18,24 @@ COMPLEX = frozenset(("complex64", "complex128"))
 _NORMS = ("tf.norm", "tf.math.reduce_euclidean_norm")
 _EUCLIDEAN = (None, 2, "euclidean", "fro")
 _DEVIATIONS = ("tf.math.reduce_std",)
+_WRITTEN = ("tf.sqrt", "K.sqrt", "tf.math.rsqrt")  # of what the program writes itself
 
 
 def root_epsilon(here: Context, site: Site, param: str = "x") -> str:
-    """What is added to a sum of squares: its root is 1e-6, small against anything and with a finite derivative."""
-    return here.epsilon(site.value(param), "inverse root" if site.op.name == "tf.math.rsqrt" else "root")
+    """What is added to a sum of squares: its root is 1e-6, small against anything and with a finite derivative. Under the root of a
+    product of sums it is a product of such numbers."""
+    x = site.value(param)
+    eps = here.epsilon(x, "inverse root" if site.op.name == "tf.math.rsqrt" else "root")
+    product = written(float(eps) ** _sums(x))
+    return product if survives(product, "root", here.precision(x).dtype) else eps
+
+
+def _sums(value: Value, depth: int = 4) -> int:
+    """How many nonnegative factors that are no numbers a value is the product of."""
+    product = made_by(value, "tf.multiply") if depth else None
+    if product is None or squared_by(value) is not None or not all(product.value(param).nonnegative for param in ("x", "y")):
+        return 1
+    return sum(_sums(product.value(param), depth - 1) for param in ("x", "y") if not product.value(param).exact) or 1
 
 
 def beside_one(here: Context, value: Value) -> str:
@@ -69,29 +84,120 @@ def squared(site: Site) -> tuple[str, dict[str, ast.expr | None]] | None:
     return None
 
 
-def floored_root(here: Context, site: Site) -> Part | None:
+def under(site: Site) -> tuple[str, dict[str, ast.expr | None]] | None:
+    """`squared` of a norm or deviation, and what the program itself writes under a root; None where that is not known."""
+    if site.op.name in _WRITTEN and "x" in site.args and site.value("x").dtype not in COMPLEX:
+        return "{x}", {"x": site.args["x"]}
+    return squared(site)
+
+
+def squared_number(number: float) -> str:
+    """The square of a small number, as programs write it."""
+    return written(number * number)
+
+
+def root_of(site: Site, inside: str) -> str:
+    """The root of a template, as the library of a norm or deviation spells it."""
+    return f"K.sqrt({inside})" if site.library == "K" else f"tf.sqrt({inside})"
+
+
+def floored_root(here: Context, site: Site, eps: str = "") -> Part | None:
     """A root, norm or deviation written so that its derivative is finite at 0: a small number is added inside.
 
-    A difference gets a floor instead: `1 - p + eps` loses a small eps in graphs and under XLA.
+    Where it could be lost (`1 - p + eps`), or the sum be negative, what stands inside gets a floor instead; of an epsilon that is
+    added there already the rest does.
     """
-    eps = root_epsilon(here, site, site.op.main)
-    inner = squared(site)
-    if inner is not None:
-        template, holes = inner
-        return site.node, f"tf.sqrt({template} + {eps})", holes
-    if site.op.name in ("tf.sqrt", "K.sqrt", "tf.math.rsqrt") and "x" in site.args:
-        x = site.args["x"]
-        return x, (f"{{x}} + {eps}" if addable(here, site) else f"tf.maximum({{x}}, {eps})"), {"x": x}
+    found = under(site)
+    if found is None:
+        return None
+    eps, (template, holes) = eps or root_epsilon(here, site, site.op.main), found
+    if site.op.name not in _WRITTEN:
+        return site.node, root_of(site, f"{template} + {eps}"), holes
+    rest = _guarded_rest(here, site)
+    if rest is not None:
+        return rest, "tf.maximum({x}, 0.0)", {"x": rest}
+    return site.args["x"], f"{{x}} + {eps}" if addable(here, site) else f"tf.maximum({{x}}, {eps})", holes
+
+
+def _guarded_rest(here: Context, site: Site) -> ast.expr | None:
+    """The difference beside which an epsilon is added under a root already: `a - b + 1e-8`, where no constant stands in that."""
+    plus = here.made_by(site.value("x"), "tf.add")
+    if plus is None or plus.node is not site.args["x"]:
+        return None
+    for param, other in (("x", "y"), ("y", "x")):
+        eps, rest = plus.value(other), plus.value(param)
+        kept = eps.is_number and 0 < eps.lo < 0.1 and survives(str(eps.lo), "root", here.precision(rest).dtype)
+        if kept and rest.lo < 0 and all(not term.exact for term in terms(here, rest)):
+            return plus.args[param]
     return None
+
+
+def terms(here: Context, value: Value, depth: int = 4) -> list[Value]:
+    """The summands of a value, their signs left aside."""
+    total = here.made_by(value, "tf.add", "tf.subtract") if depth else None
+    return [value] if total is None else [*terms(here, total.value("x"), depth - 1), *terms(here, total.value("y"), depth - 1)]
 
 
 def addable(here: Context, site: Site) -> bool:
     """Whether a small number added to the input of a root stays: it is nonnegative, and no constant stands beside it."""
     x = site.value(site.op.main)
-    return x.nonnegative and here.made_by(x, "tf.add", "tf.subtract") is None
+    return x.nonnegative and all(term.nonnegative and not term.exact for term in terms(here, x))
 
 
-_ROOTS = ("tf.sqrt", "K.sqrt", "tf.norm", "tf.math.reduce_euclidean_norm", "tf.math.reduce_std")
+def root_forms(here: Context, root: Site, what: str, exact_first: bool = False) -> list[Fix]:
+    """A root, norm or deviation with a finite derivative at 0, by a small number inside or by a choice that keeps every value; only
+    the choice where the number may be lost in the dtype, or is not small against what stands there."""
+    mask, inside = f"mask {what} and the result (gradient 0 at 0)", squared(root)
+    if root.op.name in _WRITTEN:
+        exact = double_where(here, root, title=mask)
+    elif inside is not None:
+        total = Named("variance" if root.op.name in _DEVIATIONS else "squared", *inside)
+        exact = here.rewrite(
+            root, "tf.where({s} > 0, tf.sqrt(tf.where({s} > 0, {s}, tf.ones_like({s}))), tf.zeros_like({s}))", s=total,
+            title=mask, claim=Claim.EQUAL_WHERE_FINITE)
+    else:
+        return []
+    part, eps = floored_root(here, root), root_epsilon(here, root, root.op.main)
+    if part is None or exact and not (here.precision(root.value(root.op.main)).sure and small(eps, root)):
+        return exact
+    _, template, _ = part
+    beside = [floored_root(here, other) for other in partners(here, root)]
+    done = "add {} under the root" if f"+ {eps}" in template else "keep what stands under the root at or above {}"
+    moved = here.rewrite_all(root, [part, *filter(None, beside)], title=done.format(eps), claim=Claim.SHIFTED, cost=cost_of(root, eps))
+    return [*exact, *moved] if exact_first else [*moved, *exact]
+
+
+def partners(here: Context, root: Site) -> list[Site]:
+    """The other roots of the product that a root stands in: both norms of a cosine are repaired at once."""
+    inner, found = root.node, []
+    for outer in here.around(root.node):
+        product = here.site(outer, root.point) if isinstance(outer, (ast.BinOp, ast.Call)) else None
+        if product is None or product.op.name != "tf.multiply" or inner not in product.args.values():
+            break
+        other = "y" if product.args.get("x") is inner else "x"
+        found += [one for one in roots(product.value(other)) if one.source is here.source and stands_in(one, outer)]
+        inner = outer
+    return [one for one in found if one.differentiated is not Differentiated.NO and one.value(one.op.main).zero]
+
+
+def stands_in(site: Site, node: ast.AST) -> bool:
+    return any(inner is site.node for inner in ast.walk(node))
+
+
+def small(eps: str, root: Site) -> bool:
+    """Whether a number is small against all that may stand under a root, as far as its bounds say."""
+    x = root.value(root.op.main)
+    return float(eps) * 1e4 < (x.hi if root.op.name in _WRITTEN else max(x.hi, -x.lo) ** 2)
+
+
+def cost_of(root: Site, eps: str) -> str:
+    """What a small number under a root changes, in words."""
+    what = "the norm of a zero vector" if root.op.name in _NORMS else "the deviation of equal values" if (
+        root.op.name in _DEVIATIONS) else "the root of 0"
+    return f"{what} becomes {float(eps) ** 0.5:.0e}; others move by less, and the gradient of those near that is smaller"
+
+
+_ROOTS = (*_WRITTEN[:2], *_NORMS, *_DEVIATIONS)
 
 
 def roots(value: Value) -> list[Site]:

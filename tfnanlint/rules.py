@@ -19,7 +19,7 @@ from tfnanlint.branches import leaves_no_zero
 from tfnanlint.conditions import leaf
 from tfnanlint.edits import enclosing
 from tfnanlint.endings import COMPARISONS, SUMMARIES, endings_of, flattened, goes_into
-from tfnanlint.epsilons import epsilon
+from tfnanlint.epsilons import epsilon, survives, under_power
 from tfnanlint.evidence import widest
 from tfnanlint.findings import MODES, NOWHERE, Certainty, Claim, Edit, Finding, Fix, Differentiated, Setup, Silence, where_it_shows
 from tfnanlint.names import IMPORTS, local_spelling
@@ -28,6 +28,7 @@ from tfnanlint.masks import CLIPS, Masked, Masks
 from tfnanlint.nodes import nodes_in
 from tfnanlint.ownership import bindings
 from tfnanlint.pairings import Pairing, output_layers, pairings
+from tfnanlint.precision import Precision, precision, wanted_around
 from tfnanlint.reach import Named, Naming, Outside, Reach, argument
 from tfnanlint.scopes import Point, import_of
 from tfnanlint.site import Site, made_by, may_be_numpy, same
@@ -318,8 +319,19 @@ class Context:
                    for inner in nodes_in(node))
 
     def epsilon(self, value: Value, use: str = "floor") -> str:
-        """The positive constant for a use (`epsilons.USES`) that survives in the value's dtype, as text."""
-        return epsilon(use, value.dtype, self.setup.epsilon)
+        """The positive constant for a use (`epsilons.USES`) that survives in the value's dtype, as text; where that is not known, in
+        each that it may be."""
+        found, wanted = self.precision(value), epsilon(use, None, self.setup.epsilon)
+        kept = not found.sure and survives(wanted, use, found.dtype)
+        return wanted if kept else epsilon(use, found.dtype, self.setup.epsilon)
+
+    def under_power(self, value: Value, exponent: float) -> str:
+        """`epsilons.under_power` in the value's dtype."""
+        return under_power(exponent, self.precision(value).dtype, self.setup.epsilon)
+
+    def precision(self, value: Value) -> Precision:
+        """The dtype that a constant beside a value has to survive in, and whether it is surely that of the value."""
+        return precision(value, wanted_around(self.module) if self.repairing and value.dtype is None else "")
 
     def grade(self, value: Value, surely: bool) -> Certainty:
         """MUST when the value surely is outside, UNKNOWN when nothing is known, else MAY."""

@@ -174,13 +174,14 @@ class Note:
 
     With an `index` it is one of the results of the op application `parent`. `passed` marks a parameter whose callers are
     in the project, but pass values that could not be followed; `outer` one that Keras fills; `computed` what a call gives
-    that was not followed. `default` is the text that a parameter of which nothing is known has by default, or NOUGHT, `parameter` its name.
+    that was not followed; `half` is the dtype of 16 bits that one of the values joined has. `parameter` is the name of a parameter,
+    `default` the text that one of which nothing is known has by default, or NOUGHT.
     """
 
-    __slots__ = ("text", "node", "source", "parent", "index", "passed", "outer", "computed", "default", "parameter")
+    __slots__ = ("text", "node", "source", "parent", "index", "passed", "outer", "computed", "default", "parameter", "half")
 
     def __init__(self, text: str, node: Any = None, source: Any = None, parent: Any = None, index: int | None = None, passed: bool = False,
-                 outer: bool = False, computed: bool = False, default: str = "", parameter: str = "") -> None:
+                 outer: bool = False, computed: bool = False, default: str = "", parameter: str = "", half: str = "") -> None:
         self.text = text
         self.node = node
         self.source = source
@@ -190,7 +191,7 @@ class Note:
         self.outer = outer
         self.computed = computed
         self.default = default
-        self.parameter = parameter
+        self.parameter, self.half = parameter, half
 
     @property
     def given(self) -> bool:
@@ -484,16 +485,13 @@ def _mixed_kind(values: list[Value]) -> str:
 def _joined_origin(values: list[Value]):
     """The origin of the value that admits most: it is the one a hazard comes from, but not what surely arrives."""
     first = values[0].origin
-    for v in values:
-        if v.origin is not first:
-            break
-    else:
+    if not any([v.origin is not first for v in values]):
         return first
     widest = max(values, key=_admitted)
     for v in values:
         if v.origin is not None and v.origin is not widest.origin and _admitted(v) == _admitted(widest) and _limits(widest.origin, v.origin):
             widest = v
-    return Note("", parent=widest.origin)
+    return Note("", parent=widest.origin, half=next((v.dtype for v in values if v.dtype in ("float16", "bfloat16")), ""))
 
 
 def _admitted(value: Value) -> tuple[bool, bool, bool, float, float]:

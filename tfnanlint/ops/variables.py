@@ -316,7 +316,9 @@ op("tf.train.exponential_decay", "tf.train.polynomial_decay tf.train.cosine_deca
 def _gradient(site: Site) -> Value:
     """Any number, of either sign, in the dtype of what it is taken by; so are the variables that stand beside gradients."""
     by = next((site.value(param) for param in ("sources", "xs") if param in site.args), None)
-    return Value(evident=True, dtype=by.dtype if by is not None and by.kind in ("tensor", "unknown") else None)
+    sources = by.obj if by is not None and isinstance(by.obj, tuple) else (by,)
+    dtypes = {one.dtype if isinstance(one, Value) and one.kind in ("tensor", "unknown") else None for one in sources}
+    return Value(evident=True, dtype=dtypes.pop() if len(dtypes) == 1 else None)
 
 
 op("tf.GradientTape", "", "persistent watch_accessed_variables", _object("tape"), untested="not a number", pure=False)

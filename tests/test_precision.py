@@ -1,0 +1,78 @@
+"""The dtype that a constant of a fix has to survive in, where the file itself does not say it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tfnanlint.config import Policy
+from tfnanlint.checking import check_source
+from tfnanlint.rules import load
+from tfnanlint.source import Source
+
+LAYER = """import tensorflow as tf
+
+
+class Distance(tf.keras.layers.Layer):
+    def call(self, inputs):
+        a, b = inputs
+        return tf.sqrt(tf.reduce_sum(tf.square(a - b), axis=-1))
+"""
+SETS = 'tf.keras.mixed_precision.set_global_policy("mixed_float16")\n'
+BRANCH = """import tensorflow as tf
+
+
+def rmse(y, p, half):
+    if half:
+        y, p = tf.cast(y, tf.float16), tf.cast(p, tf.float16)
+    return tf.sqrt(tf.reduce_mean(tf.square(y - p)))
+
+
+def step(model, x, y, half):
+    with tf.GradientTape() as tape:
+        loss = rmse(y, model(x), half)
+    return tape.gradient(loss, model.trainable_variables)
+"""
+PENALTY = """import tensorflow as tf
+
+
+def penalty(critic, x):
+    x = tf.cast(x, tf.float16)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = critic(x)
+    return tf.reduce_max(tf.sqrt(tf.reduce_sum(tf.square(tape.gradient(y, [x])[0]), axis=-1)))
+
+
+def step(critic, x):
+    with tf.GradientTape() as tape:
+        loss = penalty(critic, x)
+    return tape.gradient(loss, critic.trainable_variables)
+"""
+ADDED, CHOSEN = "add 1e-12 under the root", "mask the input and the result (gradient 0 at 0)"
+
+
+def titles(path, text: str) -> list[str]:
+    path.write_text(text)
+    rule = next(one for one in load() if one.code == "TFN202")
+    policy = Policy(rules=(rule,), certainty=None, idle=False, unsafe_fixes=True, known={rule.code: rule})
+    return [fix.title for finding in check_source(Source(str(path), text), policy).findings for fix in finding.fixes]
+
+
+@pytest.mark.parametrize("train, offered", [
+    ("import tensorflow as tf\nfrom pkg import layers\n" + SETS, [CHOSEN]),
+    ("import tensorflow as tf\nimport losses\n" + SETS, [ADDED, CHOSEN]),
+    ("import tensorflow as tf\nfrom pkg import layers\n", [ADDED, CHOSEN]),
+])
+def test_a_policy_counts_in_the_files_of_its_program(tmp_path, train, offered):
+    (tmp_path / "pkg").mkdir()
+    (tmp_path / "pkg" / "__init__.py").write_text("")
+    (tmp_path / "train.py").write_text(train)
+    assert titles(tmp_path / "pkg" / "layers.py", LAYER) == offered
+
+
+def test_a_cast_in_one_branch_leaves_the_choice_only(tmp_path):
+    assert titles(tmp_path / "a.py", BRANCH) == [CHOSEN]
+
+
+def test_a_gradient_by_a_list_has_the_dtype_of_its_source(tmp_path):
+    assert titles(tmp_path / "a.py", PENALTY) == ["add 1e-6 under the root", CHOSEN]
