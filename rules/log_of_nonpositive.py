@@ -70,11 +70,12 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
     limit = "0" if edge == 0 else "-1"
     if certainty is Certainty.UNKNOWN:
         message = f"logarithm of a value about which nothing is known: at {limit} it is -inf, below it NaN"
-        fixes = floor(log, here, edge)
+        fixes = repairs.logarithm(here, log, edge=edge)
     else:
         kept = "a quotient whose dividend can be 0" if of_nothing else f"a value that is {words(x)}"
         message = f"logarithm of {kept}: at {limit} it is -inf, below it NaN"
-        fixes = [*floor(log, here, edge), *double_where(log, here, limit)]
+        fixes = repairs.logarithm(here, log, edge=edge)
+        fixes += double_where(log, here, limit) if fixes and not fixes[0].claim.safe else []
     yield here.finding(log, "x", message, certainty, fixes, doubtful=doubtful)
 
 
@@ -272,13 +273,3 @@ def double_where(log: Site, here: Context, limit: str) -> list[Fix]:
                                 title="mask the input and the result (0 where the logarithm does not exist)",
                                 cost="the result is 0, with gradient 0, where the logarithm does not exist: only for elements "
                                      "that do not count")
-
-
-def floor(log: Site, here: Context, edge: float) -> list[Fix]:
-    if "x" not in log.args:
-        return []
-    x = log.value("x")
-    bound = here.epsilon(x) if edge == 0 else f"-1 + {repairs.beside_one(here, x)}"
-    return here.rewrite(log, f"tf.maximum({{x}}, {bound})", node=log.args["x"], x=log.args["x"],
-                        title=f"keep the argument at or above {bound}", claim=Claim.SHIFTED,
-                        cost=f"values below {bound} become {bound}; the gradient is 0 there")

@@ -24,7 +24,7 @@ https://github.com/awjuliani/DeepRL-Agents/issues/34 (the logarithm of a policy)
 https://github.com/tensorflow/models/pull/181 (NaN after 90 epochs)
 """
 
-from tfnanlint.api import Certainty, Changed, Claim, Context, Finding, Fix, Iterator, Site, argument, rule, spot
+from tfnanlint.api import Certainty, Changed, Claim, Context, Finding, Fix, Iterator, Site, argument, repairs, rule, spot
 
 
 @rule("TFN301", "log-softmax", on="tf.math.log", over="TFN101 TFN307 TFN204 TFN206", silent="MAY/NO/DOUBTFUL")
@@ -36,7 +36,7 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
         return  # something else is taken where it is -inf, and no gradient comes back
     fixes = stable(log, softmax, here)
     yield here.finding(log, "x", "logarithm of a softmax, which underflows to 0: the loss becomes inf and its gradient NaN",
-                       Certainty.MAY, fixes or here.floored(log), doubtful=here.tested_for_nan(log))
+                       Certainty.MAY, fixes or repairs.logarithm(here, log), doubtful=here.tested_for_nan(log))
 
 
 def stable(log: Site, softmax: Site, here: Context) -> list[Fix]:

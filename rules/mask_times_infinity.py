@@ -121,9 +121,7 @@ def repair(times: Site, other: str, site: Site, negated: bool, related: bool, he
         found += xlogy(times, other, site, negated, here)
     if site.op.name == "tf.math.log1p":
         return found
-    bound = here.epsilon(site.value("x"))
-    return found + here.rewrite(site, f"tf.maximum({{x}}, {bound})", node=x, x=x, title=f"keep the input at or above {bound}",
-                                claim=Claim.SHIFTED, cost=f"inputs below {bound} become {bound}; the gradient is 0 there")
+    return found or repairs.logarithm(here, site)
 
 
 def xlogy(times: Site, other: str, log: Site, negated: bool, here: Context) -> list[Fix]:
