@@ -276,8 +276,8 @@ def stable_halves(log: Site, pair: Pair, here: Context, claim: Claim, cost: str)
     (one, two), halves = pair.found, (pair.first, pair.second)
     complement, other = halves if one.complement else halves[::-1]
     z = argument(one.producer, "x", "logits")
-    parts = repairs.minus_softplus(here, complement, z, [(other.node, "tf.math.log_sigmoid({z})", {"z": z})])
-    return here.rewrite_all(log, parts, title="use log_sigmoid and softplus of the logits", claim=claim, cost=cost)
+    return repairs.minus_softplus(here, complement, z, [(other.node, "tf.math.log_sigmoid({z})", {"z": z})],
+                                  title="use log_sigmoid and softplus of the logits", claim=claim, cost=cost)
 
 
 # Categorical

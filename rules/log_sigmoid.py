@@ -57,8 +57,7 @@ def stable(log: Site, sigmoid: Site, complement: bool, here: Context) -> list[Fi
         return []
     holes = {"z": argument(sigmoid, "x", "logits")}
     if complement:
-        return here.rewrite_all(log, repairs.minus_softplus(here, log, holes["z"]), title="use minus the softplus of the logits",
-                                claim=Claim.EQUAL)
+        return repairs.minus_softplus(here, log, holes["z"], title="use minus the softplus of the logits", claim=Claim.EQUAL)
     place, whole = spot(log, "x", sigmoid), log.args["x"]
     if place is None:
         here.no_fix = "elements of the sigmoid are picked in another statement"

@@ -11,7 +11,7 @@ Good:
 
 The softmax may stand in another statement, and elements of it may be picked in between
 (`tf.math.log(tf.gather(p, actions, batch_dims=1))`). Where its logits cannot be had again at the logarithm, return them
-from the function that makes the softmax; until then a floor, `tf.math.log(tf.maximum(p, 1e-7))`, keeps the loss finite,
+from the function that makes the softmax; until then a floor, `tf.math.log(tf.maximum(p, 1e-37))`, keeps the loss finite,
 but its gradient is 0 below the floor.
 
 Nothing is reported where `tf.where` takes something else for the class that has reached 0 and no gradient is taken, as in a metric;

@@ -13,7 +13,7 @@ Good:
     entropy = -tf.reduce_sum(tf.math.xlogy(p, p), axis=-1)
 
 `tf.math.xlogy(m, x)` is `m * log(x)`, and 0 with a finite gradient where m is 0. Where m says nothing about x (labels and
-probabilities), x = 0 remains infinite at m = 1: keep it away from 0, `m * tf.math.log(tf.maximum(x, 1e-7))`, or take a loss
+probabilities), x = 0 remains infinite at m = 1: keep it away from 0, `m * tf.math.log(tf.maximum(x, 1e-37))`, or take a loss
 on logits. For other functions mask the input: `mask * tf.sqrt(tf.where(keep, x, tf.ones_like(x)))`.
 
 Doubtful is everything but `p * tf.math.log(p)` of a p that lies within 0 and 1: that is NaN as a value where a softmax has come to 0,

@@ -71,6 +71,18 @@ def absorbed_bound(value: Value) -> bool:
     return any(bound.is_number and 0.5 < float(bound.const) < 1 == rounded(float(bound.const), value.dtype) for bound in bounds)
 
 
+def is_share(value: Value) -> bool:
+    """Whether a value is a quotient whose dividend is not negative, by a divisor of which nothing is known: an overlap by a union."""
+    quotient = made_by(value, "tf.divide", aligned=True)
+    return quotient is not None and quotient.value("x").lo >= 0 and not quotient.value("y").known
+
+
+def is_count(value: Value) -> bool:
+    """Whether a value is a whole number that was made a float."""
+    cast = made_by(value, *CASTS)
+    return cast is not None and (cast.value("x").dtype or "").startswith(("int", "uint"))
+
+
 def floor_of(value: Value, configured: float = EPSILON) -> str:
     """The floor for what a logarithm is taken of, as text: below all numbers that occur, with a finite reciprocal.
 
@@ -244,8 +256,11 @@ def _reduced(form: _Form, site: Site, summed: bool, depth: int) -> _Sum | None:
     if chosen is not None:
         product, param, mask = chosen
         inner = form.of(product, param, summed, depth)
-        picked = f"{inner.text()} * {{{form.hole(product, mask, 'mask')}}}" if len(inner.terms) == 1 else ""
-        return _Sum([(1.0, f"tf.reduce_sum({picked}{form.optional(site, 'axis', 'keepdims')})")], stable=inner.stable) if picked else None
+        if len(inner.terms) != 1:
+            return None
+        factors = [inner.text(), f"{{{form.hole(product, mask, 'mask')}}}"]
+        picked = " * ".join(factors if param == "x" else factors[::-1])
+        return _Sum([(1.0, f"tf.reduce_sum({picked}{form.optional(site, 'axis', 'keepdims')})")], stable=inner.stable)
     inner = form.of(site, "x", adds or summed, depth)
     if not inner.stable:
         return None

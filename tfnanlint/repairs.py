@@ -7,7 +7,7 @@ from typing import Any, Iterable
 
 from tfnanlint.assertions import named_probability
 from tfnanlint.findings import Claim, Fix
-from tfnanlint.logarithms import absorbed_bound, floor_of, is_density, is_one_minus, log_form
+from tfnanlint.logarithms import absorbed_bound, floor_of, is_count, is_density, is_one_minus, is_share, log_form
 from tfnanlint.probabilities import logged
 from tfnanlint.reach import Named, argument
 from tfnanlint.rules import Changed, Context, Part
@@ -138,7 +138,7 @@ def log_floor(here: Context, log: Site, param: str = "x", edge: float = 0.0) -> 
     here.no_fix = why_no_floor(log, param, edge)
     if node is None or here.no_fix:
         return []
-    bound = floor_of(value, here.setup.epsilon) if edge == 0 else f"{number_text(edge)} + {beside_one(here, value)}"
+    bound = ("1.0" if is_count(value) else floor_of(value, here.setup.epsilon)) if edge == 0 else f"{number_text(edge)} + {beside_one(here, value)}"
     return here.rewrite(log, f"tf.maximum({{x}}, {bound})", node=node, x=node, title=f"keep the argument at or above {bound}",
                         claim=Claim.SHIFTED, cost=f"values below {bound} become {bound}; the gradient is 0 there")
 
@@ -150,7 +150,9 @@ def why_no_floor(log: Site, param: str, edge: float) -> str:
         return "a floor would be above nearly all densities of the first steps: take the logarithm of each factor"
     if absorbed_bound(value):
         return "the bound of what it is 1 minus is rounded to 1: mend that"
-    if edge != 0 or is_one_minus(value):
+    if value.exact:
+        return "it is a number that is written there"
+    if edge != 0 or is_one_minus(value) or is_share(value):
         return ""
     if not value.known and not value.guarded and not named_probability(log, param):
         return "nothing is known of its range: a floor would make a number of what is negative, too"
@@ -159,13 +161,18 @@ def why_no_floor(log: Site, param: str, edge: float) -> str:
     return ""
 
 
-def minus_softplus(here: Context, log: Site, z: Any, others: Iterable[Part] = ()) -> list[Part]:
-    """-softplus(z) in place of a logarithm, its sign drawn together with that of the term in which it is a factor.
+def minus_softplus(here: Context, log: Site, z: Any, others: Iterable[Part] = (), **said: Any) -> list[Fix]:
+    """One fix that puts -softplus(z) in place of a logarithm, its sign drawn together with that of the term in which it is a factor.
 
-    `others` are parts that go with it; those that stand to the left of the term are put into the new text.
+    `others` are parts that go with it. Where the text around cannot be written anew, a comment in it for one, the sign stays at its place.
     """
-    others, node = list(others), log.node
-    outer = next(iter(here.around(node)), None)
+    others = list(others)
+    return (here.rewrite_all(log, _signs_drawn_together(here, log, z, others), **said)
+            or here.rewrite_all(log, [(log.node, "-tf.math.softplus({z})", {"z": z}), *others], **said))
+
+
+def _signs_drawn_together(here: Context, log: Site, z: Any, others: list[Part]) -> list[Part]:
+    node, outer = log.node, next(iter(here.around(log.node)), None)
     while isinstance(outer, ast.BinOp) and _is_factor(outer, node):
         node = outer
         outer = next(iter(here.around(node)), None)
