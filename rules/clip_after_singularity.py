@@ -101,7 +101,7 @@ def logarithm_floor(masked: Masked, here: Context) -> tuple[str, bool]:
     least = LEAST.get(value.dtype or "", 1e-37) if site.op.name != "tf.math.log1p" else float(repairs.beside_one(here, value))
     limit = bound_of(masked, here)
     if limit is None:
-        return here.epsilon(value) if site.op.name != "tf.math.log1p" else repairs.beside_one(here, value), False
+        return repairs.floor_of(value, here.setup.epsilon) if site.op.name != "tf.math.log1p" else repairs.beside_one(here, value), False
     base = LOGARITHMS[site.op.name]
     highest = base ** limit if limit * math.log(base) > -745 else 0.0
     if highest < least:

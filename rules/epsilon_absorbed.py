@@ -209,9 +209,11 @@ def offered(site: Site, lost: Lost, here: Context) -> list[Fix]:
     fixes = []
     found = logged(site) if site.op.name == "tf.math.log" else None
     if found is not None and found.complement and found.producer.op.name == "tf.sigmoid" and found.producer.complete:
-        part = repairs.minus_softplus(here, site, argument(found.producer, "x", "logits"))
-        fixes = here.rewrite_all(site, [part], title="use minus the softplus of the logits", claim=Claim.SHIFTED,
-                                 cost="where 1 - p is about the epsilon the value falls further, and its gradient comes back to life")
+        beside = repairs.log_sigmoids_beside(here, site)
+        for others in [beside, []] if beside else [[]]:
+            fixes = fixes or repairs.minus_softplus(
+                here, site, argument(found.producer, "x", "logits"), others, title="use minus the softplus of the logits", claim=Claim.SHIFTED,
+                cost="where a probability is about the epsilon the value falls further, and its gradient comes back to life")
     eps = survivor(lost, here)
     holes = {"left": lost.left, "p": lost.total.args.get("y"), "eps": eps}
     if lost.total.node is None or not lost.total.complete or lost.total.op.name == "tf.subtract" and not lost.folded:

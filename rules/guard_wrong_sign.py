@@ -23,7 +23,7 @@ https://github.com/keras-team/keras/issues/590 (a Poisson loss of a linear outpu
 
 from __future__ import annotations
 
-from tfnanlint.api import INF, Certainty, Claim, Context, Finding, Fix, Iterator, Site, Value, ast, number_text, rule, step, words
+from tfnanlint.api import INF, Certainty, Claim, Context, Finding, Fix, Iterator, Site, Value, ast, number_text, repairs, rule, step, words
 
 LARGEST = 0.1  # what is added beyond this is a term, not a guard
 ZEROS = {"tf.maximum": ("y", "x"), "tf.clip_by_value": ("clip_value_min",)}
@@ -75,6 +75,6 @@ def stopped(log: Site, guard: Site, here: Context) -> Iterator[Finding]:
 def raised(guard: Site, node: ast.expr | None, log: Site, here: Context) -> list[Fix]:
     if node is None or guard.source is not here.source:
         return []
-    eps = here.epsilon(log.value("x"))
+    eps = repairs.floor_of(log.value("x"), here.setup.epsilon)
     return here.rewrite(guard, eps, node=node, title=f"raise the floor to {eps}", claim=Claim.SHIFTED,
                         cost=f"values below {eps} become {eps} and get no gradient")

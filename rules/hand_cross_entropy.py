@@ -29,16 +29,18 @@ https://github.com/tensorflow/models/pull/181 (an example that went NaN after 90
 https://github.com/keras-team/keras/issues/9664 (the gradient behind the clip)
 """
 
+import math
 from dataclasses import dataclass
 
 from tfnanlint.api import (Any, Certainty, Changed, Claim, Context, Differentiated, Finding, Fix, Iterator, Part, Probability, Site,
-                           argument, ast, logged, number_text, probability, rule)
+                           argument, ast, logged, number_text, one_hot_choice, probability, repairs, rule)
 
 SUMS = ("tf.reduce_sum", "tf.reduce_mean")
 OUTER = (*SUMS, "tf.negative")
 SCALED = (*SUMS, "tf.multiply", "tf.divide")
 LINEAR = (*OUTER, "tf.add", "tf.subtract", "tf.multiply")
-COST = "where a probability is below {guard} the loss is no longer capped, and its gradient comes back to life"
+COST = "where a probability is within {guard} of 0 or 1 the loss is no longer capped, and its gradient comes back to life"
+ADDED = "without the {guard} that is added the loss moves by {guard} / p, {part} at p = 1e-3; for p below it the gradient comes back to life"
 
 
 @rule("TFN303", "hand-cross-entropy", on="tf.math.log tf.math.log1p", over="TFN101 TFN207 TFN301 TFN302 TFN402 TFN307 TFN405")
@@ -202,7 +204,10 @@ class Outer:
 
 def cost_of(*found: Probability) -> tuple[Claim, str]:
     guards = [one.guard for one in found if one.guard]
-    return (Claim.SHIFTED, COST.format(guard=number_text(max(guards)))) if guards else (Claim.EQUAL, "")
+    if not guards:
+        return Claim.EQUAL, ""
+    text = ADDED if any(one.added for one in found) else COST
+    return Claim.SHIFTED, text.format(guard=number_text(max(guards)), part=number_text(math.log1p(max(guards) / 1e-3)))
 
 
 def why(*found: Probability) -> str:
@@ -248,7 +253,7 @@ def with_logits(log: Site, pair: Pair, outer: Outer, here: Context, claim: Claim
     if pair.negative:
         part = (pair.whole, loss, holes)
     elif sign is None:
-        part = (pair.whole, "-" + loss, holes)
+        part = negated(pair.whole, (pair.whole, loss, holes), outer)
     elif sign.operand is pair.whole:
         part = (sign, loss, holes)
     else:
@@ -256,13 +261,23 @@ def with_logits(log: Site, pair: Pair, outer: Outer, here: Context, claim: Claim
     return here.rewrite_all(log, [part], title="use the cross-entropy of the logits", claim=claim, cost=cost)
 
 
+def negated(whole: ast.expr, part: Part, outer: Outer) -> Part:
+    """The loss with a minus sign before the sums and means around it."""
+    top = whole
+    for node in outer.chain[outer.chain.index(whole) + 1:]:
+        if outer.site(node) is None or outer.site(node).op.name not in SUMS:
+            break
+        top = node
+    return (whole, "-" + part[1], part[2]) if top is whole else (top, "-{inner}", {"inner": Changed(top, [part])})
+
+
 def stable_halves(log: Site, pair: Pair, here: Context, claim: Claim, cost: str) -> list[Fix]:
     """Each logarithm replaced by a stable form, whatever stands around it."""
-    parts = []
-    for site, found in zip((pair.first, pair.second), pair.found):
-        template = "-tf.math.softplus({z})" if found.complement else "tf.math.log_sigmoid({z})"
-        parts.append((site.node, template, {"z": argument(found.producer, "x", "logits")}))
-    return here.rewrite_all(log, parts, title="use log_sigmoid and softplus of the logits", claim=claim, cost=cost)
+    (one, two), halves = pair.found, (pair.first, pair.second)
+    complement, other = halves if one.complement else halves[::-1]
+    z = argument(one.producer, "x", "logits")
+    return repairs.minus_softplus(here, complement, z, [(other.node, "tf.math.log_sigmoid({z})", {"z": z})],
+                                  title="use log_sigmoid and softplus of the logits", claim=claim, cost=cost)
 
 
 # Categorical
@@ -284,7 +299,7 @@ def categorical(log: Site, found: Probability, outer: Outer, here: Context) -> I
         fixes += loss_op(log, softmax, outer, here, cost)
     products = [node for node in outer.chain[1:] if outer.site(node) is not None and outer.site(node).op.name == "tf.multiply"]
     yield here.finding(log, "x", f"cross-entropy written by hand on a softmax: {why(found)}", Certainty.MAY,
-                       fixes or (() if found.guard else here.floored(log)), node=products[-1], covers=[log.node, *products])
+                       fixes or (() if found.guard else repairs.logarithm(here, log)), node=products[-1], covers=[log.node, *products])
 
 
 def loss_op(log: Site, softmax: Site, outer: Outer, here: Context, cost: str) -> list[Fix]:
@@ -330,29 +345,14 @@ def picked(log: Site, here: Context) -> Iterator[Finding]:
     total = log.value("x").origin
     if log.op.name != "tf.math.log" or not isinstance(total, Site) or total.op.name != "tf.reduce_sum":
         return
-    product = total.value("x").origin
-    if not isinstance(product, Site) or product.op.name != "tf.multiply" or total.const("axis") != -1:
+    chosen = one_hot_choice(total) if total.const("axis") == -1 else None
+    softmax = chosen[0].value(chosen[1]).origin if chosen is not None else None
+    if not isinstance(softmax, Site) or softmax.op.name != "tf.nn.softmax" or not softmax.complete:
         return
-    for param, other in (("x", "y"), ("y", "x")):
-        softmax, mask = product.value(param).origin, here.made_by(product.value(other), "tf.one_hot")
-        if isinstance(softmax, Site) and softmax.op.name == "tf.nn.softmax" and softmax.complete and plain_mask(mask):
-            place = product.args[param]
-            if here.visible(softmax, log) or here.possible(lambda: pick_logarithm(log, total, place, softmax, here)):
-                yield here.finding(log, "x", "logarithm of one probability of a softmax, which underflows to 0: the loss becomes "
-                                   "inf and its gradient NaN", Certainty.MAY,
-                                   pick_logarithm(log, total, place, softmax, here) or here.floored(log))
-            return
 
+    def fixes() -> list[Fix]:
+        return repairs.logarithm(here, log)
 
-def plain_mask(mask: Site | None) -> bool:
-    return mask is not None and mask.complete and not any(mask.given(p) for p in ("on_value", "off_value", "axis"))
-
-
-def pick_logarithm(log: Site, total: Site, place: ast.expr, softmax: Site, here: Context) -> list[Fix]:
-    if total.node is not log.args.get("x") or softmax.const("axis", -1) not in (-1, None):
-        here.no_fix = "the probability is picked in another statement"
-        return []
-    new = (place, "tf.nn.log_softmax({z}, axis={axis})",
-           {"z": argument(softmax, "logits", "logits"), "axis": argument(softmax, "axis")})
-    return here.rewrite(log, "{inner}", title="pick from the log_softmax of the logits", claim=Claim.EQUAL_WHERE_FINITE,
-                        inner=Changed(total.node, [new]))
+    if here.visible(softmax, log) or here.possible(lambda: [fix for fix in fixes() if fix.claim.safe]):
+        yield here.finding(log, "x", "logarithm of one probability of a softmax, which underflows to 0: the loss becomes "
+                           "inf and its gradient NaN", Certainty.MAY, fixes())

@@ -8,10 +8,14 @@ Bad:
     loss = -tf.reduce_mean(tf.math.log(tf.reduce_sum(probabilities * mask, axis=-1)))
 
 Good:
-    loss = -tf.reduce_mean(tf.math.log(tf.maximum(tf.reduce_sum(probabilities * mask, axis=-1), 1e-7)))
+    loss = -tf.reduce_mean(tf.math.log(tf.maximum(tf.reduce_sum(probabilities * mask, axis=-1), 1e-37)))
 
-A floor (`tf.maximum(x, eps)`) leaves every value above eps alone, but its gradient is exactly 0 below eps. Where the
-logits are visible prefer a loss on logits: its gradient stays alive. The double `tf.where` computes the logarithm of 1
+A floor (`tf.maximum(x, eps)`) leaves every value above eps alone, but its gradient is exactly 0 below eps: probabilities of 1e-9 and
+densities of 1e-20 are ordinary, so the fix writes one below all that occurs (1e-37 in float32; 1e-8 under `1 - p`, which is 0 or at least
+6e-8; 1 under a count; another epsilon than the default is taken as configured). Where what underflows is visible, the logarithm is taken
+factor by factor: `log(exp(-d) / s)` is `-d - log(s)`, `log(softmax(z)[i])` is `log_softmax(z)[i]`, `log(x + sqrt(x^2 + 1))` is `asinh(x)`.
+No floor is offered under a density, under what can be negative, and under a value of which nothing is known: it would make a number of what
+has no logarithm. Where the logits are visible prefer a loss on logits: its gradient stays alive. The double `tf.where` computes the logarithm of 1
 at the masked elements, so that neither value nor gradient is touched elsewhere; but the 0 it puts there is the best score
 of a likelihood, so it is for elements that do not count.
 
@@ -70,11 +74,12 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
     limit = "0" if edge == 0 else "-1"
     if certainty is Certainty.UNKNOWN:
         message = f"logarithm of a value about which nothing is known: at {limit} it is -inf, below it NaN"
-        fixes = floor(log, here, edge)
+        fixes = repairs.logarithm(here, log, edge=edge)
     else:
         kept = "a quotient whose dividend can be 0" if of_nothing else f"a value that is {words(x)}"
         message = f"logarithm of {kept}: at {limit} it is -inf, below it NaN"
-        fixes = [*floor(log, here, edge), *double_where(log, here, limit)]
+        fixes = repairs.logarithm(here, log, edge=edge)
+        fixes += double_where(log, here, limit) if fixes and not fixes[0].claim.safe else []
     yield here.finding(log, "x", message, certainty, fixes, doubtful=doubtful)
 
 
@@ -272,13 +277,3 @@ def double_where(log: Site, here: Context, limit: str) -> list[Fix]:
                                 title="mask the input and the result (0 where the logarithm does not exist)",
                                 cost="the result is 0, with gradient 0, where the logarithm does not exist: only for elements "
                                      "that do not count")
-
-
-def floor(log: Site, here: Context, edge: float) -> list[Fix]:
-    if "x" not in log.args:
-        return []
-    x = log.value("x")
-    bound = here.epsilon(x) if edge == 0 else f"-1 + {repairs.beside_one(here, x)}"
-    return here.rewrite(log, f"tf.maximum({{x}}, {bound})", node=log.args["x"], x=log.args["x"],
-                        title=f"keep the argument at or above {bound}", claim=Claim.SHIFTED,
-                        cost=f"values below {bound} become {bound}; the gradient is 0 there")

@@ -36,7 +36,7 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
         message = "logarithm of 1 - sigmoid, which is 0 as soon as the sigmoid rounds to 1: the loss becomes inf and its gradient NaN"
     else:
         message = "logarithm of a sigmoid, which underflows to 0: the loss becomes inf and its gradient NaN"
-    yield here.finding(log, "x", message, Certainty.MAY, fixes or here.floored(log, edge=edge))
+    yield here.finding(log, "x", message, Certainty.MAY, fixes or repairs.logarithm(here, log, edge=edge))
 
 
 def producer(log: Site, here: Context) -> tuple[Site | None, bool]:
@@ -57,8 +57,7 @@ def stable(log: Site, sigmoid: Site, complement: bool, here: Context) -> list[Fi
         return []
     holes = {"z": argument(sigmoid, "x", "logits")}
     if complement:
-        return here.rewrite_all(log, [repairs.minus_softplus(here, log, holes["z"])], title="use minus the softplus of the logits",
-                                claim=Claim.EQUAL)
+        return repairs.minus_softplus(here, log, holes["z"], title="use minus the softplus of the logits", claim=Claim.EQUAL)
     place, whole = spot(log, "x", sigmoid), log.args["x"]
     if place is None:
         here.no_fix = "elements of the sigmoid are picked in another statement"

@@ -11,7 +11,7 @@ Good:
 
 The softmax may stand in another statement, and elements of it may be picked in between
 (`tf.math.log(tf.gather(p, actions, batch_dims=1))`). Where its logits cannot be had again at the logarithm, return them
-from the function that makes the softmax; until then a floor, `tf.math.log(tf.maximum(p, 1e-7))`, keeps the loss finite,
+from the function that makes the softmax; until then a floor, `tf.math.log(tf.maximum(p, 1e-37))`, keeps the loss finite,
 but its gradient is 0 below the floor.
 
 Nothing is reported where `tf.where` takes something else for the class that has reached 0 and no gradient is taken, as in a metric;
@@ -24,7 +24,7 @@ https://github.com/awjuliani/DeepRL-Agents/issues/34 (the logarithm of a policy)
 https://github.com/tensorflow/models/pull/181 (NaN after 90 epochs)
 """
 
-from tfnanlint.api import Certainty, Changed, Claim, Context, Finding, Fix, Iterator, Site, argument, rule, spot
+from tfnanlint.api import Certainty, Changed, Claim, Context, Finding, Fix, Iterator, Site, argument, repairs, rule, spot
 
 
 @rule("TFN301", "log-softmax", on="tf.math.log", over="TFN101 TFN307 TFN204 TFN206", silent="MAY/NO/DOUBTFUL")
@@ -36,7 +36,7 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
         return  # something else is taken where it is -inf, and no gradient comes back
     fixes = stable(log, softmax, here)
     yield here.finding(log, "x", "logarithm of a softmax, which underflows to 0: the loss becomes inf and its gradient NaN",
-                       Certainty.MAY, fixes or here.floored(log), doubtful=here.tested_for_nan(log))
+                       Certainty.MAY, fixes or repairs.logarithm(here, log), doubtful=here.tested_for_nan(log))
 
 
 def stable(log: Site, softmax: Site, here: Context) -> list[Fix]:

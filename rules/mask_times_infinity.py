@@ -13,7 +13,7 @@ Good:
     entropy = -tf.reduce_sum(tf.math.xlogy(p, p), axis=-1)
 
 `tf.math.xlogy(m, x)` is `m * log(x)`, and 0 with a finite gradient where m is 0. Where m says nothing about x (labels and
-probabilities), x = 0 remains infinite at m = 1: keep it away from 0, `m * tf.math.log(tf.maximum(x, 1e-7))`, or take a loss
+probabilities), x = 0 remains infinite at m = 1: keep it away from 0, `m * tf.math.log(tf.maximum(x, 1e-37))`, or take a loss
 on logits. For other functions mask the input: `mask * tf.sqrt(tf.where(keep, x, tf.ones_like(x)))`.
 
 Doubtful is everything but `p * tf.math.log(p)` of a p that lies within 0 and 1: that is NaN as a value where a softmax has come to 0,
@@ -121,9 +121,7 @@ def repair(times: Site, other: str, site: Site, negated: bool, related: bool, he
         found += xlogy(times, other, site, negated, here)
     if site.op.name == "tf.math.log1p":
         return found
-    bound = here.epsilon(site.value("x"))
-    return found + here.rewrite(site, f"tf.maximum({{x}}, {bound})", node=x, x=x, title=f"keep the input at or above {bound}",
-                                claim=Claim.SHIFTED, cost=f"inputs below {bound} become {bound}; the gradient is 0 there")
+    return found or repairs.logarithm(here, site)
 
 
 def xlogy(times: Site, other: str, log: Site, negated: bool, here: Context) -> list[Fix]:

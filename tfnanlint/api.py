@@ -13,6 +13,7 @@ from tfnanlint.domains import Domain, domain, domains, filler
 from tfnanlint.exponents import exponential_of, of_itself, on_a_grid, opposite, shifted_by_maximum, tame
 from tfnanlint.findings import Certainty, Claim, Differentiated, Finding, Fix
 from tfnanlint.labels import of_labels, truth_only
+from tfnanlint.logarithms import one_hot_choice
 from tfnanlint.masks import Masked, branches, clipped, mask_test, plain, read_by_choice_only, zero_put_in
 from tfnanlint.ops import CASTS, SETTINGS
 from tfnanlint.pairings import COMPILE, FAMILIES, Pairing, last_layer, layer_names, linear, maker, rescued, units
@@ -26,7 +27,7 @@ __all__ = ["absorbed", "Any", "argument", "ast", "branches", "CASTS", "Certainty
            "Context", "counters", "decides", "Differentiated", "Domain", "domain", "domains", "evidence", "exponential_of", "FAMILIES",
            "filler", "Finding", "Fix", "FLOATS", "image", "INF", "Iterator", "last_layer", "layer_names", "linear", "logged",
            "looks_for_nan", "made_by", "maker", "mask_test", "Masked", "moments", "Named", "named_count", "named_safe",
-           "named_scale", "NEAREST", "never_reached", "NO_CONSTANT", "Note", "number", "number_text", "of_itself", "of_labels", "on_a_grid",
+           "named_scale", "NEAREST", "never_reached", "NO_CONSTANT", "Note", "number", "number_text", "of_itself", "of_labels", "on_a_grid", "one_hot_choice",
            "opposite", "Outside", "Pairing", "Part", "part_of", "plain", "probability", "Probability", "quantities", "quotients", "read_by_choice_only",
            "repairs", "rescued", "rounded", "rule", "same", "SETTINGS", "shifted_by_maximum", "Site", "SMALLEST", "spot", "step", "survives",
            "tallies", "tame", "truth_only", "units", "Value", "words", "zero_put_in"]

@@ -29,6 +29,8 @@ _SAFE = re.compile(r"(?:^|_)safe(?:_|$)")  # what the program calls safe it has 
 _COUNT = re.compile(r"_*(?:num|n|number)_(?:of_)?[a-z]\w*|\w*[a-z]_(?:size|dims?)")
 _SCALE = re.compile(r"_*(?:\w+_)?(?:scale|rate|sigma|std|stddev|lambd?a?|lam|concentration|deg(?:rees)?_(?:of_)?free(?:dom)?|dof|df|mass|bandwidth)_*\d*",
                     re.IGNORECASE)
+_PROBABILITY = re.compile(r"_*(?:\w+_)?(?:p|q|pt|pi|probs?|probabilit(?:y|ies)|preds?|predictions?|yhat|y_hat|xhat|x_hat|softmax|sigmoid)_*\d*",
+                          re.IGNORECASE)
 _CASTS = frozenset("cast to_float to_double convert_to_tensor constant float".split())
 _MODULES = frozenset("tf tf1 tf2 np K tensorflow numpy dtypes".split())
 _FILLED = {"zeros": 0.0, "zeros_like": 0.0, "ones": 1.0, "ones_like": 1.0}
@@ -148,6 +150,11 @@ def named_scale(site: Site, param: str) -> bool:
     """Whether what arrives at a parameter is made of nothing but what its names call the scale, the rate or the degrees of freedom of a
     distribution: there is none where these are 0, and whoever hands one in knows it."""
     return _named(site, param, _SCALE, _CASTS | {"square", "abs"}, (ast.Mult, ast.Div))
+
+
+def named_probability(site: Site, param: str) -> bool:
+    """Whether what arrives at a parameter is made of nothing but what its names call probabilities or predictions, and of numbers."""
+    return _named(site, param, _PROBABILITY, _CASTS | {"square", "abs", "where", "clip"}, (ast.Mult, ast.Div, ast.Sub, ast.Add))
 
 
 def _named(site: Site, param: str, words: re.Pattern[str], through: frozenset[str], operators: tuple[type, ...]) -> bool:

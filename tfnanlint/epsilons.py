@@ -32,6 +32,12 @@ _KEPT = {"float16": 4.9e-4, "bfloat16": 3.93e-3, "float32": 6e-8, "float64": 1.2
 USES = {
     # maximum(x, eps) in front of a logarithm: the derivative there is 1 / eps.
     "floor": Use(_overflow(1), {"float16": 1e-4}),
+    # The same where the dtype alone decides: below every number that occurs, far enough above the smallest for 1 / eps times a gradient.
+    "logarithm": Use({"float16": 1.1, "bfloat16": 1.1, "float32": 1.1, "float64": 1.1},
+                     {"float16": 1e-4, "bfloat16": 1e-37, "float32": 1e-37, "float64": 1e-300}),
+    # maximum(1 - p, eps) there: below the distance of the numbers beside 1, which is all that 1 - p can be.
+    "complement": Use({"float16": 1.1, "bfloat16": 1.1, "float32": 1.1, "float64": 1.1},
+                      {"float16": 1e-4, "bfloat16": 1e-3, "float32": 1e-8, "float64": 1e-17}),
     # maximum(y, eps) under a fraction: the derivative is 1 / eps^2.
     "divisor": Use(_overflow(2), {"float16": 1e-2}),
     # The same where the fraction is divided by a square, of which ordinary values lie far below the configured constant.

@@ -62,7 +62,7 @@ KEYS = {
         "bytes", MAX_FILE_SIZE, "in bytes; a larger file that mentions TensorFlow is reported as unread; notebooks may have 50 times that"
     ),
     "epsilon": Key(
-        "epsilon", EPSILON, "the small constant that fixes write; where a dtype would lose it, the nearest that the dtype keeps"
+        "epsilon", EPSILON, "the small constant that fixes write (under a logarithm, unless configured, one below all that occurs); where a dtype would lose it, the nearest that the dtype keeps"
     ),
     "modes": Key(
         "modes", list(MODES), "how the project runs TensorFlow, and whether on GPUs; what goes wrong only in other modes is not reported"

@@ -24,11 +24,12 @@ _UNCHANGED = frozenset({"tf.identity", "tf.debugging.check_numerics"})
 @dataclass(frozen=True, slots=True)
 class Probability:
     """`producer` is the softmax or sigmoid; `complement`: 1 - p arrives; `guard` is the epsilon it is kept away from 0
-    with, 0 when there is none."""
+    with, 0 when there is none; `added`: it is added, and moves all values."""
 
     producer: Site
     complement: bool = False
     guard: float = 0.0
+    added: bool = False
 
     @property
     def logits(self) -> str:
@@ -65,10 +66,10 @@ def probability(value: Value, depth: int = 8) -> Probability | None:
     return None
 
 
-def _guarded(found: Probability | None, floor: Value) -> Probability | None:
+def _guarded(found: Probability | None, floor: Value, added: bool = False) -> Probability | None:
     if found is None or not floor.exact or not 0 <= floor.lo <= SMALL:
         return None
-    return replace(found, guard=max(found.guard, floor.lo))
+    return replace(found, guard=max(found.guard, floor.lo), added=found.added or added)
 
 
 def _with_constant(site: Site, depth: int) -> Probability | None:
@@ -81,7 +82,7 @@ def _with_constant(site: Site, depth: int) -> Probability | None:
         return _complement(constant, negated.value("x"), depth)
     if site.op.name == "tf.minimum":
         return probability(other, depth - 1) if constant.lo > 1 - SMALL else None
-    return _guarded(probability(other, depth - 1), constant)
+    return _guarded(probability(other, depth - 1), constant, site.op.name == "tf.add")
 
 
 def _complement(one: Value, p: Value, depth: int) -> Probability | None:
@@ -91,7 +92,7 @@ def _complement(one: Value, p: Value, depth: int) -> Probability | None:
     if found is None:
         return None
     guard = max(found.guard, one.lo - 1)
-    return replace(found, complement=not found.complement, guard=guard)
+    return replace(found, complement=not found.complement, guard=guard, added=found.added or one.lo > 1)
 
 
 # What becomes of one element and a constant, where that is a number.

@@ -9,7 +9,7 @@ import ast
 import builtins
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Iterator, cast
+from typing import TYPE_CHECKING, Any, Collection, Iterator, cast
 
 from tfnanlint import mutations
 from tfnanlint.attributes import assigned_attributes
@@ -278,15 +278,15 @@ class Reach:
                     return True
         return False
 
-    def fresh(self, word: str, scope: ast.AST) -> str:
-        """`word`, or `word_2`, `word_3`, ...: a name that a scope and all inside it do not use."""
+    def fresh(self, word: str, scope: ast.AST, others: Collection[str] = ()) -> str:
+        """`word`, or `word_2`, `word_3`, ...: a name that a scope and all inside it do not use, and that is not among `others`."""
         taken = getattr(scope, "taken", None)
         if taken is None:
             taken = scope.taken = _taken(scope)  # kept with the tree: a file may ask for hundreds of names
             if isinstance(scope, ast.Module):
                 taken |= _beside(self.source)
         name, count = word, 1
-        while name in taken:
+        while name in taken or name in others:
             count += 1
             name = f"{word}_{count}"
         return name
@@ -298,7 +298,7 @@ class Reach:
         statement = self._statement_of(hole)
         if statement is None:
             raise NoFix("it would have to be computed twice; give it a name first")
-        naming = Naming(self.fresh(hole.word or "value", hole.point.scope.node), hole.node, statement)
+        naming = Naming(self.fresh(hole.word or "value", hole.point.scope.node, [naming.name for naming in namings]), hole.node, statement)
         namings.append(naming)
         return naming.name
 
@@ -312,7 +312,7 @@ class Reach:
         if not isinstance(path[at], (ast.Assign, ast.AnnAssign)) or any(isinstance(node, _CONDITIONAL) for node in around[:-1]):
             return None
         first = all(_untroubled(child) for outer, inner in zip(around, around[1:]) for child in _before(outer, inner))
-        return cast(ast.stmt, path[at]) if first else None
+        return cast(ast.stmt, path[at]) if first or not self._acts(hole.node, hole.point) else None
 
 
 class _Trail:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import ast
-from typing import Any
+from typing import Any, Iterable
 
+from tfnanlint.assertions import named_probability
 from tfnanlint.epsilons import survives, written
 from tfnanlint.findings import Claim, Differentiated, Fix
+from tfnanlint.logarithms import absorbed_bound, floor_of, is_count, is_density, is_one_minus, is_share, log_form
 from tfnanlint.moments import squared as squared_by
-from tfnanlint.reach import Named
+from tfnanlint.probabilities import logged
+from tfnanlint.reach import Named, argument
 from tfnanlint.rules import Changed, Context, Part
 from tfnanlint.scopes import Point
 from tfnanlint.site import Site, made_by
-from tfnanlint.values import Value
+from tfnanlint.values import Value, number_text
 
 COMPLEX = frozenset(("complex64", "complex128"))
 _NORMS = ("tf.norm", "tf.math.reduce_euclidean_norm")
@@ -222,12 +225,96 @@ def under_the_root(here: Context, inside: list[Site]) -> list[Fix]:
                             cost=f"the root moves by {float(eps) ** 0.5:.0e} at 0, and by less elsewhere")
 
 
-def minus_softplus(here: Context, log: Site, z: Any) -> Part:
-    """-softplus(z) in place of a logarithm, its sign drawn together with one that stands before the logarithm."""
-    outer = next(iter(here.around(log.node)), None)
+def logarithm(here: Context, log: Site, param: str = "x", edge: float = 0.0) -> list[Fix]:
+    """The logarithm factor by factor, without what underflows in it; where that cannot be written a floor, or nothing."""
+    form = log_form(log, param) if edge == 0 and log.op.name == "tf.math.log" else None
+    if form is None:
+        return log_floor(here, log, param, edge)
+    template, holes = form
+    fixes = here.rewrite(log, template, title="take the logarithm factor by factor", claim=Claim.EQUAL, **holes)
+    reason = here.no_fix
+    fixes = fixes or log_floor(here, log, param, edge)
+    here.no_fix = "" if fixes else reason or here.no_fix
+    return fixes
+
+
+def log_floor(here: Context, log: Site, param: str = "x", edge: float = 0.0) -> list[Fix]:
+    """The argument kept a little above the edge; none where that would move numbers that are right, or hide a wrong one."""
+    value, node = log.value(param), log.args.get(param)
+    here.no_fix = why_no_floor(log, param, edge)
+    if node is None or here.no_fix:
+        return []
+    bound = ("1.0" if is_count(value) else floor_of(value, here.setup.epsilon)) if edge == 0 else f"{number_text(edge)} + {beside_one(here, value)}"
+    return here.rewrite(log, f"tf.maximum({{x}}, {bound})", node=node, x=node, title=f"keep the argument at or above {bound}",
+                        claim=Claim.SHIFTED, cost=f"values below {bound} become {bound}; the gradient is 0 there")
+
+
+def why_no_floor(log: Site, param: str, edge: float) -> str:
+    """Why a floor is no repair of a logarithm; empty where it is one."""
+    value = log.value(param)
+    if is_density(value):
+        return "a floor would be above nearly all densities of the first steps: take the logarithm of each factor"
+    if absorbed_bound(value):
+        return "the bound of what it is 1 minus is rounded to 1: mend that"
+    if value.exact:
+        return "it is a number that is written there"
+    if edge != 0 or is_one_minus(value) or is_share(value):
+        return ""
+    if not value.known and not value.guarded and not named_probability(log, param):
+        return "nothing is known of its range: a floor would make a number of what is negative, too"
+    if value.known and value.lo < 0:
+        return "it can be negative: a floor would make a number of what has no logarithm"
+    return ""
+
+
+def minus_softplus(here: Context, log: Site, z: Any, others: Iterable[Part] = (), **said: Any) -> list[Fix]:
+    """One fix that puts -softplus(z) in place of a logarithm, its sign drawn together with that of the term in which it is a factor.
+
+    `others` are parts that go with it. Where the text around cannot be written anew, a comment in it for one, the sign stays at its place.
+    """
+    others = list(others)
+    return (here.rewrite_all(log, _signs_drawn_together(here, log, z, others), **said)
+            or here.rewrite_all(log, [(log.node, "-tf.math.softplus({z})", {"z": z}), *others], **said))
+
+
+def _signs_drawn_together(here: Context, log: Site, z: Any, others: list[Part]) -> list[Part]:
+    node, outer = log.node, next(iter(here.around(log.node)), None)
+    while isinstance(outer, ast.BinOp) and _is_factor(outer, node):
+        node = outer
+        outer = next(iter(here.around(node)), None)
+    parts: list[Part] = [(log.node, "tf.math.softplus({z})", {"z": z})]
+    sign = _first_factor(node)
+    if isinstance(sign, ast.UnaryOp) and isinstance(sign.op, ast.USub) and node is not log.node:
+        return [(sign, "{x}", {"x": sign.operand}), *parts, *others]
+    term: Any = Changed(node, parts)
     if isinstance(outer, ast.UnaryOp) and isinstance(outer.op, ast.USub):
-        return outer, "tf.math.softplus({z})", {"z": z}
-    if isinstance(outer, ast.BinOp) and isinstance(outer.op, (ast.Add, ast.Sub)) and outer.right is log.node:
-        sign = "-" if isinstance(outer.op, ast.Add) else "+"
-        return outer, f"{{left}} {sign} tf.math.softplus({{z}})", {"left": outer.left, "z": z}
-    return log.node, "-tf.math.softplus({z})", {"z": z}
+        return [(outer, "{term}", {"term": term}), *others]
+    if isinstance(outer, ast.BinOp) and isinstance(outer.op, (ast.Add, ast.Sub)) and outer.right is node:
+        before = [part for part in others if here.source.span(part[0]) in here.source.span(outer.left)]
+        left = Changed(outer.left, before) if before else outer.left
+        sign_of = "-" if isinstance(outer.op, ast.Add) else "+"
+        return [(outer, f"{{left}} {sign_of} {{term}}", {"left": left, "term": term}), *(part for part in others if part not in before)]
+    return [(node, "-{term}", {"term": term}), *others]
+
+
+def log_sigmoids_beside(here: Context, log: Site) -> list[Part]:
+    """log_sigmoid in place of the other logarithms of guarded sigmoids in a statement: both halves of a loss in one style."""
+    statement = next((node for node in here.around(log.node) if isinstance(node, ast.stmt)), None)
+    parts: list[Part] = []
+    for node in ast.walk(statement) if statement is not None else ():
+        site = here.site(node, log.point) if isinstance(node, ast.Call) and node is not log.node else None
+        found = logged(site) if site is not None and site.op.name == "tf.math.log" else None
+        if found is None or found.complement or not found.guard or found.producer.op.name != "tf.sigmoid" or not found.producer.complete:
+            continue
+        parts.append((node, "tf.math.log_sigmoid({z})", {"z": argument(found.producer, "x", "logits")}))
+    return parts
+
+
+def _is_factor(product: ast.BinOp, node: ast.expr) -> bool:
+    return isinstance(product.op, ast.Mult) or isinstance(product.op, ast.Div) and product.left is node
+
+
+def _first_factor(node: ast.expr) -> ast.expr:
+    while isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mult, ast.Div)):
+        node = node.left
+    return node

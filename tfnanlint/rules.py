@@ -35,7 +35,7 @@ from tfnanlint.site import Site, made_by, may_be_numpy, same
 from tfnanlint.source import Span, holds_tests
 from tfnanlint.stems import may_stem
 from tfnanlint.trace import trace
-from tfnanlint.values import FLOATS, Value, number_text, words
+from tfnanlint.values import FLOATS, Value, words
 
 if TYPE_CHECKING:
     from tfnanlint.engine import Engine as Interpreter
@@ -444,14 +444,6 @@ class Context:
     def pairings(self, site: Site) -> Iterator[Pairing]:
         """The losses that a site brings together with predictions: by a call, or by `compile`."""
         return pairings(site, self.interpreter)
-
-    def floored(self, site: Site, param: str = "x", edge: float = 0.0) -> list[Fix]:
-        """The argument kept a little above `edge`: what remains where no better form is in reach."""
-        eps = self.epsilon(site.value(param), "floor" if edge == 0 else "margin")
-        bound = eps if edge == 0 else f"{number_text(edge)} + {eps}"
-        return self.rewrite(site, f"tf.maximum({{x}}, {bound})", node=site.args[param], x=site.args[param],
-                            title=f"keep the argument at or above {bound}", claim=Claim.SHIFTED,
-                            cost=f"values below {bound} become {bound}; the gradient is 0 there")
 
     def rewrite_all(self, site: Site, parts: list[Part], *, title: str, claim: Claim, cost: str = "") -> list[Fix]:
         """One fix made of several replacements."""
