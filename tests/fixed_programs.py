@@ -15,15 +15,15 @@ from dataclasses import dataclass, field
 from hazards import HAZARDS, Hazard
 
 # The names that programs choose from: what people write, and what fixes bind.
-NAMES = ("logits_", "inner", "value", "eps", "probs", "p", "out", "safe", "mask_", "total", "norm", "root", "squares", "finite", "loss", "kept",
-         "variance", "x_safe", "log_p", "result", "denominator", "tmp", "squared", "exponent", "inner_2", "value_2", "logits_2", "score", "rise", "run")
+NAMES = ("logits_", "inner", "value", "eps", "probs", "p", "out", "mask_", "total", "norm", "root", "squares", "finite", "loss", "kept",
+         "variance", "log_p", "result", "denominator", "tmp", "squared", "exponent", "inner_2", "value_2", "logits_2", "score", "rise", "run")
 PARAMETERS = {
     "r": ("x", "features"), "z": ("z", "scores"), "s": ("s", "amounts"), "i": ("gain",), "q": ("prob", "share"), "h": ("labels",), "m": ("mask",),
     "n": ("raw",), "u": ("logits",),
 }
 # What the expression of a form may fill, by what it is worth.
 FILLS = {"unit": "rzsq", "positive": "rzs", "real": "rz", "large": ""}
-_NO_TENSORS = ("'", "[]", "Session", "keras.", "raw", "net(1.0)")  # what is not read again
+_NO_TENSORS = ("'", "[]", "Session", "keras.", "raw", "net(1.0)", "exp(", "/")  # what is not read again
 _HOLE = re.compile(r"\{(\w)(\d?)\}")
 _CHOSEN = re.compile(r"\$(\w+)")
 
@@ -81,10 +81,11 @@ class Program:
     text: str
     parameters: dict[str, str]
     codes: list[str]
-    eager: bool = False
+    modes: tuple[str, ...] = ("eager", "graph", "xla")  # in which it can be run
     moved: set[str] = field(default_factory=set)  # results that fixes are meant to move
     cells: list[str] = field(default_factory=list)  # of a notebook; empty for a module
     dtype: str = "float32"
+    shape: tuple[int, ...] = (3, 4)  # of every parameter
 
 
 @dataclass
@@ -349,7 +350,7 @@ class Writer:
         text = _PRELUDE.format(imports=imports) + text + "\n" + _TAPE.format(names=names)
         cells = _cells(text) if self.chance(0.1) else []
         dtype = "float64" if self.chance(0.1) and "float16" not in text else "float32"
-        return Program(text, dict(self.parameters), self.codes, self.eager, moved, cells, dtype)
+        return Program(text, dict(self.parameters), self.codes, ("eager",) if self.eager else ("eager", "graph", "xla"), moved, cells, dtype)
 
     def _laid_out(self, line: str) -> str:
         target, assigned, value = line.partition(" = ")

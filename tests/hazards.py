@@ -82,7 +82,7 @@ TFN105 | real           |       | $a = tf.clip_by_value({q}, -1.0, 1.0); tf.asin
 TFN105 | large          |       | tf.atanh(tf.tanh({q} * 2.0))
 TFN105 | real           |       | tf.acosh(1.0 + tf.nn.relu({s}))
 TFN107 | real scalar    |       | tf.reduce_mean(tf.boolean_mask({r}, {m} > 0.5))
-TFN108 | large other    | eager | $a = tf.matmul({r}, {r}, transpose_b=True); tf.linalg.cholesky($a)
+TFN108 | large other    | eager | $a = tf.matmul({u}, {u}, transpose_b=True); tf.linalg.cholesky($a)
 TFN201 | positive row   | half  | tf.norm({r}, axis=-1)
 TFN201 | positive col   |       | $a = {r} - {s}; tf.norm($a, ord=2, axis=1, keepdims=True)
 TFN201 | positive scalar|       | tf.norm({r} * 2.0)
