@@ -29,7 +29,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests"))
 
 from differential import Check, Tool  # noqa: E402
-from fixed_programs import Program  # noqa: E402
+from hazard_programs import Program  # noqa: E402
 
 SECONDS = 40  # for all guesses of one function
 LIBRARIES = ("tensorflow", "tensorflow.compat.v1", "tensorflow.compat.v2", "numpy", "keras", "math", "tensorflow.keras", "keras.backend",

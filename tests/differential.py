@@ -23,7 +23,7 @@ from typing import Any
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
 
-from fixed_programs import Program, notebook
+from hazard_programs import Program, notebook
 from tfnanlint.dev import repository
 from tfnanlint.fixing import FixResult, fix_source
 from tfnanlint.notebook import Notebook
@@ -226,7 +226,7 @@ class Check:
         found = []
         for mode in self.modes if changed else ():
             before = run(self.program.text, self.points, mode, self.program.dtype)
-            if self.truth is None and not self.program.moved:
+            if self.truth is None:
                 self.truth = run(re.sub(r"(?<!mixed_)float(32|16)", "float64", self.program.text), self.points, mode, "float64")
             ran: dict[str, list[Outcome]] = {}
             for stage, fixed in changed.items():

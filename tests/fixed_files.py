@@ -12,7 +12,7 @@ import ast
 import re
 from pathlib import Path
 
-from fixed_programs import Program
+from hazard_programs import Program
 from tfnanlint.dev import repository
 
 FOLDER = repository.ROOT / "fixtures" / "files"

@@ -23,7 +23,8 @@ from dataclasses import dataclass
 class Hazard:
     """A form. `gives` says what its expression is worth once it is repaired.
 
-    `unit`: in [0, 1]; `positive`, `real`: not large; `large`: anything; a second word says its shape, if it is not that of its inputs.
+    `unit`: in [0, 1]; `positive`, `real`: not large; `large`: anything; a second word says its shape, if it is not that of its inputs
+    (`other`: it stands in no other form).
     `half`: the form holds in float16, too. `eager`: it is no part of a graph.
     """
 
@@ -152,7 +153,7 @@ TFN402 | large          |       | tf.math.log(1.0 - {q} + 1e-8)
 TFN402 | large          |       | $a = tf.sigmoid({z}); tf.math.log(1.0 - $a + 1e-8)
 TFN402 | large          |       | -(1.0 - {q}) * tf.math.log(1.0 - {q} + 1e-8)
 TFN403 | large          |       | tf.math.log(tf.nn.relu({s}) + 1e-45)
-TFN403 | real           |       | $a = tf.cast({s} + 1.0, tf.float16); tf.math.log(tf.nn.relu($a) + 1e-8)
+TFN403 | real other     |       | $a = tf.cast({s} + 1.0, tf.float16); tf.math.log(tf.nn.relu($a) + 1e-8)
 TFN404 | real           |       | {r} / (tf.norm({r}, axis=-1, keepdims=True) + 1e-8)
 TFN404 | real           |       | $a = tf.reduce_mean({r}, axis=-1, keepdims=True); ({r} - $a) / (tf.math.reduce_std({r}, axis=-1, keepdims=True) + 1e-8)
 TFN404 | positive row   |       | tf.sqrt(tf.reduce_sum(tf.square({r}), axis=-1)) + 1e-8
@@ -170,8 +171,8 @@ TFN503 | large row      | eager | $a = keras.layers.Dense(4, kernel_initializer=
 TFN504 | large row      |       | $a = keras.layers.Activation('tanh')({u}); keras.losses.binary_crossentropy({h}, $a)
 TFN506 | unit           |       | $a = tf.identity({r}); tf.nn.softmax(tf.where({m} > 0.5, $a, -np.inf))
 TFN506 | unit           |       | tf.nn.softmax({r} + tf.where({m} > 0.5, 0.0, -np.inf))
-TFN601 | unit           |       | $a = tf.cast({r}, tf.float16); $b = tf.cast(tf.stop_gradient({m}), tf.float16); tf.nn.softmax($a + (1.0 - $b) * -1e9)
+TFN601 | unit other     |       | $a = tf.cast({r}, tf.float16); $b = tf.cast(tf.stop_gradient({m}), tf.float16); tf.nn.softmax($a + (1.0 - $b) * -1e9)
 TFN602 | large          | eager | $a = keras.layers.Activation('softmax', dtype='mixed_float16'); $b = keras.Input((4,)); $c = keras.Model($b, $a($b)); $c({u})
-TFN604 | positive col   |       | $a = tf.cast({q}, tf.float16); tf.reduce_mean(tf.square($a), axis=-1, keepdims=True)
+TFN604 | positive other |       | $a = tf.cast({q}, tf.float16); tf.reduce_mean(tf.square($a), axis=-1, keepdims=True)
 TFN901 | real           | eager | $a = tf.compat.v1.Session(graph=tf.Graph()); $a = tf_debug.LocalCLIDebugWrapperSession($a, ui_type='readline'); tf.debugging.disable_check_numerics(); {r} * 2.0
 """)

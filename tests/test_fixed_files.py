@@ -10,7 +10,7 @@ import fixed_files
 import pytest
 from claims import cases
 from differential import Check, Fixed, Outcome, Tool, counted, off, reduced
-from fixed_programs import alone, program
+from hazard_programs import alone, program
 from hazards import HAZARDS
 
 from tfnanlint.dev import repository

@@ -7,6 +7,7 @@ again, and calls with state made, between the producer of a value and what is do
 
 from __future__ import annotations
 
+import ast
 import json
 import random
 import re
@@ -24,6 +25,7 @@ PARAMETERS = {
 # What the expression of a form may fill, by what it is worth.
 FILLS = {"unit": "rzsq", "positive": "rzs", "real": "rz", "large": ""}
 _NO_TENSORS = ("'", "[]", "Session", "keras.", "raw", "net(1.0)", "exp(", "/")  # what is not read again
+_VALUED = ("TFN201", "TFN202", "TFN203", "TFN309", "TFN501")
 _HOLE = re.compile(r"\{(\w)(\d?)\}")
 _CHOSEN = re.compile(r"\$(\w+)")
 
@@ -158,8 +160,11 @@ class Writer:
 
     def leaf(self, kind: str, index: str, form: Hazard, depth: int, half: bool, leaves: list[str], before: list[str]) -> str:
         if depth and kind in "rzsq" and self.chance(0.35) and not form.moves:
-            inner = self.random.choice([one for one in self.forms if not one.moves and one.shape != "other" and (one.half or not half)
-                                        and (kind in FILLS[one.gives.split()[0]] or kind in "rz")])
+            fits = [one for one in self.forms if not one.moves and one.shape != "other" and (one.half or not half)
+                    and (kind in FILLS[one.gives.split()[0]] or kind in "rz")]
+            # A comparison turns NaN into a number: what is compared has a value, whatever its gradient is.
+            compared = [one for one in fits if one.code.startswith(_VALUED)] if ">" in form.template or "equal(" in form.template else []
+            inner = self.random.choice(compared or fits)
             lines, text = self.expression(inner, depth - 1, half, leaves)
             text = f"({text})" if kind in FILLS[inner.gives.split()[0]] else f"tf.tanh({text})"
             text = {"row": f"tf.expand_dims({text}, -1)"}.get(inner.shape, text)
@@ -226,11 +231,11 @@ class Writer:
 
     def _named(self, text: str, lines: list[str]) -> tuple[list[str], str]:
         """The argument of the outermost call gets a name."""
-        match = re.fullmatch(r"([\w.]+)\((.*[^,\s])\)", text)
-        if match is None or "," in match[2] or match[2].count("(") != match[2].count(")") or "(" not in match[2]:
+        call = ast.parse(text, mode="eval").body
+        if not isinstance(call, ast.Call) or len(call.args) != 1 or call.keywords or not isinstance(call.args[0], ast.Call):
             return lines, text
         name = self.name()
-        return [*lines, f"{name} = {match[2]}"], f"{match[1]}({name})"
+        return [*lines, f"{name} = {ast.unparse(call.args[0])}"], f"{ast.unparse(call.func)}({name})"
 
     def _function(self, lines, text) -> tuple[list[str], list[str], str]:
         """A function of the parameters that a form reads: its lines, its arguments, its name."""
