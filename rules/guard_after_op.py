@@ -29,10 +29,9 @@ https://github.com/keras-team/keras/issues/23075 (a bound behind rsqrt)
 from dataclasses import dataclass
 
 from tfnanlint.api import (NO_CONSTANT, Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Note, Site, Value, argument, ast,
-                           evidence, made_by, repairs, rule, survives, truth_only)
+                           evidence, made_by, repairs, rule, truth_only)
 
 ROOTS = ("tf.sqrt", "K.sqrt", "tf.norm", "tf.math.reduce_std", "tf.math.reduce_euclidean_norm")
-WRITTEN = ("tf.sqrt", "K.sqrt")
 ALWAYS = ("eager", "graph", "xla")
 # Functions of TensorFlow and Keras 3 that guard in this way themselves: what they normalise, and where its gradient is lost.
 LIBRARY = {"ops.normalize": ("x", "a zero vector"), "keras.layers.UnitNormalization": ("input", "a zero vector"),
@@ -286,24 +285,15 @@ def fixes(site: Site, found: Guard, here: Context) -> list[Fix]:
 
 
 def moved_inside(site: Site, found: Guard, here: Context) -> list[Fix]:
-    """The number that stands beside a root, squared, under it: sqrt(s) + e and maximum(sqrt(s), e) have the same value at 0 then."""
+    """The number that stands beside a single root, squared, under it."""
     outer = here.site(found.node, site.point) if isinstance(found.node, (ast.BinOp, ast.Call)) else None
     if outer is None or outer.op.name not in ("tf.add", "tf.maximum") or not outer.complete:
         return []
     param = next((p for p in ("x", "y") if isinstance(outer.args.get(p), ast.Constant) and positive(outer.value(p))), None)
     root, other = found.roots[0], outer.args.get("x" if param == "y" else "y")
-    under = repairs.under(root) if param is not None and root.source is here.source else None
-    if under is None or other is not root.node and not (isinstance(other, ast.Name) and root_of(here.value(other, outer.point)) is root):
-        return []
-    square, (template, holes) = repairs.squared_number(outer.value(param).lo), under
-    kept = survives(square, "root", here.precision(root.value(root.op.main)).dtype)
-    eps = square if kept else repairs.root_epsilon(here, root, root.op.main)
-    added = outer.op.name == "tf.add" and (root.op.name not in WRITTEN or repairs.addable(here, root))
-    inside = repairs.root_of(root, f"{template} + {eps}" if added else f"tf.maximum({template}, {eps})")
-    parts = [(outer.node, inside, holes)] if other is root.node else [(outer.node, "{root}", {"root": other}), (root.node, inside, holes)]
-    exact = kept and outer.op.name == "tf.maximum" and other is root.node
-    return here.rewrite_all(site, parts, title=f"guard under the root with {eps}", claim=Claim.EQUAL_WHERE_FINITE if exact else Claim.SHIFTED,
-                            cost="" if exact else f"the root of 0 becomes {float(eps) ** 0.5:.0e}; others move by less")
+    named = isinstance(other, ast.Name) and root_of(here.value(other, outer.point)) is root
+    alone = param is not None and root.source is here.source and (other is root.node or named)
+    return repairs.moved_inside(here, outer, root, param) if alone else []
 
 
 def normalized(site: Site, norm: Site, here: Context) -> list[Fix]:

@@ -94,11 +94,6 @@ def under(site: Site) -> tuple[str, dict[str, ast.expr | None]] | None:
     return squared(site)
 
 
-def squared_number(number: float) -> str:
-    """The square of a small number, as programs write it."""
-    return written(number * number)
-
-
 def root_of(site: Site, inside: str) -> str:
     """The root of a template, as the library of a norm or deviation spells it."""
     return f"K.sqrt({inside})" if site.library == "K" else f"tf.sqrt({inside})"
@@ -223,6 +218,25 @@ def under_the_root(here: Context, inside: list[Site]) -> list[Fix]:
     eps = root_epsilon(here, inside[0], inside[0].op.main)
     return here.rewrite_all(inside[0], parts, title="add a small number under the root", claim=Claim.SHIFTED,
                             cost=f"the root moves by {float(eps) ** 0.5:.0e} at 0, and by less elsewhere")
+
+
+def moved_inside(here: Context, outer: Site, root: Site, param: str) -> list[Fix]:
+    """The number beside a root, given as `param` of `outer`, squared and under it: sqrt(s) + e and maximum(sqrt(s), e) have the same
+    value at 0 then. Where the square is lost in the dtype, what that dtype keeps."""
+    found, other = under(root), outer.args["x" if param == "y" else "y"]
+    if found is None:
+        return []
+    template, holes = found
+    square = written(outer.value(param).lo ** 2)
+    kept = survives(square, "root", here.precision(root.value(root.op.main)).dtype)
+    eps = square if kept else root_epsilon(here, root, root.op.main)
+    added = outer.op.name == "tf.add" and (root.op.name not in _WRITTEN or addable(here, root))
+    inside = root_of(root, f"{template} + {eps}" if added else f"tf.maximum({template}, {eps})")
+    whole = other is root.node
+    parts: list[Part] = [(outer.node, inside, holes)] if whole else [(outer.node, "{root}", {"root": other}), (root.node, inside, holes)]
+    exact = kept and whole and outer.op.name == "tf.maximum"
+    return here.rewrite_all(root, parts, title=f"guard under the root with {eps}", claim=Claim.EQUAL_WHERE_FINITE if exact else Claim.SHIFTED,
+                            cost="" if exact else f"the root of 0 becomes {float(eps) ** 0.5:.0e}; others move by less")
 
 
 def logarithm(here: Context, log: Site, param: str = "x", edge: float = 0.0) -> list[Fix]:
