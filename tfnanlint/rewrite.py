@@ -12,7 +12,6 @@ import itertools
 import re
 import tokenize
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from io import StringIO
 from typing import TYPE_CHECKING
 
@@ -30,11 +29,12 @@ from tfnanlint.edits import (
 from tfnanlint.findings import Edit
 from tfnanlint.nodes import nodes_in
 from tfnanlint.source import Source, Span, Unreadable
+from tfnanlint.spelling import Spelling, Use
 
 if TYPE_CHECKING:
     from tfnanlint.template import Filling
 
-__all__ = ["Hole", "NoFix", "Spell", "Spelling", "edits_apply", "delete_statement", "insert_before", "replace_statement", "rewrite",
+__all__ = ["Hole", "NoFix", "Spell", "Spelling", "Use", "edits_apply", "delete_statement", "insert_before", "replace_statement", "rewrite",
            "rewrite_many"]
 
 # libcst's native parser ends the process on deep input: 75 nested parentheses in a thread with a stack of 512 kB.
@@ -44,15 +44,7 @@ LINE = 88  # a line that most formatters leave alone
 LONG = 72  # a call that may be broken over lines
 
 
-@dataclass(frozen=True, slots=True)
-class Spelling:
-    """How a file writes a canonical name, and the import line that must be added for it, if any."""
-
-    text: str
-    needs: str = ""
-
-
-Spell = Callable[[str], Spelling]
+Spell = Callable[[Use], Spelling]
 Hole = ast.expr | str | None
 
 
@@ -100,7 +92,8 @@ def _renamed(source: Source, path: list[ast.AST], node: ast.expr, template: str,
     if [getattr(one, "id", "") for one in wanted.args] != stand_ins or any(
             holes.get(name) is not given for name, given in itertools.zip_longest(names, node.args)):
         return None
-    edit = Edit(source.span(node.func), speller(ast.unparse(wanted.func)))
+    spelling = speller(Use(ast.unparse(wanted.func), len(wanted.args)))
+    edit = Edit(source.span(node.func), spelling.text)
     return edit if _holds(source, path, [edit]) else None
 
 
@@ -180,11 +173,11 @@ class _Speller:
         self._spell = spell
         self.needs: dict[str, None] = {}
 
-    def __call__(self, name: str) -> str:
-        spelling = self._spell(name)
+    def __call__(self, use: Use) -> Spelling:
+        spelling = self._spell(use)
         if spelling.needs:
             self.needs[spelling.needs] = None
-        return spelling.text
+        return spelling
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -229,7 +222,16 @@ def _filling(source: Source, flagged: Span, hole: Hole) -> Filling | None:
     _check_copy(source, node, text)
     single = _single_line(node, text)
     # What stands elsewhere keeps its comments there; only what is moved must take them along.
-    return Filling(text if source.span(node) in flagged else single, single, starred)
+    return Filling(text if source.span(node) in flagged else single, single, starred, _keyword(source, node))
+
+
+def _keyword(source: Source, node: ast.expr) -> str | None:
+    """The keyword with which an expression is given to a call; empty for an argument in its place, None for no argument."""
+    around = enclosing(source.tree.body, source.span(node), source.span)
+    outer = around[around.index(node) - 1] if node in around[1:] else None
+    if not isinstance(outer, ast.Call) or node is outer.func:
+        return None
+    return next((word.arg for word in outer.keywords if word.value is node), "")
 
 
 def _check_literal(text: str) -> None:
