@@ -22,6 +22,7 @@ from tfnanlint.endings import COMPARISONS, SUMMARIES, endings_of, flattened, goe
 from tfnanlint.epsilons import epsilon
 from tfnanlint.evidence import widest
 from tfnanlint.findings import MODES, NOWHERE, Certainty, Claim, Edit, Finding, Fix, Differentiated, Setup, Silence, where_it_shows
+from tfnanlint.keeping import with_name
 from tfnanlint.labels import of_labels
 from tfnanlint.masks import CLIPS, Masked, Masks
 from tfnanlint.nodes import nodes_in
@@ -488,9 +489,11 @@ class Context:
         flagged = [target for target, _, _ in parts]
         if any(getattr(target, "augmented", False) for target in flagged):
             raise NoFix("an augmented assignment is rewritten by hand")
-        return [(target, self.speller.reworded(template, site), {name: self._hole(hole, target, flagged, site, namings, extra)
-                                                                 for name, hole in holes.items()})
-                for target, template, holes in parts]
+        found: list[Part] = []
+        for target, template, holes in parts:
+            filled = {name: self._hole(hole, target, flagged, site, namings, extra) for name, hole in holes.items()}
+            found.append((target, *with_name(self.source, site, target, self.speller.reworded(template, site), filled, self.speller.in_graph)))
+        return found
 
     def _hole(self, hole: Any, target: ast.expr, flagged: list[ast.expr], site: Site, namings: list[Naming],
               extra: list[Edit]) -> Any:

@@ -111,6 +111,11 @@ class Speller:
         self.text = module.source.text
         self.first_version = _FIRST_VERSION.search(self.text) is not None or setup.tensorflow is not None and setup.tensorflow < _SECOND
 
+    @property
+    def in_graph(self) -> bool:
+        """Whether the file builds graphs of TensorFlow 1, whose tensors are asked for by name."""
+        return self.first_version or "compat.v1" in self.text
+
     def spell(self, use: Use, site: Site) -> Spelling:
         """How the file writes a name at a site: through an import that it has, else with a new one. Raises NoFix."""
         row = self.interpreter.table.get(use.name)
@@ -217,7 +222,7 @@ class Speller:
         words: dict[str, str] = {}
         for place, (keyword, given) in enumerate(zip(use.keywords, use.given or (None,) * len(use.keywords)), use.positional):
             in_place = given == "" and own[place:place + 1] == (keyword,) and all([not word for word in words.values()])
-            word = "" if in_place else self._word(keyword, [[one for one in params if means(one, keyword)] for params in known], given)
+            word = "" if in_place else self._word(keyword, [_meaning(params, keyword) for params in known], given)
             if word is None:
                 return None
             words[keyword] = word
@@ -341,6 +346,12 @@ def uses(template: str) -> set[Use]:
     return found
 
 
+def in_call(template: str) -> bool:
+    """Whether a template is the call of a canonical name."""
+    node = ast.parse(_HOLE.sub("_hole_", template), mode="eval").body
+    return isinstance(node, ast.Call) and _NAME.fullmatch(ast.unparse(node.func)) is not None
+
+
 def in_form(template: str, name: str, form: str) -> str:
     """A template with another form for the calls of a name, whose arguments all have keywords or are one."""
     text = _HOLE.sub(lambda match: f"_hole_{match[1]}_", template)
@@ -362,6 +373,11 @@ def means(word: str, keyword: str) -> bool:
     """Whether a parameter of a function is what the rows call `keyword`."""
     return word == keyword or SYNONYMS.get(word) == keyword or {SYNONYMS.get(word), keyword} == {"x", "logits"} \
         or (word, keyword) in (("target", "labels"), ("output", "logits"))
+
+
+def _meaning(params: tuple[str, ...], keyword: str) -> list[str]:
+    """The parameters of a function that are what the rows call `keyword`; it itself where a function takes any."""
+    return [one for one in params if means(one, keyword)] or [keyword] * ("**" in params)
 
 
 def _root(node: ast.AST) -> str:

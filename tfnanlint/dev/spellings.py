@@ -70,12 +70,13 @@ def places(alias: str) -> Iterator[tuple[str, Callable]]:
 
 
 def parameters(function: Callable, row: ops.Op, alias: str) -> list[str]:
-    """The names of what a function takes; those of the row where Python cannot tell."""
+    """The names of what a function takes, `**` where it takes any others; those of the row where Python cannot tell."""
     try:
         found = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
         return list(row.params_of(alias))
-    return [one.name for one in found if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)]
+    kinds = inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD
+    return [one.name for one in found if one.kind not in kinds] + ["**"] * any(one.kind is kinds[1] for one in found)
 
 
 def sample(param: str, special: bool, boolean: bool) -> Any:

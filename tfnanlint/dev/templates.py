@@ -14,7 +14,7 @@ from tfnanlint.dev.repository import ROOT
 from tfnanlint.spelling import Use, uses
 from tfnanlint.template import holes_of, without_holes
 
-SOURCES = ("rules/*.py", "tfnanlint/repairs.py", "tfnanlint/rules.py", "tfnanlint/domains.py", "tfnanlint/spelling.py")
+SOURCES = ("rules/*.py", "tfnanlint/repairs.py", "tfnanlint/rules.py", "tfnanlint/domains.py", "tfnanlint/spelling.py", "tfnanlint/keeping.py")
 _CANONICAL = re.compile(r"\b(?:tf|K|keras|ops|tnp|tfp)\.\w")
 
 
