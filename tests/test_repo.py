@@ -29,7 +29,7 @@ nodes docstrings conditions names fields values findings epsilons fingerprint ed
 history scopes site ops aliases attributes decorators calls outcomes loops matching branching statements settings project module
 interpreting assumptions subexpressions resolution mendings callers routes instances arguments containers recursion policies records compiled following agreements lengths standins state expressions
 stems endings tapes rigidity layering gradients domains exponents moments labels probabilities pairings factors masks branches counters evidence tallies assertions reach
-trace spelling template rewrite keeping rules repairs api
+trace spelling importing template rewrite keeping rules repairs api
 subscriptions flow
 notices keys patterns revision config suppress checking store cache baseline changes pages
 writing fixing ignores discover linter workers report lsp cli __main__

@@ -122,10 +122,11 @@ class Speller:
         imports = self.imports(site)
         used = next((one for one in imports if one.local == _root(site.node)), None)
         aliases = self._preferred(use, row, site)
+        alone = used is not None and used.target in self.interpreter.table or use.name.rsplit(".", 1)[-1][:1].isupper()
         lacking = ""
         for alias in aliases:
             reaching = [(one, text) for one in imports if (text := inside(alias, one.target)) is not None]
-            for one, text in sorted(reaching, key=lambda pair: (pair[0] is not used, pair[1].count("."))):
+            for one, text in sorted(reaching, key=lambda pair: (pair[0] is not used, (pair[1] == "") is not alone, pair[1].count("."))):
                 words = self._words(use, row, alias, [self._library(path + text) for path in one.paths])
                 if words is not None:
                     return Spelling(one.local + text, words=words)
