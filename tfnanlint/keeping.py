@@ -16,7 +16,7 @@ IDENTITY = "tf.identity({value}, name={name})"
 _HOLE = "kept_name"
 
 
-def with_name(source: Source, site: Site, target: ast.expr, template: str, holes: Mapping[str, Any], graph: bool) -> tuple[str, dict[str, Any]]:
+def with_name(source: Source, site: Site, target: ast.expr, template: str, holes: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     """A template and its holes for `target`, with the name that the call there gives its result.
 
     Raises NoFix where a name would be gone that somebody may ask the graph for, or a dtype.
@@ -28,7 +28,7 @@ def with_name(source: Source, site: Site, target: ast.expr, template: str, holes
             raise NoFix(f"the dtype {text} that is asked for there would be lost")
         if call is target:
             template, new[_HOLE] = named(template), value
-        elif graph or call is site.node:
+        else:
             raise NoFix(f"what is named {text} would be gone, and somebody may ask for it by its name")
     return template, new
 

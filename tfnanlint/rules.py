@@ -492,7 +492,7 @@ class Context:
         found: list[Part] = []
         for target, template, holes in parts:
             filled = {name: self._hole(hole, target, flagged, site, namings, extra) for name, hole in holes.items()}
-            found.append((target, *with_name(self.source, site, target, self.speller.reworded(template, site), filled, self.speller.in_graph)))
+            found.append((target, *with_name(self.source, site, target, self.speller.reworded(template, site), filled)))
         return found
 
     def _hole(self, hole: Any, target: ast.expr, flagged: list[ast.expr], site: Site, namings: list[Naming],

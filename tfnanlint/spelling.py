@@ -111,11 +111,6 @@ class Speller:
         self.text = module.source.text
         self.first_version = _FIRST_VERSION.search(self.text) is not None or setup.tensorflow is not None and setup.tensorflow < _SECOND
 
-    @property
-    def in_graph(self) -> bool:
-        """Whether the file builds graphs of TensorFlow 1, whose tensors are asked for by name."""
-        return self.first_version or "compat.v1" in self.text
-
     def spell(self, use: Use, site: Site) -> Spelling:
         """How the file writes a name at a site: through an import that it has, else with a new one. Raises NoFix."""
         row = self.interpreter.table.get(use.name)
@@ -244,7 +239,7 @@ class Speller:
         if target is not None and alias.startswith("tf.") and since(alias) > target:
             return False
         if row is None or alias not in SPELLINGS:
-            return row is None or row.name not in SPELLINGS
+            return (row is None or row.name not in SPELLINGS) and not any([library.startswith("internal ") for library in libraries])
         found = signatures(alias)
         return all([self._in(version, alias, found) for library in libraries for version in self._versions(library)])
 
@@ -339,7 +334,9 @@ def uses(template: str) -> set[Use]:
     while stack:
         node = stack.pop()
         name = ast.unparse(node) if isinstance(node, ast.Attribute) else ""
-        if _NAME.fullmatch(name) is not None and "_hole_" not in name:
+        if "_hole_" in name and _NAME.fullmatch(name) is not None:
+            continue  # a part of the name stands in the hole
+        if _NAME.fullmatch(name) is not None:
             call = calls.get(node)
             found.add(Use(name) if call is None else Use(name, len(call.args), tuple([word.arg for word in call.keywords if word.arg])))
         else:

@@ -47,7 +47,7 @@ RELEASES: Final = {
     "1.14": "tf.math.divide_no_nan tf.math.multiply_no_nan tf.where_v2",
     "2.2": "tf.math.xlog1py tf.debugging.enable_check_numerics",
 }
-FLAGS: Final = {"keepdims": True, "axis": -1, "from_logits": True, "epsilon": 1e-6, "size": 2, "clip_value_min": 0.1, "clip_value_max": 0.8,
+FLAGS: Final = {"keepdims": True, "axis": 0, "from_logits": True, "epsilon": 1e-6, "size": 2, "clip_value_min": 0.1, "clip_value_max": 0.8,
                 "dtype": "float32", "mask": [True, False], "condition": [[True, False], [False, True]], "name": "kept"}
 
 
@@ -161,7 +161,7 @@ def spellings() -> dict[str, str]:
         called = {use for use in uses if use.positional or use.keywords}
         for alias in row.aliases if row is not None else (name,):
             there = [(library, function) for library, function in places(alias)
-                     if row is None or inspect.isclass(function) or agrees(function, alias, row, called)]
+                     if row is None or not called or inspect.isclass(function) or agrees(function, alias, row, called)]
             texts = [f"{library} {' '.join(parameters(function, row, alias) if row is not None else [])}".strip() for library, function in there]
             if texts:
                 found[alias] = ", ".join(texts)

@@ -131,8 +131,10 @@ SPELLINGS: dict[str, str] = {
     "tf.asin": "tf2 x name, v1 x name",
     "tf.atan2": "tf2 y x name, v1 y x name",
     "tf.atanh": "tf2 x name, v1 x name",
+    "tf.boolean_mask": "tf2 tensor mask axis name, v1 tensor mask name axis",
     "tf.cast": "tf2 x dtype name, v1 x dtype name",
     "tf.clip_by_value": "tf2 t clip_value_min clip_value_max name, v1 t clip_value_min clip_value_max name",
+    "tf.debugging.enable_check_numerics": "tf2 stack_height_limit path_length_limit, v1 stack_height_limit path_length_limit",
     "tf.debugging.is_nan": "v1 x name",
     "tf.div_no_nan": "v1 x y name",
     "tf.dtypes.cast": "tf2 x dtype name, v1 x dtype name",
@@ -250,7 +252,7 @@ SPELLINGS: dict[str, str] = {
 }
 INTERNAL: dict[str, str] = {
     "tensorflow.python.ops.math_ops": "abs acos acosh asin atan2 atanh cast div_no_nan equal erfcinv erfinv exp expm1 is_nan log log1p log_sigmoid logical_and logical_not logical_or maximum ndtri not_equal reduce_logsumexp reduce_mean reduce_sum reduce_variance sigmoid softplus sqrt square tanh xlog1py xlogy",
-    "tensorflow.python.ops.array_ops": "identity ones_like shape size stop_gradient where zeros_like",
+    "tensorflow.python.ops.array_ops": "boolean_mask identity ones_like shape size stop_gradient where zeros_like",
     "tensorflow.python.ops.nn_ops": "log_softmax softmax softmax_cross_entropy_with_logits softmax_cross_entropy_with_logits_v2 softplus",
     "tensorflow.python.ops.nn_impl": "l2_normalize sigmoid_cross_entropy_with_logits",
     "tensorflow.python.ops.nn": "l2_normalize log_softmax sigmoid sigmoid_cross_entropy_with_logits softmax softmax_cross_entropy_with_logits softmax_cross_entropy_with_logits_v2 softplus tanh",
@@ -258,6 +260,7 @@ INTERNAL: dict[str, str] = {
     "tensorflow.python.ops.linalg_ops": "eye",
 }
 SINCE: dict[str, str] = {
+    "tf.debugging.enable_check_numerics": "2.2",
     "tf.debugging.is_nan": "1.12",
     "tf.div_no_nan": "1.12",
     "tf.dtypes.cast": "1.12",
