@@ -21,7 +21,7 @@ ENGINE = (
 ).split()
 OPS = (
     "__init__ argscopes arithmetic arrays cells comparison control counts curves elementwise independence layers linalg literals losses magnitudes "
-    "nn outputs parts picks products promotion python random reductions segments shares signals signatures structures summands tested training transfer variables"
+    "nn outputs parts picks products promotion python random reductions segments shares signals signatures spellings structures summands tested training transfer variables"
 ).split()
 
 FUTURE = "from __future__ import annotations"

@@ -294,9 +294,7 @@ def categorical(log: Site, found: Probability, outer: Outer, here: Context) -> I
 
     if not here.visible(softmax, log) and not here.possible(stable):
         return
-    fixes = stable()
-    if fixes:
-        fixes += loss_op(log, softmax, outer, here, cost)
+    fixes = [*stable(), *loss_op(log, softmax, outer, here, cost)]
     products = [node for node in outer.chain[1:] if outer.site(node) is not None and outer.site(node).op.name == "tf.multiply"]
     yield here.finding(log, "x", f"cross-entropy written by hand on a softmax: {why(found)}", Certainty.MAY,
                        fixes or (() if found.guard else repairs.logarithm(here, log)), node=products[-1], covers=[log.node, *products])
@@ -314,24 +312,22 @@ def loss_op(log: Site, softmax: Site, outer: Outer, here: Context, cost: str) ->
     total = outer.site(outer.chain[position]) if position < len(outer.chain) else None
     if total is None or total.op.name != "tf.reduce_sum" or len(labels) != 1 or total.given("keepdims") or not total.complete:
         return []
-    sign = None if negative else next(iter(outer.chain[position + 1:position + 2]), None)
-    if not negative and not isinstance(sign, ast.UnaryOp) or negative and isinstance(labels[0], ast.UnaryOp):
+    sign = None if negative else outer.sign_above(total.node)
+    if not negative and sign is None or negative and isinstance(labels[0], ast.UnaryOp):
         return []
     return _replaced(log, softmax, total, sign, labels[0], outer.chain[position - 1], here, cost)
 
 
-def _replaced(log: Site, softmax: Site, total: Site, sign: ast.expr | None, labels: ast.expr, product: ast.expr, here: Context,
+def _replaced(log: Site, softmax: Site, total: Site, sign: ast.UnaryOp | None, labels: ast.expr, product: ast.expr, here: Context,
               cost: str) -> list[Fix]:
     loss = "tf.nn.softmax_cross_entropy_with_logits(labels={labels}, logits={logits})"
     holes: dict[str, Any] = {"labels": labels, "logits": argument(softmax, "logits", "logits")}
-    whole = sign if sign is not None else total.node
-    part: Part
-    if not total.given("axis"):
-        part = (whole, "{inner}", {"inner": Changed(total.node, [(product, loss, holes)])})
-    elif total.const("axis") == -1:
-        part = (whole, loss, holes)
-    else:
+    if total.given("axis") and total.const("axis") != -1:
         return []
+    place = total.node if total.given("axis") else product
+    whole = sign.operand if sign is not None else total.node
+    new: Part = (place, loss, holes)
+    part: Part = (sign or whole, "{inner}", {"inner": Changed(whole, [new])}) if place is not whole else (sign or whole, loss, holes)
     costs = [cost, "the gradient is right only for labels that sum to 1 along the classes"]
     return here.rewrite_all(log, [part], title="use softmax_cross_entropy_with_logits", claim=Claim.SHIFTED,
                             cost="; ".join(filter(None, costs)))

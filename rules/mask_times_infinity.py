@@ -125,10 +125,10 @@ def repair(times: Site, other: str, site: Site, negated: bool, related: bool, he
 
 
 def xlogy(times: Site, other: str, log: Site, negated: bool, here: Context) -> list[Fix]:
-    form = LOGARITHMS.get(log.op.name, "")
+    form, sign = LOGARITHMS.get(log.op.name, ""), "-" if negated else ""
     if not form or other not in times.args:
         return []
-    return here.rewrite(times, ("-" if negated else "") + form + "({m}, {x})", claim=Claim.EQUAL_WHERE_FINITE,
+    return here.rewrite(times, f"{sign}{LOGARITHMS[log.op.name]}({{m}}, {{x}})", claim=Claim.EQUAL_WHERE_FINITE,
                         title=f"use {form.rpartition('.')[2]}, which is 0 where the factor is 0", m=times.args[other],
                         x=argument(log, "x"))
 

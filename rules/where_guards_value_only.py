@@ -116,8 +116,7 @@ def mask_first(masked: Masked, here: Context, x: ast.expr) -> list[Fix]:
     if choice.args.get("x") is not site.node or not site.complete or set(site.args) - {"name"} != {masked.param}:
         return []
     mask, axis = here.text(choice.args["mask"]), choice.args.get("axis")
-    first = f"tf.boolean_mask({{x}}, {{mask}}{', axis={axis}' if axis is not None else ''})"
-    call = Changed(site.node, [(x, first, {"x": x, "mask": mask, "axis": here.text(axis) if axis is not None else None})])
+    call = Changed(site.node, [(x, "tf.boolean_mask({x}, {mask}, axis={axis})", {"x": x, "mask": mask, "axis": here.text(axis) if axis is not None else None})])
     return here.rewrite(choice, "{call}", title="mask the input instead", claim=Claim.EQUAL, call=call)
 
 

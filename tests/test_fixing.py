@@ -23,7 +23,7 @@ IMPORT = "import numpy as np"
 
 def speller(source: Source):
     needed = "" if IMPORT in source.text else IMPORT
-    return lambda name: Spelling(name, needed if name.startswith("np.") else "")
+    return lambda use: Spelling(use.name, needed if use.name.startswith("np.") else "")
 
 
 def analyser(fixes: dict[str, str], claim: Claim = Claim.EQUAL, calls: list | None = None):

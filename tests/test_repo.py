@@ -29,7 +29,7 @@ nodes docstrings conditions names fields values session evaluator table findings
 history scopes site ops aliases attributes decorators calls outcomes loops matching branching statements settings halves project module
 assumptions subexpressions resolution mendings callers routes instances arguments containers recursion policies records compiled following agreements lengths standins state expressions engine
 stems endings tapes rigidity layering gradients domains exponents moments labels probabilities pairings factors zerosets masks branches counters evidence tallies quantities assertions mutations definite reach
-logarithms trace template rewrite precision rules repairs quotients api
+logarithms trace spelling importing template rewrite precision keeping rules repairs quotients api
 subscriptions flow
 notices keys patterns revision config suppress checking store cache baseline changes pages
 writing fixing ignores discover linter workers report lsp cli __main__

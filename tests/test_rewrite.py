@@ -11,12 +11,12 @@ import textwrap
 import pytest
 
 from tfnanlint import rewrite as rewriting
-from tfnanlint.rewrite import NoFix, Spelling, edits_apply, insert_before, replace_statement, rewrite, rewrite_many
+from tfnanlint.rewrite import NoFix, Spelling, Use, edits_apply, insert_before, replace_statement, rewrite, rewrite_many
 from tfnanlint.source import Source
 
 
-def as_is(name: str) -> Spelling:
-    return Spelling(name)
+def as_is(use: Use) -> Spelling:
+    return Spelling(use.name)
 
 
 def calls(source: Source, name: str = "f") -> list[ast.Call]:
@@ -246,20 +246,20 @@ def test_a_wrong_template_is_an_error_of_the_rule(template, holes):
 def test_names_of_the_template_are_spelled_and_those_of_holes_are_not():
     asked = []
 
-    def spell(name):
-        asked.append(name)
-        return Spelling({"tf.math.log": "log", "K.exp": "K.exp"}.get(name, name.replace("tf.", "tfm.")))
+    def spell(use):
+        asked.append(use)
+        return Spelling({"tf.math.log": "log", "K.exp": "K.exp"}.get(use.name, use.name.replace("tf.", "tfm.")))
 
     text = "y = f(tf.math.log(a), K.b)"
     template = "tf.math.log({x}) + K.exp({y}) + tf.nn.relu(tf.float32.max, x.tf.y, {x}.tf.b, tf, local.tf.c)"
     spelled = "log(tf.math.log(a)) + K.exp(K.b) + tfm.nn.relu(tfm.float32.max, x.tf.y, tf.math.log(a).tf.b, tf, local.tf.c)"
     assert rewritten(text, template, spell) == f"y = {spelled}"
-    assert asked == ["tf.math.log", "K.exp", "tf.nn.relu", "tf.float32.max"]
+    assert asked == [Use("tf.math.log", 1), Use("K.exp", 1), Use("tf.float32.max"), Use("tf.nn.relu", 5)]
 
 
 def test_spelling_may_refuse():
-    def spell(name):
-        raise NoFix(f"{name} is not imported")
+    def spell(use):
+        raise NoFix(f"{use.name} is not imported")
 
     assert refusal("f(a)", "tf.g({x})", spell) == "tf.g is not imported"
     assert rewritten("f(a)", "{x}.g()", spell) == "a.g()"
@@ -462,15 +462,24 @@ def test_a_mask_before_and_a_rewrite_inside_go_together():
 # Imports
 
 
-def needing(name: str) -> Spelling:
-    return Spelling(name, "import numpy as np" if name.startswith("np.") else "")
+def needing(use: Use) -> Spelling:
+    return Spelling(use.name, "import numpy as np" if use.name.startswith("np.") else "")
 
 
 @pytest.mark.parametrize(
     ("before", "after"),
     [
         ("import a\n", "import a\nNEW\n"),
-        ("import a  # why\nfrom b import (\n    c,\n)\n\nx = 1\n", "import a  # why\nfrom b import (\n    c,\n)\nNEW\n\nx = 1\n"),
+        ("import a  # why\nfrom b import (\n    c,\n)\n\nx = 1\n", "import a  # why\nNEW\nfrom b import (\n    c,\n)\n\nx = 1\n"),
+        ("import keras\nimport scipy\nfrom keras import layers\n", "import keras\nNEW\nimport scipy\nfrom keras import layers\n"),
+        ("import absl\nfrom keras import layers\nimport tensorflow\n", "import absl\nfrom keras import layers\nNEW\nimport tensorflow\n"),
+        ("from keras import layers\nfrom scipy import signal\n", "NEW\nfrom keras import layers\nfrom scipy import signal\n"),
+        ("import scipy\nimport keras\n", "import scipy\nimport keras\nNEW\n"),
+        ("import os\nimport re\n\nimport keras\nimport tensorflow\n\nfrom mine import it\n",
+         "import os\nimport re\n\nimport keras\nNEW\nimport tensorflow\n\nfrom mine import it\n"),
+        ("import os\n\nimport scipy\nimport tensorflow\n\nfrom . import it\n", "import os\n\nNEW\nimport scipy\nimport tensorflow\n\nfrom . import it\n"),
+        ("import keras; import scipy\nimport tensorflow\n", "import keras; import scipy\nimport tensorflow\nNEW\n"),
+        ("if TYPE_CHECKING:\n    import keras\nimport scipy\n", "if TYPE_CHECKING:\n    import keras\nimport scipy\nNEW\n"),
         ("'''Doc.'''\nfrom __future__ import annotations\nimport a\n", "'''Doc.'''\nfrom __future__ import annotations\nimport a\nNEW\n"),
         ("from __future__ import annotations\n", "from __future__ import annotations\nNEW\n"),
         ("'''Doc.'''\n\n# about x\nx = 1\n", "'''Doc.'''\n\nNEW\n# about x\nx = 1\n"),

@@ -56,8 +56,6 @@ _WAYS = {
     "tf": ("tf", ""), "keras": ("tf", "keras"), "K": ("keras", "backend"), "ops": ("keras", "ops"),
     "tnp": ("tf", "experimental.numpy"), "raw": ("tf", "raw_ops"),
 }
-# What to import when a fix needs a root that the file does not have.
-IMPORTS = {"tf": "import tensorflow as tf", "np": "import numpy as np"}
 
 
 @lru_cache(maxsize=65536)
@@ -85,19 +83,13 @@ def is_tensorflow(name: str) -> bool:
     return name.split(".", 1)[0] in ("tf", "K", "ops", "tnp", "raw", "keras", "slim", "tfp")
 
 
-def local_spelling(name: str, imports: list[tuple[str, str]]) -> str | None:
-    """`name` as a file with these (local name, canonical) imports writes it; None when none of them reaches it.
-
-    Earlier imports win: the caller puts the one used at the site first.
-    """
-    for local, target in imports:
-        if name == target:
-            return local
-        if name.startswith(target + "."):
-            return local + name[len(target):]
-    root, _, rest = name.partition(".")
-    way = _WAYS.get(root)
-    if way and way[1]:
-        outer = local_spelling(way[0] + "." + way[1], imports)
-        return f"{outer}.{rest}" if outer else None
+def inside(name: str, target: str) -> str | None:
+    """How a name goes on behind the module `target`, with its dot: `.math.log`; empty for the module itself, None when it is not in there."""
+    whole: str | None = name
+    while whole is not None:
+        if whole == target or whole.startswith(target + "."):
+            return whole[len(target):]
+        root, _, rest = whole.partition(".")
+        way = _WAYS.get(root)
+        whole = f"{way[0]}.{way[1]}.{rest}" if way is not None and way[1] else None
     return None

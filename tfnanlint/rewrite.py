@@ -12,7 +12,6 @@ import itertools
 import re
 import tokenize
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from io import StringIO
 from typing import TYPE_CHECKING
 
@@ -28,13 +27,15 @@ from tfnanlint.edits import (
     whole_span,
 )
 from tfnanlint.findings import Edit
+from tfnanlint.importing import added, is_docstring, line_end
 from tfnanlint.nodes import nodes_in
 from tfnanlint.source import Source, Span, Unreadable
+from tfnanlint.spelling import Spelling, Use
 
 if TYPE_CHECKING:
     from tfnanlint.template import Filling
 
-__all__ = ["Hole", "NoFix", "Spell", "Spelling", "edits_apply", "delete_statement", "insert_before", "replace_statement", "rewrite",
+__all__ = ["Hole", "NoFix", "Spell", "Spelling", "Use", "edits_apply", "delete_statement", "insert_before", "replace_statement", "rewrite",
            "rewrite_many"]
 
 # libcst's native parser ends the process on deep input: 75 nested parentheses in a thread with a stack of 512 kB.
@@ -44,15 +45,7 @@ LINE = 88  # a line that most formatters leave alone
 LONG = 72  # a call that may be broken over lines
 
 
-@dataclass(frozen=True, slots=True)
-class Spelling:
-    """How a file writes a canonical name, and the import line that must be added for it, if any."""
-
-    text: str
-    needs: str = ""
-
-
-Spell = Callable[[str], Spelling]
+Spell = Callable[[Use], Spelling]
 Hole = ast.expr | str | None
 
 
@@ -85,7 +78,7 @@ def rewrite_many(
         paths.append(path)
     if len(edits) > 1:
         _check_together(source, paths, edits)
-    return (*_imports(source, speller.needs, min(edit.span.start for edit in edits)), *edits)
+    return (*added(source, speller.needs, min(edit.span.start for edit in edits)), *edits)
 
 
 def _renamed(source: Source, path: list[ast.AST], node: ast.expr, template: str, holes: Mapping[str, Hole], speller: _Speller) -> Edit | None:
@@ -100,7 +93,8 @@ def _renamed(source: Source, path: list[ast.AST], node: ast.expr, template: str,
     if [getattr(one, "id", "") for one in wanted.args] != stand_ins or any(
             holes.get(name) is not given for name, given in itertools.zip_longest(names, node.args)):
         return None
-    edit = Edit(source.span(node.func), speller(ast.unparse(wanted.func)))
+    spelling = speller(Use(ast.unparse(wanted.func), len(wanted.args)))
+    edit = Edit(source.span(node.func), spelling.text)
     return edit if _holds(source, path, [edit]) else None
 
 
@@ -118,7 +112,7 @@ def _wrapped(source: Source, span: Span, text: str) -> str:
     parts = [inside.segment(one) for one in call.args] + [f"{one.arg}={inside.segment(one.value)}" for one in call.keywords if one.arg]
     if len(parts) < max(2, len(call.args) + len(call.keywords)):  # one argument stays as long on a line of its own
         return text
-    indent = _line_end(source, start) + _indent(source, start) + 4 * " "
+    indent = line_end(source, start) + _indent(source, start) + 4 * " "
     return f"{inside.segment(call.func)}({indent}{f',{indent}'.join(parts)})"
 
 
@@ -144,10 +138,10 @@ def replace_statement(
     else:
         start = source.line_starts[stmt.lineno - 1]
         texts = _statements(source, lines, holes, speller, span)
-        edits = [Edit(span, (_line_end(source, start) + _indent(source, start)).join(texts))]
+        edits = [Edit(span, (line_end(source, start) + _indent(source, start)).join(texts))]
     if not _holds(source, path, edits, statements=True):
         raise NoFix("the replacement does not fit there without changing what stands around it")
-    return (*_imports(source, speller.needs, span.start), *edits)
+    return (*added(source, speller.needs, span.start), *edits)
 
 
 def delete_statement(source: Source, stmt: ast.stmt) -> Edit:
@@ -170,7 +164,7 @@ def insert_before(
     edit = _inserted(source, stmt, template.split("\n"), holes, speller)
     if not _holds(source, path, [edit], statements=True):
         raise NoFix("a line added there would change what stands around it")
-    return (*_imports(source, speller.needs, edit.span.start), edit)
+    return (*added(source, speller.needs, edit.span.start), edit)
 
 
 class _Speller:
@@ -180,11 +174,11 @@ class _Speller:
         self._spell = spell
         self.needs: dict[str, None] = {}
 
-    def __call__(self, name: str) -> str:
-        spelling = self._spell(name)
+    def __call__(self, use: Use) -> Spelling:
+        spelling = self._spell(use)
         if spelling.needs:
             self.needs[spelling.needs] = None
-        return spelling.text
+        return spelling
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -229,7 +223,16 @@ def _filling(source: Source, flagged: Span, hole: Hole) -> Filling | None:
     _check_copy(source, node, text)
     single = _single_line(node, text)
     # What stands elsewhere keeps its comments there; only what is moved must take them along.
-    return Filling(text if source.span(node) in flagged else single, single, starred)
+    return Filling(text if source.span(node) in flagged else single, single, starred, _keyword(source, node))
+
+
+def _keyword(source: Source, node: ast.expr) -> str | None:
+    """The keyword with which an expression is given to a call; empty for an argument in its place, None for no argument."""
+    around = enclosing(source.tree.body, source.span(node), source.span)
+    outer = around[around.index(node) - 1] if node in around[1:] else None
+    if not isinstance(outer, ast.Call) or node is outer.func:
+        return None
+    return next((word.arg for word in outer.keywords if word.value is node), "")
 
 
 def _check_literal(text: str) -> None:
@@ -487,9 +490,9 @@ def _inserted(
         raise NoFix("the statement is not the first on its line")
     if isinstance(stmt, ast.If) and source.text.startswith("elif", span.start):
         raise NoFix("nothing can stand between if and elif")
-    if _is_docstring(source, stmt) or (isinstance(stmt, ast.ImportFrom) and stmt.module == "__future__"):
+    if is_docstring(source, stmt) or (isinstance(stmt, ast.ImportFrom) and stmt.module == "__future__"):
         raise NoFix("the statement must stay the first one")
-    indent, end = _indent(source, start), _line_end(source, start)
+    indent, end = _indent(source, start), line_end(source, start)
     return Edit(Span(start, start), "".join(indent + text + end for text in _statements(source, lines, holes, speller)))
 
 
@@ -497,73 +500,8 @@ def _appended(
     source: Source, stmt: ast.stmt, end: int, lines: list[str], holes: Mapping[str, Hole], speller: _Speller
 ) -> Edit:
     """The edit that adds lines after the last line of a statement, which ends at `end`."""
-    indent, ending = _indent(source, source.line_starts[stmt.lineno - 1]), _line_end(source, end)
+    indent, ending = _indent(source, source.line_starts[stmt.lineno - 1]), line_end(source, end)
     texts = _statements(source, lines, holes, speller)
     if source.text[end - 1] in "\r\n":
         return Edit(Span(end, end), "".join(indent + text + ending for text in texts))
     return Edit(Span(end, end), "".join(ending + indent + text for text in texts))
-
-
-def _is_docstring(source: Source, stmt: ast.stmt) -> bool:
-    if not (isinstance(stmt, ast.Expr) and isinstance(stmt.value, ast.Constant) and isinstance(stmt.value.value, str)):
-        return False
-    owner = ([source.tree] + enclosing(source.tree.body, source.span(stmt), source.span))
-    parent = next(outer for outer, inner in zip(owner, owner[1:]) if inner is stmt)
-    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-    return isinstance(parent, documented) and parent.body[0] is stmt
-
-
-def _line_end(source: Source, start: int) -> str:
-    """How the line before an offset ends, or, at the start of the file, the first line."""
-    before = source.text[max(0, start - 2) : start]
-    for end in ("\r\n", "\n", "\r"):
-        if before.endswith(end):
-            return end
-    first = re.search(r"\r\n|\r|\n", source.text)
-    return first[0] if first else "\n"
-
-
-def _imports(source: Source, lines: Iterable[str], site: int) -> list[Edit]:
-    """Edits that add import lines at the top of the file, before a site. Raises NoFix where there is no place."""
-    lines = sorted(lines)
-    point = _import_point(source, site) if lines else 0
-    if point > site:
-        raise NoFix("there is no place before it for the import that is needed")
-    return [Edit(Span(point, point), line + _line_end(source, point)) for line in lines]
-
-
-def _import_point(source: Source, site: int) -> int:
-    """The line after the last top-level import that stands before the site and before the first definition."""
-    body = source.tree.body
-    last = -1
-    for index, stmt in enumerate(body):
-        if isinstance(stmt, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) or source.span(stmt).end > site:
-            break
-        if isinstance(stmt, (ast.Import, ast.ImportFrom)) or (index == 0 and _is_docstring(source, stmt)):
-            last = index
-    if last < 0:
-        return _after_header(source)
-    while last + 1 < len(body) and body[last + 1].lineno == body[last].end_lineno:
-        last += 1  # A line added must not break `import a; import b`.
-    row = body[last].end_lineno
-    if row >= len(source.line_starts):
-        return len(source.text) + 1
-    if last == 0 and _is_docstring(source, body[0]):
-        while row < len(source.line_starts) - 1 and not source.line_text(row + 1).strip():
-            row += 1
-    return source.line_starts[row]
-
-
-def _after_header(source: Source) -> int:
-    """The offset after a shebang, an encoding line, and a comment that heads the file, or the cell where code begins."""
-    first = source.tree.body[0].lineno if source.tree.body else 1
-    row = source.first_row(first)
-    for number in (row, row + 1):
-        if number < first and re.match(r"#!|[ \t\f]*#.*?coding[:=]", source.line_text(number)):
-            row = number + 1
-    end = row
-    while end < first and source.line_text(end).lstrip().startswith("#"):
-        end += 1
-    if end > row and end < first and not source.line_text(end).strip():
-        row = end + 1
-    return source.line_starts[row - 1]

@@ -22,7 +22,7 @@ from tfnanlint.endings import COMPARISONS, SUMMARIES, endings_of, flattened, goe
 from tfnanlint.epsilons import epsilon, survives, under_power
 from tfnanlint.evidence import widest
 from tfnanlint.findings import MODES, NOWHERE, Certainty, Claim, Edit, Finding, Fix, Differentiated, Setup, Silence, where_it_shows
-from tfnanlint.names import IMPORTS, local_spelling
+from tfnanlint.keeping import with_name
 from tfnanlint.labels import of_labels
 from tfnanlint.masks import CLIPS, Masked, Masks
 from tfnanlint.nodes import nodes_in
@@ -30,9 +30,10 @@ from tfnanlint.ownership import bindings
 from tfnanlint.pairings import Pairing, output_layers, pairings
 from tfnanlint.precision import Precision, precision, wanted_around
 from tfnanlint.reach import Named, Naming, Outside, Reach, argument
-from tfnanlint.scopes import Point, import_of
+from tfnanlint.scopes import Point
 from tfnanlint.site import Site, made_by, may_be_numpy, same
 from tfnanlint.source import Span, holds_tests
+from tfnanlint.spelling import Speller
 from tfnanlint.stems import may_stem
 from tfnanlint.trace import trace
 from tfnanlint.values import FLOATS, Value, words
@@ -46,8 +47,6 @@ DEFAULT = frozenset({Certainty.MUST, Certainty.MAY})
 # A replacement: the expression, the template for it, and what the template's holes stand for.
 Part = tuple[ast.expr, str, dict[str, Any]]
 _COMPILED = re.compile(r"keras|jit_compile|experimental_compile|\bxla\b", re.IGNORECASE)
-# What TensorFlow 2 has not under this name: a file that uses it is written for TensorFlow 1.
-_FIRST_VERSION = re.compile(r"\btf\.(?:placeholder|get_variable|variable_scope|Session|contrib|log|to_float|to_int32|is_nan|div|summary\.merge_all)\b")
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,6 +157,7 @@ class Context:
         self.reach = Reach(module, interpreter)
         self.masks: Masks = module.masks or Masks(module, interpreter)
         module.masks = self.masks
+        self.speller = Speller(module, interpreter, setup)
         self.no_fix = ""
 
     # Questions
@@ -385,6 +385,10 @@ class Context:
 
     # Fixes
 
+    def _spelling(self, site: Site) -> Callable[[Any], Any]:
+        """What spells names for a rewrite at a site."""
+        return lambda use: self.speller.spell(use, site)
+
     def possible(self, make: Callable[[], list[Fix]]) -> bool:
         """Whether a fix can be made: for a finding that is one only if it can be repaired. True in a draft, which cannot tell."""
         if self.draft:
@@ -419,7 +423,7 @@ class Context:
             kinds = ast.Expr if without is None else (ast.Expr, ast.Assign)
             if not isinstance(statement, kinds) or statement.value is not site.node:
                 raise rewrite.NoFix("it is not a statement of its own")
-            edits = rewrite.replace_statement(self.source, statement, template, holes, lambda name: self._spell(name, site))
+            edits = rewrite.replace_statement(self.source, statement, template, holes, self._spelling(site))
             edits += tuple(rewrite.delete_statement(self.source, other) for other in without or ())
             return [Fix(title, claim, edits, cost, bindings(self.source, edits))]
         except rewrite.NoFix as reason:
@@ -464,8 +468,8 @@ class Context:
             for naming in namings:
                 prepared.append((naming.node, naming.name, {}))
                 extra += rewrite.insert_before(self.source, naming.statement, f"{naming.name} = {{value}}",
-                                               {"value": naming.node}, lambda name: self._spell(name, site))
-            edits = rewrite.rewrite_many(self.source, prepared, lambda name: self._spell(name, site))
+                                               {"value": naming.node}, self._spelling(site))
+            edits = rewrite.rewrite_many(self.source, prepared, self._spelling(site))
             whole = tuple(self._without_idle(site, list(dict.fromkeys([*extra, *edits]))))
             return [Fix(title, claim, whole, cost, bindings(self.source, whole))]
         except rewrite.NoFix as reason:
@@ -491,9 +495,11 @@ class Context:
         flagged = [target for target, _, _ in parts]
         if any(getattr(target, "augmented", False) for target in flagged):
             raise NoFix("an augmented assignment is rewritten by hand")
-        return [(target, template, {name: self._hole(hole, target, flagged, site, namings, extra)
-                                    for name, hole in holes.items()})
-                for target, template, holes in parts]
+        found: list[Part] = []
+        for target, template, holes in parts:
+            filled = {name: self._hole(hole, target, flagged, site, namings, extra) for name, hole in holes.items()}
+            found.append((target, *with_name(self.source, site, target, self.speller.reworded(template, site), filled)))
+        return found
 
     def _hole(self, hole: Any, target: ast.expr, flagged: list[ast.expr], site: Site, namings: list[Naming],
               extra: list[Edit]) -> Any:
@@ -523,7 +529,7 @@ class Context:
         name = self.reach.fresh(hole.word, site.point.scope.node)
         holes = {key: self._hole(inner, site.node, flagged, site, namings, extra) for key, inner in hole.holes.items()}
         line = rewrite.insert_before(self.source, statement, f"{name} = {hole.template}", holes,
-                                     lambda canonical_name: self._spell(canonical_name, site))
+                                     self._spelling(site))
         extra += [edit for edit in line if edit not in extra]
         return name
 
@@ -533,53 +539,10 @@ class Context:
 
         span = self.source.span(hole.node)
         edits = rewrite.rewrite_many(self.source, self._prepared(hole.parts, site, namings, extra),
-                                     lambda name: self._spell(name, site))
+                                     self._spelling(site))
         extra += [edit for edit in edits if edit.span not in span]
         inside = [Edit(Span(e.span.start - span.start, e.span.end - span.start), e.text) for e in edits if e.span in span]
         return rewrite.edits_apply(self.source.slice(span), inside)
-
-    def _spell(self, name: str, site: Site) -> Any:
-        """How this file writes a canonical name at a site: its own aliases first, else a new import."""
-        from tfnanlint.rewrite import NoFix, Spelling
-
-        imports = self._imports(site)
-        row = self.interpreter.table.get(name)
-        aliases = list(row.aliases) if row is not None else [name]
-        library = site.library if site.library not in ("operator", "method", "layer") else ""
-        first = row.first if row is not None and row.first and _FIRST_VERSION.search(self.source.text) else name
-        aliases.sort(key=lambda a: (a.split(".", 1)[0] != library, a != first, a != name))
-        for alias in aliases:
-            family = alias.split(".", 1)[0]
-            if family == "raw" or family in ("np", "math") and alias != name and library != family:
-                continue  # raw ops take their arguments by name only
-            text = local_spelling(alias, imports)
-            if text is not None:
-                return Spelling(text)
-        root = name.split(".", 1)[0]
-        line = IMPORTS.get(root)
-        if root == "tf" and "tensorflow" not in self.source.text:
-            raise NoFix(f"'{name}' has no spelling in Keras alone, and TensorFlow would tie this file to one backend")
-        if line is None or site.point.lookup(root) is not None:
-            raise NoFix(f"'{name}' cannot be spelled here: add an import of TensorFlow first")
-        return Spelling(name, line)
-
-    def _imports(self, site: Site) -> list[tuple[str, str]]:
-        """(local name, canonical name) of the imports that hold at a site; the one used there first."""
-        found: list[tuple[str, str]] = []
-        scope = site.point.scope
-        while scope is not None:
-            for local in scope.history:
-                binding = site.point.lookup(local) if "." not in local and "[" not in local else None
-                target = import_of(binding)
-                if target is not None:
-                    found.append((local, target))
-            scope = scope.parent.scope if scope.parent is not None else None
-        used = site.node.func if isinstance(site.node, ast.Call) else None
-        while isinstance(used, ast.Attribute):
-            used = used.value
-        root = used.id if isinstance(used, ast.Name) else ""
-        found.sort(key=lambda item: (item[0] != root, len(item[1]), item[0]))
-        return found
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,6 @@ from typing import Any, Final
 from tfnanlint.conditions import EXTREMES, inverse_of, leaf, parts_that_hold, root_of, spelt_out, spoken_of
 from tfnanlint.evaluator import Evaluator, Module
 from tfnanlint.history import History
-from tfnanlint.names import of_import
 from tfnanlint.nodes import NAME
 from tfnanlint.values import Value
 
@@ -491,15 +490,6 @@ def unrefined(binding: Binding | None) -> Binding | None:
     while isinstance(binding, Refined):
         binding = binding.base
     return binding
-
-
-def import_of(binding: Any) -> str | None:
-    """The canonical name that a binding imports, in one of its branches at least."""
-    if isinstance(binding, Imported) and binding.level == 0 and binding.dotted != "keras.src.backend":  # has not the functions of K
-        return of_import(binding.dotted)
-    if isinstance(binding, Joined):
-        return next((t for t in map(import_of, binding.bindings) if t), None)
-    return None
 
 
 _ONE_TEST: Final = frozenset((ast.Name, ast.Attribute, ast.Subscript, ast.Compare))  # they have no parts that are tests

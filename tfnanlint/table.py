@@ -29,7 +29,6 @@ class Op:
     `recasts` marks rows whose spelling in Keras casts a float32 that it is given to its floatx: ops.cbrt.
     `starts` names the parameter that says what the variable starts with which a row makes; empty where it makes none.
     `edges` names the parameters that must keep to a range, or at one number of which the gradient is lost.
-    `first` is the spelling of TensorFlow before 1.14, which has not the row's name yet, where files written for it can use it.
     `signatures` holds the orders of all spellings, of any row, that were found to differ from the row's.
     """
 
@@ -46,7 +45,6 @@ class Op:
     positions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     reference: str = ""
     untested: str = ""
-    first: str = ""
     refines: tuple[str, ...] = ()
     bounds: bool = False
     starts: str = ""

@@ -11,22 +11,26 @@ from functools import lru_cache
 import libcst as cst
 
 from tfnanlint.edits import NoFix, expression, same_tree, statement
+from tfnanlint.spelling import Spelling, Use
 
 # Dotted names of a template that begin with one of these are canonical and are spelled as the file spells them.
 ROOTS = frozenset({"tf", "K", "keras", "ops", "np", "tnp", "tfp"})
 
 _HOLE = re.compile(r"\{([A-Za-z_]\w*)\}")
 _PLACEHOLDER = re.compile(r"_tfn_hole_(\d+)_")
+Words = tuple[str | None, ...]
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 @dataclass(frozen=True, slots=True)
 class Filling:
-    """What goes into a hole: an expression's text, and the text for its second and later copies."""
+    """What goes into a hole: an expression's text, and the text for its second and later copies; `word` is the keyword with which it
+    was given to a call, empty for an argument that stood in its place."""
 
     text: str
     again: str
     starred: bool = False
+    word: str | None = None
 
 
 def holes_of(template: str) -> list[str]:
@@ -41,9 +45,9 @@ def without_holes(template: str) -> str:
 
 
 def fill(
-    template: str, fillings: Mapping[str, Filling | None], spell: Callable[[str], str], is_statement: bool = False
+    template: str, fillings: Mapping[str, Filling | None], spell: Callable[[Use], Spelling], is_statement: bool = False
 ) -> str:
-    """The template's text with its holes filled, its names spelled, and parentheses around fillings that need them.
+    """The template's text with its holes filled, its names and keywords spelled, and parentheses around fillings that need them.
 
     An expression is text for use within brackets: it may break over lines. With `is_statement` the template is
     one simple statement. A filling of None drops the argument in which its hole stands. Raises NoFix when a filling
@@ -52,8 +56,9 @@ def fill(
     names = holes_of(template)
     dropped = frozenset(index for index, name in enumerate(names) if fillings[name] is None)
     try:
-        spelled = tuple((name, spell(name)) for name in _names(template, is_statement, dropped))
-        return _filled(template, is_statement, dropped, spelled, tuple(map(fillings.get, names)))
+        words = tuple(filling.word if (filling := fillings[name]) is not None else None for name in names)
+        spelled = tuple((use, spell(use)) for use in _uses(template, is_statement, dropped, words))
+        return _filled(template, is_statement, dropped, words, spelled, tuple(map(fillings.get, names)))
     except RecursionError:
         raise NoFix("the expression is nested too deeply to be rewritten") from None
 
@@ -71,11 +76,16 @@ def _parse(template: str, is_statement: bool) -> cst.BaseExpression | cst.Simple
 
 
 @lru_cache(maxsize=512)
-def _names(template: str, is_statement: bool, dropped: frozenset[int]) -> tuple[str, ...]:
-    """The canonical names in what is left of a template, each once."""
-    names: dict[str, None] = {}
-    _parse(template, is_statement).visit(_Drop(dropped)).visit(_Spell(lambda name: names.setdefault(name) or name))
-    return tuple(names)
+def _uses(template: str, is_statement: bool, dropped: frozenset[int], words: Words) -> tuple[Use, ...]:
+    """The canonical names in what is left of a template, with the arguments of their calls, each once."""
+    uses: dict[Use, None] = {}
+
+    def noted(use: Use) -> Spelling:
+        uses.setdefault(use)
+        return Spelling(use.name)
+
+    _parse(template, is_statement).visit(_Drop(dropped)).visit(_Spell(noted, words))
+    return tuple(uses)
 
 
 @lru_cache(maxsize=512)
@@ -83,17 +93,18 @@ def _filled(
     template: str,
     is_statement: bool,
     dropped: frozenset[int],
-    spelled: tuple[tuple[str, str], ...],
+    words: Words,
+    spelled: tuple[tuple[Use, Spelling], ...],
     fillings: tuple[Filling | None, ...],
 ) -> str:
-    tree, skeleton = _prepared(template, is_statement, dropped, spelled)
+    tree, skeleton = _prepared(template, is_statement, dropped, words, spelled)
     return _Filled(tree, skeleton, holes_of(template), fillings, is_statement).text()
 
 
 @lru_cache(maxsize=512)
-def _prepared(template: str, is_statement: bool, dropped: frozenset[int], spelled: tuple[tuple[str, str], ...]):
+def _prepared(template: str, is_statement: bool, dropped: frozenset[int], words: Words, spelled: tuple[tuple[Use, Spelling], ...]):
     """The template's tree and text without dropped arguments, with its names as the file spells them."""
-    tree = _parse(template, is_statement).visit(_Drop(dropped)).visit(_Spell(dict(spelled).__getitem__))
+    tree = _parse(template, is_statement).visit(_Drop(dropped)).visit(_Spell(dict(spelled).__getitem__, words))
     return tree, _code(tree)
 
 
@@ -142,24 +153,49 @@ class _Drop(cst.CSTTransformer):
 
 
 class _Spell(cst.CSTTransformer):
-    """Writes canonical names as the file writes them."""
+    """Writes canonical names, and the keywords of their calls, as the file writes them."""
 
-    def __init__(self, spell: Callable[[str], str]):
+    def __init__(self, spell: Callable[[Use], Spelling], words: Words):
         super().__init__()
         self._spell = spell
+        self._words = words
+        self._callees: set[cst.CSTNode] = set()  # names that are spelled with their calls
+
+    def visit_Call(self, node: cst.Call) -> None:
+        if _canonical(node.func) is not None:
+            self._callees.add(node.func)
+
+    def leave_Call(self, original_node: cst.Call, updated_node: cst.Call) -> cst.Call:
+        name = _canonical(original_node.func)
+        if name is None:
+            return updated_node
+        keywords = tuple(arg.keyword.value for arg in original_node.args if arg.keyword is not None)
+        given = tuple(self._given(arg.value) for arg in original_node.args if arg.keyword is not None)
+        spelling = self._spell(Use(name, len(original_node.args) - len(keywords), keywords, given))
+        words = dict(spelling.words)
+        args = [arg if arg.keyword is None else _named(arg, words.get(arg.keyword.value, arg.keyword.value)) for arg in updated_node.args]
+        return updated_node.with_changes(func=cst.parse_expression(spelling.text), args=args)
+
+    def _given(self, argument: cst.BaseExpression) -> str | None:
+        """The keyword with which the text for a hole was given to another call; empty where it stood in its place."""
+        index = _occurrence(argument)
+        return self._words[index] if index is not None else None
 
     def visit_Attribute(self, node: cst.Attribute) -> bool:
         return _canonical(node) is None
 
     def leave_Attribute(self, original_node: cst.Attribute, updated_node: cst.Attribute) -> cst.BaseExpression:
         name = _canonical(original_node)
-        if name is None:
+        if name is None or original_node in self._callees:
             return updated_node
-        first, *rest = self._spell(name).split(".")
-        spelled: cst.BaseExpression = cst.Name(first)
-        for part in rest:
-            spelled = cst.Attribute(spelled, cst.Name(part))
-        return spelled
+        return cst.parse_expression(self._spell(Use(name)).text)
+
+
+def _named(arg: cst.Arg, word: str) -> cst.Arg:
+    """An argument under another keyword; in its place for an empty one."""
+    if not word:
+        return arg.with_changes(keyword=None, equal=cst.MaybeSentinel.DEFAULT)
+    return arg.with_changes(keyword=cst.Name(word))
 
 
 def _canonical(node: cst.BaseExpression) -> str | None:

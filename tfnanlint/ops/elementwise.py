@@ -76,8 +76,7 @@ own("ops.log10", _logarithm(c.log10), **LOG)
 own("ops.logaddexp", t.binary(c.logaddexp), params="x y")
 own("ops.logaddexp2", t.binary(c.logaddexp2), params="x y")
 row("sigmoid", t.unary(c.sigmoid), np="", reaches=(1.0,), more="tf.nn.sigmoid K.sigmoid keras.activations.sigmoid")
-row("softplus", t.unary(c.softplus), top=None, np="", more="tf.nn.softplus K.softplus keras.activations.softplus",
-    first="tf.nn.softplus")
+row("softplus", t.unary(c.softplus), top=None, np="", more="tf.nn.softplus K.softplus keras.activations.softplus")
 row("log_sigmoid", t.unary(c.log_sigmoid), top=False, np="", raw="", more="keras.activations.log_sigmoid")
 row("tanh", t.unary(c.tanh), reaches=(-1.0, 1.0), more="tf.nn.tanh K.tanh keras.activations.tanh")
 
@@ -255,7 +254,7 @@ op("ops.nan_to_num", "np.nan_to_num", "x nan posinf neginf", t.unary(c.nan_to_nu
 # Quotients and products that skip 0
 
 op("tf.math.divide_no_nan", "tf.div_no_nan ops.divide_no_nan raw.DivNoNan", "x y name",
-   t.binary(c.divide_no_nan), first="tf.div_no_nan", gradient="infinite where y is tiny", reference="tf.math.divide_no_nan(x, y)")
+   t.binary(c.divide_no_nan), gradient="infinite where y is tiny", reference="tf.math.divide_no_nan(x, y)")
 op("tf.math.multiply_no_nan", "raw.MulNoNan", "x y name", t.binary(c.multiply_no_nan),
    reference="tf.math.multiply_no_nan(x, y)")
 op("tf.math.xlogy", "raw.Xlogy", "x y name", t.binary(c.xlogy), needs={"y": "positive"}, masked="all",
