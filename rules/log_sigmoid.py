@@ -22,7 +22,7 @@ https://github.com/carpedm20/DCGAN-tensorflow/issues/15 (the loss of a GAN),
 https://github.com/hwalsuklee/tensorflow-mnist-VAE/issues/4 (an autoencoder)
 """
 
-from tfnanlint.api import Certainty, Changed, Claim, Context, Finding, Fix, Iterator, Site, argument, ast, logged, repairs, rule, spot
+from tfnanlint.api import Certainty, Changed, Claim, Context, Finding, Fix, Iterator, Site, argument, logged, repairs, rule, spot
 
 
 @rule("TFN302", "log-sigmoid", on="tf.math.log tf.math.log1p", over="TFN101 TFN307 TFN204 TFN206")

@@ -28,7 +28,7 @@ https://github.com/tensorflow/tensorflow/issues/42889 (norm(y - f) / norm(y) as 
 https://github.com/jina-ai/finetuner/pull/34 (distances of equal embeddings)
 """
 
-from tfnanlint.api import (Certainty, Claim, Context, Differentiated, Finding, Fix, INF, Iterator, NO_CONSTANT, Site,
+from tfnanlint.api import (Certainty, Context, Differentiated, Finding, Fix, INF, Iterator, NO_CONSTANT, Site,
                            evidence, plain, repairs, rule, truth_only)
 
 EUCLIDEAN = (None, "euclidean", "fro", 2)

@@ -18,6 +18,7 @@ from tfnanlint.names import inside, of_import
 from tfnanlint.nodes import nodes_in
 from tfnanlint.ops import SYNONYMS, Op
 from tfnanlint.ops.spellings import INTERNAL, KERAS3_BACKEND, SINCE, SPELLINGS
+from tfnanlint.resolution import exported
 from tfnanlint.scopes import Assigned, Binding, Imported, Joined, Refined
 from tfnanlint.site import Site
 from tfnanlint.values import FLOATS
@@ -307,7 +308,7 @@ class Speller:
             binding = binding.base
         if isinstance(binding, Imported):
             there = binding.level == 0 and binding.dotted not in ("keras.src.backend", "tf")  # has not the functions of K
-            return [binding.dotted] if there and self.interpreter.exported(binding) is None else []
+            return [binding.dotted] if there and exported(self.interpreter, binding) is None else []
         if isinstance(binding, Joined) and hops < _HOPS:
             options = [self.paths(one, hops + 1) for one in binding.bindings if not _is_none(one)]
             return [path for found in options for path in found] if all(options) else []
