@@ -27,7 +27,7 @@ ORDER = """
 rows spans source magics cells notebook
 nodes docstrings conditions names fields values session evaluator table findings epsilons fingerprint edits
 history scopes site ops aliases attributes decorators calls outcomes loops matching branching statements settings project module
-assumptions subexpressions resolution mendings callers routes instances arguments containers recursion policies records compiled following agreements lengths standins state expressions engine
+assumptions subexpressions resolution mendings callers routes instances arguments containers recursion policies records compiled following members agreements lengths standins state expressions engine
 stems endings tapes rigidity layering gradients domains exponents moments labels probabilities pairings factors masks branches counters evidence tallies assertions reach
 trace template rewrite rules repairs api
 subscriptions flow

@@ -11,26 +11,29 @@ import ast
 from collections.abc import Callable, Iterator
 from typing import Any, Final, cast
 
-from tfnanlint import agreements, arguments, assumptions, callers, expressions, lengths, records, resolution, standins, subexpressions
+from tfnanlint import (
+    agreements, arguments, assumptions, callers, expressions, following, lengths, members,
+    records, resolution, standins, subexpressions,
+)
+from tfnanlint.callers import Callers
+from tfnanlint.compiled import Callbacks
+from tfnanlint.containers import Containers
 from tfnanlint.evaluator import (
     Binding, ClassObject, Evaluator, FieldNames, Function, Imported, Instance, Loop, Module, Op,
     Parameter, Point, Refined, Scope, Shared,
 )
-from tfnanlint.state import Variables
-from tfnanlint.following import Interprocedural
-from tfnanlint.compiled import Callbacks
-from tfnanlint.policies import Precision
-from tfnanlint.containers import Containers
 from tfnanlint.instances import InstanceCalls
-from tfnanlint.routes import FunctionFlow
-from tfnanlint.callers import Callers
+from tfnanlint.members import Members
 from tfnanlint.mendings import ProjectSettings
-from tfnanlint.resolution import Names
 from tfnanlint.nodes import ATTRIBUTE, CALL, NAME
 from tfnanlint.ops import last_names, load, python
+from tfnanlint.policies import Precision
 from tfnanlint.project import Project
+from tfnanlint.resolution import Names
+from tfnanlint.routes import FunctionFlow
 from tfnanlint.session import Session
 from tfnanlint.site import Site
+from tfnanlint.state import Variables
 from tfnanlint.values import INF, Value, join, unknown
 
 MAX_DEPTH: Final = 90  # nested evaluations; about ten Python frames each
@@ -63,7 +66,7 @@ class Engine(Evaluator):
     def _make_parts(self) -> None:
         """Make the parts that keep what they find out, with nothing in them."""
         self.variables = Variables()
-        self.interprocedural = Interprocedural()
+        self.members = Members()
         self.callbacks = Callbacks()
         self.precision = Precision()
         self.containers = Containers()
@@ -243,64 +246,67 @@ class Engine(Evaluator):
     def apply(self, callee: Value, positional: list[Binding], keywords: dict[str, Binding],
               node: ast.Call | None = None, point: Point | None = None,
               hidden: bool = False) -> Value:
-        return self.interprocedural.apply(self, callee, positional, keywords, node, point, hidden)
+        return following.apply(self, callee, positional, keywords, node, point, hidden)
 
     def partial(self, positional: list[Binding], keywords: dict[str, Binding]) -> Value:
-        return self.interprocedural.partial(self, positional, keywords)
+        return following.partial(self, positional, keywords)
 
     def activated(self, function: Function) -> Scope:
-        return self.interprocedural.activated(self, function)
+        return following.activated(self, function)
 
     def returned(self, scope: Scope, live: bool) -> Value:
-        return self.interprocedural.returned(self, scope, live)
+        return following.returned(self, scope, live)
 
     def activation(self, function: Function) -> Scope:
-        return self.interprocedural.activation(self, function)
+        return following.activation(self, function)
 
     def parameter(self, parameter: Parameter) -> Value:
-        return self.interprocedural.parameter(self, parameter)
+        return following.parameter(self, parameter)
 
     def handovers(self, function: Function) -> list[dict[str, Binding]]:
-        return self.interprocedural.handovers(self, function)
+        return following.handovers(self, function)
 
     def calls_of_function(self, function: Function) -> list[dict[str, Binding]]:
-        return self.interprocedural.calls_of_function(self, function)
+        return self.call_sites.calls_of_function(self, function)
 
     def may_call(self, function: Function, call: ast.Call, point: Point) -> bool:
-        return self.interprocedural.may_call(self, function, call, point)
+        return following.may_call(self, function, call, point)
 
     def member(self, owner: Value, attr: str) -> Value | None:
-        return self.interprocedural.member(self, owner, attr)
+        return members.member(self, owner, attr)
 
     def parent(self, point: Point) -> Value:
-        return self.interprocedural.parent(self, point)
+        return members.parent(self, point)
 
     def assigned_to(self, classes: list[ClassObject], attr: str) -> Binding | None:
-        return self.interprocedural.assigned_to(self, classes, attr)
+        return self.members.assigned_to(self, classes, attr)
 
     def property_of(self, owner: Value, attr: str) -> Value | None:
-        return self.interprocedural.property_of(self, owner, attr)
+        return members.property_of(self, owner, attr)
 
     def stable(self, path: str | None, point: Point) -> Value | None:
-        return self.interprocedural.stable(self, path, point)
+        return self.members.stable(self, path, point)
 
     def method(self, cls: ClassObject, name: str) -> Function | None:
-        return self.interprocedural.method(self, cls, name)
+        return members.method(self, cls, name)
 
     def heirs(self, cls: ClassObject) -> list[ClassObject]:
-        return self.interprocedural.heirs(self, cls)
+        return members.heirs(self, cls)
+
+    def of_one(self, instance: Instance, attr: str, value: Value) -> Value:
+        return self.members.of_one(self, instance, attr, value)
 
     def find_attribute(self, classes: list[ClassObject], attr: str) -> Binding | None:
-        return self.interprocedural.find_attribute(self, classes, attr)
+        return members.find_attribute(self, classes, attr)
 
     def shared(self, binding: Shared) -> Loop:
-        return self.interprocedural.shared(self, binding)
+        return following.shared(self, binding)
 
     def lineage(self, cls: ClassObject) -> list[ClassObject]:
-        return self.interprocedural.lineage(self, cls)
+        return self.members.lineage(self, cls)
 
     def foreign_bases(self, cls: ClassObject) -> set[str]:
-        return self.interprocedural.foreign_bases(self, cls)
+        return members.foreign_bases(self, cls)
 
     # Functions that Keras calls
 

@@ -252,6 +252,10 @@ class Evaluator:
         """One unknown value for all reads of one path of one object."""
         raise NotImplementedError
 
+    def of_one(self, instance: Instance, attr: str, value: Value) -> Value:
+        """An attribute of one of several objects of a class: each holds a number of its own."""
+        raise NotImplementedError
+
     def find_attribute(self, classes: list[ClassObject], attr: str) -> Binding | None:
         """Whatever any method or class body assigns; a loop, for one assignment may read what
         another one wrote."""
@@ -366,10 +370,6 @@ class Evaluator:
         raise NotImplementedError
 
     # Callers of functions
-
-    def handed_by(self, function: Function, name: str) -> Iterator[dict[str, Binding]]:
-        """What the calls of a function that end in a name hand over, by parameter."""
-        raise NotImplementedError
 
     def handed_to(self, function: Function, name: str) -> list[dict[str, Binding]]:
         """What the calls of a lambda hand over that has a name inside of a function; [] where some

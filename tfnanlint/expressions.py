@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import ast
 import operator
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tfnanlint import agreements, arguments, assumptions, calls, records, resolution, subexpressions
-from tfnanlint.evaluator import Evaluator
 from tfnanlint.calls import Function, Handed, Instance, Parent
 from tfnanlint.conditions import facts, leaf, path_of, root_of
+from tfnanlint.evaluator import Evaluator
 from tfnanlint.names import is_tensorflow
 from tfnanlint.nodes import display
 from tfnanlint.ops import SYNONYMS, Op
@@ -25,9 +25,6 @@ from tfnanlint.site import Site, same
 from tfnanlint.state import PROTOCOL
 from tfnanlint.values import (FLOATS, LARGEST_AXIS, NO_CONSTANT, NOTHING, NUMERIC_KINDS, WHOLE, Note, Value, covers, number,
                               related, renewed, rounded, unknown, widen)
-
-if TYPE_CHECKING:
-    pass
 
 _OPERATORS: Final = {
     ast.Add: "tf.add", ast.Sub: "tf.subtract", ast.Mult: "tf.multiply", ast.Div: "tf.divide", ast.Pow: "tf.pow",
