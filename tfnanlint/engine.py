@@ -329,8 +329,8 @@ class Engine(Evaluator):
     def dtype_of(self, cls: ClassObject) -> str | None:
         return self.precision.dtype_of(self, cls)
 
-    def dtype_of_lambda(self, made: ast.Call, module: Module) -> str | None:
-        return self.precision.dtype_of_lambda(self, made, module)
+    def dtype_of_lambda(self, call: ast.Call, module: Module) -> str | None:
+        return self.precision.dtype_of_lambda(self, call, module)
 
     def entering(self, function: Function, value: Value) -> Value:
         return self.precision.entering(self, function, value)
@@ -427,9 +427,6 @@ class Engine(Evaluator):
 
     def callers(self, function: Function, name: str) -> list[tuple[ast.Call, Point]]:
         return callers.callers(self, function, name)
-
-    def handed_by(self, function: Function, name: str) -> Iterator[dict[str, Binding]]:
-        return self.call_sites.handed_by(self, function, name)
 
     def handed_to(self, function: Function, name: str) -> list[dict[str, Binding]]:
         return self.call_sites.handed_to(self, function, name)
