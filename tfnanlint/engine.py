@@ -248,9 +248,6 @@ class Engine(Evaluator):
               hidden: bool = False) -> Value:
         return following.apply(self, callee, positional, keywords, node, point, hidden)
 
-    def partial(self, positional: list[Binding], keywords: dict[str, Binding]) -> Value:
-        return following.partial(self, positional, keywords)
-
     def activated(self, function: Function) -> Scope:
         return following.activated(self, function)
 
@@ -274,9 +271,6 @@ class Engine(Evaluator):
 
     def member(self, owner: Value, attr: str) -> Value | None:
         return members.member(self, owner, attr)
-
-    def parent(self, point: Point) -> Value:
-        return members.parent(self, point)
 
     def assigned_to(self, classes: list[ClassObject], attr: str) -> Binding | None:
         return self.members.assigned_to(self, classes, attr)

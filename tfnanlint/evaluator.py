@@ -221,10 +221,6 @@ class Evaluator:
 
     # Calls, parameters and members
 
-    def partial(self, positional: list[Binding], keywords: dict[str, Binding]) -> Value:
-        """functools.partial(f, ...): f with its first arguments."""
-        raise NotImplementedError
-
     def activated(self, function: Function) -> Scope:
         raise NotImplementedError
 
@@ -237,10 +233,6 @@ class Evaluator:
 
     def member(self, owner: Value, attr: str) -> Value | None:
         """`owner.attr` for instances, classes and tensors; None when nothing is known of it."""
-        raise NotImplementedError
-
-    def parent(self, point: Point) -> Value:
-        """`super()` where it stands: in a method of a class that has bases in the program."""
         raise NotImplementedError
 
     def assigned_to(self, classes: list[ClassObject], attr: str) -> Binding | None:

@@ -10,7 +10,7 @@ import ast
 import operator
 from typing import Any, Final
 
-from tfnanlint import agreements, arguments, assumptions, calls, records, resolution, subexpressions
+from tfnanlint import agreements, arguments, assumptions, calls, following, members, records, resolution, subexpressions
 from tfnanlint.calls import Function, Handed, Instance, Parent
 from tfnanlint.conditions import facts, leaf, path_of, root_of
 from tfnanlint.evaluator import Evaluator
@@ -311,7 +311,7 @@ def invocation(ev: Evaluator, node: ast.Call, point: Point) -> Value:
         return ev.dictionary(shown, point) if shown is not None else _apply_row(ev, row, name, node, point)
     if name == "functools.partial" and node.args:
         positional, keywords, _ = arguments.arguments_of(ev, node, point)
-        return ev.partial(positional, keywords)
+        return following.partial(ev, positional, keywords)
     if name == "dataclasses.replace" and len(node.args) == 1:
         return records.copy(ev, ev.evaluate(node.args[0], point), node, point) or unknown()
     if name and not name.startswith("builtins."):
@@ -321,7 +321,7 @@ def invocation(ev: Evaluator, node: ast.Call, point: Point) -> Value:
         if held is not None:
             return held
     if name == "builtins.super":
-        return ev.parent(point)
+        return members.parent(ev, point)
     fetched = ev.fetched(node, point)
     if fetched is not None:
         return fetched
