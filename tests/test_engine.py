@@ -10,7 +10,11 @@ from tfnanlint.evaluator import Evaluator
 
 def questions(cls: type) -> dict[str, list[str]]:
     """The methods that a class defines itself, with the names of their parameters."""
-    return {name: list(inspect.signature(member).parameters) for name, member in vars(cls).items() if callable(member) and not name.startswith("__")}
+    return {
+        name: list(inspect.signature(member).parameters)
+        for name, member in vars(cls).items()
+        if callable(member) and not name.startswith("__")
+    }
 
 
 def test_every_question_has_an_answer_with_the_same_parameters():
@@ -24,7 +28,14 @@ def test_an_engine_is_no_tower():
 
 def test_parts_keep_nothing_after_close():
     engine = Engine()
-    tables = {id(table) for part in vars(engine).values() for table in getattr(part, "__dict__", {}).values() if isinstance(table, dict)}
+    tables = {
+        id(table)
+        for part in vars(engine).values()
+        for table in getattr(part, "__dict__", {}).values()
+        if isinstance(table, dict)
+    }
     parts = {name: part for name, part in vars(engine).items() if hasattr(part, "__dict__")}
     engine.close()
-    assert tables and all(getattr(engine, name) is not part for name, part in parts.items() if name != "session")
+    assert tables and all(
+        getattr(engine, name) is not part for name, part in parts.items() if name != "session"
+    )
