@@ -15,7 +15,7 @@ import sys
 from setuptools import setup
 
 ENGINE = (
-    "assumptions subexpressions resolution mendings callers routes instances arguments containers recursion policies records compiled following agreements lengths standins state expressions engine "
+    "assumptions subexpressions resolution mendings callers routes instances arguments containers recursion policies records compiled following members agreements lengths standins state expressions engine "
     "attributes history branching matching statements loops decorators scopes values session evaluator table site nodes calls outcomes conditions aliases reach branches counters evidence tallies tapes rigidity layering gradients factors zerosets masks stems patterns pairings "
     "probabilities moments labels exponents endings epsilons domains assertions names keys docstrings subscriptions flow module project rows rules settings trace"
 ).split()

@@ -17,11 +17,13 @@ HAZARD = "import tensorflow as tf\n\n\ndef f(x):\n    return tf.math.log(tf.nn.s
 @pytest.fixture
 def measured(tmp_path):
     """What makes the record of a file with one finding."""
+
     def record() -> equal.Record:
         path = tmp_path / "a.py"
         path.write_text(HAZARD)
         equal._start()
         return {"a.py": equal.findings(str(path))}
+
     return record
 
 
@@ -33,7 +35,11 @@ def test_a_changed_finding_is_shown_in_each_grade(measured):
     before, after = measured(), measured()
     before["a.py"]["default"][0] = before["a.py"]["default"][0].replace("TFN301", "TFN000")
     lines = equal.differences(before, after)
-    assert [line.split()[:2] for line in lines] == [["a.py"], ["-", "default"], ["+", "default"]] and "TFN000" in lines[1]
+    assert [line.split()[:2] for line in lines] == [
+        ["a.py"],
+        ["-", "default"],
+        ["+", "default"],
+    ] and "TFN000" in lines[1]
 
 
 def test_a_file_that_is_not_in_the_record_differs(measured):

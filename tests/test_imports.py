@@ -1,4 +1,5 @@
-"""The contracts of import-linter in `pyproject.toml` hold. It counts imports for annotations and inside functions, too."""
+"""The contracts of import-linter in `pyproject.toml` hold. It counts imports for annotations and
+inside functions, too."""
 
 from __future__ import annotations
 
@@ -16,7 +17,13 @@ LINT = "from importlinter.cli import lint_imports_command; lint_imports_command(
 
 def linted(folder: Path) -> subprocess.CompletedProcess:
     """What import-linter says of the package in a folder, with the configuration there."""
-    return subprocess.run([sys.executable, "-c", LINT, "--no-cache"], cwd=folder, capture_output=True, text=True, timeout=120)
+    return subprocess.run(
+        [sys.executable, "-c", LINT, "--no-cache"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
 
 
 def test_contracts_hold():

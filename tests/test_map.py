@@ -12,6 +12,7 @@ from tfnanlint.dev import map as structure
 @pytest.fixture
 def package(tmp_path):
     """What writes a package of some modules and gives its files."""
+
     def made(**texts: str) -> list[structure.File]:
         folder = tmp_path / "tfnanlint"
         for name, text in {"__init__": "", **texts}.items():
@@ -19,6 +20,7 @@ def package(tmp_path):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
         return structure.files(tmp_path, "tfnanlint")
+
     return made
 
 
@@ -28,24 +30,33 @@ LATE = "def f():\n    from tfnanlint import {}\n"
 
 @pytest.mark.parametrize("back", [ANNOTATION, LATE, "from .{} import X\n", "import tfnanlint.{}\n"])
 def test_every_kind_of_import_closes_a_circle(package, back):
-    arrows = structure.imports(package(a="from tfnanlint.b import X\n", b=back.format("a"), c="import ast\n"))
+    arrows = structure.imports(
+        package(a="from tfnanlint.b import X\n", b=back.format("a"), c="import ast\n")
+    )
     assert structure.circles(arrows) == [{"tfnanlint.a", "tfnanlint.b"}]
 
 
 def test_a_chain_of_imports_is_no_circle(package):
-    arrows = structure.imports(package(a="from tfnanlint import b\n", b="from tfnanlint import c\n", c=""))
+    arrows = structure.imports(
+        package(a="from tfnanlint import b\n", b="from tfnanlint import c\n", c="")
+    )
     assert structure.circles(arrows) == []
     assert arrows["tfnanlint.a"] == {"tfnanlint.b"}
 
 
 def test_a_long_chain_of_classes_is_counted(package):
-    known = package(a="class A: ...\nclass B(A): ...\n", b="from tfnanlint import a\nclass C(a.B): ...\nclass D(Exception): ...\n")
+    known = package(
+        a="class A: ...\nclass B(A): ...\n",
+        b="from tfnanlint import a\nclass C(a.B): ...\nclass D(Exception): ...\n",
+    )
     assert structure.long_chains(known) == ["C"]
 
 
 def test_complexity_is_that_of_ruff(package):
     body = "    if a: pass\n    elif b: pass\n    else: pass\n    for c in d: pass\n    try: pass\n    except E: pass\n    else: pass\n"
-    matched = "    match a:\n        case 1: pass\n        case 2 if b: pass\n        case _: pass\n"
+    matched = (
+        "    match a:\n        case 1: pass\n        case 2 if b: pass\n        case _: pass\n"
+    )
     inner = "    def g():\n        while a: pass\n"
     known = package(a="def f(a):\n" + body + matched + inner + body)
     assert structure.complex_functions(known) == {"tfnanlint.a:1 f": 15}

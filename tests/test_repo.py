@@ -27,7 +27,7 @@ ORDER = """
 rows spans source magics cells notebook
 nodes docstrings conditions names fields values session evaluator table findings epsilons fingerprint edits ownership
 history scopes site ops aliases attributes decorators calls outcomes loops matching branching statements settings halves project module
-assumptions subexpressions resolution mendings callers routes instances arguments containers recursion policies records compiled following agreements lengths standins state expressions engine
+assumptions subexpressions resolution mendings callers routes instances arguments containers recursion policies records compiled following members agreements lengths standins state expressions engine
 stems endings tapes rigidity layering gradients domains exponents moments labels probabilities pairings factors zerosets masks branches counters evidence tallies quantities assertions mutations definite reach
 logarithms trace spelling importing template rewrite precision keeping rules repairs quotients api
 subscriptions flow

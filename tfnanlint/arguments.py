@@ -8,9 +8,9 @@ import re
 from typing import Any, Callable
 
 from tfnanlint import calls
-from tfnanlint.evaluator import Evaluator
 from tfnanlint.aliases import Mutated
 from tfnanlint.calls import Collected, Function, Handed, Keywords, Starred
+from tfnanlint.evaluator import Evaluator
 from tfnanlint.nodes import SEQUENCES, display
 from tfnanlint.scopes import Assigned, Binding, Fixed, Joined, Loop, Parameter, Point, Stored, unrefined
 

@@ -6,9 +6,9 @@ import ast
 from collections.abc import Sequence
 from typing import Any, Iterator
 
-from tfnanlint import calls, resolution
-from tfnanlint.evaluator import Evaluator
+from tfnanlint import assumptions, calls, resolution
 from tfnanlint.calls import Bound, ClassObject, Function
+from tfnanlint.evaluator import Evaluator
 from tfnanlint.nodes import nodes_in
 from tfnanlint.scopes import Assigned, Binding, Fixed, Joined, Point, unrefined
 from tfnanlint.values import Choice, Value, unknown
@@ -104,8 +104,20 @@ class Callers:
     """The part of the interpreter that goes from a function to its calls."""
 
     def __init__(self) -> None:
+        self.handed: dict[ast.AST, list[dict[str, Binding]]] = {}
         self.named_calls: dict[tuple[Any, str], Calls] = {}
         self.aims: dict[ast.Call, frozenset[ast.AST]] = {}
+
+    def calls_of_function(self, ev: Evaluator, function: Function) -> list[dict[str, Binding]]:
+        """The arguments of every call of a function, by parameter."""
+        return assumptions.once(ev, self.handed, function.node, [], self._found_calls_of, ev, function)
+
+    def _found_calls_of(self, ev: Evaluator, function: Function) -> list[dict[str, Binding]]:
+        names = [function.name]
+        if function.name == "__init__" and function.owner is not None:
+            heirs = ev.heirs(function.owner)
+            names = [*dict.fromkeys(one.name for one in (function.owner, *heirs)), *(["__init__"] if heirs else []), "cls"]
+        return [bound for name in names for bound in self.handed_by(ev, function, name)]
 
     def handed_by(self, ev: Evaluator, function: Function, name: str) -> Iterator[dict[str, Binding]]:
         """What the calls of a function that end in a name hand over, by parameter."""

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
 from tfnanlint import assumptions, callers
-from tfnanlint.evaluator import Evaluator
 from tfnanlint.calls import Bound, Function, Instance
+from tfnanlint.evaluator import Evaluator
+from tfnanlint.module import Module
 from tfnanlint.scopes import Fixed, Parameter
 from tfnanlint.site import Site
 from tfnanlint.values import Note, Value, unknown
-
-if TYPE_CHECKING:
-    from tfnanlint.module import Module
-
 
 class Callbacks:
     """The part of the interpreter that knows what models are compiled with."""

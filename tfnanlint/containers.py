@@ -7,11 +7,11 @@ import builtins
 from typing import Any, Final
 
 from tfnanlint import resolution, subexpressions
-from tfnanlint.evaluator import Evaluator
 from tfnanlint.aliases import Mutated, popped
 from tfnanlint.arguments import written_out
 from tfnanlint.calls import Bound, Collected, Function, Handed, Instance, Keywords, signature_of
 from tfnanlint.conditions import leaf, path_of, root_of
+from tfnanlint.evaluator import Evaluator
 from tfnanlint.fields import FieldNames, Fields
 from tfnanlint.nodes import NOUGHT, adds_axes, default_text, nodes_in
 from tfnanlint.ops import transfer as t

@@ -1,8 +1,8 @@
 """The engine: answers what value arrives where, by parts that know of it only as an `Evaluator`.
 
-A value is computed when somebody asks for it, and remembered. Work per question is bounded; beyond the bound the answer is
-"unknown", never a guess. Names lead to definitions, op calls to rows of the table, calls of the program's own functions are
-followed with the values of their arguments.
+A value is computed when somebody asks for it, and remembered. Work per question is bounded; beyond
+the bound the answer is "unknown", never a guess. Names lead to definitions, op calls to rows of the
+table, calls of the program's own functions are followed with the values of their arguments.
 """
 
 from __future__ import annotations
@@ -11,26 +11,52 @@ import ast
 from collections.abc import Callable, Iterator
 from typing import Any, Final, cast
 
-from tfnanlint import agreements, arguments, assumptions, callers, expressions, lengths, records, resolution, standins, subexpressions
-from tfnanlint.evaluator import (
-    Binding, ClassObject, Evaluator, FieldNames, Function, Imported, Instance, Loop, Module, Op,
-    Parameter, Point, Refined, Scope, Shared,
+from tfnanlint import (
+    agreements,
+    arguments,
+    assumptions,
+    callers,
+    expressions,
+    following,
+    lengths,
+    members,
+    records,
+    resolution,
+    standins,
+    subexpressions,
 )
-from tfnanlint.state import Variables
-from tfnanlint.following import Interprocedural
-from tfnanlint.compiled import Callbacks
-from tfnanlint.policies import Precision
-from tfnanlint.containers import Containers
-from tfnanlint.instances import InstanceCalls
-from tfnanlint.routes import FunctionFlow
 from tfnanlint.callers import Callers
+from tfnanlint.compiled import Callbacks
+from tfnanlint.containers import Containers
+from tfnanlint.evaluator import (
+    Binding,
+    ClassObject,
+    Evaluator,
+    FieldNames,
+    Function,
+    Imported,
+    Instance,
+    Loop,
+    Module,
+    Op,
+    Parameter,
+    Point,
+    Refined,
+    Scope,
+    Shared,
+)
+from tfnanlint.instances import InstanceCalls
+from tfnanlint.members import Members
 from tfnanlint.mendings import ProjectSettings
-from tfnanlint.resolution import Names
 from tfnanlint.nodes import ATTRIBUTE, CALL, NAME
 from tfnanlint.ops import last_names, load, python
+from tfnanlint.policies import Precision
 from tfnanlint.project import Project
+from tfnanlint.resolution import Names
+from tfnanlint.routes import FunctionFlow
 from tfnanlint.session import Session
 from tfnanlint.site import Site
+from tfnanlint.state import Variables
 from tfnanlint.values import INF, Value, join, unknown
 
 MAX_DEPTH: Final = 90  # nested evaluations; about ten Python frames each
@@ -42,8 +68,9 @@ class Engine(Evaluator):
     """Answers what values arrive; one for all modules of a run."""
 
     def __init__(self, callers_abroad: bool = True, allowance: float = INF) -> None:
-        """`callers_abroad`: whether calls in other files count at parameters (it means searching the project); `allowance`: how
-        many evaluations in callees there may be before each question is answered with few. `cut_short`: one was given up."""
+        """`callers_abroad`: whether calls in other files count at parameters (it means searching
+        the project); `allowance`: how many evaluations in callees there may be before each
+        question is answered with few. `cut_short`: one was given up."""
         self.table = load()
         self.leaves = last_names()
         self.constants = python.CONSTANTS
@@ -63,7 +90,7 @@ class Engine(Evaluator):
     def _make_parts(self) -> None:
         """Make the parts that keep what they find out, with nothing in them."""
         self.variables = Variables()
-        self.interprocedural = Interprocedural()
+        self.members = Members()
         self.callbacks = Callbacks()
         self.precision = Precision()
         self.containers = Containers()
@@ -74,16 +101,21 @@ class Engine(Evaluator):
         self.names = Names()
 
     def suffices(self, project: Project) -> bool:
-        """Whether a draft would have answered the same with the callers and settings in other files in view: there are none."""
-        return not (self.session.cut_short or any(project.importing(*one) for one in self.session.overlooked)
-                    or any(project.settings(*one) for one in self.session.unset))
+        """Whether a draft would have answered the same with the callers and settings in other
+        files in view: there are none."""
+        return not (
+            self.session.cut_short
+            or any(project.importing(*one) for one in self.session.overlooked)
+            or any(project.settings(*one) for one in self.session.unset)
+        )
 
     def finish(self, allowance: float) -> None:
         """Go on from a draft that suffices."""
         self.session.finish(allowance)
 
     def close(self) -> None:
-        """Forget everything; see `Module.close`. What was found out refers to itself in circles, and nobody collects those."""
+        """Forget everything; see `Module.close`. What was found out refers to itself in circles,
+        and nobody collects those."""
         for scope in self.scopes:
             scope.close()
             scope.function.activation = None
@@ -91,10 +123,6 @@ class Engine(Evaluator):
             site.result = None
         self.reads.clear()
         self._forget()
-
-    def gave(self, site: Site, value: Value) -> None:
-        site.result = value
-        self._given.append(site)
 
     # Questions
 
@@ -149,26 +177,34 @@ class Engine(Evaluator):
         return found
 
     def site(self, node: ast.expr, point: Point) -> Site | None:
-        """The op application that an expression is, or None. The same object as the origin of its value."""
+        """The op application that an expression is, or None. The same object as the origin of
+        its value."""
         self.session.steps = 0
         value = point.memo.get(node)
         key = (node, id(point.memo))
         if value is not None:
             origin = value.origin
-            found = origin if isinstance(origin, Site) and origin.node is node else expressions.application(self, node, point) or self._sites.get(key)
+            found = (
+                origin
+                if isinstance(origin, Site) and origin.node is node
+                else expressions.application(self, node, point) or self._sites.get(key)
+            )
             if found is not None:
                 return found
         elif key in self._sites:
             return self._sites[key]
         else:
-            found = self._sites[key] = expressions.application(self, node, point)  # the value, when somebody asks for it, has this origin
+            found = self._sites[key] = expressions.application(
+                self, node, point
+            )  # the value, when somebody asks for it, has this origin
         if found is None and isinstance(node, ast.Call):
             found = self._sites[key] = self.stood_for(node, point)
         return found
 
     def asked_for(self, row: Op, node: ast.expr, point: Point) -> Site | None:
-        """The site that somebody asked for before its value, to be the origin of that. Not while something is assumed: it would keep
-        what arrives. And what was asked of it before must not tell: a result hangs on the arguments that its row looks at."""
+        """The site that somebody asked for before its value, to be the origin of that. Not while
+        something is assumed: it would keep what arrives. And what was asked of it before must
+        not tell: a result hangs on the arguments that its row looks at."""
         session = self.session
         if session.active_loops or session.asking or session.inlined:
             return None
@@ -178,33 +214,249 @@ class Engine(Evaluator):
         made.forget()
         return made
 
+    def gave(self, site: Site, value: Value) -> None:
+        site.result = value
+        self._given.append(site)
+
     def joined(self, values: list[Value]) -> Value:
         return join(values) if values else unknown()
 
-    # Expressions
+    # Asked from above only
 
     def operation(self, node: ast.BinOp, point: Point) -> Site | None:
         return expressions.operation(self, node, point)
 
-    def maker(self, node: ast.expr, point: Point) -> Op | None:
-        return expressions.maker(self, node, point)
-
     def compared(self, node: ast.Compare, point: Point) -> Site:
         return expressions.compared(self, node, point)
+
+    def stood_for(self, node: ast.Call, point: Point) -> Site | None:
+        return standins.stood_for(self, node, point)
+
+    def may_call(self, function: Function, call: ast.Call, point: Point) -> bool:
+        return following.may_call(self, function, call, point)
+
+    def sequence(self, node: Any, point: Point) -> Value:
+        return self.containers.sequence(self, node, point)
+
+    def subscript(self, node: ast.Subscript, point: Point) -> Value:
+        return self.containers.subscript(self, node, point)
+
+    def comprehension(self, node: Any, point: Point) -> Value:
+        return self.containers.comprehension(self, node, point)
+
+    def called_as_another(self, function: Function) -> list[tuple[ast.Call, Point]]:
+        return self.function_flow.called_as_another(self, function)
+
+    def overlook(self, called: Function | ClassObject, name: str) -> None:
+        return callers.overlook(self, called, name)
+
+    def callers(self, function: Function, name: str) -> list[tuple[ast.Call, Point]]:
+        return callers.callers(self, function, name)
+
+    def resolve(self, node: ast.expr, point: Point) -> str | None:
+        return resolution.resolve(self, node, point)
+
+    def row(self, function: ast.expr, point: Point) -> tuple[Op | None, str]:
+        return resolution.row(self, function, point)
+
+    def callee(self, function: ast.expr, point: Point) -> Value | None:
+        return resolution.callee(self, function, point)
+
+    def parts(self, node: Any, point: Point) -> list[tuple[ast.AST, Point]]:
+        return subexpressions.parts(self, node, point)
+
+    def settled(self, assumption: Any, mark: int) -> None:
+        return assumptions.settled(self, assumption, mark)
+
+    # Expressions
+
+    def maker(self, node: ast.expr, point: Point) -> Op | None:
+        return expressions.maker(self, node, point)
 
     def assuming(self, test: ast.expr, truth: bool, point: Point) -> Point:
         return expressions.assuming(self, test, truth, point)
 
+    def clamped(self, value: Value, path: str, test: ast.expr, truth: bool, point: Point) -> Value:
+        return expressions.clamped(self, value, path, test, truth, point)
+
+    def calls_in(
+        self, expression: ast.AST, name: str, point: Point
+    ) -> Iterator[tuple[ast.Call, Point]]:
+        return subexpressions.calls_in(self, expression, name, point)
+
+    # Definitions
+
+    def imported(self, binding: Imported) -> Value:
+        return self.names.imported(self, binding)
+
     def refined(self, binding: Refined) -> Value:
         return expressions.refined(self, binding)
 
-    def clamped(self, value: Value, path: str, test: ast.expr, truth: bool, point: Point) -> Value:
-        return expressions.clamped(self, value, path, test, truth, point)
+    def parameter(self, parameter: Parameter) -> Value:
+        return following.parameter(self, parameter)
+
+    def unseen(self, parameter: Parameter) -> Value:
+        return agreements.unseen(self, parameter)
+
+    def shared(self, binding: Shared) -> Loop:
+        return following.shared(self, binding)
 
     def settle(self, loop: Loop) -> Value:
         return expressions.settle(self, loop)
 
-    # Variables
+    # Assumptions
+
+    def hold(self, key: Any, value: Any, mark: int) -> None:
+        return assumptions.hold(self, key, value, mark)
+
+    def tentatively(self, key: Any) -> Any:
+        return assumptions.tentatively(self, key)
+
+    # Branches and loops
+
+    def agreed(self, parameter: Parameter) -> bool | None:
+        return agreements.agreed_on(self, parameter)
+
+    def has_rounds(self, iterable: ast.expr, point: Point) -> bool:
+        return lengths.has_rounds(self, iterable, point)
+
+    # Calls
+
+    def apply(
+        self,
+        callee: Value,
+        positional: list[Binding],
+        keywords: dict[str, Binding],
+        node: ast.Call | None = None,
+        point: Point | None = None,
+        hidden: bool = False,
+    ) -> Value:
+        return following.apply(self, callee, positional, keywords, node, point, hidden)
+
+    def activation(self, function: Function) -> Scope:
+        return following.activation(self, function)
+
+    def activated(self, function: Function) -> Scope:
+        return following.activated(self, function)
+
+    def returned(self, scope: Scope, live: bool) -> Value:
+        return following.returned(self, scope, live)
+
+    def arguments(
+        self, call: ast.Call, point: Point
+    ) -> tuple[list[Binding], dict[str, Binding], bool]:
+        return arguments.arguments_of(self, call, point)
+
+    # Callers
+
+    def handovers(self, function: Function) -> list[dict[str, Binding]]:
+        return following.handovers(self, function)
+
+    def calls_of_function(self, function: Function) -> list[dict[str, Binding]]:
+        return self.call_sites.calls_of_function(self, function)
+
+    def arguments_for(
+        self, function: Function, call: ast.Call, point: Point
+    ) -> dict[str, Binding] | None:
+        return self.call_sites.arguments_for(self, function, call, point)
+
+    def handed_to(self, function: Function, name: str) -> list[dict[str, Binding]]:
+        return self.call_sites.handed_to(self, function, name)
+
+    def handed_on(self, function: Function) -> list[dict[str, Binding]] | None:
+        return self.function_flow.handed_on(self, function)
+
+    def escapes(self, function: Function, name: str = "") -> bool:
+        return self.function_flow.escapes(self, function, name)
+
+    def received(self, function: Function, name: str) -> Value | None:
+        return self.instance_calls.received(self, function, name)
+
+    # Classes and members
+
+    def lineage(self, cls: ClassObject) -> list[ClassObject]:
+        return self.members.lineage(self, cls)
+
+    def heirs(self, cls: ClassObject) -> list[ClassObject]:
+        return members.heirs(self, cls)
+
+    def foreign_bases(self, cls: ClassObject) -> set[str]:
+        return members.foreign_bases(self, cls)
+
+    def method(self, cls: ClassObject, name: str) -> Function | None:
+        return members.method(self, cls, name)
+
+    def member(self, owner: Value, attr: str) -> Value | None:
+        return members.member(self, owner, attr)
+
+    def property_of(self, owner: Value, attr: str) -> Value | None:
+        return members.property_of(self, owner, attr)
+
+    def assigned_to(self, classes: list[ClassObject], attr: str) -> Binding | None:
+        return self.members.assigned_to(self, classes, attr)
+
+    def assigned_elsewhere(self, cls: ClassObject, attr: str) -> list[Binding]:
+        return self.instance_calls.assigned_elsewhere(self, cls, attr)
+
+    def find_attribute(self, classes: list[ClassObject], attr: str) -> Binding | None:
+        return members.find_attribute(self, classes, attr)
+
+    def constructed(self, instance: Instance, attr: str) -> Binding | None:
+        return self.instance_calls.constructed(self, instance, attr)
+
+    def of_one(self, instance: Instance, attr: str, value: Value) -> Value:
+        return self.members.of_one(self, instance, attr, value)
+
+    def stable(self, path: str | None, point: Point) -> Value | None:
+        return self.members.stable(self, path, point)
+
+    def copy(self, record: Value, call: ast.Call, point: Point) -> Value | None:
+        return records.copy(self, record, call, point)
+
+    # Containers
+
+    def dictionary(self, node: ast.Dict, point: Point) -> Value:
+        return self.containers.dictionary(self, node, point)
+
+    def sequence_of(self, items: tuple[Value, ...]) -> Value:
+        return self.containers.sequence_of(self, items)
+
+    def many(self, element: Value) -> Value:
+        return self.containers.many(self, element)
+
+    def record(
+        self, made: FieldNames, positional: list[Binding], keywords: dict[str, Binding]
+    ) -> Value:
+        return self.containers.record(self, made, positional, keywords)
+
+    def element(self, whole: Value, index: int | slice) -> Value:
+        return self.containers.element(self, whole, index)
+
+    def iterated(self, whole: Value) -> Value:
+        return self.containers.iterated(self, whole)
+
+    def filled(self, value: Value) -> Value:
+        return self.containers.filled(self, value)
+
+    def stored(self, base: Value, key: Any, item: Value) -> Value:
+        return self.containers.stored(self, base, key, item)
+
+    def mutated(self, base: Value, call: ast.Call, point: Point, growing: bool) -> Value:
+        return self.containers.mutated(self, base, call, point, growing)
+
+    def filled_by(self, base: Value, call: ast.Call, point: Point) -> Value:
+        return self.containers.filled_by(self, base, call, point)
+
+    def fetched(self, node: ast.Call, point: Point) -> Value | None:
+        return self.containers.fetched(self, node, point)
+
+    def built_in(self, node: ast.Call, name: str, point: Point) -> Value | None:
+        return self.containers.built_in(self, node, name, point)
+
+    def container_operator(self, node: ast.BinOp, left: Value, point: Point) -> Value:
+        return self.containers.container_operator(self, node, left, point)
+
+    # Variables, settings and precision
 
     def kept(self, node: ast.Call, point: Point) -> Value | None:
         return self.variables.kept(self, node, point)
@@ -218,104 +470,14 @@ class Engine(Evaluator):
     def assigns(self, variable: Site, scope: Scope, above: float = INF) -> bool:
         return self.variables.assigns(self, variable, scope, above)
 
-    # Calls that stand for ops
-
-    def stood_for(self, node: ast.Call, point: Point) -> Site | None:
-        return standins.stood_for(self, node, point)
-
-    # Rounds of loops
-
-    def has_rounds(self, iterable: ast.expr, point: Point) -> bool:
-        return lengths.has_rounds(self, iterable, point)
-
-    # Flags
-
-    def unseen(self, parameter: Parameter) -> Value:
-        return agreements.unseen(self, parameter)
-
-    # Flags of functions
-
-    def agreed(self, parameter: Parameter) -> bool | None:
-        return agreements.agreed_on(self, parameter)
-
-    # Calls, parameters and members
-
-    def apply(self, callee: Value, positional: list[Binding], keywords: dict[str, Binding],
-              node: ast.Call | None = None, point: Point | None = None,
-              hidden: bool = False) -> Value:
-        return self.interprocedural.apply(self, callee, positional, keywords, node, point, hidden)
-
-    def partial(self, positional: list[Binding], keywords: dict[str, Binding]) -> Value:
-        return self.interprocedural.partial(self, positional, keywords)
-
-    def activated(self, function: Function) -> Scope:
-        return self.interprocedural.activated(self, function)
-
-    def returned(self, scope: Scope, live: bool) -> Value:
-        return self.interprocedural.returned(self, scope, live)
-
-    def activation(self, function: Function) -> Scope:
-        return self.interprocedural.activation(self, function)
-
-    def parameter(self, parameter: Parameter) -> Value:
-        return self.interprocedural.parameter(self, parameter)
-
-    def handovers(self, function: Function) -> list[dict[str, Binding]]:
-        return self.interprocedural.handovers(self, function)
-
-    def calls_of_function(self, function: Function) -> list[dict[str, Binding]]:
-        return self.interprocedural.calls_of_function(self, function)
-
-    def may_call(self, function: Function, call: ast.Call, point: Point) -> bool:
-        return self.interprocedural.may_call(self, function, call, point)
-
-    def member(self, owner: Value, attr: str) -> Value | None:
-        return self.interprocedural.member(self, owner, attr)
-
-    def parent(self, point: Point) -> Value:
-        return self.interprocedural.parent(self, point)
-
-    def assigned_to(self, classes: list[ClassObject], attr: str) -> Binding | None:
-        return self.interprocedural.assigned_to(self, classes, attr)
-
-    def property_of(self, owner: Value, attr: str) -> Value | None:
-        return self.interprocedural.property_of(self, owner, attr)
-
-    def stable(self, path: str | None, point: Point) -> Value | None:
-        return self.interprocedural.stable(self, path, point)
-
-    def method(self, cls: ClassObject, name: str) -> Function | None:
-        return self.interprocedural.method(self, cls, name)
-
-    def heirs(self, cls: ClassObject) -> list[ClassObject]:
-        return self.interprocedural.heirs(self, cls)
-
-    def find_attribute(self, classes: list[ClassObject], attr: str) -> Binding | None:
-        return self.interprocedural.find_attribute(self, classes, attr)
-
-    def shared(self, binding: Shared) -> Loop:
-        return self.interprocedural.shared(self, binding)
-
-    def lineage(self, cls: ClassObject) -> list[ClassObject]:
-        return self.interprocedural.lineage(self, cls)
-
-    def foreign_bases(self, cls: ClassObject) -> set[str]:
-        return self.interprocedural.foreign_bases(self, cls)
-
-    # Functions that Keras calls
-
-    def of_keras(self, parameter: Parameter, names: list[str]) -> Value | None:
-        return self.callbacks.of_keras(self, parameter, names)
+    def configured(self, value: Value, name: str, owner: ast.expr, point: Point) -> Value:
+        return self.project_settings.configured(self, value, name, owner, point)
 
     def is_compiled(self, function: Function) -> bool:
         return self.callbacks.is_compiled(self, function)
 
-    # Records
-
-    def copy(self, record: Value, call: ast.Call, point: Point) -> Value | None:
-        return records.copy(self, record, call, point)
-
-    # Precision of layers
+    def of_keras(self, parameter: Parameter, names: list[str]) -> Value | None:
+        return self.callbacks.of_keras(self, parameter, names)
 
     def policies(self, module: Module) -> list[tuple[str, ast.Call]]:
         return self.precision.policies(self, module)
@@ -323,8 +485,8 @@ class Engine(Evaluator):
     def dtype_of(self, cls: ClassObject) -> str | None:
         return self.precision.dtype_of(self, cls)
 
-    def dtype_of_lambda(self, made: ast.Call, module: Module) -> str | None:
-        return self.precision.dtype_of_lambda(self, made, module)
+    def dtype_of_lambda(self, call: ast.Call, module: Module) -> str | None:
+        return self.precision.dtype_of_lambda(self, call, module)
 
     def entering(self, function: Function, value: Value) -> Value:
         return self.precision.entering(self, function, value)
@@ -335,148 +497,27 @@ class Engine(Evaluator):
     def in_its_dtype(self, layer: Any, given: Value) -> Value:
         return self.precision.in_its_dtype(self, layer, given)
 
-    # Containers
-
-    def sequence_of(self, items: tuple[Value, ...]) -> Value:
-        return self.containers.sequence_of(self, items)
-
-    def dictionary(self, node: ast.Dict, point: Point) -> Value:
-        return self.containers.dictionary(self, node, point)
-
-    def filled(self, value: Value) -> Value:
-        return self.containers.filled(self, value)
-
-    def record(self, made: FieldNames, positional: list[Binding], keywords: dict[str, Binding]) -> Value:
-        return self.containers.record(self, made, positional, keywords)
-
-    def built_in(self, node: ast.Call, name: str, point: Point) -> Value | None:
-        return self.containers.built_in(self, node, name, point)
-
-    def element(self, whole: Value, index: int | slice) -> Value:
-        return self.containers.element(self, whole, index)
-
-    def iterated(self, whole: Value) -> Value:
-        return self.containers.iterated(self, whole)
-
-    def fetched(self, node: ast.Call, point: Point) -> Value | None:
-        return self.containers.fetched(self, node, point)
-
-    def stored(self, base: Value, key: Any, item: Value) -> Value:
-        return self.containers.stored(self, base, key, item)
-
-    def container_operator(self, node: ast.BinOp, left: Value, point: Point) -> Value:
-        return self.containers.container_operator(self, node, left, point)
-
-    def many(self, element: Value) -> Value:
-        return self.containers.many(self, element)
-
-    def mutated(self, base: Value, call: ast.Call, point: Point, growing: bool) -> Value:
-        return self.containers.mutated(self, base, call, point, growing)
-
-    def filled_by(self, base: Value, call: ast.Call, point: Point) -> Value:
-        return self.containers.filled_by(self, base, call, point)
-
-    # Handlers of containers
-
-    def sequence(self, node: Any, point: Point) -> Value:
-        return self.containers.sequence(self, node, point)
-
-    def subscript(self, node: ast.Subscript, point: Point) -> Value:
-        return self.containers.subscript(self, node, point)
-
-    def comprehension(self, node: Any, point: Point) -> Value:
-        return self.containers.comprehension(self, node, point)
-
-    # Arguments of calls
-
-    def arguments(self, call: ast.Call, point: Point) -> tuple[list[Binding], dict[str, Binding], bool]:
-        return arguments.arguments_of(self, call, point)
-
-    # Calls of instances
-
-    def constructed(self, instance: Instance, attr: str) -> Binding | None:
-        return self.instance_calls.constructed(self, instance, attr)
-
-    def assigned_elsewhere(self, cls: ClassObject, attr: str) -> list[Binding]:
-        return self.instance_calls.assigned_elsewhere(self, cls, attr)
-
-    def received(self, function: Function, name: str) -> Value | None:
-        return self.instance_calls.received(self, function, name)
-
-    # Functions as values
-
-    def escapes(self, function: Function, name: str = '') -> bool:
-        return self.function_flow.escapes(self, function, name)
-
-    def handed_on(self, function: Function) -> list[dict[str, Binding]] | None:
-        return self.function_flow.handed_on(self, function)
-
-    def called_as_another(self, function: Function) -> list[tuple[ast.Call, Point]]:
-        return self.function_flow.called_as_another(self, function)
-
-    # Callers of functions
-
-    def overlook(self, called: Function | ClassObject, name: str) -> None:
-        return callers.overlook(self, called, name)
-
-    def callers(self, function: Function, name: str) -> list[tuple[ast.Call, Point]]:
-        return callers.callers(self, function, name)
-
-    def handed_by(self, function: Function, name: str) -> Iterator[dict[str, Binding]]:
-        return self.call_sites.handed_by(self, function, name)
-
-    def handed_to(self, function: Function, name: str) -> list[dict[str, Binding]]:
-        return self.call_sites.handed_to(self, function, name)
-
-    def arguments_for(self, function: Function, call: ast.Call, point: Point) -> dict[str, Binding] | None:
-        return self.call_sites.arguments_for(self, function, call, point)
-
-    # Settings of the project
-
-    def configured(self, value: Value, name: str, owner: ast.expr, point: Point) -> Value:
-        return self.project_settings.configured(self, value, name, owner, point)
-
-    # Names
-
-    def resolve(self, node: ast.expr, point: Point) -> str | None:
-        return resolution.resolve(self, node, point)
-
-    def row(self, function: ast.expr, point: Point) -> tuple[Op | None, str]:
-        return resolution.row(self, function, point)
-
-    def callee(self, function: ast.expr, point: Point) -> Value | None:
-        return resolution.callee(self, function, point)
-
-    def imported(self, binding: Imported) -> Value:
-        return self.names.imported(self, binding)
-
-    # Parts of expressions
-
-    def parts(self, node: Any, point: Point) -> list[tuple[ast.AST, Point]]:
-        return subexpressions.parts(self, node, point)
-
-    def calls_in(self, expression: ast.AST, name: str, point: Point) -> Iterator[tuple[ast.Call, Point]]:
-        return subexpressions.calls_in(self, expression, name, point)
-
-    # Assumptions
-
-    def hold(self, key: Any, value: Any, mark: int) -> None:
-        return assumptions.hold(self, key, value, mark)
-
-    def tentatively(self, key: Any) -> Any:
-        return assumptions.tentatively(self, key)
-
-    def settled(self, assumption: Any, mark: int) -> None:
-        return assumptions.settled(self, assumption, mark)
-
 
 _HANDLERS: Final[dict[type, Callable[..., Value]]] = {
-    ast.Name: expressions.name, ast.Constant: expressions.literal, ast.Call: expressions.invocation,
-    ast.BinOp: expressions.binary, ast.Attribute: expressions.attribute, ast.UnaryOp: expressions.unary,
-    ast.Subscript: Engine.subscript, ast.Tuple: Engine.sequence, ast.List: Engine.sequence,
-    ast.Dict: Engine.dictionary, ast.Compare: expressions.comparison, ast.BoolOp: expressions.boolean,
-    ast.IfExp: expressions.conditional, ast.Lambda: expressions.lambda_, ast.ListComp: Engine.comprehension,
-    ast.GeneratorExp: Engine.comprehension, ast.SetComp: Engine.comprehension,
-    ast.DictComp: Engine.comprehension, ast.NamedExpr: expressions.walrus, ast.JoinedStr: expressions.text,
+    ast.Name: expressions.name,
+    ast.Constant: expressions.literal,
+    ast.Call: expressions.invocation,
+    ast.BinOp: expressions.binary,
+    ast.Attribute: expressions.attribute,
+    ast.UnaryOp: expressions.unary,
+    ast.Subscript: Engine.subscript,
+    ast.Tuple: Engine.sequence,
+    ast.List: Engine.sequence,
+    ast.Dict: Engine.dictionary,
+    ast.Compare: expressions.comparison,
+    ast.BoolOp: expressions.boolean,
+    ast.IfExp: expressions.conditional,
+    ast.Lambda: expressions.lambda_,
+    ast.ListComp: Engine.comprehension,
+    ast.GeneratorExp: Engine.comprehension,
+    ast.SetComp: Engine.comprehension,
+    ast.DictComp: Engine.comprehension,
+    ast.NamedExpr: expressions.walrus,
+    ast.JoinedStr: expressions.text,
     ast.Await: expressions.await_,
 }

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import ast
 import operator
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from tfnanlint import agreements, arguments, assumptions, calls, records, resolution, subexpressions
-from tfnanlint.evaluator import Evaluator
+from tfnanlint import agreements, arguments, assumptions, calls, following, members, records, resolution, subexpressions
 from tfnanlint.calls import Function, Handed, Instance, Parent
 from tfnanlint.conditions import facts, leaf, path_of, root_of
+from tfnanlint.evaluator import Evaluator
 from tfnanlint.names import is_tensorflow
 from tfnanlint.nodes import display
 from tfnanlint.ops import SYNONYMS, Op
@@ -25,9 +25,6 @@ from tfnanlint.site import Site, same
 from tfnanlint.state import PROTOCOL
 from tfnanlint.values import (FLOATS, LARGEST_AXIS, NO_CONSTANT, NOTHING, NUMERIC_KINDS, WHOLE, Note, Value, covers, number,
                               related, renewed, rounded, unknown, widen)
-
-if TYPE_CHECKING:
-    pass
 
 _OPERATORS: Final = {
     ast.Add: "tf.add", ast.Sub: "tf.subtract", ast.Mult: "tf.multiply", ast.Div: "tf.divide", ast.Pow: "tf.pow",
@@ -314,7 +311,7 @@ def invocation(ev: Evaluator, node: ast.Call, point: Point) -> Value:
         return ev.dictionary(shown, point) if shown is not None else _apply_row(ev, row, name, node, point)
     if name == "functools.partial" and node.args:
         positional, keywords, _ = arguments.arguments_of(ev, node, point)
-        return ev.partial(positional, keywords)
+        return following.partial(ev, positional, keywords)
     if name == "dataclasses.replace" and len(node.args) == 1:
         return records.copy(ev, ev.evaluate(node.args[0], point), node, point) or unknown()
     if name and not name.startswith("builtins."):
@@ -324,7 +321,7 @@ def invocation(ev: Evaluator, node: ast.Call, point: Point) -> Value:
         if held is not None:
             return held
     if name == "builtins.super":
-        return ev.parent(point)
+        return members.parent(ev, point)
     fetched = ev.fetched(node, point)
     if fetched is not None:
         return fetched

@@ -7,19 +7,17 @@ are seen, and of each it is known what it hands over.
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tfnanlint import assumptions, callers, calls, resolution
-from tfnanlint.evaluator import Evaluator
 from tfnanlint.attributes import stored_as_given
 from tfnanlint.calls import ClassObject, Function, Handed, Instance, Recast
 from tfnanlint.conditions import leaf
+from tfnanlint.evaluator import Evaluator
+from tfnanlint.module import Module
 from tfnanlint.nodes import nodes_in
 from tfnanlint.scopes import Assigned, Binding, Fixed, Point, Scope
 from tfnanlint.values import NUMERIC_KINDS, Value, unknown
-
-if TYPE_CHECKING:
-    from tfnanlint.module import Module
 
 CALLED: Final = frozenset(("call", "__call__"))  # the methods that calling an instance runs
 _ASKED: Final = frozenset(("super", "isinstance", "issubclass", "type"))  # they are given a class, and make no instance of it

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from typing import Any, Final
 
-from tfnanlint.evaluator import Evaluator
 from tfnanlint.calls import Handed, Instance
 from tfnanlint.conditions import path_of, root_of
+from tfnanlint.evaluator import Evaluator
 from tfnanlint.loops import OF_ANOTHER, runs
 from tfnanlint.scopes import Assigned, Binding, Point, unrefined
 

@@ -5,20 +5,18 @@ from __future__ import annotations
 import ast
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tfnanlint import assumptions, resolution
-from tfnanlint.evaluator import Evaluator
 from tfnanlint.calls import Function
 from tfnanlint.conditions import path_of
+from tfnanlint.evaluator import Evaluator
+from tfnanlint.module import Module
 from tfnanlint.nodes import ATTRIBUTE, NOUGHT, nodes_in
 from tfnanlint.resolution import SMALL, says_epsilon
 from tfnanlint.scopes import Assigned, Imported, Point, unrefined
 from tfnanlint.settings import asked, set_to
 from tfnanlint.values import INF, Note, Value
-
-if TYPE_CHECKING:
-    from tfnanlint.module import Module
 
 _SETTINGS: Final = re.compile(r"_*(?:\w*_)?(?:hparams|hps?|hyperparams|params|config|cfg|args|opts?|options|flags|settings)_*", re.IGNORECASE)
 _CHECKED: Final = ("register_validator", "validator")

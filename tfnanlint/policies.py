@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from tfnanlint.evaluator import Evaluator
 from tfnanlint.calls import ClassObject, Function, recast
 from tfnanlint.conditions import leaf
+from tfnanlint.evaluator import Evaluator
+from tfnanlint.module import Module
 from tfnanlint.nodes import nodes_in
 from tfnanlint.ops.arrays import cast
 from tfnanlint.scopes import Point
 from tfnanlint.values import FLOATS, INF, NO_CONSTANT, Value, outward, rounded
-
-if TYPE_CHECKING:
-    from tfnanlint.module import Module
 
 _LAYERS = ("keras.layers.", "keras.Model", "keras.models.", "keras.Sequential", "keras.engine.")
 _OTHERS = ("float16", "float64")

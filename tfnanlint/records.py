@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
 from tfnanlint import arguments, callers
 from tfnanlint.calls import ClassObject, Function, Instance
 from tfnanlint.conditions import leaf
 from tfnanlint.evaluator import Evaluator
+from tfnanlint.module import Module
 from tfnanlint.nodes import NOUGHT, nodes_in
 from tfnanlint.resolution import SMALL
 from tfnanlint.scopes import Assigned, Binding, Point, Scope
 from tfnanlint.values import Note, Value
-
-if TYPE_CHECKING:
-    from tfnanlint.module import Module
 
 _RECORDS = ("NamedTuple", "namedtuple", "dataclass")  # what makes a class one that is made with its fields
 _COPYING = ("replace", "_replace")  # what makes a copy of a record with some other fields

@@ -6,9 +6,9 @@ import ast
 from typing import Final
 
 from tfnanlint import assumptions, calls
-from tfnanlint.evaluator import Evaluator
 from tfnanlint.attributes import tested_attributes
 from tfnanlint.calls import Function, Handed, Instance
+from tfnanlint.evaluator import Evaluator
 from tfnanlint.scopes import Binding, Fixed, Point, Scope
 from tfnanlint.statements import Walk
 from tfnanlint.values import NOTHING, Note, Value, covers, number, unknown, widen

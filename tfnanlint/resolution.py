@@ -6,20 +6,18 @@ import ast
 import builtins
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tfnanlint import assumptions
-from tfnanlint.evaluator import Evaluator
 from tfnanlint.conditions import leaf
+from tfnanlint.evaluator import Evaluator
+from tfnanlint.module import Module
 from tfnanlint.names import ROOTS, canonical, of_import, is_tensorflow
 from tfnanlint.nodes import ATTRIBUTE, NAME, NOUGHT
 from tfnanlint.ops import Op, namespaces
 from tfnanlint.ops.python import limit
 from tfnanlint.scopes import UNASKED, Assigned, Binding, Imported, Joined, Point, Refined, Scope, unrefined
 from tfnanlint.values import NO_CONSTANT, Namespace, Note, Value, unknown
-
-if TYPE_CHECKING:
-    from tfnanlint.module import Module
 
 MAX_HOPS: Final = 6  # re-exports followed from one name
 _BUILTINS: Final = frozenset(dir(builtins))

@@ -7,18 +7,16 @@ another name. What such calls hand over arrives at its parameters too, as long a
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tfnanlint import assumptions, callers, calls, resolution, subexpressions
-from tfnanlint.evaluator import Evaluator
 from tfnanlint.calls import Bound, ClassObject, Collected, Function, Instance, Starred
 from tfnanlint.conditions import leaf
+from tfnanlint.evaluator import Evaluator
+from tfnanlint.module import Module
 from tfnanlint.nodes import ATTRIBUTE, CALL, KEYWORD, LAMBDA, SEQUENCES, SUBSCRIPT, nodes_in, parts_of
 from tfnanlint.scopes import Assigned, Binding, Fixed, Iterated, Point
 from tfnanlint.values import NUMERIC_KINDS, Choice, Many, Value, unknown
-
-if TYPE_CHECKING:
-    from tfnanlint.module import Module
 
 # Methods that a base class calls with values of its own.
 HOOKS: Final = frozenset("call __call__ build train_step test_step predict_step compute_loss forward".split())

@@ -1,4 +1,4 @@
-"""The session: what answering may still cost, whether the answers are a draft's, and what is assumed meanwhile."""
+"""The state of a session: its budgets, draft or final judgement, what is assumed now."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ MAX_ABROAD: Final = 1  # files between a parameter and the callers that are look
 
 
 class Nesting:
-    """How many calls are being followed inside each other. Deeper ones are cut off, and what was cut off at one depth is asked
-    again at a smaller one."""
+    """How many calls are being followed inside each other. Deeper ones are cut off, and what was
+    cut off at one depth is asked again at a smaller one."""
 
     __slots__ = ("stamp",)
 
@@ -22,13 +22,17 @@ class Nesting:
 class Session:
     """The state of an engine that does not belong to one of its parts.
 
-    `steps` counts the evaluations for one question, of which there may be `limit`; `allowance` is how many there may be in callees, for
-    all questions together, and `depth` how many are nested now. `cut_short` says that one was given up.
+    `steps` counts the evaluations for one question, of which there may be `limit`; `allowance` is
+    how many there may be in callees, for all questions together, and `depth` how many are nested
+    now. `cut_short` says that one was given up.
 
-    A draft (`drafting`) leaves callers and settings in other files for later; `overlooked` and `unset` have the file and the name of each that
-    it did without. `abroad` is how many files lie between the linted one and that where callers are looked for.
+    A draft (`drafting`) leaves callers and settings in other files for later; `overlooked` and
+    `unset` have the file and the name of each that it did without. `abroad` is how many files lie
+    between the linted one and that where callers are looked for.
 
-    `stamps` is the number of the last try of an assumption. `active_loops`, `asking` and `inlined` count the loops that are tried, the parameters whose callers are asked, and the calls that are followed.
+    `stamps` is the number of the last try of an assumption. `active_loops`, `asking` and `inlined`
+    count the loops that are tried, the parameters whose callers are asked, and the calls that are
+    followed.
     """
 
     def __init__(self, drafting: bool, allowance: float = INF, limit: int = 0) -> None:

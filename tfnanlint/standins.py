@@ -6,8 +6,8 @@ import ast
 from typing import Any, Final
 
 from tfnanlint import resolution
-from tfnanlint.evaluator import Evaluator
 from tfnanlint.calls import Bound, ClassObject, Function, Instance
+from tfnanlint.evaluator import Evaluator
 from tfnanlint.nodes import ATTRIBUTE
 from tfnanlint.scopes import Point
 from tfnanlint.site import Site

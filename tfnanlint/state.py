@@ -7,12 +7,13 @@ from names and attributes; where one cannot be told, nothing is said.
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tfnanlint import assumptions
 from tfnanlint.calls import Function, Handed, Instance
 from tfnanlint.conditions import leaf
 from tfnanlint.evaluator import Evaluator
+from tfnanlint.module import Module
 from tfnanlint.nodes import nodes_in
 from tfnanlint.ops import transfer as t
 from tfnanlint.ops.arrays import as_tensor
@@ -20,9 +21,6 @@ from tfnanlint.ops.variables import moved_by_training, started
 from tfnanlint.scopes import Assigned, Binding, Fixed, Joined, Loop, Parameter, Point, Scope, unrefined
 from tfnanlint.site import Site
 from tfnanlint.values import INF, NO_CONSTANT, Note, Value, number, unknown
-
-if TYPE_CHECKING:
-    from tfnanlint.module import Module
 
 # Methods that Keras gives its optimizers, by the name of what they keep.
 PROTOCOL: Final = frozenset("_get_hyper get_slot _get_non_slot_variable _fallback_apply_state".split())

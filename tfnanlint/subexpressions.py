@@ -9,10 +9,10 @@ from __future__ import annotations
 import ast
 from typing import Any, Final, Iterator
 
-from tfnanlint.evaluator import Evaluator
 from tfnanlint.aliases import place_of
 from tfnanlint.calls import Function, Recast, signature_of
 from tfnanlint.conditions import Branch, branches_of, leaf
+from tfnanlint.evaluator import Evaluator
 from tfnanlint.nodes import CALL, LAMBDA, LEAVES, parts_of
 from tfnanlint.scopes import Assigned, Binding, Element, Iterated, Parameter, Point
 

@@ -1,8 +1,9 @@
 """The map of the package: `python -m tfnanlint.dev.map [FOLDER] [--figures]`.
 
-It prints each package of tfnanlint with the first line of its docstring and the packages that it imports; a module beside the packages
-counts as one. All imports count: those for annotations only, and those inside functions. `--figures` prints what can be counted
-of the structure instead. FOLDER is another checkout.
+It prints each package of tfnanlint with the first line of its docstring and the packages that it
+imports; a module beside the packages counts as one. All imports count: those for annotations only,
+and those inside functions. `--figures` prints what can be counted of the structure instead. FOLDER
+is another checkout.
 """
 
 from __future__ import annotations
@@ -61,10 +62,13 @@ def _file(root: Path, path: Path) -> File:
 
 
 def imports(known: Iterable[File]) -> Arrows:
-    """The modules of the package that each module imports anywhere in its text, itself not counted."""
+    """The modules of the package that each module imports anywhere in its text, itself not
+    counted."""
     known = list(known)
     names = {one.module for one in known}
-    return {one.module: {name for name in _imported(one, names) if name != one.module} for one in known}
+    return {
+        one.module: {name for name in _imported(one, names) if name != one.module} for one in known
+    }
 
 
 def _imported(file: File, names: set[str]) -> Iterator[str]:
@@ -93,12 +97,16 @@ def between_packages(known: Iterable[File], arrows: Arrows) -> Arrows:
     found: Arrows = {name: set() for name in package.values() if name}
     for source, targets in arrows.items():
         if package[source]:
-            found[package[source]] |= {package[target] for target in targets} - {package[source], ""}
+            found[package[source]] |= {package[target] for target in targets} - {
+                package[source],
+                "",
+            }
     return found
 
 
 def circles(arrows: Arrows) -> list[set[str]]:
-    """The strongly connected components of more than one node, the largest first (Tarjan's algorithm)."""
+    """The strongly connected components of more than one node, the largest first (Tarjan's
+    algorithm)."""
     index: dict[str, int] = {}
     low: dict[str, int] = {}
     stack: list[str] = []
@@ -128,8 +136,14 @@ def circles(arrows: Arrows) -> list[set[str]]:
 
 
 def long_chains(known: Iterable[File]) -> list[str]:
-    """The classes that stand at the end of a chain of more than `MAX_CHAIN` classes of the package."""
-    bases = {node.name: [_leaf(base) for base in node.bases] for one in known for node in ast.walk(one.tree) if isinstance(node, ast.ClassDef)}
+    """The classes that stand at the end of a chain of more than `MAX_CHAIN` classes of the
+    package."""
+    bases = {
+        node.name: [_leaf(base) for base in node.bases]
+        for one in known
+        for node in ast.walk(one.tree)
+        if isinstance(node, ast.ClassDef)
+    }
 
     def length(name: str, below: tuple[str, ...] = ()) -> int:
         if name not in bases or name in below:
@@ -144,7 +158,8 @@ def _leaf(node: ast.expr) -> str:
 
 
 def complex_functions(known: Iterable[File]) -> dict[str, int]:
-    """The functions whose cyclomatic complexity is above `MAX_COMPLEXITY`, counted as ruff's C901 does."""
+    """The functions whose cyclomatic complexity is above `MAX_COMPLEXITY`, counted as ruff's
+    C901 does."""
     found = {}
     for one in known:
         for node in ast.walk(one.tree):
@@ -162,7 +177,14 @@ def _decisions(body: Iterable[ast.AST]) -> int:
 
 def _own_decisions(node: ast.AST) -> int:
     match node:
-        case ast.If() | ast.For() | ast.AsyncFor() | ast.While() | ast.FunctionDef() | ast.AsyncFunctionDef():
+        case (
+            ast.If()
+            | ast.For()
+            | ast.AsyncFor()
+            | ast.While()
+            | ast.FunctionDef()
+            | ast.AsyncFunctionDef()
+        ):
             return 1
         case ast.Try():
             return len(node.handlers) + bool(node.orelse)
@@ -173,7 +195,9 @@ def _own_decisions(node: ast.AST) -> int:
 
 
 def _matches_all(pattern: ast.pattern) -> bool:
-    return isinstance(pattern, ast.MatchAs) and (pattern.pattern is None or _matches_all(pattern.pattern))
+    return isinstance(pattern, ast.MatchAs) and (
+        pattern.pattern is None or _matches_all(pattern.pattern)
+    )
 
 
 def _bodies(node: ast.AST) -> Iterator[list[ast.AST]]:
@@ -215,7 +239,8 @@ def figures(root: Path) -> dict[str, object]:
 
 
 def drawn(root: Path) -> Iterator[str]:
-    """The lines of the map: each package after those that it imports, as far as there are no circles."""
+    """The lines of the map: each package after those that it imports, as far as there are no
+    circles."""
     package = files(root, NAME)
     purposes = {one.module.removeprefix(f"{NAME}."): one.purpose for one in package}
     rooms = between_packages(package, imports(package))
@@ -242,11 +267,17 @@ def in_order(rooms: Arrows) -> list[str]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folder", type=Path, nargs="?", default=ROOT)
     parser.add_argument("--figures", action="store_true")
     chosen = parser.parse_args(arguments)
-    lines = (f"{value:>6} {name}" for name, value in figures(chosen.folder).items()) if chosen.figures else drawn(chosen.folder)
+    lines = (
+        (f"{value:>6} {name}" for name, value in figures(chosen.folder).items())
+        if chosen.figures
+        else drawn(chosen.folder)
+    )
     print(*lines, sep="\n")
     return 0
 
