@@ -54,6 +54,7 @@ from tfnanlint.policies import Precision
 from tfnanlint.project import Project
 from tfnanlint.resolution import Names
 from tfnanlint.routes import FunctionFlow
+from tfnanlint.scopes import Assigned, Fixed, unrefined
 from tfnanlint.session import Session
 from tfnanlint.site import Site
 from tfnanlint.state import Variables
@@ -332,6 +333,13 @@ class Engine(Evaluator):
         hidden: bool = False,
     ) -> Value:
         return following.apply(self, callee, positional, keywords, node, point, hidden)
+
+    def call_with(self, callee: Value, values: list[Value]) -> Value:
+        return following.apply(self, callee, [Fixed(value) for value in values], {})
+
+    def assigned_expression(self, name: str, point: Point) -> ast.expr | None:
+        definition = unrefined(point.lookup(name))
+        return definition.node if isinstance(definition, Assigned) else None
 
     def activation(self, function: Function) -> Scope:
         return following.activation(self, function)

@@ -152,6 +152,14 @@ class Evaluator:
         arguments."""
         raise NotImplementedError
 
+    def call_with(self, callee: Value, values: list[Value]) -> Value:
+        """What calling a value with these values gives."""
+        raise NotImplementedError
+
+    def assigned_expression(self, name: str, point: Point) -> ast.expr | None:
+        """The expression that is assigned to a name at a point; None where it is bound in another way."""
+        raise NotImplementedError
+
     def activation(self, function: Function) -> Scope:
         """The walked body of a function with its parameters as its callers leave them."""
         raise NotImplementedError

@@ -8,7 +8,6 @@ from typing import Any, Callable, Final
 from tfnanlint.evaluator import Evaluator
 from tfnanlint.findings import Differentiated
 from tfnanlint.nodes import nodes_in
-from tfnanlint.scopes import Fixed
 from tfnanlint.source import Source
 from tfnanlint.table import Op
 from tfnanlint.values import NO_CONSTANT, Note, Value, unknown
@@ -150,7 +149,7 @@ class Site:
 
     def apply(self, callee: Value, *args: Value) -> Value:
         """What calling `callee` (an activation, a mapped function) on `args` gives; unknown when it is not known."""
-        return self.interpreter.apply(callee, [Fixed(one) for one in args], {}) if self.interpreter is not None else unknown()
+        return self.interpreter.call_with(callee, list(args)) if self.interpreter is not None else unknown()
 
     def __repr__(self) -> str:
         return f"<Site {self.op.name} line {getattr(self.node, 'lineno', '?')}>"

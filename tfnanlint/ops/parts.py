@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from tfnanlint.scopes import Assigned, unrefined
 from tfnanlint.site import Site
 from tfnanlint.values import INF, NUMERIC_KINDS, Value
 
@@ -92,8 +91,8 @@ def _written(site: Site, count: int) -> list[ast.expr | None]:
     nodes = listed.elts if isinstance(listed, (ast.List, ast.Tuple)) else []
     found: list[ast.expr | None] = []
     for node in nodes if len(nodes) == count and site.point is not None else []:
-        binding = unrefined(site.point.lookup(node.id)) if isinstance(node, ast.Name) else None
-        found.append(binding.node if isinstance(binding, Assigned) else node)
+        assigned = site.interpreter.assigned_expression(node.id, site.point) if isinstance(node, ast.Name) else None
+        found.append(assigned or node)
     return found or [None] * count
 
 
