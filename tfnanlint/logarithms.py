@@ -15,6 +15,7 @@ from tfnanlint.epsilons import epsilon
 from tfnanlint.findings import EPSILON
 from tfnanlint.moments import squared
 from tfnanlint.ops import CASTS
+from tfnanlint.ops.variables import VARIABLES, started
 from tfnanlint.reach import argument
 from tfnanlint.site import Site, made_by, same
 from tfnanlint.values import Value, rounded
@@ -83,13 +84,19 @@ def is_count(value: Value) -> bool:
     return cast is not None and (cast.value("x").dtype or "").startswith(("int", "uint"))
 
 
+def starts_positive(value: Value) -> bool:
+    """Whether a value is a variable that starts above 0: training may move it below, the program does not mean that."""
+    variable = made_by(value, *VARIABLES)
+    return variable is not None and started(variable).lo > 0
+
+
 def floor_of(value: Value, configured: float = EPSILON) -> str:
     """The floor for what a logarithm is taken of, as text: below all numbers that occur, with a finite reciprocal.
 
-    An epsilon that is configured, other than the default, is taken as it is.
+    An epsilon that is configured, other than the default, is taken as it is; and the default for a weight, whose numbers do not underflow.
     """
     use = "complement" if is_one_minus(value) else "logarithm"
-    return epsilon(use if configured == EPSILON else "floor", value.dtype, configured)
+    return epsilon("floor" if configured != EPSILON or starts_positive(value) else use, value.dtype, configured)
 
 
 # The logarithm as a sum

@@ -29,9 +29,9 @@ def fixes_of(here: Context, division: Site, param: str = "y") -> list[Fix]:
     masked = here.masked(division)
     if masked is not None and masked.by_result:
         return []  # the program asks whether the result is finite
-    if division.op.name == "tf.math.rsqrt":
+    if division.op.name == "tf.math.rsqrt" and quantity(divisor) is not Quantity.COUNT:
         return repairs.under_the_root(here, [division])
-    inside = repairs.roots(divisor)
+    inside = repairs.roots(divisor) if division.op.name != "tf.math.rsqrt" else []
     if inside and division.differentiated is not Differentiated.NO:
         return repairs.under_the_root(here, inside)
     if (masked is not None and masked.choice.op.name in CLIPS or _absorbed(here, division)) and not _is_nan_at_zero(division, param):

@@ -8,7 +8,7 @@ from typing import Any, Iterable
 from tfnanlint.assertions import named_probability
 from tfnanlint.epsilons import survives, written
 from tfnanlint.findings import Claim, Differentiated, Fix
-from tfnanlint.logarithms import absorbed_bound, floor_of, is_count, is_density, is_one_minus, is_share, log_form
+from tfnanlint.logarithms import absorbed_bound, floor_of, is_count, is_density, is_one_minus, is_share, log_form, starts_positive
 from tfnanlint.moments import squared as squared_by
 from tfnanlint.probabilities import logged
 from tfnanlint.reach import Named, argument
@@ -272,7 +272,7 @@ def why_no_floor(log: Site, param: str, edge: float) -> str:
         return "the bound of what it is 1 minus is rounded to 1: mend that"
     if value.exact:
         return "it is a number that is written there"
-    if edge != 0 or is_one_minus(value) or is_share(value):
+    if edge != 0 or is_one_minus(value) or is_share(value) or starts_positive(value):
         return ""
     if not value.known and not value.guarded and not named_probability(log, param):
         return "nothing is known of its range: a floor would make a number of what is negative, too"
