@@ -282,8 +282,11 @@ class Check:
             if graph is None and not all(np.isfinite(one.numpy()).all() for one in outputs if one.dtype.is_floating):
                 found.append(op_type)
 
-        with op_callbacks.op_callback(note):
+        op_callbacks.add_op_callback(note)
+        try:
             run(self.program.text, self.points[index:index + 1], "eager", self.program.dtype)
+        finally:
+            op_callbacks.remove_op_callback(note)
         return bool(found)
 
     def _where(self, outcome: Outcome) -> str:

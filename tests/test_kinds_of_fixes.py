@@ -130,3 +130,18 @@ def test_no_small_number_under_a_root_in_front_of_a_logarithm_in_float16():
 def test_a_difference_is_no_small_number_whatever_its_name():
     text = module("eps = s - x\nreturn eps - tf.math.log(tf.reduce_sum(tf.exp(eps), axis=-1, keepdims=True))")
     assert [one.code for one in found(text)] == ["TFN305"]
+
+
+# ---------------------------------------------------------------------------------------------------------
+# How programs are compared
+
+
+@pytest.mark.tensorflow
+@pytest.mark.parametrize("body, hidden", [("tf.tanh(tf.math.log({}))", True), ("tf.tanh({})", False)])
+def test_numbers_that_hide_infinity_are_told_apart(body, hidden):
+    from differential import Check, Tool
+    from hazard_programs import Program
+
+    text = f"import tensorflow as tf\n\n\ndef program(s):\n    return [{body.format('s')}]\n" + TAPE.format(names="s")
+    check = Check(Program(text, {"s": "s"}, []), Tool())
+    assert not check.infinite_inside(0) and check.infinite_inside(1) is hidden  # ordinary inputs, and zeros
