@@ -27,7 +27,7 @@ from hazard_programs import Program, program  # noqa: E402
 
 MODES = ("eager", "graph", "xla")
 # Programs that failed once, to be run again after a change of fixes.
-AGAIN: tuple[int, ...] = (3076, 10032, 10045, 10072, 10144, 10148, 10173, 10200, 10247, 10252, 10254, 10280, 10287, 10289)
+AGAIN: tuple[int, ...] = (3076, 10032, 10045, 10072, 10144, 10148, 10173, 10200, 10247, 10252, 10254, 10280, 10287, 10289, 100147, 100267)
 
 
 def shown(one: Program, failure: Failure, tool: Tool) -> str:
