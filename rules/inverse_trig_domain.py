@@ -43,7 +43,8 @@ def check(inverse: Site, here: Context) -> Iterator[Finding]:
     if not outside and inverse.op.name in FINITE_AT_THE_EDGE and stopped:
         return
     certainty = Certainty.UNKNOWN if magnitude_of_unknown(x, here) else here.grade(x, surely=where.fails(x))
-    if certainty is not Certainty.MUST and (looks_for_nan(here.around(inverse.node)) or named_safe(inverse, "x")):
+    asked = inverse.differentiated is not Differentiated.YES and looks_for_nan(here.around(inverse.node))
+    if certainty is not Certainty.MUST and (asked or named_safe(inverse, "x")):
         return
     at_rest = not outside and inverse.op.name in FINITE_AT_THE_EDGE and inverse.differentiated is Differentiated.UNKNOWN and evidence.held(x)
     name = NAMES.get(inverse.op.name, inverse.op.name.rpartition(".")[2])

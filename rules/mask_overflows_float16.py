@@ -110,7 +110,7 @@ def multiplied(site: Site, c: str, param: str, here: Context) -> list[Fix]:
     outer = next(iter(here.around(site.node)), None)
     total = here.site(outer, site.point) if isinstance(outer, ast.BinOp) and isinstance(outer.op, ast.Add) else None
     mask = site.value(param).origin
-    if total is not None and isinstance(mask, Site) and mask.op.name == "tf.subtract" and mask.value("x").const in (1, 1.0):
+    if here.broadcasts(site) and total is not None and isinstance(mask, Site) and mask.op.name == "tf.subtract" and mask.value("x").const in (1, 1.0):
         scores = next((total.args[p] for p in ("x", "y") if total.args[p] is not site.node), None)
         inside = mask.node is site.args.get(param)
         if inside and scores is not None and here.repeatable(scores) and site.value(c).lo < 0 and mask.value("x").exact:

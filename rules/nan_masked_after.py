@@ -214,9 +214,9 @@ def mask_first(choice: Site, kept: Value, how: str, here: Context) -> list[Fix]:
             continue
         parts: list[Part] = [(test, f"tf.logical_or({{test}}, {outside})", {"test": test, "x": again}),
                  (x, f"tf.where({outside}, {filler(producer, param)}, {{x}})", {"x": x})]
-        cost = seen_elsewhere(producer, choice, here)
-        return here.rewrite_all(choice, parts, title="mask the input first and use the mask again",
-                                claim=Claim.SHIFTED if cost else Claim.EQUAL_WHERE_FINITE, cost=cost)
+        # A test for NaN lets Inf through, of which a tanh behind it makes a finite number.
+        cost = seen_elsewhere(producer, choice, here) or "what is Inf there is replaced as NaN is"
+        return here.rewrite_all(choice, parts, title="mask the input first and use the mask again", claim=Claim.SHIFTED, cost=cost)
     return []
 
 

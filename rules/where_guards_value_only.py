@@ -131,6 +131,11 @@ def with_test(masked: Masked, here: Context, x: ast.expr, hole: ast.expr | Named
         return here.rewrite(site, template, node=x, title=TITLE, claim=claim, x=hole, test=here.text(test))
     if not nested(site, choice, here) or choice.op.name not in CONDITION or not inside(test, choice, here):
         return []
+    tested = [node for node in ast.walk(test) if ast.dump(node) == ast.dump(x)] if isinstance(hole, Named) else []
+    if tested:
+        # What is tested and computed from is written twice: it gets a name for both.
+        parts: list[Part] = [(node, "{inner}", {"inner": hole}) for node in tested]
+        return here.rewrite_all(choice, [*parts, (x, template, {"x": hole, "test": Changed(test, parts)})], title=TITLE, claim=claim)
     keep = Named("keep", "{test}", {"test": test})
     return here.rewrite_all(choice, [(test, "{keep}", {"keep": keep}), (x, template, {"x": hole, "test": keep})],
                             title=TITLE, claim=claim)

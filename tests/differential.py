@@ -36,6 +36,8 @@ MARGIN = 32  # units in the last place: kernels for one function differ by some,
 MEANT = ("give it the logits", "say that these are probabilities", "take the relu away", "let them change places")
 # What fixes that move values may move ordinary ones by, relative to 1 or to the number.
 SHIFT = {"value": 2e-3, "gradient": 2e-2}
+# What numbers of ordinary inputs are at least made of: a gradient of 0 is a sum of such.
+LEAST = {"value": 1e-2, "gradient": 0.2}
 
 
 @dataclass(frozen=True)
@@ -106,11 +108,15 @@ class Outcome:
 
 
 def run(text: str, points: list[list[Any]], mode: str, dtype: str = "float32", function: str = "program") -> list[Outcome]:
-    """Value and gradient of a program at points. A program ends all of them with its error."""
+    """Value and gradient of a program at points. A program ends all of them with its error.
+
+    Graphs keep the order of their sums: what TensorFlow makes of `1 - p + 1e-8` depends on what else reads `1 - p`.
+    """
     import numpy as np
     import stages
     import tensorflow as tf
 
+    tf.config.optimizer.set_experimental_options({"constant_folding": False, "arithmetic_optimization": False})
     space: dict[str, Any] = {"__name__": "program"}
     try:
         exec(compile(text, "<program>", "exec"), space)
@@ -150,6 +156,8 @@ def off(kind: str, old: Any, new: Any, true: Any, eps: float, shift: float = 0.0
         kept = np.isfinite(old)
         size = np.abs(np.where(kept, old, 0.0))
         room = MARGIN * eps * (1 if kind == "value" else 4) * (size + (0.01 if kind == "value" else 0.1) * size.max(initial=least))
+        if true is None:  # what cancels is as far off as what it is made of rounds
+            room = room + MARGIN * eps * 0.1
         room = room + shift * np.maximum(size, 1.0 if kind == "value" else size.max(initial=0.0)) + 1e-30
         far = np.abs(new - old)
         if true is not None:
@@ -216,6 +224,7 @@ class Check:
         self.points = [*self.usual, *self.bad]
         self.eps = EPS["float16" if "float16" in program.text else "float32"]
         self.truth: list[Outcome] | None = None
+        self.hidden = 0  # times that a result moved in which NaN or Inf had been hidden
         first = run(program.text, self.usual[:1], program.modes[0], program.dtype)[0]
         self.error, self.usual_is_finite = first.error, first.finite
 
@@ -248,6 +257,9 @@ class Check:
             if stage == "unsafe" and any(word in title for title in fixed.titles for word in MEANT) and not self.program.moved:
                 continue
             said = self._differs(old, new, truth[index] if truth and not truth[index].error else None, stage, index < len(self.usual))
+            if said and said[0] in ("value", "gradient") and index >= len(self.usual) and self.infinite_inside(index):
+                self.hidden += 1
+                continue
             if said:
                 kind, text = said
                 return Failure(kind, stage, mode, f"{text} on {'ordinary' if index < len(self.usual) else 'hazard'} inputs {index}")
@@ -256,6 +268,26 @@ class Check:
                 if not new.error and not new.finite:
                     return Failure("nonfinite", stage, mode, f"{self._where(new)} on inputs {index}, and nothing remains; fixed: {', '.join(fixed.applied)}")
         return None
+
+    def infinite_inside(self, index: int) -> bool:
+        """Whether an op of the program gives NaN or Inf on some inputs, run eagerly: of such a tanh or a comparison makes a number, and
+        another one of what the fix puts in its place.
+        """
+        import numpy as np
+        from tensorflow.python.framework import op_callbacks
+
+        found: list[str] = []
+
+        def note(op_type, inputs, attributes, outputs, op_name=None, graph=None):
+            if graph is None and not all(np.isfinite(one.numpy()).all() for one in outputs if one.dtype.is_floating):
+                found.append(op_type)
+
+        op_callbacks.add_op_callback(note)
+        try:
+            run(self.program.text, self.points[index:index + 1], "eager", self.program.dtype)
+        finally:
+            op_callbacks.remove_op_callback(note)
+        return bool(found)
 
     def _where(self, outcome: Outcome) -> str:
         import numpy as np
@@ -285,7 +317,7 @@ class Check:
         for kind, name, one, other, exact in parts:
             if name in moved or kind == "gradient" and not known:
                 continue
-            said = off(kind, one, other, exact if true else None, self.eps, shift[kind], 1e-2 if usual else 1.0)
+            said = off(kind, one, other, exact if true else None, self.eps, shift[kind], LEAST[kind] if usual else 1.0)
             if said:
                 return kind, f"{name}: {said}"
             if usual and kind == "gradient" and ((np.abs(one) > 1e-6) & (other == 0)).any():

@@ -452,3 +452,29 @@ def test_applied_edits_give_the_result():
     result = fix_source(source, analyser({"bad": "good({x})", "worse": "better({x})"}), everything)
     edits = itertools.chain.from_iterable(fix.edits for _, fix in result.applied)
     assert edits_apply(source.text, edits) == result.source.text
+
+
+# ---------------------------------------------------------------------------------------------------------
+# A finding within another one
+
+
+def nested(outer: str, *, hides: bool):
+    """An analysis of `outer(inner(x))`, where the rule of `outer` goes before that of `inner`; whether the fix of `inner` hides it."""
+    def analyse(source: Source) -> list[Finding]:
+        found = analyser({"outer": outer, "inner": "safe({x})"})(source)
+        for one in found:
+            one.data["over"] = ("INNER",) if one.code == "OUTER" else ()
+        return [one for one in found if not (hides and one.code == "OUTER" and "inner(" not in source.text)]
+
+    return analyse
+
+
+def test_an_outer_fix_goes_first_where_its_rule_does():
+    result = fix_source(Source("x.py", "y = outer(inner(1))\n"), nested("kept({x})", hides=True), everything)
+    assert result.source.text == "y = kept(safe(1))\n" and not result.problems
+
+
+def test_a_fix_that_hides_what_stands_around_it_is_refused():
+    result = fix_source(Source("x.py", "y = outer(inner(1))\n"), nested("", hides=True), everything)
+    assert result.source.text == "y = outer(inner(1))\n" and "it would hide OUTER at line 1" in result.problems[0]
+    assert fix_source(Source("x.py", "y = outer(inner(1))\n"), nested("", hides=False), everything).source.text == "y = outer(safe(1))\n"

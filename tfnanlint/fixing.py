@@ -225,7 +225,9 @@ class _Work:
             if (*key, finding.message) in gone:
                 return _Fault("the finding is still there after its fix", finding, step)
             return self._new_finding(step, finding)
-        return None
+        hidden = next((f for f in self.findings if id(f) not in fixed and rest[f.code, places.old(f.span)] > 0
+                       and any(_within(one, f) for one, _ in step.batch)), None)
+        return _Fault(f"it would hide {hidden.code} at {self._place(hidden)} without a repair") if hidden is not None else None
 
     def _new_finding(self, step: _Step, finding: Finding) -> _Fault:
         codes = ", ".join(sorted({fixed.code for fixed, _ in step.batch}))
@@ -304,12 +306,12 @@ def _extent(fix: Fix) -> Span:
     return Span(min(span.start for span in replaced), max(span.end for span in replaced))
 
 
-def _compatible(candidates: Iterable[Repair]) -> list[Repair]:
+def _compatible(candidates: list[Repair]) -> list[Repair]:
     """As many of the repairs, in their order, as do not overlap and do not bind the same name.
 
-    Of those that bind one name the first in the text goes.
+    Of those that bind one name the first in the text goes. What stands within a finding of a rule that goes before its own waits.
     """
-    candidates = list(candidates)
+    candidates = [repair for repair in candidates if not any(_within(repair[0], other) for other, _ in candidates)]
     binding = [fix for _, fix in candidates if fix.binds]
     chosen: list[Repair] = []
     taken: list[Edit] = []  # by position; none of them overlap
@@ -338,6 +340,11 @@ def _goes_before(one: Fix, other: Fix) -> bool:
 
 def _share_a_name(one: Fix, other: Fix) -> bool:
     return any(clash(first, second) for first in one.binds for second in other.binds)
+
+
+def _within(inner: Finding, outer: Finding) -> bool:
+    """Whether a finding stands within the expression of another one, of a rule that goes before its own: a root in what a choice hides."""
+    return inner.span != outer.span and inner.span in outer.span and inner.code in outer.data.get("over", ())
 
 
 def _waiting(batch: list[Repair], candidates: list[Repair]) -> bool:

@@ -8,15 +8,16 @@ from __future__ import annotations
 import ast
 import builtins
 import re
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Collection, Iterator, cast
 
 from tfnanlint import mutations
 from tfnanlint.attributes import assigned_attributes
-from tfnanlint.calls import Instance
+from tfnanlint.calls import Function, Instance
 from tfnanlint.conditions import path_of, root_of
 from tfnanlint.definite import is_definite, is_unbound_between
-from tfnanlint.edits import NoFix, enclosing
+from tfnanlint.edits import NoFix, edits_apply, enclosing
 from tfnanlint.findings import Edit
 from tfnanlint.nodes import nodes_in, statements_in
 from tfnanlint.ownership import ownership
@@ -37,6 +38,8 @@ _PLAIN = (ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.expr_context
 _INSPECTING = frozenset(("locals", "vars", "eval", "exec", "globals"))
 _CONDITIONAL = (ast.IfExp, ast.BoolOp, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp,
                 ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
+
+_SUSPENDING = (ast.Await, ast.Yield, ast.YieldFrom)
 
 
 @dataclass(frozen=True)
@@ -212,7 +215,7 @@ class Reach:
         before += [path[at].target] if isinstance(path[at], ast.AugAssign) else []
         read = [node for node in holes if isinstance(node, ast.expr)]
         if not all(map(_untroubled, before)):
-            if any(self._acts(node, site.point) for node in read):
+            if any(self.acts(node, site.point) for node in read):
                 raise NoFix("its input would be computed before something else; give it a name first")
             if self._upset(before, read, site, self.source.span(path[at])):
                 raise NoFix("its input is changed in the same statement; give it a name first")
@@ -267,16 +270,49 @@ class Reach:
         inside = nodes_in(statement.value)
         named = any(isinstance(node, ast.keyword) and node.arg in ("name", None) for node in inside)
         computed = any(isinstance(node, ast.Call) for node in inside) and not any(isinstance(node, _CONDITIONAL) for node in inside)
-        return computed and not named and not self._acts(statement.value, site.point)
+        return computed and not named and not self.acts(statement.value, site.point)
 
-    def _acts(self, node: ast.expr, point: Point) -> bool:
+    def acts(self, node: ast.expr, point: Point) -> bool:
         """Whether an expression calls anything but ops that give the same result whenever they run."""
-        for inner in nodes_in(node):
-            if isinstance(inner, ast.Call):
-                row, _ = self.interpreter.row(inner.func, point)
-                if row is None or not row.pure:
-                    return True
-        return False
+        return any(isinstance(inner, ast.Call) and self._does_more(inner, point) for inner in nodes_in(node))
+
+    def _does_more(self, call: ast.Call, point: Point, depth: int = 3) -> bool:
+        """Whether a call may do anything but compute: what is no pure op, nor a function of the program that calls only such."""
+        row, _ = self.interpreter.row(call.func, point)
+        if row is not None:
+            return not row.pure
+        value = self.interpreter.callee(call.func, point)
+        function = value.obj if value is not None and depth else None
+        if not isinstance(function, Function) or not _only_binds_its_names(function.node):
+            return True
+        own = _bound_inside(function.node)
+        return any(_leftmost(inner.func) in own or self._does_more(inner, function.point, depth - 1) for inner in _calls(function.node))
+
+    def check_calls(self, site: Site, edits: tuple[Edit, ...]) -> None:
+        """Raise NoFix where edits let calls that do more than compute run more often, or in another order.
+
+        The construction of a layer or loss is none of them: fixes replace such.
+        """
+        names = {ast.unparse(call.func) for statement in self._touched(edits) for call in _calls(statement)
+                 if self._does_more(call, site.point) and not self._constructs(call, site.point)}
+        if not names:
+            return
+        new = ast.parse(edits_apply(self.source.text, edits))
+        before, after = ([name for call in _calls(tree) if (name := ast.unparse(call.func)) in names] for tree in (self.source.tree, new))
+        counts = Counter(after)
+        counts.subtract(before)
+        if max(counts.values()) > 0 or min(counts.values()) == 0 and before != after:
+            raise NoFix("a call would run more often, or in another order; give its result a name first")
+
+    def _constructs(self, call: ast.Call, point: Point) -> bool:
+        row, _ = self.interpreter.row(call.func, point)
+        return row is not None and row.name.startswith("keras.")
+
+    def _touched(self, edits: tuple[Edit, ...]) -> list[ast.stmt]:
+        """The innermost statements in which edits replace something."""
+        paths = [enclosing(self.source.tree.body, edit.span, self.source.span) for edit in edits if edit.span.start < edit.span.end]
+        inner = [next((node for node in reversed(path) if isinstance(node, ast.stmt)), None) for path in paths]
+        return [node for node in dict.fromkeys(inner) if node is not None]
 
     def fresh(self, word: str, scope: ast.AST, others: Collection[str] = ()) -> str:
         """`word`, or `word_2`, `word_3`, ...: a name that a scope and all inside it do not use, and that is not among `others`."""
@@ -312,7 +348,7 @@ class Reach:
         if not isinstance(path[at], (ast.Assign, ast.AnnAssign)) or any(isinstance(node, _CONDITIONAL) for node in around[:-1]):
             return None
         first = all(_untroubled(child) for outer, inner in zip(around, around[1:]) for child in _before(outer, inner))
-        return cast(ast.stmt, path[at]) if first or not self._acts(hole.node, hole.point) else None
+        return cast(ast.stmt, path[at]) if first or not self.acts(hole.node, hole.point) else None
 
 
 class _Trail:
@@ -460,6 +496,39 @@ def _before(outer: ast.AST, inner: ast.AST) -> Iterator[ast.AST]:
         if any(node is inner for node in nodes_in(child)):
             return
         yield child
+
+
+def _calls(node: ast.AST) -> Iterator[ast.Call]:
+    """The calls in a tree, in the order in which they run."""
+    for child in ast.iter_child_nodes(node):
+        yield from _calls(child)
+    if isinstance(node, ast.Call):
+        yield node
+
+
+def _only_binds_its_names(function: ast.AST) -> bool:
+    """Whether a function does nothing but assign to its own names, ask and return, apart from what it calls."""
+    plain = (ast.Assign, ast.AnnAssign, ast.Return, ast.Expr, ast.If, ast.Pass)
+    if getattr(function, "decorator_list", None) or isinstance(function, ast.AsyncFunctionDef):
+        return False
+    inside = [node for node in ast.walk(function) if node is not function]
+    stored = (node for node in inside if isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del)))
+    suspends = any(isinstance(node, _SUSPENDING) for node in inside)
+    assigns = all(isinstance(node, plain) for node in inside if isinstance(node, ast.stmt))
+    return assigns and not suspends and all(isinstance(node, (ast.Name, ast.Tuple)) for node in stored)
+
+
+def _bound_inside(function: ast.AST) -> set[str]:
+    """The names that a function binds itself."""
+    return {node.arg if isinstance(node, ast.arg) else node.id for node in ast.walk(function)
+            if isinstance(node, ast.arg) or isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+
+
+def _leftmost(node: ast.expr) -> str:
+    """The name with which an expression begins; empty where it begins otherwise."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _untroubled(node: ast.AST) -> bool:

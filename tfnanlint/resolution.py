@@ -17,6 +17,7 @@ from tfnanlint.nodes import ATTRIBUTE, NAME, NOUGHT
 from tfnanlint.ops import Op, namespaces
 from tfnanlint.ops.python import limit
 from tfnanlint.scopes import UNASKED, Assigned, Binding, Imported, Joined, Point, Refined, Scope, unrefined
+from tfnanlint.site import Site
 from tfnanlint.values import NO_CONSTANT, Namespace, Note, Value, unknown
 
 MAX_HOPS: Final = 6  # re-exports followed from one name
@@ -226,9 +227,14 @@ def callee(ev: Evaluator, function: ast.expr, point: Point) -> Value | None:
     return ev.evaluate(function, point)
 
 
+def _is_difference(value: Value) -> bool:
+    """Whether a value is the difference of two others (`eps = target - output`), which has either sign, whatever it is called."""
+    return isinstance(value.origin, Site) and value.origin.op.name == "tf.subtract"
+
+
 def supposed(ev: Evaluator, value: Value, name: str, node: ast.expr, point: Point) -> Value:
     """A number of which only the name is known, when that says epsilon: small and positive, unless 0 is written as its default."""
-    if value.known or value.kind != "unknown" and value.kind != "number" or not says_epsilon(name):
+    if value.known or value.kind != "unknown" and value.kind != "number" or not says_epsilon(name) or _is_difference(value):
         return value
     if value.zero and isinstance(value.origin, Note) and value.origin.default == NOUGHT:
         note = Note(f"'{name}' is taken for a small number by its name, or for its default", node, point.module.source, default=NOUGHT)

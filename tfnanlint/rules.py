@@ -11,6 +11,7 @@ import importlib
 import inspect
 import pkgutil
 import re
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator
 
@@ -33,7 +34,7 @@ from tfnanlint.reach import Named, Naming, Outside, Reach, argument
 from tfnanlint.scopes import Point
 from tfnanlint.site import Site, made_by, may_be_numpy, same
 from tfnanlint.source import Span, holds_tests
-from tfnanlint.spelling import Speller
+from tfnanlint.spelling import Speller, Use
 from tfnanlint.stems import may_stem
 from tfnanlint.trace import trace
 from tfnanlint.values import FLOATS, Value, words
@@ -389,6 +390,12 @@ class Context:
         """What spells names for a rewrite at a site."""
         return lambda use: self.speller.spell(use, site)
 
+    def broadcasts(self, site: Site) -> bool:
+        """Whether tf.where, as it would be written at a site, takes arguments of several shapes: that of TensorFlow 1 does not."""
+        local = self.speller.spell(Use("tf.where", 3), site).text.partition(".")[0]
+        paths = [path for one in self.speller.imports(site) if one.local == local for path in one.paths]
+        return not any(path.startswith("tensorflow.compat.v1") for path in paths)
+
     def possible(self, make: Callable[[], list[Fix]]) -> bool:
         """Whether a fix can be made: for a finding that is one only if it can be repaired. True in a draft, which cannot tell."""
         if self.draft:
@@ -471,6 +478,7 @@ class Context:
                                                {"value": naming.node}, self._spelling(site))
             edits = rewrite.rewrite_many(self.source, prepared, self._spelling(site))
             whole = tuple(self._without_idle(site, list(dict.fromkeys([*extra, *edits]))))
+            self.reach.check_calls(site, whole)
             return [Fix(title, claim, whole, cost, bindings(self.source, whole))]
         except rewrite.NoFix as reason:
             self.no_fix = str(reason)
@@ -491,15 +499,29 @@ class Context:
     def _prepared(self, parts: list[Part], site: Site, namings: list[Naming], extra: list[Edit]) -> list[Part]:
         """Parts whose holes are expressions and texts that are safe where they land."""
         from tfnanlint.rewrite import NoFix
+        from tfnanlint.template import holes_of
 
         flagged = [target for target, _, _ in parts]
         if any(getattr(target, "augmented", False) for target in flagged):
             raise NoFix("an augmented assignment is rewritten by hand")
         found: list[Part] = []
         for target, template, holes in parts:
+            again = {name for name, count in Counter(holes_of(template)).items() if count > 1}
+            holes = {name: self._once(hole, site) if name in again else hole for name, hole in holes.items()}
             filled = {name: self._hole(hole, target, flagged, site, namings, extra) for name, hole in holes.items()}
             found.append((target, *with_name(self.source, site, target, self.speller.reworded(template, site), filled)))
         return found
+
+    def _once(self, hole: Any, site: Site) -> Any:
+        """A hole that a template uses twice: a name for what it computes, where that must not be computed again."""
+        node = hole.node if isinstance(hole, Outside) and self._stands_in(hole, site) else hole
+        if isinstance(node, ast.expr) and self.reach.acts(node, site.point):
+            return Named(getattr(hole, "word", "") or "value", "{value}", {"value": node})
+        return hole
+
+    def _stands_in(self, hole: Outside, site: Site) -> bool:
+        """Whether the expression of a hole is part of the site's."""
+        return hole.point is not None and hole.point.module is self.module and self.source.span(hole.node) in self.source.span(site.node)
 
     def _hole(self, hole: Any, target: ast.expr, flagged: list[ast.expr], site: Site, namings: list[Naming],
               extra: list[Edit]) -> Any:
@@ -526,10 +548,14 @@ class Context:
         from tfnanlint import rewrite
 
         statement = self.reach.statement_before(site, list(hole.holes.values()))
-        name = self.reach.fresh(hole.word, site.point.scope.node)
         holes = {key: self._hole(inner, site.node, flagged, site, namings, extra) for key, inner in hole.holes.items()}
-        line = rewrite.insert_before(self.source, statement, f"{name} = {hole.template}", holes,
-                                     self._spelling(site))
+        others: list[str] = []  # names that other values of this fix have
+        while True:
+            name = self.reach.fresh(hole.word, site.point.scope.node, others)
+            line = rewrite.insert_before(self.source, statement, f"{name} = {hole.template}", holes, self._spelling(site))
+            if not any(edit.text.lstrip().startswith(f"{name} = ") for edit in extra if edit not in line):
+                break
+            others.append(name)
         extra += [edit for edit in line if edit not in extra]
         return name
 

@@ -217,7 +217,7 @@ def _itself(value: Value) -> Value:
     return value
 
 
-def same(a: Value, b: Value, depth: int = 4) -> bool:
+def same(a: Value, b: Value, depth: int = 10) -> bool:
     """Whether two values are surely the same number: one token, or the same pure op on the same values."""
     a, b = _itself(a), _itself(b)
     if a.token == b.token:
