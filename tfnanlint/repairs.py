@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import Any, Iterable
 
 from tfnanlint.assertions import named_probability
+from tfnanlint.edits import edits_apply
 from tfnanlint.epsilons import survives, written
 from tfnanlint.findings import Claim, Differentiated, Fix
 from tfnanlint.logarithms import absorbed_bound, floor_of, is_count, is_density, is_one_minus, is_share, log_form
@@ -18,6 +20,10 @@ from tfnanlint.site import Site, made_by
 from tfnanlint.values import Value, number_text
 
 COMPLEX = frozenset(("complex64", "complex128"))
+LINE = 88  # a line that formatters leave alone
+_FILLED = re.compile(r"tf\.(ones|zeros)_like\(\{\w+\}\)")
+_COMMENT = re.compile(r"\s+#.*")
+_TOTALS = ("tf.reduce_sum", "tf.reduce_mean")
 _NORMS = ("tf.norm", "tf.math.reduce_euclidean_norm")
 _EUCLIDEAN = (None, 2, "euclidean", "fro")
 _DEVIATIONS = ("tf.math.reduce_std",)
@@ -49,16 +55,48 @@ def beside_one(here: Context, value: Value) -> str:
 def double_where(here: Context, site: Site, param: str = "x", *, inside: str = "{x} > 0", fill: str = "tf.ones_like({x})",
                  otherwise: str = "tf.zeros_like({x})", title: str, claim: Claim = Claim.EQUAL_WHERE_FINITE,
                  cost: str = "") -> list[Fix]:
-    """The op on an input whose bad elements are replaced, and `otherwise` at those elements.
+    """The op on an input whose bad elements are replaced, and `otherwise` at those elements; nothing where that makes lines longer.
 
     The input is computed once: it gets a name when it is more than a name already.
     """
     x = site.args.get(param)
     if x is None:
         return []
-    hole = x if here.repeatable(x) else Named("inner", "{x}", {"x": x})
+    hole = x if here.repeatable(x) else Named(_word(site.value(param)), "{x}", {"x": x})
+    inside, fill, otherwise = (with_numbers(here, site, template) for template in (inside, fill, otherwise))
     call = Changed(site.node, [(x, f"tf.where({inside}, {{x}}, {fill})", {"x": hole})])
-    return here.rewrite(site, f"tf.where({inside}, {{call}}, {otherwise})", title=title, claim=claim, cost=cost, x=hole, call=call)
+    return brief(here, site, here.rewrite(site, f"tf.where({inside}, {{call}}, {otherwise})", title=title, claim=claim, cost=cost, x=hole, call=call))
+
+
+def _word(value: Value) -> str:
+    """A name for what stands under a root or power."""
+    total = made_by(value, *_TOTALS)
+    return "squared" if total is not None and squared_by(total.value("x")) is not None else "inner"
+
+
+def with_numbers(here: Context, site: Site, template: str) -> str:
+    """A template with numbers for what is filled with ones or zeros, where `where` takes them."""
+    if not here.speller.chooses_of_numbers(site):
+        return template
+    return _FILLED.sub(lambda match: {"ones": "1.0", "zeros": "0.0"}[match[1]], template)
+
+
+def brief(here: Context, site: Site, fixes: list[Fix]) -> list[Fix]:
+    """Those of some fixes that add at most one line, and none that is longer than the longest of the function or what formatters allow."""
+    around = site.point.scope.node if site.point is not None else here.source.tree
+    text = here.source.text if isinstance(around, ast.Module) else here.source.segment(around)
+    before, limit = _codes(here.source.text), max(LINE, *map(len, _codes(text)))
+    kept = []
+    for fix in fixes:
+        after = _codes(edits_apply(here.source.text, fix.edits))
+        if len(after) <= len(before) + 1 and max(map(len, set(after).difference(before)), default=0) <= limit:
+            kept.append(fix)
+    return kept
+
+
+def _codes(text: str) -> list[str]:
+    """The lines of a text without the comments at their ends."""
+    return [_COMMENT.sub("", line) for line in text.splitlines()]
 
 
 def short(here: Context, test: ast.expr, point: Point) -> bool:
@@ -150,9 +188,8 @@ def root_forms(here: Context, root: Site, what: str, exact_first: bool = False) 
         exact = double_where(here, root, title=mask)
     elif inside is not None:
         total = Named("variance" if root.op.name in _DEVIATIONS else "squared", *inside)
-        exact = here.rewrite(
-            root, "tf.where({s} > 0, tf.sqrt(tf.where({s} > 0, {s}, tf.ones_like({s}))), tf.zeros_like({s}))", s=total,
-            title=mask, claim=Claim.EQUAL_WHERE_FINITE)
+        choice = "tf.where({s} > 0, tf.sqrt(tf.where({s} > 0, {s}, tf.ones_like({s}))), tf.zeros_like({s}))"
+        exact = brief(here, root, here.rewrite(root, with_numbers(here, root, choice), s=total, title=mask, claim=Claim.EQUAL_WHERE_FINITE))
     else:
         return []
     part, eps = floored_root(here, root), root_epsilon(here, root, root.op.main)

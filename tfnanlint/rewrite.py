@@ -101,7 +101,7 @@ def _renamed(source: Source, path: list[ast.AST], node: ast.expr, template: str,
 def _wrapped(source: Source, span: Span, text: str) -> str:
     """A call with its arguments on lines of their own, where it would make a line longer than any that the file has."""
     start = source.line_starts[bisect.bisect_right(source.line_starts, span.start) - 1]
-    rest = re.compile(r"[^\r\n]*").match(source.text, span.end)[0]
+    rest = re.compile(r"[^\r\n#]*").match(source.text, span.end)[0].rstrip()  # a comment is not broken
     length = max(map(len, (source.text[start:span.start] + text + rest).splitlines()), default=0)
     if length <= LINE or len(text) < LONG or "#" in text or source.text[start:span.start].lstrip().startswith("%"):  # a notebook's magic is one line
         return text

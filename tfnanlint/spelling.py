@@ -133,6 +133,18 @@ class Speller:
             raise NoFix(f"'{use.name}' cannot be said by the libraries that are imported here: they have no '{lacking}' that takes its arguments")
         return self._with_import(use, aliases, site)
 
+    def chooses_of_numbers(self, site: Site) -> bool:
+        """Whether the `where` that the file has takes numbers beside a tensor, in its dtype: that of TensorFlow 2 and Keras 3, not of
+        TensorFlow 1 (operands of one shape) and NumPy."""
+        try:
+            text = self.spell(Use("tf.where", 3), site).text
+        except NoFix:
+            return False
+        local = text.split(".", 1)[0]
+        paths = [path + text[len(local):] for one in self.imports(site) if one.local == local for path in one.paths]
+        libraries = {version for path in paths or ["tensorflow.where"] for version in self._versions(self._library(path))}
+        return libraries <= {"tf2", "keras3"}
+
     def reworded(self, template: str, site: Site) -> str:
         """A template without the names that cannot be spelled at a site, where one of `FORMS` can."""
         for name, forms in FORMS.items():
