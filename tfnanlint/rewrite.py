@@ -99,7 +99,7 @@ def _renamed(source: Source, path: list[ast.AST], node: ast.expr, template: str,
 
 
 def _wrapped(source: Source, span: Span, text: str) -> str:
-    """A call with its arguments on lines of their own, where it would make a line longer than any that the file has."""
+    """A call with its arguments on a line of their own, or on one each, where it would make a line longer than any that the file has."""
     start = source.line_starts[bisect.bisect_right(source.line_starts, span.start) - 1]
     rest = re.compile(r"[^\r\n#]*").match(source.text, span.end)[0].rstrip()  # a comment is not broken
     length = max(map(len, (source.text[start:span.start] + text + rest).splitlines()), default=0)
@@ -112,8 +112,10 @@ def _wrapped(source: Source, span: Span, text: str) -> str:
     parts = [inside.segment(one) for one in call.args] + [f"{one.arg}={inside.segment(one.value)}" for one in call.keywords if one.arg]
     if len(parts) < max(2, len(call.args) + len(call.keywords)):  # one argument stays as long on a line of its own
         return text
-    indent = line_end(source, start) + _indent(source, start) + 4 * " "
-    return f"{inside.segment(call.func)}({indent}{f',{indent}'.join(parts)})"
+    indent = _indent(source, start) + 4 * " "
+    together = len(indent + ", ".join(parts) + ")" + rest) <= LINE and not any("\n" in part for part in parts)
+    between = ", " if together else f",{line_end(source, start)}{indent}"
+    return f"{inside.segment(call.func)}({line_end(source, start)}{indent}{between.join(parts)})"
 
 
 def replace_statement(

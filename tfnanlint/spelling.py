@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Final, Iterator
 
 from tfnanlint.edits import NoFix
@@ -41,6 +41,7 @@ _FIRST_VERSION: Final = re.compile(
     r"\btf\.(?:placeholder|get_variable|variable_scope|Session|contrib|log|to_float|to_int32|is_nan|div|summary\.merge_all)\b")
 _OPS_OF_KERAS: Final = re.compile(r"\bkeras(?:\.src|\.api)?(?:\.ops\b|\s+import\s+\(?[^\n)]*\bops\b)")
 _KERAS3_IN_TF: Final = (2, 16)  # the first release whose tf.keras is Keras 3
+_FIRST: Final = (1, 8)
 _SECOND: Final = (2, 0)
 _HOLE: Final = re.compile(r"\{([A-Za-z_]\w*)\}")
 _NAME: Final = re.compile(r"(?:tf|K|keras|ops|np|tnp|tfp)(?:\.\w+)+")
@@ -150,12 +151,12 @@ class Speller:
         for name, forms in FORMS.items():
             if name in template:
                 for form in (template, *[in_form(template, name, form) for form in forms]):
-                    if self._can(form, site):
+                    if self.can(form, site):
                         template = form
                         break
         return template
 
-    def _can(self, template: str, site: Site) -> bool:
+    def can(self, template: str, site: Site) -> bool:
         """Whether all names of a template can be spelled at a site without an import."""
         try:
             return not any([self.spell(use, site).needs for use in uses(template)])
@@ -248,8 +249,7 @@ class Speller:
 
     def _there(self, alias: str, row: Op | None, libraries: list[str]) -> bool:
         """Whether each library, in each version that the file may run with, has a spelling. What no row and no table speaks of is there."""
-        target = self.setup.tensorflow
-        if target is not None and alias.startswith("tf.") and since(alias) > target:
+        if self.oldest is not None and alias.startswith("tf.") and since(alias) > self.oldest:
             return False
         if row is None or alias not in SPELLINGS:
             return (row is None or row.name not in SPELLINGS) and not any([library.startswith("internal ") for library in libraries])
@@ -263,6 +263,13 @@ class Speller:
         return version in found
 
     # Which library
+
+    @cached_property
+    def oldest(self) -> tuple[int, int] | None:
+        """The oldest TensorFlow that the file runs with: the project's; of a file for TensorFlow 1 the first that has what it uses."""
+        if self.setup.tensorflow is not None or not self.first_version or "compat" in self.text:
+            return self.setup.tensorflow
+        return max([since(name) for name in SINCE if re.search(rf"\b{re.escape(name)}\b", self.text)], default=_FIRST)
 
     @staticmethod
     def _library(path: str) -> str:
