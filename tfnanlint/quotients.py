@@ -29,7 +29,7 @@ def fixes_of(here: Context, division: Site, param: str = "y") -> list[Fix]:
     masked = here.masked(division)
     if masked is not None and masked.by_result:
         return []  # the program asks whether the result is finite
-    if division.op.name == "tf.math.rsqrt":
+    if division.op.name == "tf.math.rsqrt" and quantity(divisor) is not Quantity.COUNT:
         return repairs.under_the_root(here, [division])
     inside = repairs.roots(divisor)
     if inside and division.differentiated is not Differentiated.NO:

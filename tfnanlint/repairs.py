@@ -23,6 +23,7 @@ COMPLEX = frozenset(("complex64", "complex128"))
 LINE = 88  # a line that formatters leave alone
 _FILLED = re.compile(r"tf\.(ones|zeros)_like\(\{\w+\}\)")
 _COMMENT = re.compile(r"\s+#.*")
+_EPSILON = re.compile(r"_*eps(?:ilon)?(?:_|$)", re.I)
 _TOTALS = ("tf.reduce_sum", "tf.reduce_mean")
 _NORMS = ("tf.norm", "tf.math.reduce_euclidean_norm")
 _EUCLIDEAN = (None, 2, "euclidean", "fro")
@@ -192,6 +193,9 @@ def root_forms(here: Context, root: Site, what: str, exact_first: bool = False) 
         exact = brief(here, root, here.rewrite(root, with_numbers(here, root, choice), s=total, title=mask, claim=Claim.EQUAL_WHERE_FINITE))
     else:
         return []
+    own = own_epsilon(here, root)
+    if own:
+        return [*exact, *own] if exact_first else [*own, *exact]
     part, eps = floored_root(here, root), root_epsilon(here, root, root.op.main)
     if part is None or exact and not (here.precision(root.value(root.op.main)).sure and small(eps, root)):
         return exact
@@ -200,6 +204,31 @@ def root_forms(here: Context, root: Site, what: str, exact_first: bool = False) 
     done = "add {} under the root" if f"+ {eps}" in template else "keep what stands under the root at or above {}"
     moved = here.rewrite_all(root, [part, *filter(None, beside)], title=done.format(eps), claim=Claim.SHIFTED, cost=cost_of(root, eps))
     return [*exact, *moved] if exact_first else [*moved, *exact]
+
+
+def own_epsilon(here: Context, root: Site) -> list[Fix]:
+    """`sqrt(s + eps)` for `sqrt(s) + eps` with an epsilon that the program has a name for: it says how far values may move."""
+    outer = next(iter(here.around(root.node)), None)
+    total = here.site(outer, root.point) if isinstance(outer, (ast.BinOp, ast.Call)) else None
+    found = under(root) if root.op.name in _ROOTS else None
+    if total is None or found is None or total.op.name != "tf.add" or not total.complete:
+        return []
+    param = next((param for param in ("x", "y") if _is_epsilon(total, param)), None)
+    if param is None or total.args.get("y" if param == "x" else "x") is not root.node or root.op.name in _WRITTEN and not addable(here, root):
+        return []
+    template, holes = found
+    eps = total.value(param)
+    of_zero = f"{eps.lo ** 0.5:.0e} instead of {eps.lo:.0e}" if eps.positive and eps.lo == eps.hi else "the root of the epsilon instead of it"
+    return here.rewrite(total, root_of(root, f"{template} + {{eps}}"), title="move the epsilon under the root", claim=Claim.SHIFTED, **holes,
+                        eps=total.args[param], cost=f"the root of 0 becomes {of_zero}; others move by less")
+
+
+def _is_epsilon(total: Site, param: str) -> bool:
+    """Whether a summand is a small number with the name of one."""
+    node, value = total.args.get(param), total.value(param)
+    node = node.func if isinstance(node, ast.Call) and not (node.args or node.keywords) else node  # K.epsilon()
+    name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+    return _EPSILON.match(name) is not None and value.kind in ("number", "array", "unknown") and not (value.known and (value.lo <= 0 or value.hi > 0.1))
 
 
 def partners(here: Context, root: Site) -> list[Site]:
