@@ -466,9 +466,10 @@ class Context:
         try:
             prepared = self._prepared(parts, site, namings, extra)
             for naming in namings:
-                prepared.append((naming.node, naming.name, {}))
-                extra += rewrite.insert_before(self.source, naming.statement, f"{naming.name} = {{value}}",
-                                               {"value": naming.node}, self._spelling(site))
+                write = rewrite.replace_statement if naming.renames else rewrite.insert_before
+                extra += write(self.source, naming.statement, f"{naming.name} = {{value}}", {"value": naming.node}, self._spelling(site))
+                if not naming.renames:
+                    prepared.append((naming.node, naming.name, {}))
             edits = rewrite.rewrite_many(self.source, prepared, self._spelling(site))
             whole = tuple(self._without_idle(site, list(dict.fromkeys([*extra, *edits]))))
             return [Fix(title, claim, whole, cost, bindings(self.source, whole))]

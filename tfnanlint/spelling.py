@@ -39,6 +39,9 @@ _LIBRARIES: Final = (
 # What TensorFlow 2 has not under this name: a file that uses it is written for TensorFlow 1.
 _FIRST_VERSION: Final = re.compile(
     r"\btf\.(?:placeholder|get_variable|variable_scope|Session|contrib|log|to_float|to_int32|is_nan|div|summary\.merge_all)\b")
+# What Keras alone took until its losses became classes: a file that uses it, and not tf.keras, may run with an older one.
+_FUNCTIONS_ONLY: Final = re.compile(r"\b(?:lr|decay|nb_epoch|samples_per_epoch)\s*=|\bfit_generator\b")
+_LOSS_CLASS: Final = re.compile(r"keras\.losses\.[A-Z]")
 _OPS_OF_KERAS: Final = re.compile(r"\bkeras(?:\.src|\.api)?(?:\.ops\b|\s+import\s+\(?[^\n)]*\bops\b)")
 _KERAS3_IN_TF: Final = (2, 16)  # the first release whose tf.keras is Keras 3
 _FIRST: Final = (1, 8)
@@ -129,7 +132,7 @@ class Speller:
                     return Spelling(one.local + text, words=words)
                 lacking = lacking or one.local + text
         if use.name.startswith("tf.") and use.name[3:] in DTYPES:
-            return Spelling(self._quoted(use.name[3:]))
+            return Spelling(self.quoted(use.name[3:]))
         if lacking:
             raise NoFix(f"'{use.name}' cannot be said by the libraries that are imported here: they have no '{lacking}' that takes its arguments")
         return self._with_import(use, aliases, site)
@@ -180,10 +183,10 @@ class Speller:
                 return Spelling(root + text, line, words)
         raise NoFix(f"the TensorFlow of this project has no '{use.name}'")
 
-    def _quoted(self, dtype: str) -> str:
-        """The name of a dtype in the quotes that the file prefers."""
+    def quoted(self, text: str) -> str:
+        """A string in the quotes that the file prefers."""
         quote = "'" if self.text.count("'") > self.text.count('"') else '"'
-        return f"{quote}{dtype}{quote}"
+        return f"{quote}{text}{quote}"
 
     # Which spelling
 
@@ -253,6 +256,8 @@ class Speller:
             return False
         if row is None or alias not in SPELLINGS:
             return (row is None or row.name not in SPELLINGS) and not any([library.startswith("internal ") for library in libraries])
+        if "keras" in libraries and _LOSS_CLASS.match(alias) and self._keras_has_functions_only:
+            return False
         found = signatures(alias)
         return all([self._in(version, alias, found) for library in libraries for version in self._versions(library)])
 
@@ -299,6 +304,11 @@ class Speller:
         backends = {one.local for one in self._imported(self.module.scope) if one.paths == ("keras.backend",)} | {"keras.backend"}
         used = {name for local in backends for name in re.findall(rf"\b{re.escape(local)}\.(\w+)", self.text)}
         return ("keras2",) if self.first_version or used - KERAS3_BACKEND else ("keras2", "keras3")
+
+    @property
+    def _keras_has_functions_only(self) -> bool:
+        """Whether the Keras of the file may be one without classes of losses, before 2.3."""
+        return "keras2" in self._keras and "tensorflow.keras" not in self.text and _FUNCTIONS_ONLY.search(self.text) is not None
 
     # What is imported
 
