@@ -58,7 +58,7 @@ CASES = {
     "what is named keeps its lines": (
         "import tensorflow as tf\n\ndef f(model, the_long_name_of_the_first_input, another_long_name_of_it):\n    p = tf.nn.softmax(model(the_long_name_of_the_first_input +\n"
         "                            another_long_name_of_it * 2.0 + 0.5))\n    return tf.math.log(p), p\n",
-        "    logits = model(the_long_name_of_the_first_input +\n             another_long_name_of_it * 2.0 + 0.5)\n    p = tf.nn.softmax(logits)\n"),
+        "    logits = model(the_long_name_of_the_first_input +\n                   another_long_name_of_it * 2.0 + 0.5)\n    p = tf.nn.softmax(logits)\n"),
     "an old Keras has no losses with from_logits": (
         "from keras.models import Sequential\nfrom keras import layers\nfrom keras.optimizers import RMSprop\n\nmodel = Sequential()\nmodel.add(layers.Dense(1))\n"
         "model.compile(optimizer=RMSprop(lr=1e-4), loss='binary_crossentropy')\nmodel.fit(x, y)\n",
