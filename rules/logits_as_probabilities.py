@@ -47,7 +47,7 @@ def repairs(pair: Pairing, here: Context) -> list[Fix]:
     """from_logits=True, where the loss is made or named."""
     keep: dict[str, Any] = dict(title="let the loss take logits: from_logits=True", claim=Claim.SHIFTED, cost=COST)
     if pair.loss is not None:
-        return here.with_argument(pair.loss, "from_logits", "True", **keep)
+        return here.with_argument(pair.loss, "from_logits", "True", **keep) + activated(pair, here)
     name = getattr(pair.node, "value", None)
     if name not in NAMES:
         return []
@@ -57,7 +57,7 @@ def repairs(pair: Pairing, here: Context) -> list[Fix]:
 def activated(pair: Pairing, here: Context) -> list[Fix]:
     """The activation that the loss wants, where Keras has no losses that take logits."""
     layer, wanted = last_layer(pair), WANTED[pair.family]
-    if layer is None or layer.op.name != "keras.layers.Dense" or layer.given("activation"):
+    if layer is None or layer.op.name != "keras.layers.Dense" or layer.given("activation") or layer.source is not here.source:
         return []
     return here.with_argument(layer, "activation", here.speller.quoted(wanted), title=f"give the last layer activation {wanted}", claim=Claim.SHIFTED,
                               cost="the model gives probabilities, and the loss becomes what it is meant to be")

@@ -57,7 +57,7 @@ def named(site: Site, labels: ast.expr, predictions: ast.expr, here: Context) ->
         return []
     if call.args != [labels, predictions] or any(word.arg != "name" for word in call.keywords):
         return []
-    return here.rewrite(site, f"{here.text(call.func)}(labels={{labels}}, logits={{logits}})", title="name the labels and the logits",
+    return here.rewrite(site, f"{here.text(call.func)}(labels={{labels}}, logits={{logits}})", title="let them change places",
                         claim=Claim.SHIFTED, cost="the loss becomes what it is meant to be", labels=predictions, logits=labels)
 
 

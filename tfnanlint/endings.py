@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 _ORDERS = frozenset("less less_equal greater greater_equal".split())
 # What asks how a value stands to others, and gives no part of it on: -Inf is a right answer to these, NaN is "no".
 COMPARISONS = frozenset("less less_equal greater greater_equal equal not_equal isclose "
-                        "is_nan is_inf is_finite isnan isinf isfinite categorical multinomial shape size rank zeros_like ones_like "
+                        "is_nan is_inf is_finite isnan isinf isfinite categorical shape size rank zeros_like ones_like "
                         "assert_less assert_less_equal assert_greater assert_greater_equal assert_equal assert_near".split())
+DRAWS: Final = frozenset(("categorical", "multinomial"))  # of logits, of which -Inf is one like any other
 NAN_TESTS = frozenset("is_nan is_inf is_finite isnan isinf isfinite".split())
 # What lets no gradient back, too.
 CUTS: Final = COMPARISONS | frozenset("argmax argmin argsort searchsorted sorted sign round floor ceil int bool in_top_k add_metric "
