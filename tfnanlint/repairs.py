@@ -321,12 +321,23 @@ def logarithm(here: Context, log: Site, param: str = "x", edge: float = 0.0) -> 
 def log_floor(here: Context, log: Site, param: str = "x", edge: float = 0.0) -> list[Fix]:
     """The argument kept a little above the edge; none where that would move numbers that are right, or hide a wrong one."""
     value, node = log.value(param), log.args.get(param)
-    here.no_fix = why_no_floor(log, param, edge)
+    here.no_fix = why_no_floor(log, param, edge) or (why_not_alone(here, log) if edge == 0 and not value.known else "")
     if node is None or here.no_fix:
         return []
     bound = ("1.0" if is_count(value) else floor_of(value, here.setup.epsilon)) if edge == 0 else f"{number_text(edge)} + {beside_one(here, value)}"
     return here.rewrite(log, f"tf.maximum({{x}}, {bound})", node=node, x=node, title=f"keep the argument at or above {bound}",
                         claim=Claim.SHIFTED, cost=f"values below {bound} become {bound}; the gradient is 0 there")
+
+
+def why_not_alone(here: Context, log: Site) -> str:
+    """Why one of the two logarithms of a difference, `log(truth) - log(pred)`, gets no floor; empty where both can have one."""
+    outer = next(iter(here.around(log.node)), None)
+    if not isinstance(outer, ast.BinOp) or not isinstance(outer.op, ast.Sub):
+        return ""
+    other = outer.right if outer.left is log.node else outer.left
+    site = here.site(other, log.point) if isinstance(other, ast.Call) else None
+    bare = site is not None and site.op.name == "tf.math.log" and not site.value("x").positive
+    return "the logarithm beside it would stay infinite: both need the same" if bare and why_no_floor(site, "x", 0.0) else ""
 
 
 def why_no_floor(log: Site, param: str, edge: float) -> str:
