@@ -195,7 +195,7 @@ def root_forms(here: Context, root: Site, what: str, exact_first: bool = False) 
         return []
     own = own_epsilon(here, root)
     if own:
-        return [*exact, *own] if exact_first else [*own, *exact]
+        return [*exact, *own] if exact_first else own  # a choice would leave the epsilon beside it
     part, eps = floored_root(here, root), root_epsilon(here, root, root.op.main)
     if part is None or exact and not (here.precision(root.value(root.op.main)).sure and small(eps, root)):
         return exact
