@@ -272,7 +272,7 @@ def fixes(site: Site, found: Guard, here: Context) -> list[Fix]:
     result = normalized(site, found.roots[0], here) if len(found.roots) == 1 else []
     if site.op.name == "tf.math.divide_no_nan" and not vanishes(site.value("x"), found.roots[0]):
         return result  # a floor would turn a quotient that is 0 into a huge one
-    moved = moved_inside(site, found, here)
+    moved = moved_inside(site, found, here) or (repairs.own_epsilon(here, found.roots[0]) if len(found.roots) == 1 else [])
     if moved:
         return result + moved
     own = [root for root in found.roots if root.point is not None and root.point.module is here.module]

@@ -11,8 +11,8 @@ Good:
     angle = tf.acos(tf.clip_by_value(cosine, -1.0 + 1e-7, 1.0 - 1e-7))
 
 A clip to exactly [-1, 1] keeps the value and leaves the gradient infinite; the margin has to survive the dtype: 1e-7 in
-float32, 1e-3 in float16 (`1 - 1e-8` is 1 in float32). The masked form gives the exact angle everywhere with a gradient of 0 at
-the edge. For the angle between two vectors `tf.atan2(norm(cross), dot)` has no edge at all except for zero vectors.
+float32, 1e-3 in float16 (`1 - 1e-8` is 1 in float32). For the angle between two vectors
+`tf.atan2(norm(cross), dot)` has no edge at all except for zero vectors.
 
 Doubtful is a number like `2 * p - 1` of a parameter that is only tested on one side: the test says nothing of the other edge. So is
 an angle at the edge between things that an object holds, where nothing shows that a gradient is taken: normals of a scene.
@@ -25,7 +25,7 @@ import math
 from dataclasses import dataclass
 
 from tfnanlint.api import (INF, NEAREST, Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Note, Site, Value, ast, domain,
-                           evidence, looks_for_nan, named_safe, plain, repairs, rounded, rule, truth_only, words)
+                           evidence, looks_for_nan, named_safe, plain, rounded, rule, truth_only, words)
 
 FINITE_AT_THE_EDGE = ("tf.acos", "tf.asin", "tf.acosh")
 CUT = ("tf.acos", "tf.asin")
@@ -89,10 +89,8 @@ def fixes(inverse: Site, lo: float, hi: float, here: Context) -> list[Fix]:
     margin = NEAREST[precision.dtype] if inverse.op.name in FINITE_AT_THE_EDGE else here.epsilon(value, "margin")
     low = margin if lo == 0 else f"{lo:.1f} + {margin}"
     high = f"{hi:.1f} - {margin if hi < 2 else '2e-7'}"
-    clipped = kept(inverse, bounded(value, Bound(lo, low), Bound(hi, high)), x, here, Claim.SHIFTED, cost(inverse, margin, precision.dtype),
-                   f"keep the argument {margin} above 1" if hi == INF else f"clip with a margin of {margin}")
-    choice = masked(inverse, here) if inverse.op.name in CUT else []
-    return clipped + choice if precision.sure or not choice else choice
+    return kept(inverse, bounded(value, Bound(lo, low), Bound(hi, high)), x, here, Claim.SHIFTED, cost(inverse, margin, precision.dtype),
+                f"keep the argument {margin} above 1" if hi == INF else f"clip with a margin of {margin}")
 
 
 @dataclass(frozen=True)
@@ -128,11 +126,3 @@ def exact(clip: Site, lo: float, hi: float) -> bool:
     """Whether a clip is to the edges of the domain themselves."""
     low, high = clip.value("clip_value_min"), clip.value("clip_value_max")
     return clip.complete and low.exact and high.exact and low.lo == lo and high.lo == hi
-
-
-def masked(inverse: Site, here: Context) -> list[Fix]:
-    """The value at the edge and its limit beyond it, without a gradient there."""
-    return repairs.double_where(
-        here, inverse, inside="tf.abs({x}) < 1", fill="tf.zeros_like({x})",
-        otherwise=f"{inverse.op.name}(tf.stop_gradient(tf.clip_by_value({{x}}, -1.0, 1.0)))",
-        title="mask the input (exact angle, gradient 0 at the edge)", claim=Claim.EQUAL_WHERE_FINITE)

@@ -66,6 +66,8 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
         return
     if certainty is not Certainty.MUST and here.only_compared(log):
         return  # a draw is accepted where `log(u) < ratio`: -inf is right there
+    if x.lo >= 0 and here.only_drawn(log):
+        return
     if certainty is not Certainty.MUST and edge == 0 and (x.lo >= 0 or not x.known) and here.tested(log, "x"):
         return
     doubtful = certainty is not Certainty.MUST and not here.draft and (

@@ -23,7 +23,7 @@ y_pred as a tensor of logit values"), https://github.com/tensorflow/tensorflow/i
 https://github.com/keras-team/keras-hub/pull/1008, https://github.com/xiph/LPCNet/issues/97
 """
 
-from tfnanlint.api import COMPILE, FAMILIES, Any, Certainty, Claim, Context, Finding, Fix, Iterator, Pairing, Site, linear, rule
+from tfnanlint.api import COMPILE, FAMILIES, Any, Certainty, Claim, Context, Finding, Fix, Iterator, Pairing, Site, last_layer, linear, rule
 
 WANTED = {"binary": "sigmoid", "categorical": "softmax", "sparse": "softmax"}
 COST = "the loss becomes what it is meant to be; predictions and metrics see logits"
@@ -47,6 +47,17 @@ def repairs(pair: Pairing, here: Context) -> list[Fix]:
     """from_logits=True, where the loss is made or named."""
     keep: dict[str, Any] = dict(title="let the loss take logits: from_logits=True", claim=Claim.SHIFTED, cost=COST)
     if pair.loss is not None:
-        return here.with_argument(pair.loss, "from_logits", "True", **keep)
+        return here.with_argument(pair.loss, "from_logits", "True", **keep) + activated(pair, here)
     name = getattr(pair.node, "value", None)
-    return here.rewrite(pair.site, f"keras.losses.{NAMES[name]}(from_logits=True)", node=pair.node, **keep) if name in NAMES else []
+    if name not in NAMES:
+        return []
+    return here.rewrite(pair.site, f"keras.losses.{NAMES[name]}(from_logits=True)", node=pair.node, **keep) or activated(pair, here)
+
+
+def activated(pair: Pairing, here: Context) -> list[Fix]:
+    """The activation that the loss wants, where Keras has no losses that take logits."""
+    layer, wanted = last_layer(pair), WANTED[pair.family]
+    if layer is None or layer.op.name != "keras.layers.Dense" or layer.given("activation") or layer.source is not here.source:
+        return []
+    return here.with_argument(layer, "activation", here.speller.quoted(wanted), title=f"give the last layer activation {wanted}", claim=Claim.SHIFTED,
+                              cost="the model gives probabilities, and the loss becomes what it is meant to be")

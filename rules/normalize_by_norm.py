@@ -23,13 +23,13 @@ Seen in the wild:
 https://github.com/keras-team/keras/issues/23075 (NaN gradients of a normalised vector of zeros)
 """
 
-from tfnanlint.api import (Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Site, argument, evidence,
-                           moments, repairs, rule)
+from tfnanlint.api import (Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Site, argument, ast, evidence,
+                           made_by, moments, repairs, rule)
 
 EUCLIDEAN = ("euclidean", "fro", 2, None)
 
 
-@rule("TFN314", "normalize-by-norm", on="tf.divide tf.multiply", needs="norm sqrt tf.multiply:rsqrt", over="TFN102 TFN201 TFN202 TFN204 TFN206 TFN404",
+@rule("TFN314", "normalize-by-norm", on="tf.divide tf.multiply", needs="norm sqrt 0.5 tf.multiply:rsqrt", over="TFN102 TFN104 TFN201 TFN202 TFN204 TFN206 TFN404",
       silent="MAY/ANY/TESTS MAY/UNKNOWN MAY/YES/DOUBTFUL")
 def check(quotient: Site, here: Context) -> Iterator[Finding]:
     for param, other in (("x", "y"),) if quotient.op.name == "tf.divide" else (("x", "y"), ("y", "x")):
@@ -57,11 +57,11 @@ def of_everything(norm: Site, here: Context) -> bool:
 
 def norm_of(quotient: Site, param: str, other: str, here: Context) -> Site | None:
     """The norm, root of a sum of squares or its reciprocal root that a vector is divided by, if it is of that vector."""
-    names = ("tf.norm", "tf.sqrt", "K.sqrt") if quotient.op.name == "tf.divide" else ("tf.math.rsqrt",)
+    names = ("tf.norm", "tf.sqrt", "K.sqrt", "tf.pow") if quotient.op.name == "tf.divide" else ("tf.math.rsqrt",)
     if not quotient.may_be_made_by(other, *names) or quotient.op.name == "tf.multiply" and quotient.maker(other) is None:
         return None
     root = here.made_by(quotient.value(other), *names, aligned=True)
-    if root is None or root.library in ("np", "math"):
+    if root is None or root.library in ("np", "math") or root.op.name == "tf.pow" and root.value("y").const != 0.5:
         return None
     if root.op.name == "tf.norm":
         own = root.const("ord", "euclidean") in EUCLIDEAN and here.same(quotient.value(param), root.value("x"))
@@ -74,7 +74,7 @@ def norm_of(quotient: Site, param: str, other: str, here: Context) -> Site | Non
 def fixes(quotient: Site, param: str, norm: Site, here: Context) -> list[Fix]:
     reduction = norm if norm.op.name == "tf.norm" else here.made_by(norm.value("x"), "tf.reduce_sum", aligned=True)
     inside = [] if norm.op.name == "tf.math.rsqrt" else repairs.under_the_root(here, [norm])
-    if reduction is None or not reduction.complete or not norm.complete or not stretched(reduction) or reduction.value("axis").kind == "sequence":
+    if reduction is None or not reduction.complete or not norm.complete or not stretched(reduction, quotient) or reduction.value("axis").kind == "sequence":
         return inside
     if norm.op.name == "tf.math.rsqrt" and not here.visible(norm, quotient):
         return []  # the helper with the root would stay behind
@@ -85,7 +85,18 @@ def fixes(quotient: Site, param: str, norm: Site, here: Context) -> list[Fix]:
                         axis=argument(reduction, "axis", "axis"), eps="1e-4" if half else None) + inside
 
 
-def stretched(reduction: Site) -> bool:
-    """Whether the reduced axis stays for the division: all axes, the first one, or keepdims."""
+def stretched(reduction: Site, quotient: Site) -> bool:
+    """Whether the reduced axis stays for the division: all axes, the first one, keepdims, or the last axis that is put back."""
     axis = reduction.const("axis", None)
-    return axis is None or axis == 0 and axis is not False or reduction.const("keepdims", None) is True
+    if axis is None or axis == 0 and axis is not False or reduction.const("keepdims", None) is True:
+        return True
+    back = made_by(quotient.value("y"), "tf.expand_dims", aligned=True) if axis == -1 and quotient.op.name == "tf.divide" else None
+    return back is not None and last_axis(back)
+
+
+def last_axis(added: Site) -> bool:
+    """Whether an axis is added behind all others: `x[..., None]`, `tf.expand_dims(x, -1)`."""
+    if not isinstance(added.node, ast.Subscript):
+        return added.const("axis", None) == -1
+    parts = added.node.slice.elts if isinstance(added.node.slice, ast.Tuple) else []
+    return len(parts) == 2 and isinstance(parts[0], ast.Constant) and parts[0].value is Ellipsis

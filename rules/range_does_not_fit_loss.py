@@ -112,5 +112,5 @@ def another(pair: Pairing, here: Context) -> list[Fix]:
     if made is None or made.source is not here.source or "activation" not in made.op.params:
         here.no_fix = f"give the last layer the activation {right}"
         return []
-    return here.with_argument(made, "activation", f'"{right}"', title=f"give the last layer activation {right}", claim=Claim.SHIFTED,
+    return here.with_argument(made, "activation", here.speller.quoted(right), title=f"give the last layer activation {right}", claim=Claim.SHIFTED,
                               cost=COST)

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import re
 
-from tfnanlint.api import (COMPILE, FAMILIES, Certainty, Claim, Context, Finding, Iterator, Pairing, Site, Value, ast, linear, maker,
+from tfnanlint.api import (COMPILE, FAMILIES, Certainty, Claim, Context, Finding, Fix, Iterator, Pairing, Site, Value, ast, linear, maker,
                            rule)
 
 TRUE = re.compile(r"(?:^|_)(?:y_?true|true|truth|labels?|targets?|gt|ground_truth|y_train|y_test|onehot)(?:$|_|\d)", re.I)
@@ -45,9 +45,20 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
             continue
         surely = predicted(pair.labels) and given(pair.predictions)
         if surely or exchanged(labels, predictions):
-            fixes = here.exchange(site, labels, predictions, title="let them change places", claim=Claim.SHIFTED,
-                                  cost="the loss becomes what it is meant to be")
+            fixes = named(site, labels, predictions, here) or here.exchange(
+                site, labels, predictions, title="let them change places", claim=Claim.SHIFTED, cost="the loss becomes what it is meant to be")
             yield here.finding(site, None, message(labels, predictions, pair, here), Certainty.MUST if surely else Certainty.MAY, fixes)
+
+
+def named(site: Site, labels: ast.expr, predictions: ast.expr, here: Context) -> list[Fix]:
+    """The arguments by their names: in TensorFlow 1 these losses take no others, and before that their order was the reverse."""
+    call = site.node
+    if not site.op.name.endswith("_with_logits") or not here.speller.first_version or not isinstance(call, ast.Call):
+        return []
+    if call.args != [labels, predictions] or any(word.arg != "name" for word in call.keywords):
+        return []
+    return here.rewrite(site, f"{here.text(call.func)}(labels={{labels}}, logits={{logits}})", title="let them change places",
+                        claim=Claim.SHIFTED, cost="the loss becomes what it is meant to be", labels=predictions, logits=labels)
 
 
 def message(labels: ast.expr, predictions: ast.expr, pair: Pairing, here: Context) -> str:

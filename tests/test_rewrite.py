@@ -45,8 +45,8 @@ LONG = "a_name_that_is_long_enough + another_name_of_that_length"
 
 
 @pytest.mark.parametrize(("text", "expected"), [
-    (f"if a:\n    y = f({LONG}, b, k=1)\n", f"if a:\n    y = tf.a_function_of_long_name(\n        b,\n        {LONG},\n        k=1)\n"),
-    (f"y = f({LONG},\r\n      b, k=1)\r\n", f"y = tf.a_function_of_long_name(\r\n    b,\r\n    {LONG},\r\n    k=1)\r\n"),
+    (f"if a:\n    y = f({LONG}, b, k=1)\n", f"if a:\n    y = tf.a_function_of_long_name(\n        b, {LONG}, k=1)\n"),
+    (f"y = f({LONG},\r\n      b, k=1)\r\n", f"y = tf.a_function_of_long_name(\r\n    b, {LONG}, k=1)\r\n"),
     (f"# {LONG}{LONG}\ny = f({LONG}, b, k=1)\n", f"# {LONG}{LONG}\ny = tf.a_function_of_long_name(b, {LONG}, k=1)\n"),
     ("y = f(a, b, k=1)\n", "y = tf.a_function_of_long_name(b, a, k=1)\n"),
 ])

@@ -22,6 +22,7 @@ _ORDERS = frozenset("less less_equal greater greater_equal".split())
 COMPARISONS = frozenset("less less_equal greater greater_equal equal not_equal isclose "
                         "is_nan is_inf is_finite isnan isinf isfinite categorical shape size rank zeros_like ones_like "
                         "assert_less assert_less_equal assert_greater assert_greater_equal assert_equal assert_near".split())
+DRAWS: Final = frozenset(("categorical", "multinomial"))  # of logits, of which -Inf is one like any other
 NAN_TESTS = frozenset("is_nan is_inf is_finite isnan isinf isfinite".split())
 # What lets no gradient back, too.
 CUTS: Final = COMPARISONS | frozenset("argmax argmin argsort searchsorted sorted sign round floor ceil int bool in_top_k add_metric "

@@ -330,12 +330,11 @@ def _compatible(candidates: list[Repair]) -> list[Repair]:
 
 
 def _goes_before(one: Fix, other: Fix) -> bool:
-    """Whether a fix stands before another one that binds the same name, and apart from it."""
+    """Whether a fix stands before another one that binds the same name: the first value gets the plain name, in the round before it."""
     if not other.binds or not _share_a_name(one, other):
         return False
     first, second = _extent(one), _extent(other)
-    before = first.start < second.start and first.end <= second.end
-    return before and not any(_conflict(a, b) for a in one.edits for b in other.edits)
+    return first.start < second.start and first.end <= second.end
 
 
 def _share_a_name(one: Fix, other: Fix) -> bool:

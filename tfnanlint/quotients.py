@@ -61,6 +61,8 @@ def zeros(here: Context, division: Site, param: str = "y") -> list[Fix]:
     template = _NO_NAN.get(division.op.name)
     if template is None or division.value(param).dtype in WHOLE or any(one not in division.args for one in {"x", param}):
         return []
+    if here.speller.library(division) == "K" and not here.speller.can(template, division):
+        return []  # a file of Keras alone gets no import of TensorFlow for it
     return here.rewrite(division, template, title="0 where the divisor is 0", claim=Claim.EQUAL_WHERE_FINITE,
                         x=division.args["x"], y=division.args[param])
 

@@ -55,11 +55,13 @@ class Outside:
 
 @dataclass(frozen=True)
 class Naming:
-    """`name = node` is to be put before `statement`, and `node` there to be replaced by the name."""
+    """`name = node` is to be put before `statement`, and `node` there to be replaced by the name. With `renames` the statement itself
+    assigns `node`, and gets the name."""
 
     name: str
     node: ast.expr
     statement: ast.stmt
+    renames: bool = False
 
 
 @dataclass(frozen=True)
@@ -120,7 +122,27 @@ class Reach:
             raise NoFix("the value is made in another function")
         if isinstance(hole.node, _PLAIN) and self._mutated(changeable, hole, site):
             raise NoFix("what it is computed from may be changed in place before it is used again")
-        return self._new_name(hole, namings)
+        return self._renamed(hole, flagged, namings) or self._new_name(hole, namings)
+
+    def _renamed(self, hole: Outside, flagged: list[ast.expr], namings: list[Naming]) -> str:
+        """The name of a hole that the producer's own statement takes (`logits = softmax(logits)`), where nothing but `flagged` reads it
+        afterwards: the statement gets another one."""
+        statement = self._statement_of(hole) if isinstance(hole.node, ast.Name) else None
+        name, scope = getattr(hole.node, "id", ""), hole.point.scope.node
+        target = statement.targets[0] if isinstance(statement, ast.Assign) and len(statement.targets) == 1 else None
+        shown = isinstance(scope, ast.Module) and not self.source.path.endswith(".ipynb")  # other files may import it
+        if not isinstance(target, ast.Name) or target.id != name or shown or self._in_loop(statement):
+            return ""
+        end = self.source.span(statement).end
+        later = [node for node in nodes_in(scope) if isinstance(node, ast.Name) and node.id == name and self.source.span(node).start >= end]
+        if any(not any(self.source.span(node) in self.source.span(one) for one in flagged) for node in later):
+            return ""
+        namings.append(Naming(self.fresh("probabilities", scope, [naming.name for naming in namings]), statement.value, statement, renames=True))
+        return name
+
+    def _in_loop(self, statement: ast.stmt) -> bool:
+        path = enclosing(self.source.tree.body, self.source.span(statement), self.source.span)
+        return any(isinstance(node, (ast.For, ast.AsyncFor, ast.While)) for node in path)
 
     def _check_way(self, hole: Outside, site: Site) -> None:
         """Raise NoFix where what stands at a site may be something else than what the producer of a hole made."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import Any, Iterable
 
 from tfnanlint.assertions import named_probability
+from tfnanlint.edits import edits_apply
 from tfnanlint.epsilons import survives, written
 from tfnanlint.findings import Claim, Differentiated, Fix
 from tfnanlint.logarithms import absorbed_bound, floor_of, is_count, is_density, is_one_minus, is_share, log_form, starts_positive
@@ -18,6 +20,11 @@ from tfnanlint.site import Site, made_by
 from tfnanlint.values import Value, number_text
 
 COMPLEX = frozenset(("complex64", "complex128"))
+LINE = 88  # a line that formatters leave alone
+_FILLED = re.compile(r"tf\.(ones|zeros)_like\(\{\w+\}\)")
+_COMMENT = re.compile(r"\s+#.*")
+_EPSILON = re.compile(r"_*eps(?:ilon)?(?:_|$)", re.I)
+_TOTALS = ("tf.reduce_sum", "tf.reduce_mean")
 _NORMS = ("tf.norm", "tf.math.reduce_euclidean_norm")
 _EUCLIDEAN = (None, 2, "euclidean", "fro")
 _DEVIATIONS = ("tf.math.reduce_std",)
@@ -49,16 +56,48 @@ def beside_one(here: Context, value: Value) -> str:
 def double_where(here: Context, site: Site, param: str = "x", *, inside: str = "{x} > 0", fill: str = "tf.ones_like({x})",
                  otherwise: str = "tf.zeros_like({x})", title: str, claim: Claim = Claim.EQUAL_WHERE_FINITE,
                  cost: str = "") -> list[Fix]:
-    """The op on an input whose bad elements are replaced, and `otherwise` at those elements.
+    """The op on an input whose bad elements are replaced, and `otherwise` at those elements; nothing where that makes lines longer.
 
     The input is computed once: it gets a name when it is more than a name already.
     """
     x = site.args.get(param)
     if x is None:
         return []
-    hole = x if here.repeatable(x) else Named("inner", "{x}", {"x": x})
+    hole = x if here.repeatable(x) else Named(_word(site.value(param)), "{x}", {"x": x})
+    inside, fill, otherwise = (with_numbers(here, site, template) for template in (inside, fill, otherwise))
     call = Changed(site.node, [(x, f"tf.where({inside}, {{x}}, {fill})", {"x": hole})])
-    return here.rewrite(site, f"tf.where({inside}, {{call}}, {otherwise})", title=title, claim=claim, cost=cost, x=hole, call=call)
+    return brief(here, site, here.rewrite(site, f"tf.where({inside}, {{call}}, {otherwise})", title=title, claim=claim, cost=cost, x=hole, call=call))
+
+
+def _word(value: Value) -> str:
+    """A name for what stands under a root or power."""
+    total = made_by(value, *_TOTALS)
+    return "squared" if total is not None and squared_by(total.value("x")) is not None else "inner"
+
+
+def with_numbers(here: Context, site: Site, template: str) -> str:
+    """A template with numbers for what is filled with ones or zeros, where `where` takes them."""
+    if not here.speller.chooses_of_numbers(site):
+        return template
+    return _FILLED.sub(lambda match: {"ones": "1.0", "zeros": "0.0"}[match[1]], template)
+
+
+def brief(here: Context, site: Site, fixes: list[Fix]) -> list[Fix]:
+    """Those of some fixes that add at most one line, and none that is longer than the longest of the function or what formatters allow."""
+    around = site.point.scope.node if site.point is not None else here.source.tree
+    text = here.source.text if isinstance(around, ast.Module) else here.source.segment(around)
+    before, limit = _codes(here.source.text), max(LINE, *map(len, _codes(text)))
+    kept = []
+    for fix in fixes:
+        after = _codes(edits_apply(here.source.text, fix.edits))
+        if len(after) <= len(before) + 1 and max(map(len, set(after).difference(before)), default=0) <= limit:
+            kept.append(fix)
+    return kept
+
+
+def _codes(text: str) -> list[str]:
+    """The lines of a text without the comments at their ends."""
+    return [_COMMENT.sub("", line) for line in text.splitlines()]
 
 
 def short(here: Context, test: ast.expr, point: Point) -> bool:
@@ -150,11 +189,13 @@ def root_forms(here: Context, root: Site, what: str, exact_first: bool = False) 
         exact = double_where(here, root, title=mask)
     elif inside is not None:
         total = Named("variance" if root.op.name in _DEVIATIONS else "squared", *inside)
-        exact = here.rewrite(
-            root, "tf.where({s} > 0, tf.sqrt(tf.where({s} > 0, {s}, tf.ones_like({s}))), tf.zeros_like({s}))", s=total,
-            title=mask, claim=Claim.EQUAL_WHERE_FINITE)
+        choice = "tf.where({s} > 0, tf.sqrt(tf.where({s} > 0, {s}, tf.ones_like({s}))), tf.zeros_like({s}))"
+        exact = brief(here, root, here.rewrite(root, with_numbers(here, root, choice), s=total, title=mask, claim=Claim.EQUAL_WHERE_FINITE))
     else:
         return []
+    own = own_epsilon(here, root)
+    if own:
+        return [*exact, *own] if exact_first else own  # a choice would leave the epsilon beside it
     part, eps = floored_root(here, root), root_epsilon(here, root, root.op.main)
     if part is None or exact and not (here.precision(root.value(root.op.main)).sure and small(eps, root)):
         return exact
@@ -163,6 +204,31 @@ def root_forms(here: Context, root: Site, what: str, exact_first: bool = False) 
     done = "add {} under the root" if f"+ {eps}" in template else "keep what stands under the root at or above {}"
     moved = here.rewrite_all(root, [part, *filter(None, beside)], title=done.format(eps), claim=Claim.SHIFTED, cost=cost_of(root, eps))
     return [*exact, *moved] if exact_first else [*moved, *exact]
+
+
+def own_epsilon(here: Context, root: Site) -> list[Fix]:
+    """`sqrt(s + eps)` for `sqrt(s) + eps` with an epsilon that the program has a name for: it says how far values may move."""
+    outer = next(iter(here.around(root.node)), None)
+    total = here.site(outer, root.point) if isinstance(outer, (ast.BinOp, ast.Call)) else None
+    found = under(root) if root.op.name in _ROOTS else None
+    if total is None or found is None or total.op.name != "tf.add" or not total.complete:
+        return []
+    param = next((param for param in ("x", "y") if _is_epsilon(total, param)), None)
+    if param is None or total.args.get("y" if param == "x" else "x") is not root.node or root.op.name in _WRITTEN and not addable(here, root):
+        return []
+    template, holes = found
+    eps = total.value(param)
+    of_zero = f"{eps.lo ** 0.5:.0e} instead of {eps.lo:.0e}" if eps.positive and eps.lo == eps.hi else "the root of the epsilon instead of it"
+    return here.rewrite(total, root_of(root, f"{template} + {{eps}}"), title="move the epsilon under the root", claim=Claim.SHIFTED, **holes,
+                        eps=total.args[param], cost=f"the root of 0 becomes {of_zero}; others move by less")
+
+
+def _is_epsilon(total: Site, param: str) -> bool:
+    """Whether a summand is a small number with the name of one."""
+    node, value = total.args.get(param), total.value(param)
+    node = node.func if isinstance(node, ast.Call) and not (node.args or node.keywords) else node  # K.epsilon()
+    name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+    return _EPSILON.match(name) is not None and value.kind in ("number", "array", "unknown") and not (value.known and (value.lo <= 0 or value.hi > 0.1))
 
 
 def partners(here: Context, root: Site) -> list[Site]:
@@ -255,12 +321,23 @@ def logarithm(here: Context, log: Site, param: str = "x", edge: float = 0.0) -> 
 def log_floor(here: Context, log: Site, param: str = "x", edge: float = 0.0) -> list[Fix]:
     """The argument kept a little above the edge; none where that would move numbers that are right, or hide a wrong one."""
     value, node = log.value(param), log.args.get(param)
-    here.no_fix = why_no_floor(log, param, edge)
+    here.no_fix = why_no_floor(log, param, edge) or (why_not_alone(here, log) if edge == 0 and not value.known else "")
     if node is None or here.no_fix:
         return []
     bound = ("1.0" if is_count(value) else floor_of(value, here.setup.epsilon)) if edge == 0 else f"{number_text(edge)} + {beside_one(here, value)}"
     return here.rewrite(log, f"tf.maximum({{x}}, {bound})", node=node, x=node, title=f"keep the argument at or above {bound}",
                         claim=Claim.SHIFTED, cost=f"values below {bound} become {bound}; the gradient is 0 there")
+
+
+def why_not_alone(here: Context, log: Site) -> str:
+    """Why one of the two logarithms of a difference, `log(truth) - log(pred)`, gets no floor; empty where both can have one."""
+    outer = next(iter(here.around(log.node)), None)
+    if not isinstance(outer, ast.BinOp) or not isinstance(outer.op, ast.Sub):
+        return ""
+    other = outer.right if outer.left is log.node else outer.left
+    site = here.site(other, log.point) if isinstance(other, ast.Call) else None
+    bare = site is not None and site.op.name == "tf.math.log" and not site.value("x").positive
+    return "the logarithm beside it would stay infinite: both need the same" if bare and why_no_floor(site, "x", 0.0) else ""
 
 
 def why_no_floor(log: Site, param: str, edge: float) -> str:

@@ -41,6 +41,7 @@ __all__ = ["Hole", "NoFix", "Spell", "Spelling", "Use", "edits_apply", "delete_s
 # libcst's native parser ends the process on deep input: 75 nested parentheses in a thread with a stack of 512 kB.
 MAX_DEPTH = 40
 MAX_LENGTH = 20_000
+_NAMING = re.compile(r"(?P<start>\w+ = )\{(?P<hole>\w+)\}")
 LINE = 88  # a line that most formatters leave alone
 LONG = 72  # a call that may be broken over lines
 
@@ -99,9 +100,9 @@ def _renamed(source: Source, path: list[ast.AST], node: ast.expr, template: str,
 
 
 def _wrapped(source: Source, span: Span, text: str) -> str:
-    """A call with its arguments on lines of their own, where it would make a line longer than any that the file has."""
+    """A call with its arguments on a line of their own, or on one each, where it would make a line longer than any that the file has."""
     start = source.line_starts[bisect.bisect_right(source.line_starts, span.start) - 1]
-    rest = re.compile(r"[^\r\n]*").match(source.text, span.end)[0]
+    rest = re.compile(r"[^\r\n#]*").match(source.text, span.end)[0].rstrip()  # a comment is not broken
     length = max(map(len, (source.text[start:span.start] + text + rest).splitlines()), default=0)
     if length <= LINE or len(text) < LONG or "#" in text or source.text[start:span.start].lstrip().startswith("%"):  # a notebook's magic is one line
         return text
@@ -112,8 +113,10 @@ def _wrapped(source: Source, span: Span, text: str) -> str:
     parts = [inside.segment(one) for one in call.args] + [f"{one.arg}={inside.segment(one.value)}" for one in call.keywords if one.arg]
     if len(parts) < max(2, len(call.args) + len(call.keywords)):  # one argument stays as long on a line of its own
         return text
-    indent = line_end(source, start) + _indent(source, start) + 4 * " "
-    return f"{inside.segment(call.func)}({indent}{f',{indent}'.join(parts)})"
+    indent = _indent(source, start) + 4 * " "
+    together = len(indent + ", ".join(parts) + ")" + rest) <= LINE and not any("\n" in part for part in parts)
+    between = ", " if together else f",{line_end(source, start)}{indent}"
+    return f"{inside.segment(call.func)}({line_end(source, start)}{indent}{between.join(parts)})"
 
 
 def replace_statement(
@@ -493,7 +496,27 @@ def _inserted(
     if is_docstring(source, stmt) or (isinstance(stmt, ast.ImportFrom) and stmt.module == "__future__"):
         raise NoFix("the statement must stay the first one")
     indent, end = _indent(source, start), line_end(source, start)
-    return Edit(Span(start, start), "".join(indent + text + end for text in _statements(source, lines, holes, speller)))
+    texts = [_statements(source, [line], _lines_kept(source, line, holes, indent), speller)[0] for line in lines]
+    return Edit(Span(start, start), "".join(indent + text + end for text in texts))
+
+
+def _lines_kept(source: Source, line: str, holes: Mapping[str, Hole], indent: str) -> Mapping[str, Hole]:
+    """The holes of a line to add: an expression that gets a name keeps its lines and their alignment where one line would be too long."""
+    match = _NAMING.fullmatch(line)
+    node = holes.get(match["hole"]) if match is not None else None
+    text = source.segment(node) if isinstance(node, ast.expr) else ""
+    if "\n" not in text or "#" in text or len(indent + match["start"] + _single_line(node, text)) <= LINE:
+        return holes
+    span = source.span(node)
+    moved = len(indent + match["start"]) - (span.start - source.line_starts[source.position(span.start)[0] - 1])
+    first, *rest = text.split("\n")
+    rest = [one[min(-moved, len(one) - len(one.lstrip(" "))):] if moved < 0 else " " * moved + one for one in rest]
+    text = "\n".join([first, *rest])
+    try:
+        parsed = ast.parse(text, mode="eval").body
+    except SyntaxError:
+        return holes
+    return {**holes, match["hole"]: text} if same_tree(parsed, node, contexts=False) else holes
 
 
 def _appended(

@@ -19,7 +19,7 @@ from tfnanlint.assertions import Assertions
 from tfnanlint.branches import leaves_no_zero
 from tfnanlint.conditions import leaf
 from tfnanlint.edits import enclosing
-from tfnanlint.endings import COMPARISONS, SUMMARIES, endings_of, flattened, goes_into
+from tfnanlint.endings import COMPARISONS, DRAWS, SUMMARIES, endings_of, flattened, goes_into
 from tfnanlint.epsilons import epsilon, survives, under_power
 from tfnanlint.evidence import widest
 from tfnanlint.findings import MODES, NOWHERE, Certainty, Claim, Edit, Finding, Fix, Differentiated, Setup, Silence, where_it_shows
@@ -229,6 +229,10 @@ class Context:
     def only_compared(self, site: Site, shown: bool = False) -> bool:
         """Whether what a site gives only decides something (-Inf is a right answer there, NaN is "no"), or is only `shown` in summaries."""
         return goes_into(site, self.interpreter, SUMMARIES if shown else COMPARISONS)
+
+    def only_drawn(self, site: Site) -> bool:
+        """Whether what a site gives only ends as the logits of a draw, of which -Inf is one like any other."""
+        return goes_into(site, self.interpreter, DRAWS)
 
     def tested_for_nan(self, site: Site) -> bool:
         """Whether the function asks what a site gives whether it is finite, and no gradient is known to be taken: who does so has met
@@ -473,9 +477,10 @@ class Context:
         try:
             prepared = self._prepared(parts, site, namings, extra)
             for naming in namings:
-                prepared.append((naming.node, naming.name, {}))
-                extra += rewrite.insert_before(self.source, naming.statement, f"{naming.name} = {{value}}",
-                                               {"value": naming.node}, self._spelling(site))
+                write = rewrite.replace_statement if naming.renames else rewrite.insert_before
+                extra += write(self.source, naming.statement, f"{naming.name} = {{value}}", {"value": naming.node}, self._spelling(site))
+                if not naming.renames:
+                    prepared.append((naming.node, naming.name, {}))
             edits = rewrite.rewrite_many(self.source, prepared, self._spelling(site))
             whole = tuple(self._without_idle(site, list(dict.fromkeys([*extra, *edits]))))
             self.reach.check_calls(site, whole)

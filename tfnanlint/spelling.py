@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Final, Iterator
 
 from tfnanlint.edits import NoFix
@@ -39,8 +39,12 @@ _LIBRARIES: Final = (
 # What TensorFlow 2 has not under this name: a file that uses it is written for TensorFlow 1.
 _FIRST_VERSION: Final = re.compile(
     r"\btf\.(?:placeholder|get_variable|variable_scope|Session|contrib|log|to_float|to_int32|is_nan|div|summary\.merge_all)\b")
+# What Keras alone took until its losses became classes: a file that uses it, and not tf.keras, may run with an older one.
+_FUNCTIONS_ONLY: Final = re.compile(r"\b(?:lr|decay|nb_epoch|samples_per_epoch)\s*=|\bfit_generator\b")
+_LOSS_CLASS: Final = re.compile(r"keras\.losses\.[A-Z]")
 _OPS_OF_KERAS: Final = re.compile(r"\bkeras(?:\.src|\.api)?(?:\.ops\b|\s+import\s+\(?[^\n)]*\bops\b)")
 _KERAS3_IN_TF: Final = (2, 16)  # the first release whose tf.keras is Keras 3
+_FIRST: Final = (1, 8)
 _SECOND: Final = (2, 0)
 _HOLE: Final = re.compile(r"\{([A-Za-z_]\w*)\}")
 _NAME: Final = re.compile(r"(?:tf|K|keras|ops|np|tnp|tfp)(?:\.\w+)+")
@@ -128,22 +132,34 @@ class Speller:
                     return Spelling(one.local + text, words=words)
                 lacking = lacking or one.local + text
         if use.name.startswith("tf.") and use.name[3:] in DTYPES:
-            return Spelling(self._quoted(use.name[3:]))
+            return Spelling(self.quoted(use.name[3:]))
         if lacking:
             raise NoFix(f"'{use.name}' cannot be said by the libraries that are imported here: they have no '{lacking}' that takes its arguments")
         return self._with_import(use, aliases, site)
+
+    def chooses_of_numbers(self, site: Site) -> bool:
+        """Whether the `where` that the file has takes numbers beside a tensor, in its dtype: that of TensorFlow 2 and Keras 3, not of
+        TensorFlow 1 (operands of one shape) and NumPy."""
+        try:
+            text = self.spell(Use("tf.where", 3), site).text
+        except NoFix:
+            return False
+        local = text.split(".", 1)[0]
+        paths = [path + text[len(local):] for one in self.imports(site) if one.local == local for path in one.paths]
+        libraries = {version for path in paths or ["tensorflow.where"] for version in self._versions(self._library(path))}
+        return libraries <= {"tf2", "keras3"}
 
     def reworded(self, template: str, site: Site) -> str:
         """A template without the names that cannot be spelled at a site, where one of `FORMS` can."""
         for name, forms in FORMS.items():
             if name in template:
                 for form in (template, *[in_form(template, name, form) for form in forms]):
-                    if self._can(form, site):
+                    if self.can(form, site):
                         template = form
                         break
         return template
 
-    def _can(self, template: str, site: Site) -> bool:
+    def can(self, template: str, site: Site) -> bool:
         """Whether all names of a template can be spelled at a site without an import."""
         try:
             return not any([self.spell(use, site).needs for use in uses(template)])
@@ -167,10 +183,10 @@ class Speller:
                 return Spelling(root + text, line, words)
         raise NoFix(f"the TensorFlow of this project has no '{use.name}'")
 
-    def _quoted(self, dtype: str) -> str:
-        """The name of a dtype in the quotes that the file prefers."""
+    def quoted(self, text: str) -> str:
+        """A string in the quotes that the file prefers."""
         quote = "'" if self.text.count("'") > self.text.count('"') else '"'
-        return f"{quote}{dtype}{quote}"
+        return f"{quote}{text}{quote}"
 
     # Which spelling
 
@@ -236,11 +252,12 @@ class Speller:
 
     def _there(self, alias: str, row: Op | None, libraries: list[str]) -> bool:
         """Whether each library, in each version that the file may run with, has a spelling. What no row and no table speaks of is there."""
-        target = self.setup.tensorflow
-        if target is not None and alias.startswith("tf.") and since(alias) > target:
+        if self.oldest is not None and alias.startswith("tf.") and since(alias) > self.oldest:
             return False
         if row is None or alias not in SPELLINGS:
             return (row is None or row.name not in SPELLINGS) and not any([library.startswith("internal ") for library in libraries])
+        if "keras" in libraries and _LOSS_CLASS.match(alias) and self._keras_has_functions_only:
+            return False
         found = signatures(alias)
         return all([self._in(version, alias, found) for library in libraries for version in self._versions(library)])
 
@@ -251,6 +268,13 @@ class Speller:
         return version in found
 
     # Which library
+
+    @cached_property
+    def oldest(self) -> tuple[int, int] | None:
+        """The oldest TensorFlow that the file runs with: the project's; of a file for TensorFlow 1 the first that has what it uses."""
+        if self.setup.tensorflow is not None or not self.first_version or "compat" in self.text:
+            return self.setup.tensorflow
+        return max([since(name) for name in SINCE if re.search(rf"\b{re.escape(name)}\b", self.text)], default=_FIRST)
 
     @staticmethod
     def _library(path: str) -> str:
@@ -280,6 +304,11 @@ class Speller:
         backends = {one.local for one in self._imported(self.module.scope) if one.paths == ("keras.backend",)} | {"keras.backend"}
         used = {name for local in backends for name in re.findall(rf"\b{re.escape(local)}\.(\w+)", self.text)}
         return ("keras2",) if self.first_version or used - KERAS3_BACKEND else ("keras2", "keras3")
+
+    @property
+    def _keras_has_functions_only(self) -> bool:
+        """Whether the Keras of the file may be one without classes of losses, before 2.3."""
+        return "keras2" in self._keras and "tensorflow.keras" not in self.text and _FUNCTIONS_ONLY.search(self.text) is not None
 
     # What is imported
 

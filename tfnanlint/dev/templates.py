@@ -14,7 +14,7 @@ from tfnanlint.dev.repository import ROOT
 from tfnanlint.spelling import Use, uses
 from tfnanlint.template import holes_of, without_holes
 
-SOURCES = ("rules/*.py", "tfnanlint/repairs.py", "tfnanlint/rules.py", "tfnanlint/domains.py", "tfnanlint/spelling.py", "tfnanlint/keeping.py")
+SOURCES = ("rules/*.py", *(f"tfnanlint/{name}.py" for name in "repairs quotients logarithms rules domains spelling keeping".split()))
 _CANONICAL = re.compile(r"\b(?:tf|K|keras|ops|tnp|tfp)\.\w")
 
 
@@ -36,7 +36,7 @@ def _templates(path: Path) -> Iterator[str]:
     inside = {part for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in inside:
-            texts = [node.value]
+            texts = [node.value.replace("{%s}", "{part}")]
         elif isinstance(node, ast.JoinedStr):
             choices = [_texts(node, hole, tables, tree) for hole in ("{part}", "")]
             texts = next((texts for texts in choices if any(_parsed(text) and uses(text) for text in texts)), [])
