@@ -292,12 +292,15 @@ def categorical(log: Site, found: Probability, outer: Outer, here: Context) -> I
         return here.rewrite(log, "tf.nn.log_softmax({z}, axis={axis})", title="use log_softmax of the logits", claim=claim,
                             cost=cost, **holes)
 
-    if not here.visible(softmax, log) and not here.possible(stable):
+    def on_logits() -> list[Fix]:
+        return [*stable(), *loss_op(log, softmax, outer, here, cost)]
+
+    # Where the logits are out of reach the logarithm is repaired (TFN301), not the loss.
+    if not (here.visible(softmax, log) and found.guard) and not here.possible(on_logits):
         return
-    fixes = [*stable(), *loss_op(log, softmax, outer, here, cost)]
     products = [node for node in outer.chain[1:] if outer.site(node) is not None and outer.site(node).op.name == "tf.multiply"]
     yield here.finding(log, "x", f"cross-entropy written by hand on a softmax: {why(found)}", Certainty.MAY,
-                       fixes or (() if found.guard else repairs.logarithm(here, log)), node=products[-1], covers=[log.node, *products])
+                       on_logits(), node=products[-1], covers=[log.node, *products])
 
 
 def loss_op(log: Site, softmax: Site, outer: Outer, here: Context, cost: str) -> list[Fix]:
