@@ -166,7 +166,7 @@ class Writer:
             compared = [one for one in fits if one.code.startswith(_VALUED)] if ">" in form.template or "equal(" in form.template else []
             inner = self.random.choice(compared or fits)
             lines, text = self.expression(inner, depth - 1, half, leaves)
-            text = f"({text})" if kind in FILLS[inner.gives.split()[0]] else f"(0.25 * {text})"  # no tanh: it makes a number of Inf
+            text = f"({text})" if kind in FILLS[inner.gives.split()[0]] else f"(0.25 * ({text}))"  # no tanh: it makes a number of Inf
             text = {"row": f"tf.expand_dims({text}, -1)"}.get(inner.shape, text)
             if inner.shape != "full":
                 text = f"({self.parameter(kind)} + {text})" if not half else f"(tf.cast({self.parameter(kind)}, tf.float16) + {text})"

@@ -226,8 +226,13 @@ class _Work:
                 return _Fault("the finding is still there after its fix", finding, step)
             return self._new_finding(step, finding)
         hidden = next((f for f in self.findings if id(f) not in fixed and rest[f.code, places.old(f.span)] > 0
-                       and any(_within(one, f) for one, _ in step.batch)), None)
+                       and any(_within(one, f) or self._first(f, one) for one, _ in step.batch)), None)
         return _Fault(f"it would hide {hidden.code} at {self._place(hidden)} without a repair") if hidden is not None else None
+
+    def _first(self, outer: Finding, inner: Finding) -> bool:
+        """Whether a finding stands around another one and has a fix on offer that moves no values."""
+        other = self.offer(outer)
+        return inner.span != outer.span and inner.span in outer.span and other is not None and other.claim.safe
 
     def _new_finding(self, step: _Step, finding: Finding) -> _Fault:
         codes = ", ".join(sorted({fixed.code for fixed, _ in step.batch}))
