@@ -9,7 +9,7 @@ Each function of fixtures/claims is run as it is and as the product rewrites it.
   truth is the original function in real numbers, to a hundred digits (`exact.py`); `truth` says where it is something else.
 * Two distributions: model-like, the case's ordinary inputs drawn anew; bit-uniform, every float of a range as likely as every
   other (the range follows from the ordinary inputs: see `spread`). Op by op, without TensorFlow's optimizer, as eager code is.
-* Alive: share of the gradient's elements on hazard inputs that are finite and not 0.
+* Alive: share of the gradient's elements that are finite and not 0, on hazard inputs and on ordinary ones.
 * Ops: nodes of the function's graph that compute something. Shape and dtype: whether they are kept.
 
 Writes docs/fixes.json, from which docs/fixes.md and the figures on the rule pages are made. With `--time` it writes nothing and
@@ -166,6 +166,7 @@ def score(case: Case) -> dict[str, Any]:
         row[f"non-finite {key}"] = [[share(one, part) for one in results[mode]] for mode in case.modes]
     first = results[case.modes[0]]
     row["alive"] = [alive(one) for one in first]
+    row["alive on ordinary inputs"] = [alive(one.run(ordinary, case.modes[0])) for one in pair]
     if "xla" != case.modes[0]:
         row["ops"] = [one.ops(ordinary[0]) for one in pair] if "graph" in case.modes else None
         row |= accuracy(case, pair, {"model-like": ordinary, "bit-uniform": uniform})
@@ -183,6 +184,7 @@ def share(outcome: list[list[Any]], part: int) -> float:
 
 
 def alive(outcome: list[list[Any]]) -> float | None:
+    """Of the gradient's elements, the share that is finite and not 0; None where there is no gradient."""
     import numpy as np
 
     parts = [one.astype("float64").ravel() for point in outcome for one in point[1]]

@@ -32,13 +32,15 @@ def digest(case: Any) -> str:
 
 
 def faults(found: Iterable[dict[str, Any]]) -> list[str]:
-    """What no rewrite may do, and each that does: applied by `--fix` but not finite, equal but worse, another shape or dtype."""
+    """What no rewrite may do, and each that does: not finite, equal but worse, another shape or dtype, a gradient that dies."""
     said = []
     for row in found:
         name = f"{row['code']} {row['function']}"
         bad = {mode for key in ("value", "gradient") for mode, (_, after) in zip(row["modes"], row[f"non-finite {key}"]) if after}
         said += [f"{name}: not finite after the fix in {', '.join(sorted(bad))}"] if bad else []
         said += [] if row["kept"] else [f"{name}: another shape or dtype after the fix"]
+        before, after = row.get("alive on ordinary inputs", (None, None))
+        said += [f"{name}: less of the gradient is alive on ordinary inputs"] if (after or 0.0) < (before or 0.0) else []
         said += [f"{name}: the {key} loses {lost:.1f} bits on average" for key in ("value", "gradient")
                  if row["claim"] == "equal" and (lost := loss(row, f"{key}, model-like")) > MOST]
     return said
@@ -80,6 +82,7 @@ stand as *before → after*.
   are left out. The truth is the original function in real numbers, computed by mpmath to a hundred digits; what a rewrite
   moves is in the figures.{other}
 * **alive**: share of the gradient's elements on hazard inputs that are finite and not 0.
+* **gradient alive on ordinary inputs**: the same share on model-like inputs. A fix never lowers it.
 * **ops**: nodes of the graph that compute something. The time they take differs from machine to machine and is not kept here:
   `benchmarks/fixes.py --time` measures it, after as a ratio to before.
 
@@ -87,8 +90,8 @@ Shape and dtype are kept by all of them. `benchmarks/fixes.py` computes it again
 """
 _TABLE = """\
 | function | rewrite | claim | not finite: value | not finite: gradient | value, model-like | value, bit-uniform \
-| gradient, model-like | gradient, bit-uniform | alive | ops | range |
-|---|---|---|---|---|---|---|---|---|---|---|---|
+| gradient, model-like | gradient, bit-uniform | alive | gradient alive on ordinary inputs | ops | range |
+|---|---|---|---|---|---|---|---|---|---|---|---|---|
 """
 
 
@@ -96,7 +99,7 @@ def _line(row: dict[str, Any]) -> str:
     cells = [f"`{row['function']}`", row["fix"].replace("|", "\\|"), row["claim"].replace("-", " "), _modes(row, "value"),
              _modes(row, "gradient")]
     cells += [_bits(row.get(f"{key}, {name}")) for key in ("value", "gradient") for name in ("model-like", "bit-uniform")]
-    cells += [_pair(row["alive"], _percent), _pair(row.get("ops"), str), row["range"]]
+    cells += [_pair(row["alive"], _percent), _pair(row.get("alive on ordinary inputs"), _percent), _pair(row.get("ops"), str), row["range"]]
     return f"| {' | '.join(cells)} |\n"
 
 
