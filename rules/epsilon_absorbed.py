@@ -213,7 +213,7 @@ def offered(site: Site, lost: Lost, here: Context) -> list[Fix]:
         for others in [beside, []] if beside else [[]]:
             fixes = fixes or repairs.minus_softplus(
                 here, site, argument(found.producer, "x", "logits"), others, title="use minus the softplus of the logits", claim=Claim.SHIFTED,
-                cost="where a probability is about the epsilon the value falls further, and its gradient comes back to life")
+                cost=f"where 1 - p is about {plain(lost.eps)} the value falls further, and its gradient comes back to life")
     eps = survivor(lost, here)
     holes = {"left": lost.left, "p": lost.total.args.get("y"), "eps": eps}
     if lost.total.node is None or not lost.total.complete or lost.total.op.name == "tf.subtract" and not lost.folded:

@@ -292,6 +292,11 @@ def one_hot_choice(total: Site) -> tuple[Site, str, str] | None:
     return None
 
 
+def written_index(index: ast.expr) -> str:
+    """An index as it stands between brackets: `:, 0`, which `ast.unparse` alone puts in parentheses."""
+    return ", ".join(map(ast.unparse, index.elts)) if isinstance(index, ast.Tuple) and len(index.elts) > 1 else ast.unparse(index)
+
+
 def _picked(form: _Form, site: Site, summed: bool, depth: int) -> _Sum | None:
     """The elements of the logarithm, picked as those of the value were."""
     call, passes = site.node, site.op.passes or site.op.main
@@ -299,7 +304,7 @@ def _picked(form: _Form, site: Site, summed: bool, depth: int) -> _Sum | None:
         return None
     inner = form.of(site, passes, summed, depth)
     if isinstance(call, ast.Subscript) and all(isinstance(node, _WRITTEN) for node in ast.walk(call.slice)) and len(inner.terms) == 1:
-        return _Sum([(1.0, f"({inner.text()})[{ast.unparse(call.slice)}]")], stable=inner.stable)
+        return _Sum([(1.0, f"({inner.text()})[{written_index(call.slice)}]")], stable=inner.stable)
     if not isinstance(call, ast.Call):
         return None
     written = []

@@ -184,13 +184,14 @@ def addable(here: Context, site: Site) -> bool:
 def root_forms(here: Context, root: Site, what: str, exact_first: bool = False) -> list[Fix]:
     """A root, norm or deviation with a finite derivative at 0, by a small number inside or by a choice that keeps every value; only
     the choice where the number may be lost in the dtype, or is not small against what stands there."""
-    mask, inside = f"mask {what} and the result (gradient 0 at 0)", squared(root)
+    inside = squared(root)
     if root.op.name in _WRITTEN:
-        exact = double_where(here, root, title=mask)
+        exact = double_where(here, root, title=f"mask {what} and the result (gradient 0 at 0)", claim=Claim.EQUAL_WHERE_FINITE)
     elif inside is not None:
         total = Named("variance" if root.op.name in _DEVIATIONS else "squared", *inside)
         choice = "tf.where({s} > 0, tf.sqrt(tf.where({s} > 0, {s}, tf.ones_like({s}))), tf.zeros_like({s}))"
-        exact = brief(here, root, here.rewrite(root, with_numbers(here, root, choice), s=total, title=mask, claim=Claim.EQUAL_WHERE_FINITE))
+        exact = brief(here, root, here.rewrite(root, with_numbers(here, root, choice), s=total, claim=Claim.EQUAL_WHERE_FINITE,
+                                               title=f"mask {what} and the result (gradient 0 at 0)"))
     else:
         return []
     own = own_epsilon(here, root)
@@ -201,8 +202,9 @@ def root_forms(here: Context, root: Site, what: str, exact_first: bool = False) 
         return exact
     _, template, _ = part
     beside = [floored_root(here, other) for other in partners(here, root)]
-    done = "add {} under the root" if f"+ {eps}" in template else "keep what stands under the root at or above {}"
-    moved = here.rewrite_all(root, [part, *filter(None, beside)], title=done.format(eps), claim=Claim.SHIFTED, cost=cost_of(root, eps))
+    moved = here.rewrite_all(
+        root, [part, *filter(None, beside)], claim=Claim.SHIFTED, cost=cost_of(root, eps),
+        title=f"add {eps} under the root" if f"+ {eps}" in template else f"keep what stands under the root at or above {eps}")
     return [*exact, *moved] if exact_first else [*moved, *exact]
 
 
