@@ -84,13 +84,15 @@ def fixes(inverse: Site, lo: float, hi: float, here: Context) -> list[Fix]:
     if inside is not None and inside.node is x and exact(inside, lo, hi):
         x, value = inside.args["x"], inside.value("x")
     if inverse.differentiated is Differentiated.NO and inverse.op.name in FINITE_AT_THE_EDGE:
-        return kept(inverse, bounded(value, Bound(lo, f"{lo:.1f}"), Bound(hi, f"{hi:.1f}")), x, here, Claim.EQUAL_WHERE_FINITE, "", "clip to the domain")
+        template = bounded(value, Bound(lo, f"{lo:.1f}"), Bound(hi, f"{hi:.1f}"))
+        return here.rewrite(inverse, template, node=inverse.args["x"], x=x, title="clip to the domain", claim=Claim.EQUAL_WHERE_FINITE)
     precision = here.precision(value)
     margin = NEAREST[precision.dtype] if inverse.op.name in FINITE_AT_THE_EDGE else here.epsilon(value, "margin")
     low = margin if lo == 0 else f"{lo:.1f} + {margin}"
     high = f"{hi:.1f} - {margin if hi < 2 else '2e-7'}"
-    return kept(inverse, bounded(value, Bound(lo, low), Bound(hi, high)), x, here, Claim.SHIFTED, cost(inverse, margin, precision.dtype),
-                f"keep the argument {margin} above 1" if hi == INF else f"clip with a margin of {margin}")
+    return here.rewrite(inverse, bounded(value, Bound(lo, low), Bound(hi, high)), node=inverse.args["x"], x=x, claim=Claim.SHIFTED,
+                        cost=cost(inverse, margin, precision.dtype),
+                        title=f"keep the argument {margin} above 1" if hi == INF else f"clip with a margin of {margin}")
 
 
 @dataclass(frozen=True)
@@ -108,10 +110,6 @@ def bounded(x: Value, low: Bound, high: Bound) -> str:
     if x.known and x.lo > low.edge:
         return f"tf.minimum({{x}}, {high.text})"
     return f"tf.clip_by_value({{x}}, {low.text}, {high.text})"
-
-
-def kept(inverse: Site, template: str, x: ast.expr, here: Context, claim: Claim, cost: str, title: str) -> list[Fix]:
-    return here.rewrite(inverse, template, node=inverse.args["x"], x=x, title=title, claim=claim, cost=cost)
 
 
 def cost(inverse: Site, margin: str, dtype: str) -> str:

@@ -74,4 +74,4 @@ def can_vanish(norm: Site) -> bool:
 def fixes(norm: Site, here: Context, late: bool) -> list[Fix]:
     if norm.const("ord", "euclidean") not in EUCLIDEAN:
         return []
-    return repairs.root_forms(here, norm, "the sum of squares under the root", late)
+    return repairs.norm_forms(here, norm, "the sum of squares under the root", late)

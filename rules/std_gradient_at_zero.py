@@ -30,6 +30,6 @@ def check(std: Site, here: Context) -> Iterator[Finding]:
         return
     late = here.flat_behind(std)
     where = " under XLA; elsewhere what follows keeps it 0" if late else ""
-    fixes = repairs.root_forms(here, std, "the variance under the root" if whole else "the variance", late)
+    fixes = repairs.deviation_forms(here, std, "the variance under the root" if whole else "the variance", late)
     yield here.finding(std, "x", "the standard deviation of equal values is 0, but its gradient is NaN (the derivative of "
                        f"the root is infinite at 0){where}", Certainty.MAY, fixes, modes=("xla",) if late else ("eager", "graph", "xla"))

@@ -115,8 +115,13 @@ def mask_first(masked: Masked, here: Context, x: ast.expr) -> list[Fix]:
     site, choice = masked.site, masked.choice
     if choice.args.get("x") is not site.node or not site.complete or set(site.args) - {"name"} != {masked.param}:
         return []
-    mask, axis = here.text(choice.args["mask"]), choice.args.get("axis")
-    call = Changed(site.node, [(x, "tf.boolean_mask({x}, {mask}, axis={axis})", {"x": x, "mask": mask, "axis": here.text(axis) if axis is not None else None})])
+    mask, axis = choice.args["mask"], choice.args.get("axis")
+    tested = [node for node in ast.walk(mask) if ast.dump(node) == ast.dump(x)] if not here.repeatable(x) else []
+    # What is tested and computed from is written twice: it gets a name for both.
+    hole = Named("inner", "{x}", {"x": x}) if tested else x
+    kept = Changed(mask, [(node, "{inner}", {"inner": hole}) for node in tested]) if tested else here.text(mask)
+    call = Changed(site.node, [(x, "tf.boolean_mask({x}, {mask}, axis={axis})",
+                                {"x": hole, "mask": kept, "axis": here.text(axis) if axis is not None else None})])
     return here.rewrite(choice, "{call}", title="mask the input instead", claim=Claim.EQUAL, call=call)
 
 

@@ -63,8 +63,12 @@ def test_tensorflow_gives_the_figures_again():
                 assert [one and one[0] for one in row[key]] == [one and pytest.approx(one[0], abs=0.25) for one in known[case.id][key]]
 
 
+# Layers and optimizers make variables, and an index of a maximum is no function of real numbers.
+IN_FLOAT64 = {"epsilon-vanishes-step_of_adam", "logits-as-probabilities-a_layer", "division-by-zero-class_weights"}
+
+
 def test_the_truth_is_in_real_numbers():
-    assert {row["id"] for row in scores.rows() if row.get("truth", "mpmath") != "mpmath"} <= {"epsilon-vanishes-step_of_adam"}
+    assert {row["id"] for row in scores.rows() if row.get("truth", "mpmath") != "mpmath"} <= IN_FLOAT64
 
 
 REAL = [("1.0 - tf.exp(-x)", 1e-20, 1e-20, 1.0), ("tf.math.log(tf.nn.softmax(tf.stack([x, -x]))[1])", 400.0, -800.0, -2.0),

@@ -229,7 +229,7 @@ def test_a_program_cut_into_cells_is_fixed_the_same(path):
 def test_an_import_goes_into_the_cell_of_the_imports():
     cells = ["%matplotlib inline\nfrom tensorflow.math import log", "%%time\nfrom tensorflow.nn import softmax", "y = log(softmax(z))"]
     fixed = repository.fixed(CellSource("a.ipynb", [Cell(number, one) for number, one in enumerate(cells, 1)])).source
-    assert [one.text for one in fixed.cells] == [cells[0], cells[1] + "\nimport tensorflow as tf", "y = tf.nn.log_softmax(z)"]
+    assert [one.text for one in fixed.cells] == [cells[0] + "\nimport tensorflow as tf", cells[1], "y = tf.nn.log_softmax(z)"]
 
 
 @pytest.mark.parametrize("end", ["raise SystemExit", "while True:\n    pass", "if x:\n    raise ValueError\nelse:\n    raise KeyError"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import Any, Iterable
+from typing import Any, Callable, Iterable
 
 from tfnanlint.assertions import named_probability
 from tfnanlint.edits import edits_apply
@@ -181,31 +181,61 @@ def addable(here: Context, site: Site) -> bool:
     return x.nonnegative and all(term.nonnegative and not term.exact for term in terms(here, x))
 
 
-def root_forms(here: Context, root: Site, what: str, exact_first: bool = False) -> list[Fix]:
-    """A root, norm or deviation with a finite derivative at 0, by a small number inside or by a choice that keeps every value; only
-    the choice where the number may be lost in the dtype, or is not small against what stands there."""
+Moved = Callable[[list[Part], str], list[Fix]]
+
+
+def norm_forms(here: Context, root: Site, what: str, exact_first: bool = False) -> list[Fix]:
+    """A norm or deviation with a finite derivative at 0: a small number under its root, or a choice that keeps every value."""
     inside = squared(root)
-    if root.op.name in _WRITTEN:
-        exact = double_where(here, root, title=f"mask {what} and the result (gradient 0 at 0)", claim=Claim.EQUAL_WHERE_FINITE)
-    elif inside is not None:
-        total = Named("variance" if root.op.name in _DEVIATIONS else "squared", *inside)
-        choice = "tf.where({s} > 0, tf.sqrt(tf.where({s} > 0, {s}, tf.ones_like({s}))), tf.zeros_like({s}))"
-        exact = brief(here, root, here.rewrite(root, with_numbers(here, root, choice), s=total, claim=Claim.EQUAL_WHERE_FINITE,
-                                               title=f"mask {what} and the result (gradient 0 at 0)"))
-    else:
+    if inside is None:
         return []
+    total = Named("variance" if root.op.name in _DEVIATIONS else "squared", *inside)
+    choice = "tf.where({s} > 0, tf.sqrt(tf.where({s} > 0, {s}, tf.ones_like({s}))), tf.zeros_like({s}))"
+    exact = brief(here, root, here.rewrite(root, with_numbers(here, root, choice), s=total, claim=Claim.EQUAL_WHERE_FINITE,
+                                           title=f"mask {what} and the result (gradient 0 at 0)"))
+
+    def moved(parts: list[Part], eps: str) -> list[Fix]:
+        return here.rewrite_all(root, parts, title=f"add {eps} under the root", claim=Claim.SHIFTED, cost=cost_of(root, eps))
+
+    return _in_order(here, root, exact, moved, exact_first)
+
+
+def deviation_forms(here: Context, root: Site, what: str, exact_first: bool = False) -> list[Fix]:
+    """The same for a deviation, also one that is written as the root of a variance."""
+    if root.op.name not in _WRITTEN:
+        return norm_forms(here, root, what, exact_first)
+    exact = double_where(here, root, title=f"mask {what} and the result (gradient 0 at 0)", claim=Claim.EQUAL_WHERE_FINITE)
+
+    def moved(parts: list[Part], eps: str) -> list[Fix]:
+        return here.rewrite_all(root, parts, title=f"add {eps} under the root", claim=Claim.SHIFTED, cost=cost_of(root, eps))
+
+    return _in_order(here, root, exact, moved, exact_first)
+
+
+def root_forms(here: Context, root: Site, what: str, exact_first: bool = False) -> list[Fix]:
+    """A square root with a finite derivative at 0: a small number inside, or a choice that keeps every value."""
+    exact = double_where(here, root, title=f"mask {what} and the result (gradient 0 at 0)", claim=Claim.EQUAL_WHERE_FINITE)
+
+    def moved(parts: list[Part], eps: str) -> list[Fix]:
+        return here.rewrite_all(
+            root, parts, claim=Claim.SHIFTED, cost=cost_of(root, eps),
+            title=f"add {eps} under the root" if f"+ {eps}" in parts[0][1] else f"keep what stands under the root at or above {eps}")
+
+    return _in_order(here, root, exact, moved, exact_first)
+
+
+def _in_order(here: Context, root: Site, exact: list[Fix], moved: Moved, exact_first: bool) -> list[Fix]:
+    """The forms of a root, the best first; only the choice where a number may be lost in the dtype, or is not small against what
+    stands there."""
     own = own_epsilon(here, root)
     if own:
         return [*exact, *own] if exact_first else own  # a choice would leave the epsilon beside it
-    part, eps = floored_root(here, root), root_epsilon(here, root, root.op.main)
-    if part is None or exact and not (here.precision(root.value(root.op.main)).sure and small(eps, root)):
+    parts = [part for one in (root, *partners(here, root)) if (part := floored_root(here, one)) is not None]
+    eps = root_epsilon(here, root, root.op.main)
+    if not parts or exact and not (here.precision(root.value(root.op.main)).sure and small(eps, root)):
         return exact
-    _, template, _ = part
-    beside = [floored_root(here, other) for other in partners(here, root)]
-    moved = here.rewrite_all(
-        root, [part, *filter(None, beside)], claim=Claim.SHIFTED, cost=cost_of(root, eps),
-        title=f"add {eps} under the root" if f"+ {eps}" in template else f"keep what stands under the root at or above {eps}")
-    return [*exact, *moved] if exact_first else [*moved, *exact]
+    shifted = moved(parts, eps)
+    return [*exact, *shifted] if exact_first else [*shifted, *exact]
 
 
 def own_epsilon(here: Context, root: Site) -> list[Fix]:
