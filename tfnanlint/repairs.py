@@ -239,7 +239,10 @@ def _in_order(here: Context, root: Site, exact: list[Fix], moved: Moved, exact_f
 
 
 def own_epsilon(here: Context, root: Site) -> list[Fix]:
-    """`sqrt(s + eps)` for `sqrt(s) + eps` with an epsilon that the program has a name for: it says how far values may move."""
+    """`sqrt(s + eps ** 2)` for `sqrt(s) + eps` with an epsilon that the program has a name for: at 0 the value stays.
+
+    Where float16 would lose the square the epsilon goes inside as it is.
+    """
     outer = next(iter(here.around(root.node)), None)
     total = here.site(outer, root.point) if isinstance(outer, (ast.BinOp, ast.Call)) else None
     found = under(root) if root.op.name in _ROOTS else None
@@ -249,10 +252,13 @@ def own_epsilon(here: Context, root: Site) -> list[Fix]:
     if param is None or total.args.get("y" if param == "x" else "x") is not root.node or root.op.name in _WRITTEN and not addable(here, root):
         return []
     template, holes = found
-    eps = total.value(param)
-    of_zero = f"{eps.lo ** 0.5:.0e} instead of {eps.lo:.0e}" if eps.positive and eps.lo == eps.hi else "the root of the epsilon instead of it"
-    return here.rewrite(total, root_of(root, f"{template} + {{eps}}"), title="move the epsilon under the root", claim=Claim.SHIFTED, **holes,
-                        eps=total.args[param], cost=f"the root of 0 becomes {of_zero}; others move by less")
+    eps, precision = total.value(param), here.precision(root.value(root.op.main))
+    if precision.sure and precision.dtype in ("float32", "float64"):
+        power, cost = "{eps} ** 2", f"values move by at most {written(eps.hi) if eps.hi < 1 else 'the epsilon, 0.1 or less'}"
+    else:
+        power, cost = "{eps}", "the root of 0 becomes the root of the epsilon, 1e-3 for 1e-6; others move by less"
+    return here.rewrite(total, root_of(root, f"{template} + {power}"), title="move the epsilon under the root", claim=Claim.SHIFTED, **holes,
+                        eps=total.args[param], cost=cost)
 
 
 def _is_epsilon(total: Site, param: str) -> bool:
