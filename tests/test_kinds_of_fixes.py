@@ -145,3 +145,10 @@ def test_numbers_that_hide_infinity_are_told_apart(body, hidden):
     text = f"import tensorflow as tf\n\n\ndef program(s):\n    return [{body.format('s')}]\n" + TAPE.format(names="s")
     check = Check(Program(text, {"s": "s"}, []), Tool())
     assert not check.infinite_inside(0) and check.infinite_inside(1) is hidden  # ordinary inputs, and zeros
+
+
+def test_a_logarithm_of_labels_gets_no_floor():
+    """`log(1 - y_true)` may mean -inf: it takes the positive class out of a logsumexp."""
+    text = "import tensorflow.keras.backend as K\n\n\ndef loss(y_true, y_pred):\n    return K.logsumexp(K.log(1 - y_true) + y_pred)\n"
+    (finding,) = repository.findings(Source("a.py", text))
+    assert finding.code == "TFN101" and finding.fixes == () and "labels" in finding.no_fix

@@ -10,6 +10,7 @@ from tfnanlint.assertions import named_probability
 from tfnanlint.edits import edits_apply
 from tfnanlint.epsilons import survives, written
 from tfnanlint.findings import Claim, Differentiated, Fix
+from tfnanlint.labels import truth_only
 from tfnanlint.logarithms import absorbed_bound, floor_of, is_count, is_density, is_one_minus, is_share, log_form, starts_positive
 from tfnanlint.moments import squared as squared_by
 from tfnanlint.probabilities import logged
@@ -387,6 +388,8 @@ def why_no_floor(log: Site, param: str, edge: float) -> str:
         return "the bound of what it is 1 minus is rounded to 1: mend that"
     if value.exact:
         return "it is a number that is written there"
+    if truth_only(value, log.point):
+        return "it is made of labels, of which the program may mean -inf"
     if edge != 0 or is_one_minus(value) or is_share(value) or starts_positive(value):
         return ""
     if not value.known and not value.guarded and not named_probability(log, param):
