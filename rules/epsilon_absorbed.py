@@ -206,7 +206,7 @@ def reaches(p: Value, number: float) -> bool:
 
 
 def offered(site: Site, lost: Lost, here: Context) -> list[Fix]:
-    fixes = []
+    fixes: list[Fix] = []
     found = logged(site) if site.op.name == "tf.math.log" else None
     if found is not None and found.complement and found.producer.op.name == "tf.sigmoid" and found.producer.complete:
         beside = repairs.log_sigmoids_beside(here, site)

@@ -292,8 +292,8 @@ def moved_inside(site: Site, found: Guard, here: Context) -> list[Fix]:
     param = next((p for p in ("x", "y") if isinstance(outer.args.get(p), ast.Constant) and positive(outer.value(p))), None)
     root, other = found.roots[0], outer.args.get("x" if param == "y" else "y")
     named = isinstance(other, ast.Name) and root_of(here.value(other, outer.point)) is root
-    alone = param is not None and root.source is here.source and (other is root.node or named)
-    return repairs.moved_inside(here, outer, root, param) if alone else []
+    alone = root.source is here.source and (other is root.node or named)
+    return repairs.moved_inside(here, outer, root, param) if alone and param is not None else []
 
 
 def normalized(site: Site, norm: Site, here: Context) -> list[Fix]:

@@ -116,13 +116,18 @@ def mask_first(masked: Masked, here: Context, x: ast.expr) -> list[Fix]:
     if choice.args.get("x") is not site.node or not site.complete or set(site.args) - {"name"} != {masked.param}:
         return []
     mask, axis = choice.args["mask"], choice.args.get("axis")
-    tested = [node for node in ast.walk(mask) if ast.dump(node) == ast.dump(x)] if not here.repeatable(x) else []
+    tested = written_again(x, mask) if not here.repeatable(x) else []
     # What is tested and computed from is written twice: it gets a name for both.
     hole = Named("inner", "{x}", {"x": x}) if tested else x
     kept = Changed(mask, [(node, "{inner}", {"inner": hole}) for node in tested]) if tested else here.text(mask)
     call = Changed(site.node, [(x, "tf.boolean_mask({x}, {mask}, axis={axis})",
                                 {"x": hole, "mask": kept, "axis": here.text(axis) if axis is not None else None})])
     return here.rewrite(choice, "{call}", title="mask the input instead", claim=Claim.EQUAL, call=call)
+
+
+def written_again(x: ast.expr, test: ast.expr) -> list[ast.expr]:
+    """The places in a test at which an expression stands as it does elsewhere."""
+    return [node for node in ast.walk(test) if isinstance(node, ast.expr) and ast.dump(node) == ast.dump(x)]
 
 
 def with_test(masked: Masked, here: Context, x: ast.expr, hole: ast.expr | Named, claim: Claim) -> list[Fix]:
@@ -136,7 +141,7 @@ def with_test(masked: Masked, here: Context, x: ast.expr, hole: ast.expr | Named
         return here.rewrite(site, template, node=x, title=TITLE, claim=claim, x=hole, test=here.text(test))
     if not nested(site, choice, here) or choice.op.name not in CONDITION or not inside(test, choice, here):
         return []
-    tested = [node for node in ast.walk(test) if ast.dump(node) == ast.dump(x)] if isinstance(hole, Named) else []
+    tested = written_again(x, test) if isinstance(hole, Named) else []
     if tested:
         # What is tested and computed from is written twice: it gets a name for both.
         parts: list[Part] = [(node, "{inner}", {"inner": hole}) for node in tested]

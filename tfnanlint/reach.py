@@ -113,7 +113,7 @@ class Reach:
             return hole.point.module.source.segment(hole.node)
         for name in self.names_for(hole.value, site.point, trail.owners):
             definite = is_definite(ownership(self.source), name, site.point.scope.node, place)
-            paths = [] if mutations.fixed(hole.value) else [name]
+            paths = [] if hole.value is not None and mutations.fixed(hole.value) else [name]
             if definite and self._keeps(ast.parse(name, mode="eval").body, paths, hole, site):
                 return name
         if not local:
@@ -131,7 +131,7 @@ class Reach:
         name, scope = getattr(hole.node, "id", ""), hole.point.scope.node
         target = statement.targets[0] if isinstance(statement, ast.Assign) and len(statement.targets) == 1 else None
         shown = isinstance(scope, ast.Module) and not self.source.path.endswith(".ipynb")  # other files may import it
-        if not isinstance(target, ast.Name) or target.id != name or shown or self._in_loop(statement):
+        if statement is None or not isinstance(target, ast.Name) or target.id != name or shown or self._in_loop(statement):
             return ""
         end = self.source.span(statement).end
         later = [node for node in nodes_in(scope) if isinstance(node, ast.Name) and node.id == name and self.source.span(node).start >= end]

@@ -265,8 +265,8 @@ def own_epsilon(here: Context, root: Site) -> list[Fix]:
 def _is_epsilon(total: Site, param: str) -> bool:
     """Whether a summand is a small number with the name of one."""
     node, value = total.args.get(param), total.value(param)
-    node = node.func if isinstance(node, ast.Call) and not (node.args or node.keywords) else node  # K.epsilon()
-    name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+    named: ast.AST | None = node.func if isinstance(node, ast.Call) and not (node.args or node.keywords) else node  # K.epsilon()
+    name = named.id if isinstance(named, ast.Name) else named.attr if isinstance(named, ast.Attribute) else ""
     return _EPSILON.match(name) is not None and value.kind in ("number", "array", "unknown") and not (value.known and (value.lo <= 0 or value.hi > 0.1))
 
 
@@ -274,7 +274,9 @@ def partners(here: Context, root: Site) -> list[Site]:
     """The other roots of the product that a root stands in: both norms of a cosine are repaired at once."""
     inner, found = root.node, []
     for outer in here.around(root.node):
-        product = here.site(outer, root.point) if isinstance(outer, (ast.BinOp, ast.Call)) else None
+        if not isinstance(outer, (ast.BinOp, ast.Call)):
+            break
+        product = here.site(outer, root.point)
         if product is None or product.op.name != "tf.multiply" or inner not in product.args.values():
             break
         other = "y" if product.args.get("x") is inner else "x"
@@ -375,8 +377,9 @@ def why_not_alone(here: Context, log: Site) -> str:
         return ""
     other = outer.right if outer.left is log.node else outer.left
     site = here.site(other, log.point) if isinstance(other, ast.Call) else None
-    bare = site is not None and site.op.name == "tf.math.log" and not site.value("x").positive
-    return "the logarithm beside it would stay infinite: both need the same" if bare and why_no_floor(site, "x", 0.0) else ""
+    if site is None or site.op.name != "tf.math.log" or site.value("x").positive:
+        return ""
+    return "the logarithm beside it would stay infinite: both need the same" if why_no_floor(site, "x", 0.0) else ""
 
 
 def why_no_floor(log: Site, param: str, edge: float) -> str:
@@ -434,7 +437,9 @@ def log_sigmoids_beside(here: Context, log: Site) -> list[Part]:
     statement = next((node for node in here.around(log.node) if isinstance(node, ast.stmt)), None)
     parts: list[Part] = []
     for node in ast.walk(statement) if statement is not None else ():
-        site = here.site(node, log.point) if isinstance(node, ast.Call) and node is not log.node else None
+        if not isinstance(node, ast.Call) or node is log.node:
+            continue
+        site = here.site(node, log.point)
         found = logged(site) if site is not None and site.op.name == "tf.math.log" else None
         if found is None or found.complement or not found.guard or found.producer.op.name != "tf.sigmoid" or not found.producer.complete:
             continue
