@@ -43,7 +43,7 @@ CASES = {
     "an epsilon with a name goes under the root": (
         "import tensorflow as tf\n\nclass Norm(tf.keras.layers.Layer):\n    def __init__(self, eps=1e-6):\n        super().__init__()\n        self.eps = eps\n\n"
         "    def call(self, x):\n        mean, var = tf.nn.moments(x, axes=-1, keepdims=True)\n        std = tf.sqrt(var) + self.eps\n        return (x - mean) / std\n",
-        "        std = tf.sqrt(var + self.eps)\n"),
+        "        std = tf.sqrt(var + self.eps ** 2)\n"),
     "a vector by its norm with the axis put back": (
         "import tensorflow as tf\n\ndef f(x):\n    x = tf.nn.relu(x)\n    return x / (tf.reduce_sum(x**2, axis=-1) ** 0.5)[..., None]\n" + TRAINED,
         "    return tf.math.l2_normalize(x, axis=-1)\n"),
