@@ -14,15 +14,24 @@ import sys
 
 from setuptools import setup
 
-ENGINE = (
-    "assumptions subexpressions resolution mendings callers routes instances arguments containers recursion policies records compiled following members agreements lengths standins state expressions engine "
-    "attributes history branching matching statements loops decorators scopes values session evaluator table site nodes calls outcomes conditions aliases reach branches counters evidence tallies tapes rigidity layering gradients factors zerosets masks stems patterns pairings "
-    "probabilities moments labels exponents endings epsilons domains assertions names keys docstrings subscriptions flow module project rows rules settings trace"
-).split()
-OPS = (
-    "__init__ argscopes arithmetic arrays cells comparison control counts curves elementwise independence layers linalg literals losses magnitudes "
-    "nn outputs parts picks products promotion python random reductions segments shares signals signatures spellings structures summands tested training transfer variables"
-).split()
+# Packages, and the modules of each that are compiled. Of `ops` all are.
+COMPILED = {
+    "syntax": "access_paths nodes text_index",
+    "conventions": "docstrings",
+    "values": "evaluator session value",
+    "program": "attributes builder decorators functions history joins loops module mutation patterns predicates scope static_conditions",
+    "project": "index settings",
+    "interp": "arguments calls containers engine expressions fixpoint indirect_sites inlining members names precision records settings subexpressions trip_counts variables",
+    "interp/callgraph": "callbacks callers constant_arguments function_flow instance_calls",
+    "uses": "producers products uses",
+    "gradients": "activity inactive layer_functions tapes",
+    "guards": "assertions dominating post_guards zero_sets",
+    "idioms": "confusion_counts exponents labels loop_counters loss_pairs moments probabilities vanishing",
+    "rewrite": "availability epsilons",
+    "rule": "registry trace",
+    "config": "keys patterns",
+    "pipeline": "analysis prefilter",
+}
 
 FUTURE = "from __future__ import annotations"
 
@@ -58,7 +67,8 @@ def engine() -> list:
     from mypyc.build import mypycify
 
     package = pathlib.Path("tfnanlint")
-    files = [package / f"{name}.py" for name in ENGINE] + [package / "ops" / f"{name}.py" for name in OPS]
+    files = [package / folder / f"{name}.py" for folder, names in COMPILED.items() for name in names.split()]
+    files += [path for path in sorted((package / "ops").rglob("*.py")) if path.name != "__init__.py"]
     files += rules()
     modules = mypycify([*map(str, files)], opt_level=os.environ.get("MYPYC_OPT_LEVEL", "3"), debug_level="0")
     if sys.platform == "linux":

@@ -24,10 +24,10 @@ import sys
 import time
 import tokenize
 
-from tfnanlint import rules
-from tfnanlint.checking import Checked, check, check_source
-from tfnanlint.config import Configuration, Layer
-from tfnanlint.source import Source
+from tfnanlint.config.layers import Configuration, Layer
+from tfnanlint.pipeline.check import Checked, check, check_source
+from tfnanlint.rule import registry as rules
+from tfnanlint.syntax.source import Source
 
 
 def parse_seconds(files: list[tuple[str, bytes]]) -> float:
@@ -58,7 +58,7 @@ def lint(files: list[tuple[str, bytes]], policy) -> tuple[list[Checked], float]:
 
 def fix_all(outcomes: list[Checked], policy, unsafe: bool, kept: list[str]) -> dict[str, object]:
     """Fix every file in memory; what was applied, and every file whose result does not hold. `kept` gets one text a fix."""
-    from tfnanlint import fixing
+    from tfnanlint.pipeline import fix as fixing
 
     def allowed(fix) -> bool:
         return unsafe or fix.claim.safe

@@ -26,11 +26,11 @@ import sys
 import warnings
 from dataclasses import dataclass
 
-from tfnanlint import rules
-from tfnanlint.checking import Checked, check
-from tfnanlint.config import Configuration, Layer, Policy
+from tfnanlint.config.layers import Configuration, Layer, Policy
 from tfnanlint.dev.repository import ROOT
-from tfnanlint.findings import Finding
+from tfnanlint.diagnostics.findings import Finding
+from tfnanlint.pipeline.check import Checked, check
+from tfnanlint.rule import registry as rules
 
 GRADES = ("default", "unknown")
 MAX_SHOWN = 40  # lines of differences that are printed

@@ -132,9 +132,9 @@ def project(folder: pathlib.Path, files: int) -> list[pathlib.Path]:
 
 def measure(paths: list[str]) -> dict[str, float]:
     """CPU of parsing and of checking the files, in this process, and its peak memory in MiB."""
-    from tfnanlint import rules
-    from tfnanlint.checking import check
-    from tfnanlint.config import Configuration, Layer
+    from tfnanlint.config.layers import Configuration, Layer
+    from tfnanlint.pipeline.check import check
+    from tfnanlint.rule import registry as rules
 
     files = [(path, pathlib.Path(path).read_bytes()) for path in paths]
     policy = Configuration(Layer(), (), True).for_directory(os.path.dirname(paths[0])).policy("", rules.load())

@@ -14,11 +14,11 @@ import gc
 import pathlib
 from typing import Any, Callable, Iterator
 
-from tfnanlint.checking import relevant
-from tfnanlint.findings import Certainty
-from tfnanlint.flow import analyse
-from tfnanlint.rules import Rule
-from tfnanlint.source import Source, Unreadable
+from tfnanlint.diagnostics.findings import Certainty
+from tfnanlint.files.kinds import relevant
+from tfnanlint.pipeline.analysis import analyse
+from tfnanlint.rule.registry import Rule
+from tfnanlint.syntax.source import Source, Unreadable
 
 OPERATIONS = {
     "log": "tf.math.log tf.math.log1p ops.log2 ops.log10", "sqrt": "tf.sqrt K.sqrt tf.math.rsqrt",
@@ -57,7 +57,7 @@ def argument(site: Any) -> Any:
 
 def ending(value: Any) -> str:
     """Where the trail of a value ends, in words."""
-    from tfnanlint.site import Site
+    from tfnanlint.ops.site import Site
 
     origin, seen = value.origin, []
     for _ in range(40):

@@ -22,12 +22,12 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from tfnanlint.config import Configuration, Layer
-from tfnanlint.edits import edits_apply
-from tfnanlint.findings import Edit
-from tfnanlint.linter import Linter
-from tfnanlint.notebook import Notebook, NotebookSource
-from tfnanlint.source import Span, Uneditable, Unreadable
+from tfnanlint.config.layers import Configuration, Layer
+from tfnanlint.diagnostics.findings import Edit
+from tfnanlint.notebook.document import Notebook, NotebookSource
+from tfnanlint.pipeline.linter import Linter
+from tfnanlint.syntax.edits import edits_apply
+from tfnanlint.syntax.source import Span, Uneditable, Unreadable
 
 MARK = "  # mark-4711"
 HAZARD, REPAIRED = "tf.math.log(tf.nn.softmax(logits_4711))", "tf.nn.log_softmax(logits_4711)"

@@ -16,11 +16,11 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 
-from tfnanlint import rules
-from tfnanlint.checking import relevant
-from tfnanlint.config import Configuration, Layer, Policy
-from tfnanlint.flow import Analysis, File
-from tfnanlint.source import Source, Unreadable
+from tfnanlint.config.layers import Configuration, Layer, Policy
+from tfnanlint.files.kinds import relevant
+from tfnanlint.pipeline.analysis import Analysis, File
+from tfnanlint.rule import registry as rules
+from tfnanlint.syntax.source import Source, Unreadable
 
 Order = Callable[[list], list]
 _candidates = File.candidates

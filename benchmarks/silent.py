@@ -16,10 +16,10 @@ from typing import Any
 
 from known import OPERATIONS, Probe, argument
 
-from tfnanlint import rules
-from tfnanlint.checking import check
-from tfnanlint.config import Configuration, Layer
-from tfnanlint.values import words
+from tfnanlint.config.layers import Configuration, Layer
+from tfnanlint.pipeline.check import check
+from tfnanlint.rule import registry as rules
+from tfnanlint.values.value import words
 
 TRAINS = re.compile(rb"GradientTape|\.minimize\(|tf\.gradients\(|apply_gradients|compute_gradients|\.fit\(|\.compile\(|"
                     rb"def train_step|def loss|_loss\b|add_loss\(|class \w*Loss\b|def call\(")

@@ -20,8 +20,8 @@ import sys
 
 from corpus import lint
 
-from tfnanlint import rules
-from tfnanlint.config import Configuration, Layer
+from tfnanlint.config.layers import Configuration, Layer
+from tfnanlint.rule import registry as rules
 
 READ = ("precision.md", "fresh_verdicts.md")
 VERDICT = re.compile(r"^- `([^`:]+\.py):(\d+):\d+` (TFN\d{3}) [^,]+, (right|wrong)\b:? ?(.*)", re.MULTILINE)

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from tfnanlint.engine import Engine
-from tfnanlint.site import Site
-from tfnanlint.values import INF, Value
+from tfnanlint.interp.engine import Engine
+from tfnanlint.ops.site import Site
+from tfnanlint.values.value import INF, Value
 
 # Bounds that float32 holds exactly.
 BOXES = [(0.0, 0.0), (0.0, 1.0), (-1.0, 1.0), (-1e3, 1e3), (1.0, 1e3), (-1e3, -1.0), (-(2.0**-10), 2.0**-10),

@@ -27,9 +27,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tfnanlint.dev import repository
-from tfnanlint.findings import Claim, Finding, Fix
-from tfnanlint.rules import Rule, load
-from tfnanlint.source import Source
+from tfnanlint.diagnostics.findings import Claim, Finding, Fix
+from tfnanlint.rule.registry import Rule, load
+from tfnanlint.syntax.source import Source
 
 FOLDER = repository.ROOT / "fixtures" / "claims"
 MODES = ("eager", "graph", "xla")

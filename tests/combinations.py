@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Iterator
 
 from tfnanlint.dev import repository
-from tfnanlint.findings import Finding
-from tfnanlint.fixing import fix_source
-from tfnanlint.rules import load
-from tfnanlint.source import Source
+from tfnanlint.diagnostics.findings import Finding
+from tfnanlint.pipeline.fix import fix_source
+from tfnanlint.rule.registry import load
+from tfnanlint.syntax.source import Source
 
 sys.path.insert(0, str(repository.ROOT / "benchmarks"))
 

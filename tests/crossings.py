@@ -13,13 +13,13 @@ from typing import Iterator
 from expectations import expectations
 
 from tfnanlint.dev import repository
-from tfnanlint.findings import Edit, Finding
-from tfnanlint.names import canonical
-from tfnanlint.ops import Op
-from tfnanlint.ops import load as load_table
-from tfnanlint.rules import Rule
-from tfnanlint.source import Source, Span
-from tfnanlint.edits import edits_apply
+from tfnanlint.diagnostics.findings import Edit, Finding
+from tfnanlint.ops.names import canonical
+from tfnanlint.ops.table import Op
+from tfnanlint.ops.table import load as load_table
+from tfnanlint.rule.registry import Rule
+from tfnanlint.syntax.edits import edits_apply
+from tfnanlint.syntax.source import Source, Span
 
 UNKNOWN = "nowhere()"
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)

@@ -24,10 +24,11 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
 
 from hazard_programs import Program, notebook
+
 from tfnanlint.dev import repository
-from tfnanlint.fixing import FixResult, fix_source
-from tfnanlint.notebook import Notebook
-from tfnanlint.source import Source
+from tfnanlint.notebook.document import Notebook
+from tfnanlint.pipeline.fix import FixResult, fix_source
+from tfnanlint.syntax.source import Source
 
 STAGES = {"safe": False, "unsafe": True}
 EPS = {"float64": 2.0**-23, "float32": 2.0**-23, "float16": 2.0**-10}

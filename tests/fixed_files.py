@@ -13,6 +13,7 @@ import re
 from pathlib import Path
 
 from hazard_programs import Program
+
 from tfnanlint.dev import repository
 
 FOLDER = repository.ROOT / "fixtures" / "files"

@@ -12,8 +12,10 @@ import random
 from typing import Any
 
 from random_expressions import ASSERTIONS, CONDITIONS, CONSTANTS, EXPRESSIONS, INPUTS, SIMPLE
-from random_statements import MoreStatements, indented as _indented
-from tfnanlint.ops import ROWS, TABLE, load
+from random_statements import MoreStatements
+from random_statements import indented as _indented
+
+from tfnanlint.ops.table import ROWS, TABLE, load
 
 PRELUDE = """import collections, contextlib
 import dataclasses

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tfnanlint import linter, project
 from tfnanlint.cli import main
+from tfnanlint.pipeline import linter
+from tfnanlint.project import index as project
 
 HEAD = "import tensorflow as tf\n"
 RISKY = HEAD + "\n\ndef loss(z):\n    return tf.math.log(tf.nn.softmax(z))\n"

@@ -8,9 +8,10 @@ from collections import Counter
 from typing import Any
 
 from random_programs import MAX_RANK, PARAMETERS, rank_of, settle, size_of
+
 from tfnanlint.dev.reveal import NUMERIC, Reveal, reveals
-from tfnanlint.source import Source
-from tfnanlint.values import FLOATS, INF, MIXED, SMALLEST, Value, outward, rounded
+from tfnanlint.syntax.source import Source
+from tfnanlint.values.value import FLOATS, INF, MIXED, SMALLEST, Value, outward, rounded
 
 MAX_ROUNDS = 2000  # of one row in one run
 MAX_SIZE = 4_000_000  # elements: a loop over tf.one_hot adds an axis in every round until the memory is full

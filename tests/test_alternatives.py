@@ -7,10 +7,10 @@ import re
 import pytest
 
 from tfnanlint.dev import catalogue, repository
-from tfnanlint.findings import Claim
+from tfnanlint.diagnostics.findings import Claim
 from tfnanlint.report import json
-from tfnanlint.rules import load
-from tfnanlint.source import Source
+from tfnanlint.rule.registry import load
+from tfnanlint.syntax.source import Source
 
 # What these change has no size: another function is computed, a test or a guard starts to work, a loss gets what it is made for.
 NO_NUMBER = frozenset("TFN204 TFN205 TFN313 TFN405 TFN406 TFN407 TFN408 TFN501 TFN502 TFN503 TFN504 TFN601 TFN901".split())

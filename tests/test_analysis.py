@@ -7,14 +7,14 @@ import gc
 
 import pytest
 
-from tfnanlint import ops
-from tfnanlint.checking import Checking, check_source
-from tfnanlint.config import Configuration, Layer
+from tfnanlint.config.layers import Configuration, Layer
 from tfnanlint.dev import repository
-from tfnanlint.flow import Analysis, File
-from tfnanlint.module import Module
-from tfnanlint.rules import Context, load
-from tfnanlint.source import Source
+from tfnanlint.ops import table as ops
+from tfnanlint.pipeline.analysis import Analysis, File
+from tfnanlint.pipeline.check import Checking, check_source
+from tfnanlint.program.module import Module
+from tfnanlint.rule.registry import Context, load
+from tfnanlint.syntax.source import Source
 
 SOURCE = Source("a.py", "import tensorflow as tf\n\n\ndef f(z):\n    return tf.math.log(tf.nn.softmax(z))\n")
 

@@ -16,9 +16,9 @@ keras = pytest.importorskip("keras")
 from boxes import BOXES, check, points, refused, site_of  # noqa: E402
 
 from tfnanlint.dev.reveal import reveals  # noqa: E402
-from tfnanlint.ops import ROWS, load  # noqa: E402
-from tfnanlint.source import Source  # noqa: E402
-from tfnanlint.values import FLOATS, INF, NO_CONSTANT, Value, number  # noqa: E402
+from tfnanlint.ops.table import ROWS, load  # noqa: E402
+from tfnanlint.syntax.source import Source  # noqa: E402
+from tfnanlint.values.value import FLOATS, INF, NO_CONSTANT, Value, number  # noqa: E402
 
 pytestmark = pytest.mark.tensorflow
 TABLE = load()

@@ -142,7 +142,7 @@ def test_names_on_windows(monkeypatch):
     """The same file has the same name in the baseline on every system; on another drive, its whole path."""
     import ntpath
 
-    from tfnanlint import baseline
+    from tfnanlint.pipeline import baseline
 
     monkeypatch.setattr(baseline.os, "path", ntpath)
     monkeypatch.setattr(baseline.os, "sep", "\\")

@@ -14,10 +14,12 @@ from pathlib import Path
 import pytest
 from runs import BARE, CALLED, CALLS, HEAD, HELPED, RISKY, SAFE, Runs, package
 
-from tfnanlint import cache, project, store
 from tfnanlint.cli import main
-from tfnanlint.config import Configuration, Layer
-from tfnanlint.linter import Linter
+from tfnanlint.config.layers import Configuration, Layer
+from tfnanlint.files import store
+from tfnanlint.pipeline import cache
+from tfnanlint.pipeline.linter import Linter
+from tfnanlint.project import index as project
 from tfnanlint.report import FORMATS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -131,7 +133,7 @@ def test_the_name_of_a_file_counts(runs):
 
 
 def test_what_failed_is_not_remembered(runs, monkeypatch):
-    from tfnanlint import flow
+    from tfnanlint.pipeline import analysis as flow
 
     runs.write("a.py", RISKY)
     with monkeypatch.context() as broken:
@@ -143,7 +145,7 @@ def test_what_failed_is_not_remembered(runs, monkeypatch):
 
 
 def test_broken_rule_is_not_remembered(runs, monkeypatch):
-    from tfnanlint import rules
+    from tfnanlint.rule import registry as rules
 
     runs.write("a.py", RISKY)
     with monkeypatch.context() as broken:

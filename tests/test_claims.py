@@ -7,7 +7,7 @@ import stages
 from claims import Case, cases, repaired, reports
 
 from tfnanlint.dev import repository
-from tfnanlint.findings import Claim
+from tfnanlint.diagnostics.findings import Claim
 
 EPS = {"float32": 2.0**-23, "float16": 2.0**-10}
 MARGIN = 16  # units in the last place that two kernels for one function may differ by

@@ -149,7 +149,7 @@ def test_rules_that_cannot_be_loaded_are_no_clean_result(shell, monkeypatch):
     import toy
 
     shell.write("a.py", NO_FIX)
-    monkeypatch.setattr(sys.modules["tfnanlint.rules"], "load", lambda: toy.missing)
+    monkeypatch.setattr(sys.modules["tfnanlint.rule.registry"], "load", lambda: toy.missing)
     for argv in (["check"], ["rule", "--all"]):
         outcome = shell.run(*argv)
         assert (outcome.code, outcome.out) == (2, b"")

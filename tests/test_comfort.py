@@ -8,8 +8,8 @@ import os
 import pty
 import re
 import select
-import signal
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -140,15 +140,15 @@ def test_config_shows_what_holds_and_where_it_was_stated(tmp_path):
 def test_config_explains_a_key():
     done = run("config", "certainty")
     assert done.stdout.startswith("certainty\n    `must`, `may` or `unknown`") and 'default: "default"' in done.stdout
-    from tfnanlint.keys import KEYS
+    from tfnanlint.config.keys import KEYS
 
     assert set(json.loads(run("config", "--output-format", "json").stdout)) == set(KEYS)
 
 
 def test_the_schema_takes_what_is_taken_and_nothing_else():
     jsonschema = pytest.importorskip("jsonschema")
-    from tfnanlint.config import layer
-    from tfnanlint.keys import ConfigError, KEYS
+    from tfnanlint.config.keys import KEYS, ConfigError
+    from tfnanlint.config.layers import layer
 
     told = json.loads((HERE / "docs" / "tfnanlint.schema.json").read_text())
     assert json.loads(run("config", "--schema").stdout) == told
@@ -201,7 +201,7 @@ def test_links_only_where_they_are_known_to_work(tmp_path, environment, linked):
 
 SLOW = """
 import sys, time
-from tfnanlint.linter import Linter
+from tfnanlint.pipeline.linter import Linter
 from tfnanlint.cli import terminal, main
 terminal._PATIENCE = 0.05
 terminal._PAUSE = 0.0
@@ -299,7 +299,7 @@ import sys
 from tfnanlint.cli import main
 main(sys.argv[1:])
 print("loaded:", *sorted(set(sys.modules) & set("subprocess multiprocessing concurrent.futures shtab watchfiles json difflib "
-      "tfnanlint.baseline tfnanlint.changes tfnanlint.workers tfnanlint.ignores tfnanlint.fixing urllib.request pathspec".split())))
+      "tfnanlint.pipeline.baseline tfnanlint.pipeline.changed_lines tfnanlint.pipeline.workers tfnanlint.suppression.writer tfnanlint.pipeline.fix urllib.request pathspec".split())))
 """
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tfnanlint.findings import Silence
+from tfnanlint.diagnostics.findings import Silence
 
 CODE = "import tensorflow as tf\na = tf.log(x)\nb = tf.sqrt(x)\nc = tf.log(unknown)\nd = tf.preview(x)\n"
 

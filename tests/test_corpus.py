@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from tfnanlint.dev import repository
-from tfnanlint.source import Source, Span
+from tfnanlint.syntax.source import Source, Span
 
 sys.path.insert(0, str(repository.ROOT / "benchmarks"))
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from crossings import Crossings
 
-from tfnanlint.rules import load
-from tfnanlint.source import Source
+from tfnanlint.rule.registry import load
+from tfnanlint.syntax.source import Source
 
 HEAD = "import tensorflow as tf\nfrom tensorflow.keras import backend as K\n\n\n"
 PLAIN = "def direct(z):\n    return tf.math.log(tf.nn.softmax(z))  # want: TFN301\n\n\n"

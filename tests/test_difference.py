@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from tfnanlint.checking import Checking
-from tfnanlint.config import Configuration, layer
-from tfnanlint.linter import load_rules
+from tfnanlint.config.layers import Configuration, layer
 from tfnanlint.lsp.difference import between, parse
-from tfnanlint.source import Source, Unreadable
+from tfnanlint.pipeline.check import Checking
+from tfnanlint.pipeline.linter import load_rules
+from tfnanlint.syntax.source import Source, Unreadable
 
 HERE = Path(__file__).parent
 TEXTS = [path.read_text("utf-8") for path in sorted((HERE.parent / "fixtures" / "programs").rglob("*.py"))]

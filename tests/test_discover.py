@@ -176,7 +176,7 @@ def test_nothing_to_check_is_a_warning(shell):
 def test_a_pattern_speaks_of_no_other_drive(monkeypatch):
     import ntpath
 
-    from tfnanlint import patterns
+    from tfnanlint.config import patterns
 
     monkeypatch.setattr(patterns.os, "path", ntpath)
     monkeypatch.setattr(patterns.os, "sep", "\\")

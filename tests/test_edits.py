@@ -7,9 +7,11 @@ import random
 
 import pytest
 
-from tfnanlint.edits import Shift, composed, edits_apply, enclosing, only_edits_changed, same_tree
-from tfnanlint.findings import Edit
-from tfnanlint.source import Source, Span
+from tfnanlint.diagnostics.findings import Edit
+from tfnanlint.rewrite.hole_test import only_edits_changed, same_tree
+from tfnanlint.syntax.edits import Shift, composed, edits_apply
+from tfnanlint.syntax.enclosing import enclosing
+from tfnanlint.syntax.source import Source, Span
 
 
 def edit(start: int, end: int, text: str) -> Edit:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import inspect
 
-from tfnanlint.engine import Engine
-from tfnanlint.evaluator import Evaluator
+from tfnanlint.interp.engine import Engine
+from tfnanlint.values.evaluator import Evaluator
 
 
 def questions(cls: type) -> dict[str, list[str]]:

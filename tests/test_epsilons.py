@@ -11,14 +11,14 @@ from typing import Iterator
 
 import pytest
 
-from tfnanlint import rules
-from tfnanlint.checking import check_source
-from tfnanlint.config import Policy
+from tfnanlint.config.layers import Policy
 from tfnanlint.dev import repository
-from tfnanlint.edits import edits_apply
-from tfnanlint.findings import Fix, Setup
-from tfnanlint.source import Source
-from tfnanlint.values import FLOATS, SMALLEST, rounded
+from tfnanlint.diagnostics.findings import Fix, Setup
+from tfnanlint.pipeline.check import check_source
+from tfnanlint.rule import registry as rules
+from tfnanlint.syntax.edits import edits_apply
+from tfnanlint.syntax.source import Source
+from tfnanlint.values.value import FLOATS, SMALLEST, rounded
 
 CONFIGURED = (1e-12, 1e-7, 1e-3)
 # Functions that set a dtype themselves, or hide it (then it is taken for float32).

@@ -7,9 +7,9 @@ import sys
 
 import pytest
 
-from tfnanlint.findings import Certainty, Finding
-from tfnanlint.fingerprint import fingerprints, plain
-from tfnanlint.source import Source, Span
+from tfnanlint.diagnostics.findings import Certainty, Finding
+from tfnanlint.suppression.fingerprint import fingerprints, plain
+from tfnanlint.syntax.source import Source, Span
 
 
 def marked(text: str, piece: str = "tf.log(p)", path: str = "a.py", message: str = "m") -> list[str]:

@@ -8,7 +8,7 @@ import pytest
 from claims import cases
 
 from tfnanlint.dev import repository, scores
-from tfnanlint.rules import load
+from tfnanlint.rule.registry import load
 
 sys.path.insert(0, str(repository.ROOT / "benchmarks"))
 

@@ -10,13 +10,13 @@ import re
 
 import pytest
 
-from tfnanlint.edits import edits_apply
-from tfnanlint.findings import Certainty, Claim, Edit, Finding, Fix
-from tfnanlint.fixing import ROUNDS, fix_source
-from tfnanlint.notices import IDLE
-from tfnanlint.ownership import bindings
-from tfnanlint.rewrite import NoFix, Spelling, rewrite
-from tfnanlint.source import Source, Span, encode
+from tfnanlint.diagnostics.findings import Certainty, Claim, Edit, Finding, Fix
+from tfnanlint.diagnostics.notices import IDLE
+from tfnanlint.pipeline.fix import ROUNDS, fix_source
+from tfnanlint.rewrite.bindings import bindings
+from tfnanlint.rewrite.rewriter import NoFix, Spelling, rewrite
+from tfnanlint.syntax.edits import edits_apply
+from tfnanlint.syntax.source import Source, Span, encode
 
 IMPORT = "import numpy as np"
 

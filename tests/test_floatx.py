@@ -15,8 +15,8 @@ keras = pytest.importorskip("keras")
 from random_programs import settle  # noqa: E402
 
 from tfnanlint.dev.reveal import reveals  # noqa: E402
-from tfnanlint.ops import ROWS, load  # noqa: E402
-from tfnanlint.source import Source  # noqa: E402
+from tfnanlint.ops.table import ROWS, load  # noqa: E402
+from tfnanlint.syntax.source import Source  # noqa: E402
 
 pytestmark = pytest.mark.tensorflow
 

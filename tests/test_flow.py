@@ -22,10 +22,10 @@ from pathlib import Path
 import pytest
 
 from tfnanlint.dev.reveal import NUMERIC, Reveal, main, reveals
-from tfnanlint.ops.arrays import DTYPES
-from tfnanlint.site import made_by
-from tfnanlint.source import Source
-from tfnanlint.values import Value, rounded
+from tfnanlint.ops.families.arrays import DTYPES
+from tfnanlint.ops.site import made_by
+from tfnanlint.syntax.source import Source
+from tfnanlint.values.value import Value, rounded
 
 FLOW = Path(__file__).parent.parent / "fixtures" / "flow"
 _COMMENT = re.compile(r"#\s*(todo-)?revealed:\s*(.*?)\s*$")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tfnanlint.dev import repository
-from tfnanlint.source import Source
+from tfnanlint.syntax.source import Source
 
 TRAINED = """
 def train(model, optimizer, x):
@@ -20,8 +20,8 @@ def fixed(text: str, name: str = "a.py", safe: bool = False) -> str:
     source = Source(name, text)
     if not safe:
         return repository.fixed(source).source.text
-    from tfnanlint.fixing import fix_source
-    from tfnanlint.checking import check_source
+    from tfnanlint.pipeline.check import check_source
+    from tfnanlint.pipeline.fix import fix_source
 
     settings = repository.policy(None)
     return fix_source(source, lambda changed: list(check_source(changed, settings).findings), lambda fix: fix.claim.safe).source.text

@@ -13,14 +13,14 @@ from pathlib import Path
 import pytest
 from test_report import HOSTILE, finding
 
-from tfnanlint import notices
-from tfnanlint.checking import Checked, unread
-from tfnanlint.findings import Certainty, Claim, Edit, Finding, Fix, Step
+from tfnanlint.diagnostics import notices
+from tfnanlint.diagnostics.findings import Certainty, Claim, Edit, Finding, Fix, Step
+from tfnanlint.pipeline.check import Checked, unread
 from tfnanlint.report import FORMATS, Paint, escape, open_format
 from tfnanlint.report.place import Paths, region, utf8_bytes, utf16_units
 from tfnanlint.report.sarif import Sarif
 from tfnanlint.report.severity import level
-from tfnanlint.source import Source, Span
+from tfnanlint.syntax.source import Source, Span
 
 SCHEMAS = Path(__file__).parent / "schemas"
 TEXT = "import tensorflow as tf\np = tf.nn.softmax(z)\ns = 'é😀'; y = tf.math.log(p)\n"

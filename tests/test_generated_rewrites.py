@@ -9,8 +9,8 @@ import random
 import pytest
 from test_rewrite import as_is, substitute
 
-from tfnanlint.rewrite import NoFix, edits_apply, rewrite
-from tfnanlint.source import Source
+from tfnanlint.rewrite.rewriter import NoFix, edits_apply, rewrite
+from tfnanlint.syntax.source import Source
 
 
 class Programs:

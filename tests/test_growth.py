@@ -8,11 +8,12 @@ import sys
 
 import pytest
 
-from tfnanlint import project, rules
-from tfnanlint.checking import check_source
-from tfnanlint.config import Configuration, Layer
+from tfnanlint.config.layers import Configuration, Layer
 from tfnanlint.dev import repository
-from tfnanlint.source import Source
+from tfnanlint.pipeline.check import check_source
+from tfnanlint.project import index as project
+from tfnanlint.rule import registry as rules
+from tfnanlint.syntax.source import Source
 
 LINES, TIMES = 500, 4
 FEW = 400  # calls that say nothing yet: what is done once a file, or up to some bound

@@ -13,7 +13,7 @@ import tokenize
 
 import pytest
 
-from tfnanlint.source import Source, Unreadable, decode
+from tfnanlint.syntax.source import Source, Unreadable, decode
 
 TF = "import tensorflow as tf\n"
 SECONDS = 60  # of processor time

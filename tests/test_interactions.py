@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from combinations import brought_up, deeper, pairs, trial, twice
 
-from tfnanlint.checking import check_source
-from tfnanlint.config import Policy
+from tfnanlint.config.layers import Policy
 from tfnanlint.dev import repository
-from tfnanlint.findings import Claim, Finding
-from tfnanlint.fixing import FixResult, fix_source
-from tfnanlint.rules import load
-from tfnanlint.source import Source
+from tfnanlint.diagnostics.findings import Claim, Finding
+from tfnanlint.pipeline.check import check_source
+from tfnanlint.pipeline.fix import FixResult, fix_source
+from tfnanlint.rule.registry import load
+from tfnanlint.syntax.source import Source
 
 PROGRAMS = [path for path in sorted((repository.ROOT / "fixtures" / "programs").rglob("*.py")) if path.stem != "__init__"]
 FILES = pytest.mark.parametrize("path", PROGRAMS + [repository.fixture(rule) for rule in load()], ids=lambda path: f"{path.parent.name}-{path.stem}")

@@ -8,8 +8,8 @@ import pytest
 
 import tfnanlint
 from tfnanlint.dev import repository
-from tfnanlint.findings import Finding
-from tfnanlint.source import Source
+from tfnanlint.diagnostics.findings import Finding
+from tfnanlint.syntax.source import Source
 
 UNSAFE = {"unsafe-fixes": True}
 TAPE = """

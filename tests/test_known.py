@@ -5,21 +5,21 @@ A line with `# want: CODE` has to be found; every other line is safe.
 
 from __future__ import annotations
 
-from dataclasses import replace
 import re
+from dataclasses import replace
 
 import pytest
 
-from tfnanlint import rules
-from tfnanlint.checking import check
-from tfnanlint.config import Configuration, Layer
+from tfnanlint.config.layers import Configuration, Layer
 from tfnanlint.dev.reveal import reveals
-from tfnanlint.engine import Engine
-from tfnanlint.following import MAX_INLINE
-from tfnanlint.module import Module
-from tfnanlint.scopes import Point
-from tfnanlint.settings import set_in
-from tfnanlint.source import Source
+from tfnanlint.interp.calls import MAX_INLINE
+from tfnanlint.interp.engine import Engine
+from tfnanlint.pipeline.check import check
+from tfnanlint.program.module import Module
+from tfnanlint.program.scope import Point
+from tfnanlint.project.settings import set_in
+from tfnanlint.rule import registry as rules
+from tfnanlint.syntax.source import Source
 
 _WANT = re.compile(r"# want: (TFN\d+)")
 
@@ -163,7 +163,7 @@ def test_settings_of_the_project(tmp_path):
 
 
 def test_settings_that_are_set_to_each_other_give_one_answer_whoever_asks_first(tmp_path):
-    from tfnanlint.project import Project, forget
+    from tfnanlint.project.index import Project, forget
 
     (tmp_path / "train.py").write_text("hparams.first = hparams.second\nhparams.second = 0.5\n"
                                        "params.second = params.first\nparams.first = 2.0\n"

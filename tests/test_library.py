@@ -71,7 +71,7 @@ def test_what_cannot_be_parsed_is_a_finding():
 
 
 def test_a_failure_is_a_finding(monkeypatch):
-    from tfnanlint import flow
+    from tfnanlint.pipeline import analysis as flow
 
     def fail(*_):
         raise ZeroDivisionError("on purpose")

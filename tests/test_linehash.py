@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tfnanlint.report.linehash import line_hashes
-from tfnanlint.source import Source
+from tfnanlint.syntax.source import Source
 
 GREETINGS = ["8b7cf3e952e7aeb2:1", "b1ae1287ec4718d9:1", "bff680108adb0fcc:1", "c6805c5e1288b612:1", "b86d3392aea1be30:1", "e6ceba753e1a442:1"]
 

@@ -65,5 +65,5 @@ def test_complexity_is_that_of_ruff(package):
 def test_the_map_names_each_package_after_what_it_imports():
     lines = list(structure.drawn(Path(structure.ROOT)))
     names = [line.split(":")[0] for line in lines if not line.startswith(" ")]
-    assert names.index("findings") < names.index("report") < names.index("cli")
+    assert names.index("diagnostics") < names.index("report") < names.index("cli")
     assert "cli: " in "\n".join(lines)

@@ -7,11 +7,11 @@ import json
 
 import pytest
 
-from tfnanlint import magics
-from tfnanlint.cells import Cell, CellSource
-from tfnanlint.findings import Edit
-from tfnanlint.notebook import Notebook
-from tfnanlint.source import Location, Span, Uneditable, Unreadable
+from tfnanlint.diagnostics.findings import Edit
+from tfnanlint.notebook import magics
+from tfnanlint.notebook.cells import Cell, CellSource
+from tfnanlint.notebook.document import Notebook
+from tfnanlint.syntax.source import Location, Span, Uneditable, Unreadable
 
 LOG = "y = tf.log(tf.nn.softmax(z))"
 FIXED = "y = tf.nn.log_softmax(z)"

@@ -8,11 +8,11 @@ import random
 
 import pytest
 
-from tfnanlint.cells import Cell, CellSource
 from tfnanlint.dev import repository
-from tfnanlint.findings import Edit
-from tfnanlint.notebook import Notebook
-from tfnanlint.source import Source, Span, Uneditable
+from tfnanlint.diagnostics.findings import Edit
+from tfnanlint.notebook.cells import Cell, CellSource
+from tfnanlint.notebook.document import Notebook
+from tfnanlint.syntax.source import Source, Span, Uneditable
 
 LINES = [
     "x = 1", "y = x + 2  # é", "s = 'ü\"\\\\'", "def f(a):\n    return a", "if x:\n\ty = '😀'", "%time z = f(1)", "!ls -l", "w = !pwd",

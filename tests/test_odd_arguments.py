@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tfnanlint.ops import ROWS, TABLE, load
-from tfnanlint.site import Site
-from tfnanlint.values import INF, Value, number, unknown
+from tfnanlint.ops.site import Site
+from tfnanlint.ops.table import ROWS, TABLE, load
+from tfnanlint.values.value import INF, Value, number, unknown
 
 load()
 LAYER = TABLE["keras.layers.Dense"].gives(Site.of_values(TABLE["keras.layers.Dense"], {"activation": number("relu")}))

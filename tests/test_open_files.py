@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from tfnanlint import flow, project, rules
-from tfnanlint.findings import Certainty
-from tfnanlint.source import Source
+from tfnanlint.diagnostics.findings import Certainty
+from tfnanlint.pipeline import analysis as flow
+from tfnanlint.project import index as project
+from tfnanlint.rule import registry as rules
+from tfnanlint.syntax.source import Source
 
 USER = "import tensorflow as tf\nfrom helper import floor\n\n\ndef f(x):\n    return tf.math.log(floor(tf.nn.relu(x)))\n"
 SAFE = "import tensorflow as tf\n\n\ndef floor(x):\n    return tf.maximum(x, 0.5)\n"

@@ -16,12 +16,12 @@ import random
 
 import pytest
 
-from tfnanlint import ops
 from tfnanlint.dev import signatures
-from tfnanlint.ops import transfer as t
-from tfnanlint.ops.variables import VARIABLES
-from tfnanlint.site import Site
-from tfnanlint.values import FLOATS, INF, SMALLEST, Value, number
+from tfnanlint.ops import table as ops
+from tfnanlint.ops.families.variables import VARIABLES
+from tfnanlint.ops.site import Site
+from tfnanlint.ops.transfer import core as t
+from tfnanlint.values.value import FLOATS, INF, SMALLEST, Value, number
 
 np = pytest.importorskip("numpy")  # it comes with TensorFlow
 pytestmark = pytest.mark.tensorflow

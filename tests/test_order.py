@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from tfnanlint import rules
 from tfnanlint.dev.reveal import reveals
-from tfnanlint.flow import Analysis, File
-from tfnanlint.module import Module
-from tfnanlint.engine import Engine
-from tfnanlint.source import Source
+from tfnanlint.interp.engine import Engine
+from tfnanlint.pipeline.analysis import Analysis, File
+from tfnanlint.program.module import Module
+from tfnanlint.rule import registry as rules
+from tfnanlint.syntax.source import Source
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 

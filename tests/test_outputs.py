@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tfnanlint.config import ConfigError
+from tfnanlint.config.layers import ConfigError
 from tfnanlint.report import FORMATS
 from tfnanlint.report.outputs import Wanted, wanted
 

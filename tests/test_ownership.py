@@ -6,10 +6,11 @@ import ast
 
 import pytest
 
-from tfnanlint.edits import NoFix, Shift, edits_apply
-from tfnanlint.findings import Bound, Edit
-from tfnanlint.ownership import Ownership, bindings, clash, misnamed
-from tfnanlint.source import Source, Span
+from tfnanlint.diagnostics.findings import Bound, Edit
+from tfnanlint.rewrite.bindings import Ownership, bindings, clash, misnamed
+from tfnanlint.rewrite.hole_test import NoFix
+from tfnanlint.syntax.edits import Shift, edits_apply
+from tfnanlint.syntax.source import Source, Span
 
 
 def owners(text: str, name: str) -> list[str | None]:

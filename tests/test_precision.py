@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tfnanlint.config import Policy
-from tfnanlint.checking import check_source
-from tfnanlint.rules import load
-from tfnanlint.source import Source
+from tfnanlint.config.layers import Policy
+from tfnanlint.pipeline.check import check_source
+from tfnanlint.rule.registry import load
+from tfnanlint.syntax.source import Source
 
 LAYER = """import tensorflow as tf
 

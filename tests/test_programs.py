@@ -23,14 +23,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-
 from execution import Host, Run
 from expectations import Expectation, expectations
-from tfnanlint import rules
-from tfnanlint.checking import check_source
-from tfnanlint.config import Configuration, Layer
-from tfnanlint.findings import Finding, Fix
-from tfnanlint.source import Source
+
+from tfnanlint.config.layers import Configuration, Layer
+from tfnanlint.diagnostics.findings import Finding, Fix
+from tfnanlint.pipeline.check import check_source
+from tfnanlint.rule import registry as rules
+from tfnanlint.syntax.source import Source
 
 PROGRAMS = Path(__file__).parent.parent / "fixtures" / "programs"
 REPAIRS = {"none": None, "--fix": False, "--fix --unsafe-fixes": True}
@@ -124,7 +124,7 @@ class Linter:
         return list(check_source(source, policy).findings)
 
     def repaired(self, source: Source, unsafe: bool) -> Source:
-        from tfnanlint import fixing
+        from tfnanlint.pipeline import fix as fixing
 
         def allowed(fix: Fix) -> bool:
             return fix.claim.safe or unsafe

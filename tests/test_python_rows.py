@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from tfnanlint.ops import ROWS, load
-from tfnanlint.ops.python import CONSTANTS, limit
-from tfnanlint.site import Site
-from tfnanlint.values import FLOATS, INF, NO_CONSTANT, Value, number
+from tfnanlint.ops.families.python import CONSTANTS, limit
+from tfnanlint.ops.site import Site
+from tfnanlint.ops.table import ROWS, load
+from tfnanlint.values.value import FLOATS, INF, NO_CONSTANT, Value, number
 
 TABLE = load()
 BOXES = [

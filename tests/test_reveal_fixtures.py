@@ -17,8 +17,8 @@ from test_rules import mentions, row
 
 from tfnanlint.dev import repository
 from tfnanlint.dev.reveal import Reveal, reveals
-from tfnanlint.findings import Finding
-from tfnanlint.source import Source
+from tfnanlint.diagnostics.findings import Finding
+from tfnanlint.syntax.source import Source
 
 HOME = Path(__file__).parent.parent / "fixtures" / "reveal"
 # What the analysis promises to follow, and the ways in which it can be written.

@@ -10,9 +10,9 @@ import textwrap
 
 import pytest
 
-from tfnanlint import rewrite as rewriting
-from tfnanlint.rewrite import NoFix, Spelling, Use, edits_apply, insert_before, replace_statement, rewrite, rewrite_many
-from tfnanlint.source import Source
+from tfnanlint.rewrite import rewriter as rewriting
+from tfnanlint.rewrite.rewriter import NoFix, Spelling, Use, edits_apply, insert_before, replace_statement, rewrite, rewrite_many
+from tfnanlint.syntax.source import Source
 
 
 def as_is(use: Use) -> Spelling:
@@ -568,7 +568,7 @@ def test_the_deepest_input_that_is_rewritten_does_not_crash_a_thread_of_512_kB()
 @pytest.mark.parametrize("name", SHAPES)
 @pytest.mark.parametrize("depth", [42, 150])
 def test_deeper_input_is_refused_before_libcst_sees_it(name, depth, monkeypatch):
-    from tfnanlint import template
+    from tfnanlint.rewrite import template
 
     monkeypatch.setattr(template.cst, "parse_expression", None)
     assert "nested too deeply" in refusal(f"y = f({SHAPES[name](depth)})", "tf.g({x})")
@@ -593,7 +593,7 @@ def test_deep_code_around_the_expression_does_no_harm():
 def test_linting_does_not_import_libcst():
     code = textwrap.dedent("""
         import sys
-        import tfnanlint.rewrite, tfnanlint.fixing, tfnanlint.edits
+        import tfnanlint.rewrite.rewriter, tfnanlint.pipeline.fix, tfnanlint.rewrite.hole_test
         assert "libcst" not in sys.modules
     """)
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)

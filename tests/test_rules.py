@@ -12,9 +12,9 @@ from expectations import Expectation, expectations
 
 from tfnanlint.dev import catalogue, repository
 from tfnanlint.dev.bless import blessed
-from tfnanlint.findings import Finding
-from tfnanlint.rules import Rule, load
-from tfnanlint.source import Source
+from tfnanlint.diagnostics.findings import Finding
+from tfnanlint.rule.registry import Rule, load
+from tfnanlint.syntax.source import Source
 
 RULES = pytest.mark.parametrize("rule", load(), ids=lambda rule: rule.slug)
 

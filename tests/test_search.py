@@ -10,13 +10,13 @@ from collections.abc import Iterator
 import pytest
 
 from tfnanlint.dev import repository
-from tfnanlint.flow import Analysis
-from tfnanlint.nodes import nodes_in
-from tfnanlint.project import Project
-from tfnanlint.rows import called, code_of, differences, finders, long_strings, powers
-from tfnanlint.rules import load
-from tfnanlint.source import Source
-from tfnanlint.subscriptions import subscriptions
+from tfnanlint.pipeline.analysis import Analysis
+from tfnanlint.pipeline.prefilter import subscriptions
+from tfnanlint.project.index import Project
+from tfnanlint.rule.registry import load
+from tfnanlint.syntax.nodes import nodes_in
+from tfnanlint.syntax.source import Source
+from tfnanlint.syntax.text_index import called, code_of, differences, finders, long_strings, powers
 
 POWERS = """\
 f(**a)

@@ -9,16 +9,16 @@ from dataclasses import replace
 
 import pytest
 
-from tfnanlint import rules
-from tfnanlint.config import Policy
-from tfnanlint.checking import check_source
+from tfnanlint.config.layers import Policy
 from tfnanlint.dev import repository
-from tfnanlint.epsilons import USES, epsilon
-from tfnanlint.findings import Certainty, Setup, release
-from tfnanlint.fixing import fix_source
+from tfnanlint.diagnostics.findings import Certainty, Setup, release
+from tfnanlint.pipeline.check import check_source
+from tfnanlint.pipeline.fix import fix_source
 from tfnanlint.report import json
-from tfnanlint.source import Source
-from tfnanlint.values import FLOATS, SMALLEST, rounded
+from tfnanlint.rewrite.epsilons import USES, epsilon
+from tfnanlint.rule import registry as rules
+from tfnanlint.syntax.source import Source
+from tfnanlint.values.value import FLOATS, SMALLEST, rounded
 
 HEAD = "import tensorflow as tf\n\n\ndef loss(x):\n"
 

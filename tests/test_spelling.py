@@ -16,14 +16,15 @@ from pathlib import Path
 import pytest
 
 from tfnanlint.dev import repository, templates
-from tfnanlint.edits import NoFix, edits_apply
-from tfnanlint.findings import Setup
-from tfnanlint.ops import load as table
+from tfnanlint.diagnostics.findings import Setup
+from tfnanlint.ops.site import Site
 from tfnanlint.ops.spellings import SPELLINGS
-from tfnanlint.rules import Context, Rule, load
-from tfnanlint.site import Site
-from tfnanlint.source import Source
-from tfnanlint.spelling import Speller, Spelling, Use
+from tfnanlint.ops.table import load as table
+from tfnanlint.rewrite.hole_test import NoFix
+from tfnanlint.rewrite.spelling import Speller, Spelling, Use
+from tfnanlint.rule.registry import Context, Rule, load
+from tfnanlint.syntax.edits import edits_apply
+from tfnanlint.syntax.source import Source
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 USES = sorted(set().union(*templates.stated().values()), key=str)
@@ -115,8 +116,8 @@ def forms() -> list[Use]:
 @pytest.mark.tensorflow
 def test_the_table_is_what_the_libraries_have():
     pytest.importorskip("tensorflow")
-    from tfnanlint import ops
     from tfnanlint.dev import spellings
+    from tfnanlint.ops import table as ops
 
     assert Path(ops.__file__).with_name("spellings.py").read_text() == spellings.text(), "run python -m tfnanlint.dev.spellings"
 

@@ -3,11 +3,12 @@
 import ast
 
 import pytest
-from tfnanlint.domains import with_domains
-from tfnanlint.engine import Engine
-from tfnanlint.module import Module
-from tfnanlint.source import Source
-from tfnanlint.stems import may_stem
+
+from tfnanlint.interp.engine import Engine
+from tfnanlint.ops.domains import with_domains
+from tfnanlint.program.module import Module
+from tfnanlint.syntax.source import Source
+from tfnanlint.uses.producers import may_stem
 
 PROGRAM = """
 import numpy as np

@@ -15,9 +15,10 @@ from pathlib import Path
 import pytest
 from runs import CALLED, RISKY, Runs, package
 
-from tfnanlint import cache, project, store
 from tfnanlint.cli import main
-
+from tfnanlint.files import store
+from tfnanlint.pipeline import cache
+from tfnanlint.project import index as project
 
 # ---------------------------------------------------------------------------------------------------------
 # The file of results
@@ -306,7 +307,7 @@ def test_a_remembered_file_loads_no_rules(runs):
     runs.write("a.py", RISKY)
     command(runs.directory, runs.cache)
     script = ("import sys; from tfnanlint.cli import main; main(['check', '--isolated', '--cache-dir', sys.argv[1]]);"
-              "print(*sorted({'tfnanlint_rules', 'tfnanlint.flow', 'libcst'} & set(sys.modules)))")
+              "print(*sorted({'tfnanlint_rules', 'tfnanlint.pipeline.analysis', 'libcst'} & set(sys.modules)))")
     done = subprocess.run([sys.executable, "-c", script, str(runs.cache)], cwd=runs.directory, capture_output=True, text=True,
                           timeout=60, env={**os.environ, "TFNANLINT_NO_CACHE": ""})
     assert "TFN301" in done.stdout and done.stdout.splitlines()[-1] == "", done.stdout

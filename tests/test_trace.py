@@ -1,7 +1,8 @@
 """The trace of a finding, in words."""
 
-from tfnanlint import flow, rules
-from tfnanlint.source import Source
+from tfnanlint.pipeline import analysis as flow
+from tfnanlint.rule import registry as rules
+from tfnanlint.syntax.source import Source
 
 
 def test_an_expression_in_a_loop_gives_what_its_rounds_were_seen_to_leave():

@@ -9,7 +9,7 @@ import pytest
 
 import tfnanlint
 from tfnanlint.dev import repository
-from tfnanlint.source import Source
+from tfnanlint.syntax.source import Source
 
 DISTILLATION = """import tensorflow as tf
 

@@ -60,7 +60,7 @@ def test_hooks_that_share_files_out_find_the_same(many):
 
 DYING = """
 import os, sys
-from tfnanlint import flow
+from tfnanlint.pipeline import analysis as flow
 whole = flow.Analysis
 def analyse(source, *settings):
     if "die" in source.text:

@@ -16,9 +16,9 @@ from pathlib import Path
 
 import pytest
 
-from tfnanlint import writing
-from tfnanlint.source import Source, fixable
-from tfnanlint.writing import PREFIX, SUFFIX, Refused, encoded, write
+from tfnanlint.files import write as writing
+from tfnanlint.files.write import PREFIX, SUFFIX, Refused, encoded, write
+from tfnanlint.syntax.source import Source, fixable
 
 ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
 posix = pytest.mark.skipif(os.name != "posix", reason="needs POSIX files")
@@ -115,7 +115,7 @@ def test_the_owner_is_kept_by_somebody_else_who_may_write(tmp_path):
             parent.chmod(parent.stat().st_mode | 0o055)
     process = child("""
         import os, sys
-        from tfnanlint.writing import write
+        from tfnanlint.files.write import write
         os.setgid(4321), os.setuid(4321)
         write(sys.argv[1], b"old", b"new", os.path.dirname(sys.argv[1]))
     """, path)
@@ -241,7 +241,7 @@ def test_a_full_disk_leaves_the_file(tmp_path, link):
         os.link(path, tmp_path / "y.py")
     process = child("""
         import os, resource, sys
-        from tfnanlint.writing import Refused, write
+        from tfnanlint.files.write import Refused, write
         resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))
         try:
             write(sys.argv[1], b"old" * 100, b"new" * 40_000, os.path.dirname(sys.argv[1]))
@@ -306,7 +306,7 @@ def test_killed_at_any_moment(tmp_path, link):
         os.link(path, tmp_path / "y.py")
     code = textwrap.dedent("""
         import os, sys
-        from tfnanlint.writing import write
+        from tfnanlint.files.write import write
         contents = [b"A" * 400_000, b"B" * 500_000]
         at = int(sys.argv[2])
         print("ready", flush=True)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from tfnanlint.findings import Certainty, Claim, Differentiated, Edit, Finding, Fix, Silence, Step
+from tfnanlint.diagnostics.findings import Certainty, Claim, Differentiated, Edit, Finding, Fix, Silence, Step
 
 
 @dataclass(frozen=True)
@@ -106,15 +106,15 @@ def _finding(source, node, code, message, certainty, fixes=()):
 
 def install(monkeypatch) -> None:
     """Put the toy engine in the place of the real one, for one test."""
+    import importlib
     import sys
 
-    import tfnanlint
-
-    for name, members in (("rules", {"load": load}), ("flow", {"Analysis": Analysis})):
+    for name, members in (("rule.registry", {"load": load}), ("pipeline.analysis", {"Analysis": Analysis})):
         module = types.ModuleType(f"tfnanlint.{name}")
         module.__dict__.update(members)
+        package, _, leaf = module.__name__.rpartition(".")
         monkeypatch.setitem(sys.modules, module.__name__, module)
-        monkeypatch.setattr(tfnanlint, name, module, raising=False)
+        monkeypatch.setattr(importlib.import_module(package), leaf, module, raising=False)
 
 
 @dataclass

@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Any, AnyStr
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tfnanlint.checking import Checked
-    from tfnanlint.findings import Certainty, Claim, Differentiated, Edit, Finding, Fix, Step
-    from tfnanlint.keys import ConfigError
-    from tfnanlint.linter import Fixed, Linter
-    from tfnanlint.source import Source, Span
+    from tfnanlint.config.keys import ConfigError
+    from tfnanlint.diagnostics.findings import Certainty, Claim, Differentiated, Edit, Finding, Fix, Step
+    from tfnanlint.pipeline.check import Checked
+    from tfnanlint.pipeline.linter import Fixed, Linter
+    from tfnanlint.syntax.source import Source, Span
 
 __version__ = "0.1.0"
 __all__ = ["Certainty", "Checked", "Claim", "ConfigError", "Differentiated", "Edit", "Finding", "Fix", "Fixed", "Source", "Span",
            "Step", "check", "fix"]
 
-_HOMES = {"findings": ("Certainty", "Claim", "Differentiated", "Edit", "Finding", "Fix", "Step"), "checking": ("Checked",),
-          "keys": ("ConfigError",), "linter": ("Fixed",), "source": ("Source", "Span")}
+_HOMES = {"diagnostics.findings": ("Certainty", "Claim", "Differentiated", "Edit", "Finding", "Fix", "Step"), "pipeline.check": ("Checked",),
+          "config.keys": ("ConfigError",), "pipeline.linter": ("Fixed",), "syntax.source": ("Source", "Span")}
 
 
 def check(source: str | bytes, path: str = "-", *, settings: Mapping[str, Any] | None = None, lookup: bool = False) -> Checked:
@@ -49,8 +49,8 @@ def fix(source: AnyStr, path: str = "-", *, settings: Mapping[str, Any] | None =
 def _linter(settings: Mapping[str, Any] | None, lookup: bool) -> Linter:
     import os
 
-    from tfnanlint.config import Configuration, layer
-    from tfnanlint.linter import Linter
+    from tfnanlint.config.layers import Configuration, layer
+    from tfnanlint.pipeline.linter import Linter
 
     plain = {key: list(value) if isinstance(value, tuple) else value for key, value in (settings or {}).items()}
     return Linter(Configuration(layer(plain, "settings", os.getcwd()), isolated=not lookup))

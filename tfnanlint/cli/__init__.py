@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from tfnanlint.cli.flags import parser
 from tfnanlint.cli.outcome import CLEAN, fail
-from tfnanlint.config import ConfigError
+from tfnanlint.config.layers import ConfigError
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -7,16 +7,16 @@ import os
 import sys
 from collections.abc import Iterator
 
-from tfnanlint.baseline import NEVER, Baseline
-from tfnanlint.checking import Checked, unread
 from tfnanlint.cli.examination import examined
 from tfnanlint.cli.flags import linter_of
 from tfnanlint.cli.outcome import CLEAN, FOUND, fail
 from tfnanlint.cli.terminal import Progress
-from tfnanlint.discover import discover, read
-from tfnanlint.linter import Linter
+from tfnanlint.config.revision import WorkTree
+from tfnanlint.files.discover import discover, read
+from tfnanlint.pipeline.baseline import NEVER, Baseline
+from tfnanlint.pipeline.check import Checked, unread
+from tfnanlint.pipeline.linter import Linter
 from tfnanlint.report import escape
-from tfnanlint.revision import WorkTree
 
 DEFAULT = "tfnanlint-baseline.json"
 
@@ -57,15 +57,15 @@ def _checked(linter: Linter, arguments: argparse.Namespace) -> Iterator[Checked]
         for outcome in examined(linter, arguments, found.files, False, progress):
             seen.add(outcome.checked.path)
             yield outcome.checked
-    from tfnanlint.source import Source
+    from tfnanlint.syntax.source import Source
 
     yield from (Checked(Source(path, "")) for path in found.files if path not in seen)
 
 
 def _write(path: str, baseline: Baseline) -> None:
     """Put the baseline in its place, whole or not at all."""
-    from tfnanlint import writing
-    from tfnanlint.keys import ConfigError
+    from tfnanlint.config.keys import ConfigError
+    from tfnanlint.files import write as writing
 
     new = baseline.text().encode()
     try:

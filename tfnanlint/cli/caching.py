@@ -7,10 +7,10 @@ import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from tfnanlint.keys import ConfigError
+from tfnanlint.config.keys import ConfigError
 
 if TYPE_CHECKING:
-    from tfnanlint.cache import Cache
+    from tfnanlint.pipeline.cache import Cache
 
 
 def cache_of(arguments: argparse.Namespace) -> Callable[[], Cache] | None:
@@ -30,7 +30,7 @@ def cache_of(arguments: argparse.Namespace) -> Callable[[], Cache] | None:
 
 def folder(arguments: argparse.Namespace) -> str:
     """The cache folder of a command. Raises `ConfigError` for one that could come with the code that is checked."""
-    from tfnanlint.store import user_folder
+    from tfnanlint.files.store import user_folder
 
     return _named(arguments, os.environ) or user_folder()
 
@@ -66,7 +66,7 @@ def _says_yes(value: str | None) -> bool:
 
 
 def _cache(directory: str, named: bool, engine: str) -> Cache:
-    from tfnanlint.cache import Cache
-    from tfnanlint.store import Store
+    from tfnanlint.files.store import Store
+    from tfnanlint.pipeline.cache import Cache
 
     return Cache(Store(directory, named) if directory else None, engine)

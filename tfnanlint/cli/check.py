@@ -9,16 +9,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TextIO
 
-from tfnanlint import notices
-from tfnanlint.checking import Checked, relevant, size_limit, unread
 from tfnanlint.cli.examination import examined
 from tfnanlint.cli.flags import linter_of
 from tfnanlint.cli.outcome import CLEAN, FAILED, FOUND
 from tfnanlint.cli.patch import write_patch
 from tfnanlint.cli.terminal import Progress, paint
-from tfnanlint.config import ConfigError
-from tfnanlint.discover import Discovery, discover, excluded, project_root
-from tfnanlint.linter import Fixed, Linter
+from tfnanlint.config.layers import ConfigError
+from tfnanlint.diagnostics import notices
+from tfnanlint.files.discover import Discovery, discover, excluded, project_root
+from tfnanlint.files.kinds import relevant, size_limit
+from tfnanlint.pipeline.check import Checked, unread
+from tfnanlint.pipeline.linter import Fixed, Linter
 from tfnanlint.report import PEOPLE, Tally, escape, fixes_shown, set_aside, statistics, summary
 from tfnanlint.report.outputs import Output, Wanted, opened, wanted
 
@@ -62,7 +63,8 @@ class _Run:
             yield outcome
 
     def _write(self, path: str, outcome: Fixed) -> Fixed:
-        from tfnanlint import fixing, project
+        from tfnanlint.pipeline import fix as fixing
+        from tfnanlint.project import index as project
 
         try:
             fixing.write(path, outcome.before, outcome.after, project_root(path))
@@ -111,7 +113,7 @@ def _refuse_contradictions(arguments: argparse.Namespace) -> None:
         refuse("- is standard input and cannot be checked together with files (a file of that name is ./-)")
     stdin = _reads_stdin(arguments)
     if arguments.add_ignore is not None:
-        from tfnanlint.ignores import checked_reason
+        from tfnanlint.suppression.writer import checked_reason
 
         arguments.add_ignore = checked_reason(arguments.add_ignore)
         if arguments.fix or arguments.diff:

@@ -6,8 +6,8 @@ import argparse
 
 from tfnanlint.cli.caching import folder
 from tfnanlint.cli.outcome import CLEAN
+from tfnanlint.files.store import clear
 from tfnanlint.report import escape
-from tfnanlint.store import clear
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -37,6 +37,6 @@ def _actions(one: argparse.ArgumentParser) -> list[argparse.Action]:
 
 
 def _codes() -> list[str]:
-    from tfnanlint.linter import load_rules
+    from tfnanlint.pipeline.linter import load_rules
 
     return [rule.code for rule in load_rules()]

@@ -9,9 +9,9 @@ from typing import Any
 
 from tfnanlint.cli.flags import configuration_of
 from tfnanlint.cli.outcome import CLEAN, fail
-from tfnanlint.config import Settings
-from tfnanlint.keys import KEYS, Key, hint, schema
-from tfnanlint.linter import Linter
+from tfnanlint.config.keys import KEYS, Key, hint, schema
+from tfnanlint.config.layers import Settings
+from tfnanlint.pipeline.linter import Linter
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from tfnanlint.cli.flags import linter_of
 from tfnanlint.cli.terminal import Progress
-from tfnanlint.linter import Fixed, Linter
+from tfnanlint.pipeline.linter import Fixed, Linter
 
 _MANY = 50  # files; with fewer there is no need to find out how large they are
 
@@ -32,7 +32,7 @@ def _shared(
     linter: Linter, arguments: argparse.Namespace, paths: Sequence[str], fixing: bool, progress: Progress
 ) -> Iterator[Fixed | None]:
     """The outcomes of the files that mention TensorFlow. What is remembered is looked up here, so that others do the rest."""
-    from tfnanlint.workers import WORTH_IT, contents, cores
+    from tfnanlint.pipeline.workers import WORTH_IT, contents, cores
 
     outcomes: dict[str, Fixed | None] = {}
     left = []
@@ -53,7 +53,7 @@ def _shared(
 def _elsewhere(
     linter: Linter, arguments: argparse.Namespace, files: Sequence[tuple[str, int]], fixing: bool, count: int
 ) -> Iterator[Fixed | None]:
-    from tfnanlint.workers import Crew
+    from tfnanlint.pipeline.workers import Crew
 
     orders = _orders(arguments)
     if linter.cache is None:

@@ -11,9 +11,9 @@ from typing import Any, NoReturn
 
 from tfnanlint import __version__
 from tfnanlint.cli.caching import cache_of
-from tfnanlint.config import CERTAINTIES, ConfigError, Configuration, Layer, hint
-from tfnanlint.keys import checked_value
-from tfnanlint.linter import Linter
+from tfnanlint.config.keys import checked_value
+from tfnanlint.config.layers import CERTAINTIES, ConfigError, Configuration, Layer, hint
+from tfnanlint.pipeline.linter import Linter
 from tfnanlint.report import FORMATS
 
 
@@ -256,7 +256,7 @@ def configuration_of(arguments: argparse.Namespace) -> Configuration:
     """The settings of a run. Raises `ConfigError`."""
     files = None
     if arguments.config_from is not None:
-        from tfnanlint.revision import Revision
+        from tfnanlint.config.revision import Revision
 
         files = Revision(arguments.config_from, os.getcwd(), "--config-from")
     return Configuration(layer_of(arguments), arguments.config or (), arguments.isolated, files)
@@ -266,7 +266,7 @@ def linter_of(arguments: argparse.Namespace) -> Linter:
     """What checks files as the arguments say; made in each process that does. Raises `ConfigError`."""
     since = None
     if getattr(arguments, "diff_base", None) is not None:
-        from tfnanlint.revision import Revision
+        from tfnanlint.config.revision import Revision
 
         since = Revision(arguments.diff_base, os.getcwd(), "--diff-base")
     baselines = arguments.command != "baseline"  # what is known is what is to be found

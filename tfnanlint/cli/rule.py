@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 import sys
 
-from tfnanlint import notices
 from tfnanlint.cli.outcome import CLEAN, fail
 from tfnanlint.cli.terminal import paint
-from tfnanlint.config import Rule, hint, withheld
-from tfnanlint.linter import load_rules
+from tfnanlint.config.layers import Rule, hint, withheld
+from tfnanlint.diagnostics import notices
+from tfnanlint.pipeline.linter import load_rules
 
 
 def run(arguments: argparse.Namespace) -> int:

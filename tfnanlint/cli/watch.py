@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 from tfnanlint.cli.outcome import CLEAN, fail
-from tfnanlint.keys import DEFAULT_EXCLUDE
+from tfnanlint.config.keys import DEFAULT_EXCLUDE
 
 _SETTINGS = frozenset(("tfnanlint.toml", "pyproject.toml", ".gitignore"))
 

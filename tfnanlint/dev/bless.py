@@ -6,8 +6,8 @@ import argparse
 import sys
 
 from tfnanlint.dev.repository import ROOT, fixed, fixture, golden
-from tfnanlint.rules import Rule, load
-from tfnanlint.source import Source
+from tfnanlint.rule.registry import Rule, load
+from tfnanlint.syntax.source import Source
 
 
 def blessed(rule: Rule) -> str:

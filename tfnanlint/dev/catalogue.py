@@ -9,10 +9,10 @@ import re
 import textwrap
 from dataclasses import dataclass
 
-from tfnanlint import repairs
 from tfnanlint.dev.repository import ROOT, rule_file
-from tfnanlint.findings import Claim
-from tfnanlint.rules import Rule
+from tfnanlint.diagnostics.findings import Claim
+from tfnanlint.rule import recipes as repairs
+from tfnanlint.rule.registry import Rule
 
 IMPORTS = """\
 import numpy as np
@@ -86,7 +86,7 @@ def stated_fixes(rule: Rule) -> list[StatedFix]:
     """Each title that a rule's file gives a fix, also those of the shared repairs and of the context that it uses."""
     tree = ast.parse(rule_file(rule).read_text())
     found = _stated(tree, tree)
-    for name, module in (("repairs", "repairs"), ("quotients", "quotients"), ("here", "rules")):
+    for name, module in (("repairs", "rule/recipes"), ("quotients", "rule/quotients"), ("here", "rule/registry")):
         used = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
                 and node.value.id == name}
         shared = ast.parse((ROOT / "tfnanlint" / f"{module}.py").read_text())

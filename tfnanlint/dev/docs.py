@@ -8,13 +8,13 @@ import re
 import sys
 from pathlib import Path
 
+from tfnanlint.config.keys import KEYS, schema
+from tfnanlint.config.layers import withheld
 from tfnanlint.dev import manual, scores
 from tfnanlint.dev.catalogue import StatedFix, stated_fixes
 from tfnanlint.dev.repository import ROOT, claims, rule_file
-from tfnanlint.config import withheld
-from tfnanlint.findings import Certainty
-from tfnanlint.keys import KEYS, schema
-from tfnanlint.rules import Rule, load
+from tfnanlint.diagnostics.findings import Certainty
+from tfnanlint.rule.registry import Rule, load
 
 _APPLIED = {True: "applied by `--fix`", False: "applied by `--fix --unsafe-fixes`", None: "applied according to its claim"}
 _PROMISES = {

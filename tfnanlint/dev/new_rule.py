@@ -8,8 +8,9 @@ import sys
 from pathlib import Path
 
 from tfnanlint.dev.repository import ROOT
-from tfnanlint.ops import Op, load as load_table
-from tfnanlint.rules import load
+from tfnanlint.ops.table import Op
+from tfnanlint.ops.table import load as load_table
+from tfnanlint.rule.registry import load
 
 RULE = '''"""TODO: one line that says what is wrong, ending in a period.
 

@@ -6,12 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Iterable
 
-from tfnanlint.checking import check_source
-from tfnanlint.config import Policy
-from tfnanlint.findings import Finding
-from tfnanlint.fixing import FixResult, fix_source
-from tfnanlint.rules import Rule, load
-from tfnanlint.source import Source
+from tfnanlint.config.layers import Policy
+from tfnanlint.diagnostics.findings import Finding
+from tfnanlint.pipeline.check import check_source
+from tfnanlint.pipeline.fix import FixResult, fix_source
+from tfnanlint.rule.registry import Rule, load
+from tfnanlint.syntax.source import Source
 
 ROOT = Path(__file__).resolve().parents[2]
 

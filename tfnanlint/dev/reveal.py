@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Callable, Iterator
 
-from tfnanlint.flow import File, Marks, Subscriptions
-from tfnanlint.scopes import Point
-from tfnanlint.site import Site, same
-from tfnanlint.source import Source
-from tfnanlint.values import NO_CONSTANT, Value
+from tfnanlint.ops.site import Site, same
+from tfnanlint.pipeline.analysis import File, Marks, Subscriptions
+from tfnanlint.program.scope import Point
+from tfnanlint.syntax.source import Source
+from tfnanlint.values.value import NO_CONSTANT, Value
 
 NAME = "reveal"
 NUMERIC = ("tensor", "number", "array", "unknown")

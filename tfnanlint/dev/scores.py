@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any, Iterable
 
 from tfnanlint.dev.repository import ROOT
-from tfnanlint.rules import MODES, Rule
+from tfnanlint.rule.registry import MODES, Rule
 
 DATA = ROOT / "docs" / "fixes.json"
 MOST = 1.0  # bits that an equal rewrite may lose on average

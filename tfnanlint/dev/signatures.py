@@ -11,7 +11,7 @@ import inspect
 from pathlib import Path
 from typing import Any
 
-from tfnanlint import ops
+from tfnanlint.ops import table as ops
 
 HEADER = '''"""Parameter orders of spellings that differ from their row's. Written by `python -m tfnanlint.dev.signatures`.
 

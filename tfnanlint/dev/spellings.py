@@ -11,10 +11,10 @@ import inspect
 from pathlib import Path
 from typing import Any, Callable, Final, Iterator
 
-from tfnanlint import ops
 from tfnanlint.dev import templates
 from tfnanlint.dev.signatures import attribute
-from tfnanlint.spelling import Use, means
+from tfnanlint.ops import table as ops
+from tfnanlint.rewrite.spelling import Use, means
 
 HEADER = '''"""Which library has which spelling of what fixes write. Written by `python -m tfnanlint.dev.spellings`.
 

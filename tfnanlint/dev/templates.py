@@ -9,12 +9,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Iterator
 
-from tfnanlint import spelling
 from tfnanlint.dev.repository import ROOT
-from tfnanlint.spelling import Use, uses
-from tfnanlint.template import holes_of, without_holes
+from tfnanlint.rewrite import spelling
+from tfnanlint.rewrite.spelling import Use, uses
+from tfnanlint.rewrite.template import holes_of, without_holes
 
-SOURCES = ("rules/*.py", *(f"tfnanlint/{name}.py" for name in "repairs quotients logarithms rules domains spelling keeping".split()))
+SOURCES = ("rules/*.py", *(f"tfnanlint/{name}.py" for name in "rule/recipes rule/quotients rule/logarithms rule/registry ops/domains rewrite/spelling rewrite/kept_arguments".split()))
 _CANONICAL = re.compile(r"\b(?:tf|K|keras|ops|tnp|tfp)\.\w")
 
 

@@ -9,12 +9,12 @@ from collections.abc import Iterable, Iterator
 from lsprotocol import types
 from pygls.uris import from_fs_path
 
-from tfnanlint import notices
-from tfnanlint.findings import Certainty, Claim, Differentiated, Edit, Finding, Fix, Step
+from tfnanlint.diagnostics import notices
+from tfnanlint.diagnostics.findings import Certainty, Claim, Differentiated, Edit, Finding, Fix, Step
 from tfnanlint.lsp.documents import Part, Snapshot
 from tfnanlint.lsp.sheets import Answer
 from tfnanlint.report import escape, message
-from tfnanlint.source import Span
+from tfnanlint.syntax.source import Span
 
 SOURCE = "tfnanlint"
 FIX_ALL = "source.fixAll.tfnanlint"

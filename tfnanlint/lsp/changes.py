@@ -6,9 +6,9 @@ import difflib
 import itertools
 from collections.abc import Iterator
 
-from tfnanlint.findings import Edit
+from tfnanlint.diagnostics.findings import Edit
 from tfnanlint.lsp.text import split
-from tfnanlint.source import Span
+from tfnanlint.syntax.source import Span
 
 
 def line_edits(old: str, new: str) -> Iterator[Edit]:

@@ -6,8 +6,8 @@ import ast
 import warnings
 from dataclasses import dataclass, replace
 
-from tfnanlint.findings import Finding, Step
-from tfnanlint.source import Source, Span
+from tfnanlint.diagnostics.findings import Finding, Step
+from tfnanlint.syntax.source import Source, Span
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,10 @@ from dataclasses import replace as replace_field
 from lsprotocol import types
 from pygls.workspace import TextDocument, Workspace
 
-from tfnanlint.findings import Edit
+from tfnanlint.diagnostics.findings import Edit
 from tfnanlint.lsp.text import Text, replace, split
 from tfnanlint.lsp.worker import Texts
-from tfnanlint.source import Span
+from tfnanlint.syntax.source import Span
 
 
 class Document(TextDocument):

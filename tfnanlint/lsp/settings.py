@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from tfnanlint.config import KEYS, ConfigError, hint, layer
+from tfnanlint.config.layers import KEYS, ConfigError, hint, layer
 
 # Keys that editors' extensions keep in the same section for themselves.
 _OF_THE_CLIENT = frozenset(("trace", "path", "interpreter", "import-strategy", "env", "args"))

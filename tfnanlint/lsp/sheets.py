@@ -7,11 +7,11 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from tfnanlint import notices
+from tfnanlint.diagnostics import notices
 from tfnanlint.lsp.analyst import Analyst, Died, Failed
 from tfnanlint.lsp.documents import Snapshot
 from tfnanlint.lsp.worker import Check, Outcome, Place
-from tfnanlint.source import Source, Span
+from tfnanlint.syntax.source import Source, Span
 
 # Seconds. The analysis begins at once; if typing overtakes it and it takes longer than this, the next waits for a pause.
 QUICK = 0.04

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from functools import cached_property
 
-from tfnanlint.source import Span
+from tfnanlint.syntax.source import Span
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z|\Z")
 

@@ -20,14 +20,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
-from tfnanlint import checking, linter, pages, project
-from tfnanlint.cells import Cell, CellSource
-from tfnanlint.config import ConfigError, Configuration, Rule, layer
-from tfnanlint.discover import excluded
-from tfnanlint.findings import Edit, Finding
+from tfnanlint.config.layers import ConfigError, Configuration, Rule, layer
+from tfnanlint.diagnostics.findings import Edit, Finding
+from tfnanlint.files.discover import excluded
 from tfnanlint.lsp import difference
 from tfnanlint.lsp.changes import line_edits
-from tfnanlint.source import Source, Span
+from tfnanlint.notebook.cells import Cell, CellSource
+from tfnanlint.pipeline import check as checking
+from tfnanlint.pipeline import linter, pages
+from tfnanlint.project import index as project
+from tfnanlint.syntax.source import Source, Span
 
 CONFIGURATION_AGE = 1.0  # seconds after which configuration files are read anew
 COLLECT_AGE = 5.0
@@ -264,7 +266,7 @@ class Desk:
             return self._check(job)
         if isinstance(job, Repair):
             return self._repair(job)
-        from tfnanlint.ignores import comment_for
+        from tfnanlint.suppression.writer import comment_for
 
         return comment_for(_source("", job.texts), job.span, job.code)
 
@@ -350,7 +352,7 @@ class Desk:
             last[2].close()
 
     def _repair(self, job: Repair) -> Repaired:
-        from tfnanlint import fixing
+        from tfnanlint.pipeline import fix as fixing
 
         using = self._linter(job.place, job.texts)
         if using is None:

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from tfnanlint.checking import Checked
-from tfnanlint.findings import Finding, Fix
+from tfnanlint.diagnostics.findings import Finding, Fix
+from tfnanlint.pipeline.check import Checked
 
 # Each format's module below this package, and its class; those for people have colours and closing lines.
 _FORMATS = {

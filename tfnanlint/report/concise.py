@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tfnanlint.checking import Checked
-from tfnanlint.findings import Finding
+from tfnanlint.diagnostics.findings import Finding
+from tfnanlint.pipeline.check import Checked
 from tfnanlint.report import Paint, applicable, message
 
 

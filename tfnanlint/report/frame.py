@@ -6,9 +6,9 @@ import linecache
 import os
 from collections.abc import Sequence
 
-from tfnanlint.findings import Edit
+from tfnanlint.diagnostics.findings import Edit
 from tfnanlint.report import Paint, escape
-from tfnanlint.source import Source, Span
+from tfnanlint.syntax.source import Source, Span
 
 MAX_COLUMNS = 160  # of one source line; generated code has lines of megabytes
 MAX_ROWS = 8  # of one frame or one mini diff

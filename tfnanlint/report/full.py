@@ -6,12 +6,12 @@ import os
 from collections.abc import Iterator
 from itertools import groupby
 
-from tfnanlint.checking import Checked
-from tfnanlint.findings import Certainty, Claim, Differentiated, Finding, Fix
+from tfnanlint.diagnostics.findings import Certainty, Claim, Differentiated, Finding, Fix
+from tfnanlint.pipeline.check import Checked
 from tfnanlint.report import Paint, applicable, escape, url
 from tfnanlint.report.concise import header
 from tfnanlint.report.frame import frame, line_at, line_elsewhere, mini_diff
-from tfnanlint.source import Location, Source
+from tfnanlint.syntax.source import Location, Source
 
 _CERTAINTY = {
     Certainty.MUST: "must (no safe value reaches it)",

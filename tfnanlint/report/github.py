@@ -5,8 +5,8 @@ A command ends with its line, and its properties at `::`: whatever could end one
 
 from __future__ import annotations
 
-from tfnanlint.checking import Checked
-from tfnanlint.findings import Finding
+from tfnanlint.diagnostics.findings import Finding
+from tfnanlint.pipeline.check import Checked
 from tfnanlint.report import applicable, escape, message
 from tfnanlint.report.place import Paths, in_cell, region
 from tfnanlint.report.severity import level

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from tfnanlint.checking import Checked
-from tfnanlint.findings import Finding
-from tfnanlint.fingerprint import digest, fingerprints
+from tfnanlint.diagnostics.findings import Finding
+from tfnanlint.pipeline.check import Checked
 from tfnanlint.report import escape, message
 from tfnanlint.report.place import Paths, in_cell, region
 from tfnanlint.report.severity import level
 from tfnanlint.report.wellformed import json_text
+from tfnanlint.suppression.fingerprint import digest, fingerprints
 
 _SEVERITIES = {"error": "critical", "warning": "major", "note": "minor"}
 

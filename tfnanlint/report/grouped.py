@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tfnanlint.checking import Checked
+from tfnanlint.pipeline.check import Checked
 from tfnanlint.report import Paint, applicable, message
 
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from tfnanlint.checking import Checked
-from tfnanlint.findings import Edit, Finding, Fix, Step
-from tfnanlint.fingerprint import fingerprints
+from tfnanlint.diagnostics.findings import Edit, Finding, Fix, Step
+from tfnanlint.pipeline.check import Checked
 from tfnanlint.report import url
 from tfnanlint.report.severity import level
 from tfnanlint.report.wellformed import json_text
-from tfnanlint.source import Source
+from tfnanlint.suppression.fingerprint import fingerprints
+from tfnanlint.syntax.source import Source
 
 
 class Json:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tfnanlint.checking import Checked
+from tfnanlint.pipeline.check import Checked
 from tfnanlint.report.json import described
 from tfnanlint.report.wellformed import json_text
 

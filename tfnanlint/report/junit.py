@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from tfnanlint.checking import Checked
-from tfnanlint.findings import Finding
+from tfnanlint.diagnostics.findings import Finding
+from tfnanlint.pipeline.check import Checked
 from tfnanlint.report import escape, message
 from tfnanlint.report.place import Paths
 from tfnanlint.report.severity import level
 from tfnanlint.report.wellformed import xml_text
-from tfnanlint.source import Location
+from tfnanlint.syntax.source import Location
 
 
 class Junit:

@@ -10,7 +10,7 @@ import re
 from array import array
 from collections import Counter
 
-from tfnanlint.source import Source
+from tfnanlint.syntax.source import Source
 
 _BLOCK = 100
 _BASE = 37

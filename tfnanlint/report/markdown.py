@@ -7,8 +7,8 @@ import re
 from collections import Counter
 from urllib.parse import quote
 
-from tfnanlint.checking import Checked
-from tfnanlint.findings import Finding
+from tfnanlint.diagnostics.findings import Finding
+from tfnanlint.pipeline.check import Checked
 from tfnanlint.report import applicable, escape, message
 from tfnanlint.report.place import Paths, region
 from tfnanlint.report.severity import LEVELS, level

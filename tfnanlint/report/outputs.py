@@ -10,8 +10,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TextIO
 
-from tfnanlint.checking import Checked
-from tfnanlint.config import ConfigError, hint
+from tfnanlint.config.layers import ConfigError, hint
+from tfnanlint.pipeline.check import Checked
 from tfnanlint.report import FORMATS, PEOPLE, Format, Paint, open_format
 
 _NEXT = re.compile(rf",(?=(?:{'|'.join(map(re.escape, FORMATS))})(?:=|,|\Z))")

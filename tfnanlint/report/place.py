@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from tfnanlint.source import Source, Span
+from tfnanlint.syntax.source import Source, Span
 
 Width = Callable[[str], int]
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from tfnanlint.checking import Checked
-from tfnanlint.edits import edits_apply
-from tfnanlint.findings import Finding, Fix
+from tfnanlint.diagnostics.findings import Finding, Fix
+from tfnanlint.pipeline.check import Checked
 from tfnanlint.report import ADDRESS, applicable, escape, message, url
 from tfnanlint.report.place import Paths, Region, in_cell, region, utf8_bytes
 from tfnanlint.report.severity import level
 from tfnanlint.report.wellformed import json_text
-from tfnanlint.source import Source
+from tfnanlint.syntax.edits import edits_apply
+from tfnanlint.syntax.source import Source
 
 _SEVERITIES = {"error": "ERROR", "warning": "WARNING", "note": "INFO"}
 # A suggestion is one replacement; edits further apart than this (an added import) cannot be shown as one.

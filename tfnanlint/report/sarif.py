@@ -10,18 +10,19 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from tfnanlint import __version__, notices, report
-from tfnanlint.checking import Checked
-from tfnanlint.config import Rule
-from tfnanlint.findings import Certainty, Edit, Finding, Fix, Step
-from tfnanlint.fingerprint import fingerprints
-from tfnanlint.linter import load_rules
+from tfnanlint import __version__, report
+from tfnanlint.config.layers import Rule
+from tfnanlint.diagnostics import notices
+from tfnanlint.diagnostics.findings import Certainty, Edit, Finding, Fix, Step
+from tfnanlint.pipeline.check import Checked
+from tfnanlint.pipeline.linter import load_rules
 from tfnanlint.report import escape, message, page
 from tfnanlint.report.linehash import line_hashes
 from tfnanlint.report.place import Paths, in_cell, region, utf16_units, written
 from tfnanlint.report.severity import LEVELS, level
 from tfnanlint.report.wellformed import json_text, well_formed
-from tfnanlint.source import Source, Span
+from tfnanlint.suppression.fingerprint import fingerprints
+from tfnanlint.syntax.source import Source, Span
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 MAX_RESULTS = 25_000

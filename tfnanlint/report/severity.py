@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tfnanlint import notices
-from tfnanlint.findings import Certainty, Finding
+from tfnanlint.diagnostics import notices
+from tfnanlint.diagnostics.findings import Certainty, Finding
 
 LEVELS = ("error", "warning", "note")
 _UNCHECKED = frozenset(one.code for one in (notices.INTERNAL, notices.INVALID_SYNTAX, notices.UNREAD))

@@ -1,0 +1,1 @@
+"""Configuration: keys, layers of files and flags, path patterns, revisions."""

@@ -1,0 +1,181 @@
+"""What can be set: every configuration key, with its kind, its default and its meaning; and the check of a value."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from tfnanlint.diagnostics.findings import EPSILON, Certainty, release
+
+MAX_FILE_SIZE = 2 * 1024 * 1024
+CERTAINTIES = ("default", *(level.name.lower() for level in sorted(Certainty, reverse=True)))
+
+MODES = ("eager", "graph", "xla", "gpu")
+# What may be configured as epsilon: of less, float32 holds no square, and more is no small constant.
+LEAST_EPSILON, LARGEST_EPSILON = 1e-19, 1e-2
+
+# Directories that hold other people's code, build output or caches; the names are ruff's.
+DEFAULT_EXCLUDE = (
+    ".bzr .direnv .eggs .git .git-rewrite .hg .ipynb_checkpoints .mypy_cache .nox .pants.d .pyenv .pytest_cache "
+    ".pytype .ruff_cache .svn .tox .venv .vscode __pypackages__ _build buck-out build dist node_modules "
+    "site-packages venv"
+).split()
+
+
+class ConfigError(Exception):
+    """A setting that cannot be followed; the message names the file or flag it came from. Exit code 2."""
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One configuration key. `kind` is one of rules, patterns, rules-by-pattern, certainty, boolean, bytes, path,
+    epsilon, modes, release."""
+
+    kind: str
+    default: Any
+    meaning: str
+
+
+KEYS = {
+    "select": Key("rules", ["ALL"], "the rules that run, by code, prefix (`TFN1`), name, or `ALL`"),
+    "extend-select": Key("rules", [], "rules that run as well, such as those in preview"),
+    "preview": Key("boolean", False, "run the rules in preview (TFN307, TFN8: training set-up and data), which else run only when selected"),
+    "ignore": Key("rules", [], "rules that do not run"),
+    "per-file-ignores": Key(
+        "rules-by-pattern", {}, 'a table from patterns to rules that do not run there: `"tests/*" = ["TFN1"]`'
+    ),
+    "certainty": Key(
+        "certainty",
+        "default",
+        "`must`, `may` or `unknown`: report only findings at least this sure; `default` leaves it to each rule",
+    ),
+    "unsafe-fixes": Key("boolean", False, "whether `--fix` may move values"),
+    "exclude": Key(
+        "patterns", DEFAULT_EXCLUDE, "what is left out, as in `.gitignore`; replaces the built-in list"
+    ),
+    "extend-exclude": Key("patterns", [], "what is left out as well"),
+    "force-exclude": Key("boolean", False, "leave out files also when they are named on the command line"),
+    "respect-gitignore": Key("boolean", True, "leave out what git ignores"),
+    "max-file-size": Key(
+        "bytes", MAX_FILE_SIZE, "in bytes; a larger file that mentions TensorFlow is reported as unread; notebooks may have 50 times that"
+    ),
+    "epsilon": Key(
+        "epsilon", EPSILON, "the small constant that fixes write (under a logarithm, unless configured, one below all that occurs); where a dtype would lose it, the nearest that the dtype keeps"
+    ),
+    "modes": Key(
+        "modes", list(MODES), "how the project runs TensorFlow, and whether on GPUs; what goes wrong only in other modes is not reported"
+    ),
+    "target-tensorflow": Key(
+        "release", None, 'the oldest TensorFlow in use, such as `"2.10"`: reports hazards that newer releases no longer have'
+    ),
+    "baseline": Key(
+        "path", None, "the file of known findings, which are not reported; made by `tfnanlint baseline create`"
+    ),
+}
+
+
+def hint(word: str, known: Iterable[str]) -> str:
+    """`; did you mean ...?` for the nearest known word, or nothing."""
+    import difflib
+
+    spellings = {name.lower(): name for name in known}
+    near = difflib.get_close_matches(word.lower(), spellings, n=8, cutoff=0.6)
+    # Codes are nearly all alike; the group, which they begin with, tells more than the last digit.
+    near.sort(key=lambda name: -len(os.path.commonprefix([name, word.lower()])))
+    return f"; did you mean `{spellings[near[0]]}`?" if near else ""
+
+
+def checked_value(key: str, value: Any, origin: str) -> Any:
+    """The value of a key as it is used. Raises `ConfigError` when it is of the wrong kind."""
+    kind = KEYS[key].kind
+    if kind in ("rules", "patterns"):
+        return _strings(key, value, origin)
+    if kind == "rules-by-pattern":
+        if not isinstance(value, dict):
+            raise ConfigError(f'{origin}: `{key}` must be a table such as {{ "tests/*" = ["TFN101"] }}')
+        return {pattern: _strings(f"{key}.{pattern}", codes, origin) for pattern, codes in value.items()}
+    if kind == "certainty":
+        if value not in CERTAINTIES:
+            near = hint(value, CERTAINTIES) if isinstance(value, str) else ""
+            raise ConfigError(f"{origin}: `{key}` must be one of {', '.join(CERTAINTIES)}{near}")
+    elif kind == "epsilon":
+        return _epsilon(key, value, origin)
+    elif kind == "modes":
+        return _modes(key, value, origin)
+    elif kind == "release":
+        _release(key, value, origin)
+    elif kind == "bytes":
+        if type(value) is not int or value <= 0:
+            raise ConfigError(f"{origin}: `{key}` must be a positive number of bytes")
+    elif kind == "path":
+        if not isinstance(value, str) or not value or "\0" in value:
+            raise ConfigError(f'{origin}: `{key}` must be the path of a file such as "tfnanlint-baseline.json"')
+    elif type(value) is not bool:
+        raise ConfigError(f"{origin}: `{key}` must be true or false")
+    return value
+
+
+def _strings(key: str, value: Any, origin: str) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise ConfigError(f'{origin}: `{key}` must be a list of strings such as ["..."]')
+    return tuple(value)
+
+
+def _epsilon(key: str, value: Any, origin: str) -> float:
+    if type(value) not in (int, float) or not LEAST_EPSILON <= value <= LARGEST_EPSILON:
+        why = "" if type(value) is not float or value > LARGEST_EPSILON or value <= 0 else ": float32 would lose a smaller one"
+        raise ConfigError(f"{origin}: `{key}` must be a number between {LEAST_EPSILON:g} and {LARGEST_EPSILON:g}{why}")
+    return float(value)
+
+
+def _modes(key: str, value: Any, origin: str) -> tuple[str, ...]:
+    modes = _strings(key, value, origin)
+    for mode in modes:
+        if mode not in MODES:
+            raise ConfigError(f"{origin}: `{key}`: unknown mode `{mode}`{hint(mode, MODES)}; there are {', '.join(MODES)}")
+    if not modes:
+        raise ConfigError(f"{origin}: `{key}` must name one of {', '.join(MODES)} at least")
+    return modes
+
+
+def _release(key: str, value: Any, origin: str) -> None:
+    try:
+        release(value)
+    except (TypeError, ValueError):
+        quoted = f'; write it in quotes, "{value}"' if type(value) is float else ""
+        raise ConfigError(f'{origin}: `{key}` must be a release such as "2.10"{quoted}') from None
+
+
+_STRINGS = {"type": "array", "items": {"type": "string"}}
+_SHAPES: dict[str, dict[str, Any]] = {
+    "rules": _STRINGS,
+    "patterns": _STRINGS,
+    "rules-by-pattern": {"type": "object", "additionalProperties": _STRINGS},
+    "certainty": {"enum": list(CERTAINTIES)},
+    "boolean": {"type": "boolean"},
+    "bytes": {"type": "integer", "exclusiveMinimum": 0},
+    "path": {"type": "string", "minLength": 1},
+    "epsilon": {"type": "number", "minimum": LEAST_EPSILON, "maximum": LARGEST_EPSILON},
+    "modes": {"type": "array", "items": {"enum": list(MODES)}, "minItems": 1, "uniqueItems": True},
+    "release": {"type": "string", "pattern": r"^[12]\.\d{1,2}(\.\d{1,2})?$"},
+}
+
+
+def schema() -> dict[str, Any]:
+    """The JSON schema of `tfnanlint.toml`, and of the table `tool.tfnanlint` in `pyproject.toml`."""
+    properties = {}
+    for name, key in KEYS.items():
+        meaning = key.meaning[0].upper() + key.meaning[1:]
+        properties[name] = {"description": meaning, **_SHAPES[key.kind]}
+        if key.default is not None:
+            properties[name]["default"] = key.default
+    return {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "title": "tfnanlint",
+        "description": "Settings of tfnanlint: tfnanlint.toml, or [tool.tfnanlint] in pyproject.toml",
+        "type": "object",
+        "properties": properties,
+        "additionalProperties": False,
+    }

@@ -1,0 +1,1 @@
+"""What the analysis says: findings, grades, claims, fixes, and notices about files."""

@@ -1,0 +1,1 @@
+"""Files on disk: discovery, safe writing, the store of results."""

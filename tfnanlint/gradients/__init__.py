@@ -1,0 +1,1 @@
+"""Activity analysis: whether a gradient is taken through a site."""

@@ -1,0 +1,87 @@
+"""The functions of the program that Keras layers are made with, in a file that trains a model: those are differentiated as its layers are."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING, Final
+
+from tfnanlint.ops.site import Site
+from tfnanlint.program.functions import Bound, Function
+from tfnanlint.program.scope import Point
+from tfnanlint.syntax.access_paths import leaf
+from tfnanlint.syntax.nodes import CALL, SEQUENCES, nodes_in
+from tfnanlint.values.value import Choice, Value
+
+if TYPE_CHECKING:
+    from tfnanlint.interp.engine import Engine
+    from tfnanlint.program.module import Module
+    from tfnanlint.syntax.source import Source
+
+_TRAINING: Final = (".fit(", ".fit_generator(", ".train_on_batch(")
+_COMPILED: Final = re.compile(r"(?<!\bre)\.compile\(")
+_MADE_WITH: Final = ("Lambda(", "Activation(", "activation=", "_regularizer=")  # on the rows that may give a layer a function
+_FUNCTIONS: Final = {"Lambda": "function", "Activation": "activation"}  # layers that are a function, and the parameter for it
+_PARAMETERS: Final = frozenset("activation recurrent_activation kernel_regularizer bias_regularizer activity_regularizer recurrent_regularizer "
+                               "embeddings_regularizer beta_regularizer gamma_regularizer depthwise_regularizer pointwise_regularizer".split())
+_SHAPES: Final = frozenset(("input_shape", "batch_input_shape", "input_dim"))  # what the first layer of a model is given
+_INPUTS: Final = frozenset(("Input", "InputLayer"))
+
+
+def layered(module: Module, interpreter: Engine) -> frozenset[ast.AST]:
+    """The functions that layers of a file apply to what weights have made, or to weights."""
+    found: set[ast.AST] = set()
+    for row in _rows(module.source) if _trains(module.source) else ():
+        for expression, point in module.expressions(row, interpreter):
+            nodes = nodes_in(expression)
+            for call in nodes:
+                if type(call) is CALL and (interpreter.resolve(call.func, point) or "").startswith("keras.layers."):
+                    for given in _given(call):
+                        if leaf(call.func) not in _FUNCTIONS or not _of_data(call, nodes, interpreter, point):
+                            found.update(_functions(interpreter.ask(given, point)))
+    return frozenset(found)
+
+
+def _trains(source: Source) -> bool:
+    """Whether a file trains a model by its methods."""
+    return source.holds(_TRAINING) or ".compile(" in source.text and _COMPILED.search(source.text) is not None
+
+
+def _rows(source: Source) -> list[int]:
+    return sorted({row for piece in _MADE_WITH for row in source.rows_with(piece)})
+
+
+def _given(call: ast.Call) -> list[ast.expr]:
+    """What a layer is made with that may be a function."""
+    own = _FUNCTIONS.get(leaf(call.func), "")
+    found = [keyword.value for keyword in call.keywords if keyword.arg in _PARAMETERS or own and keyword.arg == own]
+    return found + call.args[:1] if own else found
+
+
+def _functions(value: Value) -> list[ast.AST]:
+    target = value.obj
+    if isinstance(target, Choice):
+        return [node for option in target.options for node in _functions(option)]
+    if isinstance(target, Bound):
+        target = target.function
+    return [target.node] if isinstance(target, Function) else []
+
+
+def _of_data(layer: ast.Call, nodes: list[ast.AST], interpreter: Engine, point: Point) -> bool:
+    """Whether a layer is the first one of its model: it prepares what is handed in, and nothing before it is trained."""
+    if any(keyword.arg in _SHAPES for keyword in layer.keywords):
+        return True
+    for one in nodes:
+        if type(one) is not CALL or not one.args:
+            continue
+        first = one.args[0]
+        if one.func is layer:
+            parts = first.elts if type(first) in SEQUENCES else [first]
+            return all(_is_input(interpreter.ask(part, point)) for part in parts)
+        if leaf(one.func) == "Sequential" and type(first) in SEQUENCES and layer in first.elts:
+            return all(type(before) is CALL and leaf(before.func) in _INPUTS for before in first.elts[:first.elts.index(layer)])
+    return False
+
+
+def _is_input(value: Value) -> bool:
+    return isinstance(value.origin, Site) and value.origin.op.name == "keras.Input"

@@ -1,0 +1,1 @@
+"""Tests, clips and choices that exclude a hazard or hide its result."""

@@ -1,0 +1,69 @@
+"""Zero sets: where a function of one value is 0, so that a test of that value tells of its zeros."""
+
+from __future__ import annotations
+
+import math
+from typing import Callable, Final, Iterator
+
+from tfnanlint.ops.site import made_by, same
+from tfnanlint.ops.table import CASTS
+from tfnanlint.values.value import Value
+
+# What a strictly monotone op, or one that is 0 at 0 alone, must be given to give a number: math.log(1) for exp and 1. ValueError where
+# nothing does.
+_INVERSES: Final[dict[str, Callable[[float], float]]] = {
+    "tf.exp": math.log, "tf.math.expm1": math.log1p, "tf.math.log": math.exp, "tf.math.log1p": math.expm1, "tf.tanh": math.atanh,
+    "tf.negative": lambda y: -y, "tf.sigmoid": lambda y: math.log(y / (1.0 - y)), "tf.math.sinh": math.asinh, "tf.math.atan": math.tan}
+_STEPS: Final = (*_INVERSES, *CASTS, "tf.add", "tf.subtract", "tf.multiply", "tf.divide")
+_DEPTH: Final = 8
+
+
+def leaves_no_zero(value: Value, subject: Value, relation: str, bound: Value) -> bool:
+    """Whether a value is nowhere 0 where `subject relation bound` holds: 1 - exp(-x) where x != 0, log(x) where x < 1."""
+    magnitude = made_by(subject, "tf.abs")
+    for inner, number in _equations(value):
+        if same(subject, inner):
+            return _excluded(number, relation, bound)
+        if magnitude is not None and same(magnitude.value("x"), inner):
+            return _excluded(abs(number), relation, bound)
+    return False
+
+
+def _equations(value: Value) -> Iterator[tuple[Value, float]]:
+    """(x, number) such that a value is 0 where x is the number, and nowhere else, for each x that it is computed from step by step."""
+    number = 0.0
+    for _ in range(_DEPTH):
+        site = made_by(value, *_STEPS)
+        if site is None:
+            return
+        try:
+            if site.op.name in ("tf.add", "tf.subtract", "tf.multiply", "tf.divide"):
+                known = next((param for param in ("y", "x") if site.value(param).exact), "")
+                if not known or site.op.name == "tf.divide" and known == "x":
+                    return
+                number = _solved(site.op.name, known, site.value(known).lo, number)
+                value = site.value("x" if known == "y" else "y")
+            else:
+                number = _INVERSES[site.op.name](number) if site.op.name in _INVERSES else number
+                value = site.value(site.op.main)
+        except (ValueError, ZeroDivisionError, OverflowError):
+            return  # 0 nowhere, or everywhere
+        yield value, number
+
+
+def _solved(name: str, known: str, operand: float, result: float) -> float:
+    """The other operand of a sum, difference, product or quotient that gives a result."""
+    if name == "tf.add":
+        return result - operand
+    if name == "tf.subtract":
+        return operand - result if known == "x" else result + operand
+    return result / operand if name == "tf.multiply" else result * operand
+
+
+def _excluded(number: float, relation: str, bound: Value) -> bool:
+    """Whether a number is none of those that stand in a relation to a bound."""
+    sign = relation.rstrip("?")
+    if sign == "!=":
+        return bound.exact and bound.lo == number
+    beyond = {">": number <= bound.lo, ">=": number < bound.lo, "<": number >= bound.hi, "<=": number > bound.hi}
+    return beyond.get(sign, False)

@@ -1,0 +1,1 @@
+"""Computations recognised by what they mean: probabilities, moments, counts, losses."""

@@ -1,0 +1,109 @@
+"""Exponents: whether an exponential of them can overflow or underflow, and whether their maximum was subtracted."""
+
+from __future__ import annotations
+
+import ast
+import math
+
+from tfnanlint.ops.families.reductions import without_nan
+from tfnanlint.ops.site import Site, made_by, same
+from tfnanlint.syntax.nodes import adds_axes, nodes_in
+from tfnanlint.values.value import Value
+
+_SCALING = {"tf.divide": "x", "tf.multiply": "x", "tf.negative": "x", "tf.identity": "x", "tf.stop_gradient": "x", "tf.cast": "x"}
+_RANGES = frozenset(("tf.range", "tf.linspace", "K.arange", "np.arange", "tnp.arange", "tf.meshgrid"))
+_ARITHMETIC = frozenset(("tf.add", "tf.subtract", "tf.multiply", "tf.divide", "tf.negative", "tf.square", "tf.pow", "tf.cast", "tf.abs", "tf.reduce_sum"))
+_OF_DISTANCES = frozenset("tf.divide tf.negative tf.square tf.pow tf.abs tf.sqrt tf.reduce_sum tf.norm tf.cast".split())  # 0 where the first argument is
+MARGIN = 0.9  # of the exponents that fit: sums of some thousand exponentials fit too
+
+
+def tame(x: Value) -> bool:
+    """Whether exp(x) and sums of a row of them neither overflow nor underflow."""
+    limits = x.limits
+    return math.log(limits.tiny) * MARGIN <= x.lo and x.hi <= math.log(limits.max) * MARGIN
+
+
+def shifted_by_maximum(x: Value, depth: int = 6) -> bool:
+    """Whether exponents are differences to their maximum, scaled or not: no exponential overflows, one of them is 1.
+
+    A difference to something unknown whose name says that it is a maximum counts as one.
+    """
+    site = without_nan(x).origin
+    if not isinstance(site, Site) or depth == 0:
+        return False
+    if site.op.name == "tf.subtract":
+        peak = made_by(site.value("y"), "tf.reduce_max", "tf.math.unsorted_segment_max", "tf.math.segment_max")
+        if peak is not None:
+            return "segment" in peak.op.name or same(peak.value("x"), site.value("x"))
+        return not site.value("y").known and _says_maximum(site.args.get("y"))
+    param = _SCALING.get(site.op.name)
+    if param is None:
+        return False
+    return any(shifted_by_maximum(site.value(p), depth - 1) for p in (param, "y") if site.given(p))
+
+
+def on_a_grid(x: Value, depth: int = 10) -> bool:
+    """Whether exponents are computed from a range of numbers (a Gaussian kernel): they are what they are, not data."""
+    if x.kind in ("sequence", "array"):
+        return True
+    site = x.origin
+    if not isinstance(site, Site) or depth == 0:
+        return False
+    if site.op.name == "tf.stack":  # of tf.meshgrid, which gives a list
+        site = site.value("values").origin
+    if not isinstance(site, Site) or site.op.name in _RANGES:
+        return isinstance(site, Site)
+    params = [site.op.passes] if site.op.passes else ["x", "y"] if site.op.name in _ARITHMETIC else []
+    return any(on_a_grid(site.value(param), depth - 1) for param in params if site.given(param))
+
+
+def of_itself(x: Value, depth: int = 8) -> bool:
+    """Whether exponents are multiples of the distances between the points of one set, each of which is at distance 0 from itself: one of the
+    exponentials in every row and column is 1."""
+    site = x.origin
+    if not isinstance(site, Site) or depth == 0:
+        return False
+    if site.op.name == "tf.subtract":
+        one, other = _spread_out(site, "x"), _spread_out(site, "y")
+        return one is not None and other is not None and same(one, other) and ast.dump(site.args["x"]) != ast.dump(site.args["y"])
+    if site.op.name == "tf.reduce_sum" and site.const("axis", None) not in (-1, 2, 3):  # another one than that of the features
+        return False
+    if site.op.name == "tf.multiply":
+        return any([of_itself(site.value(param), depth - 1) for param in ("x", "y")])
+    if site.op.name == "tf.pow" and not site.value("y").positive:
+        return False
+    return site.op.name in _OF_DISTANCES and of_itself(site.value(site.op.main), depth - 1)
+
+
+def _spread_out(site: Site, param: str) -> Value | None:
+    """What is given new axes and nothing else where it arrives at a difference: `x[:, None]`, `tf.expand_dims(x, 1)`."""
+    node = site.args.get(param)
+    if isinstance(node, ast.Subscript) and site.interpreter is not None and site.point is not None and adds_axes(node.slice):
+        return site.interpreter.evaluate(node.value, site.point)
+    made = made_by(site.value(param), "tf.expand_dims", aligned=True) if isinstance(node, ast.Call) else None
+    return made.value("x") if made is not None else None
+
+
+def opposite(a: Value, b: Value) -> bool:
+    """Whether one of two values is the other with its sign changed."""
+    for one, other in ((a, b), (b, a)):
+        negated = made_by(one, "tf.negative")
+        if negated is not None and same(negated.value("x"), other):
+            return True
+        if isinstance(one.origin, Site) and one.origin.op.name == "tf.multiply":
+            product, twin = one.origin, made_by(other, "tf.multiply")
+            if twin is not None and same(product.value("y"), twin.value("y")):
+                left, right = product.value("x"), twin.value("x")
+                return left.exact and right.exact and left.lo == -right.lo
+    return False
+
+
+def exponential_of(value: Value) -> Site | None:
+    """The site of tf.exp that made a value; NumPy's does not count."""
+    site = value.origin
+    return site if isinstance(site, Site) and site.op.name == "tf.exp" and site.given("x") and site.library not in ("np", "math") else None
+
+
+def _says_maximum(node: ast.expr | None) -> bool:
+    return node is not None and any("max" in name.lower() or name in ("m", "mx") for inner in nodes_in(node)
+                                    for name in [getattr(inner, "id", getattr(inner, "attr", ""))])

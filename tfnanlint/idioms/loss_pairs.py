@@ -1,0 +1,364 @@
+"""Losses and the predictions that they get: a loss function applied, a loss object called, or a loss given to `compile`.
+
+Keras spells a loss as a string, a function, an object with `from_logits`, or a list or dict of them, one for each output.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Iterator
+
+from tfnanlint.ops.families.layers import Layer, Stack, called
+from tfnanlint.ops.families.variables import CallableObject
+from tfnanlint.ops.relations.outputs import ending
+from tfnanlint.ops.site import Site, made_by
+from tfnanlint.ops.table import TABLE, Op
+from tfnanlint.ops.transfer.core import elements
+from tfnanlint.program.functions import Instance
+from tfnanlint.syntax.enclosing import enclosing
+from tfnanlint.syntax.nodes import display, nodes_in
+from tfnanlint.uses.uses import endings_of
+from tfnanlint.values.value import INF, Value, unknown
+
+if TYPE_CHECKING:
+    from tfnanlint.interp.engine import Engine
+    from tfnanlint.program.module import Module
+
+# Row of a loss -> what it compares: probabilities of classes that exclude one another ("categorical", "sparse"), of one
+# event ("binary"), or numbers that may not be negative.
+FAMILIES = {
+    "tf.nn.softmax_cross_entropy_with_logits": "categorical", "tf.nn.sparse_softmax_cross_entropy_with_logits": "sparse",
+    "tf.nn.sigmoid_cross_entropy_with_logits": "binary", "tf.nn.weighted_cross_entropy_with_logits": "binary",
+    "tf.losses.softmax_cross_entropy": "categorical", "tf.losses.sparse_softmax_cross_entropy": "sparse",
+    "tf.losses.sigmoid_cross_entropy": "binary", "tf.losses.log_loss": "log_loss",
+    "K.binary_crossentropy": "binary", "K.categorical_crossentropy": "categorical", "K.sparse_categorical_crossentropy": "sparse",
+    "keras.losses.binary_crossentropy": "binary", "keras.losses.binary_focal_crossentropy": "binary",
+    "keras.losses.categorical_crossentropy": "categorical", "keras.losses.categorical_focal_crossentropy": "categorical",
+    "keras.losses.sparse_categorical_crossentropy": "sparse", "keras.losses.poisson": "poisson",
+    "keras.losses.mean_squared_logarithmic_error": "msle", "keras.losses.kl_divergence": "kld",
+    "keras.losses.BinaryCrossentropy": "binary", "keras.losses.BinaryFocalCrossentropy": "binary",
+    "keras.losses.CategoricalCrossentropy": "categorical", "keras.losses.CategoricalFocalCrossentropy": "categorical",
+    "keras.losses.SparseCategoricalCrossentropy": "sparse", "keras.losses.Poisson": "poisson",
+    "keras.losses.MeanSquaredLogarithmicError": "msle", "keras.losses.KLDivergence": "kld",
+}
+COMPILE = "method.compile"
+_LABELS = ("labels", "y_true", "target", "onehot_labels", "multi_class_labels")
+_PREDICTIONS = ("logits", "y_pred", "output", "predictions")
+PROBABILITIES = ("tf.nn.softmax", "tf.sigmoid")
+_HANDING = frozenset(f"keras.layers.{name}" for name in ("Flatten", "Reshape", "Permute", "Dropout", "Identity"))
+# A layer whose weights make its output any number, unless an activation follows.
+_WEIGHTED = ("keras.layers.", "tf.layers.", "slim.")
+_LINEAR = frozenset(("tf.matmul", "tf.tensordot", "tf.einsum", "tf.nn.conv2d", "tf.nn.xw_plus_b", "tf.nn.bias_add"))
+# What is asked of a model that is not trained.
+_LOOKED_AT = frozenset("compile summary get_layer build call get_weights set_weights load_weights count_params "
+                       "input inputs output outputs layers weights variables trainable_variables input_shape output_shape name".split())
+
+
+@dataclass(frozen=True, slots=True)
+class Pairing:
+    """A loss that meets predictions.
+
+    `logits` tells whether the loss applies softmax or sigmoid itself (None: not known). `node` is where to report. `loss` is
+    the application or construction that holds `from_logits`; None for a loss that is only named. `compiled`: by `compile`.
+    """
+
+    family: str
+    logits: bool | None
+    labels: Value
+    predictions: Value
+    node: ast.expr
+    site: Site
+    loss: Site | None = None
+    compiled: bool = False
+    keras: bool = True
+    labels_node: ast.expr | None = None
+    predictions_node: ast.expr | None = None
+
+
+def pairings(site: Site, interpreter: Engine) -> Iterator[Pairing]:
+    """The losses that a site brings together with predictions."""
+    if site.op.name == COMPILE:
+        yield from _compiled(site)
+    elif site.library == "layer":
+        yield from _called(site, interpreter)
+    elif site.op.name in FAMILIES and not site.op.name.rsplit(".", 1)[-1][0].isupper():
+        yield from _applied(site)
+
+
+def _applied(site: Site) -> Iterator[Pairing]:
+    """A loss function with its arguments."""
+    name = site.op.name
+    labels = next((p for p in _LABELS if p in site.op.params), "")
+    predictions = next((p for p in _PREDICTIONS if p in site.op.params), "")
+    if not site.given(predictions):
+        return
+    keras = name.startswith(("keras.", "K."))
+    yield Pairing(FAMILIES[name], _from_logits(site) if keras else predictions == "logits", site.value(labels),
+                  unfolded(site.value(predictions)), site.node, site, site, False, keras, site.args.get(labels), site.args.get(predictions))
+
+
+def _called(site: Site, interpreter: Engine) -> Iterator[Pairing]:
+    """A loss object called with labels and predictions."""
+    made = getattr(site.value("layer").obj, "site", None)
+    if not isinstance(made, Site) or made.op.name not in FAMILIES or not isinstance(site.node, ast.Call):
+        return
+    given = dict(zip(("y_true", "y_pred"), site.node.args)) | {k.arg: k.value for k in site.node.keywords}
+    if {"y_true", "y_pred"} <= given.keys() and not any(isinstance(node, ast.Starred) for node in given.values()):
+        labels, predictions = given["y_true"], given["y_pred"]
+        yield Pairing(FAMILIES[made.op.name], _from_logits(made), interpreter.ask(labels, site.point),
+                      unfolded(interpreter.ask(predictions, site.point)), site.node, site, made, False, True, labels, predictions)
+
+
+def _from_logits(site: Site) -> bool | None:
+    found = site.const("from_logits", False)
+    return found if isinstance(found, bool) else None
+
+
+# compile
+
+
+def _compiled(site: Site) -> Iterator[Pairing]:
+    """Each loss of `model.compile(loss=...)` with the output that it is for."""
+    node = site.args.get("loss")
+    if node is None or _never_trained(site):
+        return
+    outputs = output(site, site.value("self"))
+    for part, value, given in _each(node, site.value("loss"), outputs):
+        found = _named(value)
+        if found is not None:
+            name, made = found
+            logits = _from_logits(made) if made is not None else False
+            yield Pairing(FAMILIES[name], logits, unknown(), given, part, site, made, True)
+
+
+def _never_trained(site: Site) -> bool:
+    """Whether a model is compiled and then called or looked at only, in a function, or where a script runs by itself."""
+    model, scope = site.args.get("self"), site.point.scope if site.point is not None else None
+    if not isinstance(model, ast.Name) or scope is None or site.point.over is not None:
+        return False
+    if scope.function is None and not _by_itself(site):
+        return False
+    return endings_of(scope, scope.module).only_run(model.id, _LOOKED_AT)
+
+
+def _by_itself(site: Site) -> bool:
+    """Whether a site stands below `if __name__ == "__main__":`, where no other file sees a name."""
+    return any(isinstance(node, ast.If) and any(isinstance(inner, ast.Name) and inner.id == "__name__" for inner in nodes_in(node.test))
+               for node in enclosing(site.source.tree.body, site.source.span(site.node), site.source.span))
+
+
+def _each(node: ast.expr, loss: Value, outputs: Value) -> Iterator[tuple[ast.expr, Value, Value]]:
+    """(expression, loss, output) of a loss, of a list of them, or of a dict by names of outputs."""
+    parts = outputs.obj if outputs.kind == "sequence" and isinstance(outputs.obj, tuple) else None
+    if isinstance(loss.obj, tuple) and loss.kind == "sequence":
+        nodes = node.elts if isinstance(node, (ast.List, ast.Tuple)) else [node] * len(loss.obj)
+        if len(loss.obj) == len(parts or (outputs,)):
+            yield from zip(nodes, loss.obj, parts or (outputs,))
+    elif isinstance(loss.obj, dict):
+        shown = display(node)
+        written = {getattr(key, "value", None): value for key, value in zip(shown.keys, shown.values)} if shown is not None else {}
+        for name, one in loss.obj.items():
+            given = _output_named(name, outputs, parts)
+            if given is not None:
+                yield written.get(name, node), one, given
+    elif parts is None:
+        yield node, loss, outputs
+    else:
+        for given in parts:
+            yield node, loss, given
+
+
+def _output_named(name: Any, outputs: Value, parts: tuple[Value, ...] | None) -> Value | None:
+    """The output with a name: of a dict of outputs, or that of the layer called so."""
+    if isinstance(outputs.obj, dict):
+        return outputs.obj.get(name)
+    for one in parts if parts is not None else (outputs,):
+        layer = _layer(one)
+        if layer is not None and layer.site.const("name") == name:
+            return one
+    return None
+
+
+def _named(loss: Value) -> tuple[str, Site | None] | None:
+    """(row, construction) of a loss: its name, the function, or an object; None for the program's own."""
+    if isinstance(loss.obj, CallableObject):
+        return (loss.obj.name, loss.obj.site) if loss.obj.name in FAMILIES else None
+    row = loss.obj if isinstance(loss.obj, Op) else None
+    if isinstance(loss.const, str) and loss.kind == "string":
+        row = TABLE.get(f"keras.losses.{loss.const}")
+    return (row.name, None) if row is not None and row.name in FAMILIES and row.name.startswith("keras.") else None
+
+
+def output(site: Site, model: Value) -> Value:
+    """What a model gives for any input."""
+    if isinstance(model.obj, Stack):
+        return _stepwise(model.obj, unknown("tensor"), site)
+    if hasattr(model.obj, "out"):
+        return model.obj.out(unknown("tensor"), site)
+    return unfolded(site.apply(model, unknown("tensor"))) if model.kind == "instance" else unknown()
+
+
+def unfolded(value: Value) -> Value:
+    """What a Sequential model gives, with its layers one by one in the origin."""
+    origin = value.origin
+    if isinstance(origin, Site) and origin.library == "layer" and isinstance(origin.value("layer").obj, Stack):
+        return _stepwise(origin.value("layer").obj, origin.value("input"), origin)
+    return value
+
+
+def _stepwise(stack: Stack, x: Value, call: Site) -> Value:
+    if not stack.complete or not stack.layers:
+        x = unknown("tensor")
+    for layer in stack.layers:
+        made = getattr(layer.obj, "site", None)
+        result = called(layer, x, call)
+        if isinstance(made, Site):
+            step = Site(made.op, call.node, {}, None, complete=False, library="layer", point=call.point,
+                        source=call.source, name=made.op.name)
+            step._values.update({"layer": layer, "input": x})
+            result = result.but(origin=step)
+        x = unfolded(result)
+    return x
+
+
+def output_layers(module: Module, interpreter: Engine) -> list[Site]:
+    """The constructions of the last layers of the models which a file builds or compiles."""
+    found: dict[ast.AST, Site] = {}
+    for name in ("compile", "Model", "Sequential"):
+        for node, point in module.calls_to(name, interpreter):
+            site = interpreter.site(node, point)
+            if site is None:
+                continue
+            model = site.value("self") if site.op.name == COMPILE else interpreter.ask(node, point)
+            given = output(site, model) if model.kind in ("model", "instance") else unknown()
+            for value in given.obj if isinstance(given.obj, tuple) else (given,):
+                layer = _layer(value)
+                if layer is not None and layer.site.source is module.source:
+                    found.setdefault(layer.site.node, layer.site)
+    return list(found.values())
+
+
+# What predictions are
+
+
+def maker(value: Value) -> Site | None:
+    """The op that made predictions: softmax, sigmoid, tanh, the activation of the last layer; seen through layers that hand
+    values on and ops that rearrange them."""
+    for _ in range(16):
+        origin = value.origin
+        inner = ending(value)
+        if inner is not None and inner.op.name != "keras.layers.Lambda":
+            return inner
+        if not isinstance(origin, Site):
+            return None
+        if origin.library == "layer":
+            value = origin.value("input")
+            if getattr(origin.value("layer").obj, "name", "") not in _HANDING:
+                return None
+        elif origin.op.passes:
+            value = origin.value(origin.op.passes)
+        else:
+            return origin
+    return None
+
+
+def _layer(value: Value) -> Layer | None:
+    """The layer that gave a value."""
+    origin = value.origin
+    layer = origin.value("layer").obj if isinstance(origin, Site) and origin.library == "layer" else None
+    return layer if isinstance(layer, Layer) else None
+
+
+def last_layer(pairing: Pairing) -> Site | None:
+    """The construction of the layer that gives the predictions of a pairing."""
+    layer = _layer(pairing.predictions)
+    return layer.site if layer is not None else None
+
+
+def rescued(pairing: Pairing) -> bool:
+    """Whether Keras notices the softmax or sigmoid and goes back to the logits: it does for what a layer's named activation
+    gives, and in a graph for the op itself, not when anything stands in between."""
+    made = last_layer(pairing)
+    if made is None:
+        return pairing.compiled and made_by(pairing.predictions, *PROBABILITIES, aligned=True) is not None
+    if made.op.name == "keras.layers.Softmax":
+        return True
+    if made.op.name in _HANDING or made.op.name == "keras.layers.Lambda":
+        return pairing.compiled and made.op.name == "keras.layers.Lambda"
+    activation = made.value("activation")
+    return pairing.compiled or activation.kind == "string" or getattr(activation.obj, "name", "").startswith("keras.")
+
+
+def linear(value: Value) -> bool:
+    """Whether a value is the output of weights, trained or written down, without an activation: any number."""
+    if value.lo != -INF or value.hi != INF:
+        return False
+    origin = value.origin
+    for _ in range(8):
+        if not isinstance(origin, Site):
+            return False
+        if origin.library == "layer" or origin.op.name.startswith(_WEIGHTED):
+            return value.evident
+        if origin.op.name in _LINEAR:
+            return value.evident or any(one.evident or made_by(one, "tf.constant") is not None
+                                        for param in origin.args for one in elements(origin.value(param)))
+        if origin.op.name == "tf.add":
+            origin = next((one for one in (origin.value("x").origin, origin.value("y").origin)
+                           if isinstance(one, Site) and one.op.name in _LINEAR), None)
+        elif origin.op.passes:
+            value = origin.value(origin.op.passes)
+            origin = value.origin
+        else:
+            return False
+    return False
+
+
+def units(value: Value) -> int | None:
+    """How many classes the layer that gave a value tells apart, where it is written."""
+    for _ in range(8):
+        origin = value.origin
+        if not isinstance(origin, Site):
+            return None
+        layer = origin.value("layer").obj if origin.library == "layer" else None
+        made = layer.site if isinstance(layer, Layer) else origin
+        for param in ("units", "num_outputs"):
+            if made.given(param):
+                found = made.const(param)
+                return found if type(found) is int else None
+        if layer is not None:
+            value = origin.value("input")
+        elif origin.op.name in PROBABILITIES or origin.op.name == "tf.nn.log_softmax":
+            value = origin.value(origin.op.main)
+        else:
+            return None
+    return None
+
+
+def layer_names(model: Value) -> set[str]:
+    """Names of the layers that a model is seen to be made of, without their module (`LSTM`).
+
+    Of a Sequential model they are listed, a functional one is followed from its outputs, and a class of the program makes
+    them somewhere in its body.
+    """
+    if isinstance(model.obj, Stack):
+        return {_bare(layer) for layer in model.obj.layers}
+    if isinstance(model.obj, Instance):
+        made = (inner.func for inner in nodes_in(model.obj.cls.node) if isinstance(inner, ast.Call))
+        return {func.attr if isinstance(func, ast.Attribute) else func.id for func in made if isinstance(func, (ast.Attribute, ast.Name))}
+    site, found, seen = getattr(model.obj, "site", None), set(), 0
+    queue = [site.value("outputs")] if isinstance(site, Site) and site.given("outputs") else []
+    while queue and seen < 60:
+        value, seen = queue.pop(), seen + 1
+        queue += value.obj if isinstance(value.obj, tuple) else ()
+        origin = value.origin
+        if isinstance(origin, Site) and origin.library == "layer":
+            found.add(_bare(origin.value("layer")))
+            queue.append(origin.value("input"))
+        elif isinstance(origin, Site):
+            queue += [origin.value(param) for param in origin.args]
+    return found
+
+
+def _bare(layer: Value) -> str:
+    return getattr(layer.obj, "name", "").rsplit(".", 1)[-1]

@@ -1,0 +1,1 @@
+"""The interpreter: evaluates expressions backwards on demand, across functions and files."""

@@ -1,0 +1,1 @@
+"""Who calls a function: call sites, functions handed on as values, callbacks of Keras."""

@@ -1,0 +1,51 @@
+"""Agreements: flags that all calls of a function hand over alike, `focal(y, z, from_logits=True)`.
+
+What its other parameters are is known from the same calls: it has passed the branches that these choose, and no others.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from tfnanlint.interp import fixpoint as assumptions
+from tfnanlint.program.loops import flag_of
+from tfnanlint.program.scope import Assigned, Parameter, Point, unrefined
+from tfnanlint.program.static_conditions import outcome
+from tfnanlint.values.evaluator import Evaluator
+from tfnanlint.values.value import Note, Value, unknown
+
+
+def decided(ev: Evaluator, test: ast.expr, point: Point) -> bool | None:
+    """What a test comes to, by what is written at the call being followed, or at all that are seen."""
+    found = outcome(test, point)
+    flag = flag_of(test, point) if found is None else None
+    agreed = agreed_on(ev, flag[0]) if flag is not None else None
+    return found if flag is None or agreed is None else agreed is flag[1]
+
+
+def agreed_on(ev: Evaluator, parameter: Parameter) -> bool | None:
+    """What all calls hand to a parameter, which is True or False by default; None where they differ, or some are not seen."""
+    function = parameter.function
+    if parameter.stamp:
+        ev.reads.append(parameter)
+        return None
+    mark, parameter.stamp = len(ev.reads), assumptions.next_stamp(ev)
+    try:
+        handed = [] if ev.is_compiled(function) else ev.handovers(function)
+    finally:
+        parameter.stamp = 0
+    assumptions.settled(ev, parameter, mark)
+    given = {_written(unrefined(bound.get(parameter.name, parameter.default))) for bound in handed}
+    return given.pop() if len(given) == 1 else None
+
+
+def unseen(ev: Evaluator, parameter: Parameter) -> Value:
+    """A parameter where no call is seen that comes there."""
+    function = parameter.function
+    return unknown(origin=Note(f"parameter '{parameter.name}' of {function.name}()", function.node, function.module.source, parameter=parameter.name))
+
+
+def _written(binding: object) -> bool | None:
+    """True or False, as it is written."""
+    value = binding.node.value if isinstance(binding, Assigned) and isinstance(binding.node, ast.Constant) else None
+    return value if isinstance(value, bool) else None

@@ -1,0 +1,274 @@
+"""Members: what attributes, methods and properties of the objects and classes of the program are."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any, Final
+
+from tfnanlint.interp import calls as following
+from tfnanlint.interp import fixpoint as assumptions
+from tfnanlint.interp import names as resolution
+from tfnanlint.interp import records
+from tfnanlint.interp.callgraph import callers
+from tfnanlint.interp.records import MAX_BINDINGS, begins_last
+from tfnanlint.ops.families.python import limit
+from tfnanlint.ops.names import canonical
+from tfnanlint.program import functions as calls
+from tfnanlint.program.attributes import keeps_keywords, replaced, sets, spelled_names
+from tfnanlint.program.functions import Bound, ClassObject, Function, Instance, Parent
+from tfnanlint.program.module import Module
+from tfnanlint.program.scope import Assigned, Binding, Fixed, Joined, Loop, Parameter, Point, unrefined
+from tfnanlint.syntax.access_paths import root_of
+from tfnanlint.syntax.nodes import ATTRIBUTE, nodes_in
+from tfnanlint.values.evaluator import Evaluator
+from tfnanlint.values.tuples import Fields
+from tfnanlint.values.value import INF, NUMERIC_KINDS, Choice, Namespace, Note, Value, unknown
+
+_LASTING: Final = frozenset(("number", "none", "function", "layer", "instance", "class", "dtype", "string"))  # what nobody changes in an object that holds it
+
+
+def member(ev: Evaluator, owner: Value, attr: str) -> Value | None:
+    """`owner.attr` for instances, classes and tensors; None when nothing is known of it."""
+    if isinstance(owner.obj, Instance):
+        return instance_member(ev, owner, attr)
+    if isinstance(owner.obj, Namespace):
+        return resolution.named(ev, canonical(f"{owner.obj.name}.{attr}"))
+    if owner.kind == "module" and isinstance(owner.obj, Choice):  # those without the name would have raised
+        found = [value for option in owner.obj.options if (value := member(ev, option, attr)) is not None]
+        return ev.joined(found) if found else None
+    if isinstance(owner.obj, Parent):
+        return _parents_method(ev, owner.obj, attr)
+    if owner.kind == "module" and owner.obj is not None:
+        binding = resolution.top_level(ev, owner.obj, attr)
+        return binding.value(ev) if binding is not None else _submodule(ev, owner.obj, attr)
+    if isinstance(owner.obj, ClassObject):
+        binding = owner.obj.scope.at(attr)
+        own = binding.value(ev) if binding is not None else None
+        if own is not None and own.kind in NUMERIC_KINDS and owner.obj.changed_outside(attr):
+            return unknown()
+        if own is not None and isinstance(own.obj, Function) and "classmethod" in own.obj.decorators:
+            return Value(kind="function", obj=Bound(own.obj, [Fixed(owner)]))
+        return own
+    if isinstance(owner.obj, Fields):
+        return owner.obj.get(attr)
+    if attr == "shape" and owner.kind in ("tensor", "array", "unknown", "number"):
+        return Value(kind="shape", emptied=owner.emptied)
+    if attr == "dtype" and owner.dtype:
+        return Value(kind="dtype", const=owner.dtype)
+    if owner.kind == "limits" or owner.kind == "dtype" and isinstance(owner.const, str):
+        return limit(owner.const if isinstance(owner.const, str) else None, attr)
+    if attr in ("T", "real") or owner.kind == "array" and attr in ("values", "iloc", "loc"):
+        return owner.but()
+    return None
+
+
+def _submodule(ev: Evaluator, module: Module, name: str) -> Value | None:
+    """`package.part` after `import package.part`."""
+    if module.project is None or not module.source.path.endswith("__init__.py"):
+        return None
+    found, rest = module.project.find(name, 1, module.source.path)
+    return Value(kind="module", obj=found) if found is not None and not rest else None
+
+
+def parent(ev: Evaluator, point: Point) -> Value:
+    """`super()` where it stands: in a method of a class that has bases in the program."""
+    function = point.scope.function
+    if function is None or function.owner is None or not function.node.args.args or len(ev.lineage(function.owner)) < 2:
+        return unknown()
+    instance = point.lookup(function.node.args.args[0].arg)
+    return Value(kind="instance", obj=Parent(function.owner, instance)) if instance is not None else unknown()
+
+
+def _parents_method(ev: Evaluator, parent: Parent, attr: str) -> Value | None:
+    method = _after(ev, parent.cls, parent.cls, attr)
+    if method is None:
+        return None
+    instance = parent.instance.value(ev).obj
+    made = instance.cls if isinstance(instance, Instance) else parent.cls
+    classes = [made] if isinstance(instance, Instance) and instance.node is not None else [made, *ev.heirs(made)]
+    methods = dict.fromkeys([_after(ev, parent.cls, one, attr) or method for one in classes])
+    return ev.joined([following.call(ev, one, [parent.instance], {}) if one.is_property else
+                        Value(kind="function", obj=Bound(one, [parent.instance] if one.bound else [])) for one in methods])
+
+
+def _after(ev: Evaluator, cls: ClassObject, made: ClassObject, name: str) -> Function | None:
+    """The method that is next after those of `cls` for an object of the class `made`."""
+    lineage = ev.lineage(made)
+    behind = lineage[lineage.index(cls) + 1:] if cls in lineage else []
+    return next((one.methods[name] for one in behind if name in one.methods), None)
+
+
+def instance_member(ev: Evaluator, owner: Value, attr: str) -> Value | None:
+    cls = owner.obj.cls
+    if attr == "iterations" and following.is_a(ev, "optimizer", cls):
+        return Value(0.0, INF, dtype="int64", origin=Note("the steps that an optimizer has counted"))
+    if attr in ("compute_dtype", "_compute_dtype") and (dtype := ev.dtype_of(cls)):
+        return Value(kind="dtype", const=dtype)
+    classes = [cls] if owner.obj.node is not None else [cls, *ev.heirs(cls)]
+    methods = [method for one in classes if (method := ev.method(one, attr)) is not None]
+    if methods:
+        if len(methods) > 1:
+            methods = [m for m in methods if not m.abstract] or methods
+        bound = [following.call(ev, m, [Fixed(owner)], {}) if m.is_property else
+                 Value(kind="function", obj=Bound(m, [Fixed(owner)] if m.bound else [])) for m in dict.fromkeys(methods)]
+        return ev.joined(bound)
+    field = records.field(ev, owner.obj, attr) if attr in cls.fields else None
+    if field is not None:
+        return field.value(ev)
+    given = ev.constructed(owner.obj, attr)
+    own = given.value(ev) if given is not None else None
+    if own is not None and own.kind in _LASTING:
+        return own
+    found = ev.assigned_to(classes, attr)
+    if found is None:
+        return None
+    mark = len(ev.reads)
+    value = found.value(ev)
+    return ev.of_one(owner.obj, attr, value) if len(ev.reads) == mark else value
+
+
+def property_of(ev: Evaluator, owner: Value, attr: str) -> Value | None:
+    """What a property of an object gives, whatever was assigned to it; None where the name is not one of a property."""
+    method = ev.method(owner.obj.cls, attr) if isinstance(owner.obj, Instance) else None
+    return member(ev, owner, attr) or unknown() if method is not None and method.is_property else None
+
+
+def method(ev: Evaluator, cls: ClassObject, name: str) -> Function | None:
+    """The method that instances of a class have."""
+    if name in cls.methods:  # its bases may stand in other files, which would have to be read
+        return cls.methods[name]
+    return next((one.methods[name] for one in ev.lineage(cls) if name in one.methods), None)
+
+
+def heirs(ev: Evaluator, cls: ClassObject) -> list[ClassObject]:
+    """Classes of the same file that inherit from a class: `self` may be one of them."""
+    if cls.name not in cls.module.base_names:
+        return []
+    return [one for one in cls.module.classes.values() if one is not cls and cls in ev.lineage(one)]
+
+
+def find_attribute(ev: Evaluator, classes: list[ClassObject], attr: str) -> Binding | None:
+    """Whatever any method or class body assigns; a loop, for one assignment may read what another one wrote."""
+    whole = Loop(None)
+    for cls in classes:
+        nearest, mended = None, records.mended(ev, cls, attr)
+        whole.rounds += [mended] if mended is not None else []
+        for one in ev.lineage(cls):
+            for method_name in one.assigners(attr):
+                method = one.methods[method_name]
+                if mended is not None and begins_last(method):
+                    continue
+                handed = _handed_to_base(ev, cls, one, method, attr)
+                if handed:
+                    whole.rounds += handed
+                    continue
+                owner_name = method.node.args.args[0].arg
+                made = following.bindings_of(ev.activation(method), f"{owner_name}.{attr}")
+                passing = replaced(method.node, attr) if len(made) > 1 else ()
+                whole.rounds += [one for one in made if not isinstance(one, Assigned) or one.node not in passing] if passing else made
+            if mended is None:
+                nearest = nearest or one.scope.at(attr)
+                whole.rounds += records.made_with(ev, one, attr)
+        whole.rounds += [nearest] if nearest is not None else []
+        if nearest is not None and any(one.changed_outside(attr) for one in ev.lineage(cls)):
+            whole.rounds.append(Fixed(unknown()))
+    if whole.rounds:
+        lineages = dict.fromkeys([one for cls in classes for one in ev.lineage(cls)])
+        whole.rounds += [binding for one in lineages for binding in ev.assigned_elsewhere(one, attr)]
+        whole.rounds += [binding for one in lineages if one.sets_by_name(attr) for binding in _set_by_name(ev, one, attr, whole)]
+    whole.rounds = list(dict.fromkeys(whole.rounds))
+    if len(whole.rounds) == 1 and not _reads_itself(whole.rounds[0], attr):
+        return whole.rounds[0]
+    return whole if 0 < len(whole.rounds) <= MAX_BINDINGS else None if not whole.rounds else Fixed(unknown())
+
+
+def _handed_to_base(ev: Evaluator, cls: ClassObject, base: ClassObject, method: Function, attr: str) -> list[Binding]:
+    """What the calls that make objects of a class, and no others, hand to an attribute that the `__init__` of its base keeps; [] where
+    some may not be seen."""
+    if cls is base or method.name != "__init__" or ev.method(cls, "__init__") is not method or ev.escapes(method):
+        return []
+    family = [cls, *ev.heirs(cls)]
+    if any(ev.method(one, "__init__") is not method for one in family):
+        return []
+    made = [Instance(one, call, point) for one in family for call, point in callers.calls_in_project(ev, one, one.name)]
+    found = [ev.constructed(one, attr) for one in made[:MAX_BINDINGS + 1]]
+    return [one for one in found if one is not None] if None not in found else []
+
+
+def _set_by_name(ev: Evaluator, cls: ClassObject, attr: str, whole: Loop) -> list[Binding]:
+    """What the methods of a class set an attribute to under a name that is computed: what a call names for `**kwargs`, else nothing is known."""
+    setting = [method for method in cls.methods.values() if sets(spelled_names(method.node), attr)]
+    if not all([keeps_keywords(method.node) for method in setting]):
+        return [Fixed(unknown())]
+    return [Parameter(method, attr, whole) for method in setting if attr not in calls.signature_of(method.node.args)[1]]
+
+
+def foreign_bases(ev: Evaluator, cls: ClassObject) -> set[str]:
+    """Canonical names of the bases that are not classes of the program (`keras.Model`)."""
+    names: set[str] = set()
+    for one in ev.lineage(cls):
+        for base in one.node.bases:
+            name = resolution.resolve(ev, base, one.point)
+            made = unrefined(one.point.lookup(base.id)) if name is None and isinstance(base, ast.Name) else None
+            found = made.bindings if isinstance(made, Joined) else ()  # another one for another version of Keras
+            names.update(filter(None, [name, *(resolution.resolve_binding(ev, option, 0) for option in found)]))
+    return names
+
+
+def _reads_itself(binding: Binding, attr: str) -> bool:
+    """Whether an assignment reads the attribute it assigns (`self.count += 1`)."""
+    return not isinstance(binding, Assigned) or any([type(inner) is ATTRIBUTE and inner.attr == attr for inner in nodes_in(binding.node)])
+
+
+class Members:
+    """What was found out about classes of the program and the attributes of their objects."""
+
+    def __init__(self) -> None:
+        self.attributes: dict[tuple[ClassObject, str, int], Binding | None] = {}
+        self.lineages: dict[ClassObject, list[ClassObject]] = {}
+        self._members: dict[tuple[int, str], tuple[Any, Value]] = {}
+
+    def assigned_to(self, ev: Evaluator, classes: list[ClassObject], attr: str) -> Binding | None:
+        """What is assigned to an attribute of the objects of a class and those that inherit from it."""
+        return assumptions.once(ev, self.attributes, (classes[0], attr, len(classes)), None, find_attribute, ev, classes, attr)
+
+    def of_one(self, ev: Evaluator, instance: Instance, attr: str, value: Value) -> Value:
+        """An attribute of one of several objects of a class: each holds a number of its own."""
+        if value.kind not in ("tensor", "array", "unknown") or value.obj is not None or instance.point is None:
+            return value
+        if len(instance.point.module.calls_to(instance.cls.name, ev)) < 2:
+            return value
+        key = (id(instance), attr)
+        if key not in self._members or self._members[key][0] is not instance:
+            self._members[key] = (instance, value.but(origin=Note("", parent=value.origin)))
+        return self._members[key][1]
+
+    def stable(self, ev: Evaluator, path: str | None, point: Point) -> Value | None:
+        """One unknown value for all reads of one path of one object."""
+        if path is None:
+            return None
+        root = point.lookup(root_of(path))
+        if root is None:
+            return None
+        key = (id(root), path)
+        if key not in self._members:
+            self._members[key] = (root, unknown(origin=Note(f"'{path}'")))
+        return self._members[key][1]
+
+    def lineage(self, ev: Evaluator, cls: ClassObject) -> list[ClassObject]:
+        """A class and its bases inside the program, in the order in which Python looks for methods."""
+        if cls in self.lineages:
+            return self.lineages[cls]
+        mark = len(ev.reads)
+        self.lineages[cls] = [cls]  # should it be a base of itself
+        bases: list[ClassObject] = []
+        for base in cls.node.bases:
+            value = resolution.callee(ev, base, cls.point) if isinstance(base, (ast.Name, ast.Attribute)) else None
+            if value is not None and isinstance(value.obj, ClassObject):
+                bases.append(value.obj)
+        found = calls.in_order(cls, [*[self.lineage(ev, one) for one in bases], bases]) if bases else [cls]
+        if len(ev.reads) == mark:
+            self.lineages[cls] = found
+        else:
+            del self.lineages[cls]
+        return found

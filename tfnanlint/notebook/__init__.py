@@ -1,0 +1,1 @@
+"""Jupyter notebooks: the document, its code cells as one source, and IPython magics."""

@@ -1,0 +1,1 @@
+"""The rows of the table, one family of operations a file."""

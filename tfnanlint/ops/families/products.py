@@ -1,0 +1,89 @@
+"""Sums over lists, products of matrices, vectors and indexed axes: sums of products."""
+
+from __future__ import annotations
+
+from tfnanlint.ops.families.reductions import axis_of, or_of_none, total, within_one
+from tfnanlint.ops.relations.magnitudes import unit_of
+from tfnanlint.ops.site import Site
+from tfnanlint.ops.table import op
+from tfnanlint.ops.transfer import core as t
+from tfnanlint.ops.transfer.core import Value
+
+
+def _add_n(site: Site) -> Value:
+    inputs = site.value("inputs")
+    found = t.elements(inputs)
+    if inputs.kind != "sequence" or not isinstance(inputs.obj, tuple):
+        return total(inputs)
+    result = found[0]
+    for value in found[1:]:
+        result = t.add(result, value)
+    if len(found) == 1:
+        return t.one_of(inputs)
+    return t.of_numbers(result) if result.kind == "number" else result
+
+
+op("tf.add_n", "tf.math.add_n tf.math.accumulate_n tf.accumulate_n raw.AddN", "inputs name", _add_n,
+   untested="takes a list; tf.add is tested")
+
+
+def _another(value: Value) -> Value:
+    """Other elements of a value: a number of their own."""
+    return value.but(origin=None)
+
+
+def _contraction(left: str, right: str):
+    """Sums of products of elements in other places: those of a tensor with itself are no squares."""
+
+    def give(site: Site) -> Value:
+        a, b = t.one_of(site.value(left)), t.one_of(site.value(right))
+        result = total(t.multiply(a, _another(b)))
+        return or_of_none(or_of_none(result, a, 0.0), b, 0.0)
+
+    return give
+
+
+def _matmul(site: Site) -> Value:
+    """Sums of products of rows and columns; of unit rows, with the second factor transposed, cosines."""
+    result = _contraction("x", "y")(site)
+    units = [unit_of(site.value(param)) for param in ("x", "y")]
+    turned = site.given("transpose_b") and site.const("transpose_b") is True and not site.given("transpose_a")
+    if turned and all(unit is not None and axis_of(unit) in (-1, 1) for unit in units):
+        return within_one(result)
+    return result
+
+
+op("tf.matmul", "tf.linalg.matmul K.dot K.batch_dot ops.matmul ops.dot tnp.matmul tnp.dot np.matmul np.dot "
+   "raw.MatMul raw.BatchMatMul raw.BatchMatMulV2 tf.sparse.sparse_dense_matmul tf.sparse_tensor_dense_matmul tf.sparse_matmul",
+   "x y transpose_a transpose_b adjoint_a adjoint_b name", _matmul,
+   reference="tf.matmul(x[..., None, :], y[..., None])")
+op("tf.linalg.matvec", "", "x y transpose_a adjoint_a name", _contraction("x", "y"), untested="tf.matmul is tested")
+op("tf.tensordot", "tf.linalg.tensordot ops.tensordot tnp.tensordot np.tensordot", "x y axes name", _contraction("x", "y"),
+   reference="tf.tensordot(x, y, [[0, 1], [0, 1]])")
+op("ops.inner", "np.inner tnp.inner", "x y", _contraction("x", "y"), untested="tf.matmul is tested")
+op("ops.vdot", "np.vdot tnp.vdot", "x y", lambda site: total(t.multiply(t.one_of(site.value("x")), t.one_of(site.value("y")))),
+   untested="tf.matmul is tested")
+op("ops.outer", "np.outer tnp.outer ops.kron np.kron tnp.kron", "x y",
+   lambda site: t.multiply(site.value("x"), _another(site.value("y"))), untested="tf.multiply is tested")
+
+
+def _einsum(site: Site) -> Value:
+    """A sum of products of all operands; those of a tensor with itself are squares where its axes have the same letters."""
+    operands = [t.one_of(value) for value in t.elements(site.value("inputs"))]
+    if not operands:
+        return t.anything(site)
+    equation = site.const("equation")
+    letters = equation.replace(" ", "").split("->")[0].split(",") if isinstance(equation, str) else []
+    if len(set(letters)) != 1:
+        operands = [operands[0], *map(_another, operands[1:])]
+    product = operands[0]
+    for value in operands[1:]:
+        product = t.multiply(product, value)
+    result = total(product)
+    for value in operands:
+        result = or_of_none(result, value, 0.0)
+    return result
+
+
+op("tf.einsum", "tf.math.einsum tf.linalg.einsum ops.einsum tnp.einsum np.einsum", "equation *inputs", _einsum, main="inputs",
+   untested="takes an equation; tf.matmul is tested")

@@ -1,0 +1,1 @@
+"""What the operands of one operation know of each other: shares, complements, counts."""

@@ -1,0 +1,71 @@
+"""Shares: elements that add up to 1 along an axis, as those of a softmax do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tfnanlint.ops.relations.counts import axis_of
+from tfnanlint.ops.relations.magnitudes import square_of
+from tfnanlint.ops.relations.outputs import ending
+from tfnanlint.ops.site import Site, made_by, same
+from tfnanlint.values.value import FLOATS, INF, NO_CONSTANT, Value
+
+HALF = ("float16", "bfloat16")  # where 1 / n of a long axis is no normal number
+_LONGEST = 2.0**-31  # 1 / n of as many as an axis holds
+
+
+def softmax_of(x: Value) -> Site | None:
+    """The softmax whose elements a value holds, whether an op made it or it is what a layer or model ends with."""
+    made = made_by(x, "tf.nn.softmax", aligned=True)
+    if made is not None or x.lo != 0 or x.hi != 1:
+        return made
+    last = ending(x)
+    return last if last is not None and last.op.name == "tf.nn.softmax" else None
+
+
+def softmax_axis(x: Value) -> Any:
+    """The axis of the softmax that a value is as it stands; NO_CONSTANT where it is none, or its axis cannot be read."""
+    source = softmax_of(x)
+    if source is None or isinstance(x.origin, Site) and x.origin.op.passes:  # another axis may be in its place
+        return NO_CONSTANT
+    return axis_of(source, -1)
+
+
+def of_squares(total: Site, x: Value) -> Value | None:
+    """The sum of the squares of shares along their axis, or of all."""
+    made = made_by(x, "tf.square", "tf.multiply", "tf.pow", aligned=True) if x.lo == 0 else None
+    p = made.value("x") if made is not None else None
+    return squared_and_summed(total, p) if p is not None and square_of(x, p) else None
+
+
+def squared_and_summed(total: Site, p: Value) -> Value | None:
+    """What squares of shares add up to: at least 1 / n, along their axis at most 1."""
+    axis, least = axis_of_shares(p) if p.lo == 0 and p.dtype not in HALF else (NO_CONSTANT, 0.0)
+    along = axis_of(total)
+    if axis is NO_CONSTANT or along is not None and along != axis:
+        return None
+    slack = 1024 * FLOATS.get(p.dtype or "float32", FLOATS["float32"]).eps
+    hi = 1.0 + slack if along == axis and least and not p.inf else INF
+    return Value(least * least, hi, False, nan=p.nan, inf=p.inf, dtype=p.dtype)
+
+
+def axis_of_shares(p: Value) -> tuple[Any, float]:
+    """The axis along which values add up to 1, None for all of them, and what the largest of them is at least: 0 for what is only above it."""
+    axis = softmax_axis(p)
+    if axis is not NO_CONSTANT:
+        return axis, _LONGEST / 2
+    made = p.origin
+    if isinstance(made, Site) and made.op.name == "tf.exp":
+        logarithm = made_by(made.value("x"), "tf.nn.log_softmax", "tf.subtract", aligned=True)
+        if logarithm is None or logarithm is not made.value("x").origin:
+            return NO_CONSTANT, 0.0
+        if logarithm.op.name == "tf.nn.log_softmax":
+            return axis_of(logarithm, -1), _LONGEST / 2
+        whole = made_by(logarithm.value("y"), "tf.reduce_logsumexp", aligned=True)
+        if whole is not None and same(whole.value("x"), logarithm.value("x")):
+            return axis_of(whole), 0.0  # of large logits no digit of the difference is right
+    if isinstance(made, Site) and made.op.name == "tf.divide":
+        whole = made_by(made.value("y"), "tf.reduce_sum", aligned=True)
+        if whole is not None and made.value("x").nonnegative and not made.value("y").inf and same(whole.value("x"), made.value("x")):
+            return axis_of(whole), _LONGEST / 2
+    return NO_CONSTANT, 0.0

@@ -1,0 +1,42 @@
+"""What elements hold where a condition is true of them: those at the places that it names, those that its mask keeps."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tfnanlint.ops.site import Site, made_by, same
+from tfnanlint.values.value import Value, related
+
+_RELATIONS: Final = {"tf.greater": ">", "tf.greater_equal": ">=", "tf.less": "<", "tf.less_equal": "<=", "tf.equal": "==", "tf.not_equal": "!="}
+_FLIP: Final = {">": "<", ">=": "<=", "<": ">", "<=": ">=", "==": "==", "!=": "!="}
+_NEGATE: Final = {">": "<=?", ">=": "<?", "<": ">=?", "<=": ">?", "==": "!=?", "!=": "=="}
+
+
+def under(x: Value, condition: Value, truth: bool = True, depth: int = 4) -> Value:
+    """A value where a condition, made of comparisons of the same elements, is true or is not."""
+    made = condition.origin
+    if not isinstance(made, Site) or depth == 0:
+        return x
+    name = made.op.name
+    if name == "tf.logical_not":
+        return under(x, made.value("x"), not truth, depth - 1)
+    if name in ("tf.logical_and", "tf.logical_or"):
+        if (name == "tf.logical_and") != truth:
+            return x
+        return under(under(x, made.value("x"), truth, depth - 1), made.value("y"), truth, depth - 1)
+    relation = _RELATIONS.get(name)
+    if relation is None:
+        return x
+    for param, other, way in (("x", "y", relation), ("y", "x", _FLIP[relation])):
+        if same(made.value(param), x):
+            return related(x, way if truth else _NEGATE[way], made.value(other))
+    return x
+
+
+def at_places(site: Site, result: Value) -> Value:
+    """What was gathered; by `tf.gather_nd(x, tf.where(x > 0))` the elements that the condition is true of."""
+    places = made_by(site.value("indices"), "tf.where", aligned=True)
+    if places is None or places.given("x") or places.given("y"):
+        return result
+    kept = under(site.value("x"), places.value("condition"))
+    return result.but(lo=kept.lo, hi=kept.hi, zero=kept.zero)

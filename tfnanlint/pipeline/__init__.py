@@ -1,0 +1,1 @@
+"""From files to findings and fixes: prefilter, analysis, check, cache, fix, workers."""

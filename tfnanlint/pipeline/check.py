@@ -1,0 +1,202 @@
+"""The pipeline of one file: decode, analyse, drop what a more specific rule says better, suppress, filter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from tfnanlint.config.layers import Policy
+from tfnanlint.diagnostics import notices
+from tfnanlint.diagnostics.findings import Finding
+from tfnanlint.files.kinds import NOTEBOOK, relevant
+from tfnanlint.suppression import comments as suppress
+from tfnanlint.syntax.source import Source, Span, Unreadable
+
+if TYPE_CHECKING:
+    from tfnanlint.pipeline.analysis import Analysis
+    from tfnanlint.project.index import Facts
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """One file after the pipeline. `source` is empty text where there was nothing to decode; `hidden` counts what
+    comments suppressed, `unsure` what is left out by default because its rule is wrong there too often, `known` what the baseline
+    holds, `unchanged` what stands on lines that did not change; `unsafe_fixes` says whether fixes that move values are applied in
+    this file, `cut_short` whether some value was not followed to its end, for what that would have cost.
+    """
+
+    source: Source
+    findings: tuple[Finding, ...] = ()
+    hidden: int = 0
+    unsafe_fixes: bool = False
+    known: int = 0
+    unchanged: int = 0
+    unsure: int = 0
+    cut_short: bool = False
+
+    @property
+    def path(self) -> str:
+        return self.source.path
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """All that was found in a file, before any of it was set aside; which of it has its fixes; and what it depends on outside
+    of the file.
+    """
+
+    checked: Checked
+    repaired: tuple[bool, ...]
+    facts: Facts
+
+
+Narrowing = Callable[[Checked], Checked]
+Teller = Callable[[Account], None]
+
+
+def _whole(checked: Checked) -> Checked:
+    return checked
+
+
+def check(path: str, data: bytes, policy: Policy, narrowed: Narrowing = _whole, told: Teller | None = None) -> Checked:
+    """The findings in the bytes of a file, those that `narrowed` leaves. What cannot be decoded or parsed is a finding itself.
+
+    `told` gets the whole account of a file that could be analysed.
+    """
+    if not relevant(data):
+        return Checked(Source(path, ""))
+    if path.endswith(NOTEBOOK):
+        return _check_notebook(path, data, policy, narrowed, told)
+    try:
+        source = Source.from_bytes(path, data)
+    except Unreadable as error:
+        nothing = Source(path, "")
+        return narrowed(Checked(nothing, (notices.INVALID_SYNTAX.finding(nothing, Span(0, 0), str(error)),)))
+    return check_source(source, policy, narrowed, told)
+
+
+def opened(path: str, data: bytes) -> Source:
+    """The source in the bytes of a file, or the module in those of a notebook. Raises `Unreadable`."""
+    if not path.endswith(NOTEBOOK):
+        return Source.from_bytes(path, data)
+    from tfnanlint.notebook.document import Notebook
+
+    return Notebook(path, data).source
+
+
+def _check_notebook(path: str, data: bytes, policy: Policy, narrowed: Narrowing, told: Teller | None) -> Checked:
+    """The findings in a notebook's Python cells; none when they do not name TensorFlow, whatever else in it does."""
+    from tfnanlint.notebook.document import Notebook
+
+    try:
+        notebook = Notebook(path, data)
+    except Unreadable as error:
+        shown = Source(path, data.decode("utf-8", "replace"))
+        return narrowed(Checked(shown, (_unparsable(shown, error),)))
+    if not notebook.mentions(("tensorflow", "keras")):
+        return Checked(Source(path, ""))
+    return check_source(notebook.source, policy, narrowed, told)
+
+
+def unread(path: str, reason: str) -> Checked:
+    """The outcome for a file whose bytes could not be had."""
+    nothing = Source(path, "")
+    return Checked(nothing, (notices.UNREAD.finding(nothing, Span(0, 0), reason),))
+
+
+def check_source(source: Source, policy: Policy, narrowed: Narrowing = _whole, told: Teller | None = None) -> Checked:
+    """The findings in a decoded source, those that `narrowed` leaves, with their fixes. Arguments are those of `check`."""
+    with Checking(source, policy, facts=None if told is None else {}) as checking:
+        kept = narrowed(checking.checked)
+        repaired = {finding: checking.repaired(finding) for finding in kept.findings}
+        if told is not None and checking.complete:
+            found = tuple(repaired.get(finding, finding) for finding in checking.checked.findings)
+            if not any(finding.code == notices.INTERNAL.code for finding in found):
+                flags = tuple(finding in repaired for finding in checking.checked.findings)
+                told(Account(replace(checking.checked, findings=found), flags, checking.facts or {}))
+        return replace(kept, findings=tuple(repaired[finding] for finding in kept.findings)) if repaired else kept
+
+
+class Checking:
+    """The findings in a decoded source, as `checked`; their fixes are made one by one, when asked for, which costs more than
+    to find them. What fixes are made from is held until `close`. `complete` says whether the source could be analysed; what
+    that depends on outside of it is noted in `facts`, if it is given.
+
+    `found` are those of all rules, before anything is filtered; None where the source could not be analysed. With `within`
+    only these rows are judged, and `elsewhere` tells what was found in others before.
+    """
+
+    def __init__(self, source: Source, policy: Policy, within: range | None = None, elsewhere: Iterable[Finding] = (),
+                 facts: Facts | None = None):
+        self.checked = Checked(source)
+        self.complete = True
+        self.facts = facts
+        self.found: list[Finding] | None = None
+        self._analysis: Analysis | None = None
+        if policy.comments and suppress.skips_file(source):
+            return
+        from tfnanlint.pipeline import analysis as flow  # The op table is loaded only when some file needs it.
+
+        try:
+            self._analysis = flow.Analysis(source, policy.rules, policy.setup, policy.drafted, within, facts, policy.shown)
+        except Unreadable as error:
+            self.complete = False
+            self.checked = Checked(source, (_unparsable(source, error),))
+        except (RecursionError, MemoryError):
+            self.complete = False
+            self.checked = Checked(source, (_unparsable(source, Unreadable("nested too deeply to be analysed")),))
+        else:
+            here = {(one.code, one.span) for one in self._analysis.findings}
+            self.found = self._analysis.findings + [one for one in elsewhere if (one.code, one.span) not in here]
+            self.found.sort(key=lambda finding: (finding.span, finding.code))
+            self.checked = _filtered(self.found, source, policy, self._analysis.cut_short)
+
+    def __enter__(self) -> Checking:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def repaired(self, finding: Finding) -> Finding:
+        """One of the findings with its fixes, or with the reason why there is none."""
+        return finding if self._analysis is None else self._analysis.repaired(finding)
+
+    def close(self) -> None:
+        """Let go of all that fixes are made from."""
+        if self._analysis is not None:
+            self._analysis.close()
+            self._analysis = None
+
+
+def _filtered(found: list[Finding], source: Source, policy: Policy, cut_short: bool) -> Checked:
+    """What is left of the findings of all rules, with what is wrong with comments and cells."""
+    found = _most_specific(found, policy)
+    outcome = suppress.apply(found, source, policy) if policy.comments else suppress.Outcome(found, [], [])
+    shown = [finding for finding in outcome.kept if policy.reports(finding)] + outcome.idle
+    shown += [_unparsable(source, fault) for fault in source.faults]
+    shown.sort(key=lambda finding: (finding.span, finding.code))
+    unsure = sum(map(policy.withholds, outcome.kept))
+    return Checked(source, tuple(shown), len(outcome.hidden), policy.unsafe_fixes, unsure=unsure, cut_short=cut_short)
+
+
+def _most_specific(found: list[Finding], policy: Policy) -> list[Finding]:
+    """Drop each finding in whose place one of a rule stands that replaces its rule there, also if that one shows only in modes
+    that are not used, or is withheld.
+    """
+    replaced = {
+        (code, span)
+        for finding in found
+        if policy.graded(finding) and finding.code in policy.known
+        for code in policy.known[finding.code].over
+        for span in (finding.span, *finding.data.get("covers", ()))
+    }
+    return [finding for finding in found if (finding.code, finding.span) not in replaced]
+
+
+def _unparsable(source: Source, error: Unreadable) -> Finding:
+    start = len(source.text)
+    if error.row <= len(source.line_starts):
+        line = source.line_text(error.row)
+        start = source.line_starts[error.row - 1] + max(0, min(error.column - 1, len(line)))
+    return notices.INVALID_SYNTAX.finding(source, Span(start, min(start + 1, len(source.text))), str(error))

@@ -1,0 +1,1 @@
+"""The program as definitions: scopes, branches, loops, functions, classes, refinement at tests."""

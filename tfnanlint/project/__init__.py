@@ -1,0 +1,1 @@
+"""The files of a project: which file an import names, who imports whom, settings."""

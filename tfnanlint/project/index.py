@@ -1,0 +1,522 @@
+"""Imports inside the linted project: from a dotted name to the file on disk that it means.
+
+Files are read and parsed when a value is asked for, never imported. What is found depends on the files alone, not on
+which of them are linted together.
+
+What a linted file's findings depend on outside of that file are answers to a few kinds of question (`ANSWERS`). Each answer
+that was used can be noted, and whether all would be the same today says whether the findings would.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections import OrderedDict
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+try:
+    from _blake2 import blake2b  # hashlib loads OpenSSL as well
+except ImportError:
+    from hashlib import blake2b
+
+from tfnanlint.project.half_precision import halves_of
+from tfnanlint.project.settings import set_in
+from tfnanlint.syntax.source import Source, Unreadable
+
+Module = Any  # a `module.Module`, which knows its project
+
+MAX_FILE_BYTES = 1 << 20  # larger files are generated tables: reading them costs more than they tell
+MAX_KEPT = 16_000_000  # characters of parsed files kept for the next question; their trees take about 25 times that
+MAX_TREE_FILES = 4000  # searched for callers; beyond them callers in other files are not looked for
+MAX_TREE_BYTES = 48 << 20
+MAX_SCRIPTS = 40  # beside a package
+MAX_IMPORTERS = 12
+_PASSED = frozenset("node_modules build dist venv site-packages __pycache__".split())
+MAX_HOPS = 6  # re-exports followed from one import
+# Distributions that are never part of the linted project, whatever lies beside it.
+_FOREIGN = frozenset("tensorflow keras numpy scipy math os sys typing abc collections functools absl gin six tf_keras "
+                     "tensorflow_probability tensorflow_datasets torch jax pandas matplotlib sklearn".split())
+
+# A question about files other than the linted one: its kind, and what it is about.
+Question = tuple[str, ...]
+Facts = dict[Question, Any]
+
+_sources: OrderedDict[str, tuple[tuple, Source | None, str]] = OrderedDict()  # stamp, source, digest of what was read
+_kept = 0  # characters in _sources
+_shown: dict[str, Source] = {}  # what an editor holds, in place of the file on disk
+_parsed: dict[str, Source] = {}  # the last text of each of these that could be parsed
+
+
+def show(path: str, text: str | None) -> None:
+    """Let a text stand for the file at an absolute path, as an editor holds it unsaved; None: the file itself counts again."""
+    known = path in _shown
+    if text is None:
+        _shown.pop(path, None)
+        _parsed.pop(path, None)
+    else:
+        _shown[path] = Source(path, text)
+    if known != (path in _shown):
+        _is_file.cache_clear()
+        _package_root.cache_clear()
+    for top, texts in _trees.items():
+        if texts and (path in texts or _below(path, top)):
+            texts[path] = _bytes(path)
+    for cached in _OF_TEXTS:
+        cached.cache_clear()
+
+
+def written(path: str) -> None:
+    """Look again at the file at an absolute path: this process has written it."""
+    for texts in _trees.values():
+        if path in texts:
+            texts[path] = _bytes(path)
+    for cached in _OF_TEXTS:
+        cached.cache_clear()
+
+
+def forget() -> None:
+    """Look again which files there are: some were made, moved, deleted or written. One run of the command line never asks this."""
+    _trees.clear()
+    for cached in (_is_file, _package_root, *_OF_TEXTS):
+        cached.cache_clear()
+
+
+def source_of(path: str) -> Source | None:
+    """The parsed source of a file, kept while the file does not change; None when it cannot be read or parsed."""
+    if path in _shown:
+        return _shown_source(path)
+    try:
+        status = os.stat(path)
+    except OSError:
+        _keep(path, (), None, ABSENT)
+        return None
+    stamp = (status.st_mtime_ns, status.st_size, status.st_ino)
+    kept = _sources.get(path)
+    if kept is not None and kept[0] == stamp:
+        _sources.move_to_end(path)
+        return kept[1]
+    if status.st_size > MAX_FILE_BYTES:
+        source, digest = None, TOO_LARGE
+    else:
+        source, digest = _read(path, kept[1] if kept is not None else None)
+    _keep(path, stamp, source, digest)
+    return source
+
+
+def _shown_source(path: str) -> Source | None:
+    """What an editor holds, or, while that is half typed, the last of it that could be parsed."""
+    source = _shown[path]
+    adopt(source)
+    try:
+        source.tree
+        _parsed[path] = source
+    except Unreadable:
+        pass
+    return _parsed.get(path)
+
+
+def adopt(source: Source) -> None:
+    """Take over the tree of the same text, if another file's question has had it parsed already."""
+    _, known, _ = _sources.get(os.path.abspath(source.path), ((), None, ""))
+    if known is not None and known.text == source.text and "tree" in known.__dict__:
+        source.__dict__["tree"] = known.tree
+
+
+def remember(source: Source) -> None:
+    """Keep a linted source: its tree serves the next file that asks, if the file on disk says the same."""
+    _keep(os.path.abspath(source.path), (), source, "")
+
+
+def _keep(path: str, stamp: tuple, source: Source | None, digest: str) -> None:
+    global _kept
+    _, former, _ = _sources.pop(path, ((), None, ""))
+    _sources[path] = (stamp, source, digest)
+    _kept += _size(source) - _size(former)
+    while _kept > MAX_KEPT and len(_sources) > 1:
+        _, (_, dropped, _) = _sources.popitem(last=False)
+        _kept -= _size(dropped)
+
+
+def _size(source: Source | None) -> int:
+    return len(source.text) if source is not None else 0
+
+
+def _read(path: str, known: Source | None) -> tuple[Source | None, str]:
+    """The parsed source of a file, if it can be parsed, and the digest of its bytes."""
+    digest = ABSENT
+    try:
+        with open(path, "rb") as file:
+            data = file.read()
+        digest = hashed(data)
+        source = Source.from_bytes(path, data)
+        if known is not None and known.text == source.text:
+            return known, digest
+        source.tree  # parsed now, so that a broken file is simply not known
+    except (OSError, Unreadable):
+        return None, digest
+    return source, digest
+
+
+_IMPORTS = re.compile(rb"[ \t]*(?:from[ \t]+(\w*)[\w.]*[ \t]+import[ \t]*(?:\([^)]*\)|[^\n]*)|(?:from|import)[ \t][^\n]*)")
+_ELSEWHERE = frozenset(map(str.encode, _FOREIGN))
+_WORD = re.compile(rb"\w+")
+
+
+@lru_cache(maxsize=65536)
+def _callers(top: str, leaf: str, name: str) -> tuple[str, ...]:
+    """Files below a folder that import something named `leaf` and call what ends in `name`: not all where they are too many to be of use,
+    with the asking file among them or not."""
+    called, own = name.encode(), os.path.basename(top).encode()
+    found: list[str] = []
+    for path, data in _importing(top).get(leaf.encode(), ()):
+        if _calls(data, called, own):
+            found.append(path)
+            if len(found) > MAX_IMPORTERS + 1:
+                break
+    return tuple(found)
+
+
+def _calls(data: bytes, name: bytes, own: bytes) -> bool:
+    """Whether something with a name that another file defines may be called in a file of the package `own`. Other names end so, too, and a
+    function or class that the file itself defines may have that name."""
+    called = name + b"("
+    place = data.find(called)
+    while place >= 0:
+        before = data[place - 1:place]
+        longer = before.isalnum() or before == b"_" or before > b"\x7f"
+        if before == b"." or not longer and not data.endswith((b"def ", b"class "), 0, place) and not _only_own(data, name, own):
+            return True
+        place = data.find(called, place + 1)
+    return False
+
+
+def _only_own(data: bytes, name: bytes, own: bytes) -> bool:
+    """Whether a bare name is that of a function or class which a file defines, and nothing that it may have from elsewhere
+    (`f = losses.f`)."""
+    defined = b"def " + name + b"(" in data or b"class " + name in data
+    return defined and b"." + name not in data and b"import *" not in data and name not in _imported(data, own)
+
+
+@lru_cache(maxsize=2)
+def _importing(top: str) -> dict[bytes, list[tuple[str, bytes]]]:
+    """Every word in the import statements below a folder, with the files that hold it; {} for a tree too large to search."""
+    found: dict[bytes, list[tuple[str, bytes]]] = {}
+    own = os.path.basename(top).encode()
+    for path, data in _texts(top).items():
+        for word in _imported(data, own):
+            found.setdefault(word, []).append((path, data))
+    return found
+
+
+@lru_cache(maxsize=MAX_TREE_FILES)
+def _imported(data: bytes, own: bytes) -> frozenset[bytes]:
+    """Every word in the import statements of a file, but for those that import from elsewhere; `own` is the package that it is in."""
+    found: set[bytes] = set()
+    place = data.find(b"import")
+    while place >= 0:
+        statement = _IMPORTS.match(data, data.rfind(b"\n", 0, place) + 1)
+        if statement is not None and (statement[1] not in _ELSEWHERE or statement[1] == own or b";" in statement[0]):
+            found.update(_WORD.findall(statement[0]))
+        place = data.find(b"import", max(place + 6, statement.end() if statement is not None else 0))
+    return frozenset(found)
+
+
+_OTHER = re.compile(rb"(?:hparams|params|config)\.(\w+)")
+
+
+@lru_cache(maxsize=4096)
+def _settings_once(top: str, name: str) -> tuple[float, ...]:
+    """The numbers that files below a folder set a setting to, other settings that it is set to included; () where there are
+    none, or one of them is not known."""
+    found: list[float] = []
+    queue, seen = [name.encode()], {name.encode()}
+    while queue:
+        asked = queue.pop()
+        for text in _set_to(top).get(asked, ()):
+            other = _OTHER.fullmatch(text)
+            if other is not None:
+                queue += {other[1]} - seen
+                seen.add(other[1])
+            elif text != b"None" and not text.endswith(b"." + asked) and text.count(b"(") >= text.count(b")"):
+                try:
+                    found.append(float(text))
+                except ValueError:
+                    return ()
+    return tuple(dict.fromkeys(found))
+
+
+@lru_cache(maxsize=4096)
+def _half_once(top: str, path: str) -> str:
+    """The dtype of 16 bits that the program of a file asks Keras to compute in, "" where it asks for none."""
+    return _halves(top).get(path, "")
+
+
+@lru_cache(maxsize=2)
+def _halves(top: str) -> dict[str, str]:
+    return halves_of(_texts(top), _importing(top))
+
+
+@lru_cache(maxsize=2)
+def _set_to(top: str) -> dict[bytes, list[bytes]]:
+    """The settings of the files below a folder, each with the expressions that it is set to."""
+    found: dict[bytes, list[bytes]] = {}
+    for data in _texts(top).values():
+        for name, texts in _set_in(data).items():
+            found[name] = found.get(name, []) + texts
+    return found
+
+
+_set_in = lru_cache(maxsize=MAX_TREE_FILES)(set_in)
+
+
+_trees: dict[str, dict[str, bytes]] = {}  # the last folders that were searched
+
+
+def _texts(top: str) -> dict[str, bytes]:
+    """The Python files below a folder, and beside it if it is a package, with their bytes; {} when the tree is too large to be searched."""
+    if top not in _trees:
+        if len(_trees) > 1:
+            _trees.clear()
+        _trees[top] = _searched(top)
+        if _trees[top]:
+            _trees[top].update((path, _bytes(path)) for path in _shown if _below(path, top))
+    return _trees[top]
+
+
+def _below(path: str, top: str) -> bool:
+    return path.startswith(top.rstrip(os.sep) + os.sep)
+
+
+def _searched(top: str) -> dict[str, bytes]:
+    found: dict[str, bytes] = {}
+    total = 0
+    for directory, folders, names in os.walk(top):
+        folders[:] = sorted(f for f in folders if not f.startswith(".") and f not in _PASSED)
+        for name in sorted(names):
+            path = os.path.join(directory, name)
+            if name.endswith(".py") and not os.path.islink(path):
+                data = _bytes(path)
+                total += len(data)
+                found[path] = data
+        if total > MAX_TREE_BYTES or len(found) > MAX_TREE_FILES:
+            return {}
+    found.update((path, _bytes(path)) for path in _scripts(top))
+    return found
+
+
+def _scripts(top: str) -> list[str]:
+    """The files directly beside a package: the scripts that use it; none where there are many, for that is no project's folder."""
+    directory = os.path.dirname(top)
+    if not _is_file(os.path.join(top, "__init__.py")):
+        return []
+    try:
+        paths = [os.path.join(directory, name) for name in sorted(os.listdir(directory)) if name.endswith(".py")]
+    except OSError:
+        return []
+    return [path for path in paths if os.path.isfile(path) and not os.path.islink(path)] if len(paths) <= MAX_SCRIPTS else []
+
+
+ABSENT, TOO_LARGE = "absent", "large"  # in place of the digest of a file that is not read
+
+
+def hashed(*parts: bytes) -> str:
+    """A digest of some bytes, in which it counts where a part ends."""
+    state = blake2b(digest_size=16)
+    for part in parts:
+        state.update(b"%d:" % len(part))
+        state.update(part)
+    return state.hexdigest()
+
+
+@lru_cache(maxsize=None)
+def _digest(path: str) -> str:
+    """The digest of what `source_of` reads in a file."""
+    try:
+        if not os.path.isfile(path):
+            return ABSENT
+        if os.path.getsize(path) > MAX_FILE_BYTES:
+            return TOO_LARGE
+        with open(path, "rb") as file:
+            return hashed(file.read())
+    except OSError:
+        return ABSENT
+
+
+@lru_cache(maxsize=None)
+def _tree_digest(top: str) -> str:
+    """The digest of all files below a folder among which callers are searched."""
+    return hashed(*(part for path, data in _texts(top).items() for part in (os.fsencode(path), data)))
+
+
+def _bytes(path: str) -> bytes:
+    if path in _shown:
+        return _shown[path].text.encode("utf-8", "replace")
+    try:
+        status = os.stat(path)
+        if not stat.S_ISREG(status.st_mode) or status.st_size > MAX_FILE_BYTES:
+            return b""
+        with open(path, "rb", buffering=0) as file:  # whole trees are read: a buffer would take as long as the file
+            return file.readall()
+    except OSError:
+        return b""
+
+
+@lru_cache(maxsize=4096)
+def _is_file(path: str) -> bool:
+    return path in _shown or os.path.isfile(path)
+
+
+@lru_cache(maxsize=4096)
+def _package_root(directory: str) -> tuple[str, str]:
+    """The folder above the outermost package around a folder, and the package's dotted name from there."""
+    parts: list[str] = []
+    while _is_file(os.path.join(directory, "__init__.py")):
+        directory, name = os.path.split(directory)
+        if not name:
+            break
+        parts.append(name)
+    return directory, ".".join(reversed(parts))
+
+
+def _tree_of(path: str) -> tuple[str, str]:
+    """The folder of the outermost package around a file, or of the file, and the dotted name of the package."""
+    root, package = _package_root(os.path.dirname(path))
+    return (os.path.join(root, package.split(".", 1)[0]) if package else os.path.dirname(path)), package
+
+
+# What remembers the bytes of files.
+_OF_TEXTS = (_importing, _callers, _set_to, _halves, _half_once, _settings_once, _digest, _tree_digest)
+
+# By the kind of a question, what answers it. `tree` goes before those `OF_TREE`, which begin with the same folder: as long as
+# no file below it changes, their answers are the same.
+ANSWERS: dict[str, Callable[..., Any]] = {
+    "file": _is_file,
+    "root": _package_root,
+    "text": _digest,
+    "tree": _tree_digest,
+    "callers": _callers,
+    "settings": _settings_once,
+    "half": _half_once,
+}
+OF_TREE = ("callers", "settings", "half")
+
+
+class Project:
+    """The files around one linted file; modules are made anew for every linted file, so that answers do not depend on order.
+
+    The answers to questions about other files are noted in `facts`, if it is given. `make_module` makes a module of a source in a project;
+    without it none is made.
+    """
+
+    def __init__(self, path: str, facts: Facts | None = None, make_module: Callable[[Source, Any], Module] | None = None):
+        self.facts = facts
+        self.path = os.path.abspath(path) if path and path != "-" else ""
+        self.modules: dict[str, Any] = {}
+        self.busy: set[str] = set()
+        self._absolute: dict[str, str] = {}
+        self._make_module = make_module
+
+    def close(self) -> None:
+        """Give back the memory of every module that was made for this file."""
+        for module in self.modules.values():
+            if module is not None:
+                module.close()
+        self.modules.clear()
+
+    def _ask(self, *question: str) -> Any:
+        answer = ANSWERS[question[0]](*question[1:])
+        if self.facts is not None:
+            self.facts[question] = answer
+            if question[0] in OF_TREE:
+                self.facts["tree", question[1]] = _tree_digest(question[1])
+        return answer
+
+    def _tree_of(self, path: str) -> tuple[str, str]:
+        """`_tree_of` a file, noted."""
+        self._ask("root", os.path.dirname(path))
+        return _tree_of(path)
+
+    def module(self, path: str) -> Module | None:
+        """The module of a file, walked at its top level."""
+        if path == self.path or path in self.busy:
+            return self.modules.get(path)
+        if path not in self.modules:
+            source = source_of(path)
+            if self.facts is not None:
+                self.facts["text", path] = _sources[path][2]
+            self.busy.add(path)
+            try:
+                self.modules[path] = self._make_module(source, self) if source is not None and self._make_module is not None else None
+            except RecursionError:
+                self.modules[path] = None
+            finally:
+                self.busy.discard(path)
+        return self.modules[path]
+
+    def find(self, dotted: str, level: int, importer: str) -> tuple[Module | None, str]:
+        """The module an import path leads into, and the rest of the path inside it; (None, "") when outside."""
+        if not self.path or not importer:
+            return None, ""
+        directory = os.path.dirname(self._path(importer))
+        if level:
+            for _ in range(level - 1):
+                directory = os.path.dirname(directory)
+            return self._descend(directory, dotted)
+        root, package = self._ask("root", directory)
+        first = dotted.split(".", 1)[0]
+        if first in _FOREIGN and package.split(".", 1)[0] != first:
+            return None, ""
+        found = self._descend(root, dotted)
+        return found if found[0] is not None or root == directory else self._descend(directory, dotted)
+
+    def importers(self, importer: str, name: str) -> list[Module]:
+        """Modules of the project, other than `importer`'s, that import it by its own name and call something that ends in `name`.
+
+        At most `MAX_IMPORTERS` in the order of their paths; [] when there are more, for then the callers are not known.
+        """
+        return [module for module in map(self.module_or_own, self.importing(importer, name)) if module is not None]
+
+    def importing(self, importer: str, name: str) -> list[str]:
+        """The paths of the modules that are `importers`, if they can be parsed."""
+        path = self._path(importer)
+        stem = os.path.basename(path).removesuffix(".py")
+        top, package = self._tree_of(path)
+        leaf = package.rsplit(".", 1)[-1] if stem == "__init__" else stem
+        if not self.path or not leaf:
+            return []
+        found = [other for other in self._ask("callers", top, leaf, name) if other != path]
+        return found if len(found) <= MAX_IMPORTERS else []
+
+    def settings(self, importer: str, name: str) -> tuple[float, ...]:
+        """The numbers that the project around a file sets a setting to; () when it is not known."""
+        return self._ask("settings", self._tree_of(self._path(importer))[0], name) if self.path else ()
+
+    def half(self, importer: str) -> str:
+        """The dtype of 16 bits that the program of a file asks Keras to compute in, "" where it asks for none."""
+        path = self._path(importer)
+        return self._ask("half", self._tree_of(path)[0], path) if self.path else ""
+
+    def _path(self, importer: str) -> str:
+        """The absolute path of a file that asks; the same few ask often."""
+        found = self._absolute.get(importer)
+        if found is None:
+            found = self._absolute[importer] = os.path.abspath(importer)
+        return found
+
+    def module_or_own(self, path: str) -> Module | None:
+        """The module of a file of the project, the linted file's included."""
+        return self.modules.get(path) or self.module(path)
+
+    def _descend(self, directory: str, dotted: str) -> tuple[Module | None, str]:
+        parts = dotted.split(".") if dotted else []
+        for count in range(len(parts), -1, -1):
+            base = os.sep.join((directory.rstrip(os.sep), *parts[:count]))
+            for path in (f"{base}.py", f"{base}{os.sep}__init__.py") if count else (f"{base}{os.sep}__init__.py",):
+                if self._ask("file", path):
+                    module = self.module(path)
+                    if module is not None:
+                        return module, ".".join(parts[count:])
+        return None, ""

@@ -1,0 +1,63 @@
+"""The dtype that a constant beside a value has to survive in, also where that may be float16 in some runs only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tfnanlint.ops.site import Site
+from tfnanlint.project.half_precision import half_wanted
+from tfnanlint.values.value import FLOATS, Note, Value
+
+if TYPE_CHECKING:
+    from tfnanlint.program.module import Module
+
+_HALVES = ("float16", "bfloat16")
+_MOST = 200  # values that are looked at
+
+
+@dataclass(frozen=True)
+class Precision:
+    """A dtype of floats; not `sure` where other runs, or other callers, may compute in another one."""
+
+    dtype: str
+    sure: bool = True
+
+
+def wanted_around(module: Module) -> str:
+    """The dtype of 16 bits that a file, or another one of its project, asks Keras to compute in; "" where none does."""
+    own = half_wanted(module.source.text.encode()) if "float16" in module.source.text else ""
+    return own or (module.project.half(module.source.path) if module.project is not None else "")
+
+
+def precision(value: Value, wanted: str) -> Precision:
+    """The least precise dtype that a value may have. `wanted` is that which the project asks of Keras somewhere, or "".
+
+    `y = tf.cast(y, tf.float16)` in one branch of two leaves it open, and so does a parameter in a project with a mixed policy.
+    """
+    if value.dtype is not None:
+        return Precision(value.dtype if value.dtype in FLOATS else "float32")
+    queue, seen, given = [value], {value.token}, False
+    while queue and len(seen) < _MOST:
+        one = queue.pop()
+        if one.dtype in _HALVES:
+            return Precision(one.dtype, sure=False)
+        if one.dtype is not None or one.exact or one.kind in ("number", "string", "none"):
+            continue
+        joined, site = _behind(one.origin)
+        if joined:
+            return Precision(joined, sure=False)
+        parts = [site.value(param) for param in site.args] if site is not None else [*one.obj] if isinstance(one.obj, tuple) else []
+        given = given or not parts
+        queue += [part for part in parts if isinstance(part, Value) and part.token not in seen]
+        seen.update(part.token for part in parts if isinstance(part, Value))
+    return Precision(wanted, sure=False) if given and wanted else Precision("float32")
+
+
+def _behind(origin: Any) -> tuple[str, Site | None]:
+    """(half, the op application that a value came from): half is the small dtype of one of the values that were joined on the way."""
+    while isinstance(origin, Note):
+        if origin.half:
+            return origin.half, None
+        origin = origin.parent
+    return "", origin if isinstance(origin, Site) else None

@@ -1,0 +1,1 @@
+"""Comments that silence findings, and the fingerprints that recognise a finding."""

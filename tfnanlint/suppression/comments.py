@@ -1,0 +1,220 @@
+"""Comments that hide findings: `# tfn: ignore[TFN101]`, `# noqa: TFN101`, `# tfn: skip-file`; and which of them are idle.
+
+A comment at the end of a line counts for the findings that start or end on that line, and, on the first or
+last line of a statement, for the whole statement. `# tfn: ignore[...]` on a line of its own counts for the
+next statement, or, inside brackets, for the next line.
+"""
+
+from __future__ import annotations
+
+import bisect
+import io
+import re
+import tokenize
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from tfnanlint.config.layers import Policy, hint
+from tfnanlint.diagnostics import notices
+from tfnanlint.diagnostics.findings import Claim, Edit, Finding, Fix
+from tfnanlint.syntax.source import Source, Span
+
+_IGNORE = re.compile(r"#\s*tfn:\s*ignore\b(?:\s*\[(?P<codes>[^\]#]*)\])?(?P<reason>[^#]*)", re.I)
+_NOQA = re.compile(r"#\s*noqa\b(?P<colon>\s*:)?(?:\s*(?P<codes>[A-Z]+[0-9]+(?:[,\s]+[A-Z]+[0-9]+)*))?", re.I)
+_SKIP = re.compile(r"^[ \t]*#[ \t]*tfn:[ \t]*skip-file\b", re.I | re.M)
+_OURS = re.compile(r"TFN\d+", re.I)
+
+# Looked for before anything is tokenized. The second finds only comments that can be idle.
+_ANY_COMMENT = re.compile(r"#[^\r\n]*(?:tfn:|noqa)", re.I)
+_OWN_COMMENT = re.compile(r"#[^\r\n]*(?:tfn:|noqa[^\r\n]*TFN\d)", re.I)
+
+
+def _mentioned(source: Source) -> bool:
+    """Whether our prefix stands in a text at all: tells in a tenth of the time that nearly all texts need no search."""
+    return source.holds(("tfn", "TFN"))
+
+
+@dataclass(slots=True)
+class Suppression:
+    """One comment. `names` are codes and slugs as written, None for all; `statement` its rows, or None for nothing."""
+
+    span: Span
+    row: int
+    names: tuple[str, ...] | None
+    names_span: Span | None
+    noqa: bool
+    own_line: bool
+    target: int = 0
+    used: set[str] = field(default_factory=set)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What is left, what was hidden, and a finding for each comment that hid nothing."""
+
+    kept: list[Finding]
+    hidden: list[Finding]
+    idle: list[Finding]
+
+
+def skips_file(source: Source) -> bool:
+    """Whether a comment on a line of its own says `# tfn: skip-file`. Works on text that does not parse, too."""
+    if not _mentioned(source) or not _SKIP.search(source.text):
+        return False
+    comments, _, _ = _read(source)
+    return any(_SKIP.match(one.string) and not one.line[: one.start[1]].strip() for one in comments)
+
+
+def apply(findings: list[Finding], source: Source, policy: Policy) -> Outcome:
+    """Take out the findings that comments hide, and report the comments that hide nothing."""
+    text = source.text
+    can_hide = findings and _ANY_COMMENT.search(text)
+    if not can_hide and not (policy.idle and _mentioned(source) and _OWN_COMMENT.search(text)):
+        return Outcome(findings, [], [])
+    lines = Lines(source)
+    kept, hidden = [], []
+    for finding in findings:
+        hiding = [one for one in lines.suppressions if _names(one, finding) and lines.covers(one, finding)]
+        for one in hiding:
+            one.used.update((finding.code, finding.slug))
+        (hidden if hiding else kept).append(finding)
+    idle = [report for one in lines.suppressions for report in _idle(one, source, policy)] if policy.idle else []
+    return Outcome(kept, hidden, idle)
+
+
+def _names(one: Suppression, finding: Finding) -> bool:
+    if finding.code == notices.INTERNAL.code:
+        return False  # A failure of tfnanlint must not be hidden by a comment about the code.
+    return one.names is None or any(n.upper() == finding.code or n.lower() == finding.slug for n in one.names)
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Reading comments
+
+
+def _read(source: Source) -> tuple[list[tokenize.TokenInfo], list[tuple[int, int]], list[int]]:
+    """The comments, the rows (first, last) of every logical line, and the rows on which code stands."""
+    comments, logical, rows = [], [], []
+    first = 0
+    layout = (tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER, tokenize.ENCODING)
+    try:
+        # Lines end at CR, LF and CRLF alike, as for the parser; columns do not change.
+        for token in tokenize.generate_tokens(io.StringIO(source.text, newline=None).readline):
+            if token.type == tokenize.COMMENT:
+                comments.append(token)
+            elif token.type == tokenize.NEWLINE:
+                logical.append((first or token.start[0], token.start[0]))
+                first = 0
+            elif token.type not in layout:
+                first = first or token.start[0]
+                rows.append(token.start[0])
+    except (tokenize.TokenError, SyntaxError):
+        pass  # What parses can be tokenized; of what does not, the comments up to the fault count.
+    return comments, logical, rows
+
+
+class Lines:
+    """The suppression comments of a source, and which rows each covers."""
+
+    def __init__(self, source: Source):
+        self._source = source
+        comments, self._logical, self._rows = _read(source)
+        self._firsts = [first for first, _ in self._logical]
+        self.suppressions = [one for comment in comments for one in self._suppressions(comment)]
+
+    def _suppressions(self, comment: tokenize.TokenInfo) -> Iterator[Suppression]:
+        row, column = comment.start
+        start = self._source.line_starts[row - 1] + column
+        own_line = not comment.line[:column].strip()
+        for pattern, noqa in ((_IGNORE, False), (_NOQA, True)):
+            for match in pattern.finditer(comment.string):
+                codes = match["codes"]
+                if codes is None and noqa and not match["colon"]:
+                    names = None
+                else:
+                    names = tuple(name for name in re.split(r"[,\s]+", codes or "") if name)
+                yield Suppression(
+                    span=Span(start + match.start(), start + match.end()),
+                    row=row,
+                    names=names,
+                    names_span=None if codes is None else Span(start + match.start("codes"), start + match.end("codes")),
+                    noqa=noqa,
+                    own_line=own_line,
+                    target=self._next_row(row) if own_line and not noqa else 0,
+                )
+
+    def _next_row(self, row: int) -> int:
+        """The row of the code after a row; 0 when none follows in the same file, or cell of a notebook."""
+        at = bisect.bisect_right(self._rows, row)
+        if at == len(self._rows) or self._source.first_row(row) != self._source.first_row(self._rows[at]):
+            return 0
+        return self._rows[at]
+
+    def statement(self, row: int) -> tuple[int, int]:
+        """The rows of the logical line that holds a row."""
+        at = bisect.bisect_right(self._firsts, row) - 1
+        return self._logical[at] if at >= 0 and row <= self._logical[at][1] else (row, row)
+
+    def codes_at(self, row: int) -> Span | None:
+        """Where the codes stand in the `tfn: ignore[...]` at the end of a row; None when there is none."""
+        ours = (one for one in self.suppressions if one.row == row and not one.noqa and not one.own_line)
+        return next((one.names_span for one in ours if one.names_span is not None), None)
+
+    def covers(self, one: Suppression, finding: Finding) -> bool:
+        first = self._source.position(finding.span.start)[0]
+        last = self._source.position(max(finding.span.start, finding.span.end - 1))[0]
+        statement = self.statement(first)
+        if not one.own_line:
+            return one.row in (first, last, *statement)
+        if not one.target:
+            return False
+        inside_brackets = self.statement(one.target)[0] < one.row
+        return first == one.target if inside_brackets else statement == self.statement(one.target)
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Idle comments
+
+
+def _idle(one: Suppression, source: Source, policy: Policy) -> Iterable[Finding]:
+    if one.names is None:
+        return
+    if not one.names:
+        if not one.noqa:
+            yield notices.IDLE.finding(source, one.span, "the comment names no rule: write `# tfn: ignore[TFN101]`")
+        return
+    ran = {name for rule in policy.rules for name in (rule.code, rule.slug)}
+    known = {name for rule in policy.known.values() for name in (rule.code, rule.slug)}
+    idle, reasons = [], []
+    for name in one.names:
+        spelling = name.upper() if _OURS.fullmatch(name) else name.lower()
+        if spelling in known:
+            if spelling in ran and spelling not in one.used:
+                idle.append(name)
+                reasons.append(f"{spelling} is not found here")
+        elif not one.noqa or _OURS.fullmatch(name):
+            idle.append(name)
+            reasons.append(f"`{name}` is no rule{hint(name, known)}")
+    if idle:
+        where = "; a noqa on a line of its own covers nothing" if one.noqa and one.own_line else ""
+        message = f"the comment hides nothing: {', '.join(reasons)}{where}"
+        yield notices.IDLE.finding(source, one.span, message, (_removal(one, idle, source),))
+
+
+def _removal(one: Suppression, idle: list[str], source: Source) -> Fix:
+    """The edit that takes idle names, or the whole comment when all are idle, out of the text."""
+    if len(idle) < len(one.names or ()):
+        left = ", ".join(name for name in one.names if name not in idle)
+        return Fix(f"keep only {left}", Claim.EQUAL, (Edit(one.names_span, left),))
+    text = source.text
+    start, end = one.span.start, one.span.end
+    row_start = source.line_starts[one.row - 1]
+    row_end = row_start + len(source.line_text(one.row))
+    if end == row_end or not text[end:row_end].strip():
+        end = row_end
+        start -= len(text[row_start:start]) - len(text[row_start:start].rstrip(" \t"))
+        if start == row_start:  # the line held nothing else
+            end = source.line_starts[one.row] if one.row < len(source.line_starts) else end
+    else:
+        end += len(text[end:row_end]) - len(text[end:row_end].lstrip(" \t"))
+    return Fix("remove the comment", Claim.EQUAL, (Edit(Span(start, end), ""),))

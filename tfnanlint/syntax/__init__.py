@@ -1,0 +1,1 @@
+"""Source text and its tree: positions, spans and edits, traversal, access paths."""

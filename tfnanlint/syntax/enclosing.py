@@ -1,0 +1,69 @@
+"""The statements and expressions around a place of a text."""
+
+from __future__ import annotations
+
+import ast
+import bisect
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from tfnanlint.syntax.spans import Span
+
+
+def whole_span(stmt: ast.stmt, span_of: Callable[[ast.AST], Span]) -> Span:
+    """The span of a statement from its first decorator, without the `@`."""
+    span = span_of(stmt)
+    decorators = stmt.__dict__.get("decorator_list")  # few have one
+    return Span(span_of(decorators[0]).start, span.end) if decorators else span
+
+
+def enclosing(body: list[ast.stmt], place: Span, span_of: Callable[[ast.AST], Span]) -> list[ast.AST]:
+    """The statements and expressions around a place, outermost first."""
+    path: list[ast.AST] = []
+    found = _holding(body, place, span_of)
+    while found is not None:
+        path.append(found)
+        below: Iterable[Sequence[ast.AST]]
+        if isinstance(found, ast.JoinedStr):
+            below = [sorted(_formatted(found), key=lambda node: span_of(node).start)]
+        else:
+            below = [] if isinstance(found, TEMPLATE_STRING) else _placed_children(found)
+        found = next(filter(None, (_holding(nodes, place, span_of) for nodes in below)), None)
+    return path
+
+
+TEMPLATE_STRING = getattr(ast, "TemplateStr", ())  # keeps the text of its expressions, which no edit may change
+
+
+def _formatted(string: ast.JoinedStr) -> Iterator[ast.expr]:
+    """The expressions in an f-string; before Python 3.12 all else in it claims to be as long as the string."""
+    for part in string.values:
+        if isinstance(part, ast.FormattedValue):
+            yield part.value
+            if isinstance(part.format_spec, ast.JoinedStr):
+                yield from _formatted(part.format_spec)
+
+
+def _holding(nodes: Sequence[ast.AST], place: Span, span_of: Callable[[ast.AST], Span]) -> ast.AST | None:
+    """Which of some nodes, in the order of the text, a place lies in."""
+    at = bisect.bisect_right(nodes, place.start, key=lambda node: _whole(node, span_of).start) - 1
+    return nodes[at] if at >= 0 and place in _whole(nodes[at], span_of) else None
+
+
+def _whole(node: ast.AST, span_of: Callable[[ast.AST], Span]) -> Span:
+    return whole_span(node, span_of) if isinstance(node, ast.stmt) else span_of(node)
+
+
+def _placed_children(node: ast.AST) -> Iterator[Sequence[ast.AST]]:
+    """The nearest statements and expressions below a node, in lists that follow the text."""
+    waiting = [node]
+    while waiting:
+        for _, value in ast.iter_fields(waiting.pop()):
+            if isinstance(value, list) and value and isinstance(value[0], ast.stmt):
+                yield value  # a block, which may be long, is handed on as it is
+                continue
+            children = value if isinstance(value, list) else [value]
+            placed = [child for child in children if isinstance(child, (ast.stmt, ast.expr))]
+            if placed:
+                yield placed
+            else:  # Nodes without a place of their own, such as arguments and handlers.
+                waiting.extend(child for child in children if isinstance(child, ast.AST))

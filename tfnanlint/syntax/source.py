@@ -1,0 +1,363 @@
+"""One source text: its tree, its lines, and the only conversions between positions.
+
+Inside tfnanlint every position is an offset in code points. `ast` counts columns in UTF-8 bytes and
+editors in UTF-16 units; both are converted here and nowhere else.
+"""
+
+from __future__ import annotations
+
+import ast
+import bisect
+import codecs
+import io
+import os
+import re
+import tokenize
+import warnings
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from tfnanlint.syntax import text_index as rows
+from tfnanlint.syntax.spans import Edit, Span
+
+_TESTS = re.compile(r"test_.*|.*_tests?|.*_?test_?utils|conftest")
+
+
+def holds_tests(path: str) -> bool:
+    """Whether a file has the name of one with tests: they look at values, and run on numbers that are written in them."""
+    return _TESTS.fullmatch(os.path.splitext(os.path.basename(path))[0]) is not None
+
+
+class Unreadable(Exception):
+    """The bytes are not Python source: the message says what is wrong, `row` and `column` (1-based) where."""
+
+    def __init__(self, message: str, row: int = 1, column: int = 1):
+        super().__init__(message)
+        self.row = row
+        self.column = column
+
+
+class Uneditable(Exception):
+    """Edits of a text cannot be carried over to the file that it stands for; the message says why."""
+
+
+class Location(NamedTuple):
+    """Where a person finds something: 1-based row and column, in a notebook within the cell of that 1-based number."""
+
+    row: int
+    column: int
+    cell: int | None = None
+
+    @property
+    def prefix(self) -> str:
+        """What stands between the file's name and the row: nothing, or `cell 3:`."""
+        return "" if self.cell is None else f"cell {self.cell}:"
+
+    @property
+    def words(self) -> str:
+        """The row as a sentence names it."""
+        return f"line {self.row}" if self.cell is None else f"line {self.row} of cell {self.cell}"
+
+
+# Encodings in which a file can be written back without changing its meaning, by the names that Python gives them. Codecs such as
+# `unicode_escape` decode to code that the bytes do not show, so files in them are read but not fixed.
+_FIXABLE = re.compile(r"utf-8(-sig)?|ascii|iso8859-\d+|cp125\d|cp437|koi8-[ru]")
+
+_MANY = 150  # searches for names after which an index pays: to make it takes as long as that many
+_NAME = re.compile(r"[^\W\d]\w*")
+_WALRUS = re.compile(":=")  # which is searched in half the time that `in` takes: many lines end in its second half
+_GLOBAL = re.compile(r"global [ \t]*\w")
+_SETTER = re.compile(r"@(\w+)\.setter\b")
+_LINE_END = re.compile(r"\r\n|\r|\n")
+_LINE_FEED = re.compile("\n")
+# What stands behind an attribute that is assigned, by itself (`a.x = 1`, `a.x += 1`) or with others (`a.x, b.y = 1, 2`).
+_ASSIGNED = re.compile(r"\s*(?:(?:[-+*/%@&|^]|//|\*\*)?=(?!=)|,[^()\n=]*=(?!=))")
+_NOT_USED = re.compile(r"\w|\(|[ \t]*=(?!=)")  # behind a name that is a longer one, is called or is given a value
+_OWNER = re.compile(r"[A-Za-z_][\w.]*$")
+
+
+def _in_name(char: str) -> bool:
+    return char.isalnum() or char == "_"
+
+
+def _plain(data: bytes) -> bool:
+    """Whether bytes begin like nearly all: with lines of ASCII that declare no encoding."""
+    end = data.find(b"\n", data.find(b"\n") + 1)
+    head = data[:end] if end >= 0 else data
+    return head.isascii() and b"coding" not in head
+
+
+def decode(data: bytes) -> tuple[str, str]:
+    """Text and encoding name of Python source bytes, by BOM and PEP 263; line endings are kept.
+
+    Raises `Unreadable` when the declared encoding is unknown or does not fit the bytes.
+    """
+    try:
+        if _plain(data):
+            return data.decode("utf-8"), "utf-8"
+        # A declaration stands on one of the first two lines, and lone CRs end lines, too.
+        lines = data if b"\n" in data else data.replace(b"\r", b"\n")
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(lines).readline)
+        text = data.decode(encoding)
+    except (SyntaxError, LookupError, UnicodeDecodeError) as error:
+        raise Unreadable(f"cannot decode the file: {error}") from None
+    return text, encoding
+
+
+def encode(text: str, encoding: str) -> bytes:
+    """The bytes of `text`; a BOM is written for `utf-8-sig`. Raises UnicodeEncodeError."""
+    return codecs.encode(text, encoding)
+
+
+def fixable(encoding: str) -> bool:
+    """Whether a file in an encoding, under any of its names (utf8, latin1), can be written back. Raises LookupError."""
+    return _FIXABLE.fullmatch(codecs.lookup(encoding).name) is not None
+
+
+class Source:
+    """A path and its text, with lazily built tree and line table.
+
+    `tree` raises `Unreadable` with the position of the syntax error. `faults` are parts that were left out of the
+    text because they cannot be parsed; only a notebook, whose cells stand for themselves, has any.
+    """
+
+    faults: tuple[Unreadable, ...] = ()
+
+    def __init__(self, path: str, text: str, encoding: str = "utf-8"):
+        self.path = path
+        self.text = text
+        self.encoding = encoding
+        self._ascii = text.isascii()
+        self._asked = 0
+        self._standing: dict[tuple[str, ...], bool] = {}
+        self._assigned: dict[str, list[int]] = {}
+        self._used: dict[str, list[int]] = {}
+
+    @classmethod
+    def from_bytes(cls, path: str, data: bytes) -> Source:
+        text, encoding = decode(data)
+        return cls(path, text, encoding)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name not in ("tree", "_names", "_calls")}  # large, and soon made anew
+
+    @cached_property
+    def tree(self) -> ast.Module:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                return ast.parse(self.text, type_comments=False)
+        except SyntaxError as error:
+            hint = " (is this Python 2?)" if "print" in (error.msg or "") else ""
+            raise Unreadable(f"syntax error: {error.msg}{hint}", error.lineno or 1, error.offset or 1) from None
+        except (ValueError, RecursionError, MemoryError) as error:
+            raise Unreadable(f"cannot be parsed: {str(error) or type(error).__name__}") from None
+
+    def verify(self) -> None:
+        """Raise `Unreadable` where `tree` does. What needs no tree is spared a quarter of the time: no nodes are made."""
+        if "tree" in self.__dict__:
+            return
+        import symtable
+
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                symtable.symtable(self.text, self.path, "exec")
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            self.tree  # it says what is wrong, and takes more than this does: names that are declared too late
+
+    @property
+    def blocks(self) -> list[list[ast.stmt]]:
+        """The top-level statements that run one after the other until one of them ends it: all, or those of each cell."""
+        return [self.tree.body]
+
+    @cached_property
+    def line_starts(self) -> list[int]:
+        """Offset of the first code point of every line; lines end at LF, CRLF or CR only, as for Python."""
+        ends = _LINE_END if "\r" in self.text else _LINE_FEED
+        return [0, *map(re.Match.end, ends.finditer(self.text))]
+
+    @cached_property
+    def scoping(self) -> tuple[list[int], list[int], list[int]]:
+        """The rows of the text with `:=` or `.pop(`, with `nonlocal` and with `global`, ascending: every module made of it asks."""
+        walruses = self.rows(_WALRUS) if _WALRUS.search(self.text) else []  # most files are spared the table of lines, too
+        inside = sorted({*walruses, *self.rows_with(".pop(")})
+        return inside, self.rows_with("nonlocal"), self.rows(_GLOBAL) if "global " in self.text else []
+
+    @cached_property
+    def setters(self) -> frozenset[str]:
+        """The names of properties that can be assigned."""
+        return frozenset(_SETTER.findall(self.text)) if ".setter" in self.text else frozenset()
+
+    @property
+    def written(self) -> str:
+        """The text as its author wrote it, offset for offset; in a notebook `text` has something else for its magics."""
+        return self.text
+
+    def holds(self, pieces: tuple[str, ...]) -> bool:
+        """Whether one of some pieces of text stands here: rules and the search for their rows ask for the same few, and the text is
+        searched once."""
+        for finder in rows.finders(pieces):
+            found = self._standing.get(finder.pieces)
+            if found is None:
+                found = self._standing[finder.pieces] = finder.finds(self.text)
+            if found:
+                return True
+        return False
+
+    def rows(self, pattern: re.Pattern[str]) -> list[int]:
+        """1-based rows in which `pattern` is found, ascending."""
+        return rows.matching(self.text, self.line_starts, pattern)
+
+    def rows_with(self, words: str) -> list[int]:
+        """1-based rows that hold a piece of text, ascending."""
+        place = self.text.find(words)
+        return rows.holding(self.text, self.line_starts, words, place) if place >= 0 else []
+
+    def assigns_outside(self, attribute: str) -> bool:
+        """Whether the text may assign an attribute of something that is not `self` (`scale.eps = 0.0`)."""
+        return bool(self._assignments(attribute))
+
+    def owners_assigned(self, attribute: str) -> list[tuple[str, int]]:
+        """Of what the text may assign an attribute, as it is named there, and in which row."""
+        found = []
+        for dot in self._assignments(attribute):
+            row = bisect.bisect_right(self.line_starts, dot)
+            owner = _OWNER.search(self.text, self.line_starts[row - 1], dot)
+            if owner is not None:
+                found.append((owner[0], row))
+        return found
+
+    def _assignments(self, attribute: str) -> list[int]:
+        """The dots before an attribute where the text may assign it, but for those of `self`: searched once, for all classes that have one
+        of that name."""
+        found = self._assigned.get(attribute)
+        if found is None:
+            found = self._assigned[attribute] = []
+            text, sought = self.text, f".{attribute}"
+            dot = text.find(sought)
+            while dot >= 0:
+                end = dot + len(sought)
+                if not self._of_self(dot) and _ASSIGNED.match(text, end) is not None:
+                    found.append(dot)
+                dot = text.find(sought, end)
+        return found
+
+    def _of_self(self, dot: int) -> bool:
+        start = dot - len("self")
+        return start >= 0 and self.text.startswith("self", start) and not (start and _in_name(self.text[start - 1]))
+
+    def rows_naming(self, name: str) -> list[int]:
+        """1-based rows in which a name stands, ascending; maybe some with a name that it is part of."""
+        self._asked += 1
+        return self.rows_with(name) if self._asked < _MANY else self._names.get(name, [])
+
+    def rows_using(self, name: str) -> list[int]:
+        """1-based rows in which a name may be used as a value, ascending, as the text tells: not where it is only called or given a value,
+        or is a part of a longer one. Searched once: each of many classes may have a method of that name."""
+        found = self._used.get(name)
+        if found is None:
+            found = self._used[name] = [row for row in self.rows_naming(name) if self._uses(name, row)]
+        return found
+
+    def _uses(self, name: str, row: int) -> bool:
+        text, starts = self.text, self.line_starts
+        end = starts[row] if row < len(starts) else len(text)
+        place = text.find(name, starts[row - 1], end)
+        while place >= 0:
+            behind = place + len(name)
+            if _NOT_USED.match(text, behind) is None and not (place and _in_name(text[place - 1])):
+                return True
+            place = text.find(name, behind, end)
+        return False
+
+    def places_of(self, name: str) -> Iterator[int]:
+        """The offsets at which a name stands by itself: not inside of a longer one."""
+        text = self.text
+        place = text.find(name)
+        while place >= 0:
+            end = place + len(name)
+            if not (place and _in_name(text[place - 1])) and not (end < len(text) and _in_name(text[end])):
+                yield place
+            place = text.find(name, end)
+
+    def rows_calling(self, names: Iterable[str]) -> list[int]:
+        """1-based rows in which one of some names stands before a parenthesis, ascending."""
+        return sorted({row for name in names for row in rows.rows_of(self.line_starts, self._calls.get(name[::-1], [])[::-1])})
+
+    @cached_property
+    def _names(self) -> dict[str, list[int]]:
+        """The rows of every name: to search the text for each of the thousands of functions in a long file would take time that grows
+        with the square of its length."""
+        found: dict[str, list[int]] = {}
+        for row, start in enumerate(self.line_starts, 1):
+            end = self.line_starts[row] if row < len(self.line_starts) else len(self.text)
+            for name in set(_NAME.findall(self.text, start, end)):
+                found.setdefault(name, []).append(row)
+        return found
+
+    @cached_property
+    def _calls(self) -> dict[str, list[int]]:
+        """The places of every name that stands before a parenthesis, as `rows.called` gives them."""
+        return rows.called(self.text)
+
+    def line_text(self, row: int) -> str:
+        """What is written on 1-based line `row`, without its line end."""
+        start = self.line_starts[row - 1]
+        end = self.line_starts[row] if row < len(self.line_starts) else len(self.text)
+        return self.written[start:end].rstrip("\r\n")
+
+    def offset(self, row: int, byte_column: int) -> int:
+        """Offset of an `ast` position: 1-based row, 0-based column in UTF-8 bytes."""
+        start = self.line_starts[row - 1]
+        if self._ascii:
+            return start + byte_column
+        end = self.line_starts[row] if row < len(self.line_starts) else len(self.text)
+        line = self.text[start:end]
+        if line.isascii():
+            return start + byte_column
+        return start + len(line.encode("utf-8", "surrogatepass")[:byte_column].decode("utf-8", "replace"))
+
+    def span(self, node: ast.AST) -> Span:
+        """Where an expression or statement stands, without the parentheses around it."""
+        if self._ascii:
+            starts = self.line_starts
+            return Span(starts[node.lineno - 1] + node.col_offset, starts[node.end_lineno - 1] + node.end_col_offset)
+        return Span(
+            self.offset(node.lineno, node.col_offset),
+            self.offset(node.end_lineno, node.end_col_offset),
+        )
+
+    def slice(self, span: Span) -> str:
+        return self.text[span.start : span.end]
+
+    def segment(self, node: ast.AST) -> str:
+        """The source text of a node."""
+        return self.slice(self.span(node))
+
+    def position(self, offset: int) -> tuple[int, int]:
+        """1-based (row, column) of an offset, the column in code points."""
+        row = bisect.bisect_right(self.line_starts, offset)
+        return row, offset - self.line_starts[row - 1] + 1
+
+    def location(self, offset: int) -> Location:
+        """Where a person finds an offset. Reports show this; `position` counts rows of the text as a whole."""
+        return Location(*self.position(offset))
+
+    def file_position(self, offset: int) -> tuple[int, int]:
+        """1-based (row, column) of an offset in the file on disk, for tools that cannot look into a notebook."""
+        return self.position(offset)
+
+    @property
+    def file(self) -> Source:
+        """What `file_position` counts in: the text of the file on disk, which in a notebook is JSON."""
+        return self
+
+    def first_row(self, row: int) -> int:
+        """The first row of the part of the text in which a row stands: of the whole text, or of a notebook's cell."""
+        return 1
+
+    def edited(self, text: str, edits: Iterable[Edit]) -> Source:
+        """The same file with `text`, which is what `edits` make of this one's. Raises `Uneditable`."""
+        return Source(self.path, text, self.encoding)

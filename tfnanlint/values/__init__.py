@@ -1,0 +1,1 @@
+"""The abstract domain: intervals with float semantics, joins and widening, and the evaluator's interface."""
