@@ -163,7 +163,7 @@ def starts(folder: Path, count: int = 5) -> list[float]:
 
 
 def in_editors() -> None:
-    sys.path.insert(0, str(ROOT / "tests"))
+    sys.path.insert(0, str(ROOT / "tests" / "lsp"))
     from editors import editors
 
     for editor in editors():

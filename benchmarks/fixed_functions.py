@@ -4,7 +4,7 @@
 Taken are functions without `self` whose names are their own, those of TensorFlow, NumPy, Keras and math, constants of their file and
 other such functions of it, and to which a fix applies. Each becomes a module of its own, which is fixed as by `--fix` and by
 `--unsafe-fixes --fix`; arguments are guessed until the original runs on random tensors. Then values and gradients are compared on
-ordinary and special inputs (tests/differential.py). Third-party code runs in a process of its own, with a time limit and without
+ordinary and special inputs (tests/support/differential.py). Third-party code runs in a process of its own, with a time limit and without
 writing files; a function that names anything of the system, of files or of the network is left out. Nothing of it is kept.
 """
 
@@ -26,7 +26,7 @@ import sys
 from dataclasses import dataclass
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests" / "support"))
 
 from differential import Check, Tool  # noqa: E402
 from hazard_programs import Program  # noqa: E402

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Random programs fixed at once and executed before and after: fixed_programs.py [--programs N] [--seed S] [--json OUT]
 
-Each program (tests/hazard_programs.py) holds 2 to 8 hazards, of all rules that have a fix. It is fixed as by `--fix` and by
+Each program (tests/support/hazard_programs.py) holds 2 to 8 hazards, of all rules that have a fix. It is fixed as by `--fix` and by
 `--unsafe-fixes --fix` and run in TensorFlow on ordinary and hazard inputs: eagerly, and every `--graphs`-th as a tf.function and
 compiled by XLA, too. Prints what changed, what is called clean and is not finite, fixes by rule, what was refused; each failure is
 printed as the smallest program that still fails, with what the fixes make of it. `--seeds` runs programs by their numbers;
@@ -20,7 +20,7 @@ import sys
 import time
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests" / "support"))
 
 from differential import Check, Failure, Tool, counted, reduced  # noqa: E402
 from hazard_programs import Program, program  # noqa: E402

@@ -30,7 +30,7 @@ import time
 from typing import Any
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "tests"))
+sys.path.insert(0, str(ROOT / "tests" / "support"))
 
 import stages  # noqa: E402
 from claims import Case, cases, repaired  # noqa: E402

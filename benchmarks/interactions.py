@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Rules that meet on one expression: interactions.py [--deeper N] [--seed S]
 
-Puts every form of tests/combinations.py into every other, and N random ones of three to five forms, and applies the safe fixes and
+Puts every form of tests/support/combinations.py into every other, and N random ones of three to five forms, and applies the safe fixes and
 then all fixes to each. Prints how many hold: one finding an expression, nothing new after fixing, nothing left that a fix
 could repair, a second run changes nothing; and the fixes that were refused because what they bring up has no repair.
 """
@@ -13,7 +13,7 @@ import itertools
 import pathlib
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tests"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tests" / "support"))
 
 from combinations import deeper, pairs, trial  # noqa: E402
 

@@ -15,7 +15,7 @@ import pathlib
 import sys
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests" / "support"))
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 
@@ -26,7 +26,7 @@ def main() -> int:
     parser.add_argument("--show", type=int, default=10)
     args = parser.parse_args()
     from random_programs import Generator, references
-    from soundness import Trial, samples, vectors
+    from trials import Trial, samples, vectors
 
     rows, bad, trial = references(), 0, Trial()
     start = time.process_time()

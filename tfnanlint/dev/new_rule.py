@@ -47,7 +47,7 @@ def direct({arguments}):
     return {call}  # want: {code} "TODO: some words of the message"
 
 
-# TODO: through a variable, a helper and another spelling (tests/crossings.py asks for these), a class attribute, a dict, a loop
+# TODO: through a variable, a helper and another spelling (tests/support/crossings.py asks for these), a class attribute, a dict, a loop
 
 
 def guarded({arguments}):

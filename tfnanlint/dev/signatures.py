@@ -1,6 +1,6 @@
 """Parameter orders of the spellings in the op table, read from the installed TensorFlow, Keras and NumPy.
 
-`python -m tfnanlint.dev.signatures` rewrites tfnanlint/ops/signatures.py; tests/test_ops.py tells when that is due.
+`python -m tfnanlint.dev.signatures` rewrites tfnanlint/ops/signatures.py; tests/ops/test_table.py tells when that is due.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Which library has which spelling of what fixes write, read from the installed TensorFlow, Keras 3, tf_keras, tf_slim and NumPy.
 
-`python -m tfnanlint.dev.spellings` rewrites tfnanlint/ops/spellings.py; tests/test_spelling.py tells when that is due. A spelling of a row is
+`python -m tfnanlint.dev.spellings` rewrites tfnanlint/ops/spellings.py; tests/rewrite/test_spelling.py tells when that is due. A spelling of a row is
 listed for a library if its function there takes the arguments of some template and gives what the row's own name gives.
 """
 

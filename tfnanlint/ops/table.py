@@ -1,6 +1,6 @@
 """The table: everything known about TensorFlow ops, one row an op, one family a file.
 
-A row is made with `op(...)` in one of the family modules and tested against TensorFlow in tests/test_ops.py.
+A row is made with `op(...)` in one of the family modules and tested against TensorFlow in tests/ops/test_table.py.
 Names are canonical: `tf.` (any TensorFlow 1 or 2 spelling, compat.v1 too), `K.` (Keras backend), `ops.` (keras.ops),
 `tnp.` (tf.experimental.numpy), `raw.` (tf.raw_ops), `keras.` (Keras layers, losses, activations), `np.` (NumPy),
 `math.` (the Python module), `slim.` (tf.contrib.slim and layers), `tfp.` (TensorFlow Probability).

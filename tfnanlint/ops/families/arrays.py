@@ -145,7 +145,7 @@ op("K.cast_to_floatx", "", "x", _cast_to("float32"), floatx=True, untested="need
 op("tf.bitcast", "raw.Bitcast", "x type name", lambda site: unknown("tensor", dtype=dtype_given(site, None, "type")),
    untested="reinterprets bits: nothing is claimed")
 op("tf.image.convert_image_dtype", "", "x dtype saturate name", lambda site: _image_dtype(site),
-   untested="integer images need integer inputs; tests/test_arrays.py")
+   untested="integer images need integer inputs; tests/ops/families/test_arrays.py")
 
 
 def _saturated(result: Value, x: Value) -> Value:
@@ -254,7 +254,7 @@ def _checked(site: Site) -> Value:
 
 op("tf.debugging.check_numerics",
    "tf.check_numerics tf.debugging.assert_all_finite tf.verify_tensor_all_finite raw.CheckNumerics", "x message name",
-   _checked, passes="x", untested="raises for NaN and Inf; tests/test_arrays.py")
+   _checked, passes="x", untested="raises for NaN and Inf; tests/ops/families/test_arrays.py")
 for _name in ("positive non_negative negative non_positive equal none_equal near greater greater_equal less less_equal rank "
               "rank_at_least rank_in shapes type integer scalar proper_iterable same_float_dtype").split():
     op(f"tf.debugging.assert_{_name}", f"tf.assert_{_name}", "x y message summarize name", lambda site: number(None),
@@ -293,7 +293,7 @@ op("tf.convert_to_tensor", "ops.convert_to_tensor tf.convert_to_tensor_or_sparse
    "x dtype dtype_hint name", _constant, reference="tf.convert_to_tensor(x)",
    positions={"tf.convert_to_tensor": ("x", "dtype", "name")})
 op("np.array", "np.asarray np.asanyarray np.ascontiguousarray np.atleast_1d np.atleast_2d np.atleast_3d np.asfarray",
-   "x dtype copy", _array, untested="NumPy; tests/test_arrays.py")
+   "x dtype copy", _array, untested="NumPy; tests/ops/families/test_arrays.py")
 op("tnp.array", "tnp.asarray ops.array", "x dtype", _array, reference="tnp.asarray(x)")
 
 
@@ -328,9 +328,9 @@ def _filled_like(fill: float):
 
 
 op("tf.zeros", "ops.zeros tnp.zeros np.zeros raw.Zeros", "shape dtype name", _filled(0.0), floatx=True,
-   untested="takes a shape; tests/test_arrays.py")
+   untested="takes a shape; tests/ops/families/test_arrays.py")
 op("tf.ones", "ops.ones tnp.ones np.ones raw.Ones", "shape dtype name", _filled(1.0), floatx=True,
-   untested="takes a shape; tests/test_arrays.py")
+   untested="takes a shape; tests/ops/families/test_arrays.py")
 op("tf.zeros_like", "K.zeros_like ops.zeros_like tnp.zeros_like np.zeros_like raw.ZerosLike", "x dtype name",
    _filled_like(0.0), reference="tf.zeros_like(x)")
 op("tf.ones_like", "K.ones_like ops.ones_like tnp.ones_like np.ones_like raw.OnesLike", "x dtype name",
@@ -338,11 +338,11 @@ op("tf.ones_like", "K.ones_like ops.ones_like tnp.ones_like np.ones_like raw.One
 op("np.empty", "ops.empty tnp.empty np.empty_like tnp.empty_like ops.empty_like np.ndarray", "shape dtype",
    lambda site: unknown("array", dtype=dtype_given(site)), untested="memory as it was found")
 op("tf.fill", "raw.Fill", "dims x name", lambda site: as_tensor(site.value("x"), None), main="x",
-   untested="takes a scalar; tests/test_arrays.py")
+   untested="takes a scalar; tests/ops/families/test_arrays.py")
 op("ops.full", "np.full tnp.full", "shape fill_value dtype", _full, main="fill_value", floatx=True,
-   untested="takes a scalar; tests/test_arrays.py")
+   untested="takes a scalar; tests/ops/families/test_arrays.py")
 op("ops.full_like", "np.full_like tnp.full_like", "x fill_value dtype", _full_like, main="fill_value",
-   untested="takes a scalar; tests/test_arrays.py")
+   untested="takes a scalar; tests/ops/families/test_arrays.py")
 
 
 def counted(site: Site) -> Value:
@@ -373,14 +373,14 @@ def t_join(*values: Value) -> Value:
 
 
 op("tf.range", "K.arange ops.arange tnp.arange np.arange raw.Range", "start limit delta dtype name", counted,
-   untested="takes scalars; tests/test_arrays.py")
+   untested="takes scalars; tests/ops/families/test_arrays.py")
 op("tf.linspace", "tf.lin_space ops.linspace tnp.linspace np.linspace raw.LinSpace", "start stop num name axis dtype",
    _between, reference="tf.linspace(start, stop, 3)")
 op("np.logspace", "tnp.logspace ops.logspace np.geomspace", "start stop num",
    lambda site: Value(0.0, INF, kind="array"), untested="takes scalars")
 op("tf.eye", "tf.linalg.eye K.eye ops.eye ops.identity tnp.eye tnp.identity np.eye np.identity",
    "size num_columns batch_shape dtype name", lambda site: Value(0.0, 1.0, dtype=dtype_given(site, _default_float(site))),
-   floatx=True, untested="takes a size; tests/test_arrays.py")
+   floatx=True, untested="takes a size; tests/ops/families/test_arrays.py")
 
 
 def _of_both(site: Site) -> str | None:
@@ -490,25 +490,25 @@ def pieces(x: Value, how_many: Value) -> Value:
 
 op("tf.concat", "tf.concat_v2 K.concatenate ops.concatenate tnp.concatenate np.concatenate tnp.hstack np.hstack "
    "tnp.vstack np.vstack tnp.dstack np.dstack ops.hstack ops.vstack raw.ConcatV2", "values axis name",
-   _joined("values"), untested="takes a list; tests/test_arrays.py")
+   _joined("values"), untested="takes a list; tests/ops/families/test_arrays.py")
 op("tf.stack", "tf.pack tf.parallel_stack K.stack ops.stack tnp.stack np.stack raw.Pack", "values axis name",
-   _joined("values"), untested="takes a list; tests/test_arrays.py")
+   _joined("values"), untested="takes a list; tests/ops/families/test_arrays.py")
 op("np.append", "tnp.append ops.append", "x y axis",
    lambda site: passed(join([t.one_of(site.value("x")), t.one_of(site.value("y"))])), reference="tnp.append(x, y)")
 op("tf.split", "K.split ops.split tnp.split np.split np.array_split tnp.array_split tf.split_v raw.Split",
    "x num_or_size_splits axis num name", lambda site: pieces(site.value("x"), site.value("num_or_size_splits")),
-   untested="gives a list; tests/test_arrays.py", positions={"ops.split": ("x", "num_or_size_splits", "axis")})
+   untested="gives a list; tests/ops/families/test_arrays.py", positions={"ops.split": ("x", "num_or_size_splits", "axis")})
 op("tf.unstack", "tf.unpack ops.unstack raw.Unpack", "x num axis name",
-   lambda site: pieces(site.value("x"), site.value("num")), untested="gives a list; tests/test_arrays.py")
+   lambda site: pieces(site.value("x"), site.value("num")), untested="gives a list; tests/ops/families/test_arrays.py")
 op("tf.dynamic_partition", "raw.DynamicPartition", "x partitions num_partitions name",
-   lambda site: pieces(site.value("x"), site.value("num_partitions")), untested="gives a list; tests/test_arrays.py")
+   lambda site: pieces(site.value("x"), site.value("num_partitions")), untested="gives a list; tests/ops/families/test_arrays.py")
 op("tf.meshgrid", "ops.meshgrid tnp.meshgrid np.meshgrid", "first second third fourth indexing",
    lambda site: t.several(*map(passed, given_of(site, "first second third fourth"))),
-   untested="gives a list; tests/test_arrays.py")
+   untested="gives a list; tests/ops/families/test_arrays.py")
 op("tf.tuple", "", "x name", lambda site: each_passed(site.value("x")), untested="gives a list")
 op("tf.dynamic_stitch", "raw.DynamicStitch tf.parallel_dynamic_stitch tf.data_flow_ops.dynamic_stitch",
    "indices x name", lambda site: passed(join([t.one_of(site.value("x")), number(0.0)])), main="x",
-   untested="takes lists; tests/test_arrays.py")
+   untested="takes lists; tests/ops/families/test_arrays.py")
 
 
 def each_passed(x: Value) -> Value:
@@ -547,7 +547,7 @@ op("tf.linalg.band_part", "tf.matrix_band_part", "x num_lower num_upper name",
    lambda site: _with(passed(site.value("x")), number(0.0)), reference="tf.linalg.band_part(x[None], 0, 0)")
 op("tf.linalg.set_diag", "tf.matrix_set_diag", "x diagonal name",
    lambda site: _with(passed(site.value("x")), t.one_of(site.value("diagonal"))),
-   untested="needs a matrix and its diagonal; tests/test_arrays.py")
+   untested="needs a matrix and its diagonal; tests/ops/families/test_arrays.py")
 op("tf.sparse.to_dense", "tf.sparse_tensor_to_dense tf.sparse_to_dense K.to_dense",
    "x default_value validate_indices name", lambda site: _with(passed(site.value("x")), number(0.0)),
    untested="takes a sparse tensor")
@@ -563,13 +563,13 @@ def _scattered(site: Site) -> Value:
 
 
 op("tf.scatter_nd", "ops.scatter raw.ScatterNd tf.manip.scatter_nd", "indices updates shape name", _scattered,
-   main="updates", untested="takes indices and a shape; tests/test_arrays.py")
+   main="updates", untested="takes indices and a shape; tests/ops/families/test_arrays.py")
 op("tf.tensor_scatter_nd_update",
    "tf.tensor_scatter_update ops.scatter_update tf.tensor_scatter_nd_max tf.tensor_scatter_nd_min ops.slice_update",
    "x indices updates name", lambda site: _with(passed(site.value("x")), t.one_of(site.value("updates"))),
-   untested="takes indices; tests/test_arrays.py")
+   untested="takes indices; tests/ops/families/test_arrays.py")
 op("tf.tensor_scatter_nd_add", "tf.tensor_scatter_add", "x indices updates name",
-   lambda site: t.add(passed(site.value("x")), _scattered(site)), untested="takes indices; tests/test_arrays.py")
+   lambda site: t.add(passed(site.value("x")), _scattered(site)), untested="takes indices; tests/ops/families/test_arrays.py")
 op("tf.scatter_update", "tf.scatter_add tf.scatter_sub tf.scatter_nd_update tf.scatter_nd_add", "x indices updates",
    lambda site: like(site.value("x"), -INF, INF, evident=site.value("x").evident),
    untested="changes a TensorFlow 1 variable", pure=False)
@@ -586,15 +586,15 @@ def _with_indices(names: str) -> Callable[[Site], Value]:
 
 
 op("tf.math.top_k", "tf.nn.top_k ops.top_k raw.TopKV2", "x k sorted index_type name", _with_indices("values indices"),
-   untested="gives a pair; tests/test_arrays.py")
-op("tf.unique", "raw.Unique", "x out_idx name", _with_indices("y idx"), untested="gives a pair; tests/test_arrays.py")
+   untested="gives a pair; tests/ops/families/test_arrays.py")
+op("tf.unique", "raw.Unique", "x out_idx name", _with_indices("y idx"), untested="gives a pair; tests/ops/families/test_arrays.py")
 op("tf.unique_with_counts", "", "x out_idx name",
    _with_indices("y idx count"),
-   untested="gives a triple; tests/test_arrays.py")
+   untested="gives a triple; tests/ops/families/test_arrays.py")
 op("tf.argsort", "ops.argsort tnp.argsort np.argsort tf.contrib.framework.argsort tf.math.invert_permutation "
    "tf.invert_permutation tf.searchsorted ops.searchsorted np.searchsorted", "x axis direction stable name",
    lambda site: Value(0.0, INF, dtype=None if "permutation" in site.name else indices(site, "int32", "int32")), reference="tf.argsort(x)")
 op("np.nonzero", "ops.nonzero tnp.nonzero np.flatnonzero np.argwhere", "x", t.ranged(0.0, INF, dtype="int64"),
-   untested="its length depends on the values; tests/test_arrays.py")
+   untested="its length depends on the values; tests/ops/families/test_arrays.py")
 op("np.unique", "", "x", lambda site: passed(site.value("x")).but(kind="array"),
-   untested="NumPy; tests/test_arrays.py")
+   untested="NumPy; tests/ops/families/test_arrays.py")

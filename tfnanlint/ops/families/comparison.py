@@ -106,13 +106,13 @@ def _not(site: Site) -> Value:
 
 
 op("tf.logical_and", "tf.math.logical_and ops.logical_and np.logical_and tnp.logical_and raw.LogicalAnd", "x y name", _both,
-   untested="takes booleans; tests/test_ops.py has a truth table")
+   untested="takes booleans; tests/ops/test_table.py has a truth table")
 op("tf.logical_or", "tf.math.logical_or ops.logical_or np.logical_or tnp.logical_or raw.LogicalOr", "x y name", _either,
-   untested="takes booleans; tests/test_ops.py has a truth table")
+   untested="takes booleans; tests/ops/test_table.py has a truth table")
 op("tf.math.logical_xor", "tf.logical_xor ops.logical_xor np.logical_xor tnp.logical_xor", "x y name",
    lambda site: truth(None), untested="takes booleans")
 op("tf.logical_not", "tf.math.logical_not ops.logical_not np.logical_not tnp.logical_not raw.LogicalNot", "x name", _not,
-   untested="takes booleans; tests/test_ops.py has a truth table")
+   untested="takes booleans; tests/ops/test_table.py has a truth table")
 
 # Choice
 

@@ -37,7 +37,7 @@ op("tf.function", "tf.recompute_grad tf.grad_pass_through tf.autograph.to_graph 
 op("tf.cond", "ops.cond tf.contrib.framework.smart_cond slim.smart_cond tf.compat.smart_cond "
    "tf.__internal__.smart_cond.smart_cond",
    "pred true_fn false_fn name strict fn1 fn2", _either("true_fn", "false_fn"), main="true_fn", refines=("pred", "true_fn", "false_fn"),
-   untested="takes functions; tests/test_arrays.py", pure=False)
+   untested="takes functions; tests/ops/families/test_arrays.py", pure=False)
 op("K.switch", "", "condition then_expression else_expression", _either("then_expression", "else_expression"),
    main="then_expression", untested="Keras 2 only", pure=False)
 op("K.in_train_phase", "K.in_test_phase", "x alt training", _either("x", "alt"), untested="Keras 2 only", pure=False)
@@ -103,13 +103,13 @@ def _branches(site: Site) -> Value:
 
 
 op("tf.while_loop", "ops.while_loop", "cond body loop_vars *rest", _while, main="loop_vars",
-   untested="takes functions; tests/test_soundness.py", pure=False)
+   untested="takes functions; tests/interp/test_soundness.py", pure=False)
 op("tf.scan", "tf.foldl tf.foldr K.foldl K.foldr", "fn elems initializer *rest", _folded, main="elems",
-   untested="takes a function; tests/test_soundness.py", pure=False)
-op("tf.case", "", "pred_fn_pairs default *rest", _branches, main="pred_fn_pairs", untested="takes functions; tests/test_soundness.py",
+   untested="takes a function; tests/interp/test_soundness.py", pure=False)
+op("tf.case", "", "pred_fn_pairs default *rest", _branches, main="pred_fn_pairs", untested="takes functions; tests/interp/test_soundness.py",
    pure=False)
 op("tf.switch_case", "", "branch_index branch_fns default name", _branches, main="branch_fns",
-   untested="takes functions; tests/test_soundness.py", pure=False)
+   untested="takes functions; tests/interp/test_soundness.py", pure=False)
 op("ops.fori_loop", "ops.switch ops.scan K.rnn ops.associative_scan", "cond body loop_vars", t.anything,
    untested="takes functions and loops: nothing is claimed", pure=False)
 op("tf.py_function", "tf.py_func tf.numpy_function tf.contrib.eager.py_func", "func inp Tout name", t.anything,
@@ -117,7 +117,7 @@ op("tf.py_function", "tf.py_func tf.numpy_function tf.contrib.eager.py_func", "f
 op("tf.map_fn", "tf.vectorized_map K.map_fn ops.map ops.vectorized_map ops.vectorize",
    "fn elems dtype parallel_iterations back_prop swap_memory infer_shape name",
    lambda site: site.apply(site.value("fn"), each_passed(site.value("elems"))), main="elems",
-   untested="takes a function; tests/test_arrays.py", pure=False,
+   untested="takes a function; tests/ops/families/test_arrays.py", pure=False,
    positions={alias: ("fn", "elems") for alias in ("tf.vectorized_map", "ops.map", "ops.vectorized_map")})
 
 

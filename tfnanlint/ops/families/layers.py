@@ -16,7 +16,7 @@ from tfnanlint.ops.table import TABLE, Op, op
 from tfnanlint.ops.transfer import core as t
 from tfnanlint.values.value import INF, NO_CONSTANT, Value, join, number, outward, unknown
 
-TESTED: Final = "an object; tests/test_layers.py executes it"
+TESTED: Final = "an object; tests/ops/families/test_layers.py executes it"
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from tfnanlint.ops.table import op
 from tfnanlint.ops.transfer import core as t
 from tfnanlint.values.value import INF, Value, outward, unknown
 
-TESTED: Final = "takes labels and predictions; tests/test_layers.py executes it"
+TESTED: Final = "takes labels and predictions; tests/ops/families/test_layers.py executes it"
 
 # From the site (of the function, or of the class that was made), labels and predictions to the loss.
 Range = Callable[[Site, Value, Value], Value]
@@ -172,7 +172,7 @@ def _exchanged(name: str, params: str) -> dict[str, tuple[str, ...]]:
 for _name, _give in _TF1.items():
     op(f"tf.losses.{_name}", f"slim.losses.{_name} tf.contrib.losses.{_name}",
        "labels predictions weights scope loss_collection reduction",
-       _weighted(_give), main="predictions", untested="TensorFlow 1 only; tests/test_layers.py executes it in a graph",
+       _weighted(_give), main="predictions", untested="TensorFlow 1 only; tests/ops/families/test_layers.py executes it in a graph",
        positions=_exchanged(_name, "predictions labels axis weights scope" if _name == "cosine_distance" else
                             "predictions labels scope" if _name == "hinge_loss" else "predictions labels weights scope"))
 op("tf.losses.log_loss", "slim.losses.log_loss tf.contrib.losses.log_loss", "labels predictions weights epsilon scope",
@@ -210,7 +210,7 @@ for _name in _METRICS.split():
 op("keras.metrics.categorical_accuracy", "keras.metrics.sparse_categorical_accuracy keras.metrics.binary_accuracy "
    "keras.metrics.top_k_categorical_accuracy keras.metrics.sparse_top_k_categorical_accuracy tf.metrics.accuracy "
    "tf.metrics.mean_iou tf.contrib.metrics.accuracy", "y_true y_pred", lambda site: Value(0.0, 1.0), main="y_pred",
-   untested="a metric; tests/test_layers.py executes it")
+   untested="a metric; tests/ops/families/test_layers.py executes it")
 op("tf.metrics.mean", "tf.metrics.mean_squared_error tf.metrics.auc tf.metrics.recall tf.metrics.precision "
    "tf.metrics.mean_absolute_error tf.metrics.root_mean_squared_error", "values weights",
    lambda site: Value(kind="sequence", obj=(unknown("tensor"), unknown("tensor"))),

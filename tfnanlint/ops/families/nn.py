@@ -369,9 +369,9 @@ def _max_pooled(site: Site) -> Value:
 
 op("tf.nn.max_pool", "tf.nn.max_pool1d tf.nn.max_pool2d tf.nn.max_pool3d tf.nn.pool tf.nn.max_pool_v2 K.pool2d K.pool3d ops.max_pool "
    "tf.nn.fractional_max_pool raw.MaxPool", "x ksize strides padding *rest", _max_pooled,
-   untested="needs images; tests/test_arrays.py")
+   untested="needs images; tests/ops/families/test_arrays.py")
 op("tf.nn.avg_pool", "tf.nn.avg_pool1d tf.nn.avg_pool2d tf.nn.avg_pool3d tf.nn.avg_pool_v2 ops.average_pool tf.nn.fractional_avg_pool raw.AvgPool",
-   "x ksize strides padding *rest", t.passes(), untested="needs images; tests/test_arrays.py")
+   "x ksize strides padding *rest", t.passes(), untested="needs images; tests/ops/families/test_arrays.py")
 op("tf.nn.dropout", "K.dropout keras.random.dropout", "x rate noise_shape seed name",
    lambda site: t.join([t.number(0.0), site.value("x"), t.multiply(site.value("x"), Value(1.0, INF))]).but(
        kind="tensor", dtype=site.value("x").dtype), pure=False,

@@ -13,7 +13,7 @@ from tfnanlint.ops.transfer import core as t
 from tfnanlint.ops.transfer.promotion import beside_size, size_of_tensor
 from tfnanlint.values.value import FLOATS, INF, NO_CONSTANT, Many, Note, Value, join, number, outward, unknown
 
-PYTHON: Final = "plain Python; tests/test_python_rows.py"
+PYTHON: Final = "plain Python; tests/ops/families/test_python_rows.py"
 
 
 def _folded(function: Callable, value: Value) -> Value | None:
@@ -316,7 +316,7 @@ def _numpy_number(site: Site, dtype: str) -> Value:
 
 for _dtype in sorted(DTYPES - {"string", "bfloat16"}):
     op(f"np.{_dtype}", f"tnp.{_dtype}", "x", partial(_numpy_number, dtype=_dtype),
-       untested="NumPy; tests/test_python_rows.py")
+       untested="NumPy; tests/ops/families/test_python_rows.py")
 
 
 def _limits_of(dtype: str | None) -> Value:

@@ -512,7 +512,7 @@ def _logical(site: Site) -> Value:
 
 
 op("tf.reduce_any", "tf.math.reduce_any K.any ops.any tnp.any np.any raw.Any", AXES, _logical,
-   untested="takes booleans; tests/test_ops.py checks tf.math.count_nonzero")
+   untested="takes booleans; tests/ops/test_table.py checks tf.math.count_nonzero")
 op("tf.reduce_all", "tf.math.reduce_all K.all ops.all tnp.all np.all raw.All", AXES, _logical, untested="takes booleans")
 op("tf.math.count_nonzero", "tf.count_nonzero ops.count_nonzero tnp.count_nonzero np.count_nonzero",
    "x axis keepdims dtype name", lambda site: Value(0.0, INF, dtype=indices(site, "int64", "int32", "dtype")), reference="tf.math.count_nonzero(x, -1)")
@@ -591,5 +591,5 @@ def _spectrum(site: Site) -> Value:
     return t.several(*(Value(nan=largest.nan or largest.inf, inf=largest.inf, dtype=largest.dtype) for _ in ("real", "imag")))
 
 
-op("ops.fft", "ops.rfft ops.fft2 ops.ifft2", "x fft_length", _spectrum, untested="gives a pair; tests/test_arrays.py")
-op("ops.stft", "", "x sequence_length sequence_stride fft_length window center", _spectrum, untested="gives a pair; tests/test_arrays.py")
+op("ops.fft", "ops.rfft ops.fft2 ops.ifft2", "x fft_length", _spectrum, untested="gives a pair; tests/ops/families/test_arrays.py")
+op("ops.stft", "", "x sequence_length sequence_stride fft_length window center", _spectrum, untested="gives a pair; tests/ops/families/test_arrays.py")

@@ -207,7 +207,7 @@ def initializer(name: str, params: str, lowest: float, highest: float, *aliases:
 
     tf1 = " ".join(f"tf.initializers.{alias} tf.{alias}_initializer keras.initializers.{alias}" for alias in aliases)
     op(f"keras.initializers.{name}", tf1, params, give, untested="an object; its range is tested in "
-       "tests/test_layers.py", pure=False)
+       "tests/ops/families/test_layers.py", pure=False)
 
 
 initializer("Zeros", "dtype", 0.0, 0.0, "zeros")
@@ -247,10 +247,10 @@ def _uniform_initializer(site: Site) -> Value:
 
 
 op("keras.initializers.Constant", "tf.constant_initializer tf.initializers.constant keras.initializers.constant",
-   "value dtype", _constant_initializer, untested="an object; its range is tested in tests/test_layers.py")
+   "value dtype", _constant_initializer, untested="an object; its range is tested in tests/ops/families/test_layers.py")
 op("keras.initializers.RandomUniform", "tf.random_uniform_initializer tf.initializers.random_uniform "
    "keras.initializers.random_uniform keras.initializers.uniform", "minval maxval seed dtype", _uniform_initializer,
-   pure=False, untested="an object; its range is tested in tests/test_layers.py")
+   pure=False, untested="an object; its range is tested in tests/ops/families/test_layers.py")
 
 
 # Constraints
@@ -275,7 +275,7 @@ def _constraint(name: str, params: str, limits: Callable[[Site], Value], *aliase
         return found.but(nan=x.nan or x.inf)  # Inf by its own norm is NaN
 
     op(f"keras.constraints.{name}", " ".join(f"keras.constraints.{alias}" for alias in aliases), params, give,
-       untested="an object; its range is tested in tests/test_layers.py")
+       untested="an object; its range is tested in tests/ops/families/test_layers.py")
 
 
 _constraint("NonNeg", "", _CONSTRAINTS["nonneg"], "non_neg", "nonneg")
@@ -352,4 +352,4 @@ op("keras.regularizers.L2", "keras.regularizers.l2 keras.regularizers.L1 keras.r
    "keras.regularizers.L1L2 keras.regularizers.l1_l2 tf.contrib.layers.l2_regularizer "
    "tf.contrib.layers.l1_regularizer slim.l2_regularizer slim.l1_regularizer", "scale",
    _called("loss", "regularizer", lambda x, call: like(x, 0.0, INF)),
-   untested="an object; its range is tested in tests/test_layers.py")
+   untested="an object; its range is tested in tests/ops/families/test_layers.py")
