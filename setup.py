@@ -1,11 +1,12 @@
 """What pyproject.toml cannot say: with TFNANLINT_COMPILE=1 the engine is compiled by mypyc.
 
-It is the same code, and it finds the same, for about two fifths less CPU; without the variable it is interpreted. Compiled are the
-modules that evaluate programs, the tables of ops, and the rules. Not compiled are front ends, and what is pickled or is a subclass of
-a builtin. MYPYC_OPT_LEVEL=0 makes a slower program in less time.
+It is the same code, and it finds the same, for about two fifths less CPU; without the variable it
+is interpreted. Compiled are the modules that evaluate programs, the tables of ops, and the rules.
+Not compiled are front ends, and what is pickled or is a subclass of a builtin. MYPYC_OPT_LEVEL=0
+makes a slower program in less time.
 
-With TFNANLINT_PROFILE=FOLDER, gcc makes a program that records there what of it runs, and from a folder with such records one that takes
-some 4 % less CPU: `.ci/wheels` does both.
+With TFNANLINT_PROFILE=FOLDER, gcc makes a program that records there what of it runs, and from a
+folder with such records one that takes some 4 % less CPU: `.ci/wheels` does both.
 """
 
 import os
@@ -37,15 +38,18 @@ FUTURE = "from __future__ import annotations"
 
 
 def rules() -> list:
-    """Copies of the rules in a folder that has their package's name, for mypyc takes the names of modules from their paths. In a copy
-    the docstring, which is the page of its rule, is assigned: what is compiled has none of itself."""
+    """Copies of the rules in a folder that has their package's name, for mypyc takes the names of
+    modules from their paths. In a copy the docstring, which is the page of its rule, is assigned:
+    what is compiled has none of itself.
+    """
     folder = pathlib.Path("build", "rules", "tfnanlint_rules")
     folder.mkdir(parents=True, exist_ok=True)
     copies = []
     for path in sorted(pathlib.Path("rules").glob("*.py")):
         text = path.read_text(encoding="utf-8")
         if path.stem != "__init__":
-            text = f"{FUTURE}; __doc__ = " + text.replace(f"\n{FUTURE}\n", "\n\n")  # lines keep their numbers
+            # lines keep their numbers
+            text = f"{FUTURE}; __doc__ = " + text.replace(f"\n{FUTURE}\n", "\n\n")
             copies.append(folder / path.name)
         (folder / path.name).write_text(text, encoding="utf-8")
     return copies
@@ -57,7 +61,11 @@ def profiling() -> list[str]:
     if not folder:
         return []
     recorded = any(pathlib.Path(folder).glob("*.gcda"))
-    return [f"-fprofile-use={folder}", "-Wno-missing-profile"] if recorded else [f"-fprofile-generate={folder}"]
+    return (
+        [f"-fprofile-use={folder}", "-Wno-missing-profile"]
+        if recorded
+        else [f"-fprofile-generate={folder}"]
+    )
 
 
 def engine() -> list:
@@ -67,12 +75,21 @@ def engine() -> list:
     from mypyc.build import mypycify
 
     package = pathlib.Path("tfnanlint")
-    files = [package / folder / f"{name}.py" for folder, names in COMPILED.items() for name in names.split()]
-    files += [path for path in sorted((package / "ops").rglob("*.py")) if path.name != "__init__.py"]
+    files = [
+        package / folder / f"{name}.py"
+        for folder, names in COMPILED.items()
+        for name in names.split()
+    ]
+    files += [
+        path for path in sorted((package / "ops").rglob("*.py")) if path.name != "__init__.py"
+    ]
     files += rules()
-    modules = mypycify([*map(str, files)], opt_level=os.environ.get("MYPYC_OPT_LEVEL", "3"), debug_level="0")
+    modules = mypycify(
+        [*map(str, files)], opt_level=os.environ.get("MYPYC_OPT_LEVEL", "3"), debug_level="0"
+    )
     if sys.platform == "linux":
-        for one in modules:  # functions call each other directly: nobody puts another one in the place of one of ours
+        # functions call each other directly: nobody puts another one in the place of one of ours
+        for one in modules:
             one.extra_compile_args += ["-fno-semantic-interposition", *profiling()]
             one.extra_link_args += ["-Wl,-Bsymbolic", *profiling()]
     return modules

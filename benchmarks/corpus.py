@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""Run tfnanlint over folders of real code: corpus.py DIR... [--fix] [--sample N --seed S] [--json FILE]
+"""Run tfnanlint over folders of real code: corpus.py DIR... [--fix] [--sample N --seed S] [--json
+FILE]
 
-Prints seconds and lines a second next to what `ast.parse` alone takes on the same files, findings by rule, and whether
-anything crashed. `--fix` applies the safe and the unsafe fixes to every file in memory and checks that each result parses
-and that a second run changes nothing, that no comment is lost and that nothing outside of the
-edited spans changed; with `--sample` it prints random applied fixes instead. `--sample` alone prints random findings with their source, for reading one by one; `--each N` random N of every rule;
-`--read FILE` leaves out of both what a list of verdicts (precision.md) names already.
+Prints seconds and lines a second next to what `ast.parse` alone takes on the same files, findings
+by rule, and whether anything crashed. `--fix` applies the safe and the unsafe fixes to every file
+in memory and checks that each result parses and that a second run changes nothing, that no comment
+is lost and that nothing outside of the edited spans changed; with `--sample` it prints random
+applied fixes instead. `--sample` alone prints random findings with their source, for reading one by
+one; `--each N` random N of every rule; `--read FILE` leaves out of both what a list of verdicts
+(precision.md) names already.
 """
 
 from __future__ import annotations
@@ -44,7 +47,8 @@ def parse_seconds(files: list[tuple[str, bytes]]) -> float:
 def lint(files: list[tuple[str, bytes]], policy) -> tuple[list[Checked], float]:
     """The outcome of every file with findings, and the CPU seconds that all files took.
 
-    Trees are dropped as the command line drops them: 4,000 of them in memory slow the machine down, not the analysis.
+    Trees are dropped as the command line drops them: 4,000 of them in memory slow the machine down,
+    not the analysis.
     """
     kept, seconds = [], 0.0
     for path, data in files:
@@ -57,7 +61,9 @@ def lint(files: list[tuple[str, bytes]], policy) -> tuple[list[Checked], float]:
 
 
 def fix_all(outcomes: list[Checked], policy, unsafe: bool, kept: list[str]) -> dict[str, object]:
-    """Fix every file in memory; what was applied, and every file whose result does not hold. `kept` gets one text a fix."""
+    """Fix every file in memory; what was applied, and every file whose result does not hold. `kept`
+    gets one text a fix.
+    """
     from tfnanlint.pipeline import fix as fixing
 
     def allowed(fix) -> bool:
@@ -82,10 +88,21 @@ def fix_all(outcomes: list[Checked], policy, unsafe: bool, kept: list[str]) -> d
             again = fixing.fix_source(result.source, findings, allowed)
             if again.source.text != result.source.text:
                 faults["changed again by a second run"].append(one.path)
-    return {"applied": dict(sorted(applied.items())), "total": sum(applied.values()), "files changed": files, **faults}
+    return {
+        "applied": dict(sorted(applied.items())),
+        "total": sum(applied.values()),
+        "files changed": files,
+        **faults,
+    }
 
 
-FAULTS = ("refused", "do not parse", "comments lost", "changed outside of the edits", "changed again by a second run")
+FAULTS = (
+    "refused",
+    "do not parse",
+    "comments lost",
+    "changed outside of the edits",
+    "changed again by a second run",
+)
 
 
 def broken(before: str, result) -> dict[str, str]:
@@ -114,7 +131,7 @@ def outside(text: str, regions: list) -> list[str]:
     """The stretches of a text around regions, from the left."""
     found, at = [], 0
     for region in regions:
-        found.append(text[at:max(at, region.start)])
+        found.append(text[at : max(at, region.start)])
         at = max(at, region.end)
     return [*found, text[at:]]
 
@@ -126,41 +143,73 @@ def comments(text: str) -> collections.Counter:
 
 
 def shown_fix(one: Checked, result, finding, fix) -> str:
-    """A fix as a reader judges it: what was found, what was done, and the lines that changed around it."""
+    """A fix as a reader judges it: what was found, what was done, and the lines that changed around
+    it.
+    """
     new = max((edit.text.strip() for edit in fix.edits), key=len, default="").splitlines()[:1]
-    lines = list(difflib.unified_diff(one.source.text.splitlines(), result.source.text.splitlines(), lineterm="", n=6))[2:]
+    lines = list(
+        difflib.unified_diff(
+            one.source.text.splitlines(), result.source.text.splitlines(), lineterm="", n=6
+        )
+    )[2:]
     hunks, hunk = [], []
     for line in [*lines, "@@"]:
         if line.startswith("@@") and hunk:
             hunks.append(hunk)
             hunk = []
         hunk.append(line)
-    near = [hunk for hunk in hunks if any(new and new[0][:40] in line for line in hunk if line.startswith("+"))]
+    near = [
+        hunk
+        for hunk in hunks
+        if any(new and new[0][:40] in line for line in hunk if line.startswith("+"))
+    ]
     head = f"{one.path} {finding.code} {finding.certainty.name} {finding.differentiated.value}: {finding.message}"
-    return "\n".join([head, f"  fix ({fix.claim.value}): {fix.title}; {fix.cost}", *("    " + line for line in (near or hunks or [[]])[0])])
+    return "\n".join(
+        [
+            head,
+            f"  fix ({fix.claim.value}): {fix.title}; {fix.cost}",
+            *("    " + line for line in (near or hunks or [[]])[0]),
+        ]
+    )
 
 
 def show(one: Checked, finding) -> str:
     """A finding with the lines around it and its evidence, to be judged by a reader."""
     row, column = one.source.position(finding.span.start)
     last = one.source.position(finding.span.end)[0]
-    lines = [f"{one.path}:{row}:{column} {finding.code} {finding.certainty.name} {finding.differentiated.value}: {finding.message}"]
+    lines = [
+        f"{one.path}:{row}:{column} {finding.code} {finding.certainty.name} {finding.differentiated.value}: {finding.message}"
+    ]
     for number in range(max(1, row - 12), min(len(one.source.line_starts), last + 3) + 1):
         mark = ">" if row <= number <= last else " "
         lines.append(f"  {mark} {number:5} {one.source.line_text(number)}")
-    lines += [f"    ~ {step.path if step.path != one.path else ''}:{step.row} {step.text}" for step in finding.trace]
+    lines += [
+        f"    ~ {step.path if step.path != one.path else ''}:{step.row} {step.text}"
+        for step in finding.trace
+    ]
     lines += [f"    fix ({fix.claim.value}): {fix.title}" for fix in finding.fixes]
     return "\n".join(lines)
 
 
-def drawn(found: list[tuple[Checked, object]], args: argparse.Namespace) -> list[tuple[Checked, object]]:
+def drawn(
+    found: list[tuple[Checked, object]], args: argparse.Namespace
+) -> list[tuple[Checked, object]]:
     """Random findings, or some of every rule, without those that a list of verdicts names."""
     read = " ".join(args.read.read_text().split()) if args.read else ""
-    fresh = [(one, finding) for one, finding in found if place(one, finding, args.directory) not in read]
+    fresh = [
+        (one, finding) for one, finding in found if place(one, finding, args.directory) not in read
+    ]
     if not args.each:
         return random.Random(args.seed).sample(fresh, min(args.sample, len(fresh)))
-    groups = [[pair for pair in fresh if pair[1].code == code] for code in sorted({finding.code for _, finding in fresh})]
-    return [pair for group in groups for pair in random.Random(args.seed).sample(group, min(args.each, len(group)))]
+    groups = [
+        [pair for pair in fresh if pair[1].code == code]
+        for code in sorted({finding.code for _, finding in fresh})
+    ]
+    return [
+        pair
+        for group in groups
+        for pair in random.Random(args.seed).sample(group, min(args.each, len(group)))
+    ]
 
 
 def place(one: Checked, finding, folders: list[pathlib.Path]) -> str:
@@ -171,7 +220,9 @@ def place(one: Checked, finding, folders: list[pathlib.Path]) -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("directory", type=pathlib.Path, nargs="+")
     parser.add_argument("--fix", action="store_true")
     parser.add_argument("--rounds", type=int, default=3)
@@ -184,9 +235,15 @@ def main() -> int:
     parser.add_argument("--json", type=pathlib.Path)
     args = parser.parse_args()
     gc.disable()
-    files = [(str(path), path.read_bytes()) for folder in args.directory for path in sorted(folder.rglob("*.py"))]
+    files = [
+        (str(path), path.read_bytes())
+        for folder in args.directory
+        for path in sorted(folder.rglob("*.py"))
+    ]
     select = tuple(args.select.split(",")) if args.select else None
-    settings = Configuration(Layer(select=select, certainty=args.certainty), (), True).for_directory(str(args.directory[0]))
+    settings = Configuration(
+        Layer(select=select, certainty=args.certainty), (), True
+    ).for_directory(str(args.directory[0]))
     policy = settings.policy("", rules.load())
     check("warm.py", b"import tensorflow as tf\nx = tf.math.log(tf.nn.relu(y))\n", policy)
     timings = []
@@ -198,8 +255,13 @@ def main() -> int:
     alone, seconds, ratio = (statistics.median(column) for column in zip(*timings))
     found = [(one, finding) for one in outcomes for finding in one.findings]
     report = {
-        "files": len(files), "lines": count, "ast.parse CPU s": round(alone, 2), "tfnanlint CPU s": round(seconds, 2),
-        "ratio": round(ratio, 2), "lines/s": round(count / seconds), "findings": len(found),
+        "files": len(files),
+        "lines": count,
+        "ast.parse CPU s": round(alone, 2),
+        "tfnanlint CPU s": round(seconds, 2),
+        "ratio": round(ratio, 2),
+        "lines/s": round(count / seconds),
+        "findings": len(found),
         "by rule": dict(sorted(collections.Counter(f.code for _, f in found).items())),
         "by certainty": dict(collections.Counter(f.certainty.name for _, f in found)),
         "internal errors": [show(one, f) for one, f in found if f.code == "TFN000"],
@@ -216,8 +278,13 @@ def main() -> int:
     elif args.sample or args.each:
         for one, finding in drawn(found, args):
             print("\n" + show(one, finding))
-    bad = [report["internal errors"]] + [v for k in ("safe fixes", "all fixes") if k in report
-                                         for n, v in report[k].items() if n in FAULTS[1:]]
+    bad = [report["internal errors"]] + [
+        v
+        for k in ("safe fixes", "all fixes")
+        if k in report
+        for n, v in report[k].items()
+        if n in FAULTS[1:]
+    ]
     return 1 if any(bad) else 0
 
 

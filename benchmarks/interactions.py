@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Rules that meet on one expression: interactions.py [--deeper N] [--seed S]
 
-Puts every form of tests/support/combinations.py into every other, and N random ones of three to five forms, and applies the safe fixes and
-then all fixes to each. Prints how many hold: one finding an expression, nothing new after fixing, nothing left that a fix
-could repair, a second run changes nothing; and the fixes that were refused because what they bring up has no repair.
+Puts every form of tests/support/combinations.py into every other, and N random ones of three to
+five forms, and applies the safe fixes and then all fixes to each. Prints how many hold: one finding
+an expression, nothing new after fixing, nothing left that a fix could repair, a second run changes
+nothing; and the fixes that were refused because what they bring up has no repair.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ from combinations import deeper, pairs, trial  # noqa: E402
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--deeper", type=int, default=0)
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
@@ -31,8 +34,12 @@ def main() -> int:
         faulty += bool(one.faults)
         refused += bool(one.refused)
         if one.faults or one.refused:
-            print(expression, *one.faults, *(f"refused: {text}" for text in one.refused), sep="\n    ")
-    print(f"{programs} programs with {findings} findings: {faulty} with a fault, {refused} with a fix refused for good")
+            print(
+                expression, *one.faults, *(f"refused: {text}" for text in one.refused), sep="\n    "
+            )
+    print(
+        f"{programs} programs with {findings} findings: {faulty} with a fault, {refused} with a fix refused for good"
+    )
     return int(bool(faulty))
 
 

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""How many sites of a folder of real code the analysis knows something about: known.py DIR [--unknown OPERATION]
+"""How many sites of a folder of real code the analysis knows something about: known.py DIR
+[--unknown OPERATION]
 
-A site is an application of one of the operations below by TensorFlow. It is known when something bounds its argument on
-at least one side, or the program shows that any number can occur (`Value.known`). `--unknown` prints where the trail of
-the other arguments of an operation ends, most frequent first.
+A site is an application of one of the operations below by TensorFlow. It is known when something
+bounds its argument on at least one side, or the program shows that any number can occur
+(`Value.known`). `--unknown` prints where the trail of the other arguments of an operation ends,
+most frequent first.
 """
 
 from __future__ import annotations
@@ -21,22 +23,29 @@ from tfnanlint.rule.registry import Rule
 from tfnanlint.syntax.source import Source, Unreadable
 
 OPERATIONS = {
-    "log": "tf.math.log tf.math.log1p ops.log2 ops.log10", "sqrt": "tf.sqrt K.sqrt tf.math.rsqrt",
-    "norm": "tf.norm tf.math.reduce_euclidean_norm", "div": "tf.divide tf.math.reciprocal", "pow": "tf.pow",
-    "exp": "tf.exp tf.math.expm1", "acos": "tf.acos tf.asin tf.atanh",
+    "log": "tf.math.log tf.math.log1p ops.log2 ops.log10",
+    "sqrt": "tf.sqrt K.sqrt tf.math.rsqrt",
+    "norm": "tf.norm tf.math.reduce_euclidean_norm",
+    "div": "tf.divide tf.math.reciprocal",
+    "pow": "tf.pow",
+    "exp": "tf.exp tf.math.expm1",
+    "acos": "tf.acos tf.asin tf.atanh",
 }
 AIM = ("log", "sqrt", "norm")
 
 
 class Probe:
-    """A rule that reports nothing and shows `look` every site of some ops, as the final judgement sees it."""
+    """A rule that reports nothing and shows `look` every site of some ops, as the final judgement
+    sees it.
+    """
 
     def __init__(self, names: str, look: Callable[[Any, Any], None]):
         self.look = look
         self.rule = Rule("TFN000", "probe", tuple(names.split()), self._check, "")
 
     def _check(self, site: Any, here: Any) -> Iterator[Any]:
-        if here.draft:  # a finding in the draft asks for the final judgement, with the callers in other files
+        # a finding in the draft asks for the final judgement, with the callers in other files
+        if here.draft:
             yield here.remark(site.node, "", Certainty.MUST)
         else:
             self.look(site, here)
@@ -62,15 +71,24 @@ def ending(value: Any) -> str:
     origin, seen = value.origin, []
     for _ in range(40):
         if isinstance(origin, Site):
-            inner = [origin.value(p) for p in (origin.args or origin._values) if p not in ("name", "axis", "dtype", "shape")]
-            inner = [v for v in inner if not v.known and v.kind not in ("string", "sequence", "none")] or inner
+            inner = [
+                origin.value(p)
+                for p in (origin.args or origin._values)
+                if p not in ("name", "axis", "dtype", "shape")
+            ]
+            inner = [
+                v for v in inner if not v.known and v.kind not in ("string", "sequence", "none")
+            ] or inner
             seen.append(origin.op.name)
             if not inner or all(v.known for v in inner):
                 return f"{origin.op.name} of known values"
             origin = inner[0].origin
         elif origin is not None:
             if origin.parent is None:
-                return " ".join("…" if "'" in word else word for word in origin.text.split()) or "a join"
+                return (
+                    " ".join("…" if "'" in word else word for word in origin.text.split())
+                    or "a join"
+                )
             origin = origin.parent
         else:
             break
@@ -78,7 +96,9 @@ def ending(value: Any) -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("directory", type=pathlib.Path)
     parser.add_argument("--unknown", choices=OPERATIONS)
     parser.add_argument("--show", default="", help="print the places whose ending holds this text")
@@ -89,7 +109,10 @@ def main() -> int:
 
     def look(site: Any, here: Any) -> None:
         value, kind = argument(site), kind_of[site.op.name]
-        if value.kind in ("number", "array", "string", "shape") or value.dtype in ("string", "bool"):
+        if value.kind in ("number", "array", "string", "shape") or value.dtype in (
+            "string",
+            "bool",
+        ):
             return  # nothing that TensorFlow computes
         sites[kind] += 1
         if value.known:
@@ -105,7 +128,9 @@ def main() -> int:
     for path in sorted(args.directory.rglob("*.py")):
         probe.run(str(path), path.read_bytes())
     for kind in OPERATIONS:
-        print(f"{kind:6} {known[kind]:6} of {sites[kind]:6} known, {100 * known[kind] / max(sites[kind], 1):5.1f} %")
+        print(
+            f"{kind:6} {known[kind]:6} of {sites[kind]:6} known, {100 * known[kind] / max(sites[kind], 1):5.1f} %"
+        )
     aimed, total = sum(known[kind] for kind in AIM), sum(sites[kind] for kind in AIM)
     print(f"{'/'.join(AIM)}: {aimed} of {total} known, {100 * aimed / max(total, 1):.1f} %")
     for text, count in endings.most_common(40):

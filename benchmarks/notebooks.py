@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Run tfnanlint over real notebooks: notebooks.py DIR [--download]
 
-Reports how many notebooks were tried, crashes, and how many bytes changed outside of edits, which must be 0:
-a mark is added behind every statement of every cell, and the file with the marks taken out must be the old file;
-then a hazard is put behind some statements and fixed: only its text may change, and nothing by a second fix.
+Reports how many notebooks were tried, crashes, and how many bytes changed outside of edits, which
+must be 0: a mark is added behind every statement of every cell, and the file with the marks taken
+out must be the old file; then a hazard is put behind some statements and fixed: only its text may
+change, and nothing by a second fix.
 
 --download first fetches distributions that hold notebooks, with pip, and unpacks the notebooks to DIR.
 Third-party work: never commit it.
@@ -32,7 +33,8 @@ from tfnanlint.syntax.source import Span, Uneditable, Unreadable
 MARK = "  # mark-4711"
 HAZARD, REPAIRED = "tf.math.log(tf.nn.softmax(logits_4711))", "tf.nn.log_softmax(logits_4711)"
 HAZARDS = 4  # in a notebook
-# Source distributions of tools for notebooks hold odd ones in many languages; the wheels hold people's own, with TensorFlow.
+# Source distributions of tools for notebooks hold odd ones in many languages; the wheels hold
+# people's own, with TensorFlow.
 SOURCES = """
     deepxde==1.15.0 jupytext==1.19.6 nbclient==0.11.0 nbconvert==7.17.2 nbdime==4.0.4 nbformat==5.11.1 nbval==0.11.0
     nengo-dl==3.6.0 papermill==2.7.0 shap==0.51.0
@@ -45,7 +47,9 @@ BACKENDS = "hatchling hatch-jupyter-builder hatch-nodejs-version hatch-vcs setup
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("directory", type=Path)
     parser.add_argument("--download", action="store_true")
     arguments = parser.parse_args()
@@ -58,16 +62,35 @@ def main() -> int:
         tried(path, counts, linter)
     for name, count in counts.items():
         print(f"{name:<44}{count:>10,}")
-    wrong = ("crashes", "bytes changed outside of marks", "notebooks with other changes by fixes", "changed by a second fix")
+    wrong = (
+        "crashes",
+        "bytes changed outside of marks",
+        "notebooks with other changes by fixes",
+        "changed by a second fix",
+    )
     return int(not paths or any(counts[name] for name in wrong))
 
 
 def tried(path: Path, counts: Counter[str], linter: Linter) -> None:
     data = path.read_bytes()
     start = time.perf_counter()
-    for name in ("notebooks tried", "bytes", "refused: no notebook", "in another language", "code cells", "cells not parsed", "crashes",
-                 "marks added", "marks refused", "bytes changed outside of marks", "hazards put in", "hazards fixed",
-                 "notebooks with other changes by fixes", "changed by a second fix", "milliseconds"):
+    for name in (
+        "notebooks tried",
+        "bytes",
+        "refused: no notebook",
+        "in another language",
+        "code cells",
+        "cells not parsed",
+        "crashes",
+        "marks added",
+        "marks refused",
+        "bytes changed outside of marks",
+        "hazards put in",
+        "hazards fixed",
+        "notebooks with other changes by fixes",
+        "changed by a second fix",
+        "milliseconds",
+    ):
         counts[name] += 0
     counts["notebooks tried"] += 1
     counts["bytes"] += len(data)
@@ -104,7 +127,9 @@ def marked(path: Path, notebook: Notebook, data: bytes, counts: Counter[str]) ->
     new = notebook.edited(module.edited(edits_apply(module.text, edits), edits))
     outside = new.replace(MARK.encode(), b"")
     if new.count(MARK.encode()) != len(edits) + data.count(MARK.encode()) or outside != data:
-        counts["bytes changed outside of marks"] += max(1, sum(a != b for a, b in zip(outside, data)) + abs(len(outside) - len(data)))
+        counts["bytes changed outside of marks"] += max(
+            1, sum(a != b for a, b in zip(outside, data)) + abs(len(outside) - len(data))
+        )
         print(f"{path}: more than the marks changed")
 
 
@@ -117,13 +142,22 @@ def _accepts(module: NotebookSource, edits: list[Edit]) -> bool:
 
 
 def fixed(path: Path, notebook: Notebook, counts: Counter[str], linter: Linter) -> None:
-    """A hazard put into the notebook in a few places, and taken out by `--fix`: nothing else changes, and a second run nothing at all."""
+    """A hazard put into the notebook in a few places, and taken out by `--fix`: nothing else
+    changes, and a second run nothing at all.
+    """
     module = notebook.source
     ends = [module.span(stmt).end for stmt in module.tree.body if notebook.is_python]
-    ends = [end for end in ends if module.text[end : end + 1] in ("\r", "\n") and _accepts(module, [Edit(Span(end, end), "\nx = 1")])]
+    ends = [
+        end
+        for end in ends
+        if module.text[end : end + 1] in ("\r", "\n")
+        and _accepts(module, [Edit(Span(end, end), "\nx = 1")])
+    ]
     if len(ends) < 2:
         return
-    places = dict.fromkeys([ends[0], *ends[1 :: max(1, len(ends) // HAZARDS)]], f"\nmark_4711 = {HAZARD}")
+    places = dict.fromkeys(
+        [ends[0], *ends[1 :: max(1, len(ends) // HAZARDS)]], f"\nmark_4711 = {HAZARD}"
+    )
     places[ends[0]] = "\nimport tensorflow as tf"
     edits = [Edit(Span(end, end), text) for end, text in places.items()]
     data = notebook.edited(module.edited(edits_apply(module.text, edits), edits))
@@ -139,7 +173,9 @@ def fixed(path: Path, notebook: Notebook, counts: Counter[str], linter: Linter) 
 
 
 def download(directory: Path) -> None:
-    """Fetch the packages and unpack their notebooks. pip asks each for its metadata, so their build tools are installed apart."""
+    """Fetch the packages and unpack their notebooks. pip asks each for its metadata, so their build
+    tools are installed apart.
+    """
     with tempfile.TemporaryDirectory() as scratch:
         subprocess.run([sys.executable, "-m", "venv", f"{scratch}/venv"], check=True)
         pip = [f"{scratch}/venv/bin/pip", "--disable-pip-version-check"]
@@ -150,15 +186,30 @@ def download(directory: Path) -> None:
                 continue
             folder = f"{scratch}/{package}"
             kind = "--no-binary" if package in SOURCES else "--only-binary"
-            subprocess.run([*pip, "download", "--quiet", "--no-deps", "--no-build-isolation", kind, ":all:", "--dest", folder, package],
-                           check=True)
+            subprocess.run(
+                [
+                    *pip,
+                    "download",
+                    "--quiet",
+                    "--no-deps",
+                    "--no-build-isolation",
+                    kind,
+                    ":all:",
+                    "--dest",
+                    folder,
+                    package,
+                ],
+                check=True,
+            )
             (archive,) = Path(folder).iterdir()
             unpack(archive, target)
 
 
 def unpack(archive: Path, target: Path) -> None:
     target.mkdir(parents=True)
-    for number, (name, data) in enumerate(_zipped(archive) if archive.suffix == ".whl" else _tarred(archive)):
+    for number, (name, data) in enumerate(
+        _zipped(archive) if archive.suffix == ".whl" else _tarred(archive)
+    ):
         (target / f"{number:03}-{Path(name).name}").write_bytes(data)
 
 

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Random sites that tfnanlint leaves silent in files that train something: silent.py DIR [--sample N --seed S]
+"""Random sites that tfnanlint leaves silent in files that train something: silent.py DIR [--sample
+N --seed S]
 
-A site is a logarithm, or a division by something that TensorFlow computes, at which no rule reports anything by default.
-Each is printed with the lines around it and what the engine knows of the argument, to be read for missed hazards.
+A site is a logarithm, or a division by something that TensorFlow computes, at which no rule reports
+anything by default. Each is printed with the lines around it and what the engine knows of the
+argument, to be read for missed hazards.
 """
 
 from __future__ import annotations
@@ -21,8 +23,10 @@ from tfnanlint.pipeline.check import check
 from tfnanlint.rule import registry as rules
 from tfnanlint.values.value import words
 
-TRAINS = re.compile(rb"GradientTape|\.minimize\(|tf\.gradients\(|apply_gradients|compute_gradients|\.fit\(|\.compile\(|"
-                    rb"def train_step|def loss|_loss\b|add_loss\(|class \w*Loss\b|def call\(")
+TRAINS = re.compile(
+    rb"GradientTape|\.minimize\(|tf\.gradients\(|apply_gradients|compute_gradients|\.fit\(|\.compile\(|"
+    rb"def train_step|def loss|_loss\b|add_loss\(|class \w*Loss\b|def call\("
+)
 
 
 def shown(site: Any, here: Any) -> str:
@@ -31,17 +35,28 @@ def shown(site: Any, here: Any) -> str:
     span = source.span(site.node)
     row, last = source.position(span.start)[0], source.position(span.end)[0]
     state = "known" if value.known else "guarded" if value.guarded else "unknown"
-    lines = [f"{source.path}:{row} {site.op.name} of {words(value)} ({value.kind}, {state}), "
-             f"differentiated {site.differentiated.value}"]
+    lines = [
+        f"{source.path}:{row} {site.op.name} of {words(value)} ({value.kind}, {state}), "
+        f"differentiated {site.differentiated.value}"
+    ]
     for number in range(max(1, row - 9), min(len(source.line_starts), last + 3) + 1):
-        lines.append(f"  {'>' if row <= number <= last else ' '} {number:5} {source.line_text(number)}")
-    finding = here.finding(site, "y" if site.op.name == "tf.divide" else site.op.main, "", here.grade(value, False))
-    lines += [f"    ~ {step.path if step.path != source.path else ''}:{step.row} {step.text}" for step in finding.trace]
+        lines.append(
+            f"  {'>' if row <= number <= last else ' '} {number:5} {source.line_text(number)}"
+        )
+    finding = here.finding(
+        site, "y" if site.op.name == "tf.divide" else site.op.main, "", here.grade(value, False)
+    )
+    lines += [
+        f"    ~ {step.path if step.path != source.path else ''}:{step.row} {step.text}"
+        for step in finding.trace
+    ]
     return "\n".join(lines)
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("directory", type=pathlib.Path)
     parser.add_argument("--sample", type=int, default=60)
     parser.add_argument("--seed", type=int, default=0)
@@ -54,7 +69,11 @@ def main() -> int:
 
     def look(site: Any, here: Any) -> None:
         value, span = argument(site), here.source.span(site.node)
-        if value.kind in ("number", "array", "string", "shape") or value.is_number or value.dtype in ("string", "bool"):
+        if (
+            value.kind in ("number", "array", "string", "shape")
+            or value.is_number
+            or value.dtype in ("string", "bool")
+        ):
             return
         if not any(one in span or span in one for one in spans):
             found.append(shown(site, here))

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Time of `tfnanlint check` on a 10-line file, from process start to exit, next to `python -c pass`: startup.py [--runs N]
+"""Time of `tfnanlint check` on a 10-line file, from process start to exit, next to
+`python -c pass`: startup.py [--runs N]
 
-The two run in turn; the median of the pairwise ratios is printed, for a file with a finding and for a clean one.
+The two run in turn; the median of the pairwise ratios is printed, for a file with a finding and for
+a clean one.
 """
 
 from __future__ import annotations
@@ -25,7 +27,10 @@ def loss(labels, logits):
     return mean
 # ten lines
 """
-HAZARD = CLEAN.replace("total = tf.reduce_sum(losses)", "total = -tf.reduce_sum(labels * tf.math.log(tf.nn.softmax(logits)))")
+HAZARD = CLEAN.replace(
+    "total = tf.reduce_sum(losses)",
+    "total = -tf.reduce_sum(labels * tf.math.log(tf.nn.softmax(logits)))",
+)
 
 
 def seconds(command: list[str]) -> float:
@@ -35,7 +40,9 @@ def seconds(command: list[str]) -> float:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--runs", type=int, default=15)
     args = parser.parse_args()
     script = pathlib.Path(sys.executable).with_name("tfnanlint")
@@ -43,12 +50,17 @@ def main() -> int:
         for name, text in (("clean file", CLEAN), ("file with a finding and its fix", HAZARD)):
             path = pathlib.Path(folder, "ten.py")
             path.write_text(text)
-            lint, nothing = [str(script), "check", "--isolated", "--no-cache", str(path)], [sys.executable, "-c", "pass"]
+            lint, nothing = (
+                [str(script), "check", "--isolated", "--no-cache", str(path)],
+                [sys.executable, "-c", "pass"],
+            )
             seconds(lint), seconds(nothing)
             pairs = [(seconds(lint), seconds(nothing)) for _ in range(args.runs)]
             ratio = statistics.median(a / b for a, b in pairs)
-            print(f"{name}: {statistics.median(a for a, _ in pairs) * 1000:.0f} ms, python -c pass "
-                  f"{statistics.median(b for _, b in pairs) * 1000:.0f} ms, ratio {ratio:.1f}")
+            print(
+                f"{name}: {statistics.median(a for a, _ in pairs) * 1000:.0f} ms, python -c pass "
+                f"{statistics.median(b for _, b in pairs) * 1000:.0f} ms, ratio {ratio:.1f}"
+            )
     return 0
 
 

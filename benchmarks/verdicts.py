@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 """Precision by rule of what is reported now: verdicts.py DIR... [--unread] [--wrong]
 
-Runs tfnanlint over each folder (a corpus as `shared/tools/corpus.py` or `holdout.py` lays it out) at default settings and looks every
-finding up in what was read one by one: precision.md and fresh_verdicts.md beside this script. Prints a Markdown table, a row a
-rule: findings read and right, folder by folder and in all, and how many nobody has read. A rule with at least five read and
-fewer than 80 % right has to withhold what is wrong (issue 4); such rows are marked. `--unread` and `--wrong` list these findings.
+Runs tfnanlint over each folder (a corpus as `shared/tools/corpus.py` or `holdout.py` lays it out)
+at default settings and looks every finding up in what was read one by one: precision.md and
+fresh_verdicts.md beside this script. Prints a Markdown table, a row a rule: findings read and
+right, folder by folder and in all, and how many nobody has read. A rule with at least five read and
+fewer than 80 % right has to withhold what is wrong (issue 4); such rows are marked. `--unread` and
+`--wrong` list these findings.
 
-A verdict belongs to a rule at a line of a pinned package; its column is not compared, for it moves with the message.
+A verdict belongs to a rule at a line of a pinned package; its column is not compared, for it moves
+with the message.
 """
 
 from __future__ import annotations
@@ -24,7 +27,9 @@ from tfnanlint.config.layers import Configuration, Layer
 from tfnanlint.rule import registry as rules
 
 READ = ("precision.md", "fresh_verdicts.md")
-VERDICT = re.compile(r"^- `([^`:]+\.py):(\d+):\d+` (TFN\d{3}) [^,]+, (right|wrong)\b:? ?(.*)", re.MULTILINE)
+VERDICT = re.compile(
+    r"^- `([^`:]+\.py):(\d+):\d+` (TFN\d{3}) [^,]+, (right|wrong)\b:? ?(.*)", re.MULTILINE
+)
 ENOUGH, LEAST = 5, 0.8
 
 Place = tuple[str, int, str]
@@ -32,8 +37,10 @@ Place = tuple[str, int, str]
 
 def verdicts(text: str) -> dict[Place, tuple[str, str]]:
     """What was read: (path, line, code) -> ("right" or "wrong", the reason)."""
-    return {(path, int(row), code): (verdict, reason)
-            for path, row, code, verdict, reason in VERDICT.findall(re.sub(r"\n  +", " ", text))}
+    return {
+        (path, int(row), code): (verdict, reason)
+        for path, row, code, verdict, reason in VERDICT.findall(re.sub(r"\n  +", " ", text))
+    }
 
 
 def findings(folder: pathlib.Path) -> list[tuple[Place, str]]:
@@ -41,14 +48,26 @@ def findings(folder: pathlib.Path) -> list[tuple[Place, str]]:
     settings = Configuration(Layer(), (), True).for_directory(str(folder))
     files = [(str(path), path.read_bytes()) for path in sorted(folder.rglob("*.py"))]
     outcomes, _ = lint(files, settings.policy("", rules.load()))
-    return [((str(pathlib.Path(one.path).relative_to(folder)), one.source.position(finding.span.start)[0], finding.code),
-             f"{finding.certainty.name}/{finding.differentiated.value}: {finding.message}") for one in outcomes for finding in one.findings]
+    return [
+        (
+            (
+                str(pathlib.Path(one.path).relative_to(folder)),
+                one.source.position(finding.span.start)[0],
+                finding.code,
+            ),
+            f"{finding.certainty.name}/{finding.differentiated.value}: {finding.message}",
+        )
+        for one in outcomes
+        for finding in one.findings
+    ]
 
 
 def share(tally: collections.Counter) -> str:
     """'3 of 4', and ' (+2)' for findings without a verdict."""
     read = tally["right"] + tally["wrong"]
-    return (f"{tally['right']} of {read}" if read else "") + (f" (+{tally['unread']})" if tally["unread"] else "")
+    return (f"{tally['right']} of {read}" if read else "") + (
+        f" (+{tally['unread']})" if tally["unread"] else ""
+    )
 
 
 def low(tally: collections.Counter) -> bool:
@@ -59,7 +78,9 @@ def low(tally: collections.Counter) -> bool:
 
 def table(found: dict[str, list[tuple[Place, str]]], known: dict[Place, tuple[str, str]]) -> str:
     """The table by rule, a column a folder."""
-    tallies: dict[str, dict[str, collections.Counter]] = collections.defaultdict(lambda: collections.defaultdict(collections.Counter))
+    tallies: dict[str, dict[str, collections.Counter]] = collections.defaultdict(
+        lambda: collections.defaultdict(collections.Counter)
+    )
     for folder, places in found.items():
         for place, grade in places:
             verdict = known.get(place, ("unread",))[0]
@@ -70,15 +91,25 @@ def table(found: dict[str, list[tuple[Place, str]]], known: dict[Place, tuple[st
     lines = ["| rule | " + " | ".join(columns) + " | |", "|---" * (len(columns) + 2) + "|"]
     for row in sorted(tallies):
         total = tallies[row]["together"]
-        lines.append(f"| {row} | " + " | ".join(share(tallies[row][column]) for column in columns) + f" | {'under 80 %' if low(total) else ''} |")
+        lines.append(
+            f"| {row} | "
+            + " | ".join(share(tallies[row][column]) for column in columns)
+            + f" | {'under 80 %' if low(total) else ''} |"
+        )
     return "\n".join(lines)
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("directory", type=pathlib.Path, nargs="+")
     parser.add_argument("--unread", action="store_true", help="list the findings without a verdict")
-    parser.add_argument("--wrong", action="store_true", help="list the findings that were judged wrong, with the reasons")
+    parser.add_argument(
+        "--wrong",
+        action="store_true",
+        help="list the findings that were judged wrong, with the reasons",
+    )
     args = parser.parse_args()
     gc.disable()
     here = pathlib.Path(__file__).parent

@@ -1,7 +1,8 @@
 """Angle of a vector or complex number that can be 0.
 
-At the origin there is no direction: `tf.atan2(0, 0)` is 0, but its gradient is `0 / 0`, NaN, and so is that of
-`tf.math.angle(0)`. Silence in a spectrogram, a joint that does not move, a relu in front of both arguments are exactly there.
+At the origin there is no direction: `tf.atan2(0, 0)` is 0, but its gradient is `0 / 0`, NaN, and so
+is that of `tf.math.angle(0)`. Silence in a spectrogram, a joint that does not move, a relu in front
+of both arguments are exactly there.
 
 Bad:
     heading = tf.atan2(tf.nn.relu(dy), tf.nn.relu(dx))
@@ -11,15 +12,31 @@ Good:
     still = tf.square(y) + tf.square(x) > 0
     heading = tf.where(still, tf.atan2(y, tf.where(still, x, tf.ones_like(x))), tf.zeros_like(y))
 
-The mask gives the same angle everywhere and a gradient of 0 at the origin. For a complex number take the angle of its parts,
-`tf.atan2(tf.math.imag(z), tf.math.real(z))`, in the same way. `x + 1e-12` in the second argument helps in float32 unless x is
-exactly as negative.
+The mask gives the same angle everywhere and a gradient of 0 at the origin. For a complex number
+take the angle of its parts, `tf.atan2(tf.math.imag(z), tf.math.real(z))`, in the same way.
+`x + 1e-12` in the second argument helps in float32 unless x is exactly as negative.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/atan2
 https://github.com/tensorflow/tensorflow/issues/50854 and https://github.com/NEGU93/cvnn/issues/12
 """
 
-from tfnanlint.api import Any, Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Named, Site, Value, ast, evidence, repairs, rule
+from tfnanlint.api import (
+    Any,
+    Certainty,
+    Claim,
+    Context,
+    Differentiated,
+    Finding,
+    Fix,
+    Iterator,
+    Named,
+    Site,
+    Value,
+    ast,
+    evidence,
+    repairs,
+    rule,
+)
 
 SPECTRA = ("tf.signal.stft", "tf.signal.fft")
 
@@ -30,7 +47,10 @@ def check(angle: Site, here: Context) -> Iterator[Finding]:
         return
     params = ("y", "x") if angle.op.name == "tf.atan2" else ("x",)
     values = [angle.value(param) for param in params]
-    if any(value.nonzero or value.guarded or value.kind == "number" or replaced(value, here) for value in values):
+    if any(
+        value.nonzero or value.guarded or value.kind == "number" or replaced(value, here)
+        for value in values
+    ):
         return
     inside: list[Site] = []
     if len(values) == 1:
@@ -40,28 +60,53 @@ def check(angle: Site, here: Context) -> Iterator[Finding]:
             values = [parts.value("real"), parts.value("imag")]
     else:
         shown, inside = False, [root for value in values for root in repairs.roots(value)]
-        fixes = repairs.under_the_root(here, inside) if inside else masked(angle, here)  # their own gradients are infinite at 0
-    shown = shown or len(values) == 2 and all(value.known and evidence.shows_zero(value) for value in values)
+        # their own gradients are infinite at 0
+        fixes = repairs.under_the_root(here, inside) if inside else masked(angle, here)
+    shown = (
+        shown
+        or len(values) == 2
+        and all(value.known and evidence.shows_zero(value) for value in values)
+    )
     if not shown and all(value.known for value in values):
         return
     what = "atan2 at (0, 0)" if angle.op.name == "tf.atan2" else "the angle of 0"
-    yield here.finding(angle, None, f"{what} is 0, but its gradient is 0 / 0, NaN",
-                       Certainty.MAY if shown else Certainty.UNKNOWN, fixes, covers=[root.node for root in inside])
+    yield here.finding(
+        angle,
+        None,
+        f"{what} is 0, but its gradient is 0 / 0, NaN",
+        Certainty.MAY if shown else Certainty.UNKNOWN,
+        fixes,
+        covers=[root.node for root in inside],
+    )
 
 
 def replaced(value: Value, here: Context) -> bool:
     """Whether somebody has put something that is not 0 in the place of some elements."""
     choice = here.made_by(value, "tf.where")
-    return choice is not None and choice.given("x") and any(choice.value(param).nonzero for param in ("x", "y"))
+    return (
+        choice is not None
+        and choice.given("x")
+        and any(choice.value(param).nonzero for param in ("x", "y"))
+    )
 
 
 def masked(angle: Site, here: Context) -> list[Fix]:
     """atan2 on (0, 1) where both arguments are 0."""
     if not {"x", "y"} <= set(angle.args):
         return []
-    holes: dict[str, Any] = {param: node if isinstance(node, (ast.Name, ast.Attribute)) else Named(word, "{v}", {"v": node})
-             for param, node, word in (("y", angle.args["y"], "rise"), ("x", angle.args["x"], "run"))}
+    holes: dict[str, Any] = {
+        param: node
+        if isinstance(node, (ast.Name, ast.Attribute))
+        else Named(word, "{v}", {"v": node})
+        for param, node, word in (("y", angle.args["y"], "rise"), ("x", angle.args["x"], "run"))
+    }
     moves = Named("moves", "tf.square({y}) + tf.square({x}) > 0", dict(holes))
-    return here.rewrite(angle, "tf.where({m}, tf.atan2(tf.where({m}, {y}, tf.zeros_like({y})), tf.where({m}, {x}, tf.ones_like({x}))), "
-                        "tf.zeros_like({y}))", m=moves, title="mask the origin (gradient 0 there)",
-                        claim=Claim.EQUAL_WHERE_FINITE, **holes)
+    return here.rewrite(
+        angle,
+        "tf.where({m}, tf.atan2(tf.where({m}, {y}, tf.zeros_like({y})), tf.where({m}, {x}, tf.ones_like({x}))), "
+        "tf.zeros_like({y}))",
+        m=moves,
+        title="mask the origin (gradient 0 there)",
+        claim=Claim.EQUAL_WHERE_FINITE,
+        **holes,
+    )

@@ -1,8 +1,10 @@
 """Initial weights with which a network cannot begin to learn.
 
-Weights that are all 0 in front of a relu make its argument 0, where the gradient of relu is 0: neither these weights nor anything
-below them ever moves (behind tanh, elu or gelu they do, unless the next weights begin at 0 as well). Weights drawn with standard deviation 1 multiply the size of the signal by the square
-root of the number of inputs in every layer: with 256 inputs and five layers that is a million, and the first loss overflows.
+Weights that are all 0 in front of a relu make its argument 0, where the gradient of relu is 0:
+neither these weights nor anything below them ever moves (behind tanh, elu or gelu they do, unless
+the next weights begin at 0 as well). Weights drawn with standard deviation 1 multiply the size of
+the signal by the square root of the number of inputs in every layer: with 256 inputs and five
+layers that is a million, and the first loss overflows.
 
 Bad:
     hidden = keras.layers.Dense(64, activation="relu", kernel_initializer="zeros")
@@ -10,28 +12,43 @@ Bad:
 Good:
     hidden = keras.layers.Dense(64, activation="relu", kernel_initializer="he_normal")
 
-The last layer may begin at 0, and so may biases. For variables of your own: `tf.Variable(tf.random.normal([n, m], stddev=(2 / n) ** 0.5))`,
-or `keras.initializers.HeNormal()([n, m])`. There is no automatic fix: training has to begin anew.
+The last layer may begin at 0, and so may biases. For variables of your own:
+`tf.Variable(tf.random.normal([n, m], stddev=(2 / n) ** 0.5))`, or
+`keras.initializers.HeNormal()([n, m])`. There is no automatic fix: training has to begin anew.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/keras/initializers/HeNormal,
 https://www.tensorflow.org/api_docs/python/tf/keras/initializers/GlorotUniform
 
-Seen in the wild:
-https://e-com-net.com/article/1297566236749668352.htm (smaller initial weights and rate were the cure; in Chinese)
+Seen in the wild: https://e-com-net.com/article/1297566236749668352.htm (smaller initial weights and
+rate were the cure; in Chinese)
 """
 
 from __future__ import annotations
 
 from tfnanlint.api import Certainty, Context, Finding, Iterator, Site, Value, rule
 
-VARIABLES = {"tf.Variable": "initial_value", "tf.get_variable": "initializer", "K.variable": "value"}
-NORMAL = ("tf.random.normal", "tf.random.truncated_normal", "tf.random_normal", "tf.truncated_normal", "K.random_normal", "np.random.randn",
-          "np.random.normal")
+VARIABLES = {
+    "tf.Variable": "initial_value",
+    "tf.get_variable": "initializer",
+    "K.variable": "value",
+}
+NORMAL = (
+    "tf.random.normal",
+    "tf.random.truncated_normal",
+    "tf.random_normal",
+    "tf.truncated_normal",
+    "K.random_normal",
+    "np.random.randn",
+    "np.random.normal",
+)
 ZEROS = ("tf.zeros", "np.zeros", "tf.zeros_like", "ops.zeros")
-RELU = ("relu", "relu6")  # the gradient at 0 is 0; that of tanh, elu, selu, gelu, swish and leaky_relu is not
+# the gradient at 0 is 0; that of tanh, elu, selu, gelu, swish and leaky_relu is not
+RELU = ("relu", "relu6")
 NOTHING = "a hidden layer whose weights all begin at 0, {}: no gradient ever reaches them, nor anything below"
 ADVICE = "draw them at random; only the last layer may begin at 0"
-LAYERS = "keras.layers.Dense keras.layers.Conv2D keras.layers.Conv1D tf.layers.dense tf.layers.conv2d"
+LAYERS = (
+    "keras.layers.Dense keras.layers.Conv2D keras.layers.Conv1D tf.layers.dense tf.layers.conv2d"
+)
 WIDE = 32
 
 
@@ -42,27 +59,53 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
         return
     weights = site.value("y").origin
     if of_this_file(weights, here) and wide(weights):
-        yield here.finding(weights, None, "weights drawn with standard deviation 1 for many inputs: the signal grows by the root of their "
-                           "number in every layer, until it overflows", Certainty.MAY, help="use a deviation of (2 / inputs) ** 0.5")
+        yield here.finding(
+            weights,
+            None,
+            "weights drawn with standard deviation 1 for many inputs: the signal grows by the root of their "
+            "number in every layer, until it overflows",
+            Certainty.MAY,
+            help="use a deviation of (2 / inputs) ** 0.5",
+        )
     inner, dead = hidden(site.value("x"))
     below = inner.value("y").origin if inner is not None else None
     if below is not None and of_this_file(below, here) and zero(below) and (dead or zero(weights)):
-        yield here.finding(below, None, NOTHING.format("behind a relu" if dead else "below others that do"), Certainty.MAY, help=ADVICE)
+        yield here.finding(
+            below,
+            None,
+            NOTHING.format("behind a relu" if dead else "below others that do"),
+            Certainty.MAY,
+            help=ADVICE,
+        )
 
 
 def layer(site: Site, here: Context) -> Iterator[Finding]:
     """Dense(64, activation="relu", kernel_initializer="zeros")."""
-    if site.library == "layer" or not site.given("kernel_initializer") or not site.given("activation"):
+    if (
+        site.library == "layer"
+        or not site.given("kernel_initializer")
+        or not site.given("activation")
+    ):
         return
     given, activation = site.value("kernel_initializer"), site.value("activation")
     zeros = given.const == "zeros" or getattr(given.obj, "name", "") == "Zeros"
-    name = activation.const if activation.kind == "string" else getattr(activation.obj, "name", "").rsplit(".", 1)[-1]
-    if zeros and name in RELU and (not site.given("bias_initializer") or site.const("bias_initializer") == "zeros"):
+    name = (
+        activation.const
+        if activation.kind == "string"
+        else getattr(activation.obj, "name", "").rsplit(".", 1)[-1]
+    )
+    if (
+        zeros
+        and name in RELU
+        and (not site.given("bias_initializer") or site.const("bias_initializer") == "zeros")
+    ):
         yield here.finding(site, None, NOTHING.format("behind a relu"), Certainty.MAY, help=ADVICE)
 
 
 def of_this_file(weights: object, here: Context) -> bool:
-    return isinstance(weights, Site) and weights.op.name in VARIABLES and weights.source is here.source
+    return (
+        isinstance(weights, Site) and weights.op.name in VARIABLES and weights.source is here.source
+    )
 
 
 def start(weights: Site) -> Site | None:
@@ -89,7 +132,9 @@ def wide(weights: Site) -> bool:
 
 
 def hidden(value: Value) -> tuple[Site | None, bool]:
-    """The product with weights that a value comes from, through a bias and an activation, and whether that is a relu on 0."""
+    """The product with weights that a value comes from, through a bias and an activation, and
+    whether that is a relu on 0.
+    """
     relu = bias = False
     for _ in range(8):
         origin = value.origin
@@ -99,7 +144,12 @@ def hidden(value: Value) -> tuple[Site | None, bool]:
             return origin, relu and not bias
         if origin.op.name == "tf.add":
             first = origin.value("x").origin
-            value, other = (origin.value(p) for p in ("xy" if isinstance(first, Site) and first.op.name == "tf.matmul" else "yx"))
+            value, other = (
+                origin.value(p)
+                for p in (
+                    "xy" if isinstance(first, Site) and first.op.name == "tf.matmul" else "yx"
+                )
+            )
             bias = not zero(other.origin)
         elif origin.op.main and origin.given(origin.op.main):
             relu = relu or origin.op.name in ("tf.nn.relu", "tf.nn.relu6")

@@ -1,9 +1,10 @@
 """A clip whose bound is the maximum or minimum of the clipped values themselves.
 
-`tf.clip_by_value(y, 1e-8, tf.reduce_max(y))` equals `tf.maximum(y, 1e-8)` in value and gradient: the upper bound guards
-nothing and costs a reduction. The floor makes the logarithm finite but its gradient is exactly 0 below it, so the loss
-looks repaired while a saturated wrong output learns nothing. Where no gradient is taken (lengths, initial values) the floor is one, and
-nothing is said. A lower bound of `tf.reduce_min(y)` guards nothing at all.
+`tf.clip_by_value(y, 1e-8, tf.reduce_max(y))` equals `tf.maximum(y, 1e-8)` in value and gradient:
+the upper bound guards nothing and costs a reduction. The floor makes the logarithm finite but its
+gradient is exactly 0 below it, so the loss looks repaired while a saturated wrong output learns
+nothing. Where no gradient is taken (lengths, initial values) the floor is one, and nothing is said.
+A lower bound of `tf.reduce_min(y)` guards nothing at all.
 
 Bad:
     p = tf.clip_by_value(y, 1e-8, tf.reduce_max(y))
@@ -11,16 +12,27 @@ Bad:
 Good:
     p = tf.maximum(y, 1e-8)
 
-Where `y` is a softmax or sigmoid of visible logits, compute the loss from the logits instead (TFN303): its gradient stays
-alive.
+Where `y` is a softmax or sigmoid of visible logits, compute the loss from the logits instead
+(TFN303): its gradient stays alive.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/clip_by_value
 
-Seen in the wild:
-https://e-com-net.com/article/1297566236749668352.htm (clipped to reduce_max: no NaN, and nothing learned; in Chinese)
+Seen in the wild: https://e-com-net.com/article/1297566236749668352.htm (clipped to reduce_max: no
+NaN, and nothing learned; in Chinese)
 """
 
-from tfnanlint.api import Certainty, Claim, Context, Differentiated, Finding, Iterator, Site, Value, probability, rule
+from tfnanlint.api import (
+    Certainty,
+    Claim,
+    Context,
+    Differentiated,
+    Finding,
+    Iterator,
+    Site,
+    Value,
+    probability,
+    rule,
+)
 
 
 @rule("TFN401", "bound-from-data", on="tf.clip_by_value tf.minimum tf.maximum")
@@ -32,21 +44,58 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
 
 
 def clipped(clip: Site, here: Context) -> Iterator[Finding]:
-    if not (clip.may_be_made_by("clip_value_min", "tf.reduce_min") or clip.may_be_made_by("clip_value_max", "tf.reduce_max")):
+    if not (
+        clip.may_be_made_by("clip_value_min", "tf.reduce_min")
+        or clip.may_be_made_by("clip_value_max", "tf.reduce_max")
+    ):
         return
     y = clip.value("x")
-    if own(clip.value("clip_value_min"), y, "tf.reduce_min", here) and own(clip.value("clip_value_max"), y, "tf.reduce_max", here):
-        fixes = here.rewrite(clip, "{y}", title="drop the bounds, which never act", claim=Claim.EQUAL, y=clip.args["x"])
-        yield here.finding(clip, "x", "the bounds are the minimum and maximum of the clipped values: they guard nothing", Certainty.MUST,
-                           fixes)
+    if own(clip.value("clip_value_min"), y, "tf.reduce_min", here) and own(
+        clip.value("clip_value_max"), y, "tf.reduce_max", here
+    ):
+        fixes = here.rewrite(
+            clip,
+            "{y}",
+            title="drop the bounds, which never act",
+            claim=Claim.EQUAL,
+            y=clip.args["x"],
+        )
+        yield here.finding(
+            clip,
+            "x",
+            "the bounds are the minimum and maximum of the clipped values: they guard nothing",
+            Certainty.MUST,
+            fixes,
+        )
     elif own(clip.value("clip_value_min"), y, "tf.reduce_min", here):
-        yield here.finding(clip, "x", "the lower bound is the minimum of the clipped values: it guards nothing", Certainty.MUST)
-    elif (clip.const("clip_value_min") != 0 and own(clip.value("clip_value_max"), y, "tf.reduce_max", here)  # with 0 it is a relu
-          and clip.differentiated is not Differentiated.NO):
-        fixes = here.rewrite(clip, "tf.maximum({y}, {low})", title="drop the upper bound, which never acts", claim=Claim.EQUAL,
-                             y=clip.args["x"], low=clip.args.get("clip_value_min"))
-        yield here.finding(clip, "x", "the upper bound is the maximum of the values: it guards nothing, and below the lower bound the "
-                           "gradient is 0 (finite loss, nothing learned)" + better(y), Certainty.MUST, fixes)
+        yield here.finding(
+            clip,
+            "x",
+            "the lower bound is the minimum of the clipped values: it guards nothing",
+            Certainty.MUST,
+        )
+    # with 0 it is a relu
+    elif (
+        clip.const("clip_value_min") != 0
+        and own(clip.value("clip_value_max"), y, "tf.reduce_max", here)
+        and clip.differentiated is not Differentiated.NO
+    ):
+        fixes = here.rewrite(
+            clip,
+            "tf.maximum({y}, {low})",
+            title="drop the upper bound, which never acts",
+            claim=Claim.EQUAL,
+            y=clip.args["x"],
+            low=clip.args.get("clip_value_min"),
+        )
+        yield here.finding(
+            clip,
+            "x",
+            "the upper bound is the maximum of the values: it guards nothing, and below the lower bound the "
+            "gradient is 0 (finite loss, nothing learned)" + better(y),
+            Certainty.MUST,
+            fixes,
+        )
 
 
 def limited(site: Site, here: Context) -> Iterator[Finding]:
@@ -57,17 +106,32 @@ def limited(site: Site, here: Context) -> Iterator[Finding]:
             continue
         y = site.value(param)
         if own(site.value(other), y, reduction, here):
-            fixes = here.rewrite(site, "{y}", title="drop the bound, which never acts", claim=Claim.EQUAL, y=site.args[param])
+            fixes = here.rewrite(
+                site,
+                "{y}",
+                title="drop the bound, which never acts",
+                claim=Claim.EQUAL,
+                y=site.args[param],
+            )
             side = "maximum" if reduction == "tf.reduce_max" else "minimum"
-            yield here.finding(site, param, f"the bound is the {side} of the values themselves: it guards nothing{better(y)}",
-                               Certainty.MUST, fixes)
+            yield here.finding(
+                site,
+                param,
+                f"the bound is the {side} of the values themselves: it guards nothing{better(y)}",
+                Certainty.MUST,
+                fixes,
+            )
             return
 
 
 def own(bound: Value, y: Value, reduction: str, here: Context) -> bool:
     """Whether a bound is the extreme of `y` itself: over everything, or over an axis that is kept."""
     extreme = here.made_by(bound, reduction)
-    if extreme is None or not extreme.complete or not here.same(bare(extreme.value("x"), here), bare(y, here)):
+    if (
+        extreme is None
+        or not extreme.complete
+        or not here.same(bare(extreme.value("x"), here), bare(y, here))
+    ):
         return False
     return not extreme.given("axis") or extreme.const("keepdims") is True
 

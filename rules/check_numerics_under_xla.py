@@ -1,11 +1,13 @@
 """A check for NaN in code that XLA compiles.
 
-XLA has no op for `tf.debugging.check_numerics`: it drops the check and hands the tensor on. In a function compiled with
-`jit_compile=True` the check never fires, and a NaN goes through without a word. The same holds in Keras models, which compile
-`fit` with XLA by themselves where a GPU is present.
+XLA has no op for `tf.debugging.check_numerics`: it drops the check and hands the tensor on. In a
+function compiled with `jit_compile=True` the check never fires, and a NaN goes through without a
+word. The same holds in Keras models, which compile `fit` with XLA by themselves where a GPU is
+present.
 
-Two neighbours are not silent. `tf.config.optimizer.set_jit(True)` leaves the check outside of what it compiles, where it fires;
-and what `tf.debugging.enable_check_numerics()` inserts XLA refuses to compile ("Detected unsupported operations").
+Two neighbours are not silent. `tf.config.optimizer.set_jit(True)` leaves the check outside of what
+it compiles, where it fires; and what `tf.debugging.enable_check_numerics()` inserts XLA refuses to
+compile ("Detected unsupported operations").
 
 Bad:
     @tf.function(jit_compile=True)
@@ -19,8 +21,9 @@ Good:
         p = tf.debugging.check_numerics(p, "p")
         return -tf.reduce_mean(p)
 
-To hunt a NaN, compile without XLA (`jit_compile=False`). To keep XLA, return `tf.reduce_all(tf.math.is_finite(x))` and look at it outside.
-There is no automatic fix: either speed or the check is given up, and that is yours to decide.
+To hunt a NaN, compile without XLA (`jit_compile=False`). To keep XLA, return
+`tf.reduce_all(tf.math.is_finite(x))` and look at it outside. There is no automatic fix: either
+speed or the check is given up, and that is yours to decide.
 
 See also: https://github.com/tensorflow/tensorflow/issues/118075,
 https://www.tensorflow.org/api_docs/python/tf/debugging/check_numerics
@@ -39,28 +42,54 @@ MODEL = re.compile(r"\.compile\([^#\n]*jit_compile\s*=\s*True")
 @rule("TFN902", "check-numerics-under-xla", on="tf.debugging.check_numerics")
 def check(site: Site, here: Context) -> Iterator[Finding]:
     if compiled(site.point.scope.function if site.point is not None else None, here, set()):
-        yield here.finding(site, None, "XLA drops this check: the function is compiled with jit_compile=True, and NaN goes through",
-                           Certainty.MUST, modes=("xla",), help="compile without XLA while you look for the NaN")
+        yield here.finding(
+            site,
+            None,
+            "XLA drops this check: the function is compiled with jit_compile=True, and NaN goes through",
+            Certainty.MUST,
+            modes=("xla",),
+            help="compile without XLA while you look for the NaN",
+        )
     elif MODEL.search(here.source.text):
-        yield here.finding(site, None, "XLA drops this check where it compiles the model (jit_compile=True in this file)",
-                           Certainty.MAY, modes=("xla",), help="compile without XLA while you look for the NaN")
+        yield here.finding(
+            site,
+            None,
+            "XLA drops this check where it compiles the model (jit_compile=True in this file)",
+            Certainty.MAY,
+            modes=("xla",),
+            help="compile without XLA while you look for the NaN",
+        )
 
 
 def compiled(function: Any, here: Context, seen: set) -> bool:
-    """Whether a function of this file is compiled by XLA, by its decorator, by tf.function(f, jit_compile=True), or with a caller."""
+    """Whether a function of this file is compiled by XLA, by its decorator, by tf.function(f,
+    jit_compile=True), or with a caller.
+    """
     node, point = (function.node, function.point) if function is not None else (None, None)
-    if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) or node in seen or len(seen) > 8:
+    if (
+        not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        or node in seen
+        or len(seen) > 8
+    ):
         return False
     seen.add(node)
     if any(isinstance(one, ast.Call) and jit(one, point, here) for one in node.decorator_list):
         return True
     for call, where in here.calls("function"):
-        if jit(call, where, here) and call.args and isinstance(call.args[0], ast.Name) and call.args[0].id == node.name:
+        if (
+            jit(call, where, here)
+            and call.args
+            and isinstance(call.args[0], ast.Name)
+            and call.args[0].id == node.name
+        ):
             return True
     callers = (point.scope.function for _, point in here.calls(node.name))
     return any(compiled(one, here, seen) for one in callers)
 
 
 def jit(call: ast.Call, point: Any, here: Context) -> bool:
-    return any(keyword.arg in ("jit_compile", "experimental_compile") and here.value(keyword.value, point).const is True
-               for keyword in call.keywords)
+    return any(
+        keyword.arg in ("jit_compile", "experimental_compile")
+        and here.value(keyword.value, point).const is True
+        for keyword in call.keywords
+    )

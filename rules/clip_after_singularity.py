@@ -1,8 +1,9 @@
 """A clip after log, division or root: the value is clipped, the gradient is not.
 
-`tf.maximum(tf.math.log(x), -100.)` is -100 at x = 0, but its gradient is 0 (of the clip) times infinity (of the logarithm):
-NaN. Where the clip acts and x is not quite 0 the gradient is 0, so that what was clipped never learns. The same holds for
-`tf.clip_by_value`, `tf.minimum` and relu after log, `1 / x`, rsqrt or reciprocal.
+`tf.maximum(tf.math.log(x), -100.)` is -100 at x = 0, but its gradient is 0 (of the clip) times
+infinity (of the logarithm): NaN. Where the clip acts and x is not quite 0 the gradient is 0, so
+that what was clipped never learns. The same holds for `tf.clip_by_value`, `tf.minimum` and relu
+after log, `1 / x`, rsqrt or reciprocal.
 
 Bad:
     logits = tf.clip_by_value(tf.math.log(weights), -15., 15.)
@@ -10,30 +11,52 @@ Bad:
 Good:
     logits = tf.clip_by_value(tf.math.log(tf.maximum(weights, 1e-7)), -15., 15.)
 
-Doubtful is a clip of a quotient or reciprocal: a clip of a logarithm shows that its input comes close to 0, one of a quotient may
-mean its dividend.
+Doubtful is a clip of a quotient or reciprocal: a clip of a logarithm shows that its input comes
+close to 0, one of a quotient may mean its dividend.
 
 Put the guard on the input: then the operation never sees the bad value. The outer clip may stay.
 
-Seen in the wild:
-https://github.com/keras-team/keras/issues/23075 (minimum(rsqrt(s), 1 / eps) at a vector of zeros),
-https://github.com/tensorflow/tensorflow/issues/22048 (the gradient of clip_by_norm of zeros, mended since)
+Seen in the wild: https://github.com/keras-team/keras/issues/23075 (minimum(rsqrt(s), 1 / eps) at a
+vector of zeros), https://github.com/tensorflow/tensorflow/issues/22048 (the gradient of
+clip_by_norm of zeros, mended since)
 """
 
 from __future__ import annotations
 
 import math
 
-from tfnanlint.api import (Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Masked, Site, clipped, quotients,
-                           repairs, rule)
+from tfnanlint.api import (
+    Certainty,
+    Claim,
+    Context,
+    Differentiated,
+    Finding,
+    Fix,
+    Iterator,
+    Masked,
+    Site,
+    clipped,
+    quotients,
+    repairs,
+    rule,
+)
 
 LOGARITHMS = {"tf.math.log": math.e, "tf.math.log1p": math.e, "ops.log2": 2.0, "ops.log10": 10.0}
-NAMES = {"tf.divide": "division", "tf.math.reciprocal": "reciprocal", "tf.math.rsqrt": "reciprocal root"}
+NAMES = {
+    "tf.divide": "division",
+    "tf.math.reciprocal": "reciprocal",
+    "tf.math.rsqrt": "reciprocal root",
+}
 LEAST = {"float16": 1e-4, "bfloat16": 1e-37}  # floors below lose their meaning in the dtype
 
 
-@rule("TFN206", "clip-after-singularity", on="tf.clip_by_value tf.maximum tf.minimum tf.nn.relu tf.nn.relu6",
-      over="TFN101 TFN102 TFN103 TFN201 TFN202 TFN203 TFN405", silent="MAY/UNKNOWN MAY/YES/DOUBTFUL")
+@rule(
+    "TFN206",
+    "clip-after-singularity",
+    on="tf.clip_by_value tf.maximum tf.minimum tf.nn.relu tf.nn.relu6",
+    over="TFN101 TFN102 TFN103 TFN201 TFN202 TFN203 TFN405",
+    silent="MAY/UNKNOWN MAY/YES/DOUBTFUL",
+)
 def check(clip: Site, here: Context) -> Iterator[Finding]:
     hidden = clipped(clip, here.interpreter)
     if not hidden or clip.differentiated is Differentiated.NO:
@@ -41,17 +64,32 @@ def check(clip: Site, here: Context) -> Iterator[Finding]:
     for masked in hidden:
         site = masked.site
         value = site.value(masked.param)
-        if masked.cut or not here.numeric(value) or value.kind == "number" or not wanted(masked, here):
+        if (
+            masked.cut
+            or not here.numeric(value)
+            or value.kind == "number"
+            or not wanted(masked, here)
+        ):
             continue
         site._differentiated = clip._differentiated
         local = site.source is here.source
         inner = [root.node for root in repairs.roots(value) if local and root.source is here.source]
-        yield here.finding(site, masked.param, message(masked, here), Certainty.MAY, repair(masked, here) if local else [],
-                           node=None if local else clip.node, covers=inner, doubtful=site.op.name not in LOGARITHMS)
+        yield here.finding(
+            site,
+            masked.param,
+            message(masked, here),
+            Certainty.MAY,
+            repair(masked, here) if local else [],
+            node=None if local else clip.node,
+            covers=inner,
+            doubtful=site.op.name not in LOGARITHMS,
+        )
 
 
 def wanted(masked: Masked, here: Context) -> bool:
-    """A clip of a logarithm below shows that its input comes close to 0; a quotient needs evidence of its own."""
+    """A clip of a logarithm below shows that its input comes close to 0; a quotient needs evidence
+    of its own.
+    """
     site, clip = masked.site, masked.choice
     value = site.value(masked.param)
     if site.op.name in LOGARITHMS:
@@ -64,10 +102,14 @@ def message(masked: Masked, here: Context) -> str:
     name = here.text(clip.node.func)
     same_line = clip.node.lineno == site.node.lineno
     where = "around it" if same_line else f"on {here.line(clip.node)}"
-    edge = {"0 or below": "0", "-1 or below": "-1"}.get(masked.domain.outside, masked.domain.outside)
+    edge = {"0 or below": "0", "-1 or below": "-1"}.get(
+        masked.domain.outside, masked.domain.outside
+    )
     what = "logarithm" if site.op.name in LOGARITHMS else NAMES[site.op.name]
-    return (f"'{name}' {where} clips the value of this {what}, not its gradient: where the input is {edge} it is NaN (0 * inf), "
-            "and wherever the clip acts it is 0")
+    return (
+        f"'{name}' {where} clips the value of this {what}, not its gradient: where the input is {edge} it is NaN (0 * inf), "
+        "and wherever the clip acts it is 0"
+    )
 
 
 def repair(masked: Masked, here: Context) -> list[Fix]:
@@ -79,7 +121,8 @@ def repair(masked: Masked, here: Context) -> list[Fix]:
         return []
     inside = repairs.roots(value)
     if inside and site.op.name in LOGARITHMS and here.precision(value).dtype == "float16":
-        return []  # what float16 can add under the root leaves the derivative of its logarithm infinite
+        # what float16 can add under the root leaves the derivative of its logarithm infinite
+        return []
     if inside:
         return repairs.under_the_root(here, inside)
     if site.op.name in LOGARITHMS:
@@ -91,21 +134,33 @@ def repair(masked: Masked, here: Context) -> list[Fix]:
     if not floor:
         return []
     bound = floor if site.op.name != "tf.math.log1p" else f"-1 + {floor}"
-    return here.rewrite(site, f"tf.maximum({{x}}, {bound})", node=x, x=x, title=f"keep the input at or above {bound}",
-                        claim=Claim.EQUAL_WHERE_FINITE if exact else Claim.SHIFTED,
-                        cost="" if exact else f"inputs below {bound} become {bound}")
+    return here.rewrite(
+        site,
+        f"tf.maximum({{x}}, {bound})",
+        node=x,
+        x=x,
+        title=f"keep the input at or above {bound}",
+        claim=Claim.EQUAL_WHERE_FINITE if exact else Claim.SHIFTED,
+        cost="" if exact else f"inputs below {bound} become {bound}",
+    )
 
 
 def logarithm_floor(masked: Masked, here: Context) -> tuple[str, bool]:
     """A power of ten whose logarithm the clip cuts off anyway, if there is one; whether it is so."""
     site = masked.site
     value = site.value(masked.param)
-    least = LEAST.get(value.dtype or "", 1e-37) if site.op.name != "tf.math.log1p" else float(repairs.beside_one(here, value))
+    least = (
+        LEAST.get(value.dtype or "", 1e-37)
+        if site.op.name != "tf.math.log1p"
+        else float(repairs.beside_one(here, value))
+    )
     limit = bound_of(masked, here)
     if limit is None:
-        return repairs.floor_of(value, here.setup.epsilon) if site.op.name != "tf.math.log1p" else repairs.beside_one(here, value), False
+        return repairs.floor_of(
+            value, here.setup.epsilon
+        ) if site.op.name != "tf.math.log1p" else repairs.beside_one(here, value), False
     base = LOGARITHMS[site.op.name]
-    highest = base ** limit if limit * math.log(base) > -745 else 0.0
+    highest = base**limit if limit * math.log(base) > -745 else 0.0
     if highest < least:
         return f"{least:.0e}".replace("e-0", "e-"), False
     power = min(math.floor(math.log10(highest)), -1)
@@ -113,7 +168,9 @@ def logarithm_floor(masked: Masked, here: Context) -> tuple[str, bool]:
 
 
 def bound_of(masked: Masked, here: Context) -> float | None:
-    """The number that a clip gives in the place of the -inf of a logarithm, as a lower bound of the logarithm."""
+    """The number that a clip gives in the place of the -inf of a logarithm, as a lower bound of the
+    logarithm.
+    """
     site, clip = masked.site, masked.choice
     if clip.op.name in ("tf.nn.relu", "tf.nn.relu6") and clip.value(clip.op.main).origin is site:
         return 0.0

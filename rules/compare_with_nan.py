@@ -1,7 +1,8 @@
 """Comparing with NaN.
 
-NaN is equal to nothing, itself included: `x == np.nan` is False and `x != np.nan` is True for every `x`, so that a mask made
-this way keeps or drops everything. `x is np.nan` asks whether `x` is one particular Python object, which a tensor never is.
+NaN is equal to nothing, itself included: `x == np.nan` is False and `x != np.nan` is True for every
+`x`, so that a mask made this way keeps or drops everything. `x is np.nan` asks whether `x` is one
+particular Python object, which a tensor never is.
 
 Bad:
     x = tf.where(x == np.nan, tf.zeros_like(x), x)
@@ -9,7 +10,8 @@ Bad:
 Good:
     x = tf.where(tf.math.is_nan(x), tf.zeros_like(x), x)
 
-(If `x` depends on weights, mask what goes into the operation that makes the NaN: its gradient is NaN all the same.)
+(If `x` depends on weights, mask what goes into the operation that makes the NaN: its gradient is
+NaN all the same.)
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/is_nan
 
@@ -22,8 +24,21 @@ NAMES = frozenset(("np.nan", "np.NaN", "np.NAN", "math.nan", "tnp.nan", "ops.nan
 EQUAL = (ast.Eq, ast.Is)
 UNEQUAL = (ast.NotEq, ast.IsNot)
 # What NaN is written with; other ops make it of another NaN only.
-MAKERS = frozenset(("builtins.float", "tf.constant", "tf.convert_to_tensor", "tf.fill", "ops.full", "ops.full_like", "np.array", "np.float16",
-                    "np.float32", "np.float64", "tnp.array"))
+MAKERS = frozenset(
+    (
+        "builtins.float",
+        "tf.constant",
+        "tf.convert_to_tensor",
+        "tf.fill",
+        "ops.full",
+        "ops.full_like",
+        "np.array",
+        "np.float16",
+        "np.float32",
+        "np.float64",
+        "tnp.array",
+    )
+)
 KEEPERS = frozenset((*CASTS, "tf.negative", "tf.add", "tf.multiply"))
 FOREIGN = ("array", "number", "string", "sequence", "dict", "none")
 
@@ -36,23 +51,45 @@ def check(subject, *rest) -> Iterator[Finding]:
     node, (point, here) = subject, rest
     if len(node.ops) == 1 and isinstance(node.ops[0], (*EQUAL, *UNEQUAL)):
         site = here.compared(node, point)
-        yield from judged(site, isinstance(node.ops[0], EQUAL), isinstance(node.ops[0], (ast.Is, ast.IsNot)), here)
+        yield from judged(
+            site, isinstance(node.ops[0], EQUAL), isinstance(node.ops[0], (ast.Is, ast.IsNot)), here
+        )
 
 
 def judged(site: Site, equal: bool, identity: bool, here: Context) -> Iterator[Finding]:
     for param, other in (("x", "y"), ("y", "x")):
-        if param not in site.args or other not in site.args or isinstance(site.args[param], ast.Constant):
-            continue  # what is written there is a number, a text or None, and its comparison Python's own
+        if (
+            param not in site.args
+            or other not in site.args
+            or isinstance(site.args[param], ast.Constant)
+        ):
+            # what is written there is a number, a text or None, and its comparison Python's own
+            continue
         if not is_nan(site, other, here) or is_nan(site, param, here):
             continue
         kind = site.value(param).kind
         if kind in FOREIGN or identity and kind != "tensor":
             return  # `x is np.nan` finds a default argument of np.nan
         tensor = kind == "tensor" or site.library != "operator"
-        fixes = here.rewrite(site, "tf.math.is_nan({x})" if equal else "tf.logical_not(tf.math.is_nan({x}))",
-                             title="use tf.math.is_nan", claim=Claim.SHIFTED, cost="the test starts to find NaN",
-                             x=site.args[param]) if tensor else []
-        yield here.finding(site, param, message(equal, identity), Certainty.MUST if tensor else Certainty.MAY, fixes)
+        fixes = (
+            here.rewrite(
+                site,
+                "tf.math.is_nan({x})" if equal else "tf.logical_not(tf.math.is_nan({x}))",
+                title="use tf.math.is_nan",
+                claim=Claim.SHIFTED,
+                cost="the test starts to find NaN",
+                x=site.args[param],
+            )
+            if tensor
+            else []
+        )
+        yield here.finding(
+            site,
+            param,
+            message(equal, identity),
+            Certainty.MUST if tensor else Certainty.MAY,
+            fixes,
+        )
         return
 
 

@@ -13,14 +13,16 @@ Good:
     half = tf.cast(p, tf.float16)
     loss = -tf.math.log(half + 1e-3)
 
-With `K.set_floatx("float16")` the 1e-7 of Keras is not 0, but too small: Adam takes steps of 10 (with `epsilon=1e-8` they are NaN),
-and the binary cross-entropy is infinite at p = 1. Set `K.set_epsilon(1e-3)` (next to 1, 1e-4 is lost
-as well) and `Adam(epsilon=1e-4)`, or better keep the weights in float32: `keras.mixed_precision.set_global_policy("mixed_float16")`.
+With `K.set_floatx("float16")` the 1e-7 of Keras is not 0, but too small: Adam takes steps of 10
+(with `epsilon=1e-8` they are NaN), and the binary cross-entropy is infinite at p = 1. Set
+`K.set_epsilon(1e-3)` (next to 1, 1e-4 is lost as well) and `Adam(epsilon=1e-4)`, or better keep the
+weights in float32: `keras.mixed_precision.set_global_policy("mixed_float16")`.
 
 Doubtful is `set_floatx` in a file of tests: most of them look at dtypes.
 
-See also: https://github.com/keras-team/keras/issues/11832, https://github.com/keras-team/keras/issues/11860,
-https://github.com/keras-team/keras/issues/9582, https://www.tensorflow.org/guide/mixed_precision ("float16 ... underflows")
+See also: https://github.com/keras-team/keras/issues/11832,
+https://github.com/keras-team/keras/issues/11860, https://github.com/keras-team/keras/issues/9582,
+https://www.tensorflow.org/guide/mixed_precision ("float16 ... underflows")
 
 Seen in the wild:
 https://stackoverflow.com/questions/42064941 (Adam on float16 variables)
@@ -28,19 +30,57 @@ https://stackoverflow.com/questions/42064941 (Adam on float16 variables)
 
 from __future__ import annotations
 
-from tfnanlint.api import (SMALLEST, Certainty, Claim, Context, Finding, Iterator, Site, Value, ast, number_text, rounded, rule)
+from tfnanlint.api import (
+    SMALLEST,
+    Certainty,
+    Claim,
+    Context,
+    Finding,
+    Iterator,
+    Site,
+    Value,
+    ast,
+    number_text,
+    rounded,
+    rule,
+)
 
-USES = {"tf.math.log": "x", "tf.divide": "y", "tf.sqrt": "x", "tf.math.rsqrt": "x", "tf.math.reciprocal": "x"}
+USES = {
+    "tf.math.log": "x",
+    "tf.divide": "y",
+    "tf.sqrt": "x",
+    "tf.math.rsqrt": "x",
+    "tf.math.reciprocal": "x",
+}
 # What their epsilons are for.
-GUARDS = {"tf.math.log": "floor", "tf.divide": "divisor", "tf.sqrt": "root", "tf.math.rsqrt": "inverse root", "tf.math.reciprocal": "divisor"}
+GUARDS = {
+    "tf.math.log": "floor",
+    "tf.divide": "divisor",
+    "tf.sqrt": "root",
+    "tf.math.rsqrt": "inverse root",
+    "tf.math.reciprocal": "divisor",
+}
 LAYERS = "keras.layers.BatchNormalization keras.layers.LayerNormalization keras.layers.GroupNormalization"
-OPTIMIZERS = {"keras.optimizers.Adam": 1e-7, "keras.optimizers.AdamW": 1e-7, "keras.optimizers.Nadam": 1e-7,
-              "keras.optimizers.Adamax": 1e-7, "keras.optimizers.RMSprop": 1e-7}
+OPTIMIZERS = {
+    "keras.optimizers.Adam": 1e-7,
+    "keras.optimizers.AdamW": 1e-7,
+    "keras.optimizers.Nadam": 1e-7,
+    "keras.optimizers.Adamax": 1e-7,
+    "keras.optimizers.RMSprop": 1e-7,
+}
 STEPS = ("keras.optimizers.Adam", "keras.optimizers.AdamW", "keras.optimizers.Nadam")
 
 
-@rule("TFN403", "epsilon-vanishes", over="TFN101 TFN102 TFN103 TFN202", silent="MAY/ANY/DOUBTFUL", needs="0.0) float16 half e-4 e-39 epsilon=0",
-      on=" ".join((*USES, "tf.math.l2_normalize tf.nn.batch_normalization K.set_floatx", LAYERS, *OPTIMIZERS)))
+@rule(
+    "TFN403",
+    "epsilon-vanishes",
+    over="TFN101 TFN102 TFN103 TFN202",
+    silent="MAY/ANY/DOUBTFUL",
+    needs="0.0) float16 half e-4 e-39 epsilon=0",
+    on=" ".join(
+        (*USES, "tf.math.l2_normalize tf.nn.batch_normalization K.set_floatx", LAYERS, *OPTIMIZERS)
+    ),
+)
 def check(site: Site, here: Context) -> Iterator[Finding]:
     name = site.op.name
     if name in USES:
@@ -52,11 +92,15 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
     elif name == "K.set_floatx":
         yield from float_type(site, here)
     elif site.library != "layer":
-        yield from without(site, "variance_epsilon" if name == "tf.nn.batch_normalization" else "epsilon", here)
+        yield from without(
+            site, "variance_epsilon" if name == "tf.nn.batch_normalization" else "epsilon", here
+        )
 
 
 def vanishes(eps: float, dtype: str | None) -> bool:
-    return eps > 0 and (rounded(eps, dtype) == 0 or eps < SMALLEST.get(dtype or "float32", SMALLEST["float32"]))
+    return eps > 0 and (
+        rounded(eps, dtype) == 0 or eps < SMALLEST.get(dtype or "float32", SMALLEST["float32"])
+    )
 
 
 # x + 1e-8, maximum(x, 1e-8), clip_by_value(x, 1e-8, 1)
@@ -70,16 +114,29 @@ def guarded(site: Site, param: str, here: Context) -> Iterator[Finding]:
         return
     for eps_param, x in epsilons(guard):
         eps = guard.value(eps_param)
-        dtype = x.dtype or (eps.dtype if eps.kind in ("tensor", "array") else None) or "float32"  # a tensor brings its dtype along
-        if not eps.exact or not vanishes(eps.lo, dtype) or x.positive or x.kind == "number" or not here.numeric(x):
+        # a tensor brings its dtype along
+        dtype = x.dtype or (eps.dtype if eps.kind in ("tensor", "array") else None) or "float32"
+        if (
+            not eps.exact
+            or not vanishes(eps.lo, dtype)
+            or x.positive
+            or x.kind == "number"
+            or not here.numeric(x)
+        ):
             continue
         if here.hidden(site):
             return
         inside = any(node is guard.node for node in ast.walk(site.node))
         text = number_text(eps.lo).replace("e-0", "e-")
-        yield here.finding(site, param, f"{text} is 0 in {dtype}: the guard does nothing, and where the value is 0 this is not finite",
-                           Certainty.MAY, larger(site, guard, eps_param, x, here), node=guard.node if inside else None,
-                           covers=[site.node])
+        yield here.finding(
+            site,
+            param,
+            f"{text} is 0 in {dtype}: the guard does nothing, and where the value is 0 this is not finite",
+            Certainty.MAY,
+            larger(site, guard, eps_param, x, here),
+            node=guard.node if inside else None,
+            covers=[site.node],
+        )
         return
 
 
@@ -95,8 +152,14 @@ def larger(site: Site, guard: Site, param: str, x: Value, here: Context) -> list
     if node is None or guard.source is not here.source:
         return []
     eps = here.epsilon(x, GUARDS[site.op.name])
-    return here.rewrite(guard, eps, node=node, title=f"use {eps}, which {x.dtype or 'float32'} can hold", claim=Claim.SHIFTED,
-                        cost=f"values move by up to {eps}")
+    return here.rewrite(
+        guard,
+        eps,
+        node=node,
+        title=f"use {eps}, which {x.dtype or 'float32'} can hold",
+        claim=Claim.SHIFTED,
+        cost=f"values move by up to {eps}",
+    )
 
 
 # Layers and functions that have an epsilon of their own
@@ -105,21 +168,53 @@ def larger(site: Site, guard: Site, param: str, x: Value, here: Context) -> list
 def normalized(site: Site, here: Context) -> Iterator[Finding]:
     eps = site.const("epsilon", 1e-12)
     dtype = site.value("x").dtype
-    if dtype != "float16" or not isinstance(eps, float) or not vanishes(eps, dtype) or site.value("x").positive:
+    if (
+        dtype != "float16"
+        or not isinstance(eps, float)
+        or not vanishes(eps, dtype)
+        or site.value("x").positive
+    ):
         return
-    fixes = here.with_argument(site, "epsilon", "1e-2", title="use 1e-2, which float16 can hold", claim=Claim.SHIFTED,
-                               cost="rows shorter than 0.1 are no longer brought to length 1")
-    yield here.finding(site, "x", f"the epsilon of l2_normalize, {number_text(eps)}, is 0 in float16: a row of zeros becomes NaN",
-                       Certainty.MAY, fixes)
+    fixes = here.with_argument(
+        site,
+        "epsilon",
+        "1e-2",
+        title="use 1e-2, which float16 can hold",
+        claim=Claim.SHIFTED,
+        cost="rows shorter than 0.1 are no longer brought to length 1",
+    )
+    yield here.finding(
+        site,
+        "x",
+        f"the epsilon of l2_normalize, {number_text(eps)}, is 0 in float16: a row of zeros becomes NaN",
+        Certainty.MAY,
+        fixes,
+    )
 
 
 def without(site: Site, param: str, here: Context) -> Iterator[Finding]:
-    if site.const(param) not in (0, 0.0) or isinstance(site.const(param), bool) or site.const(param) is None:
+    if (
+        site.const(param) not in (0, 0.0)
+        or isinstance(site.const(param), bool)
+        or site.const(param) is None
+    ):
         return
-    fixes = here.with_argument(site, param, "1e-3", title="use 1e-3, the default of Keras", claim=Claim.SHIFTED,
-                               cost="normalised values move by up to 0.05 %")
-    yield here.finding(site, None, "without an epsilon the variance of a constant row or column is 0, and the normalised values are "
-                       "NaN", Certainty.MAY, fixes)
+    fixes = here.with_argument(
+        site,
+        param,
+        "1e-3",
+        title="use 1e-3, the default of Keras",
+        claim=Claim.SHIFTED,
+        cost="normalised values move by up to 0.05 %",
+    )
+    yield here.finding(
+        site,
+        None,
+        "without an epsilon the variance of a constant row or column is 0, and the normalised values are "
+        "NaN",
+        Certainty.MAY,
+        fixes,
+    )
 
 
 # Keras in float16
@@ -132,17 +227,41 @@ def optimizer(site: Site, here: Context) -> Iterator[Finding]:
     gone = rounded(eps, "float16") == 0
     if not gone and site.op.name not in STEPS:
         return
-    what = "is 0 in float16: where a gradient is 0 the weight becomes NaN" if gone else \
-        "is too small for float16: a gradient near 0 makes a step of about 10"
-    fixes = here.with_argument(site, "epsilon", "1e-4", title="use epsilon=1e-4", claim=Claim.SHIFTED,
-                               cost="steps along gradients of less than about 1e-4 get smaller")
-    yield here.finding(site, None, f"the optimizer's epsilon {number_text(eps)} {what}", Certainty.MAY, fixes)
+    what = (
+        "is 0 in float16: where a gradient is 0 the weight becomes NaN"
+        if gone
+        else "is too small for float16: a gradient near 0 makes a step of about 10"
+    )
+    fixes = here.with_argument(
+        site,
+        "epsilon",
+        "1e-4",
+        title="use epsilon=1e-4",
+        claim=Claim.SHIFTED,
+        cost="steps along gradients of less than about 1e-4 get smaller",
+    )
+    yield here.finding(
+        site, None, f"the optimizer's epsilon {number_text(eps)} {what}", Certainty.MAY, fixes
+    )
 
 
 def float_type(site: Site, here: Context) -> Iterator[Finding]:
     if site.const("floatx") != "float16" or here.calls("set_epsilon"):
         return
-    fixes = here.restate(site, '{call}\nK.set_epsilon(1e-3)', call=site.node, title="set Keras' epsilon to 1e-3",
-                         claim=Claim.SHIFTED, cost="all that uses Keras' epsilon moves by up to 1e-3")
-    yield here.finding(site, None, "the epsilon of Keras stays 1e-7, which is too small for float16: 1 - 1e-7 is 1, and the binary "
-                       "cross-entropy is infinite there", Certainty.MAY, fixes, doubtful=here.tests)
+    fixes = here.restate(
+        site,
+        "{call}\nK.set_epsilon(1e-3)",
+        call=site.node,
+        title="set Keras' epsilon to 1e-3",
+        claim=Claim.SHIFTED,
+        cost="all that uses Keras' epsilon moves by up to 1e-3",
+    )
+    yield here.finding(
+        site,
+        None,
+        "the epsilon of Keras stays 1e-7, which is too small for float16: 1 - 1e-7 is 1, and the binary "
+        "cross-entropy is infinite there",
+        Certainty.MAY,
+        fixes,
+        doubtful=here.tests,
+    )

@@ -1,7 +1,8 @@
 """Exponential of a value that is too large for it.
 
-`tf.exp(x)` is inf above 88.7 in float32 and above 11.1 in float16; so are `tf.math.expm1`, `tf.sinh`, `tf.cosh` and a power of a
-constant. In a quotient inf becomes NaN, times 0 as well, and the gradient of whatever cuts the inf off afterwards is NaN.
+`tf.exp(x)` is inf above 88.7 in float32 and above 11.1 in float16; so are `tf.math.expm1`,
+`tf.sinh`, `tf.cosh` and a power of a constant. In a quotient inf becomes NaN, times 0 as well, and
+the gradient of whatever cuts the inf off afterwards is NaN.
 
 Bad:
     rate = tf.exp(tf.maximum(scores, 100.0))
@@ -9,11 +10,12 @@ Bad:
 Good:
     rate = tf.exp(tf.minimum(scores, 80.0))
 
-Reported by default is only what overflows for every input. With `certainty = "all"` also what can overflow: an exponent that is
-known to reach above the limit. Most of these belong to a form that has a stable equivalent (softmax, log-sum-exp, softplus,
-sigmoid), which other rules offer; where none exists, bound the exponent from above, or stay with the logarithm: a ratio of
-probabilities is `tf.exp(a - b)`, a variance can be kept as its logarithm. `tf.minimum(tf.exp(x), 1e30)` comes too late. There is no
-automatic fix: which bound does no harm depends on what the number means.
+Reported by default is only what overflows for every input. With `certainty = "all"` also what can
+overflow: an exponent that is known to reach above the limit. Most of these belong to a form that
+has a stable equivalent (softmax, log-sum-exp, softplus, sigmoid), which other rules offer; where
+none exists, bound the exponent from above, or stay with the logarithm: a ratio of probabilities is
+`tf.exp(a - b)`, a variance can be kept as its logarithm. `tf.minimum(tf.exp(x), 1e30)` comes too
+late. There is no automatic fix: which bound does no harm depends on what the number means.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/exp
 https://github.com/IntelLabs/coach/issues/87 (the ratio of likelihoods in PPO)
@@ -24,12 +26,28 @@ https://github.com/AppliedDataSciencePartners/WorldModels/issues/9 (the KL term 
 
 import math
 
-from tfnanlint.api import Certainty, Context, Finding, INF, Iterator, Site, on_a_grid, rule, shifted_by_maximum, words
+from tfnanlint.api import (
+    INF,
+    Certainty,
+    Context,
+    Finding,
+    Iterator,
+    Site,
+    on_a_grid,
+    rule,
+    shifted_by_maximum,
+    words,
+)
 
 LOG_2 = math.log(2.0)
 
 
-@rule("TFN106", "exp-overflow", on="tf.exp tf.math.expm1 ops.exp2 tf.sinh tf.cosh tf.pow", default="MUST")
+@rule(
+    "TFN106",
+    "exp-overflow",
+    on="tf.exp tf.math.expm1 ops.exp2 tf.sinh tf.cosh tf.pow",
+    default="MUST",
+)
 def check(exp: Site, here: Context) -> Iterator[Finding]:
     if exp.library in ("np", "math"):
         return
@@ -45,8 +63,13 @@ def check(exp: Site, here: Context) -> Iterator[Finding]:
     even = exp.op.name == "tf.cosh"
     certainty = Certainty.MUST if x.lo > limit or even and x.hi < -limit else Certainty.MAY
     says = "always overflows" if certainty is Certainty.MUST else "can overflow"
-    yield here.finding(exp, param, f"exponential of a value that is {words(x)}: above {limit:.1f} it {says}, and the gradient with it",
-                       certainty, help=f"bound the exponent from above, e.g. tf.minimum(x, {math.floor(limit * 0.9)}.0)")
+    yield here.finding(
+        exp,
+        param,
+        f"exponential of a value that is {words(x)}: above {limit:.1f} it {says}, and the gradient with it",
+        certainty,
+        help=f"bound the exponent from above, e.g. tf.minimum(x, {math.floor(limit * 0.9)}.0)",
+    )
 
 
 def largest(exp: Site) -> float | None:

@@ -1,8 +1,9 @@
 """exp(x) - 1 where x can be small: expm1 keeps the digits that the difference drops.
 
-Next to 1, float32 keeps steps of 1.2e-7: for `x` of 1e-8 the exponential is exactly 1 and the difference exactly 0, for 1e-4 it
-is wrong in the fourth digit. `tf.math.expm1` is right to the last digit, with the same gradient; `1 - exp(x)` is `-expm1(x)`.
-A `tf.function` is rewritten so by TensorFlow's optimizer where it sees `exp(x) - 1`; eager code and XLA lose the digits.
+Next to 1, float32 keeps steps of 1.2e-7: for `x` of 1e-8 the exponential is exactly 1 and the
+difference exactly 0, for 1e-4 it is wrong in the fourth digit. `tf.math.expm1` is right to the last
+digit, with the same gradient; `1 - exp(x)` is `-expm1(x)`. A `tf.function` is rewritten so by
+TensorFlow's optimizer where it sees `exp(x) - 1`; eager code and XLA lose the digits.
 
 Bad:
     growth = tf.exp(rate) - 1.0
@@ -10,27 +11,53 @@ Bad:
 Good:
     growth = tf.math.expm1(rate)
 
-Nothing is reported where `x` cannot come near 0, where the same function takes expm1 of the same value, where the difference is only
-compared with something (`abs(ratio - 1) > 0.2`), where a number is added that takes its last digits anyway
-(`0.5 + 0.5 * sign(z) * (1 - exp(-abs(z)))`), and where nothing is differentiated. The overflow for large `x` is the same in both forms.
+Nothing is reported where `x` cannot come near 0, where the same function takes expm1 of the same
+value, where the difference is only compared with something (`abs(ratio - 1) > 0.2`), where a number
+is added that takes its last digits anyway (`0.5 + 0.5 * sign(z) * (1 - exp(-abs(z)))`), and where
+nothing is differentiated. The overflow for large `x` is the same in both forms.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/expm1
 
-Why differences of nearly equal numbers lose digits: https://docs.oracle.com/cd/E19957-01/806-3568/ncg_goldberg.html
+Why differences of nearly equal numbers lose digits:
+https://docs.oracle.com/cd/E19957-01/806-3568/ncg_goldberg.html
 
 No public report of it is known to us: it is here for what execution shows.
 """
 
-from tfnanlint.api import Certainty, Claim, Context, Differentiated, Finding, Iterator, Site, Value, argument, ast, exponential_of, rule
+from tfnanlint.api import (
+    Certainty,
+    Claim,
+    Context,
+    Differentiated,
+    Finding,
+    Iterator,
+    Site,
+    Value,
+    argument,
+    ast,
+    exponential_of,
+    rule,
+)
 
 NEAR = 0.01  # next to 1, numbers below lose two digits and more
 
 
-@rule("TFN308", "expm1", on="tf.subtract", needs="exp( exp) exp, exponential", silent="MAY/YES/DOUBTFUL")
+@rule(
+    "TFN308",
+    "expm1",
+    on="tf.subtract",
+    needs="exp( exp) exp, exponential",
+    silent="MAY/YES/DOUBTFUL",
+)
 def check(minus: Site, here: Context) -> Iterator[Finding]:
     for param, other, sign in (("x", "y", ""), ("y", "x", "-")):
         maker, less = minus.maker(param), minus.args.get(other)
-        if maker is not None and maker.name != "tf.exp" or maker is None and not (isinstance(less, ast.Constant) and less.value == 1):
+        if (
+            maker is not None
+            and maker.name != "tf.exp"
+            or maker is None
+            and not (isinstance(less, ast.Constant) and less.value == 1)
+        ):
             continue
         one = minus.value(other)
         exp = exponential_of(minus.value(param)) if one.exact and one.lo == 1 else None
@@ -41,30 +68,59 @@ def check(minus: Site, here: Context) -> Iterator[Finding]:
     x = exp.value("x")
     if not here.numeric(x) or x.kind == "number" or x.lo > NEAR or x.hi < -NEAR or x.exact:
         return
-    if minus.differentiated is Differentiated.NO or compared(minus, here) or beside(minus, x, here) or absorbed(minus, here):
+    if (
+        minus.differentiated is Differentiated.NO
+        or compared(minus, here)
+        or beside(minus, x, here)
+        or absorbed(minus, here)
+    ):
         return
-    fixes = here.rewrite(minus, f"{sign}tf.math.expm1({{x}})", title="use expm1", claim=Claim.EQUAL,
-                         x=argument(exp, "x", "exponent"))
+    fixes = here.rewrite(
+        minus,
+        f"{sign}tf.math.expm1({{x}})",
+        title="use expm1",
+        claim=Claim.EQUAL,
+        x=argument(exp, "x", "exponent"),
+    )
     form = "1 - exp(x)" if sign else "exp(x) - 1"
-    yield here.finding(minus, None, f"{form} loses the digits of a small x: below 6e-8 (float32) the result is 0; expm1 keeps them",
-                       Certainty.MAY, fixes, modes=("eager", "graph", "xla") if sign else ("eager", "xla"), doubtful=not divides(minus, here))
+    yield here.finding(
+        minus,
+        None,
+        f"{form} loses the digits of a small x: below 6e-8 (float32) the result is 0; expm1 keeps them",
+        Certainty.MAY,
+        fixes,
+        modes=("eager", "graph", "xla") if sign else ("eager", "xla"),
+        doubtful=not divides(minus, here),
+    )
 
 
 def divides(minus: Site, here: Context) -> bool:
-    """Whether something is divided by the difference as it is: a result of 0 is then no loss of digits, but Inf."""
+    """Whether something is divided by the difference as it is: a result of 0 is then no loss of
+    digits, but Inf.
+    """
     outer = next(iter(here.around(minus.node)), None)
-    return isinstance(outer, ast.BinOp) and isinstance(outer.op, ast.Div) and outer.right is minus.node
+    return (
+        isinstance(outer, ast.BinOp) and isinstance(outer.op, ast.Div) and outer.right is minus.node
+    )
 
 
 def beside(minus: Site, x: Value, here: Context) -> bool:
-    """Whether the same function takes expm1 of the same value, too: it is known there, and this is for what it does not give."""
-    return any(call.args and minus.point is not None and point.scope is minus.point.scope and here.same(here.value(call.args[0], point), x)
-               for call, point in here.calls("expm1"))
+    """Whether the same function takes expm1 of the same value, too: it is known there, and this is
+    for what it does not give.
+    """
+    return any(
+        call.args
+        and minus.point is not None
+        and point.scope is minus.point.scope
+        and here.same(here.value(call.args[0], point), x)
+        for call, point in here.calls("expm1")
+    )
 
 
 def absorbed(minus: Site, here: Context) -> bool:
-    """Whether a number of its size or more is added to the difference, scaled by what has bounds or not: next to that its last digits
-    are lost in any form."""
+    """Whether a number of its size or more is added to the difference, scaled by what has bounds or
+    not: next to that its last digits are lost in any form.
+    """
     scale, inner = 1.0, minus.node
     for node in here.around(minus.node):
         if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mult, ast.Add, ast.Sub)):
@@ -79,11 +135,15 @@ def absorbed(minus: Site, here: Context) -> bool:
 
 
 def compared(minus: Site, here: Context) -> bool:
-    """Whether the difference ends in a comparison of the same expression, where its last digits do not count."""
+    """Whether the difference ends in a comparison of the same expression, where its last digits do
+    not count.
+    """
     for node in here.around(minus.node):
         if isinstance(node, ast.Compare):
             return True
         site = here.site(node, minus.point) if isinstance(node, ast.Call) else None
         if site is None or site.op.name != "tf.abs":
-            return site is not None and site.op.name.startswith(("tf.math.greater", "tf.math.less", "tf.greater", "tf.less"))
+            return site is not None and site.op.name.startswith(
+                ("tf.math.greater", "tf.math.less", "tf.greater", "tf.less")
+            )
     return False

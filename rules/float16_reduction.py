@@ -1,7 +1,8 @@
 """A sum of many numbers in float16, which ends at 65504.
 
-A float16 sum of a thousand squares of 10 is infinite, and the mean of 100,000 ones is NaN in TensorFlow: it is computed as a sum and a
-count, and both overflow. Sums over a whole batch, means of losses, squared errors and norms belong in float32.
+A float16 sum of a thousand squares of 10 is infinite, and the mean of 100,000 ones is NaN in
+TensorFlow: it is computed as a sum and a count, and both overflow. Sums over a whole batch, means
+of losses, squared errors and norms belong in float32.
 
 Bad:
     half = tf.cast(error, tf.float16)
@@ -11,21 +12,51 @@ Good:
     half = tf.cast(error, tf.float16)
     loss = tf.reduce_mean(tf.square(tf.cast(half, tf.float32)))
 
-The fix for a mean computes it in float32 and gives float16 back. For a sum there is none: if the sum is beyond 65504, it has no
-float16 value, and what follows has to go on in float32. bfloat16 does not overflow, but adds up to about 3 digits.
+The fix for a mean computes it in float32 and gives float16 back. For a sum there is none: if the
+sum is beyond 65504, it has no float16 value, and what follows has to go on in float32. bfloat16
+does not overflow, but adds up to about 3 digits.
 
-See also: https://www.tensorflow.org/guide/mixed_precision ("float16 ... values above 65504 will overflow to infinity"),
-https://github.com/tensorflow/tensorflow/issues/45568
+See also: https://www.tensorflow.org/guide/mixed_precision ("float16 ... values above 65504 will
+overflow to infinity"), https://github.com/tensorflow/tensorflow/issues/45568
 """
 
 from __future__ import annotations
 
-from tfnanlint.api import Any, Certainty, Claim, Context, Finding, Iterator, Site, Value, made_by, rule
+from tfnanlint.api import (
+    Any,
+    Certainty,
+    Claim,
+    Context,
+    Finding,
+    Iterator,
+    Site,
+    Value,
+    made_by,
+    rule,
+)
 
-SUMS = {"tf.reduce_sum": "sum", "tf.reduce_mean": "mean", "tf.nn.l2_loss": "sum of squares", "tf.norm": "sum of squares",
-        "tf.math.reduce_variance": "sum of squares", "tf.math.reduce_std": "sum of squares"}
-CALLS = ("sum", "mean", "std", "variance", "var", "reduce_sum", "reduce_mean", "reduce_std", "reduce_variance", "reduce_var", "l2_loss",
-         "norm")
+SUMS = {
+    "tf.reduce_sum": "sum",
+    "tf.reduce_mean": "mean",
+    "tf.nn.l2_loss": "sum of squares",
+    "tf.norm": "sum of squares",
+    "tf.math.reduce_variance": "sum of squares",
+    "tf.math.reduce_std": "sum of squares",
+}
+CALLS = (
+    "sum",
+    "mean",
+    "std",
+    "variance",
+    "var",
+    "reduce_sum",
+    "reduce_mean",
+    "reduce_std",
+    "reduce_variance",
+    "reduce_var",
+    "l2_loss",
+    "norm",
+)
 COUNTING = ("tf.reduce_mean", "tf.math.reduce_variance", "tf.math.reduce_std")
 SQUARES = ("tf.nn.l2_loss", "tf.norm", "tf.math.reduce_variance", "tf.math.reduce_std")
 
@@ -48,17 +79,37 @@ def judged(site: Site, here: Context) -> Iterator[Finding]:
     fixes = []
     if site.op.name == "tf.reduce_mean" and site.complete:
         args: dict[str, Any] = {param: site.args.get(param) for param in ("axis", "keepdims")}
-        fixes = here.rewrite(site, "tf.cast(tf.reduce_mean(tf.cast({x}, tf.float32), axis={axis}, keepdims={keepdims}), tf.float16)",
-                             title="take the mean in float32", claim=Claim.EQUAL, x=site.args.get("x"), **args)
-    yield here.finding(site, "x", f"{SUMS[site.op.name]} in float16: it is infinite beyond 65504"
-                       + (", and so is the count: the mean becomes NaN" if site.op.name == "tf.reduce_mean" else ""),
-                       Certainty.MAY, fixes, help="" if fixes else "cast to tf.float32 before it is added up")
+        fixes = here.rewrite(
+            site,
+            "tf.cast(tf.reduce_mean(tf.cast({x}, tf.float32), axis={axis}, keepdims={keepdims}), tf.float16)",
+            title="take the mean in float32",
+            claim=Claim.EQUAL,
+            x=site.args.get("x"),
+            **args,
+        )
+    yield here.finding(
+        site,
+        "x",
+        f"{SUMS[site.op.name]} in float16: it is infinite beyond 65504"
+        + (
+            ", and so is the count: the mean becomes NaN"
+            if site.op.name == "tf.reduce_mean"
+            else ""
+        ),
+        Certainty.MAY,
+        fixes,
+        help="" if fixes else "cast to tf.float32 before it is added up",
+    )
 
 
 def may_overflow(site: Site) -> bool:
     """`many` as far as names tell."""
-    return (site.op.name in SQUARES or not site.given("axis") or site.may_be_made_by("x", "tf.square", "tf.exp")
-            or site.value("axis").kind == "none")
+    return (
+        site.op.name in SQUARES
+        or not site.given("axis")
+        or site.may_be_made_by("x", "tf.square", "tf.exp")
+        or site.value("axis").kind == "none"
+    )
 
 
 def many(site: Site, x: Value) -> bool:

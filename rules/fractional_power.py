@@ -1,8 +1,8 @@
 """Power with a fractional or negative exponent of a base that can be 0 or negative.
 
-`x ** 0.5` is NaN below 0, and at 0 its derivative is infinite (times the 0 of a square inside: NaN). Every exponent between
-0 and 1 does so, `x ** 1.5` is NaN below 0, and a negative exponent is a division: `x ** -0.5` is inf at 0. Exponents that
-are whole numbers from 1 on are safe.
+`x ** 0.5` is NaN below 0, and at 0 its derivative is infinite (times the 0 of a square inside:
+NaN). Every exponent between 0 and 1 does so, `x ** 1.5` is NaN below 0, and a negative exponent is
+a division: `x ** -0.5` is inf at 0. Exponents that are whole numbers from 1 on are safe.
 
 Bad:
     weight = (1.0 - tf.nn.softmax(z)) ** 0.5
@@ -10,25 +10,50 @@ Bad:
 Good:
     weight = tf.maximum(1.0 - tf.nn.softmax(z), 1e-7) ** 0.5
 
-Below the floor the gradient is 0. The double `tf.where` keeps every value and gives 0, with gradient 0, at and below 0. An
-absolute value, `tf.abs(x) ** 0.5`, moves the problem to 0. For a base that changes its sign and a negative exponent there is
-no fix: decide which sign is meant. `tf.sign(x) * tf.abs(x) ** p` needs the same floor inside.
+Below the floor the gradient is 0. The double `tf.where` keeps every value and gives 0, with
+gradient 0, at and below 0. An absolute value, `tf.abs(x) ** 0.5`, moves the problem to 0. For a
+base that changes its sign and a negative exponent there is no fix: decide which sign is meant.
+`tf.sign(x) * tf.abs(x) ** p` needs the same floor inside.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/pow
-https://github.com/tensorflow/tensorflow/issues/2295 (a gamma curve) and https://github.com/keras-team/keras/pull/23138
+https://github.com/tensorflow/tensorflow/issues/2295 (a gamma curve) and
+https://github.com/keras-team/keras/pull/23138
 
 Seen in the wild:
 https://github.com/tensorflow/tensorflow/issues/50400 (the fractional weights of ssim_multiscale),
 https://github.com/mkocabas/focal-loss-keras/issues/5 (a focal loss with gamma below 1)
 """
 
-from tfnanlint.api import (Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Site, Value, ast, domain, evidence,
-                           moments, repairs, rule, words)
+from tfnanlint.api import (
+    Certainty,
+    Claim,
+    Context,
+    Differentiated,
+    Finding,
+    Fix,
+    Iterator,
+    Site,
+    Value,
+    ast,
+    domain,
+    evidence,
+    moments,
+    repairs,
+    rule,
+    words,
+)
 
-ZEROED = {"tf.clip_by_value": ("clip_value_min",), "tf.maximum": ("x", "y")}  # ops that keep a value at 0 or above, and where they say so
+# ops that keep a value at 0 or above, and where they say so
+ZEROED = {"tf.clip_by_value": ("clip_value_min",), "tf.maximum": ("x", "y")}
 
 
-@rule("TFN104", "fractional-power", on="tf.pow", over="TFN201 TFN202 TFN203", silent="MAY/NO MAY/UNKNOWN")
+@rule(
+    "TFN104",
+    "fractional-power",
+    on="tf.pow",
+    over="TFN201 TFN202 TFN203",
+    silent="MAY/NO MAY/UNKNOWN",
+)
 def check(power: Site, here: Context) -> Iterator[Finding]:
     where = domain(power, "x")
     if where is None:
@@ -40,33 +65,60 @@ def check(power: Site, here: Context) -> Iterator[Finding]:
     if exponent == 0 or where.holds(base) or base.guarded:
         return
     below = exponent != int(exponent) and base.known and base.lo < 0
-    at_zero = (exponent < 1 and base.zero and (evidence.shows_zero(base) or exponent > 0 and square_of_zero(base)) and not evidence.counted(base)
-               and (exponent < 0 or power.differentiated is not Differentiated.NO))
+    at_zero = (
+        exponent < 1
+        and base.zero
+        and (evidence.shows_zero(base) or exponent > 0 and square_of_zero(base))
+        and not evidence.counted(base)
+        and (exponent < 0 or power.differentiated is not Differentiated.NO)
+    )
     if not below and not at_zero:
         if base.known or power.differentiated is Differentiated.NO:
             return
     if here.hidden(power):
         return
-    certainty = Certainty.MUST if where.fails(base) else Certainty.MAY if below or at_zero else Certainty.UNKNOWN
-    yield here.finding(power, "x", message(base, exponent, below), certainty, fixes(power, exponent, here),
-                       covers=[root.node for root in repairs.roots(base) if root.node in ast.walk(power.node)])
+    certainty = (
+        Certainty.MUST
+        if where.fails(base)
+        else Certainty.MAY
+        if below or at_zero
+        else Certainty.UNKNOWN
+    )
+    yield here.finding(
+        power,
+        "x",
+        message(base, exponent, below),
+        certainty,
+        fixes(power, exponent, here),
+        covers=[root.node for root in repairs.roots(base) if root.node in ast.walk(power.node)],
+    )
 
 
 def square_of_zero(base: Value) -> bool:
-    """A square of what changes its sign, or of what nothing is known: 0 where that is 0, and its gradient times that of the power is 0 * inf."""
+    """A square of what changes its sign, or of what nothing is known: 0 where that is 0, and its
+    gradient times that of the power is 0 * inf.
+    """
     square = moments.squared(base)
     inner = square.value("x") if square is not None else None
     return inner is not None and (not inner.known or inner.lo < 0 < inner.hi)
 
 
 def message(base: Value, exponent: float, below: bool) -> str:
-    what = f"a value that is {words(base)}" if base.known else "a value about which nothing is known"
+    what = (
+        f"a value that is {words(base)}" if base.known else "a value about which nothing is known"
+    )
     if exponent < 0:
-        effect = "at 0 the result is Inf" + (", below it NaN" if below else "") + ", and so is the gradient"
+        effect = (
+            "at 0 the result is Inf"
+            + (", below it NaN" if below else "")
+            + ", and so is the gradient"
+        )
     elif exponent > 1:
         effect = "below 0 the result and its gradient are NaN"
     else:
-        effect = ("below 0 the result is NaN, " if below else "") + "at 0 the gradient is Inf, or NaN behind a square"
+        effect = (
+            "below 0 the result is NaN, " if below else ""
+        ) + "at 0 the gradient is Inf, or NaN behind a square"
     return f"power {exponent:g} of {what}: {effect}"
 
 
@@ -75,8 +127,13 @@ def fixes(power: Site, exponent: float, here: Context) -> list[Fix]:
         return []
     inside = repairs.roots(power.value("x"))
     if inside and power.differentiated is not Differentiated.NO:
-        return repairs.under_the_root(here, inside)  # the root's own gradient is infinite at 0, whatever stands around it
-    masked = repairs.double_where(here, power, title="mask the base and the result (0 at and below 0)") if exponent > 0 else []
+        # the root's own gradient is infinite at 0, whatever stands around it
+        return repairs.under_the_root(here, inside)
+    masked = (
+        repairs.double_where(here, power, title="mask the base and the result (0 at and below 0)")
+        if exponent > 0
+        else []
+    )
     sure = here.precision(power.value("x")).sure
     return floored(power, exponent, here) + masked if sure or not masked else masked
 
@@ -89,17 +146,32 @@ def floored(power: Site, exponent: float, here: Context) -> list[Fix]:
         return []
     zero, x = lower_bound(power, here), power.args["x"]
     template = bound if zero is not None else f"tf.maximum({{x}}, {bound})"
-    return here.rewrite(power, template, node=zero or x, x=zero or x, title=f"keep the base at or above {bound}", claim=Claim.SHIFTED,
-                        cost=f"bases below {bound} become {bound}; the gradient is 0 there")
+    return here.rewrite(
+        power,
+        template,
+        node=zero or x,
+        x=zero or x,
+        title=f"keep the base at or above {bound}",
+        claim=Claim.SHIFTED,
+        cost=f"bases below {bound} become {bound}; the gradient is 0 there",
+    )
 
 
 def lower_bound(power: Site, here: Context) -> ast.expr | None:
-    """The 0 that the program itself keeps a base at, where it writes that in the base: `tf.clip_by_value(x, 0.0, 1.0)`."""
+    """The 0 that the program itself keeps a base at, where it writes that in the base:
+    `tf.clip_by_value(x, 0.0, 1.0)`.
+    """
     clip = here.made_by(power.value("x"), *ZEROED)
     if clip is None or clip.node is not power.args["x"] or not clip.complete:
         return None
-    return next((clip.args[param] for param in ZEROED[clip.op.name]
-                 if isinstance(clip.args.get(param), ast.Constant) and clip.value(param).const == 0), None)
+    return next(
+        (
+            clip.args[param]
+            for param in ZEROED[clip.op.name]
+            if isinstance(clip.args.get(param), ast.Constant) and clip.value(param).const == 0
+        ),
+        None,
+    )
 
 
 def floor(exponent: float, base: Value, here: Context) -> str | None:
@@ -107,11 +179,17 @@ def floor(exponent: float, base: Value, here: Context) -> str | None:
     if exponent > 1:
         return "0.0"
     if exponent > 0:
-        return here.under_power(base, exponent) if base.lo >= 0 and not beside_one(base) else here.epsilon(base)
+        return (
+            here.under_power(base, exponent)
+            if base.lo >= 0 and not beside_one(base)
+            else here.epsilon(base)
+        )
     if base.dtype == "float16":
         return here.epsilon(base, "divisor") if exponent >= -1 else None
     # The -5th power of a smaller number overflows, whatever is configured.
-    return here.epsilon(base, "inverse root") if exponent > -1 else "1e-7" if exponent >= -4 else None
+    return (
+        here.epsilon(base, "inverse root") if exponent > -1 else "1e-7" if exponent >= -4 else None
+    )
 
 
 def beside_one(base: Value) -> bool:

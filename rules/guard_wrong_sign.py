@@ -1,8 +1,9 @@
 """A guard under a logarithm that lets numbers through at which there is none.
 
-`tf.math.log(x + 1e-8)` protects against `x == 0` only. Where `x` can be -0.5 (a tanh, a difference, the output of a layer) the
-sum is negative and the logarithm NaN. `tf.maximum(x, 0.0)` and `tf.clip_by_value(x, 0.0, 1.0)` stop at 0, and the logarithm of 0 is
-`-inf` with an infinite gradient: the floor has to lie above 0.
+`tf.math.log(x + 1e-8)` protects against `x == 0` only. Where `x` can be -0.5 (a tanh, a difference,
+the output of a layer) the sum is negative and the logarithm NaN. `tf.maximum(x, 0.0)` and
+`tf.clip_by_value(x, 0.0, 1.0)` stop at 0, and the logarithm of 0 is `-inf` with an infinite
+gradient: the floor has to lie above 0.
 
 Bad:
     loss = -tf.reduce_mean(tf.math.log(tf.tanh(score) + 1e-8))
@@ -10,9 +11,11 @@ Bad:
 Good:
     loss = -tf.reduce_mean(tf.math.log(tf.maximum(tf.tanh(score), 1e-8)))
 
-Doubtful is a sum with what may be any number, the output of a layer: mostly something elsewhere keeps it positive.
+Doubtful is a sum with what may be any number, the output of a layer: mostly something elsewhere
+keeps it positive.
 
-Ask first why the value is negative: a probability made by `tanh` wants `tf.sigmoid`, and a floor has no gradient below it.
+Ask first why the value is negative: a probability made by `tanh` wants `tf.sigmoid`, and a floor
+has no gradient below it.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/log
 
@@ -23,19 +26,46 @@ https://github.com/keras-team/keras/issues/590 (a Poisson loss of a linear outpu
 
 from __future__ import annotations
 
-from tfnanlint.api import INF, Certainty, Claim, Context, Finding, Fix, Iterator, Site, Value, ast, number_text, repairs, rule, step, words
+from tfnanlint.api import (
+    INF,
+    Certainty,
+    Claim,
+    Context,
+    Finding,
+    Fix,
+    Iterator,
+    Site,
+    Value,
+    ast,
+    number_text,
+    repairs,
+    rule,
+    step,
+    words,
+)
 
 LARGEST = 0.1  # what is added beyond this is a term, not a guard
 ZEROS = {"tf.maximum": ("y", "x"), "tf.clip_by_value": ("clip_value_min",)}
 
 
-@rule("TFN405", "guard-wrong-sign", on="tf.math.log ops.log2 ops.log10", over="TFN101 TFN102",
-      silent="MAY/ANY/TESTS MAY/NO MAY/UNKNOWN/DOUBTFUL MAY/YES/DOUBTFUL")
+@rule(
+    "TFN405",
+    "guard-wrong-sign",
+    on="tf.math.log ops.log2 ops.log10",
+    over="TFN101 TFN102",
+    silent="MAY/ANY/TESTS MAY/NO MAY/UNKNOWN/DOUBTFUL MAY/YES/DOUBTFUL",
+)
 def check(log: Site, here: Context) -> Iterator[Finding]:
     guard = log.value("x").origin
     if not isinstance(guard, Site) or not here.numeric(log.value("x")) or step(log.value("x")):
         return
-    found = list(added(log, guard, here) if guard.op.name == "tf.add" else stopped(log, guard, here) if guard.op.name in ZEROS else ())
+    found = list(
+        added(log, guard, here)
+        if guard.op.name == "tf.add"
+        else stopped(log, guard, here)
+        if guard.op.name in ZEROS
+        else ()
+    )
     if found and not here.hidden(log):
         yield from found
 
@@ -47,34 +77,66 @@ def added(log: Site, guard: Site, here: Context) -> Iterator[Finding]:
         if not eps.exact or not 0 < eps.lo <= LARGEST or not x.known or x.lo >= -eps.lo or x.exact:
             continue
         text = number_text(eps.lo)
-        yield here.finding(log, "x", f"the {text} protects from 0 only, and what it is added to is {words(x)}: below -{text} the "
-                           "logarithm is NaN", Certainty.MAY, floored(log, guard, param, eps_param, x, here),
-                           covers=[guard.node] if guard.node is not None else (), doubtful=x.lo == -INF)
+        yield here.finding(
+            log,
+            "x",
+            f"the {text} protects from 0 only, and what it is added to is {words(x)}: below -{text} the "
+            "logarithm is NaN",
+            Certainty.MAY,
+            floored(log, guard, param, eps_param, x, here),
+            covers=[guard.node] if guard.node is not None else (),
+            doubtful=x.lo == -INF,
+        )
         return
 
 
-def floored(log: Site, guard: Site, param: str, eps_param: str, x: Value, here: Context) -> list[Fix]:
+def floored(
+    log: Site, guard: Site, param: str, eps_param: str, x: Value, here: Context
+) -> list[Fix]:
     if param not in guard.args or guard.source is not here.source:
         return []
-    return here.rewrite(guard, "tf.maximum({x}, {eps})", x=guard.args[param], eps=guard.args[eps_param],
-                        title="floor instead of adding: tf.maximum(x, eps)", claim=Claim.SHIFTED,
-                        cost="values below eps become eps and get no gradient; the others lose the eps that was added")
+    return here.rewrite(
+        guard,
+        "tf.maximum({x}, {eps})",
+        x=guard.args[param],
+        eps=guard.args[eps_param],
+        title="floor instead of adding: tf.maximum(x, eps)",
+        claim=Claim.SHIFTED,
+        cost="values below eps become eps and get no gradient; the others lose the eps that was added",
+    )
 
 
 def stopped(log: Site, guard: Site, here: Context) -> Iterator[Finding]:
     """log(maximum(x, 0)), log(clip_by_value(x, 0, 1))."""
     params = [p for p in ZEROS[guard.op.name] if guard.value(p).exact and guard.value(p).lo == 0]
     others = [guard.value(p) for p in ("x", "y") if guard.given(p) and p not in params]
-    if not params or log.value("x").positive or log.value("x").guarded or all(v.kind == "number" for v in others):
+    if (
+        not params
+        or log.value("x").positive
+        or log.value("x").guarded
+        or all(v.kind == "number" for v in others)
+    ):
         return
     node = guard.args.get(params[0])
-    yield here.finding(log, "x", "the floor under this logarithm is 0 itself: there it is -inf and its gradient infinite",
-                       Certainty.MAY, raised(guard, node, log, here), covers=[guard.node] if guard.node is not None else ())
+    yield here.finding(
+        log,
+        "x",
+        "the floor under this logarithm is 0 itself: there it is -inf and its gradient infinite",
+        Certainty.MAY,
+        raised(guard, node, log, here),
+        covers=[guard.node] if guard.node is not None else (),
+    )
 
 
 def raised(guard: Site, node: ast.expr | None, log: Site, here: Context) -> list[Fix]:
     if node is None or guard.source is not here.source:
         return []
     eps = repairs.floor_of(log.value("x"), here.setup.epsilon)
-    return here.rewrite(guard, eps, node=node, title=f"raise the floor to {eps}", claim=Claim.SHIFTED,
-                        cost=f"values below {eps} become {eps} and get no gradient")
+    return here.rewrite(
+        guard,
+        eps,
+        node=node,
+        title=f"raise the floor to {eps}",
+        claim=Claim.SHIFTED,
+        cost=f"values below {eps} become {eps} and get no gradient",
+    )

@@ -16,11 +16,27 @@ See also: https://www.tensorflow.org/api_docs/python/tf/math/exp
 No public report of it is known to us: it is here for what execution shows.
 """
 
-from tfnanlint.api import Certainty, Claim, Context, Finding, Iterator, Site, argument, exponential_of, rule, tame
+from tfnanlint.api import (
+    Certainty,
+    Claim,
+    Context,
+    Finding,
+    Iterator,
+    Site,
+    argument,
+    exponential_of,
+    rule,
+    tame,
+)
 
 
-@rule("TFN309", "half-exp", on="tf.sqrt K.sqrt tf.math.rsqrt tf.pow", needs="exp( exp) exp, exponential",
-      over="TFN102 TFN104 TFN106 TFN202 TFN204 TFN206")
+@rule(
+    "TFN309",
+    "half-exp",
+    on="tf.sqrt K.sqrt tf.math.rsqrt tf.pow",
+    needs="exp( exp) exp, exponential",
+    over="TFN102 TFN104 TFN106 TFN202 TFN204 TFN206",
+)
 def check(root: Site, here: Context) -> Iterator[Finding]:
     if not root.may_be_made_by(root.op.main, "tf.exp"):
         return
@@ -32,8 +48,23 @@ def check(root: Site, here: Context) -> Iterator[Finding]:
         return
     fixes = []
     if exp.complete and exp.value("x").kind != "number":
-        fixes = here.rewrite(root, "tf.exp({half} * {x})", title="take half of the exponent", claim=Claim.EQUAL, half=str(power),
-                             x=argument(exp, "x", "exponent"))
-    what, end = ("square root", "the gradient NaN, above 88 it is inf") if power > 0 else ("one over the square root", "this inf")
-    yield here.finding(root, root.op.main, f"{what} of an exponential: below -87 (float32) the exponential is 0 and {end}",
-                       Certainty.MAY, fixes)
+        fixes = here.rewrite(
+            root,
+            "tf.exp({half} * {x})",
+            title="take half of the exponent",
+            claim=Claim.EQUAL,
+            half=str(power),
+            x=argument(exp, "x", "exponent"),
+        )
+    what, end = (
+        ("square root", "the gradient NaN, above 88 it is inf")
+        if power > 0
+        else ("one over the square root", "this inf")
+    )
+    yield here.finding(
+        root,
+        root.op.main,
+        f"{what} of an exponential: below -87 (float32) the exponential is 0 and {end}",
+        Certainty.MAY,
+        fixes,
+    )

@@ -1,8 +1,8 @@
 """Sigmoid or tanh written out with exponentials.
 
-`1 / (1 + exp(-x))` overflows inside for `x` below -88.7 (float32; -11.1 in float16): the value is still 0, but its
-gradient is `0 * inf`, NaN. `(exp(x) - exp(-x)) / (exp(x) + exp(-x))` is `inf / inf` from 88.7 on, in the value as well.
-`tf.sigmoid` and `tf.tanh` are finite everywhere.
+`1 / (1 + exp(-x))` overflows inside for `x` below -88.7 (float32; -11.1 in float16): the value is
+still 0, but its gradient is `0 * inf`, NaN. `(exp(x) - exp(-x)) / (exp(x) + exp(-x))` is
+`inf / inf` from 88.7 on, in the value as well. `tf.sigmoid` and `tf.tanh` are finite everywhere.
 
 Bad:
     gate = 1.0 / (1.0 + tf.exp(-scores))
@@ -10,8 +10,9 @@ Bad:
 Good:
     gate = tf.sigmoid(scores)
 
-The derivative of `tf.sigmoid` is computed from its result, `y * (1 - y)`, which for ordinary large `x` (10 and more) has up
-to 5 bits less than that of the written form. Nothing is reported where `x` is bounded, as in `1 / (1 + exp(-abs(x)))`.
+The derivative of `tf.sigmoid` is computed from its result, `y * (1 - y)`, which for ordinary large
+`x` (10 and more) has up to 5 bits less than that of the written form. Nothing is reported where `x`
+is bounded, as in `1 / (1 + exp(-abs(x)))`.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/sigmoid
 
@@ -20,11 +21,32 @@ No public report of it is known to us: it is here for what execution shows.
 
 import math
 
-from tfnanlint.api import (Certainty, Changed, Claim, Context, Differentiated, Finding, Fix, Iterator, Site, Value, argument,
-                           ast, exponential_of, opposite, rule)
+from tfnanlint.api import (
+    Certainty,
+    Changed,
+    Claim,
+    Context,
+    Differentiated,
+    Finding,
+    Fix,
+    Iterator,
+    Site,
+    Value,
+    argument,
+    ast,
+    exponential_of,
+    opposite,
+    rule,
+)
 
 
-@rule("TFN311", "hand-sigmoid", on="tf.divide tf.math.reciprocal", needs="exp( exp) exp, exponential", over="TFN102 TFN106")
+@rule(
+    "TFN311",
+    "hand-sigmoid",
+    on="tf.divide tf.math.reciprocal",
+    needs="exp( exp) exp, exponential",
+    over="TFN102 TFN106",
+)
 def check(quotient: Site, here: Context) -> Iterator[Finding]:
     if quotient.op.name == "tf.divide":
         tangent = hand_tanh(quotient, here)
@@ -32,13 +54,21 @@ def check(quotient: Site, here: Context) -> Iterator[Finding]:
             yield from found_tanh(quotient, tangent, here)
             return
     divisor = "y" if quotient.op.name == "tf.divide" else "x"
-    exp = beside_one(quotient.value(divisor)) if quotient.may_be_made_by(divisor, "tf.add") else None
+    exp = (
+        beside_one(quotient.value(divisor)) if quotient.may_be_made_by(divisor, "tf.add") else None
+    )
     if exp is None or fits(exp.value("x")) or not here.numeric(exp.value("x")):
         return
     if quotient.differentiated is Differentiated.NO:
         return  # the value itself is right: 1 / inf is 0
-    yield here.finding(quotient, None, f"sigmoid written as 1 / (1 + exp(-x)): the exponential overflows for x below -{largest(exp.value('x'))}, "
-                       "and the gradient becomes NaN", Certainty.MAY, sigmoid(quotient, exp, here) if exp.complete else [])
+    yield here.finding(
+        quotient,
+        None,
+        f"sigmoid written as 1 / (1 + exp(-x)): the exponential overflows for x below -{largest(exp.value('x'))}, "
+        "and the gradient becomes NaN",
+        Certainty.MAY,
+        sigmoid(quotient, exp, here) if exp.complete else [],
+    )
 
 
 def fits(x: Value) -> bool:
@@ -68,21 +98,39 @@ def sigmoid(quotient: Site, exp: Site, here: Context) -> list[Fix]:
     holes: dict = {"z": argument(exp, "x", "exponent")}
     template = "tf.sigmoid(-{z})"
     negated = exp.value("x").origin
-    if isinstance(negated, Site) and negated.op.name == "tf.negative" and negated.node is exp.args["x"] and negated.complete:
+    if (
+        isinstance(negated, Site)
+        and negated.op.name == "tf.negative"
+        and negated.node is exp.args["x"]
+        and negated.complete
+    ):
         holes, template = {"z": argument(negated, "x", "logits")}, "tf.sigmoid({z})"
     scaled = exp.args["x"]
-    if (isinstance(scaled, ast.BinOp) and isinstance(scaled.op, (ast.Mult, ast.Div)) and isinstance(scaled.left, ast.UnaryOp)
-            and isinstance(scaled.left.op, ast.USub) and exp.node in ast.walk(quotient.node)):
+    if (
+        isinstance(scaled, ast.BinOp)
+        and isinstance(scaled.op, (ast.Mult, ast.Div))
+        and isinstance(scaled.left, ast.UnaryOp)
+        and isinstance(scaled.left.op, ast.USub)
+        and exp.node in ast.walk(quotient.node)
+    ):
         holes = {"z": Changed(scaled, [(scaled.left, "{v}", {"v": scaled.left.operand})])}
         template = "tf.sigmoid({z})"
-    if quotient.op.name == "tf.divide" and not (quotient.value("x").exact and quotient.value("x").lo == 1):
+    if quotient.op.name == "tf.divide" and not (
+        quotient.value("x").exact and quotient.value("x").lo == 1
+    ):
         same = exponential_of(quotient.value("x"))
         if same is not None and here.same(same.value("x"), exp.value("x")):
             holes, template = {"z": argument(exp, "x", "logits")}, "tf.sigmoid({z})"
         else:
             template, holes["n"] = f"{{n}} * {template}", quotient.args["x"]
-    return here.rewrite(quotient, template, title="use sigmoid", claim=Claim.EQUAL_WHERE_FINITE, **holes,
-                        cost="the gradient has up to 5 bits less for x above 10, where it is below 1e-4")
+    return here.rewrite(
+        quotient,
+        template,
+        title="use sigmoid",
+        claim=Claim.EQUAL_WHERE_FINITE,
+        **holes,
+        cost="the gradient has up to 5 bits less for x above 10, where it is below 1e-4",
+    )
 
 
 # tanh
@@ -92,21 +140,43 @@ def hand_tanh(quotient: Site, here: Context) -> Site | None:
     """The exp(x) of (exp(x) - exp(-x)) / (exp(x) + exp(-x))."""
     if not (quotient.may_be_made_by("x", "tf.subtract") and quotient.may_be_made_by("y", "tf.add")):
         return None
-    over, under = (here.made_by(quotient.value(param), name) for param, name in (("x", "tf.subtract"), ("y", "tf.add")))
+    over, under = (
+        here.made_by(quotient.value(param), name)
+        for param, name in (("x", "tf.subtract"), ("y", "tf.add"))
+    )
     if over is None or under is None:
         return None
     up, down = exponential_of(over.value("x")), exponential_of(over.value("y"))
     if up is None or down is None or not opposite(up.value("x"), down.value("x")):
         return None
     parts = [(under.value("x"), under.value("y")), (under.value("y"), under.value("x"))]
-    return up if any(here.same(a, over.value("x")) and here.same(b, over.value("y")) for a, b in parts) else None
+    return (
+        up
+        if any(here.same(a, over.value("x")) and here.same(b, over.value("y")) for a, b in parts)
+        else None
+    )
 
 
 def found_tanh(quotient: Site, exp: Site, here: Context) -> Iterator[Finding]:
     x = exp.value("x")
     if fits(x) and x.lo > -math.log(x.limits.max):
         return
-    fixes = here.rewrite(quotient, "tf.tanh({x})", title="use tanh", claim=Claim.EQUAL, x=argument(exp, "x", "inner")) \
-        if exp.complete else []
-    yield here.finding(quotient, None, f"tanh written out with exponentials: beyond {largest(x)} it is inf / inf, NaN, and so is the "
-                       "gradient", Certainty.MAY, fixes)
+    fixes = (
+        here.rewrite(
+            quotient,
+            "tf.tanh({x})",
+            title="use tanh",
+            claim=Claim.EQUAL,
+            x=argument(exp, "x", "inner"),
+        )
+        if exp.complete
+        else []
+    )
+    yield here.finding(
+        quotient,
+        None,
+        f"tanh written out with exponentials: beyond {largest(x)} it is inf / inf, NaN, and so is the "
+        "gradient",
+        Certainty.MAY,
+        fixes,
+    )

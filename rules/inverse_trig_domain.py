@@ -1,8 +1,9 @@
 """Inverse trigonometric function at or beyond the edge of its domain.
 
-`tf.acos` and `tf.asin` are NaN beyond +-1, and at +-1, where the value is fine, their derivative is infinite. A cosine of two
-equal unit vectors is 1, or 1.0000001 by rounding: both happen. `tf.atanh`, `tf.math.erfinv` and `tf.math.ndtri` are infinite
-at the edge itself, `tf.acosh` has an infinite derivative at 1.
+`tf.acos` and `tf.asin` are NaN beyond +-1, and at +-1, where the value is fine, their derivative is
+infinite. A cosine of two equal unit vectors is 1, or 1.0000001 by rounding: both happen.
+`tf.atanh`, `tf.math.erfinv` and `tf.math.ndtri` are infinite at the edge itself, `tf.acosh` has an
+infinite derivative at 1.
 
 Bad:
     angle = tf.acos(tf.clip_by_value(cosine, -1.0, 1.0))
@@ -10,12 +11,13 @@ Bad:
 Good:
     angle = tf.acos(tf.clip_by_value(cosine, -1.0 + 1e-7, 1.0 - 1e-7))
 
-A clip to exactly [-1, 1] keeps the value and leaves the gradient infinite; the margin has to survive the dtype: 1e-7 in
-float32, 1e-3 in float16 (`1 - 1e-8` is 1 in float32). For the angle between two vectors
-`tf.atan2(norm(cross), dot)` has no edge at all except for zero vectors.
+A clip to exactly [-1, 1] keeps the value and leaves the gradient infinite; the margin has to
+survive the dtype: 1e-7 in float32, 1e-3 in float16 (`1 - 1e-8` is 1 in float32). For the angle
+between two vectors `tf.atan2(norm(cross), dot)` has no edge at all except for zero vectors.
 
-Doubtful is a number like `2 * p - 1` of a parameter that is only tested on one side: the test says nothing of the other edge. So is
-an angle at the edge between things that an object holds, where nothing shows that a gradient is taken: normals of a scene.
+Doubtful is a number like `2 * p - 1` of a parameter that is only tested on one side: the test says
+nothing of the other edge. So is an angle at the edge between things that an object holds, where
+nothing shows that a gradient is taken: normals of a scene.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/acos
 https://github.com/davidsandberg/facenet/issues/692 (arccos of 1.0000001)
@@ -24,48 +26,115 @@ https://github.com/davidsandberg/facenet/issues/692 (arccos of 1.0000001)
 import math
 from dataclasses import dataclass
 
-from tfnanlint.api import (INF, NEAREST, Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Note, Site, Value, ast, domain,
-                           evidence, looks_for_nan, named_safe, plain, rounded, rule, truth_only, words)
+from tfnanlint.api import (
+    INF,
+    NEAREST,
+    Certainty,
+    Claim,
+    Context,
+    Differentiated,
+    Finding,
+    Fix,
+    Iterator,
+    Note,
+    Site,
+    Value,
+    domain,
+    evidence,
+    looks_for_nan,
+    named_safe,
+    plain,
+    rounded,
+    rule,
+    truth_only,
+    words,
+)
 
 FINITE_AT_THE_EDGE = ("tf.acos", "tf.asin", "tf.acosh")
 CUT = ("tf.acos", "tf.asin")
-NAMES = {"tf.math.erfinv": "inverse error function", "tf.math.erfcinv": "inverse error function", "tf.math.ndtri": "normal quantile"}
+NAMES = {
+    "tf.math.erfinv": "inverse error function",
+    "tf.math.erfcinv": "inverse error function",
+    "tf.math.ndtri": "normal quantile",
+}
 
 
-@rule("TFN105", "inverse-trig-domain", on="tf.asin tf.acos tf.atanh tf.acosh tf.math.erfinv tf.math.erfcinv tf.math.ndtri",
-      silent="MAY/NO/DOUBTFUL MAY/UNKNOWN/DOUBTFUL MAY/YES/DOUBTFUL")
+@rule(
+    "TFN105",
+    "inverse-trig-domain",
+    on="tf.asin tf.acos tf.atanh tf.acosh tf.math.erfinv tf.math.erfcinv tf.math.ndtri",
+    silent="MAY/NO/DOUBTFUL MAY/UNKNOWN/DOUBTFUL MAY/YES/DOUBTFUL",
+)
 def check(inverse: Site, here: Context) -> Iterator[Finding]:
     x, where = inverse.value("x"), domain(inverse, "x")
-    if where is None or not here.numeric(x) or x.kind == "number" or where.holds(x) or here.hidden(inverse):
+    if (
+        where is None
+        or not here.numeric(x)
+        or x.kind == "number"
+        or where.holds(x)
+        or here.hidden(inverse)
+    ):
         return
     outside = x.lo < where.lo or x.hi > where.hi
-    stopped = inverse.differentiated is Differentiated.NO or here.made_by(x, "tf.stop_gradient") is not None or truth_only(x, inverse.point)
+    stopped = (
+        inverse.differentiated is Differentiated.NO
+        or here.made_by(x, "tf.stop_gradient") is not None
+        or truth_only(x, inverse.point)
+    )
     if not outside and inverse.op.name in FINITE_AT_THE_EDGE and stopped:
         return
-    certainty = Certainty.UNKNOWN if magnitude_of_unknown(x, here) else here.grade(x, surely=where.fails(x))
-    asked = inverse.differentiated is not Differentiated.YES and looks_for_nan(here.around(inverse.node))
+    certainty = (
+        Certainty.UNKNOWN if magnitude_of_unknown(x, here) else here.grade(x, surely=where.fails(x))
+    )
+    asked = inverse.differentiated is not Differentiated.YES and looks_for_nan(
+        here.around(inverse.node)
+    )
     if certainty is not Certainty.MUST and (asked or named_safe(inverse, "x")):
         return
-    at_rest = not outside and inverse.op.name in FINITE_AT_THE_EDGE and inverse.differentiated is Differentiated.UNKNOWN and evidence.held(x)
+    at_rest = (
+        not outside
+        and inverse.op.name in FINITE_AT_THE_EDGE
+        and inverse.differentiated is Differentiated.UNKNOWN
+        and evidence.held(x)
+    )
     name = NAMES.get(inverse.op.name, inverse.op.name.rpartition(".")[2])
     edge = "the gradient is Inf" if inverse.op.name in FINITE_AT_THE_EDGE else "the result is Inf"
     what = f"a value that is {words(x)}" if x.known else "a value about which nothing is known"
-    yield here.finding(inverse, "x", f"{name} of {what}: at {limits(where.lo, where.hi)} {edge}" + (", beyond it NaN" if outside else ""),
-                       certainty, fixes(inverse, where.lo, where.hi, here), doubtful=tested_on_one_side(x, here) or at_rest)
+    yield here.finding(
+        inverse,
+        "x",
+        f"{name} of {what}: at {limits(where.lo, where.hi)} {edge}"
+        + (", beyond it NaN" if outside else ""),
+        certainty,
+        fixes(inverse, where.lo, where.hi, here),
+        doubtful=tested_on_one_side(x, here) or at_rest,
+    )
 
 
 def magnitude_of_unknown(x: Value, here: Context) -> bool:
-    """abs(x) of a value of which nothing is known: that it is not negative says nothing about the edge at 1."""
+    """abs(x) of a value of which nothing is known: that it is not negative says nothing about the
+    edge at 1.
+    """
     inner = here.made_by(x, "tf.abs")
     return inner is not None and not inner.value("x").known
 
 
 def tested_on_one_side(x: Value, here: Context) -> bool:
-    """2 * p - 1 of a parameter that was only tested on one side, which says nothing about the other edge."""
+    """2 * p - 1 of a parameter that was only tested on one side, which says nothing about the other
+    edge.
+    """
     value = plain(x)
     for _ in range(4):
         made = here.made_by(value, "tf.multiply", "tf.add", "tf.subtract", "tf.convert_to_tensor")
-        rest = [made.value(param) for param in ("x", "y") if param in made.args and not made.value(param).exact] if made is not None else []
+        rest = (
+            [
+                made.value(param)
+                for param in ("x", "y")
+                if param in made.args and not made.value(param).exact
+            ]
+            if made is not None
+            else []
+        )
         if len(rest) != 1:
             break
         value = plain(rest[0])
@@ -85,14 +154,33 @@ def fixes(inverse: Site, lo: float, hi: float, here: Context) -> list[Fix]:
         x, value = inside.args["x"], inside.value("x")
     if inverse.differentiated is Differentiated.NO and inverse.op.name in FINITE_AT_THE_EDGE:
         template = bounded(value, Bound(lo, f"{lo:.1f}"), Bound(hi, f"{hi:.1f}"))
-        return here.rewrite(inverse, template, node=inverse.args["x"], x=x, title="clip to the domain", claim=Claim.EQUAL_WHERE_FINITE)
+        return here.rewrite(
+            inverse,
+            template,
+            node=inverse.args["x"],
+            x=x,
+            title="clip to the domain",
+            claim=Claim.EQUAL_WHERE_FINITE,
+        )
     precision = here.precision(value)
-    margin = NEAREST[precision.dtype] if inverse.op.name in FINITE_AT_THE_EDGE else here.epsilon(value, "margin")
+    margin = (
+        NEAREST[precision.dtype]
+        if inverse.op.name in FINITE_AT_THE_EDGE
+        else here.epsilon(value, "margin")
+    )
     low = margin if lo == 0 else f"{lo:.1f} + {margin}"
     high = f"{hi:.1f} - {margin if hi < 2 else '2e-7'}"
-    return here.rewrite(inverse, bounded(value, Bound(lo, low), Bound(hi, high)), node=inverse.args["x"], x=x, claim=Claim.SHIFTED,
-                        cost=cost(inverse, margin, precision.dtype),
-                        title=f"keep the argument {margin} above 1" if hi == INF else f"clip with a margin of {margin}")
+    return here.rewrite(
+        inverse,
+        bounded(value, Bound(lo, low), Bound(hi, high)),
+        node=inverse.args["x"],
+        x=x,
+        claim=Claim.SHIFTED,
+        cost=cost(inverse, margin, precision.dtype),
+        title=f"keep the argument {margin} above 1"
+        if hi == INF
+        else f"clip with a margin of {margin}",
+    )
 
 
 @dataclass(frozen=True)
@@ -104,7 +192,9 @@ class Bound:
 
 
 def bounded(x: Value, low: Bound, high: Bound) -> str:
-    """A template for `{x}` kept between two bounds; only one of them where the other edge is not reached."""
+    """A template for `{x}` kept between two bounds; only one of them where the other edge is not
+    reached.
+    """
     if high.edge == INF or x.known and x.hi < high.edge:
         return f"tf.maximum({{x}}, {low.text})"
     if x.known and x.lo > low.edge:

@@ -1,8 +1,9 @@
 """Class labels that the last layer has no unit for.
 
-With `n` units the labels of a sparse cross-entropy are 0 to n - 1. A label of n or more (labels that begin at 1, a class that
-was forgotten, a "background" of 255) or below 0 (labels -1 and 1) stops the program with an error on the CPU; on a GPU, and
-compiled by XLA, the loss of that example is NaN, and after one step so are all weights.
+With `n` units the labels of a sparse cross-entropy are 0 to n - 1. A label of n or more (labels
+that begin at 1, a class that was forgotten, a "background" of 255) or below 0 (labels -1 and 1)
+stops the program with an error on the CPU; on a GPU, and compiled by XLA, the loss of that example
+is NaN, and after one step so are all weights.
 
 Bad:
     labels = tf.constant([1, 2, 3])
@@ -14,11 +15,13 @@ Good:
     logits = keras.layers.Dense(3)(x)
     loss = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
 
-Count the classes from 0, or give the layer more units; there is no automatic fix, for only you know which of them is wrong.
-Labels are known here when the program writes them, draws them, or loads a data set that comes with Keras.
+Count the classes from 0, or give the layer more units; there is no automatic fix, for only you know
+which of them is wrong. Labels are known here when the program writes them, draws them, or loads a
+data set that comes with Keras.
 
-See also: https://www.tensorflow.org/api_docs/python/tf/nn/sparse_softmax_cross_entropy_with_logits ("Labels out of range raise on
-CPU and return NaN for the corresponding loss and gradient rows on GPU"), https://github.com/tensorflow/tensorflow/issues/8484,
+See also: https://www.tensorflow.org/api_docs/python/tf/nn/sparse_softmax_cross_entropy_with_logits
+("Labels out of range raise on CPU and return NaN for the corresponding loss and gradient rows on
+GPU"), https://github.com/tensorflow/tensorflow/issues/8484,
 https://github.com/tensorflow/tensorflow/issues/15962
 
 Seen in the wild:
@@ -27,7 +30,20 @@ https://github.com/yyccR/yolov5_in_tf2_keras/issues/5 (a class too many)
 
 from __future__ import annotations
 
-from tfnanlint.api import COMPILE, FAMILIES, Certainty, Context, Finding, Iterator, Pairing, Site, Value, number_text, rule, units
+from tfnanlint.api import (
+    COMPILE,
+    FAMILIES,
+    Certainty,
+    Context,
+    Finding,
+    Iterator,
+    Pairing,
+    Site,
+    Value,
+    number_text,
+    rule,
+    units,
+)
 
 SPARSE = [name for name, family in FAMILIES.items() if family == "sparse"]
 MODES = ("xla", "gpu")
@@ -52,7 +68,11 @@ def fitted(site: Site, here: Context) -> Iterator[Finding]:
         return
     for node, point in here.calls("compile"):
         compiled = here.site(node, point)
-        if compiled is None or compiled.op.name != COMPILE or compiled.value("self").obj is not model:
+        if (
+            compiled is None
+            or compiled.op.name != COMPILE
+            or compiled.value("self").obj is not model
+        ):
             continue
         for pair in here.pairings(compiled):
             if pair.family == "sparse" and site.value("y").kind != "sequence":
@@ -62,12 +82,24 @@ def fitted(site: Site, here: Context) -> Iterator[Finding]:
 
 def judged(site: Site, pair: Pairing, labels: Value, here: Context) -> Iterator[Finding]:
     count = units(pair.predictions)
-    if count is None or not labels.known or pair.loss is not None and pair.loss.given("ignore_class"):
+    if (
+        count is None
+        or not labels.known
+        or pair.loss is not None
+        and pair.loss.given("ignore_class")
+    ):
         return
     ends = [end for end in (labels.lo, labels.hi) if abs(end) < 1e6 and not 0 <= end <= count - 1]
     if not ends:
         return
     outside = f"label {number_text(ends[-1])}"
-    yield here.finding(site, None, f"{outside} is outside the {count} classes 0 to {count - 1} of the last layer: an error on the CPU, "
-                       "NaN on a GPU and under XLA", Certainty.MAY, modes=MODES, node=site.node,
-                       help="count classes from 0, or give the last layer one unit for each label")
+    yield here.finding(
+        site,
+        None,
+        f"{outside} is outside the {count} classes 0 to {count - 1} of the last layer: an error on the CPU, "
+        "NaN on a GPU and under XLA",
+        Certainty.MAY,
+        modes=MODES,
+        node=site.node,
+        help="count classes from 0, or give the last layer one unit for each label",
+    )

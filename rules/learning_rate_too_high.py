@@ -13,10 +13,12 @@ Good:
     model = keras.Sequential([keras.layers.Dense(1)])
     model.compile(optimizer=keras.optimizers.Adam(learning_rate=1e-3), loss="mse")
 
-It is reported in files that build or train a network, tests aside. There is no automatic fix: divide the rate by 10 until the loss falls from the first steps on, scale inputs and targets to mean 0 and
-deviation 1, or let `clipnorm=1.0` bound the steps.
+It is reported in files that build or train a network, tests aside. There is no automatic fix:
+divide the rate by 10 until the loss falls from the first steps on, scale inputs and targets to mean
+0 and deviation 1, or let `clipnorm=1.0` bound the steps.
 
-See also: https://github.com/keras-team/keras/issues/3040, https://github.com/tensorflow/tensorflow/issues/38796,
+See also: https://github.com/keras-team/keras/issues/3040,
+https://github.com/tensorflow/tensorflow/issues/38796,
 https://www.tensorflow.org/api_docs/python/tf/keras/optimizers/Adam
 
 Seen in the wild:
@@ -31,11 +33,18 @@ from tfnanlint.api import Certainty, Context, Finding, Iterator, Site, number_te
 
 ADAPTIVE = ("Adam", "AdamW", "Adamax", "Nadam", "RMSprop")
 LIMITS = {f"keras.optimizers.{name}": 0.1 for name in ADAPTIVE} | {
-    "tf.train.AdamOptimizer": 0.1, "tf.train.RMSPropOptimizer": 0.1, "keras.optimizers.SGD": 1.0,
-    "tf.train.GradientDescentOptimizer": 1.0, "tf.train.MomentumOptimizer": 1.0}
+    "tf.train.AdamOptimizer": 0.1,
+    "tf.train.RMSPropOptimizer": 0.1,
+    "keras.optimizers.SGD": 1.0,
+    "tf.train.GradientDescentOptimizer": 1.0,
+    "tf.train.MomentumOptimizer": 1.0,
+}
 TEST = re.compile(r"(?:^|[/\\_])tests?(?:[/\\_.]|$)")  # nothing there is trained for long
-# What the limits are made for: the weights of a network. A patch of pixels, an angle or a posterior bears longer steps.
-NETWORK = re.compile(r"\b(?:Sequential|Model|Dense|Conv\dD\w*|LSTM|GRU|Embedding|dense|conv\dd|fully_connected|matmul|fit)\(")
+# What the limits are made for: the weights of a network. A patch of pixels, an angle or a posterior
+# bears longer steps.
+NETWORK = re.compile(
+    r"\b(?:Sequential|Model|Dense|Conv\dD\w*|LSTM|GRU|Embedding|dense|conv\dd|fully_connected|matmul|fit)\("
+)
 NORMALIZED = ("BatchNormalization", "batch_norm", "LayerNormalization", "layer_norm")
 
 
@@ -49,12 +58,24 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
         rate, limit = rate / (1 - momentum), 5 * limit
     if any(word in here.source.text for word in NORMALIZED) and limit >= 1:
         limit *= 5
-    if rate < limit or any(site.given(param) for param in ("clipnorm", "clipvalue", "global_clipnorm")):
+    if rate < limit or any(
+        site.given(param) for param in ("clipnorm", "clipvalue", "global_clipnorm")
+    ):
         return
     name = site.op.name.rsplit(".", 1)[-1]
-    how = "moves every weight by this much in every step" if limit <= 0.1 else "multiplies every gradient with it"
-    yield here.finding(site, None, f"the learning rate {number_text(written)} is far too high for {name}, which {how}: the loss "
-                       "soon overflows", Certainty.MAY, help="start at a hundredth of it")
+    how = (
+        "moves every weight by this much in every step"
+        if limit <= 0.1
+        else "multiplies every gradient with it"
+    )
+    yield here.finding(
+        site,
+        None,
+        f"the learning rate {number_text(written)} is far too high for {name}, which {how}: the loss "
+        "soon overflows",
+        Certainty.MAY,
+        help="start at a hundredth of it",
+    )
 
 
 def literal(site: Site) -> float | None:
@@ -62,5 +83,9 @@ def literal(site: Site) -> float | None:
     for param in ("learning_rate", "lr"):
         if site.given(param):
             found = site.const(param)
-            return float(found) if isinstance(found, (int, float)) and not isinstance(found, bool) else None
+            return (
+                float(found)
+                if isinstance(found, (int, float)) and not isinstance(found, bool)
+                else None
+            )
     return None

@@ -1,9 +1,10 @@
 """Logarithm of a determinant.
 
-A determinant is a product of as many factors as the matrix has rows: of a 50 x 50 matrix with entries around 0.1 it
-underflows to 0, around 10 it overflows, and its logarithm is -inf or inf although the true value is an ordinary number.
-`tf.linalg.slogdet` adds the logarithms of the factors instead, and gives the logarithm of the magnitude whatever the sign.
-`tf.linalg.logdet` is for matrices that are surely positive definite, a covariance with jitter: it uses a Cholesky factor.
+A determinant is a product of as many factors as the matrix has rows: of a 50 x 50 matrix with
+entries around 0.1 it underflows to 0, around 10 it overflows, and its logarithm is -inf or inf
+although the true value is an ordinary number. `tf.linalg.slogdet` adds the logarithms of the
+factors instead, and gives the logarithm of the magnitude whatever the sign. `tf.linalg.logdet` is
+for matrices that are surely positive definite, a covariance with jitter: it uses a Cholesky factor.
 
 Bad:
     log_volume = tf.math.log(tf.linalg.det(covariance))
@@ -11,8 +12,9 @@ Bad:
 Good:
     log_volume = tf.linalg.slogdet(covariance)[1]
 
-A matrix that is singular has no finite logarithm of its determinant in any form (and `tf.linalg.slogdet` raises an error
-on the CPU; XLA compiles neither): add a small multiple of the identity first.
+A matrix that is singular has no finite logarithm of its determinant in any form (and
+`tf.linalg.slogdet` raises an error on the CPU; XLA compiles neither): add a small multiple of the
+identity first.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/linalg/slogdet
 
@@ -33,16 +35,36 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
         det = here.made_by(absolute.value("x"), "tf.linalg.det", aligned=True)
     if det is None or det.library == "np":
         return
-    yield here.finding(log, None, "logarithm of a determinant, which underflows to 0 or overflows in matrices of a few rows: the "
-                       "result is -inf or inf, its gradient NaN", Certainty.MAY, fixes(log, det, absolute is None, here),
-                       modes=("eager", "graph"))
+    yield here.finding(
+        log,
+        None,
+        "logarithm of a determinant, which underflows to 0 or overflows in matrices of a few rows: the "
+        "result is -inf or inf, its gradient NaN",
+        Certainty.MAY,
+        fixes(log, det, absolute is None, here),
+        modes=("eager", "graph"),
+    )
 
 
 def fixes(log: Site, det: Site, signed: bool, here: Context) -> list[Fix]:
     if not det.complete:
         return []
     x = argument(det, "x", "matrix")
-    found = here.rewrite(log, "tf.linalg.slogdet({x})[1]", title="use slogdet", claim=Claim.EQUAL_WHERE_FINITE, x=x,
-                         cost="a matrix with a negative determinant gives the logarithm of its magnitude" if signed else "")
-    return found + here.rewrite(log, "tf.linalg.logdet({x})", title="use logdet (positive definite matrices only)",
-                                claim=Claim.SHIFTED, x=x, cost="NaN for a matrix that is not positive definite")
+    found = here.rewrite(
+        log,
+        "tf.linalg.slogdet({x})[1]",
+        title="use slogdet",
+        claim=Claim.EQUAL_WHERE_FINITE,
+        x=x,
+        cost="a matrix with a negative determinant gives the logarithm of its magnitude"
+        if signed
+        else "",
+    )
+    return found + here.rewrite(
+        log,
+        "tf.linalg.logdet({x})",
+        title="use logdet (positive definite matrices only)",
+        claim=Claim.SHIFTED,
+        x=x,
+        cost="NaN for a matrix that is not positive definite",
+    )

@@ -1,8 +1,9 @@
 """A feature made by the logarithm of shifted data that reaches below the shift.
 
-`np.log(x + 1)` is meant for counts and prices, which begin at 0. Of returns, differences or standardised columns it is NaN below -1 and `-inf`
-at -1, in a few rows only: the loss becomes NaN when their batch comes, or everything is patched at the end of the network and
-all weights are NaN while the loss looks fine.
+`np.log(x + 1)` is meant for counts and prices, which begin at 0. Of returns, differences or
+standardised columns it is NaN below -1 and `-inf` at -1, in a few rows only: the loss becomes NaN
+when their batch comes, or everything is patched at the end of the network and all weights are NaN
+while the loss looks fine.
 
 Bad:
     features = np.log(np.random.randn(100, 4) + 3.0)
@@ -13,8 +14,8 @@ Good:
     features = np.sign(features) * np.log1p(np.abs(features))
     model.fit(features, y)
 
-For data of both signs take `sign(x) * log1p(abs(x))`, or `arcsinh(x)`; for data that should not be negative, look why it is. There is no
-automatic fix, for only you know which of the two it is.
+For data of both signs take `sign(x) * log1p(abs(x))`, or `arcsinh(x)`; for data that should not be
+negative, look why it is. There is no automatic fix, for only you know which of the two it is.
 
 See also: https://numpy.org/doc/stable/reference/generated/numpy.log1p.html,
 https://www.tensorflow.org/api_docs/python/tf/math/asinh
@@ -24,19 +25,41 @@ No public report of it is known to us: it is here for what execution shows.
 
 from __future__ import annotations
 
-from tfnanlint.api import INF, Certainty, Context, Finding, Iterator, Site, Value, number_text, rule, words
+from tfnanlint.api import (
+    INF,
+    Certainty,
+    Context,
+    Finding,
+    Iterator,
+    Site,
+    Value,
+    number_text,
+    rule,
+    words,
+)
 
 
-@rule("TFN807", "log-feature-of-signed-data", on="tf.math.log tf.math.log1p ops.log2 ops.log10", preview=True, arrays=True)
+@rule(
+    "TFN807",
+    "log-feature-of-signed-data",
+    on="tf.math.log tf.math.log1p ops.log2 ops.log10",
+    preview=True,
+    arrays=True,
+)
 def check(site: Site, here: Context) -> Iterator[Finding]:
     if site.library != "np":
         return  # in a graph it is TFN101 and TFN405
     x, shift = shifted(site)
     if x is None or not x.known or x.lo >= -shift or x.kind == "number" or not below_zero(x):
         return
-    yield here.finding(site, "x", f"logarithm of data that is {words(x)}, shifted by {number_text(shift)}: rows below "
-                       f"-{number_text(shift)} become NaN", Certainty.MAY,
-                       help="take sign(x) * log1p(abs(x)) for data of both signs")
+    yield here.finding(
+        site,
+        "x",
+        f"logarithm of data that is {words(x)}, shifted by {number_text(shift)}: rows below "
+        f"-{number_text(shift)} become NaN",
+        Certainty.MAY,
+        help="take sign(x) * log1p(abs(x)) for data of both signs",
+    )
 
 
 def shifted(site: Site) -> tuple[Value | None, float]:

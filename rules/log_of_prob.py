@@ -1,12 +1,13 @@
 """Logarithm of a probability that has a logarithm of its own.
 
-`tf.math.log(dist.prob(x))` exponentiates a log-density to take the logarithm again: 14 standard deviations from the mean
-of a normal distribution, or in a few hundred dimensions anywhere, the density underflows to 0 and the logarithm is -inf
-with a NaN gradient. `dist.log_prob(x)` never leaves the logarithm.
+`tf.math.log(dist.prob(x))` exponentiates a log-density to take the logarithm again: 14 standard
+deviations from the mean of a normal distribution, or in a few hundred dimensions anywhere, the
+density underflows to 0 and the logarithm is -inf with a NaN gradient. `dist.log_prob(x)` never
+leaves the logarithm.
 
-`log(1 - tanh(x)^2)`, the correction of a squashed Gaussian policy, is -inf as soon as tanh rounds to 1, at 8.7 in float32;
-with an epsilon inside it is a constant there and its gradient 0. `2 * (log(2) - x - softplus(-2 * x))` is the same function,
-finite for every `x`, within 2e-7.
+`log(1 - tanh(x)^2)`, the correction of a squashed Gaussian policy, is -inf as soon as tanh rounds
+to 1, at 8.7 in float32; with an epsilon inside it is a constant there and its gradient 0.
+`2 * (log(2) - x - softplus(-2 * x))` is the same function, finite for every `x`, within 2e-7.
 
 Bad:
     log_likelihood = tf.math.log(dist.prob(x))
@@ -20,39 +21,83 @@ Good:
 Good:
     correction = 2.0 * (0.6931472 - raw - tf.math.softplus(-2.0 * raw))
 
-Where only the squashed action is known, keep the value before tanh beside it (`tfp.bijectors.Tanh` does).
+Where only the squashed action is known, keep the value before tanh beside it (`tfp.bijectors.Tanh`
+does).
 
-Doubtful is a density of which the function itself asks whether its logarithm is finite, where no gradient is known to be taken.
+Doubtful is a density of which the function itself asks whether its logarithm is finite, where no
+gradient is known to be taken.
 
-See also: https://www.tensorflow.org/probability/api_docs/python/tfp/distributions/Distribution#log_prob
-https://github.com/tensorflow/probability/issues/233 and https://github.com/rlworkgroup/garage/issues/1174
+See also:
+https://www.tensorflow.org/probability/api_docs/python/tfp/distributions/Distribution#log_prob
+https://github.com/tensorflow/probability/issues/233 and
+https://github.com/rlworkgroup/garage/issues/1174
 """
 
-from tfnanlint.api import Certainty, Claim, Context, Finding, Fix, Iterator, Site, Value, argument, moments, rule
+from tfnanlint.api import (
+    Certainty,
+    Claim,
+    Context,
+    Finding,
+    Fix,
+    Iterator,
+    Site,
+    Value,
+    argument,
+    moments,
+    rule,
+)
 
 LOG_2 = "0.6931471805599453"
 
 
-@rule("TFN312", "log-of-prob", on="tf.math.log", over="TFN101 TFN307", silent="MAY/NO/DOUBTFUL MAY/UNKNOWN/DOUBTFUL")
+@rule(
+    "TFN312",
+    "log-of-prob",
+    on="tf.math.log",
+    over="TFN101 TFN307",
+    silent="MAY/NO/DOUBTFUL MAY/UNKNOWN/DOUBTFUL",
+)
 def check(log: Site, here: Context) -> Iterator[Finding]:
     prob = here.made_by(log.value("x"), "method.prob", aligned=True)
     if prob is not None:
-        yield here.finding(log, "x", "logarithm of a density, which underflows to 0 far from the mean: the result is -inf and its "
-                           "gradient NaN; log_prob is the same without the detour", Certainty.MAY, log_prob(log, prob, here), doubtful=here.tested_for_nan(log))
+        yield here.finding(
+            log,
+            "x",
+            "logarithm of a density, which underflows to 0 far from the mean: the result is -inf and its "
+            "gradient NaN; log_prob is the same without the detour",
+            Certainty.MAY,
+            log_prob(log, prob, here),
+            doubtful=here.tested_for_nan(log),
+        )
         return
     tanh, guard = squashed(log.value("x"))
     if tanh is None or not here.numeric(tanh.value("x")):
         return
-    effect = "with the epsilon the gradient is 0 from there on" if guard else "the result is -inf from there on, its gradient NaN"
-    yield here.finding(log, "x", f"log(1 - tanh(x)^2): tanh rounds to 1 at 8.7 (float32), and {effect}", Certainty.MAY,
-                       correction(log, tanh, guard, here))
+    effect = (
+        "with the epsilon the gradient is 0 from there on"
+        if guard
+        else "the result is -inf from there on, its gradient NaN"
+    )
+    yield here.finding(
+        log,
+        "x",
+        f"log(1 - tanh(x)^2): tanh rounds to 1 at 8.7 (float32), and {effect}",
+        Certainty.MAY,
+        correction(log, tanh, guard, here),
+    )
 
 
 def log_prob(log: Site, prob: Site, here: Context) -> list[Fix]:
     if not prob.complete:
         return []
-    return here.rewrite(log, "{dist}.log_prob({x})", title="use log_prob", claim=Claim.EQUAL, x=argument(prob, "value", "sample"),
-                        dist=argument(prob, "self", "distribution"))
+    return here.rewrite(
+        log,
+        "{dist}.log_prob({x})",
+        title="use log_prob",
+        claim=Claim.EQUAL,
+        x=argument(prob, "value", "sample"),
+        dist=argument(prob, "self", "distribution"),
+    )
 
 
 def squashed(value: Value) -> tuple[Site | None, bool]:
@@ -71,11 +116,24 @@ def squashed(value: Value) -> tuple[Site | None, bool]:
         return None, False
     square = moments.squared(site.value("y"))
     tanh = square.value("x").origin if square is not None else None
-    return (tanh, guard or one.lo > 1) if isinstance(tanh, Site) and tanh.op.name == "tf.tanh" and tanh.complete else (None, False)
+    return (
+        (tanh, guard or one.lo > 1)
+        if isinstance(tanh, Site) and tanh.op.name == "tf.tanh" and tanh.complete
+        else (None, False)
+    )
 
 
 def correction(log: Site, tanh: Site, guard: bool, here: Context) -> list[Fix]:
-    return here.rewrite(log, f"2.0 * ({LOG_2} - {{x}} - tf.math.softplus(-2.0 * {{x}}))", title="use softplus of what tanh is given",
-                        claim=Claim.SHIFTED, x=argument(tanh, "x", "raw"), cost="values move by 2e-7" + (
-                            "; without the epsilon they are smaller by about epsilon / (1 - tanh(x)^2), and go on beyond 7 where it made them a constant"
-                            if guard else ""))
+    return here.rewrite(
+        log,
+        f"2.0 * ({LOG_2} - {{x}} - tf.math.softplus(-2.0 * {{x}}))",
+        title="use softplus of what tanh is given",
+        claim=Claim.SHIFTED,
+        x=argument(tanh, "x", "raw"),
+        cost="values move by 2e-7"
+        + (
+            "; without the epsilon they are smaller by about epsilon / (1 - tanh(x)^2), and go on beyond 7 where it made them a constant"
+            if guard
+            else ""
+        ),
+    )

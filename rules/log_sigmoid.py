@@ -1,8 +1,9 @@
 """Logarithm of a sigmoid, or of one minus a sigmoid, computed in two steps.
 
-In float32 the sigmoid is exactly 0 below -87 and exactly 1 above 16.6, so `log(sigmoid(z))` and `log(1 - sigmoid(z))` are
-`-inf` on outputs that are merely confident, and the gradient is NaN. `tf.math.log_sigmoid(z)` and `-tf.math.softplus(z)` are
-the same functions, finite for every finite `z`.
+In float32 the sigmoid is exactly 0 below -87 and exactly 1 above 16.6, so `log(sigmoid(z))` and
+`log(1 - sigmoid(z))` are `-inf` on outputs that are merely confident, and the gradient is NaN.
+`tf.math.log_sigmoid(z)` and `-tf.math.softplus(z)` are the same functions, finite for every finite
+`z`.
 
 Bad:
     real = tf.math.log(tf.sigmoid(z))
@@ -12,8 +13,8 @@ Good:
     real = tf.math.log_sigmoid(z)
     fake = -tf.math.softplus(z)
 
-Where the logits cannot be had again at the logarithm, return them from the function that makes the sigmoid (discriminators
-often do: `return probability, logit`).
+Where the logits cannot be had again at the logarithm, return them from the function that makes the
+sigmoid (discriminators often do: `return probability, logit`).
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/log_sigmoid
 
@@ -22,21 +23,42 @@ https://github.com/carpedm20/DCGAN-tensorflow/issues/15 (the loss of a GAN),
 https://github.com/hwalsuklee/tensorflow-mnist-VAE/issues/4 (an autoencoder)
 """
 
-from tfnanlint.api import Certainty, Changed, Claim, Context, Finding, Fix, Iterator, Site, argument, logged, repairs, rule, spot
+from tfnanlint.api import (
+    Certainty,
+    Changed,
+    Claim,
+    Context,
+    Finding,
+    Fix,
+    Iterator,
+    Site,
+    argument,
+    logged,
+    repairs,
+    rule,
+    spot,
+)
 
 
 @rule("TFN302", "log-sigmoid", on="tf.math.log tf.math.log1p", over="TFN101 TFN307 TFN204 TFN206")
 def check(log: Site, here: Context) -> Iterator[Finding]:
     sigmoid, complement = producer(log, here)
     edge = -1.0 if log.op.name == "tf.math.log1p" else 0.0
-    if sigmoid is None or log.value("x").positive or log.value("x").lo > edge or here.only_compared(log):
+    if (
+        sigmoid is None
+        or log.value("x").positive
+        or log.value("x").lo > edge
+        or here.only_compared(log)
+    ):
         return
     fixes = stable(log, sigmoid, complement, here)
     if complement:
         message = "logarithm of 1 - sigmoid, which is 0 as soon as the sigmoid rounds to 1: the loss becomes inf and its gradient NaN"
     else:
         message = "logarithm of a sigmoid, which underflows to 0: the loss becomes inf and its gradient NaN"
-    yield here.finding(log, "x", message, Certainty.MAY, fixes or repairs.logarithm(here, log, edge=edge))
+    yield here.finding(
+        log, "x", message, Certainty.MAY, fixes or repairs.logarithm(here, log, edge=edge)
+    )
 
 
 def producer(log: Site, here: Context) -> tuple[Site | None, bool]:
@@ -46,7 +68,12 @@ def producer(log: Site, here: Context) -> tuple[Site | None, bool]:
         if sigmoid is not None:
             return sigmoid, False
     found = logged(log)
-    if found is None or found.guard or not found.complement or found.producer.op.name != "tf.sigmoid":
+    if (
+        found is None
+        or found.guard
+        or not found.complement
+        or found.producer.op.name != "tf.sigmoid"
+    ):
         return None, False
     return found.producer, True
 
@@ -57,11 +84,17 @@ def stable(log: Site, sigmoid: Site, complement: bool, here: Context) -> list[Fi
         return []
     holes = {"z": argument(sigmoid, "x", "logits")}
     if complement:
-        return repairs.minus_softplus(here, log, holes["z"], title="use minus the softplus of the logits", claim=Claim.EQUAL)
+        return repairs.minus_softplus(
+            here, log, holes["z"], title="use minus the softplus of the logits", claim=Claim.EQUAL
+        )
     place, whole = spot(log, "x", sigmoid), log.args["x"]
     if place is None:
         here.no_fix = "elements of the sigmoid are picked in another statement"
         return []
     new = (place, "tf.math.log_sigmoid({z})", holes)
-    part = (log.node, *new[1:]) if place is whole else (log.node, "{inner}", {"inner": Changed(whole, [new])})
+    part = (
+        (log.node, *new[1:])
+        if place is whole
+        else (log.node, "{inner}", {"inner": Changed(whole, [new])})
+    )
     return here.rewrite_all(log, [part], title="use log_sigmoid of the logits", claim=Claim.EQUAL)

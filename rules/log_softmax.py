@@ -1,7 +1,8 @@
 """Logarithm of a softmax computed in two steps.
 
-The softmax underflows to exactly 0 when one logit is about 87 (float32) below the largest; its logarithm is then
-`-inf` and the gradient NaN. `tf.nn.log_softmax` computes the same function without the detour and stays finite.
+The softmax underflows to exactly 0 when one logit is about 87 (float32) below the largest; its
+logarithm is then `-inf` and the gradient NaN. `tf.nn.log_softmax` computes the same function
+without the detour and stays finite.
 
 Bad:
     log_p = tf.math.log(tf.nn.softmax(logits))
@@ -10,12 +11,13 @@ Good:
     log_p = tf.nn.log_softmax(logits)
 
 The softmax may stand in another statement, and elements of it may be picked in between
-(`tf.math.log(tf.gather(p, actions, batch_dims=1))`). Where its logits cannot be had again at the logarithm, return them
-from the function that makes the softmax; until then a floor, `tf.math.log(tf.maximum(p, 1e-37))`, keeps the loss finite,
-but its gradient is 0 below the floor.
+(`tf.math.log(tf.gather(p, actions, batch_dims=1))`). Where its logits cannot be had again at the
+logarithm, return them from the function that makes the softmax; until then a floor,
+`tf.math.log(tf.maximum(p, 1e-37))`, keeps the loss finite, but its gradient is 0 below the floor.
 
-Nothing is reported where `tf.where` takes something else for the class that has reached 0 and no gradient is taken, as in a metric;
-doubtful is one of which the function itself asks there whether it is finite.
+Nothing is reported where `tf.where` takes something else for the class that has reached 0 and no
+gradient is taken, as in a metric; doubtful is one of which the function itself asks there whether
+it is finite.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/nn/log_softmax
 
@@ -24,23 +26,51 @@ https://github.com/awjuliani/DeepRL-Agents/issues/34 (the logarithm of a policy)
 https://github.com/tensorflow/models/pull/181 (NaN after 90 epochs)
 """
 
-from tfnanlint.api import Certainty, Changed, Claim, Context, Finding, Fix, Iterator, Site, argument, repairs, rule, spot
+from tfnanlint.api import (
+    Certainty,
+    Changed,
+    Claim,
+    Context,
+    Finding,
+    Fix,
+    Iterator,
+    Site,
+    argument,
+    repairs,
+    rule,
+    spot,
+)
 
 
-@rule("TFN301", "log-softmax", on="tf.math.log", over="TFN101 TFN307 TFN204 TFN206", silent="MAY/NO/DOUBTFUL")
+@rule(
+    "TFN301",
+    "log-softmax",
+    on="tf.math.log",
+    over="TFN101 TFN307 TFN204 TFN206",
+    silent="MAY/NO/DOUBTFUL",
+)
 def check(log: Site, here: Context) -> Iterator[Finding]:
     softmax = here.made_by(log.value("x"), "tf.nn.softmax")
-    if softmax is None or log.value("x").positive or here.only_compared(log):  # a class with the logit -inf is never drawn
+    # a class with the logit -inf is never drawn
+    if softmax is None or log.value("x").positive or here.only_compared(log):
         return
     if here.hidden(log):
         return  # something else is taken where it is -inf, and no gradient comes back
     fixes = stable(log, softmax, here)
-    yield here.finding(log, "x", "logarithm of a softmax, which underflows to 0: the loss becomes inf and its gradient NaN",
-                       Certainty.MAY, fixes or repairs.logarithm(here, log), doubtful=here.tested_for_nan(log))
+    yield here.finding(
+        log,
+        "x",
+        "logarithm of a softmax, which underflows to 0: the loss becomes inf and its gradient NaN",
+        Certainty.MAY,
+        fixes or repairs.logarithm(here, log),
+        doubtful=here.tested_for_nan(log),
+    )
 
 
 def stable(log: Site, softmax: Site, here: Context) -> list[Fix]:
-    """log_softmax in the place of the softmax, whatever picks elements of it around that, and no logarithm."""
+    """log_softmax in the place of the softmax, whatever picks elements of it around that, and no
+    logarithm.
+    """
     if not softmax.complete:
         here.no_fix = "an argument of the softmax is not known to tfnanlint"
         return []
@@ -48,8 +78,15 @@ def stable(log: Site, softmax: Site, here: Context) -> list[Fix]:
     if place is None:
         here.no_fix = "elements of the softmax are picked in another statement"
         return []
-    new = (place, "tf.nn.log_softmax({logits}, axis={axis})",
-           {"logits": argument(softmax, "logits", "logits"), "axis": argument(softmax, "axis")})
+    new = (
+        place,
+        "tf.nn.log_softmax({logits}, axis={axis})",
+        {"logits": argument(softmax, "logits", "logits"), "axis": argument(softmax, "axis")},
+    )
     whole = log.args["x"]
-    part = (log.node, *new[1:]) if place is whole else (log.node, "{inner}", {"inner": Changed(whole, [new])})
+    part = (
+        (log.node, *new[1:])
+        if place is whole
+        else (log.node, "{inner}", {"inner": Changed(whole, [new])})
+    )
     return here.rewrite_all(log, [part], title="use log_softmax of the logits", claim=Claim.EQUAL)

@@ -1,8 +1,9 @@
 """The output of a layer without activation given to a loss that wants probabilities.
 
-`Dense(10)` gives any number. A cross-entropy with `from_logits=False`, which is the default of every Keras loss, clips it to
-[1e-7, 1 - 1e-7] first: where an output is outside, the loss is a constant such as 16.1 and its gradient is 0. Accuracy stops
-improving early, and a row of zeros gives NaN in the categorical losses, which divide by the sum.
+`Dense(10)` gives any number. A cross-entropy with `from_logits=False`, which is the default of
+every Keras loss, clips it to [1e-7, 1 - 1e-7] first: where an output is outside, the loss is a
+constant such as 16.1 and its gradient is 0. Accuracy stops improving early, and a row of zeros
+gives NaN in the categorical losses, which divide by the sum.
 
 Bad:
     model = keras.Sequential([keras.layers.Dense(10)])
@@ -16,48 +17,103 @@ The loss of logits is the better one: with a saturated wrong answer it still has
 wanted from the model itself, give the last layer `activation="softmax"` (or "sigmoid") instead. Metrics such as "accuracy" of
 a binary model compare with 0.5: for logits use `keras.metrics.BinaryAccuracy(threshold=0.0)`.
 
-Doubtful is a model that a file of tests compiles and neither fits nor evaluates: its loss is never computed.
+Doubtful is a model that a file of tests compiles and neither fits nor evaluates: its loss is never
+computed.
 
-See also: https://www.tensorflow.org/api_docs/python/tf/keras/losses/BinaryCrossentropy ("from_logits: Whether to interpret
-y_pred as a tensor of logit values"), https://github.com/tensorflow/tensorflow/issues/28718,
+See also: https://www.tensorflow.org/api_docs/python/tf/keras/losses/BinaryCrossentropy
+("from_logits: Whether to interpret y_pred as a tensor of logit values"),
+https://github.com/tensorflow/tensorflow/issues/28718,
 https://github.com/keras-team/keras-hub/pull/1008, https://github.com/xiph/LPCNet/issues/97
 """
 
-from tfnanlint.api import COMPILE, FAMILIES, Any, Certainty, Claim, Context, Finding, Fix, Iterator, Pairing, Site, last_layer, linear, rule
+from tfnanlint.api import (
+    COMPILE,
+    FAMILIES,
+    Any,
+    Certainty,
+    Claim,
+    Context,
+    Finding,
+    Fix,
+    Iterator,
+    Pairing,
+    Site,
+    last_layer,
+    linear,
+    rule,
+)
 
 WANTED = {"binary": "sigmoid", "categorical": "softmax", "sparse": "softmax"}
 COST = "the loss becomes what it is meant to be; predictions and metrics see logits"
-NAMES = {"binary_crossentropy": "BinaryCrossentropy", "categorical_crossentropy": "CategoricalCrossentropy",
-         "sparse_categorical_crossentropy": "SparseCategoricalCrossentropy"}
-TRAINING = ("fit", "fit_generator", "train", "train_on_batch", "train_step", "evaluate", "minimize", "apply_gradients")
+NAMES = {
+    "binary_crossentropy": "BinaryCrossentropy",
+    "categorical_crossentropy": "CategoricalCrossentropy",
+    "sparse_categorical_crossentropy": "SparseCategoricalCrossentropy",
+}
+TRAINING = (
+    "fit",
+    "fit_generator",
+    "train",
+    "train_on_batch",
+    "train_step",
+    "evaluate",
+    "minimize",
+    "apply_gradients",
+)
 
 
-@rule("TFN503", "logits-as-probabilities", on=" ".join((COMPILE, *(name for name in FAMILIES if name.startswith(("keras.", "K."))))),
-      silent="MAY/NO/DOUBTFUL MAY/UNKNOWN/DOUBTFUL")
+@rule(
+    "TFN503",
+    "logits-as-probabilities",
+    on=" ".join((COMPILE, *(name for name in FAMILIES if name.startswith(("keras.", "K."))))),
+    silent="MAY/NO/DOUBTFUL MAY/UNKNOWN/DOUBTFUL",
+)
 def check(site: Site, here: Context) -> Iterator[Finding]:
     for pair in here.pairings(site):
         if pair.logits is not False or pair.family not in WANTED or not linear(pair.predictions):
             continue
-        yield here.finding(site, None, f"the loss wants probabilities and gets any number: the last layer has no {WANTED[pair.family]}, "
-                           "and what is outside [0, 1] is clipped and gets no gradient", Certainty.MAY, repairs(pair, here),
-                           node=pair.node, doubtful=here.tests and not any(here.calls(name) for name in TRAINING))
+        yield here.finding(
+            site,
+            None,
+            f"the loss wants probabilities and gets any number: the last layer has no {WANTED[pair.family]}, "
+            "and what is outside [0, 1] is clipped and gets no gradient",
+            Certainty.MAY,
+            repairs(pair, here),
+            node=pair.node,
+            doubtful=here.tests and not any(here.calls(name) for name in TRAINING),
+        )
 
 
 def repairs(pair: Pairing, here: Context) -> list[Fix]:
     """from_logits=True, where the loss is made or named."""
-    keep: dict[str, Any] = dict(title="let the loss take logits: from_logits=True", claim=Claim.SHIFTED, cost=COST)
+    keep: dict[str, Any] = dict(
+        title="let the loss take logits: from_logits=True", claim=Claim.SHIFTED, cost=COST
+    )
     if pair.loss is not None:
         return here.with_argument(pair.loss, "from_logits", "True", **keep) + activated(pair, here)
     name = getattr(pair.node, "value", None)
     if name not in NAMES:
         return []
-    return here.rewrite(pair.site, f"keras.losses.{NAMES[name]}(from_logits=True)", node=pair.node, **keep) or activated(pair, here)
+    return here.rewrite(
+        pair.site, f"keras.losses.{NAMES[name]}(from_logits=True)", node=pair.node, **keep
+    ) or activated(pair, here)
 
 
 def activated(pair: Pairing, here: Context) -> list[Fix]:
     """The activation that the loss wants, where Keras has no losses that take logits."""
     layer, wanted = last_layer(pair), WANTED[pair.family]
-    if layer is None or layer.op.name != "keras.layers.Dense" or layer.given("activation") or layer.source is not here.source:
+    if (
+        layer is None
+        or layer.op.name != "keras.layers.Dense"
+        or layer.given("activation")
+        or layer.source is not here.source
+    ):
         return []
-    return here.with_argument(layer, "activation", here.speller.quoted(wanted), title=f"give the last layer activation {wanted}", claim=Claim.SHIFTED,
-                              cost="the model gives probabilities, and the loss becomes what it is meant to be")
+    return here.with_argument(
+        layer,
+        "activation",
+        here.speller.quoted(wanted),
+        title=f"give the last layer activation {wanted}",
+        claim=Claim.SHIFTED,
+        cost="the model gives probabilities, and the loss becomes what it is meant to be",
+    )

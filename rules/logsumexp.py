@@ -1,7 +1,8 @@
 """Logarithm of a sum of exponentials.
 
-In float32 `tf.exp(x)` overflows above 88.7 and underflows to 0 below -87: one large element makes the result `inf`, all
-small ones make it `-inf`, and the gradient is NaN. `tf.reduce_logsumexp` subtracts the largest element first.
+In float32 `tf.exp(x)` overflows above 88.7 and underflows to 0 below -87: one large element makes
+the result `inf`, all small ones make it `-inf`, and the gradient is NaN. `tf.reduce_logsumexp`
+subtracts the largest element first.
 
 Bad:
     log_z = tf.math.log(tf.reduce_sum(tf.exp(energy), axis=-1))
@@ -9,9 +10,9 @@ Bad:
 Good:
     log_z = tf.reduce_logsumexp(energy, axis=-1)
 
-Of a mean of exponentials it is the same, less the logarithm of how many there are.
-An epsilon in the sum (`log(sum(exp(x)) + eps)`) helps against the small ones only. Nothing is reported where the maximum
-is subtracted by hand, or where the exponents are known to be small.
+Of a mean of exponentials it is the same, less the logarithm of how many there are. An epsilon in
+the sum (`log(sum(exp(x)) + eps)`) helps against the small ones only. Nothing is reported where the
+maximum is subtracted by hand, or where the exponents are known to be small.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/reduce_logsumexp
 
@@ -19,8 +20,23 @@ Seen in the wild:
 https://github.com/keras-team/keras/issues/1061 (a mixture density network)
 """
 
-from tfnanlint.api import (Any, Certainty, Claim, Context, Finding, Fix, Iterator, Site, argument, ast, exponential_of, on_a_grid, rule,
-                           shifted_by_maximum, tame)
+from tfnanlint.api import (
+    Any,
+    Certainty,
+    Claim,
+    Context,
+    Finding,
+    Fix,
+    Iterator,
+    Site,
+    argument,
+    ast,
+    exponential_of,
+    on_a_grid,
+    rule,
+    shifted_by_maximum,
+    tame,
+)
 
 
 @rule("TFN305", "logsumexp", on="tf.math.log", over="TFN101 TFN106 TFN307 TFN204 TFN206")
@@ -35,27 +51,47 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
     fixes = []
     if total.complete and exp.complete and total.library != "method":
         fixes = stable(log, total, exp, guard, here)
-    yield here.finding(log, "x", "logarithm of a sum of exponentials: it is inf as soon as one exponential overflows, -inf when all "
-                       "underflow, and its gradient NaN", Certainty.MAY, fixes)
+    yield here.finding(
+        log,
+        "x",
+        "logarithm of a sum of exponentials: it is inf as soon as one exponential overflows, -inf when all "
+        "underflow, and its gradient NaN",
+        Certainty.MAY,
+        fixes,
+    )
 
 
 def stable(log: Site, total: Site, exp: Site, guard: ast.expr | None, here: Context) -> list[Fix]:
     """reduce_logsumexp, for a mean less the logarithm of how many there are."""
     x, axis = argument(exp, "x", "exponents"), argument(total, "axis", "axis")
-    keep: dict[str, Any] = dict(title="use reduce_logsumexp", claim=Claim.SHIFTED if guard else Claim.EQUAL, x=x, axis=axis,
-                                cost=f"sums below {here.text(guard)} are no longer raised to it" if guard else "",
-                                keepdims=argument(total, "keepdims", "keepdims"))
+    keep: dict[str, Any] = dict(
+        title="use reduce_logsumexp",
+        claim=Claim.SHIFTED if guard else Claim.EQUAL,
+        x=x,
+        axis=axis,
+        cost=f"sums below {here.text(guard)} are no longer raised to it" if guard else "",
+        keepdims=argument(total, "keepdims", "keepdims"),
+    )
     template = "tf.reduce_logsumexp({x}, axis={axis}, keepdims={keepdims})"
     if total.op.name == "tf.reduce_sum":
         return here.rewrite(log, template, **keep)
-    if guard is not None or total.given("keepdims") or log.library not in ("tf", "K") or not here.repeatable(exp.args["x"]):
+    if (
+        guard is not None
+        or total.given("keepdims")
+        or log.library not in ("tf", "K")
+        or not here.repeatable(exp.args["x"])
+    ):
         return []
     keep["title"] = "use reduce_logsumexp, less the logarithm of how many there are"
     if not total.given("axis"):
-        return here.rewrite(log, f"{template} - tf.math.log(tf.cast(tf.size({{x}}), {{x}}.dtype))", **keep)
+        return here.rewrite(
+            log, f"{template} - tf.math.log(tf.cast(tf.size({{x}}), {{x}}.dtype))", **keep
+        )
     if type(total.const("axis")) is not int:
         return []
-    return here.rewrite(log, f"{template} - tf.math.log(tf.cast(tf.shape({{x}})[{{axis}}], {{x}}.dtype))", **keep)
+    return here.rewrite(
+        log, f"{template} - tf.math.log(tf.cast(tf.shape({{x}})[{{axis}}], {{x}}.dtype))", **keep
+    )
 
 
 def summed(log: Site):
@@ -68,6 +104,11 @@ def summed(log: Site):
     if site.op.name == "tf.add":
         for param, other in (("x", "y"), ("y", "x")):
             inner, eps = site.value(param).origin, site.value(other)
-            if isinstance(inner, Site) and inner.op.name == "tf.reduce_sum" and eps.exact and 0 < eps.lo < 0.01:
+            if (
+                isinstance(inner, Site)
+                and inner.op.name == "tf.reduce_sum"
+                and eps.exact
+                and 0 < eps.lo < 0.01
+            ):
                 return inner, site.args.get(other)
     return None, None

@@ -1,8 +1,9 @@
 """A training loop of one's own under mixed_float16 that does not scale the loss.
 
-In float16 what is below 6e-8 is 0, and gradients are small: without a scaled loss many of them become 0, and those weights are
-never trained. `model.fit` scales by itself. A loop with `tf.GradientTape`, or a `train_step` of one's own, has to do it: wrap the optimizer in
-a `LossScaleOptimizer`, let it scale the loss inside the tape, and let it bring the gradients back.
+In float16 what is below 6e-8 is 0, and gradients are small: without a scaled loss many of them
+become 0, and those weights are never trained. `model.fit` scales by itself. A loop with
+`tf.GradientTape`, or a `train_step` of one's own, has to do it: wrap the optimizer in a
+`LossScaleOptimizer`, let it scale the loss inside the tape, and let it bring the gradients back.
 
 Bad:
     keras.mixed_precision.set_global_policy("mixed_float16")
@@ -21,11 +22,12 @@ Good:
     grads = tape.gradient(scaled, model.trainable_variables)
     optimizer.apply_gradients(zip(grads, model.trainable_variables))
 
-That is Keras 3. In tf.keras 2 it is `optimizer.get_scaled_loss(loss)` inside the tape and `optimizer.get_unscaled_gradients(grads)` behind it.
-There is no automatic fix: three places change, and which ones depends on the version. bfloat16 needs no scaling.
+That is Keras 3. In tf.keras 2 it is `optimizer.get_scaled_loss(loss)` inside the tape and
+`optimizer.get_unscaled_gradients(grads)` behind it. There is no automatic fix: three places change,
+and which ones depends on the version. bfloat16 needs no scaling.
 
-See also: https://www.tensorflow.org/guide/mixed_precision ("Loss scaling", "Training the model with a custom training loop"),
-https://github.com/tensorflow/tensorflow/issues/45568
+See also: https://www.tensorflow.org/guide/mixed_precision ("Loss scaling", "Training the model with
+a custom training loop"), https://github.com/tensorflow/tensorflow/issues/45568
 """
 
 from __future__ import annotations
@@ -34,7 +36,9 @@ import re
 
 from tfnanlint.api import Certainty, Context, Finding, Iterator, Site, rule
 
-SCALED = re.compile(r"\b(?:get_scaled_loss|scale_loss|loss_scale|get_unscaled_gradients|enable_mixed_precision_graph_rewrite)\b")
+SCALED = re.compile(
+    r"\b(?:get_scaled_loss|scale_loss|loss_scale|get_unscaled_gradients|enable_mixed_precision_graph_rewrite)\b"
+)
 STEPS = ("apply_gradients", "apply", "minimize")
 
 
@@ -44,5 +48,11 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
         return
     if not any(here.calls(name) for name in STEPS):
         return
-    yield here.finding(site, None, "under mixed_float16 the gradients of an unscaled loss vanish below 6e-8: those weights are never "
-                       "trained", Certainty.MAY, help="wrap the optimizer in a LossScaleOptimizer and scale the loss inside the tape")
+    yield here.finding(
+        site,
+        None,
+        "under mixed_float16 the gradients of an unscaled loss vanish below 6e-8: those weights are never "
+        "trained",
+        Certainty.MAY,
+        help="wrap the optimizer in a LossScaleOptimizer and scale the loss inside the tape",
+    )

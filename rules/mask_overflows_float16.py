@@ -1,8 +1,9 @@
 """A mask value that float16 cannot hold.
 
-The largest float16 number is 65504. `-1e9` becomes `-inf`, and `(1 - mask) * -1e9` then is `0 * -inf`, which is NaN, for exactly the
-entries that are not masked. Chosen with `tf.where` it is `-inf`: a row in which everything is masked becomes NaN in the softmax.
-Under `mixed_float16` every Keras layer computes in float16. bfloat16 has the range of float32 and is not concerned.
+The largest float16 number is 65504. `-1e9` becomes `-inf`, and `(1 - mask) * -1e9` then is
+`0 * -inf`, which is NaN, for exactly the entries that are not masked. Chosen with `tf.where` it is
+`-inf`: a row in which everything is masked becomes NaN in the softmax. Under `mixed_float16` every
+Keras layer computes in float16. bfloat16 has the range of float32 and is not concerned.
 
 Bad:
     half = tf.cast(scores, tf.float16)
@@ -12,20 +13,36 @@ Good:
     half = tf.cast(scores, tf.float16)
     weights = tf.nn.softmax(tf.where(tf.cast(mask, tf.bool), half, half.dtype.min))
 
-In a Keras layer the dtype is only known when the program runs: it is reported where the same file sets a policy with float16.
+In a Keras layer the dtype is only known when the program runs: it is reported where the same file
+sets a policy with float16.
 
-See also: https://github.com/keras-team/keras/pull/17571, https://github.com/keras-team/keras/pull/21850,
-https://www.tensorflow.org/guide/mixed_precision ("float16 ... values above 65504 will overflow to infinity")
+See also: https://github.com/keras-team/keras/pull/17571,
+https://github.com/keras-team/keras/pull/21850, https://www.tensorflow.org/guide/mixed_precision
+("float16 ... values above 65504 will overflow to infinity")
 """
 
 from __future__ import annotations
 
 import re
 
-from tfnanlint.api import Certainty, Claim, Context, Finding, Fix, INF, Iterator, Site, Value, ast, evidence, rule
+from tfnanlint.api import (
+    INF,
+    Certainty,
+    Claim,
+    Context,
+    Finding,
+    Fix,
+    Iterator,
+    Site,
+    Value,
+    ast,
+    evidence,
+    rule,
+)
 
 LARGEST = 65504.0
-BIG = re.compile(r"\d(?:[eE]\+?\d|(?<!\w\d)\d{4,})")  # a number that float16 might not hold: 1e5, 65536; looked for by its first digit
+# a number that float16 might not hold: 1e5, 65536; looked for by its first digit
+BIG = re.compile(r"\d(?:[eE]\+?\d|(?<!\w\d)\d{4,})")
 NAMED = re.compile(rf"(\w+)(?:\s*:\s*\w+)?\s*=\s*[-\d.]*{BIG.pattern}")
 ARITHMETIC = ("tf.multiply", "tf.add", "tf.subtract")
 POLICIES = ("mixed_float16", "float16")
@@ -52,7 +69,12 @@ def computed(site: Site, here: Context) -> Iterator[Finding]:
         if not written_out(site, c):
             continue
         constant, x = site.value(c), site.value(param)
-        if not too_large(constant) or x.kind == "number" or site.op.name == "tf.subtract" and c == "x":
+        if (
+            not too_large(constant)
+            or x.kind == "number"
+            or site.op.name == "tf.subtract"
+            and c == "x"
+        ):
             continue
         certainty = grade(site, x, here)
         if certainty is None:
@@ -60,29 +82,53 @@ def computed(site: Site, here: Context) -> Iterator[Finding]:
         text = written(constant)
         if site.op.name == "tf.multiply" and x.zero:
             sign = "-inf" if constant.lo < 0 else "inf"
-            yield here.finding(site, param, f"{text} is {sign} in float16, and 0 * {sign} is NaN: wherever the mask is 0", certainty,
-                               multiplied(site, c, param, here))
+            yield here.finding(
+                site,
+                param,
+                f"{text} is {sign} in float16, and 0 * {sign} is NaN: wherever the mask is 0",
+                certainty,
+                multiplied(site, c, param, here),
+            )
         elif site.op.name != "tf.multiply" and certainty is Certainty.MUST:
-            yield here.finding(site, param, f"{text} is infinite in float16: so is the sum", certainty)
+            yield here.finding(
+                site, param, f"{text} is infinite in float16: so is the sum", certainty
+            )
         return
 
 
 def written_out(site: Site, param: str) -> bool:
     """Whether an argument may be a constant: a number, a name, tf.constant."""
     node = site.args.get(param)
-    return not isinstance(node, (ast.BinOp, ast.Call)) or isinstance(node, ast.Call) and site.may_be_made_by(param, "tf.constant")
+    return (
+        not isinstance(node, (ast.BinOp, ast.Call))
+        or isinstance(node, ast.Call)
+        and site.may_be_made_by(param, "tf.constant")
+    )
 
 
 def too_large(constant: Value) -> bool:
-    """A Python number, or a constant of no dtype of its own, beyond what float16 can hold; infinity is meant as it is."""
-    return constant.exact and LARGEST < abs(constant.lo) < INF and (constant.kind == "number" or constant.dtype in (None, "float16"))
+    """A Python number, or a constant of no dtype of its own, beyond what float16 can hold; infinity
+    is meant as it is.
+    """
+    return (
+        constant.exact
+        and LARGEST < abs(constant.lo) < INF
+        and (constant.kind == "number" or constant.dtype in (None, "float16"))
+    )
 
 
 def grade(site: Site, x: Value, here: Context) -> Certainty | None:
-    """MUST in float16, MAY in a layer of a file that sets a float16 policy; None where nothing says float16."""
+    """MUST in float16, MAY in a layer of a file that sets a float16 policy; None where nothing says
+    float16.
+    """
     if x.dtype is not None:
         return Certainty.MUST if x.dtype == "float16" else None
-    if site.op.name == "tf.where" or not here.numeric(x) or not evidence.from_mask(x) or here.policy() not in POLICIES:
+    if (
+        site.op.name == "tf.where"
+        or not here.numeric(x)
+        or not evidence.from_mask(x)
+        or here.policy() not in POLICIES
+    ):
         return None
     return Certainty.MAY if here.inherits(site, "keras.") else None
 
@@ -95,31 +141,83 @@ def chosen(site: Site, here: Context) -> Iterator[Finding]:
     """tf.where(mask, x, -1e9) in float16."""
     for c, param in (("y", "x"), ("x", "y")):
         constant, x = site.value(c), site.value(param)
-        if not site.given(c) or not too_large(constant) or grade(site, x, here) is None or constant.lo > 0:
+        if (
+            not site.given(c)
+            or not too_large(constant)
+            or grade(site, x, here) is None
+            or constant.lo > 0
+        ):
             continue
         node, other = site.args.get(c), site.args.get(param)
-        fixes = here.rewrite(site, "{x}.dtype.min", node=node, x=here.text(other), title="mask with the lowest number of the dtype",
-                             claim=Claim.EQUAL_WHERE_FINITE) if node is not None and other is not None and here.repeatable(other) else []
-        yield here.finding(site, param, f"{written(constant)} is -inf in float16: a row in which everything is masked "
-                           "becomes NaN in a softmax", Certainty.MAY, fixes)
+        fixes = (
+            here.rewrite(
+                site,
+                "{x}.dtype.min",
+                node=node,
+                x=here.text(other),
+                title="mask with the lowest number of the dtype",
+                claim=Claim.EQUAL_WHERE_FINITE,
+            )
+            if node is not None and other is not None and here.repeatable(other)
+            else []
+        )
+        yield here.finding(
+            site,
+            param,
+            f"{written(constant)} is -inf in float16: a row in which everything is masked "
+            "becomes NaN in a softmax",
+            Certainty.MAY,
+            fixes,
+        )
         return
 
 
 def multiplied(site: Site, c: str, param: str, here: Context) -> list[Fix]:
-    """x + (1.0 - mask) * -1e9 becomes a choice; where that sum is not in sight, the number becomes one that float16 has."""
+    """x + (1.0 - mask) * -1e9 becomes a choice; where that sum is not in sight, the number becomes
+    one that float16 has.
+    """
     outer = next(iter(here.around(site.node)), None)
-    total = here.site(outer, site.point) if isinstance(outer, ast.BinOp) and isinstance(outer.op, ast.Add) else None
+    total = (
+        here.site(outer, site.point)
+        if isinstance(outer, ast.BinOp) and isinstance(outer.op, ast.Add)
+        else None
+    )
     mask = site.value(param).origin
-    if here.broadcasts(site) and total is not None and isinstance(mask, Site) and mask.op.name == "tf.subtract" and mask.value("x").const in (1, 1.0):
+    if (
+        here.broadcasts(site)
+        and total is not None
+        and isinstance(mask, Site)
+        and mask.op.name == "tf.subtract"
+        and mask.value("x").const in (1, 1.0)
+    ):
         scores = next((total.args[p] for p in ("x", "y") if total.args[p] is not site.node), None)
         inside = mask.node is site.args.get(param)
-        if inside and scores is not None and here.repeatable(scores) and site.value(c).lo < 0 and mask.value("x").exact:
-            return here.rewrite(total, "tf.where(tf.cast({mask}, tf.bool), {x}, {low})", x=scores, mask=mask.args["y"],
-                                low=f"{here.text(scores)}.dtype.min", title="choose with the mask instead of adding",
-                                claim=Claim.SHIFTED, cost="masked entries become the lowest number of the dtype")
+        if (
+            inside
+            and scores is not None
+            and here.repeatable(scores)
+            and site.value(c).lo < 0
+            and mask.value("x").exact
+        ):
+            return here.rewrite(
+                total,
+                "tf.where(tf.cast({mask}, tf.bool), {x}, {low})",
+                x=scores,
+                mask=mask.args["y"],
+                low=f"{here.text(scores)}.dtype.min",
+                title="choose with the mask instead of adding",
+                claim=Claim.SHIFTED,
+                cost="masked entries become the lowest number of the dtype",
+            )
     node = site.args.get(c)
     if node is None:
         return []
     new = "-6e4" if site.value(c).lo < 0 else "6e4"
-    return here.rewrite(site, new, node=node, title=f"use {new}, which float16 can hold", claim=Claim.SHIFTED,
-                        cost="masked entries are moved by 60000 instead")
+    return here.rewrite(
+        site,
+        new,
+        node=node,
+        title=f"use {new}, which float16 can hold",
+        claim=Claim.SHIFTED,
+        cost="masked entries are moved by 60000 instead",
+    )

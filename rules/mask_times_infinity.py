@@ -1,8 +1,8 @@
 """A mask multiplied with something infinite: 0 * inf is NaN.
 
-`mask * tf.math.log(x)` is NaN wherever the mask is 0 and x is 0, and so is the entropy `p * tf.math.log(p)` of a certain
-prediction. A product removes numbers, not infinities. `tf.math.multiply_no_nan(tf.math.log(p), p)` repairs the value only;
-its gradient is still NaN.
+`mask * tf.math.log(x)` is NaN wherever the mask is 0 and x is 0, and so is the entropy
+`p * tf.math.log(p)` of a certain prediction. A product removes numbers, not infinities.
+`tf.math.multiply_no_nan(tf.math.log(p), p)` repairs the value only; its gradient is still NaN.
 
 Bad:
     p = tf.clip_by_value(p, 0.0, 1.0)
@@ -12,12 +12,13 @@ Good:
     p = tf.clip_by_value(p, 0.0, 1.0)
     entropy = -tf.reduce_sum(tf.math.xlogy(p, p), axis=-1)
 
-`tf.math.xlogy(m, x)` is `m * log(x)`, and 0 with a finite gradient where m is 0. Where m says nothing about x (labels and
-probabilities), x = 0 remains infinite at m = 1: keep it away from 0, `m * tf.math.log(tf.maximum(x, 1e-37))`, or take a loss
-on logits. For other functions mask the input: `mask * tf.sqrt(tf.where(keep, x, tf.ones_like(x)))`.
+`tf.math.xlogy(m, x)` is `m * log(x)`, and 0 with a finite gradient where m is 0. Where m says
+nothing about x (labels and probabilities), x = 0 remains infinite at m = 1: keep it away from 0,
+`m * tf.math.log(tf.maximum(x, 1e-37))`, or take a loss on logits. For other functions mask the
+input: `mask * tf.sqrt(tf.where(keep, x, tf.ones_like(x)))`.
 
-Doubtful is everything but `p * tf.math.log(p)` of a p that lies within 0 and 1: that is NaN as a value where a softmax has come to 0,
-whoever takes a gradient.
+Doubtful is everything but `p * tf.math.log(p)` of a p that lies within 0 and 1: that is NaN as a
+value where a softmax has come to 0, whoever takes a gradient.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/xlogy
 
@@ -28,15 +29,45 @@ https://stackoverflow.com/questions/39487825 (the same, on MNIST)
 
 from __future__ import annotations
 
-from tfnanlint.api import (Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Masked, Site, Value, argument,
-                           Named, ast, domains, evidence, filler, plain, repairs, rule, words)
+from tfnanlint.api import (
+    Certainty,
+    Claim,
+    Context,
+    Differentiated,
+    Finding,
+    Fix,
+    Iterator,
+    Masked,
+    Named,
+    Site,
+    Value,
+    argument,
+    ast,
+    domains,
+    evidence,
+    filler,
+    plain,
+    repairs,
+    rule,
+    words,
+)
 
-LOGARITHMS = {"tf.math.log": "tf.math.xlogy", "tf.math.log1p": "tf.math.xlog1py", "ops.log2": "", "ops.log10": ""}
+LOGARITHMS = {
+    "tf.math.log": "tf.math.xlogy",
+    "tf.math.log1p": "tf.math.xlog1py",
+    "ops.log2": "",
+    "ops.log10": "",
+}
 STABLE = ("tf.nn.softmax", "tf.sigmoid")  # their logarithm has a form of its own: TFN301, TFN302
 
 
-@rule("TFN207", "mask-times-infinity", over="TFN101 TFN102 TFN202 TFN405", silent="MAY/ANY/TESTS MAY/UNKNOWN/DOUBTFUL",
-      on="tf.math.log tf.math.log1p ops.log2 ops.log10 tf.divide tf.math.reciprocal tf.sqrt tf.math.multiply_no_nan")
+@rule(
+    "TFN207",
+    "mask-times-infinity",
+    over="TFN101 TFN102 TFN202 TFN405",
+    silent="MAY/ANY/TESTS MAY/UNKNOWN/DOUBTFUL",
+    on="tf.math.log tf.math.log1p ops.log2 ops.log10 tf.divide tf.math.reciprocal tf.sqrt tf.math.multiply_no_nan",
+)
 def check(site: Site, here: Context) -> Iterator[Finding]:
     if site.op.name == "tf.math.multiply_no_nan":
         yield from silenced(site, here)
@@ -47,33 +78,55 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
         if not here.numeric(site.value(site.op.main)):  # asked last: most sites are no factors
             return
         other = "y" if param == "x" else "x"
-        related = next((m for m in here.masks.behind(times) if m.site.node is site.node and not m.cut), None)
+        related = next(
+            (m for m in here.masks.behind(times) if m.site.node is site.node and not m.cut), None
+        )
         if site.op.name not in LOGARITHMS and related is not None:
             if site.op.name == "tf.divide" and config(site):
-                return  # a mask of something else, and a divisor of which nothing shows that it can be 0
+                # a mask of something else, and a divisor of which nothing shows that it can be 0
+                return
             yield other_op(related, site, here)
             return
         certainty = grade(site, times.value(other), related, here)
         if certainty is not None:
-            yield here.finding(site, site.op.main, message(site), certainty,
-                               repair(times, other, site, negated, related is not None, here),
-                               doubtful=not of_share(site, times.value(other), here) or here.masked(site) is not None or here.tested_for_nan(site))
+            yield here.finding(
+                site,
+                site.op.main,
+                message(site),
+                certainty,
+                repair(times, other, site, negated, related is not None, here),
+                doubtful=not of_share(site, times.value(other), here)
+                or here.masked(site) is not None
+                or here.tested_for_nan(site),
+            )
             return
 
 
 def of_share(log: Site, factor: Value, here: Context) -> bool:
-    """p * log(p) of a p from 0 to 1: where it is 0, which a softmax comes to, the value itself is NaN, whether a gradient is taken or not."""
+    """p * log(p) of a p from 0 to 1: where it is 0, which a softmax comes to, the value itself is
+    NaN, whether a gradient is taken or not.
+    """
     p = log.value("x")
     return p.lo == 0 and p.hi <= 1 and here.same(plain(factor), plain(p))
 
 
 def config(division: Site) -> bool:
-    """Whether the divisor is computed from attributes and numbers only (`1.0 - self.rate`): settings, unless they are tensors."""
+    """Whether the divisor is computed from attributes and numbers only (`1.0 - self.rate`):
+    settings, unless they are tensors.
+    """
     node = division.args.get("y")
-    names = [one for one in ast.walk(node) if isinstance(one, (ast.Name, ast.Attribute))] if node is not None else []
+    names = (
+        [one for one in ast.walk(node) if isinstance(one, (ast.Name, ast.Attribute))]
+        if node is not None
+        else []
+    )
     plain_names = [one for one in names if isinstance(one, ast.Name) and one.id != "self"]
     divisor = division.value("y")
-    return (not divisor.known or divisor.kind in ("number", "array")) and bool(names) and not plain_names
+    return (
+        (not divisor.known or divisor.kind in ("number", "array"))
+        and bool(names)
+        and not plain_names
+    )
 
 
 def silenced(times: Site, here: Context) -> Iterator[Finding]:
@@ -81,25 +134,49 @@ def silenced(times: Site, here: Context) -> Iterator[Finding]:
     log = here.made_by(times.value("x"), *LOGARITHMS)
     if times.differentiated is Differentiated.NO or log is None or log.source is not here.source:
         return
-    if all(where.holds(log.value(param)) for param, where in domains(log)) or log.library in ("np", "math"):
+    if all(where.holds(log.value(param)) for param, where in domains(log)) or log.library in (
+        "np",
+        "math",
+    ):
         return
     log._differentiated = times._differentiated
     edge = "-1" if log.op.name == "tf.math.log1p" else "0"
     fixes = xlogy(times, "y", log, False, here)
-    yield here.finding(log, "x", f"multiply_no_nan replaces the value where the input of the logarithm is {edge}, but its "
-                       "gradient is NaN there", Certainty.MAY, fixes, doubtful=True)
+    yield here.finding(
+        log,
+        "x",
+        f"multiply_no_nan replaces the value where the input of the logarithm is {edge}, but its "
+        "gradient is NaN there",
+        Certainty.MAY,
+        fixes,
+        doubtful=True,
+    )
 
 
 def grade(site: Site, mask: Value, related: Masked | None, here: Context) -> Certainty | None:
-    """How sure it is that the mask is 0 where the logarithm is infinite; None where it is not to be reported."""
+    """How sure it is that the mask is 0 where the logarithm is infinite; None where it is not to be
+    reported.
+    """
     x = site.value("x")
-    if site.op.name not in LOGARITHMS or here.made_by(x, *STABLE) is not None or evidence.picked(x) or evidence.falling(x):
+    if (
+        site.op.name not in LOGARITHMS
+        or here.made_by(x, *STABLE) is not None
+        or evidence.picked(x)
+        or evidence.falling(x)
+    ):
         return None
     if related is not None:
         return Certainty.MAY
     if here.same(plain(mask), plain(x)):
         return Certainty.MAY if x.known else Certainty.UNKNOWN
-    if mask.kind == "number" or evidence.counted(mask) or not mask.known or not mask.zero or mask.evident or evidence.falling(mask):
+    if (
+        mask.kind == "number"
+        or evidence.counted(mask)
+        or not mask.known
+        or not mask.zero
+        or mask.evident
+        or evidence.falling(mask)
+    ):
         return None
     return Certainty.MAY if x.known else Certainty.UNKNOWN
 
@@ -111,7 +188,9 @@ def message(site: Site) -> str:
     return f"a factor of 0 times this logarithm{known} is NaN where its input is {edge} (0 * inf): a product is no mask"
 
 
-def repair(times: Site, other: str, site: Site, negated: bool, related: bool, here: Context) -> list[Fix]:
+def repair(
+    times: Site, other: str, site: Site, negated: bool, related: bool, here: Context
+) -> list[Fix]:
     """xlogy where the factor is 0 wherever the logarithm is infinite; a floor under the input."""
     x = site.args.get("x")
     if x is None:
@@ -128,20 +207,33 @@ def xlogy(times: Site, other: str, log: Site, negated: bool, here: Context) -> l
     form, sign = LOGARITHMS.get(log.op.name, ""), "-" if negated else ""
     if not form or other not in times.args:
         return []
-    return here.rewrite(times, f"{sign}{LOGARITHMS[log.op.name]}({{m}}, {{x}})", claim=Claim.EQUAL_WHERE_FINITE,
-                        title=f"use {form.rpartition('.')[2]}, which is 0 where the factor is 0", m=times.args[other],
-                        x=argument(log, "x"))
+    return here.rewrite(
+        times,
+        f"{sign}{LOGARITHMS[log.op.name]}({{m}}, {{x}})",
+        claim=Claim.EQUAL_WHERE_FINITE,
+        title=f"use {form.rpartition('.')[2]}, which is 0 where the factor is 0",
+        m=times.args[other],
+        x=argument(log, "x"),
+    )
 
 
 def other_op(masked: Masked, site: Site, here: Context) -> Finding:
     """A division or root under a mask that keeps it where it exists."""
     xla = site.op.masked == "xla" and site.op.name == "tf.sqrt"
-    text = (f"the mask on {here.line(masked.choice.node)} is 0 where the input is {masked.domain.outside}, but 0 * inf is NaN: "
-            "a product is no mask")
+    text = (
+        f"the mask on {here.line(masked.choice.node)} is 0 where the input is {masked.domain.outside}, but 0 * inf is NaN: "
+        "a product is no mask"
+    )
     if xla:
         text = f"a product masks the value where the input is {masked.domain.outside}, under XLA not the gradient: NaN (0 * inf)"
-    return here.finding(site, masked.param, text, Certainty.MAY, mask_input(masked, here),
-                        modes=("xla",) if xla else ("eager", "graph", "xla"))
+    return here.finding(
+        site,
+        masked.param,
+        text,
+        Certainty.MAY,
+        mask_input(masked, here),
+        modes=("xla",) if xla else ("eager", "graph", "xla"),
+    )
 
 
 def mask_input(masked: Masked, here: Context) -> list[Fix]:
@@ -150,8 +242,17 @@ def mask_input(masked: Masked, here: Context) -> list[Fix]:
     x = site.args.get(masked.param)
     if x is None or not masked.direct or test.node is None:
         return []
-    if not repairs.short(here, test.node, test.point) or not here.steady(test.node, test.point, site.point):
+    if not repairs.short(here, test.node, test.point) or not here.steady(
+        test.node, test.point, site.point
+    ):
         return []
     hole = x if here.repeatable(x) else Named("inner", "{x}", {"x": x})
-    return here.rewrite(site, f"tf.where({{test}}, {{x}}, {filler(site, masked.param)})", node=x, title="mask the input",
-                        claim=Claim.EQUAL_WHERE_FINITE, x=hole, test=here.text(test.node))
+    return here.rewrite(
+        site,
+        f"tf.where({{test}}, {{x}}, {filler(site, masked.param)})",
+        node=x,
+        title="mask the input",
+        claim=Claim.EQUAL_WHERE_FINITE,
+        x=hole,
+        test=here.text(test.node),
+    )

@@ -1,8 +1,9 @@
 """NaN replaced after it was made: the loss stays finite, the weights become NaN.
 
-`tf.where(tf.math.is_nan(y), tf.zeros_like(y), y)` on something that depends on weights, also as a Lambda layer or a helper
-such as `patch_nans`, hides the NaN from the loss only. Its gradient is 0 at the output, but on the way back 0 times NaN is
-NaN again: every weight is NaN after one step while the loss goes on as a plausible, frozen number.
+`tf.where(tf.math.is_nan(y), tf.zeros_like(y), y)` on something that depends on weights, also as a
+Lambda layer or a helper such as `patch_nans`, hides the NaN from the loss only. Its gradient is 0
+at the output, but on the way back 0 times NaN is NaN again: every weight is NaN after one step
+while the loss goes on as a plausible, frozen number.
 
 Bad:
     y = dense(x)
@@ -13,8 +14,9 @@ Good:
     y = dense(tf.where(tf.math.is_finite(x), x, tf.zeros_like(x)))
     y = tf.where(ok, y, tf.zeros_like(y))
 
-Mask the input first and use the mask again at the end. If the NaN is made by a logarithm or a division, guard that.
-Replacing NaN in data, before anything with weights sees it, is right and is not reported.
+Mask the input first and use the mask again at the end. If the NaN is made by a logarithm or a
+division, guard that. Replacing NaN in data, before anything with weights sees it, is right and is
+not reported.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/where (inner where on the input)
 
@@ -26,17 +28,47 @@ https://github.com/mehta-lab/microDL/pull/102 (where(is_nan(...)) around a simil
 
 from __future__ import annotations
 
-from tfnanlint.api import (INF, Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Part, Site, Value, argument,
-                           ast, domains, evidence, filler, plain, rule)
+from tfnanlint.api import (
+    INF,
+    Certainty,
+    Claim,
+    Context,
+    Differentiated,
+    Finding,
+    Fix,
+    Iterator,
+    Part,
+    Site,
+    Value,
+    argument,
+    ast,
+    domains,
+    evidence,
+    filler,
+    plain,
+    rule,
+)
 
 TESTS = ("tf.math.is_nan", "tf.math.is_finite", "tf.math.is_inf")
-DATA = ("tf.gradients", "method.gradient", "tf.placeholder", "K.placeholder", "keras.Input", "method.compute_gradients")
+DATA = (
+    "tf.gradients",
+    "method.gradient",
+    "tf.placeholder",
+    "K.placeholder",
+    "keras.Input",
+    "method.compute_gradients",
+)
 NEVER_NAN = ("tf.math.divide_no_nan", "tf.math.multiply_no_nan", "tf.math.reciprocal_no_nan")
 WEIGHTS = ("tf.Variable", "K.variable", "tf.get_variable", "method.add_weight", "tf.matmul")
-INSIDE = {"0 or below": ("{x} > 0", "{x} <= 0"), "-1 or below": ("{x} > -1", "{x} <= -1"),
-          "0": ("tf.not_equal({x}, 0)", "tf.equal({x}, 0)")}
-HELP = ("the features (or whatever makes the NaN) need the mask first: replace them by 0 before the weights see them, and use "
-        "that mask again at the end")
+INSIDE = {
+    "0 or below": ("{x} > 0", "{x} <= 0"),
+    "-1 or below": ("{x} > -1", "{x} <= -1"),
+    "0": ("tf.not_equal({x}, 0)", "tf.equal({x}, 0)"),
+}
+HELP = (
+    "the features (or whatever makes the NaN) need the mask first: replace them by 0 before the weights see them, and use "
+    "that mask again at the end"
+)
 
 
 @rule("TFN205", "nan-masked-after", on="tf.where K.switch ops.nan_to_num")
@@ -45,7 +77,12 @@ def check(choice: Site, here: Context) -> Iterator[Finding]:
     if kept is None or choice.differentiated is Differentiated.NO:
         return
     safe = here.made_by(plain(kept), *NEVER_NAN)
-    if safe is not None and not any(safe.value(param).nan for param in safe.args) or how == "tf.math.is_nan" and infinite_only(kept, here):
+    if (
+        safe is not None
+        and not any(safe.value(param).nan for param in safe.args)
+        or how == "tf.math.is_nan"
+        and infinite_only(kept, here)
+    ):
         return
     if inside(kept, here) or stopped(kept, here):
         return
@@ -55,8 +92,15 @@ def check(choice: Site, here: Context) -> Iterator[Finding]:
         return
     fixes = mask_first(choice, kept, how, here)
     name = here.text(choice.node.func)
-    yield here.finding(choice, None, f"'{name}' hides NaN from the loss, not from the gradient: what this was computed with "
-                       "becomes NaN while the loss stays finite", Certainty.MAY, fixes, help="" if fixes else HELP)
+    yield here.finding(
+        choice,
+        None,
+        f"'{name}' hides NaN from the loss, not from the gradient: what this was computed with "
+        "becomes NaN while the loss stays finite",
+        Certainty.MAY,
+        fixes,
+        help="" if fixes else HELP,
+    )
 
 
 def tested(choice: Site, here: Context) -> tuple[Value | None, str]:
@@ -67,7 +111,9 @@ def tested(choice: Site, here: Context) -> tuple[Value | None, str]:
         return None, ""
     test = choice.value("condition")
     inverted = here.made_by(test, "tf.logical_not")
-    site = here.made_by(inverted.value("x") if inverted is not None else test, *TESTS, "tf.not_equal")
+    site = here.made_by(
+        inverted.value("x") if inverted is not None else test, *TESTS, "tf.not_equal"
+    )
     if site is None:
         return None, ""
     if site.op.name == "tf.not_equal" and not here.same(site.value("x"), site.value("y")):
@@ -89,43 +135,70 @@ def may_test(choice: Site) -> bool:
 def infinite_only(kept: Value, here: Context) -> bool:
     """1 / x of an x that is no NaN: at 0 it is Inf, which a test for NaN lets through."""
     quotient = here.made_by(evidence.widest(plain(kept)), "tf.divide")
-    return quotient is not None and quotient.value("x").exact and quotient.value("x").nonzero and quotient.value("y").known and not quotient.value("y").nan
+    return (
+        quotient is not None
+        and quotient.value("x").exact
+        and quotient.value("x").nonzero
+        and quotient.value("y").known
+        and not quotient.value("y").nan
+    )
 
 
 def inside(kept: Value, here: Context) -> bool:
-    """Whether an op is kept inside its domain: the root of tf.maximum(x, 1e-12) leaves nothing to hide."""
+    """Whether an op is kept inside its domain: the root of tf.maximum(x, 1e-12) leaves nothing to
+    hide.
+    """
     made = plain(kept).origin
-    return isinstance(made, Site) and any(domains(made)) and -INF < kept.lo and kept.hi < INF and not kept.nan and not kept.inf
+    return (
+        isinstance(made, Site)
+        and any(domains(made))
+        and -INF < kept.lo
+        and kept.hi < INF
+        and not kept.nan
+        and not kept.inf
+    )
 
 
 def stopped(kept: Value, here: Context) -> bool:
-    """The softmax of tf.where(masked, -inf, x): a row is NaN where all of it is masked, and the gradient of tf.where is 0 there. With a
-    finite number there is no NaN."""
+    """The softmax of tf.where(masked, -inf, x): a row is NaN where all of it is masked, and the
+    gradient of tf.where is 0 there. With a finite number there is no NaN.
+    """
     softmax = here.made_by(plain(kept), "tf.nn.softmax")
     # Where nothing is masked in one branch, the other is the one that can be -inf.
     masking = evidence.behind(plain(softmax.value("logits"))) if softmax is not None else None
     if not isinstance(masking, Site) or masking.op.name != "tf.where":
         return False
-    scores = [value for value in (masking.value("x"), masking.value("y")) if not (value.lo == value.hi and value.lo < 0)]
+    scores = [
+        value
+        for value in (masking.value("x"), masking.value("y"))
+        if not (value.lo == value.hi and value.lo < 0)
+    ]
     return len(scores) == 1 and not scores[0].inf
 
 
 # Does it depend on weights
 
+
 def depends(choice: Site, kept: Value, here: Context) -> bool:
-    """Whether what is patched was computed with weights: seen in its origin, or in what a Lambda layer is applied to."""
+    """Whether what is patched was computed with weights: seen in its origin, or in what a Lambda
+    layer is applied to.
+    """
     values = [kept]
     function = choice.point.scope.function if choice.point is not None else None
     owner = function.node if function is not None else None
     values += applied_to(owner, choice, here)
     if any(weighted(value) for value in values) or after_layers(owner, choice, here):
         return True
-    computed = isinstance(kept.origin, Site) and kept.origin.op.name not in DATA and not from_data(kept)
+    computed = (
+        isinstance(kept.origin, Site) and kept.origin.op.name not in DATA and not from_data(kept)
+    )
     return computed and choice.differentiated is Differentiated.YES
 
 
 def weighted(value: Value) -> bool:
-    """Whether a layer or variable stands in the origin of a value; the elements of gradients do not count."""
+    """Whether a layer or variable stands in the origin of a value; the elements of gradients do not
+    count.
+    """
     queue: list[Value] = [value]
     seen: set[int] = set()
     while queue and len(seen) < 200:
@@ -149,8 +222,25 @@ def learns(layer: Value) -> bool:
     if layers is not None:
         return any(learns(inner) for inner in layers)
     params = getattr(getattr(layer.obj, "site", None), "op", None)
-    return layer.kind in ("layer", "model") and bool(params) and ("kernel_initializer" in params.params or name.endswith((
-        "Dense", "Embedding", "LSTM", "GRU", "SimpleRNN", "Bidirectional", "Attention", "Normalization")))
+    return (
+        layer.kind in ("layer", "model")
+        and bool(params)
+        and (
+            "kernel_initializer" in params.params
+            or name.endswith(
+                (
+                    "Dense",
+                    "Embedding",
+                    "LSTM",
+                    "GRU",
+                    "SimpleRNN",
+                    "Bidirectional",
+                    "Attention",
+                    "Normalization",
+                )
+            )
+        )
+    )
 
 
 def from_data(value: Value) -> bool:
@@ -160,22 +250,39 @@ def from_data(value: Value) -> bool:
 
 
 def applied_to(owner: ast.AST | None, choice: Site, here: Context) -> list[Value]:
-    """What arrives where the function around a patch is used as a Lambda layer: `Lambda(patch_nans)(x)`."""
+    """What arrives where the function around a patch is used as a Lambda layer:
+    `Lambda(patch_nans)(x)`.
+    """
     found = []
     for node, point in here.calls("Lambda"):
         if uses(node, owner, choice, point, here):
             outer = here.around(node)
-            call = outer[0] if outer and isinstance(outer[0], ast.Call) and outer[0].func is node else None
+            call = (
+                outer[0]
+                if outer and isinstance(outer[0], ast.Call) and outer[0].func is node
+                else None
+            )
             if call is not None and call.args:
                 found.append(here.value(call.args[0], point))
-            elif outer and isinstance(outer[0], ast.Assign) and isinstance(outer[0].targets[0], ast.Name):
-                found += [here.value(one.args[0], at) for one, at in here.calls(outer[0].targets[0].id) if one.args]
+            elif (
+                outer
+                and isinstance(outer[0], ast.Assign)
+                and isinstance(outer[0].targets[0], ast.Name)
+            ):
+                found += [
+                    here.value(one.args[0], at)
+                    for one, at in here.calls(outer[0].targets[0].id)
+                    if one.args
+                ]
     return found
 
 
 def uses(node: ast.Call, owner: ast.AST | None, choice: Site, point, here: Context) -> bool:
     """Whether a Lambda layer holds the patch."""
-    if not node.args or here.name(node.func, point) not in ("keras.layers.Lambda", "keras.layers.core.Lambda"):
+    if not node.args or here.name(node.func, point) not in (
+        "keras.layers.Lambda",
+        "keras.layers.core.Lambda",
+    ):
         return False
     given = node.args[0]
     if isinstance(given, ast.Lambda):
@@ -189,39 +296,73 @@ def after_layers(owner: ast.AST | None, choice: Site, here: Context) -> bool:
         if not uses(node, owner, choice, point, here):
             continue
         outer = here.around(node)
-        if outer and isinstance(outer[0], ast.List) and any(
-                learns(here.value(one, point)) for one in outer[0].elts[:outer[0].elts.index(node)]):
+        if (
+            outer
+            and isinstance(outer[0], ast.List)
+            and any(
+                learns(here.value(one, point)) for one in outer[0].elts[: outer[0].elts.index(node)]
+            )
+        ):
             return True
-        if outer and isinstance(outer[0], ast.Call) and isinstance(outer[0].func, ast.Attribute) and outer[0].func.attr == "add":
-            return any(learns(layer) for layer in getattr(here.value(outer[0].func.value, point).obj, "layers", ()))
+        if (
+            outer
+            and isinstance(outer[0], ast.Call)
+            and isinstance(outer[0].func, ast.Attribute)
+            and outer[0].func.attr == "add"
+        ):
+            return any(
+                learns(layer)
+                for layer in getattr(here.value(outer[0].func.value, point).obj, "layers", ())
+            )
     return False
 
 
 # Repair
 
+
 def mask_first(choice: Site, kept: Value, how: str, here: Context) -> list[Fix]:
-    """Where the operation that makes the NaN is in sight: its input is masked, and the choice tests the input too."""
+    """Where the operation that makes the NaN is in sight: its input is masked, and the choice tests
+    the input too.
+    """
     producer = kept.origin
     test = choice.args.get("condition")
-    if how != "tf.math.is_nan" or test is None or not isinstance(producer, Site) or here.site(test, choice.point) is None:
+    if (
+        how != "tf.math.is_nan"
+        or test is None
+        or not isinstance(producer, Site)
+        or here.site(test, choice.point) is None
+    ):
         return []
-    if here.site(test, choice.point).op.name != "tf.math.is_nan" or producer.source is not here.source:
+    if (
+        here.site(test, choice.point).op.name != "tf.math.is_nan"
+        or producer.source is not here.source
+    ):
         return []
     for param, where in domains(producer):
         x, again = producer.args.get(param), argument(producer, param)
         inside, outside = INSIDE.get(where.outside, ("", ""))
         if where.holds(producer.value(param)) or x is None or not inside or not here.repeatable(x):
             continue
-        parts: list[Part] = [(test, f"tf.logical_or({{test}}, {outside})", {"test": test, "x": again}),
-                 (x, f"tf.where({outside}, {filler(producer, param)}, {{x}})", {"x": x})]
+        parts: list[Part] = [
+            (test, f"tf.logical_or({{test}}, {outside})", {"test": test, "x": again}),
+            (x, f"tf.where({outside}, {filler(producer, param)}, {{x}})", {"x": x}),
+        ]
         # A test for NaN lets Inf through, of which a tanh behind it makes a finite number.
         cost = seen_elsewhere(producer, choice, here) or "what is Inf there is replaced as NaN is"
-        return here.rewrite_all(choice, parts, title="mask the input first and use the mask again", claim=Claim.SHIFTED, cost=cost)
+        return here.rewrite_all(
+            choice,
+            parts,
+            title="mask the input first and use the mask again",
+            claim=Claim.SHIFTED,
+            cost=cost,
+        )
     return []
 
 
 def seen_elsewhere(producer: Site, choice: Site, here: Context) -> str:
-    """What other callers of the helper in which the NaN is made would notice; empty where there are none."""
+    """What other callers of the helper in which the NaN is made would notice; empty where there are
+    none.
+    """
     name = "" if here.visible(producer, choice) else getattr(producer.point.scope.node, "name", "")
     if not name or len(here.calls(name)) == 1:
         return ""

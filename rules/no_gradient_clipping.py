@@ -1,7 +1,8 @@
 """A recurrent network trained without bounds on its gradients.
 
-The gradient of a recurrent layer is a product over all time steps: where its factors are a little above 1 it grows without limit, and one
-long sequence makes a step that throws the weights away, or is infinite at once. One number bounds the step: `clipnorm=1.0`.
+The gradient of a recurrent layer is a product over all time steps: where its factors are a little
+above 1 it grows without limit, and one long sequence makes a step that throws the weights away, or
+is infinite at once. One number bounds the step: `clipnorm=1.0`.
 
 Bad:
     model = keras.Sequential([keras.layers.LSTM(64), keras.layers.Dense(1)])
@@ -11,19 +12,33 @@ Good:
     model = keras.Sequential([keras.layers.LSTM(64), keras.layers.Dense(1)])
     model.compile(optimizer=keras.optimizers.SGD(0.1, clipnorm=1.0), loss="mse")
 
-`clipnorm` bounds each variable's gradient, `global_clipnorm` all of them together, `clipvalue` every element. In a loop of your own it is
-`tf.clip_by_global_norm(grads, 1.0)`. A NaN gradient stays NaN: clipping is no cure for a wrong domain.
-There is no automatic fix: what length is ordinary for these gradients only a run shows (begin with 1.0).
+`clipnorm` bounds each variable's gradient, `global_clipnorm` all of them together, `clipvalue`
+every element. In a loop of your own it is `tf.clip_by_global_norm(grads, 1.0)`. A NaN gradient
+stays NaN: clipping is no cure for a wrong domain. There is no automatic fix: what length is
+ordinary for these gradients only a run shows (begin with 1.0).
 
-See also: https://github.com/keras-team/keras/issues/510, https://github.com/keras-team/keras/issues/5127,
+See also: https://github.com/keras-team/keras/issues/510,
+https://github.com/keras-team/keras/issues/5127,
 https://www.tensorflow.org/api_docs/python/tf/keras/optimizers/Optimizer
 """
 
 from __future__ import annotations
 
-from tfnanlint.api import COMPILE, Certainty, Context, Finding, Iterator, Site, Value, layer_names, rule
+from tfnanlint.api import (
+    COMPILE,
+    Certainty,
+    Context,
+    Finding,
+    Iterator,
+    Site,
+    Value,
+    layer_names,
+    rule,
+)
 
-RECURRENT = frozenset(("LSTM", "GRU", "SimpleRNN", "RNN", "CuDNNLSTM", "CuDNNGRU", "ConvLSTM2D", "Bidirectional"))
+RECURRENT = frozenset(
+    ("LSTM", "GRU", "SimpleRNN", "RNN", "CuDNNLSTM", "CuDNNGRU", "ConvLSTM2D", "Bidirectional")
+)
 CLIPPED = ("clipnorm", "clipvalue", "global_clipnorm")
 
 
@@ -32,9 +47,15 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
     layer = next(iter(sorted(layer_names(site.value("self")) & RECURRENT)), None)
     if layer is None or not site.given("optimizer") or clipped(site.value("optimizer")):
         return
-    yield here.finding(site, None, f"the {layer} is trained without bounds on its gradients, which are products over all time steps: one "
-                       "long sequence can make them infinite", Certainty.MAY, node=site.args["optimizer"],
-                       help="give the optimizer clipnorm=1.0")
+    yield here.finding(
+        site,
+        None,
+        f"the {layer} is trained without bounds on its gradients, which are products over all time steps: one "
+        "long sequence can make them infinite",
+        Certainty.MAY,
+        node=site.args["optimizer"],
+        help="give the optimizer clipnorm=1.0",
+    )
 
 
 def clipped(optimizer: Value) -> bool:

@@ -1,9 +1,10 @@
 """Norm of a vector that can be zero: the value is 0, the gradient is NaN.
 
-The derivative of the euclidean norm is `x / norm(x)`, and `0 / 0` is NaN. It happens where two points coincide, where a
-mask clears a column, and in the gradient penalty of a WGAN as soon as a critic of relu units is flat somewhere. One such
-row makes every weight NaN. Norms of order 1 and inf, the spectral norm and `tf.math.l2_normalize` are safe;
-`tf.math.reduce_euclidean_norm` is not, and XLA does not compile it.
+The derivative of the euclidean norm is `x / norm(x)`, and `0 / 0` is NaN. It happens where two
+points coincide, where a mask clears a column, and in the gradient penalty of a WGAN as soon as a
+critic of relu units is flat somewhere. One such row makes every weight NaN. Norms of order 1 and
+inf, the spectral norm and `tf.math.l2_normalize` are safe; `tf.math.reduce_euclidean_norm` is not,
+and XLA does not compile it.
 
 Bad:
     slopes = tf.norm(grads, axis=-1)
@@ -11,16 +12,16 @@ Bad:
 Good:
     slopes = tf.sqrt(tf.reduce_sum(tf.square(grads), axis=-1) + 1e-12)
 
-A norm that goes into another norm or a square is NaN under XLA only; of a value about which nothing is known that is not
-reported by default.
+A norm that goes into another norm or a square is NaN under XLA only; of a value about which nothing
+is known that is not reported by default.
 
-An epsilon outside, `tf.norm(x) + eps` or `tf.maximum(tf.norm(x), eps)`, does not help: the gradient inside is NaN already.
-The double `tf.where` keeps the value exactly and gives a gradient of 0 at 0.
+An epsilon outside, `tf.norm(x) + eps` or `tf.maximum(tf.norm(x), eps)`, does not help: the gradient
+inside is NaN already. The double `tf.where` keeps the value exactly and gives a gradient of 0 at 0.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/norm
 
-Doubtful is a parameter as it is, of a function whose callers are seen, but not what they pass: what a model computes, say,
-which has a bias or a normalisation at its end.
+Doubtful is a parameter as it is, of a function whose callers are seen, but not what they pass: what
+a model computes, say, which has a bias or a normalisation at its end.
 
 Seen in the wild:
 https://github.com/tensorflow/tensorflow/issues/12071 (the gradient of tf.norm, open since 2017),
@@ -28,33 +29,77 @@ https://github.com/tensorflow/tensorflow/issues/42889 (norm(y - f) / norm(y) as 
 https://github.com/jina-ai/finetuner/pull/34 (distances of equal embeddings)
 """
 
-from tfnanlint.api import (Certainty, Context, Differentiated, Finding, Fix, INF, Iterator, NO_CONSTANT, Site,
-                           evidence, plain, repairs, rule, truth_only)
+from tfnanlint.api import (
+    INF,
+    NO_CONSTANT,
+    Certainty,
+    Context,
+    Differentiated,
+    Finding,
+    Fix,
+    Iterator,
+    Site,
+    evidence,
+    plain,
+    repairs,
+    rule,
+    truth_only,
+)
 
 EUCLIDEAN = (None, "euclidean", "fro", 2)
 
 
-@rule("TFN201", "norm-gradient-at-zero", on="tf.norm tf.math.reduce_euclidean_norm tf.linalg.normalize",
-      default="MUST MAY UNKNOWN", silent="MAY/UNKNOWN MAY/YES/XLA UNKNOWN/YES/XLA UNKNOWN/YES/DOUBTFUL")
+@rule(
+    "TFN201",
+    "norm-gradient-at-zero",
+    on="tf.norm tf.math.reduce_euclidean_norm tf.linalg.normalize",
+    default="MUST MAY UNKNOWN",
+    silent="MAY/UNKNOWN MAY/YES/XLA UNKNOWN/YES/XLA UNKNOWN/YES/DOUBTFUL",
+)
 def check(norm: Site, here: Context) -> Iterator[Finding]:
     if safe_order(norm):
         return
     x = norm.value("x")
     if not here.numeric(x) or not can_vanish(norm) or norm.differentiated is Differentiated.NO:
         return
-    if not x.known and norm.differentiated is not Differentiated.YES or not x.exact and truth_only(x, norm.point):
+    if (
+        not x.known
+        and norm.differentiated is not Differentiated.YES
+        or not x.exact
+        and truth_only(x, norm.point)
+    ):
         return
-    certainty = Certainty.MUST if x.lo == x.hi == 0 else Certainty.MAY if x.known else Certainty.UNKNOWN
-    what = "the direction of a zero vector is 0 / 0" if norm.op.name == "tf.linalg.normalize" else "the norm of a zero vector is 0"
-    help = "tf.math.l2_normalize(x, axis) gives 0 there, with a finite gradient" if norm.op.name == "tf.linalg.normalize" else ""
+    certainty = (
+        Certainty.MUST if x.lo == x.hi == 0 else Certainty.MAY if x.known else Certainty.UNKNOWN
+    )
+    what = (
+        "the direction of a zero vector is 0 / 0"
+        if norm.op.name == "tf.linalg.normalize"
+        else "the norm of a zero vector is 0"
+    )
+    help = (
+        "tf.math.l2_normalize(x, axis) gives 0 there, with a finite gradient"
+        if norm.op.name == "tf.linalg.normalize"
+        else ""
+    )
     late = norm.op.name == "tf.norm" and here.flat_behind(norm)
     where = " under XLA; elsewhere what follows keeps it 0" if late else ""
-    yield here.finding(norm, "x", f"{what}, but its gradient is NaN (x / norm(x) is 0 / 0){where}", certainty, fixes(norm, here, late),
-                       help=help, modes=("xla",) if late else ("eager", "graph", "xla"), doubtful=evidence.passed(x))
+    yield here.finding(
+        norm,
+        "x",
+        f"{what}, but its gradient is NaN (x / norm(x) is 0 / 0){where}",
+        certainty,
+        fixes(norm, here, late),
+        help=help,
+        modes=("xla",) if late else ("eager", "graph", "xla"),
+        doubtful=evidence.passed(x),
+    )
 
 
 def safe_order(norm: Site) -> bool:
-    """Norms of order 1 and inf have finite gradients, the spectral norm (order 2 of a pair of axes) too."""
+    """Norms of order 1 and inf have finite gradients, the spectral norm (order 2 of a pair of axes)
+    too.
+    """
     order = norm.const("ord", "euclidean")
     if order is None or order == "euclidean" or norm.op.name == "tf.math.reduce_euclidean_norm":
         return False
@@ -68,7 +113,14 @@ def can_vanish(norm: Site) -> bool:
     x, result = norm.value("x"), norm.result
     if result is not None and isinstance(result.obj, tuple):  # the direction and the norm
         result = result.obj[-1]
-    return x.zero and (result is None or result.zero) and not x.guarded and not evidence.random_weight(x) and not evidence.made_by_keras(plain(x)) and not evidence.has_ones(norm)
+    return (
+        x.zero
+        and (result is None or result.zero)
+        and not x.guarded
+        and not evidence.random_weight(x)
+        and not evidence.made_by_keras(plain(x))
+        and not evidence.has_ones(norm)
+    )
 
 
 def fixes(norm: Site, here: Context, late: bool) -> list[Fix]:

@@ -1,8 +1,8 @@
 """A vector divided by its own norm.
 
-`x / norm(x)` is `0 / 0`, NaN, for a vector of zeros (padding, a dead unit, an empty document), and its gradient is NaN.
-`tf.math.l2_normalize(x, axis)` gives 0 there, with a finite gradient, because it keeps the sum of squares at or above
-1e-12 under the root.
+`x / norm(x)` is `0 / 0`, NaN, for a vector of zeros (padding, a dead unit, an empty document), and
+its gradient is NaN. `tf.math.l2_normalize(x, axis)` gives 0 there, with a finite gradient, because
+it keeps the sum of squares at or above 1e-12 under the root.
 
 Bad:
     unit = vectors / tf.norm(vectors, axis=-1, keepdims=True)
@@ -10,11 +10,12 @@ Bad:
 Good:
     unit = tf.math.l2_normalize(vectors, axis=-1)
 
-Doubtful is a norm of a whole tensor, without an axis: it is 0 only where every vector of a batch is.
+Doubtful is a norm of a whole tensor, without an axis: it is 0 only where every vector of a batch
+is.
 
-An epsilon added to the norm, `x / (norm(x) + eps)`, keeps the value finite, not the gradient. In float16 the default
-epsilon of `l2_normalize` is 0: give it `epsilon=1e-4`. Vectors shorter than 1e-6 come out shorter than 1; pass a smaller
-`epsilon` where such vectors count.
+An epsilon added to the norm, `x / (norm(x) + eps)`, keeps the value finite, not the gradient. In
+float16 the default epsilon of `l2_normalize` is 0: give it `epsilon=1e-4`. Vectors shorter than
+1e-6 come out shorter than 1; pass a smaller `epsilon` where such vectors count.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/l2_normalize
 https://github.com/tensorflow/tensorflow/issues/56796 (what its gradient is at 0)
@@ -23,16 +24,39 @@ Seen in the wild:
 https://github.com/keras-team/keras/issues/23075 (NaN gradients of a normalised vector of zeros)
 """
 
-from tfnanlint.api import (Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Site, argument, ast, evidence,
-                           made_by, moments, repairs, rule)
+from tfnanlint.api import (
+    Certainty,
+    Claim,
+    Context,
+    Differentiated,
+    Finding,
+    Fix,
+    Iterator,
+    Site,
+    argument,
+    ast,
+    evidence,
+    made_by,
+    moments,
+    repairs,
+    rule,
+)
 
 EUCLIDEAN = ("euclidean", "fro", 2, None)
 
 
-@rule("TFN314", "normalize-by-norm", on="tf.divide tf.multiply", needs="norm sqrt 0.5 tf.multiply:rsqrt", over="TFN102 TFN104 TFN201 TFN202 TFN204 TFN206 TFN404",
-      silent="MAY/ANY/TESTS MAY/UNKNOWN MAY/YES/DOUBTFUL")
+@rule(
+    "TFN314",
+    "normalize-by-norm",
+    on="tf.divide tf.multiply",
+    needs="norm sqrt 0.5 tf.multiply:rsqrt",
+    over="TFN102 TFN104 TFN201 TFN202 TFN204 TFN206 TFN404",
+    silent="MAY/ANY/TESTS MAY/UNKNOWN MAY/YES/DOUBTFUL",
+)
 def check(quotient: Site, here: Context) -> Iterator[Finding]:
-    for param, other in (("x", "y"),) if quotient.op.name == "tf.divide" else (("x", "y"), ("y", "x")):
+    for param, other in (
+        (("x", "y"),) if quotient.op.name == "tf.divide" else (("x", "y"), ("y", "x"))
+    ):
         norm = norm_of(quotient, param, other, here)
         if norm is not None:
             break
@@ -40,57 +64,118 @@ def check(quotient: Site, here: Context) -> Iterator[Finding]:
         return
     x = quotient.value(param)
     divisor = norm.value("x") if norm.op.name == "tf.math.rsqrt" else quotient.value(other)
-    if not here.numeric(x) or x.kind == "number" or x.nonzero or x.guarded or not evidence.shows_zero(divisor):
+    if (
+        not here.numeric(x)
+        or x.kind == "number"
+        or x.nonzero
+        or x.guarded
+        or not evidence.shows_zero(divisor)
+    ):
         return
     if here.hidden(quotient) or not x.known and quotient.differentiated is Differentiated.NO:
         return
-    yield here.finding(quotient, None, "a vector divided by its own norm: a vector of zeros gives 0 / 0, NaN, and so does the gradient",
-                       Certainty.MUST if x.lo == x.hi == 0 else Certainty.MAY, fixes(quotient, param, norm, here),
-                       covers=[norm.node], doubtful=of_everything(norm, here))
+    yield here.finding(
+        quotient,
+        None,
+        "a vector divided by its own norm: a vector of zeros gives 0 / 0, NaN, and so does the gradient",
+        Certainty.MUST if x.lo == x.hi == 0 else Certainty.MAY,
+        fixes(quotient, param, norm, here),
+        covers=[norm.node],
+        doubtful=of_everything(norm, here),
+    )
 
 
 def of_everything(norm: Site, here: Context) -> bool:
     """Whether the norm is one of a whole tensor."""
-    reduction = norm if norm.op.name == "tf.norm" else here.made_by(norm.value("x"), "tf.reduce_sum", aligned=True)
+    reduction = (
+        norm
+        if norm.op.name == "tf.norm"
+        else here.made_by(norm.value("x"), "tf.reduce_sum", aligned=True)
+    )
     return reduction is not None and reduction.const("axis", None) is None
 
 
 def norm_of(quotient: Site, param: str, other: str, here: Context) -> Site | None:
-    """The norm, root of a sum of squares or its reciprocal root that a vector is divided by, if it is of that vector."""
-    names = ("tf.norm", "tf.sqrt", "K.sqrt", "tf.pow") if quotient.op.name == "tf.divide" else ("tf.math.rsqrt",)
-    if not quotient.may_be_made_by(other, *names) or quotient.op.name == "tf.multiply" and quotient.maker(other) is None:
+    """The norm, root of a sum of squares or its reciprocal root that a vector is divided by, if it
+    is of that vector.
+    """
+    names = (
+        ("tf.norm", "tf.sqrt", "K.sqrt", "tf.pow")
+        if quotient.op.name == "tf.divide"
+        else ("tf.math.rsqrt",)
+    )
+    if (
+        not quotient.may_be_made_by(other, *names)
+        or quotient.op.name == "tf.multiply"
+        and quotient.maker(other) is None
+    ):
         return None
     root = here.made_by(quotient.value(other), *names, aligned=True)
-    if root is None or root.library in ("np", "math") or root.op.name == "tf.pow" and root.value("y").const != 0.5:
+    if (
+        root is None
+        or root.library in ("np", "math")
+        or root.op.name == "tf.pow"
+        and root.value("y").const != 0.5
+    ):
         return None
     if root.op.name == "tf.norm":
-        own = root.const("ord", "euclidean") in EUCLIDEAN and here.same(quotient.value(param), root.value("x"))
+        own = root.const("ord", "euclidean") in EUCLIDEAN and here.same(
+            quotient.value(param), root.value("x")
+        )
         return root if own else None
     total = here.made_by(root.value("x"), "tf.reduce_sum", aligned=True)
     square = moments.squared(total.value("x")) if total is not None else None
-    return root if square is not None and here.same(square.value("x"), quotient.value(param)) else None
+    return (
+        root if square is not None and here.same(square.value("x"), quotient.value(param)) else None
+    )
 
 
 def fixes(quotient: Site, param: str, norm: Site, here: Context) -> list[Fix]:
-    reduction = norm if norm.op.name == "tf.norm" else here.made_by(norm.value("x"), "tf.reduce_sum", aligned=True)
+    reduction = (
+        norm
+        if norm.op.name == "tf.norm"
+        else here.made_by(norm.value("x"), "tf.reduce_sum", aligned=True)
+    )
     inside = [] if norm.op.name == "tf.math.rsqrt" else repairs.under_the_root(here, [norm])
-    if reduction is None or not reduction.complete or not norm.complete or not stretched(reduction, quotient) or reduction.value("axis").kind == "sequence":
+    if (
+        reduction is None
+        or not reduction.complete
+        or not norm.complete
+        or not stretched(reduction, quotient)
+        or reduction.value("axis").kind == "sequence"
+    ):
         return inside
     if norm.op.name == "tf.math.rsqrt" and not here.visible(norm, quotient):
         return []  # the helper with the root would stay behind
     half = quotient.value(param).dtype == "float16"
-    return here.rewrite(quotient, "tf.math.l2_normalize({x}, axis={axis}, epsilon={eps})", title="use l2_normalize",
-                        claim=Claim.SHIFTED, cost=f"vectors shorter than {'1e-2' if half else '1e-6'} come out shorter than 1; "
-                        "others move by 2 units in the last place", x=quotient.args[param],
-                        axis=argument(reduction, "axis", "axis"), eps="1e-4" if half else None) + inside
+    return (
+        here.rewrite(
+            quotient,
+            "tf.math.l2_normalize({x}, axis={axis}, epsilon={eps})",
+            title="use l2_normalize",
+            claim=Claim.SHIFTED,
+            cost=f"vectors shorter than {'1e-2' if half else '1e-6'} come out shorter than 1; "
+            "others move by 2 units in the last place",
+            x=quotient.args[param],
+            axis=argument(reduction, "axis", "axis"),
+            eps="1e-4" if half else None,
+        )
+        + inside
+    )
 
 
 def stretched(reduction: Site, quotient: Site) -> bool:
-    """Whether the reduced axis stays for the division: all axes, the first one, keepdims, or the last axis that is put back."""
+    """Whether the reduced axis stays for the division: all axes, the first one, keepdims, or the
+    last axis that is put back.
+    """
     axis = reduction.const("axis", None)
     if axis is None or axis == 0 and axis is not False or reduction.const("keepdims", None) is True:
         return True
-    back = made_by(quotient.value("y"), "tf.expand_dims", aligned=True) if axis == -1 and quotient.op.name == "tf.divide" else None
+    back = (
+        made_by(quotient.value("y"), "tf.expand_dims", aligned=True)
+        if axis == -1 and quotient.op.name == "tf.divide"
+        else None
+    )
     return back is not None and last_axis(back)
 
 

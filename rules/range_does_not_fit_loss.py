@@ -1,10 +1,13 @@
 """The activation of the last layer gives numbers that the loss has no use for.
 
-`tanh` reaches down to -1 and `relu` up beyond 1: a binary cross-entropy clips both to [1e-7, 1 - 1e-7], and what was clipped
-gets no gradient. So does the sparse categorical one. The other categorical losses divide by the sum of the outputs: relu or
-sigmoid outputs that are all 0 give NaN, and those of tanh a sum of any sign. `poisson` takes the logarithm of the prediction: below 0 it is NaN. And the softmax of
-one unit is 1 for every input: a model that ends in `Dense(1, activation="softmax")` says 1 whatever it is given, and no gradient
-comes through it (only Keras' binary cross-entropy looks behind it, at the logit: then the weights move, the prediction does not).
+`tanh` reaches down to -1 and `relu` up beyond 1: a binary cross-entropy clips both to [1e-7, 1 -
+1e-7], and what was clipped gets no gradient. So does the sparse categorical one. The other
+categorical losses divide by the sum of the outputs: relu or sigmoid outputs that are all 0 give
+NaN, and those of tanh a sum of any sign. `poisson` takes the logarithm of the prediction: below 0
+it is NaN. And the softmax of one unit is 1 for every input: a model that ends in
+`Dense(1, activation="softmax")` says 1 whatever it is given, and no gradient comes through it (only
+Keras' binary cross-entropy looks behind it, at the logit: then the weights move, the prediction
+does not).
 
 Bad:
     model = keras.Sequential([keras.layers.Dense(1, activation="tanh")])
@@ -20,28 +23,60 @@ Good:
 | categorical_crossentropy, sparse_categorical_crossentropy, kl_divergence | softmax |
 | poisson, mean_squared_logarithmic_error | softplus or exponential |
 
-The fix writes another activation where the layer of this file names one; it changes what the network computes: train again.
+The fix writes another activation where the layer of this file names one; it changes what the
+network computes: train again.
 
-See also: https://github.com/keras-team/keras/issues/590, https://github.com/tensorflow/tensorflow/issues/38457,
+See also: https://github.com/keras-team/keras/issues/590,
+https://github.com/tensorflow/tensorflow/issues/38457,
 https://github.com/keras-team/keras/issues/18886,
 https://www.tensorflow.org/api_docs/python/tf/keras/losses/Poisson
 """
 
 from __future__ import annotations
 
-from tfnanlint.api import (COMPILE, FAMILIES, Certainty, Claim, Context, Finding, Fix, Iterator, Pairing, Site, evidence, last_layer,
-                           linear, made_by, maker, plain, rule, words)
+from tfnanlint.api import (
+    COMPILE,
+    FAMILIES,
+    Certainty,
+    Claim,
+    Context,
+    Finding,
+    Fix,
+    Iterator,
+    Pairing,
+    Site,
+    evidence,
+    last_layer,
+    linear,
+    made_by,
+    maker,
+    plain,
+    rule,
+    words,
+)
 
-RIGHT = {"binary": "sigmoid", "log_loss": "sigmoid", "categorical": "softmax", "sparse": "softmax", "kld": "softmax",
-         "poisson": "softplus", "msle": "softplus"}
+RIGHT = {
+    "binary": "sigmoid",
+    "log_loss": "sigmoid",
+    "categorical": "softmax",
+    "sparse": "softmax",
+    "kld": "softmax",
+    "poisson": "softplus",
+    "msle": "softplus",
+}
 CLASSES = ("categorical", "sparse")
 ROUNDING = 1e-3  # sums and products of probabilities go a little beyond their bounds
 DENSE = ("Dense", "dense")
 COST = "the network computes something else: train it again"
 
 
-@rule("TFN504", "range-does-not-fit-loss", on=" ".join((COMPILE, *FAMILIES, "file")), words="softmax",
-      silent="MUST/UNKNOWN/TESTS MUST/NO/TESTS")
+@rule(
+    "TFN504",
+    "range-does-not-fit-loss",
+    on=" ".join((COMPILE, *FAMILIES, "file")),
+    words="softmax",
+    silent="MUST/UNKNOWN/TESTS MUST/NO/TESTS",
+)
 def check(site: object, here: Context) -> Iterator[Finding]:
     if not isinstance(site, Site):  # a file
         for node, point in (call for name in DENSE for call in here.calls(name)):
@@ -79,14 +114,25 @@ def misfit(pair: Pairing) -> str:
 
 
 def of_classes(pair: Pairing, reach: str, below: bool, above: bool) -> str:
-    if pair.family == "sparse":  # it clips and never divides: sigmoids are compared by their logarithms there
-        return f"{reach}, and the loss clips them to [1e-7, 1 - 1e-7]: what lies outside gets no gradient" if (below or above) and pair.keras else ""
+    # it clips and never divides: sigmoids are compared by their logarithms there
+    if pair.family == "sparse":
+        return (
+            f"{reach}, and the loss clips them to [1e-7, 1 - 1e-7]: what lies outside gets no gradient"
+            if (below or above) and pair.keras
+            else ""
+        )
     if below or above:
-        return f"{reach}, and the loss divides them by their sum: where that is 0 it is NaN" if pair.keras else ""
+        return (
+            f"{reach}, and the loss divides them by their sum: where that is 0 it is NaN"
+            if pair.keras
+            else ""
+        )
     made = maker(pair.predictions)
     if made is not None and made.op.name == "tf.sigmoid" and pair.keras:
-        return "the loss compares classes that exclude one another, and sigmoids do not add up to 1: they are divided by their " \
-               "sum, which is NaN where all have reached 0"
+        return (
+            "the loss compares classes that exclude one another, and sigmoids do not add up to 1: they are divided by their "
+            "sum, which is NaN where all have reached 0"
+        )
     return ""
 
 
@@ -96,14 +142,28 @@ def one_unit(site: Site, here: Context) -> Iterator[Finding]:
         return
     activation = site.value("activation")
     named = activation.kind == "string"
-    if not (named and activation.const == "softmax") and getattr(activation.obj, "name", "") != "tf.nn.softmax":
+    if (
+        not (named and activation.const == "softmax")
+        and getattr(activation.obj, "name", "") != "tf.nn.softmax"
+    ):
         return
     if site.const("units") != 1:  # last: a size comes from far away
         return
-    fixes = here.rewrite(site, '"sigmoid"' if named else "tf.sigmoid", node=site.args["activation"],
-                         title="give the last layer activation sigmoid", claim=Claim.SHIFTED, cost=COST)
-    yield here.finding(site, None, "the softmax of a single unit is 1 for every input: the model says 1 whatever it is given, and no gradient comes through it",
-                       Certainty.MUST, fixes)
+    fixes = here.rewrite(
+        site,
+        '"sigmoid"' if named else "tf.sigmoid",
+        node=site.args["activation"],
+        title="give the last layer activation sigmoid",
+        claim=Claim.SHIFTED,
+        cost=COST,
+    )
+    yield here.finding(
+        site,
+        None,
+        "the softmax of a single unit is 1 for every input: the model says 1 whatever it is given, and no gradient comes through it",
+        Certainty.MUST,
+        fixes,
+    )
 
 
 def another(pair: Pairing, here: Context) -> list[Fix]:
@@ -112,5 +172,11 @@ def another(pair: Pairing, here: Context) -> list[Fix]:
     if made is None or made.source is not here.source or "activation" not in made.op.params:
         here.no_fix = f"give the last layer the activation {right}"
         return []
-    return here.with_argument(made, "activation", here.speller.quoted(right), title=f"give the last layer activation {right}", claim=Claim.SHIFTED,
-                              cost=COST)
+    return here.with_argument(
+        made,
+        "activation",
+        here.speller.quoted(right),
+        title=f"give the last layer activation {right}",
+        claim=Claim.SHIFTED,
+        cost=COST,
+    )

@@ -1,8 +1,9 @@
 """A relu right before a softmax, or as the logits of a cross-entropy.
 
-Relu sets every logit below 0 to 0 and lets no gradient through there. A class whose logit is below 0 cannot be pushed
-further down, nor up again; when all logits of an example are, the softmax is uniform and nothing is learned from it. With a
-learning rate that is a little too high all units die and the loss freezes at log(number of classes). Logits need both signs.
+Relu sets every logit below 0 to 0 and lets no gradient through there. A class whose logit is below
+0 cannot be pushed further down, nor up again; when all logits of an example are, the softmax is
+uniform and nothing is learned from it. With a learning rate that is a little too high all units die
+and the loss freezes at log(number of classes). Logits need both signs.
 
 Bad:
     logits = tf.nn.relu(tf.matmul(hidden, w) + b)
@@ -12,9 +13,9 @@ Good:
     logits = tf.matmul(hidden, w) + b
     loss = tf.nn.softmax_cross_entropy_with_logits(labels=y, logits=logits)
 
-The fix takes the relu away, which changes what the network computes: train it again. In Keras it is `activation=None` in the
-layer before the softmax; `slim.fully_connected` and `slim.conv2d` have a relu unless they get `activation_fn=None`,
-from an `arg_scope` too.
+The fix takes the relu away, which changes what the network computes: train it again. In Keras it is
+`activation=None` in the layer before the softmax; `slim.fully_connected` and `slim.conv2d` have a
+relu unless they get `activation_fn=None`, from an `arg_scope` too.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/nn/relu
 
@@ -22,35 +23,77 @@ Seen in the wild:
 https://stackoverflow.com/questions/43239467 (a relu on the last layer of an MNIST network)
 """
 
-from tfnanlint.api import Any, Certainty, Claim, Context, Finding, Fix, Iterator, Site, Value, ast, made_by, rule
+from tfnanlint.api import (
+    Any,
+    Certainty,
+    Claim,
+    Context,
+    Finding,
+    Fix,
+    Iterator,
+    Site,
+    Value,
+    ast,
+    made_by,
+    rule,
+)
 
 RELUS = frozenset(("tf.nn.relu", "keras.activations.relu", "tf.nn.relu6"))
 LAYERS = frozenset(("keras.layers.ReLU",))
 # Layers that hand the values on: a relu before them is a relu before what follows.
-HANDING = frozenset(("keras.layers.Flatten", "keras.layers.Reshape", "keras.layers.Dropout", "keras.layers.Permute"))
+HANDING = frozenset(
+    ("keras.layers.Flatten", "keras.layers.Reshape", "keras.layers.Dropout", "keras.layers.Permute")
+)
 LOSSES = {
-    "tf.nn.softmax_cross_entropy_with_logits": "logits", "tf.nn.sparse_softmax_cross_entropy_with_logits": "logits",
-    "tf.nn.sigmoid_cross_entropy_with_logits": "logits", "tf.nn.weighted_cross_entropy_with_logits": "logits",
-    "tf.losses.softmax_cross_entropy": "logits", "tf.losses.sparse_softmax_cross_entropy": "logits",
+    "tf.nn.softmax_cross_entropy_with_logits": "logits",
+    "tf.nn.sparse_softmax_cross_entropy_with_logits": "logits",
+    "tf.nn.sigmoid_cross_entropy_with_logits": "logits",
+    "tf.nn.weighted_cross_entropy_with_logits": "logits",
+    "tf.losses.softmax_cross_entropy": "logits",
+    "tf.losses.sparse_softmax_cross_entropy": "logits",
     "tf.losses.sigmoid_cross_entropy": "logits",
 }
 # Losses that take logits when told so.
-FROM_LOGITS = {"keras.losses.binary_crossentropy": "y_pred", "keras.losses.categorical_crossentropy": "y_pred",
-               "keras.losses.sparse_categorical_crossentropy": "y_pred", "K.binary_crossentropy": "output",
-               "K.categorical_crossentropy": "output", "K.sparse_categorical_crossentropy": "output"}
-LOSS_CLASSES = ("keras.losses.BinaryCrossentropy", "keras.losses.CategoricalCrossentropy", "keras.losses.SparseCategoricalCrossentropy")
+FROM_LOGITS = {
+    "keras.losses.binary_crossentropy": "y_pred",
+    "keras.losses.categorical_crossentropy": "y_pred",
+    "keras.losses.sparse_categorical_crossentropy": "y_pred",
+    "K.binary_crossentropy": "output",
+    "K.categorical_crossentropy": "output",
+    "K.sparse_categorical_crossentropy": "output",
+}
+LOSS_CLASSES = (
+    "keras.losses.BinaryCrossentropy",
+    "keras.losses.CategoricalCrossentropy",
+    "keras.losses.SparseCategoricalCrossentropy",
+)
 SOFTMAX_LAYERS = ("keras.layers.Softmax", "keras.layers.Activation")
 
 
-@rule("TFN501", "relu-before-softmax", on=" ".join(("tf.nn.softmax", *LOSSES, *FROM_LOGITS, *LOSS_CLASSES, *SOFTMAX_LAYERS)))
+@rule(
+    "TFN501",
+    "relu-before-softmax",
+    on=" ".join(("tf.nn.softmax", *LOSSES, *FROM_LOGITS, *LOSS_CLASSES, *SOFTMAX_LAYERS)),
+)
 def check(site: Site, here: Context) -> Iterator[Finding]:
     relu = fed_by(site, here)
     if relu is None:
         return
-    what = "the softmax" if "softmax" in site.op.name.lower() and "cross" not in site.op.name or site.op.name in SOFTMAX_LAYERS else (
-        "the cross-entropy as its logits")
-    yield here.finding(site, None, f"relu feeds {what}: logits below 0 become 0 and get no gradient, and where all are, the output is "
-                       "uniform and nothing is learned", Certainty.MAY, without(relu, here))
+    what = (
+        "the softmax"
+        if "softmax" in site.op.name.lower()
+        and "cross" not in site.op.name
+        or site.op.name in SOFTMAX_LAYERS
+        else ("the cross-entropy as its logits")
+    )
+    yield here.finding(
+        site,
+        None,
+        f"relu feeds {what}: logits below 0 become 0 and get no gradient, and where all are, the output is "
+        "uniform and nothing is learned",
+        Certainty.MAY,
+        without(relu, here),
+    )
 
 
 # What arrives
@@ -151,10 +194,20 @@ def into_layer(site: Site, here: Context) -> Site | None:
     around = here.around(site.node)
     outer = around[0] if around else None
     if isinstance(outer, (ast.List, ast.Tuple)):
-        sequential = here.site(around[1], site.point) if len(around) > 1 and isinstance(around[1], ast.Call) else None
+        sequential = (
+            here.site(around[1], site.point)
+            if len(around) > 1 and isinstance(around[1], ast.Call)
+            else None
+        )
         if sequential is not None and sequential.op.name == "keras.Sequential":
-            return last([here.value(node, site.point) for node in outer.elts[:outer.elts.index(site.node)]])
-    if isinstance(outer, ast.Call) and isinstance(outer.func, ast.Attribute) and outer.func.attr == "add":
+            return last(
+                [here.value(node, site.point) for node in outer.elts[: outer.elts.index(site.node)]]
+            )
+    if (
+        isinstance(outer, ast.Call)
+        and isinstance(outer.func, ast.Attribute)
+        and outer.func.attr == "add"
+    ):
         return last(getattr(here.value(outer.func.value, site.point).obj, "layers", ()))
     return None
 
@@ -163,12 +216,20 @@ def into_loss(site: Site, here: Context) -> Site | None:
     """A loss object with from_logits=True: called with predictions, or given to compile."""
     if site.library == "layer":
         made = layer_site(site.value("layer"))
-        if made is None or made.const("from_logits") is not True or not isinstance(site.node, ast.Call):
+        if (
+            made is None
+            or made.const("from_logits") is not True
+            or not isinstance(site.node, ast.Call)
+        ):
             return None
         given = [*site.node.args[1:2], *(k.value for k in site.node.keywords if k.arg == "y_pred")]
         return relu_of(here.value(given[0], site.point)) if given else None
     outer = next(iter(here.around(site.node)), None)
-    if site.const("from_logits") is not True or not isinstance(outer, ast.Call) or not isinstance(outer.func, ast.Attribute):
+    if (
+        site.const("from_logits") is not True
+        or not isinstance(outer, ast.Call)
+        or not isinstance(outer.func, ast.Attribute)
+    ):
         return None
     if outer.func.attr != "compile":
         return None
@@ -193,7 +254,11 @@ def without(relu: Site, here: Context) -> list[Fix]:
     """The same code without the relu, wherever in this file it stands."""
     if relu.source is not here.source or not relu.complete:
         return []
-    keep: dict[str, Any] = dict(title="take the relu away", claim=Claim.SHIFTED, cost="the network computes something else: train it again")
+    keep: dict[str, Any] = dict(
+        title="take the relu away",
+        claim=Claim.SHIFTED,
+        cost="the network computes something else: train it again",
+    )
     if relu.op.name in RELUS:
         return here.rewrite(relu, "{x}", x=relu.args["x"], **keep) if "x" in relu.args else []
     if relu.op.name in LAYERS:

@@ -12,12 +12,13 @@ Good:
     gram = tf.matmul(x, x, transpose_b=True)
     factor = tf.linalg.cholesky(gram + 1e-4 * tf.eye(tf.shape(gram)[-1], dtype=gram.dtype))
 
-The jitter on the diagonal has to be large against the rounding of the largest entry: about 1e-6 of it in float32 (1e-6 itself was
-too little for a 3 x 3 matrix of rank 2), 1e-12 of it in float64, where it costs nothing to be generous. Compute in float64 if you
-can. Of a matrix that is not a product with itself nothing is known: those are reported with `certainty = "all"` only.
+The jitter on the diagonal has to be large against the rounding of the largest entry: about 1e-6 of
+it in float32 (1e-6 itself was too little for a 3 x 3 matrix of rank 2), 1e-12 of it in float64,
+where it costs nothing to be generous. Compute in float64 if you can. Of a matrix that is not a
+product with itself nothing is known: those are reported with `certainty = "all"` only.
 
-With `target-tensorflow` below 2.1 (`svd`) or 2.4 (`eigh`), gradients through these are reported too: there they divide by the
-differences of the values, which are 0 for a multiple of the identity.
+With `target-tensorflow` below 2.1 (`svd`) or 2.4 (`eigh`), gradients through these are reported
+too: there they divide by the differences of the values, which are 0 for a multiple of the identity.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/linalg/cholesky
 https://github.com/tensorflow/probability/issues/1291 and https://github.com/tnakae/DAGMM/issues/21
@@ -26,7 +27,20 @@ Seen in the wild:
 https://github.com/GPflow/GPflow/issues/503 (a likelihood without noise)
 """
 
-from tfnanlint.api import Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Named, Site, Value, plain, rule
+from tfnanlint.api import (
+    Certainty,
+    Claim,
+    Context,
+    Differentiated,
+    Finding,
+    Fix,
+    Iterator,
+    Named,
+    Site,
+    Value,
+    plain,
+    rule,
+)
 
 SCALES = {"tf.divide": ("x",), "tf.multiply": ("x", "y")}
 TURNS = ("tf.transpose", "tf.linalg.matrix_transpose", "tf.linalg.adjoint")
@@ -36,13 +50,20 @@ REGULAR = ("tf.linalg.triangular_solve", "tf.linalg.cholesky", "tf.linalg.inv", 
 MENDED = {"tf.linalg.svd": ("singular values", "2.1"), "tf.linalg.eigh": ("eigenvalues", "2.4")}
 # What comes of a singular matrix: executed eagerly and under XLA.
 RAISED = "TensorFlow stops with 'Input is not invertible', or under XLA goes on with what is rounding only, or NaN"
-EFFECTS = {"tf.linalg.inv": RAISED, "tf.linalg.solve": RAISED,
-           "tf.linalg.slogdet": "the logarithm is -inf, and its gradient stops with 'Input is not invertible'"}
+EFFECTS = {
+    "tf.linalg.inv": RAISED,
+    "tf.linalg.solve": RAISED,
+    "tf.linalg.slogdet": "the logarithm is -inf, and its gradient stops with 'Input is not invertible'",
+}
 FLAGS = ("transpose_a", "transpose_b", "adjoint_a", "adjoint_b")
 
 
-@rule("TFN108", "singular-matrix", on="tf.linalg.cholesky tf.linalg.inv tf.linalg.solve tf.linalg.logdet tf.linalg.slogdet "
-      "tf.linalg.svd tf.linalg.eigh")
+@rule(
+    "TFN108",
+    "singular-matrix",
+    on="tf.linalg.cholesky tf.linalg.inv tf.linalg.solve tf.linalg.logdet tf.linalg.slogdet "
+    "tf.linalg.svd tf.linalg.eigh",
+)
 def check(factored: Site, here: Context) -> Iterator[Finding]:
     x = factored.value("x")
     if not here.numeric(x) or x.kind == "number":
@@ -54,19 +75,32 @@ def check(factored: Site, here: Context) -> Iterator[Finding]:
     if product is None and (x.known or x.guarded or isinstance(x.origin, Site)):
         return
     name = factored.op.name.rpartition(".")[2]
-    what = "a product of a matrix with itself, which is singular for equal or too few rows" if product is not None else (
-        "a matrix about which nothing is known, and which may be singular")
+    what = (
+        "a product of a matrix with itself, which is singular for equal or too few rows"
+        if product is not None
+        else ("a matrix about which nothing is known, and which may be singular")
+    )
     effect = EFFECTS.get(factored.op.name, "the result and its gradient are NaN")
-    yield here.finding(factored, None, f"{name} of {what}: {effect}",
-                       Certainty.MAY if product is not None else Certainty.UNKNOWN, fixes(factored, here))
+    yield here.finding(
+        factored,
+        None,
+        f"{name} of {what}: {effect}",
+        Certainty.MAY if product is not None else Certainty.UNKNOWN,
+        fixes(factored, here),
+    )
 
 
 def equal_values(factored: Site, here: Context) -> Iterator[Finding]:
     """Old releases divide by the differences of singular values or eigenvalues."""
     if factored.differentiated is Differentiated.YES:
         name = factored.op.name.rpartition(".")[2]
-        yield here.finding(factored, None, f"the gradient of {name} is NaN where two {MENDED[factored.op.name][0]} are equal",
-                           Certainty.MAY, fixed_in=MENDED[factored.op.name][1])
+        yield here.finding(
+            factored,
+            None,
+            f"the gradient of {name} is NaN where two {MENDED[factored.op.name][0]} are equal",
+            Certainty.MAY,
+            fixed_in=MENDED[factored.op.name][1],
+        )
 
 
 def gram(value: Value, here: Context, depth: int = 3) -> Site | None:
@@ -89,8 +123,11 @@ def turned(product: Site) -> bool:
     """Whether one of the two factors is transposed."""
     if any(product.given(flag) and product.const(flag) is True for flag in FLAGS):
         return True
-    return any(isinstance(product.value(param).origin, Site) and product.value(param).origin.op.name in TURNS
-               for param in ("x", "y"))
+    return any(
+        isinstance(product.value(param).origin, Site)
+        and product.value(param).origin.op.name in TURNS
+        for param in ("x", "y")
+    )
 
 
 def fixes(factored: Site, here: Context) -> list[Fix]:
@@ -99,6 +136,12 @@ def fixes(factored: Site, here: Context) -> list[Fix]:
         return []
     eps = "1e-6" if factored.value("x").dtype == "float64" else "1e-4"
     matrix = x if here.repeatable(x) else Named("matrix", "{x}", {"x": x})
-    return here.rewrite(factored, f"{{m}} + {eps} * tf.eye(tf.shape({{m}})[-1], dtype={{m}}.dtype)", node=x, m=matrix,
-                        title="add a small multiple of the identity", claim=Claim.SHIFTED,
-                        cost=f"every eigenvalue grows by {eps}, which shows where they are as small")
+    return here.rewrite(
+        factored,
+        f"{{m}} + {eps} * tf.eye(tf.shape({{m}})[-1], dtype={{m}}.dtype)",
+        node=x,
+        m=matrix,
+        title="add a small multiple of the identity",
+        claim=Claim.SHIFTED,
+        cost=f"every eigenvalue grows by {eps}, which shows where they are as small",
+    )

@@ -1,8 +1,9 @@
 """The last layer of a model computes its softmax or sigmoid in float16.
 
-Under the policy `mixed_float16` every layer computes in float16, the last one too. There a softmax is exactly 0 for logits 17 below the
-largest, where float32 has room down to 87, and a sigmoid exactly 1 from 8 on: the losses behind it see 0 and 1, their logarithms
-are infinite or clipped, and the gradient is dead. TensorFlow's guide tells to let the model end in float32.
+Under the policy `mixed_float16` every layer computes in float16, the last one too. There a softmax
+is exactly 0 for logits 17 below the largest, where float32 has room down to 87, and a sigmoid
+exactly 1 from 8 on: the losses behind it see 0 and 1, their logarithms are infinite or clipped, and
+the gradient is dead. TensorFlow's guide tells to let the model end in float32.
 
 Bad:
     keras.mixed_precision.set_global_policy("mixed_float16")
@@ -12,10 +13,12 @@ Good:
     keras.mixed_precision.set_global_policy("mixed_float16")
     model = keras.Sequential([keras.layers.Dense(64), keras.layers.Dense(10, activation="softmax", dtype="float32")])
 
-A last layer without activation and a loss with `from_logits=True` is better still; give it dtype="float32" all the same.
+A last layer without activation and a loss with `from_logits=True` is better still; give it
+dtype="float32" all the same.
 
-See also: https://www.tensorflow.org/guide/mixed_precision ("the model ends in float32": "A softmax activation at the end of the model should be
-float32"), https://github.com/tensorflow/tensorflow/issues/38457
+See also: https://www.tensorflow.org/guide/mixed_precision ("the model ends in float32": "A softmax
+activation at the end of the model should be float32"),
+https://github.com/tensorflow/tensorflow/issues/38457
 """
 
 from __future__ import annotations
@@ -23,7 +26,12 @@ from __future__ import annotations
 from tfnanlint.api import Certainty, Claim, Context, Finding, Iterator, Site, rule
 
 HALF = ("mixed_float16", "float16")
-ACTIVATIONS = {"softmax": "softmax", "sigmoid": "sigmoid", "tf.nn.softmax": "softmax", "tf.sigmoid": "sigmoid"}
+ACTIVATIONS = {
+    "softmax": "softmax",
+    "sigmoid": "sigmoid",
+    "tf.nn.softmax": "softmax",
+    "tf.sigmoid": "sigmoid",
+}
 SHOWN = {"softmax": "0 for logits 17 below the largest", "sigmoid": "1 from 8 on"}
 
 
@@ -37,10 +45,22 @@ def judged(site: Site, here: Context) -> Iterator[Finding]:
     activation = what(site)
     if activation is None or site.const("dtype", here.policy()) not in HALF:
         return
-    fixes = here.with_argument(site, "dtype", '"float32"', title="let the last layer compute in float32", claim=Claim.SHIFTED,
-                               cost="the outputs of the model are float32")
-    yield here.finding(site, None, f"the model ends in a {activation} in float16, which is exactly {SHOWN[activation]}: the loss "
-                       "gets no gradient there, or is infinite", Certainty.MAY, fixes)
+    fixes = here.with_argument(
+        site,
+        "dtype",
+        '"float32"',
+        title="let the last layer compute in float32",
+        claim=Claim.SHIFTED,
+        cost="the outputs of the model are float32",
+    )
+    yield here.finding(
+        site,
+        None,
+        f"the model ends in a {activation} in float16, which is exactly {SHOWN[activation]}: the loss "
+        "gets no gradient there, or is infinite",
+        Certainty.MAY,
+        fixes,
+    )
 
 
 def what(site: Site) -> str | None:

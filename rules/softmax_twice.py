@@ -1,8 +1,9 @@
 """Probabilities given to a loss that applies the softmax or sigmoid itself.
 
-Losses `..._with_logits`, and Keras losses with `from_logits=True`, want logits. Given probabilities they apply the softmax
-a second time: the outputs then lie between 0 and 1, so that the best possible loss with 10 classes is 1.46 instead of 0, a
-right answer is never rewarded enough, and a saturated wrong one (logit 20 too high) has a gradient of 3e-9 instead of 1.
+Losses `..._with_logits`, and Keras losses with `from_logits=True`, want logits. Given probabilities
+they apply the softmax a second time: the outputs then lie between 0 and 1, so that the best
+possible loss with 10 classes is 1.46 instead of 0, a right answer is never rewarded enough, and a
+saturated wrong one (logit 20 too high) has a gradient of 3e-9 instead of 1.
 
 Bad:
     p = tf.nn.softmax(logits)
@@ -11,16 +12,33 @@ Bad:
 Good:
     loss = tf.nn.softmax_cross_entropy_with_logits(labels=y, logits=logits)
 
-Keras notices a softmax or sigmoid that a layer has as its activation, and goes back to the logits with a warning: that is
-silent here. It does not notice one with another layer or a reshape behind it, nor a plain `tf.nn.softmax` in eager mode.
+Keras notices a softmax or sigmoid that a layer has as its activation, and goes back to the logits
+with a warning: that is silent here. It does not notice one with another layer or a reshape behind
+it, nor a plain `tf.nn.softmax` in eager mode.
 
-See also: https://www.tensorflow.org/api_docs/python/tf/nn/softmax_cross_entropy_with_logits (its warning: "This op expects
-unscaled logits"), https://github.com/jeffheaton/t81_558_deep_learning/pull/81,
+See also: https://www.tensorflow.org/api_docs/python/tf/nn/softmax_cross_entropy_with_logits (its
+warning: "This op expects unscaled logits"),
+https://github.com/jeffheaton/t81_558_deep_learning/pull/81,
 https://github.com/ChengBinJin/V-GAN-tensorflow/issues/16
 """
 
-from tfnanlint.api import (COMPILE, FAMILIES, Certainty, Claim, Context, Finding, Fix, Iterator, Pairing, Site, argument, made_by,
-                           maker, rescued, rule)
+from tfnanlint.api import (
+    COMPILE,
+    FAMILIES,
+    Certainty,
+    Claim,
+    Context,
+    Finding,
+    Fix,
+    Iterator,
+    Pairing,
+    Site,
+    argument,
+    made_by,
+    maker,
+    rescued,
+    rule,
+)
 
 PRODUCERS = {"tf.nn.softmax": ("softmax", "logits"), "tf.sigmoid": ("sigmoid", "x")}
 APPLIED = {"binary": "sigmoid", "categorical": "softmax", "sparse": "softmax"}
@@ -38,35 +56,81 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
         if producer is None or producer.op.name not in PRODUCERS or pair.keras and rescued(pair):
             continue
         given, second = PRODUCERS[producer.op.name][0], APPLIED[pair.family]
-        direct = made_by(pair.predictions, *PRODUCERS, aligned=True) is producer and producer.library != "keras"
+        direct = (
+            made_by(pair.predictions, *PRODUCERS, aligned=True) is producer
+            and producer.library != "keras"
+        )
         only = pair.keras and direct and pair.predictions.origin is producer and given == second
         modes = ("eager",) if only else ("eager", "graph", "xla")
         where = " in eager mode" if only else ""
-        yield here.finding(site, None, f"the output of a {given} is taken for logits{where}: the loss applies {second} once more and "
-                           "cannot come near 0; what is sure and wrong hardly gets a gradient",
-                           Certainty.MAY if pair.keras else Certainty.MUST, repairs(pair, producer, here), modes=modes,
-                           node=pair.node)
+        yield here.finding(
+            site,
+            None,
+            f"the output of a {given} is taken for logits{where}: the loss applies {second} once more and "
+            "cannot come near 0; what is sure and wrong hardly gets a gradient",
+            Certainty.MAY if pair.keras else Certainty.MUST,
+            repairs(pair, producer, here),
+            modes=modes,
+            node=pair.node,
+        )
 
 
 def of_softmax(site: Site, here: Context) -> Iterator[Finding]:
     """softmax(softmax(x)), the axis of both being the same."""
     inner = made_by(site.value("logits"), "tf.nn.softmax", aligned=True)
-    if inner is None or site.value("logits").origin is not inner or site.const("axis", -1) != inner.const("axis", -1):
+    if (
+        inner is None
+        or site.value("logits").origin is not inner
+        or site.const("axis", -1) != inner.const("axis", -1)
+    ):
         return
-    fixes = here.rewrite(site, "{z}", node=site.args["logits"], z=argument(inner, "logits", "logits"),
-                         title="give it the logits", claim=Claim.SHIFTED, cost="the result is what one softmax gives")
-    yield here.finding(site, "logits", "softmax of a softmax: its inputs lie between 0 and 1, so that its outputs are nearly "
-                       "uniform and the gradient nearly vanishes", Certainty.MAY, fixes)
+    fixes = here.rewrite(
+        site,
+        "{z}",
+        node=site.args["logits"],
+        z=argument(inner, "logits", "logits"),
+        title="give it the logits",
+        claim=Claim.SHIFTED,
+        cost="the result is what one softmax gives",
+    )
+    yield here.finding(
+        site,
+        "logits",
+        "softmax of a softmax: its inputs lie between 0 and 1, so that its outputs are nearly "
+        "uniform and the gradient nearly vanishes",
+        Certainty.MAY,
+        fixes,
+    )
 
 
 def repairs(pair: Pairing, producer: Site, here: Context) -> list[Fix]:
-    """The logits in the place of the probabilities, or a Keras loss told that it gets probabilities."""
+    """The logits in the place of the probabilities, or a Keras loss told that it gets
+    probabilities.
+    """
     fixes: list[Fix] = []
-    if pair.predictions_node is not None and pair.predictions.origin is producer and producer.complete and producer.args:
+    if (
+        pair.predictions_node is not None
+        and pair.predictions.origin is producer
+        and producer.complete
+        and producer.args
+    ):
         z = argument(producer, PRODUCERS[producer.op.name][1], "logits")
-        fixes += here.rewrite(pair.site, "{z}", node=pair.predictions_node, z=z, title="give it the logits", claim=Claim.SHIFTED,
-                              cost="the loss becomes what it is meant to be: its numbers change")
+        fixes += here.rewrite(
+            pair.site,
+            "{z}",
+            node=pair.predictions_node,
+            z=z,
+            title="give it the logits",
+            claim=Claim.SHIFTED,
+            cost="the loss becomes what it is meant to be: its numbers change",
+        )
     if pair.keras and pair.loss is not None and "from_logits" in pair.loss.args and not fixes:
-        fixes += here.with_argument(pair.loss, "from_logits", "False", title="say that these are probabilities: from_logits=False",
-                                    claim=Claim.SHIFTED, cost="the loss becomes what it is meant to be; saturated outputs still get no gradient")
+        fixes += here.with_argument(
+            pair.loss,
+            "from_logits",
+            "False",
+            title="say that these are probabilities: from_logits=False",
+            claim=Claim.SHIFTED,
+            cost="the loss becomes what it is meant to be; saturated outputs still get no gradient",
+        )
     return fixes

@@ -1,7 +1,8 @@
 """Softplus written out: log(1 + exp(x)).
 
-`tf.exp(x)` overflows above 88.7 in float32 (11.1 in float16): the result is `inf` although the function is barely above
-`x`, and the gradient is NaN. `log1p(exp(x))` has the same problem. `tf.math.softplus` is the same function for every `x`.
+`tf.exp(x)` overflows above 88.7 in float32 (11.1 in float16): the result is `inf` although the
+function is barely above `x`, and the gradient is NaN. `log1p(exp(x))` has the same problem.
+`tf.math.softplus` is the same function for every `x`.
 
 Bad:
     loss = tf.reduce_mean(tf.math.log(1.0 + tf.exp(-margin)))
@@ -9,8 +10,9 @@ Bad:
 Good:
     loss = tf.reduce_mean(tf.math.softplus(-margin))
 
-Nothing is reported where `x` cannot be large, as in the form that is stable by hand, `log(1 + exp(-abs(x)))`. Doubtful is a weight as
-it is, the scale of a prior that starts at -6.9: training moves it by small steps, and hardly ever to 88.
+Nothing is reported where `x` cannot be large, as in the form that is stable by hand,
+`log(1 + exp(-abs(x)))`. Doubtful is a weight as it is, the scale of a prior that starts at -6.9:
+training moves it by small steps, and hardly ever to 88.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/softplus
 
@@ -21,11 +23,31 @@ https://github.com/tensorforce/tensorforce/issues/114 (log(exp(x) + 1) in a dist
 
 import math
 
-from tfnanlint.api import Certainty, Claim, Context, Differentiated, Finding, Iterator, Site, Value, argument, evidence, exponential_of, rule, tame, truth_only
+from tfnanlint.api import (
+    Certainty,
+    Claim,
+    Context,
+    Differentiated,
+    Finding,
+    Iterator,
+    Site,
+    Value,
+    argument,
+    evidence,
+    exponential_of,
+    rule,
+    tame,
+    truth_only,
+)
 
 
-@rule("TFN304", "softplus", on="tf.math.log tf.math.log1p", over="TFN101 TFN106 TFN307 TFN204 TFN206",
-      silent="MAY/NO MAY/UNKNOWN/DOUBTFUL MAY/YES/DOUBTFUL")
+@rule(
+    "TFN304",
+    "softplus",
+    on="tf.math.log tf.math.log1p",
+    over="TFN101 TFN106 TFN307 TFN204 TFN206",
+    silent="MAY/NO MAY/UNKNOWN/DOUBTFUL MAY/YES/DOUBTFUL",
+)
 def check(log: Site, here: Context) -> Iterator[Finding]:
     exp = exponential(log)
     if exp is None or exp.value("x").hi < math.log(exp.value("x").limits.max):
@@ -34,24 +56,47 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
         return
     if log.differentiated is Differentiated.NO and here.masked(exp) is not None:
         return
-    fixes = here.rewrite(log, "tf.math.softplus({x})", title="use softplus", claim=Claim.EQUAL,
-                         x=argument(exp, "x", "exponent")) if exp.complete else []
-    yield here.finding(log, "x", "softplus written as log(1 + exp(x)): the exponential overflows for large x, the result is "
-                       "inf and its gradient NaN", Certainty.MAY, fixes, doubtful=moved_far(exp.value("x"), here))
+    fixes = (
+        here.rewrite(
+            log,
+            "tf.math.softplus({x})",
+            title="use softplus",
+            claim=Claim.EQUAL,
+            x=argument(exp, "x", "exponent"),
+        )
+        if exp.complete
+        else []
+    )
+    yield here.finding(
+        log,
+        "x",
+        "softplus written as log(1 + exp(x)): the exponential overflows for large x, the result is "
+        "inf and its gradient NaN",
+        Certainty.MAY,
+        fixes,
+        doubtful=moved_far(exp.value("x"), here),
+    )
 
 
 def moved_far(x: Value, here: Context) -> bool:
-    """A weight, or the negative of one: to overflow it must move as far as no training moves one, except in 16 bits."""
+    """A weight, or the negative of one: to overflow it must move as far as no training moves one,
+    except in 16 bits.
+    """
     minus = here.made_by(x, "tf.negative")
-    return x.dtype != "float16" and here.made_by(x if minus is None else minus.value("x"), *evidence.VARIABLES) is not None
+    return (
+        x.dtype != "float16"
+        and here.made_by(x if minus is None else minus.value("x"), *evidence.VARIABLES) is not None
+    )
 
 
 def signed(x: Value, exp: Site, here: Context) -> bool:
     """Labels, which are -1 and 1, times scores that were clipped: neither is large."""
     minus = here.made_by(x, "tf.negative")
     product = here.made_by(x if minus is None else minus.value("x"), "tf.multiply")
-    return product is not None and any(truth_only(product.value(one), exp.point) and tame(product.value(other))
-                                       for one, other in (("x", "y"), ("y", "x")))
+    return product is not None and any(
+        truth_only(product.value(one), exp.point) and tame(product.value(other))
+        for one, other in (("x", "y"), ("y", "x"))
+    )
 
 
 def exponential(log: Site) -> Site | None:

@@ -1,8 +1,9 @@
 """Square root of a value that can be exactly zero: the value is 0, the gradient is Inf or NaN.
 
-The derivative of sqrt is infinite at 0, and times the derivative of a square at 0, which is 0, it becomes NaN. Sums of
-squares (distances between equal points, pairwise distances, whose diagonal is always 0), mean squares (RMSE of a perfect
-batch), variances, relu outputs and exponentials that underflow are exactly 0.
+The derivative of sqrt is infinite at 0, and times the derivative of a square at 0, which is 0, it
+becomes NaN. Sums of squares (distances between equal points, pairwise distances, whose diagonal is
+always 0), mean squares (RMSE of a perfect batch), variances, relu outputs and exponentials that
+underflow are exactly 0.
 
 Bad:
     distance = tf.sqrt(tf.reduce_sum(tf.square(a - b), axis=-1))
@@ -10,10 +11,11 @@ Bad:
 Good:
     distance = tf.sqrt(tf.reduce_sum(tf.square(a - b), axis=-1) + 1e-12)
 
-A floor of exactly 0, `tf.sqrt(tf.maximum(x, 0.))`, and an epsilon outside, `tf.sqrt(x) + eps`, do not help. The double
-`tf.where` keeps the value exactly and gives a gradient of 0 at 0.
+A floor of exactly 0, `tf.sqrt(tf.maximum(x, 0.))`, and an epsilon outside, `tf.sqrt(x) + eps`, do
+not help. The double `tf.where` keeps the value exactly and gives a gradient of 0 at 0.
 
-Doubtful is the length of the edges of a graph in a layer, `pos[i] - pos[j]` of positions that it is given: their ends are two points.
+Doubtful is the length of the edges of a graph in a layer, `pos[i] - pos[j]` of positions that it is
+given: their ends are two points.
 
 Seen in the wild:
 https://github.com/tensorflow/tensorflow/issues/4914 (sqrt(x) at 0),
@@ -22,13 +24,36 @@ https://github.com/keras-team/keras-io/issues/910 (the gradient penalty of a WGA
 https://github.com/keras-team/keras/issues/6644 (RMSE as a loss)
 """
 
-from tfnanlint.api import (Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Note, Site, Value, evidence, made_by, same,
-                           repairs, rule, truth_only, words, zero_put_in)
+from tfnanlint.api import (
+    Certainty,
+    Claim,
+    Context,
+    Differentiated,
+    Finding,
+    Fix,
+    Iterator,
+    Note,
+    Site,
+    Value,
+    evidence,
+    made_by,
+    repairs,
+    rule,
+    same,
+    truth_only,
+    words,
+    zero_put_in,
+)
 
 CLIPPED = "K.sqrt"  # takes the root of 0 where its input is negative
 
 
-@rule("TFN202", "sqrt-gradient-at-zero", on="tf.sqrt K.sqrt ops.cbrt", silent="MAY/UNKNOWN MAY/YES/DOUBTFUL")
+@rule(
+    "TFN202",
+    "sqrt-gradient-at-zero",
+    on="tf.sqrt K.sqrt ops.cbrt",
+    silent="MAY/UNKNOWN MAY/YES/DOUBTFUL",
+)
 def check(root: Site, here: Context) -> Iterator[Finding]:
     x = root.value("x")
     if not here.numeric(x) or x.kind == "number" or not x.known:
@@ -38,35 +63,61 @@ def check(root: Site, here: Context) -> Iterator[Finding]:
         return
     if x.lo >= 0 and evidence.falling(x):
         return  # 0 only where a divisor is infinite
-    harmless = not x.exact and (zero_put_in(x, here.interpreter) or truth_only(x, root.point) or norm_of_weight(x))
+    harmless = not x.exact and (
+        zero_put_in(x, here.interpreter) or truth_only(x, root.point) or norm_of_weight(x)
+    )
     if harmless or root.differentiated is Differentiated.NO:
         return
     certainty = Certainty.MUST if x.hi <= 0 else Certainty.MAY
     name = "cube root" if root.op.name == "ops.cbrt" else "square root"
     late = root.op.name != "ops.cbrt" and here.flat_behind(root)
-    where = "under XLA its gradient is NaN; elsewhere what follows keeps it 0" if late else (
-        "its gradient is Inf, or NaN behind a square")
+    where = (
+        "under XLA its gradient is NaN; elsewhere what follows keeps it 0"
+        if late
+        else ("its gradient is Inf, or NaN behind a square")
+    )
     found = fixes(root, here, late)  # behind a choice of what is above 0 the root of 0 must stay 0
-    yield here.finding(root, "x", f"{name} of {origin(x)}: at 0 {where}", certainty, found,
-                       modes=("xla",) if late else ("eager", "graph", "xla"), doubtful=certainty is Certainty.MAY and not here.draft and edge(root))
+    yield here.finding(
+        root,
+        "x",
+        f"{name} of {origin(x)}: at 0 {where}",
+        certainty,
+        found,
+        modes=("xla",) if late else ("eager", "graph", "xla"),
+        doubtful=certainty is Certainty.MAY and not here.draft and edge(root),
+    )
 
 
 def edge(root: Site) -> bool:
-    """Whether a layer takes the length of the edges of a graph: rows of one tensor that it is given, picked by two indices, which are not
-    to be one point. (The embeddings that a loss picks may well be equal.)"""
+    """Whether a layer takes the length of the edges of a graph: rows of one tensor that it is
+    given, picked by two indices, which are not to be one point. (The embeddings that a loss picks
+    may well be equal.)
+    """
     function = root.point.scope.function if root.point is not None else None
-    total = made_by(root.value("x"), "tf.reduce_sum") if function is not None and function.owner is not None and function.name == "call" else None
-    square = made_by(total.value("x"), "tf.square", "tf.pow", "tf.multiply") if total is not None else None
+    total = (
+        made_by(root.value("x"), "tf.reduce_sum")
+        if function is not None and function.owner is not None and function.name == "call"
+        else None
+    )
+    square = (
+        made_by(total.value("x"), "tf.square", "tf.pow", "tf.multiply")
+        if total is not None
+        else None
+    )
     apart = made_by(square.value("x"), "tf.subtract", aligned=True) if square is not None else None
     ends = [apart.value(param).origin for param in ("x", "y")] if apart is not None else []
     if not ends or not all(isinstance(end, Site) and end.op.name == "tf.gather" for end in ends):
         return False
     points = [end.value("x") for end in ends]
-    return same(*points) and all(isinstance(point.origin, Note) and point.origin.given for point in points)
+    return same(*points) and all(
+        isinstance(point.origin, Note) and point.origin.given for point in points
+    )
 
 
 def norm_of_weight(x: Value) -> bool:
-    """Whether a value is the sum of the squares of weights that start at random: not all of them come to be 0."""
+    """Whether a value is the sum of the squares of weights that start at random: not all of them
+    come to be 0.
+    """
     total = made_by(x, "tf.reduce_sum", "tf.reduce_mean")
     return total is not None and evidence.random_weight(total.value("x"))
 
@@ -74,9 +125,14 @@ def norm_of_weight(x: Value) -> bool:
 def origin(x) -> str:
     """The value in words."""
     total = made_by(x, "tf.reduce_sum", "tf.reduce_mean")
-    if total is not None and made_by(total.value("x"), "tf.square", "tf.pow", "tf.math.squared_difference", "tf.multiply"):
-        return "a sum of squares, which is 0 where all of them are" if total.op.name == "tf.reduce_sum" else (
-            "a mean of squares, which is 0 where all of them are")
+    if total is not None and made_by(
+        total.value("x"), "tf.square", "tf.pow", "tf.math.squared_difference", "tf.multiply"
+    ):
+        return (
+            "a sum of squares, which is 0 where all of them are"
+            if total.op.name == "tf.reduce_sum"
+            else ("a mean of squares, which is 0 where all of them are")
+        )
     if x.exact:
         return "0"
     return f"a value that is {words(x)}"
@@ -87,7 +143,19 @@ def fixes(root: Site, here: Context, late: bool) -> list[Fix]:
         return []
     half = here.made_by(root.value("x"), "tf.exp")
     if half is not None and half.node is root.args["x"] and half.complete and "x" in half.args:
-        return here.rewrite(root, "tf.exp(0.5 * {x})", title="halve the exponent instead", claim=Claim.EQUAL, x=half.args["x"])
+        return here.rewrite(
+            root,
+            "tf.exp(0.5 * {x})",
+            title="halve the exponent instead",
+            claim=Claim.EQUAL,
+            x=half.args["x"],
+        )
     if root.op.name != "tf.sqrt" and root.value("x").lo < 0 or root.op.name == "ops.cbrt":
-        return repairs.double_where(here, root, title="mask the input and the result (gradient 0 at 0)") if root.op.name == CLIPPED else []
+        return (
+            repairs.double_where(
+                here, root, title="mask the input and the result (gradient 0 at 0)"
+            )
+            if root.op.name == CLIPPED
+            else []
+        )
     return repairs.root_forms(here, root, "the input", late)

@@ -1,9 +1,10 @@
 """Square root of a value that can be negative.
 
-`tf.sqrt` of a negative number is NaN, value and gradient. A difference that is nonnegative on paper comes out below 0 in
-floating point: `mean(x ** 2) - mean(x) ** 2` of a constant 1000.1 is -0.06 in float32, `1 - cos ** 2` and
-`|a|^2 - 2ab + |b|^2` behave alike. An epsilon under the root helps only against errors smaller than itself.
-`K.sqrt` clips negative numbers to 0 and is reported for such a variance only, whose gradient is NaN.
+`tf.sqrt` of a negative number is NaN, value and gradient. A difference that is nonnegative on paper
+comes out below 0 in floating point: `mean(x ** 2) - mean(x) ** 2` of a constant 1000.1 is -0.06 in
+float32, `1 - cos ** 2` and `|a|^2 - 2ab + |b|^2` behave alike. An epsilon under the root helps only
+against errors smaller than itself. `K.sqrt` clips negative numbers to 0 and is reported for such a
+variance only, whose gradient is NaN.
 
 Bad:
     std = tf.sqrt(tf.reduce_mean(tf.square(x), axis=0) - tf.square(tf.reduce_mean(x, axis=0)))
@@ -11,11 +12,13 @@ Bad:
 Good:
     std = tf.sqrt(tf.math.reduce_variance(x, axis=0) + 1e-12)
 
-`tf.math.reduce_variance` squares the differences to the mean and is never negative. Elsewhere a floor,
-`tf.sqrt(tf.maximum(d, 1e-12))`, keeps the root finite; a floor of exactly 0 leaves an infinite gradient.
+`tf.math.reduce_variance` squares the differences to the mean and is never negative. Elsewhere a
+floor, `tf.sqrt(tf.maximum(d, 1e-12))`, keeps the root finite; a floor of exactly 0 leaves an
+infinite gradient.
 
-Doubtful is a difference with a ratio in it, `1 - (a / b)^2`: which of the two is larger the rates of a schedule know, and nothing
-that is written here. So is, where surely no gradient is taken, everything but such a variance, which is NaN as a value.
+Doubtful is a difference with a ratio in it, `1 - (a / b)^2`: which of the two is larger the rates
+of a schedule know, and nothing that is written here. So is, where surely no gradient is taken,
+everything but such a variance, which is NaN as a value.
 
 Seen in the wild:
 https://github.com/tensorflow/graphics/issues/462 (the root of trace + 1, a little below 0),
@@ -24,60 +27,123 @@ https://github.com/tensorflow/tensorflow/issues/411 (a variance from two means)
 
 from __future__ import annotations
 
-from tfnanlint.api import (INF, Any, Certainty, Claim, Context, Differentiated, Finding, Fix, Iterator, Site, Value,
-                           argument, evidence, moments, plain, repairs, rule, words)
-
+from tfnanlint.api import (
+    INF,
+    Any,
+    Certainty,
+    Claim,
+    Context,
+    Differentiated,
+    Finding,
+    Fix,
+    Iterator,
+    Site,
+    Value,
+    argument,
+    evidence,
+    moments,
+    plain,
+    repairs,
+    rule,
+    words,
+)
 
 MOST_FACTORS = 8  # that are looked at in one product
 PRODUCTS = ("tf.reduce_sum", "tf.matmul", "tf.tensordot", "tf.einsum", "tf.linalg.matvec")
 
 
-@rule("TFN103", "sqrt-of-negative", on="tf.sqrt K.sqrt tf.math.rsqrt", over="TFN102 TFN202 TFN203 TFN310", silent="MAY/ANY/TESTS MAY/NO/DOUBTFUL MAY/UNKNOWN MAY/YES/DOUBTFUL")
+@rule(
+    "TFN103",
+    "sqrt-of-negative",
+    on="tf.sqrt K.sqrt tf.math.rsqrt",
+    over="TFN102 TFN202 TFN203 TFN310",
+    silent="MAY/ANY/TESTS MAY/NO/DOUBTFUL MAY/UNKNOWN MAY/YES/DOUBTFUL",
+)
 def check(root: Site, here: Context) -> Iterator[Finding]:
     x = root.value("x")
     variance = variance_of(root, here)
     if not here.numeric(x) or x.kind == "number" or x.lo >= 0:
         return
-    if variance is None and (powers(root, here) or complement(root, here) or evidence.handed_in(x) or (not x.known or lifted(x, here)) and not difference(root, here)):
+    if variance is None and (
+        powers(root, here)
+        or complement(root, here)
+        or evidence.handed_in(x)
+        or (not x.known or lifted(x, here))
+        and not difference(root, here)
+    ):
         return
     if state(root, x, here) or here.hidden(root):
         return
     if root.op.name == "K.sqrt" and (variance is None or root.differentiated is Differentiated.NO):
         return
     certainty = Certainty.MUST if x.hi < 0 else Certainty.MAY
-    if variance is None and -x.lo == x.hi == INF and not difference(root, here) and not trained(root, here):
+    if (
+        variance is None
+        and -x.lo == x.hi == INF
+        and not difference(root, here)
+        and not trained(root, here)
+    ):
         certainty = Certainty.UNKNOWN
     if root.op.name == "K.sqrt":
-        message = ("square root of mean(x^2) - mean(x)^2, which rounding makes 0 or negative where x hardly varies: "
-                   "K.sqrt gives 0 there, with a NaN gradient")
+        message = (
+            "square root of mean(x^2) - mean(x)^2, which rounding makes 0 or negative where x hardly varies: "
+            "K.sqrt gives 0 there, with a NaN gradient"
+        )
     elif variance is not None:
-        message = ("square root of mean(x^2) - mean(x)^2, which rounding makes negative where x hardly varies: "
-                   "the root and its gradient are NaN")
+        message = (
+            "square root of mean(x^2) - mean(x)^2, which rounding makes negative where x hardly varies: "
+            "the root and its gradient are NaN"
+        )
     else:
-        message = f"square root of a value that is {words(x)}: below 0 the root and its gradient are NaN"
+        message = (
+            f"square root of a value that is {words(x)}: below 0 the root and its gradient are NaN"
+        )
     by_sums = variance is not None and variance[1].summed
-    yield here.finding(root, "x", message, certainty, fixes(root, variance, here),
-                       help="subtract the mean first: the sum of the squares of x - mean is never negative" if by_sums else "",
-                       covers=[variance[0].node] if variance is not None else (), doubtful=variance is None and (root.differentiated is Differentiated.NO or of_ratio(root, here)))
+    yield here.finding(
+        root,
+        "x",
+        message,
+        certainty,
+        fixes(root, variance, here),
+        help="subtract the mean first: the sum of the squares of x - mean is never negative"
+        if by_sums
+        else "",
+        covers=[variance[0].node] if variance is not None else (),
+        doubtful=variance is None
+        and (root.differentiated is Differentiated.NO or of_ratio(root, here)),
+    )
 
 
 def trained(root: Site, here: Context) -> bool:
-    """Whether a root is that of a weight or of the output of a layer, perhaps times a number. Of products of tensors that can be
-    any number, as far as they were followed, 1 of 4 in fresh code was negative."""
+    """Whether a root is that of a weight or of the output of a layer, perhaps times a number. Of
+    products of tensors that can be any number, as far as they were followed, 1 of 4 in fresh code
+    was negative.
+    """
     product = here.made_by(root.value("x"), "tf.multiply", "tf.divide")
     return product is None or any(product.value(param).kind == "number" for param in ("x", "y"))
 
 
 def lifted(x: Value, here: Context) -> bool:
-    """A weight plus a small constant: somebody who knows that the weight is not negative has thought of 0."""
+    """A weight plus a small constant: somebody who knows that the weight is not negative has
+    thought of 0.
+    """
     plus = here.made_by(x, "tf.add") if x.lo == -INF else None
-    return plus is not None and any(plus.value(p).lo > 0 and plus.value(p).hi < 1 for p in ("x", "y"))
+    return plus is not None and any(
+        plus.value(p).lo > 0 and plus.value(p).hi < 1 for p in ("x", "y")
+    )
 
 
 def state(root: Site, x: Value, here: Context) -> bool:
-    """A variable that nothing differentiates, as it is: the running mean of squares of an optimizer or a metric."""
-    return (x.evident and x.lo == -INF and x.hi == INF and root.differentiated is Differentiated.NO
-            and subtraction(root, here) is None)
+    """A variable that nothing differentiates, as it is: the running mean of squares of an optimizer
+    or a metric.
+    """
+    return (
+        x.evident
+        and x.lo == -INF
+        and x.hi == INF
+        and root.differentiated is Differentiated.NO
+        and subtraction(root, here) is None
+    )
 
 
 def powers(root: Site, here: Context) -> bool:
@@ -92,16 +158,24 @@ def powers(root: Site, here: Context) -> bool:
 
 
 def complement(root: Site, here: Context) -> bool:
-    """1 - c ** 2, where nothing is known of c: a cosine, a correlation or a share, as whoever wrote it knows."""
+    """1 - c ** 2, where nothing is known of c: a cosine, a correlation or a share, as whoever wrote
+    it knows.
+    """
     minus = subtraction(root, here)
     if minus is None or not minus.value("x").exact:
         return False
     square = here.made_by(plain(minus.value("y")), "tf.square", "tf.pow", "tf.multiply")
-    return square is not None and not square.value("x").known and not square.value("y" if square.op.name == "tf.multiply" else "x").known
+    return (
+        square is not None
+        and not square.value("x").known
+        and not square.value("y" if square.op.name == "tf.multiply" else "x").known
+    )
 
 
 def of_ratio(root: Site, here: Context) -> bool:
-    """1 - (a / b)^2 or s - a / b * r: of two rates of one schedule, or a part and the whole; which is larger nothing says here."""
+    """1 - (a / b)^2 or s - a / b * r: of two rates of one schedule, or a part and the whole; which
+    is larger nothing says here.
+    """
     minus = subtraction(root, here)
     factors = [plain(minus.value("y"))] if minus is not None else []
     for factor in factors:
@@ -117,8 +191,12 @@ def difference(root: Site, here: Context) -> bool:
     parts = terms(root.value("x"), 1, here)
     plus = [value for sign, value in parts if sign > 0]
     minus = [value for sign, value in parts if sign < 0]
-    return (bool(plus) and bool(minus) and all(value.nonnegative for value in plus)
-            and all(value.nonnegative or dot(value, here) for value in minus))
+    return (
+        bool(plus)
+        and bool(minus)
+        and all(value.nonnegative for value in plus)
+        and all(value.nonnegative or dot(value, here) for value in minus)
+    )
 
 
 def terms(value: Value, sign: int, here: Context, depth: int = 4) -> list[tuple[int, Value]]:
@@ -128,7 +206,9 @@ def terms(value: Value, sign: int, here: Context, depth: int = 4) -> list[tuple[
     if site is None:
         return [(sign, value)]
     other = -sign if site.op.name == "tf.subtract" else sign
-    return terms(site.value("x"), sign, here, depth - 1) + terms(site.value("y"), other, here, depth - 1)
+    return terms(site.value("x"), sign, here, depth - 1) + terms(
+        site.value("y"), other, here, depth - 1
+    )
 
 
 def dot(value: Value, here: Context) -> bool:
@@ -136,22 +216,35 @@ def dot(value: Value, here: Context) -> bool:
     twice = here.made_by(value, "tf.multiply")
     if twice is None:
         return False
-    return any(twice.value(p).is_number and twice.value(p).const == 2
-               and here.made_by(plain(twice.value(other)), "tf.matmul", "tf.tensordot", "tf.einsum", "tf.reduce_sum") is not None
-               for p, other in (("x", "y"), ("y", "x")))
+    return any(
+        twice.value(p).is_number
+        and twice.value(p).const == 2
+        and here.made_by(
+            plain(twice.value(other)), "tf.matmul", "tf.tensordot", "tf.einsum", "tf.reduce_sum"
+        )
+        is not None
+        for p, other in (("x", "y"), ("y", "x"))
+    )
 
 
 def subtraction(root: Site, here: Context) -> Site | None:
-    """The difference under a root, an added number left aside; where several values arrive, that of the widest."""
+    """The difference under a root, an added number left aside; where several values arrive, that of
+    the widest.
+    """
     value = evidence.widest(root.value("x"))
     plus = here.made_by(value, "tf.add")
     if plus is not None:
-        value = next((plus.value(p) for p, other in (("x", "y"), ("y", "x")) if plus.value(other).is_number), value)
+        value = next(
+            (plus.value(p) for p, other in (("x", "y"), ("y", "x")) if plus.value(other).is_number),
+            value,
+        )
     return here.made_by(value, "tf.subtract")
 
 
 def variance_of(root: Site, here: Context) -> tuple[Site, moments.Variance] | None:
-    """The difference mean(x^2) - mean(x)^2 under a root, and what it is the variance of; None for anything else."""
+    """The difference mean(x^2) - mean(x)^2 under a root, and what it is the variance of; None for
+    anything else.
+    """
     minus = subtraction(root, here)
     found = moments.variance_of(minus) if minus is not None else None
     return None if minus is None or found is None else (minus, found)
@@ -167,22 +260,54 @@ def fixes(root: Site, variance: tuple[Site, moments.Variance] | None, here: Cont
     if part is None:
         return found
     node, template, holes = part
-    bound = eps if node is root.args["x"] else "0"  # an epsilon stands beside a difference that is kept at 0
-    what = "what stands under the root" if node is root.args["x"] else "the difference under the root"
-    return found + here.rewrite(root, template, node=node, title=f"keep {what} at or above {bound}", claim=Claim.SHIFTED,
-                                cost=f"values below {bound} become {bound}; the gradient is 0 there", **holes)
+    # an epsilon stands beside a difference that is kept at 0
+    bound = eps if node is root.args["x"] else "0"
+    what = (
+        "what stands under the root" if node is root.args["x"] else "the difference under the root"
+    )
+    return found + here.rewrite(
+        root,
+        template,
+        node=node,
+        title=f"keep {what} at or above {bound}",
+        claim=Claim.SHIFTED,
+        cost=f"values below {bound} become {bound}; the gradient is 0 there",
+        **holes,
+    )
 
 
 def exact(root: Site, minus: Site, written: moments.Variance, here: Context) -> list[Fix]:
-    """reduce_variance of the same elements; with a small number under the root where the root is differentiated."""
+    """reduce_variance of the same elements; with a small number under the root where the root is
+    differentiated.
+    """
     mean, square = written.mean, written.square
-    holes: dict[str, Any] = {"x": argument(square, "x", "inner"), "axis": argument(mean, "axis"), "keepdims": argument(mean, "keepdims")}
-    if not (mean.complete and square.complete) or minus.source is not here.source or not here.numeric(written.x):
+    holes: dict[str, Any] = {
+        "x": argument(square, "x", "inner"),
+        "axis": argument(mean, "axis"),
+        "keepdims": argument(mean, "keepdims"),
+    }
+    if (
+        not (mean.complete and square.complete)
+        or minus.source is not here.source
+        or not here.numeric(written.x)
+    ):
         return []
     template = "tf.math.reduce_variance({x}, axis={axis}, keepdims={keepdims})"
     bare = minus.node is root.args.get("x") or here.made_by(root.value("x"), "tf.add") is None
     eps = repairs.root_epsilon(here, root)
     if bare and (root.differentiated is not Differentiated.NO or root.op.name == "tf.math.rsqrt"):
-        return here.rewrite(minus, f"{template} + {eps}", title="use reduce_variance, which is never negative",
-                            claim=Claim.SHIFTED, cost=f"the root is {float(eps) ** 0.5:.0e} instead of 0 at 0", **holes)
-    return here.rewrite(minus, template, title="use reduce_variance, which is never negative", claim=Claim.EQUAL, **holes)
+        return here.rewrite(
+            minus,
+            f"{template} + {eps}",
+            title="use reduce_variance, which is never negative",
+            claim=Claim.SHIFTED,
+            cost=f"the root is {float(eps) ** 0.5:.0e} instead of 0 at 0",
+            **holes,
+        )
+    return here.rewrite(
+        minus,
+        template,
+        title="use reduce_variance, which is never negative",
+        claim=Claim.EQUAL,
+        **holes,
+    )

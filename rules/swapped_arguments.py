@@ -1,9 +1,9 @@
 """Labels and predictions in each other's place.
 
-A cross-entropy takes the logarithm of the predictions and weighs it with the labels. With the two exchanged it takes the
-logarithm of labels, which are 0 and 1: the loss is NaN, infinite, or clipped to a constant whose gradient does not reach the
-network as it should. Keras losses take `(y_true, y_pred)`, tf.nn losses only named arguments, `K.binary_crossentropy` the
-target first.
+A cross-entropy takes the logarithm of the predictions and weighs it with the labels. With the two
+exchanged it takes the logarithm of labels, which are 0 and 1: the loss is NaN, infinite, or clipped
+to a constant whose gradient does not reach the network as it should. Keras losses take
+`(y_true, y_pred)`, tf.nn losses only named arguments, `K.binary_crossentropy` the target first.
 
 Bad:
     loss = keras.losses.binary_crossentropy(y_pred, y_true)
@@ -11,8 +11,9 @@ Bad:
 Good:
     loss = keras.losses.binary_crossentropy(y_true, y_pred)
 
-Told by what arrives (the output of a softmax, a sigmoid or a layer where labels belong and none where predictions do), or by
-the names of both arguments. In a loss of your own, the order of the parameters is what counts: Keras calls `loss(y_true, y_pred)`.
+Told by what arrives (the output of a softmax, a sigmoid or a layer where labels belong and none
+where predictions do), or by the names of both arguments. In a loss of your own, the order of the
+parameters is what counts: Keras calls `loss(y_true, y_pred)`.
 
 See also: https://github.com/keras-team/keras/issues/5733,
 https://www.tensorflow.org/api_docs/python/tf/keras/losses/Loss#call
@@ -25,11 +26,32 @@ from __future__ import annotations
 
 import re
 
-from tfnanlint.api import (COMPILE, FAMILIES, Certainty, Claim, Context, Finding, Fix, Iterator, Pairing, Site, Value, ast, linear, maker,
-                           rule)
+from tfnanlint.api import (
+    COMPILE,
+    FAMILIES,
+    Certainty,
+    Claim,
+    Context,
+    Finding,
+    Fix,
+    Iterator,
+    Pairing,
+    Site,
+    Value,
+    ast,
+    linear,
+    maker,
+    rule,
+)
 
-TRUE = re.compile(r"(?:^|_)(?:y_?true|true|truth|labels?|targets?|gt|ground_truth|y_train|y_test|onehot)(?:$|_|\d)", re.I)
-PREDICTED = re.compile(r"(?:^|_)(?:y_?pred|y_?hat|preds?|predictions?|predicted|logits?|probs?|probabilit(?:y|ies))(?:$|_|\d)", re.I)
+TRUE = re.compile(
+    r"(?:^|_)(?:y_?true|true|truth|labels?|targets?|gt|ground_truth|y_train|y_test|onehot)(?:$|_|\d)",
+    re.I,
+)
+PREDICTED = re.compile(
+    r"(?:^|_)(?:y_?pred|y_?hat|preds?|predictions?|predicted|logits?|probs?|probabilit(?:y|ies))(?:$|_|\d)",
+    re.I,
+)
 OUTPUTS = ("tf.nn.softmax", "tf.sigmoid", "tf.nn.log_softmax")
 INTEGERS = ("bool", "uint8", "int32", "int64")
 
@@ -46,58 +68,116 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
         surely = predicted(pair.labels) and given(pair.predictions)
         if surely or exchanged(labels, predictions):
             fixes = named(site, labels, predictions, here) or here.exchange(
-                site, labels, predictions, title="let them change places", claim=Claim.SHIFTED, cost="the loss becomes what it is meant to be")
-            yield here.finding(site, None, message(labels, predictions, pair, here), Certainty.MUST if surely else Certainty.MAY, fixes)
+                site,
+                labels,
+                predictions,
+                title="let them change places",
+                claim=Claim.SHIFTED,
+                cost="the loss becomes what it is meant to be",
+            )
+            yield here.finding(
+                site,
+                None,
+                message(labels, predictions, pair, here),
+                Certainty.MUST if surely else Certainty.MAY,
+                fixes,
+            )
 
 
 def named(site: Site, labels: ast.expr, predictions: ast.expr, here: Context) -> list[Fix]:
-    """The arguments by their names: in TensorFlow 1 these losses take no others, and before that their order was the reverse."""
+    """The arguments by their names: in TensorFlow 1 these losses take no others, and before that
+    their order was the reverse.
+    """
     call = site.node
-    if not site.op.name.endswith("_with_logits") or not here.speller.first_version or not isinstance(call, ast.Call):
+    if (
+        not site.op.name.endswith("_with_logits")
+        or not here.speller.first_version
+        or not isinstance(call, ast.Call)
+    ):
         return []
     if call.args != [labels, predictions] or any(word.arg != "name" for word in call.keywords):
         return []
-    return here.rewrite(site, f"{here.text(call.func)}(labels={{labels}}, logits={{logits}})", title="let them change places",
-                        claim=Claim.SHIFTED, cost="the loss becomes what it is meant to be", labels=predictions, logits=labels)
+    return here.rewrite(
+        site,
+        f"{here.text(call.func)}(labels={{labels}}, logits={{logits}})",
+        title="let them change places",
+        claim=Claim.SHIFTED,
+        cost="the loss becomes what it is meant to be",
+        labels=predictions,
+        logits=labels,
+    )
 
 
 def message(labels: ast.expr, predictions: ast.expr, pair: Pairing, here: Context) -> str:
-    first, second = (text if len(text) < 40 else "this" for text in (here.text(labels), here.text(predictions)))
-    return f"labels and predictions are exchanged: {first} stands for the labels and {second} for the predictions, so that the loss " \
-           "is taken of the labels"
+    first, second = (
+        text if len(text) < 40 else "this" for text in (here.text(labels), here.text(predictions))
+    )
+    return (
+        f"labels and predictions are exchanged: {first} stands for the labels and {second} for the predictions, so that the loss "
+        "is taken of the labels"
+    )
 
 
 def predicted(value: Value) -> bool:
-    """Whether a value is what a network gives: behind a softmax or sigmoid, or straight from weights."""
+    """Whether a value is what a network gives: behind a softmax or sigmoid, or straight from
+    weights.
+    """
     made = maker(value)
     return made is not None and made.op.name in OUTPUTS or linear(value)
 
 
 def given(value: Value) -> bool:
     """Whether a value is data: labels in [0, 1] or whole numbers that no layer made."""
-    return not predicted(value) and (value.known and 0 <= value.lo and value.hi <= 1 or value.dtype in INTEGERS)
+    return not predicted(value) and (
+        value.known and 0 <= value.lo and value.hi <= 1 or value.dtype in INTEGERS
+    )
 
 
 def exchanged(labels: ast.expr, predictions: ast.expr) -> bool:
     """Whether each argument is named after the other one."""
     first, second = name(labels), name(predictions)
-    return bool(PREDICTED.search(first) and TRUE.search(second) and not TRUE.search(first) and not PREDICTED.search(second))
+    return bool(
+        PREDICTED.search(first)
+        and TRUE.search(second)
+        and not TRUE.search(first)
+        and not PREDICTED.search(second)
+    )
 
 
 def name(node: ast.expr) -> str:
-    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
+    if (
+        isinstance(node, ast.Subscript)
+        and isinstance(node.slice, ast.Constant)
+        and isinstance(node.slice.value, str)
+    ):
         return node.slice.value
-    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+    return (
+        node.id
+        if isinstance(node, ast.Name)
+        else node.attr
+        if isinstance(node, ast.Attribute)
+        else ""
+    )
 
 
 def own_losses(site: Site, here: Context) -> Iterator[Finding]:
     """`def loss(y_pred, y_true)` given to compile."""
     function = site.value("loss").obj if site.given("loss") else None
     node = getattr(function, "node", None)
-    if not isinstance(node, (ast.FunctionDef, ast.Lambda)) or len(node.args.args) != 2 or node.args.defaults:
+    if (
+        not isinstance(node, (ast.FunctionDef, ast.Lambda))
+        or len(node.args.args) != 2
+        or node.args.defaults
+    ):
         return
     first, second = (arg.arg for arg in node.args.args)
     if PREDICTED.search(first) and TRUE.search(second):
-        yield here.finding(site, None, f"Keras calls a loss with labels first, and this one takes ({first}, {second}): the predictions "
-                           "are taken for labels", Certainty.MAY, node=site.args["loss"],
-                           help=f"write the parameters in the order ({second}, {first})")
+        yield here.finding(
+            site,
+            None,
+            f"Keras calls a loss with labels first, and this one takes ({first}, {second}): the predictions "
+            "are taken for labels",
+            Certainty.MAY,
+            node=site.args["loss"],
+            help=f"write the parameters in the order ({second}, {first})",
+        )

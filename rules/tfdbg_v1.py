@@ -1,8 +1,9 @@
 """The debugger of TensorFlow 1: a session wrapper with the filter has_inf_or_nan.
 
-`LocalCLIDebugWrapperSession` stops a terminal at every `session.run` and needs somebody to type `run -f has_inf_or_nan`. It works in graphs of
-TensorFlow 1 only. `tf.debugging.enable_check_numerics()` does the same for eager code, tf.function and graphs, without a terminal: the
-program stops with the name and the stack of the first op that gave NaN or Inf.
+`LocalCLIDebugWrapperSession` stops a terminal at every `session.run` and needs somebody to type
+`run -f has_inf_or_nan`. It works in graphs of TensorFlow 1 only.
+`tf.debugging.enable_check_numerics()` does the same for eager code, tf.function and graphs, without
+a terminal: the program stops with the name and the stack of the first op that gave NaN or Inf.
 
 Bad:
     from tensorflow.python import debug as tf_debug
@@ -12,9 +13,10 @@ Bad:
 Good:
     tf.debugging.enable_check_numerics()
 
-It has to stand above the code that builds the model: ops that exist already are not checked, and XLA ignores it. For a
-record of everything instead of a stop: `tf.debugging.experimental.enable_dump_debug_info(folder, tensor_debug_mode="FULL_HEALTH")`,
-read in TensorBoard (Debugger V2). And fix what tfnanlint finds first: that is faster than both.
+It has to stand above the code that builds the model: ops that exist already are not checked, and
+XLA ignores it. For a record of everything instead of a stop:
+`tf.debugging.experimental.enable_dump_debug_info(folder, tensor_debug_mode="FULL_HEALTH")`, read in
+TensorBoard (Debugger V2). And fix what tfnanlint finds first: that is faster than both.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/debugging/enable_check_numerics,
 https://github.com/tensorflow/docs/blob/master/site/en/r1/guide/debugger.md
@@ -33,21 +35,41 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
         return  # one that writes files, for whatever purpose
     outer = next(iter(here.around(site.node)), None)
     fixes = []
-    if isinstance(outer, ast.Assign) and len(outer.targets) == 1 and isinstance(outer.targets[0], ast.Name):
+    if (
+        isinstance(outer, ast.Assign)
+        and len(outer.targets) == 1
+        and isinstance(outer.targets[0], ast.Name)
+    ):
         name = outer.targets[0].id
         if here.text(site.args.get("sess", outer)) == name:
-            fixes = here.restate(site, "tf.debugging.enable_check_numerics()", title="check all ops for NaN and Inf instead",
-                                 claim=Claim.SHIFTED, cost="the program stops at the first NaN instead of asking; only ops made "
-                                 "after this line are checked, so move it above the model", without=filters(name, site, here))
-    yield here.finding(site, None, "the debugger of TensorFlow 1, which needs a terminal and a session: "
-                       "tf.debugging.enable_check_numerics() stops at the first NaN by itself",
-                       Certainty.MAY if optional(site, here) else Certainty.MUST, fixes,
-                       help="" if fixes else "call tf.debugging.enable_check_numerics() before the model is built")
+            fixes = here.restate(
+                site,
+                "tf.debugging.enable_check_numerics()",
+                title="check all ops for NaN and Inf instead",
+                claim=Claim.SHIFTED,
+                cost="the program stops at the first NaN instead of asking; only ops made "
+                "after this line are checked, so move it above the model",
+                without=filters(name, site, here),
+            )
+    yield here.finding(
+        site,
+        None,
+        "the debugger of TensorFlow 1, which needs a terminal and a session: "
+        "tf.debugging.enable_check_numerics() stops at the first NaN by itself",
+        Certainty.MAY if optional(site, here) else Certainty.MUST,
+        fixes,
+        help="" if fixes else "call tf.debugging.enable_check_numerics() before the model is built",
+    )
 
 
 def optional(site: Site, here: Context) -> bool:
-    """Whether the program asks first (`if FLAGS.debug:`): then it is an option of the program, not something left over."""
-    return any(isinstance(node, ast.If) and not isinstance(node.test, ast.Constant) for node in here.around(site.node))
+    """Whether the program asks first (`if FLAGS.debug:`): then it is an option of the program, not
+    something left over.
+    """
+    return any(
+        isinstance(node, ast.If) and not isinstance(node.test, ast.Constant)
+        for node in here.around(site.node)
+    )
 
 
 def filters(name: str, site: Site, here: Context) -> list[ast.stmt]:
@@ -55,6 +77,10 @@ def filters(name: str, site: Site, here: Context) -> list[ast.stmt]:
     found: list[ast.stmt] = []
     for node, _ in here.calls("add_tensor_filter"):
         outer = next(iter(here.around(node)), None)
-        if isinstance(outer, ast.Expr) and isinstance(node.func, ast.Attribute) and here.text(node.func.value) == name:
+        if (
+            isinstance(outer, ast.Expr)
+            and isinstance(node.func, ast.Attribute)
+            and here.text(node.func.value) == name
+        ):
             found.append(outer)
     return found

@@ -1,8 +1,9 @@
 """Batch normalisation with batches of one.
 
-The mean of a single sample is the sample itself: minus its mean it is 0, whatever it was, and its variance is 0 too. The layers below see
-no gradient, and nothing is learned from the input. On a GPU the fused kernel divides by n - 1 as well, and the running
-variance becomes NaN. The same happens in the last batch when the number of samples leaves one over.
+The mean of a single sample is the sample itself: minus its mean it is 0, whatever it was, and its
+variance is 0 too. The layers below see no gradient, and nothing is learned from the input. On a GPU
+the fused kernel divides by n - 1 as well, and the running variance becomes NaN. The same happens in
+the last batch when the number of samples leaves one over.
 
 Bad:
     model = keras.Sequential([keras.layers.Dense(32), keras.layers.BatchNormalization(), keras.layers.Dense(1)])
@@ -12,11 +13,13 @@ Good:
     model = keras.Sequential([keras.layers.Dense(32), keras.layers.BatchNormalization(), keras.layers.Dense(1)])
     model.fit(x, y, batch_size=32)
 
-Where memory allows one sample only, use `LayerNormalization` or `GroupNormalization`, or freeze the statistics with
-`layer.trainable = False`. Batches of a tf.data set: `dataset.batch(32, drop_remainder=True)`.
-There is no automatic fix: a larger batch needs more memory and another learning rate.
+Where memory allows one sample only, use `LayerNormalization` or `GroupNormalization`, or freeze the
+statistics with `layer.trainable = False`. Batches of a tf.data set:
+`dataset.batch(32, drop_remainder=True)`. There is no automatic fix: a larger batch needs more
+memory and another learning rate.
 
-See also: https://github.com/tensorflow/tensorflow/issues/34062, https://github.com/tensorflow/models/issues/5066,
+See also: https://github.com/tensorflow/tensorflow/issues/34062,
+https://github.com/tensorflow/models/issues/5066,
 https://www.tensorflow.org/api_docs/python/tf/keras/layers/BatchNormalization
 """
 
@@ -24,7 +27,8 @@ from __future__ import annotations
 
 from tfnanlint.api import Certainty, Context, Finding, Iterator, Site, layer_names, rule
 
-MANY = frozenset(("Conv1D", "Conv2D", "Conv3D", "Conv2DTranspose", "LSTM", "GRU"))  # many positions a sample
+# many positions a sample
+MANY = frozenset(("Conv1D", "Conv2D", "Conv3D", "Conv2DTranspose", "LSTM", "GRU"))
 
 
 @rule("TFN805", "tiny-batch", on="method.fit", preview=True)
@@ -34,5 +38,11 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
     names = layer_names(site.value("self"))
     if "BatchNormalization" not in names or names & MANY:
         return
-    yield here.finding(site, None, "batch normalisation with batches of one: a sample minus its own mean is 0, and the layers below learn "
-                       "nothing", Certainty.MAY, help="take larger batches, or LayerNormalization")
+    yield here.finding(
+        site,
+        None,
+        "batch normalisation with batches of one: a sample minus its own mean is 0, and the layers below learn "
+        "nothing",
+        Certainty.MAY,
+        help="take larger batches, or LayerNormalization",
+    )

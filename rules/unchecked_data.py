@@ -1,7 +1,8 @@
 """A table that may hold NaN goes into training unchecked.
 
-Empty cells are read as NaN, `pct_change` and `diff` begin with one, and a division by 0 in a table is inf. One NaN in one batch makes the
-loss NaN and, with the next step, every weight. Loss and weights look fine until that batch comes.
+Empty cells are read as NaN, `pct_change` and `diff` begin with one, and a division by 0 in a table
+is inf. One NaN in one batch makes the loss NaN and, with the next step, every weight. Loss and
+weights look fine until that batch comes.
 
 Bad:
     table = np.genfromtxt("houses.csv", delimiter=",")
@@ -12,8 +13,9 @@ Good:
     table = table[~np.isnan(table).any(axis=1)]
     model.fit(table[:, :3], table[:, 3])
 
-For pandas it is `table.dropna()` or `table.fillna(...)`. There is no automatic fix: whether a row is dropped or filled is yours to decide.
-It is reported where nothing in the file speaks of missing values at all.
+For pandas it is `table.dropna()` or `table.fillna(...)`. There is no automatic fix: whether a row
+is dropped or filled is yours to decide. It is reported where nothing in the file speaks of missing
+values at all.
 
 See also: https://github.com/tensorflow/tensorflow/issues/46145, https://www.tensorflow.org/tutorials/keras/regression ("The dataset contains a
 few unknown values ... Drop those rows")
@@ -28,7 +30,9 @@ import re
 
 from tfnanlint.api import Certainty, Context, Finding, Iterator, Site, Value, rule
 
-CHECKED = re.compile(r"dropna|fillna|is_?na|is_?null|not_?na|not_?null|nan_to_num|interpolate|Imputer|isfinite|is_finite|nanmean|na_filter")
+CHECKED = re.compile(
+    r"dropna|fillna|is_?na|is_?null|not_?na|not_?null|nan_to_num|interpolate|Imputer|isfinite|is_finite|nanmean|na_filter"
+)
 
 
 @rule("TFN803", "unchecked-data", on="method.fit", preview=True)
@@ -37,14 +41,21 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
         return
     for param in ("x", "y"):
         if site.given(param) and site.value(param).nan and suspect(site.value(param)):
-            yield here.finding(site, param, "data that was read or computed may hold NaN here, and nothing in this file looks for it: one "
-                               "NaN makes every weight NaN", Certainty.MAY, node=site.args.get(param),
-                               help="drop or fill the rows with missing values first")
+            yield here.finding(
+                site,
+                param,
+                "data that was read or computed may hold NaN here, and nothing in this file looks for it: one "
+                "NaN makes every weight NaN",
+                Certainty.MAY,
+                node=site.args.get(param),
+                help="drop or fill the rows with missing values first",
+            )
             return
 
 
 def suspect(data: Value) -> bool:
-    """Whether some element may be NaN: by more than a number made of all the data, as in `(x - np.mean(x)) / np.std(x)`.
+    """Whether some element may be NaN: by more than a number made of all the data, as in
+    `(x - np.mean(x)) / np.std(x)`.
 
     That is NaN where there are no data at all, or where all of them are equal.
     """
@@ -64,4 +75,8 @@ def suspect(data: Value) -> bool:
 def total(value: Value) -> bool:
     """Whether a value is one number made of all elements of an array."""
     made = value.origin
-    return isinstance(made, Site) and made.op.name.startswith(("tf.reduce_", "tf.math.reduce_")) and not made.given("axis")
+    return (
+        isinstance(made, Site)
+        and made.op.name.startswith(("tf.reduce_", "tf.math.reduce_"))
+        and not made.given("axis")
+    )

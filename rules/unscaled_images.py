@@ -1,7 +1,8 @@
 """Images of 0 to 255 that go into training as they are.
 
-Initial weights are made for inputs of size 1. With pixels of 255 the first activations, and so the first gradients, are some hundred times
-too large: relu units are pushed below 0 for good after a step or two, the loss freezes at log(number of classes), or it overflows.
+Initial weights are made for inputs of size 1. With pixels of 255 the first activations, and so the
+first gradients, are some hundred times too large: relu units are pushed below 0 for good after a
+step or two, the loss freezes at log(number of classes), or it overflows.
 
 Bad:
     (x_train, y_train), _ = keras.datasets.mnist.load_data()
@@ -11,12 +12,14 @@ Good:
     (x_train, y_train), _ = keras.datasets.mnist.load_data()
     model.fit(x_train / 255.0, y_train)
 
-Scale what the model is tested and used with in the same way, or put `keras.layers.Rescaling(1 / 255)` in front of the model. Ready-made
-networks bring their own `preprocess_input`. It is reported where the program shows both the range and no scaling anywhere.
-There is no automatic fix: the same division is due wherever the model is tested, saved and used, and this file shows only one place.
+Scale what the model is tested and used with in the same way, or put
+`keras.layers.Rescaling(1 / 255)` in front of the model. Ready-made networks bring their own
+`preprocess_input`. It is reported where the program shows both the range and no scaling anywhere.
+There is no automatic fix: the same division is due wherever the model is tested, saved and used,
+and this file shows only one place.
 
-See also: https://www.tensorflow.org/tutorials/keras/classification ("Scale these values to a range of 0 to 1"),
-https://github.com/keras-team/keras/issues/510
+See also: https://www.tensorflow.org/tutorials/keras/classification ("Scale these values to a range
+of 0 to 1"), https://github.com/keras-team/keras/issues/510
 """
 
 from __future__ import annotations
@@ -25,17 +28,30 @@ import re
 
 from tfnanlint.api import Certainty, Context, Finding, Iterator, Site, Value, rule
 
-SCALING = re.compile(r"\b(?:Rescaling|Normalization|BatchNormalization|LayerNormalization|preprocess_input|Lambda|StandardScaler|"
-                     r"MinMaxScaler|per_image_standardization)\b")
+SCALING = re.compile(
+    r"\b(?:Rescaling|Normalization|BatchNormalization|LayerNormalization|preprocess_input|Lambda|StandardScaler|"
+    r"MinMaxScaler|per_image_standardization)\b"
+)
 
 
 @rule("TFN802", "unscaled-images", on="method.fit", preview=True)
 def check(site: Site, here: Context) -> Iterator[Finding]:
-    if not site.given("x") or site.value("self").obj is None or not pixels(site.value("x")) or SCALING.search(here.source.text):
+    if (
+        not site.given("x")
+        or site.value("self").obj is None
+        or not pixels(site.value("x"))
+        or SCALING.search(here.source.text)
+    ):
         return
-    yield here.finding(site, "x", "these images reach from 0 to 255 and are not scaled: the first gradients are hundreds of times too "
-                       "large, and units die or the loss overflows", Certainty.MAY, node=site.args.get("x"),
-                       help="divide by 255.0, here and wherever the model is used")
+    yield here.finding(
+        site,
+        "x",
+        "these images reach from 0 to 255 and are not scaled: the first gradients are hundreds of times too "
+        "large, and units die or the loss overflows",
+        Certainty.MAY,
+        node=site.args.get("x"),
+        help="divide by 255.0, here and wherever the model is used",
+    )
 
 
 def pixels(x: Value) -> bool:

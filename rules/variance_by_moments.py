@@ -1,8 +1,9 @@
 """Variance written as mean(x^2) - mean(x)^2.
 
-The two means are nearly equal where the mean is large against the spread, and their difference has no correct digit: of
-`1000 +- 0.01` it is 0 or -0.06 instead of 0.0001. A negative variance under a root or a logarithm is NaN. The gradient
-suffers in the same way. `tf.math.reduce_variance` subtracts the mean first and is never negative.
+The two means are nearly equal where the mean is large against the spread, and their difference has
+no correct digit: of `1000 +- 0.01` it is 0 or -0.06 instead of 0.0001. A negative variance under a
+root or a logarithm is NaN. The gradient suffers in the same way. `tf.math.reduce_variance`
+subtracts the mean first and is never negative.
 
 Bad:
     variance = tf.reduce_mean(tf.square(x), axis=0) - tf.square(tf.reduce_mean(x, axis=0))
@@ -10,17 +11,36 @@ Bad:
 Good:
     variance = tf.math.reduce_variance(x, axis=0)
 
-There is no fix where the two means run over different axes or are kept as running averages: a floor of 0,
-`tf.maximum(variance, 0.)`, stops the NaN, not the loss of digits; Welford's update keeps both.
+There is no fix where the two means run over different axes or are kept as running averages: a floor
+of 0, `tf.maximum(variance, 0.)`, stops the NaN, not the loss of digits; Welford's update keeps
+both.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/reduce_variance
-https://github.com/tensorflow/tensorflow/issues/411 (per_image_whitening returned NaN for this reason)
+https://github.com/tensorflow/tensorflow/issues/411 (per_image_whitening returned NaN for this
+reason)
 """
 
-from tfnanlint.api import Certainty, Claim, Context, Finding, Iterator, Site, Value, argument, moments, rule
+from tfnanlint.api import (
+    Certainty,
+    Claim,
+    Context,
+    Finding,
+    Iterator,
+    Site,
+    Value,
+    argument,
+    moments,
+    rule,
+)
 
 
-@rule("TFN310", "variance-by-moments", on="tf.subtract", needs="mean moments sum", silent="MAY/ANY/TESTS")
+@rule(
+    "TFN310",
+    "variance-by-moments",
+    on="tf.subtract",
+    needs="mean moments sum",
+    silent="MAY/ANY/TESTS",
+)
 def check(minus: Site, here: Context) -> Iterator[Finding]:
     found = moments.variance_of(minus)
     if found is None or not here.numeric(found.x) or found.mean.library == "np" or drawn(found.x):
@@ -28,13 +48,30 @@ def check(minus: Site, here: Context) -> Iterator[Finding]:
     fixes = []
     if found.mean.complete and found.square.complete and not found.summed:
         fixes = here.rewrite(
-            minus, "tf.math.reduce_variance({x}, axis={axis}, keepdims={keepdims})", title="use reduce_variance",
-            claim=Claim.EQUAL, x=argument(found.square, "x", "inner"), axis=argument(found.mean, "axis"),
-            keepdims=argument(found.mean, "keepdims"))
-    yield here.finding(minus, None, "variance as mean(x^2) - mean(x)^2: where the mean is large it has no correct digit and can be "
-                       "negative", Certainty.MAY, fixes)
+            minus,
+            "tf.math.reduce_variance({x}, axis={axis}, keepdims={keepdims})",
+            title="use reduce_variance",
+            claim=Claim.EQUAL,
+            x=argument(found.square, "x", "inner"),
+            axis=argument(found.mean, "axis"),
+            keepdims=argument(found.mean, "keepdims"),
+        )
+    yield here.finding(
+        minus,
+        None,
+        "variance as mean(x^2) - mean(x)^2: where the mean is large it has no correct digit and can be "
+        "negative",
+        Certainty.MAY,
+        fixes,
+    )
 
 
 def drawn(x: Value) -> bool:
-    """Whether these are random numbers as they were drawn: their mean is no larger than a few of their deviations."""
-    return isinstance(x.origin, Site) and x.origin.op.name == "tf.random.uniform" and not x.origin.given("minval")
+    """Whether these are random numbers as they were drawn: their mean is no larger than a few of
+    their deviations.
+    """
+    return (
+        isinstance(x.origin, Site)
+        and x.origin.op.name == "tf.random.uniform"
+        and not x.origin.given("minval")
+    )

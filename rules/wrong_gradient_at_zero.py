@@ -1,9 +1,10 @@
 """Cumulative product with a factor that can be 0: the gradient is finite, and wrong.
 
-TensorFlow differentiates `tf.math.cumprod` by dividing by the factors, and takes 0 for `0 / 0`. The gradient of the factor that is
-0 is lost, and so is that of all products behind it: for [2, 0, 3] the sum of the cumulative products has the gradient [1, 8, 0], but
-TensorFlow gives [1, 0, 0]. A transmittance along a ray (`cumprod(1 - alpha)`), a discount or a stick-breaking weight stops to learn
-as soon as one factor is 0. `tf.reduce_prod` is right there.
+TensorFlow differentiates `tf.math.cumprod` by dividing by the factors, and takes 0 for `0 / 0`. The
+gradient of the factor that is 0 is lost, and so is that of all products behind it: for [2, 0, 3]
+the sum of the cumulative products has the gradient [1, 8, 0], but TensorFlow gives [1, 0, 0]. A
+transmittance along a ray (`cumprod(1 - alpha)`), a discount or a stick-breaking weight stops to
+learn as soon as one factor is 0. `tf.reduce_prod` is right there.
 
 Bad:
     transmittance = tf.math.cumprod(1.0 - tf.sigmoid(density), axis=-1, exclusive=True)
@@ -11,17 +12,31 @@ Bad:
 Good:
     transmittance = tf.math.cumprod(1.0 - tf.sigmoid(density) + 1e-6, axis=-1, exclusive=True)
 
-A small number added to factors that are not negative is what programs that render rays do. Alternatively sum logarithms:
-`tf.exp(tf.cumsum(log_factors))`, where the logarithms are had without the product (`-tf.math.softplus(z)` for `1 - sigmoid(z)`).
+A small number added to factors that are not negative is what programs that render rays do.
+Alternatively sum logarithms: `tf.exp(tf.cumsum(log_factors))`, where the logarithms are had without
+the product (`-tf.math.softplus(z)` for `1 - sigmoid(z)`).
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/cumprod
 
-In TensorFlow up to 2.4 the gradient at a factor of 0 was NaN, from 2.6 on it is 0 instead (executed).
+In TensorFlow up to 2.4 the gradient at a factor of 0 was NaN, from 2.6 on it is 0 instead
+(executed).
 
 No public report of it is known to us: it is here for what execution shows.
 """
 
-from tfnanlint.api import Certainty, Claim, Context, Differentiated, Finding, Iterator, Site, Value, evidence, rule, words
+from tfnanlint.api import (
+    Certainty,
+    Claim,
+    Context,
+    Differentiated,
+    Finding,
+    Iterator,
+    Site,
+    Value,
+    evidence,
+    rule,
+    words,
+)
 
 
 @rule("TFN209", "wrong-gradient-at-zero", on="tf.math.cumprod")
@@ -34,11 +49,26 @@ def check(product: Site, here: Context) -> Iterator[Finding]:
         return
     what = f"a value that is {words(x)}" if x.known else "a value about which nothing is known"
     eps = {"float16": "1e-3", "bfloat16": "1e-2"}.get(x.dtype or "", "1e-6")
-    fixes = here.rewrite(product, f"{{x}} + {eps}", node=product.args["x"], x=product.args["x"], claim=Claim.SHIFTED,
-                         title=f"add {eps} to every factor", cost=f"each factor grows by {eps}, the product of n by about n times that"
-                         ) if x.nonnegative and "x" in product.args else []
-    yield here.finding(product, "x", f"cumulative product of {what}: at a factor of 0 the gradient is finite but wrong (0 from there on)",
-                       Certainty.MAY if shown else Certainty.UNKNOWN, fixes)
+    fixes = (
+        here.rewrite(
+            product,
+            f"{{x}} + {eps}",
+            node=product.args["x"],
+            x=product.args["x"],
+            claim=Claim.SHIFTED,
+            title=f"add {eps} to every factor",
+            cost=f"each factor grows by {eps}, the product of n by about n times that",
+        )
+        if x.nonnegative and "x" in product.args
+        else []
+    )
+    yield here.finding(
+        product,
+        "x",
+        f"cumulative product of {what}: at a factor of 0 the gradient is finite but wrong (0 from there on)",
+        Certainty.MAY if shown else Certainty.UNKNOWN,
+        fixes,
+    )
 
 
 def flat(value: Value, here: Context, depth: int = 6) -> bool:
@@ -46,4 +76,6 @@ def flat(value: Value, here: Context, depth: int = 6) -> bool:
     if value.exact or value.dtype in ("bool", "int32", "int64"):
         return True
     site = here.made_by(value, "tf.cast", "tf.add", "tf.subtract", "tf.multiply") if depth else None
-    return site is not None and all(flat(site.value(param), here, depth - 1) for param in ("x", "y") if site.given(param))
+    return site is not None and all(
+        flat(site.value(param), here, depth - 1) for param in ("x", "y") if site.given(param)
+    )

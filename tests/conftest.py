@@ -3,5 +3,6 @@
 import os
 
 pytest_plugins = ("toy", "runs")
-# Here and in what the tests start: they replace parts of the engine, and the user's own results are none of theirs.
+# Here and in what the tests start: they replace parts of the engine, and the user's own results are
+# none of theirs.
 os.environ["TFNANLINT_NO_CACHE"] = "1"

@@ -1,7 +1,7 @@
 """tfnanlint: finds and repairs numerical hazards in TensorFlow source code.
 
-`check` and `fix` and the names in `__all__` are the library; docs/api.md describes it. The command line and the editor
-work through the same `Linter`. Importing this module loads nothing but itself.
+`check` and `fix` and the names in `__all__` are the library; docs/api.md describes it. The command
+line and the editor work through the same `Linter`. Importing this module loads nothing but itself.
 """
 
 from __future__ import annotations
@@ -12,36 +12,84 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tfnanlint.config.keys import ConfigError
-    from tfnanlint.diagnostics.findings import Certainty, Claim, Differentiated, Edit, Finding, Fix, Step
+    from tfnanlint.diagnostics.findings import (
+        Certainty,
+        Claim,
+        Differentiated,
+        Edit,
+        Finding,
+        Fix,
+        Step,
+    )
     from tfnanlint.pipeline.check import Checked
     from tfnanlint.pipeline.linter import Fixed, Linter
     from tfnanlint.syntax.source import Source, Span
 
 __version__ = "0.1.0"
-__all__ = ["Certainty", "Checked", "Claim", "ConfigError", "Differentiated", "Edit", "Finding", "Fix", "Fixed", "Source", "Span",
-           "Step", "check", "fix"]
+__all__ = [
+    "Certainty",
+    "Checked",
+    "Claim",
+    "ConfigError",
+    "Differentiated",
+    "Edit",
+    "Finding",
+    "Fix",
+    "Fixed",
+    "Source",
+    "Span",
+    "Step",
+    "check",
+    "fix",
+]
 
-_HOMES = {"diagnostics.findings": ("Certainty", "Claim", "Differentiated", "Edit", "Finding", "Fix", "Step"), "pipeline.check": ("Checked",),
-          "config.keys": ("ConfigError",), "pipeline.linter": ("Fixed",), "syntax.source": ("Source", "Span")}
+_HOMES = {
+    "diagnostics.findings": (
+        "Certainty",
+        "Claim",
+        "Differentiated",
+        "Edit",
+        "Finding",
+        "Fix",
+        "Step",
+    ),
+    "pipeline.check": ("Checked",),
+    "config.keys": ("ConfigError",),
+    "pipeline.linter": ("Fixed",),
+    "syntax.source": ("Source", "Span"),
+}
 
 
-def check(source: str | bytes, path: str = "-", *, settings: Mapping[str, Any] | None = None, lookup: bool = False) -> Checked:
+def check(
+    source: str | bytes,
+    path: str = "-",
+    *,
+    settings: Mapping[str, Any] | None = None,
+    lookup: bool = False,
+) -> Checked:
     """The findings in a source.
 
-    `path` is the name that findings carry; what the source imports is looked for beside it. `settings` are those of
-    `tfnanlint.toml`, such as `{"select": ["TFN1"]}`. With `lookup` the configuration files above `path` hold, too, and
-    `settings` go before them.
+    `path` is the name that findings carry; what the source imports is looked for beside it.
+    `settings` are those of `tfnanlint.toml`, such as `{"select": ["TFN1"]}`. With `lookup` the
+    configuration files above `path` hold, too, and `settings` go before them.
 
-    Text that cannot be parsed is a finding, TFN001; a failure of tfnanlint another, TFN000. Raises `ConfigError` on
-    settings that cannot be followed.
+    Text that cannot be parsed is a finding, TFN001; a failure of tfnanlint another, TFN000. Raises
+    `ConfigError` on settings that cannot be followed.
     """
     return _linter(settings, lookup).check(path, source)
 
 
-def fix(source: AnyStr, path: str = "-", *, settings: Mapping[str, Any] | None = None, lookup: bool = False) -> Fixed[AnyStr]:
+def fix(
+    source: AnyStr,
+    path: str = "-",
+    *,
+    settings: Mapping[str, Any] | None = None,
+    lookup: bool = False,
+) -> Fixed[AnyStr]:
     """The source with the fixes applied that keep every finite value; nothing is written.
 
-    With the setting `unsafe-fixes` also those that move values. Arguments and errors are those of `check`.
+    With the setting `unsafe-fixes` also those that move values. Arguments and errors are those of
+    `check`.
     """
     return _linter(settings, lookup).fix(path, source)
 
@@ -52,7 +100,10 @@ def _linter(settings: Mapping[str, Any] | None, lookup: bool) -> Linter:
     from tfnanlint.config.layers import Configuration, layer
     from tfnanlint.pipeline.linter import Linter
 
-    plain = {key: list(value) if isinstance(value, tuple) else value for key, value in (settings or {}).items()}
+    plain = {
+        key: list(value) if isinstance(value, tuple) else value
+        for key, value in (settings or {}).items()
+    }
     return Linter(Configuration(layer(plain, "settings", os.getcwd()), isolated=not lookup))
 
 

@@ -2,7 +2,8 @@
 
 import sys
 
-# `python -m` puts the working directory first, where an `ast.py` or `json.py` of the linted project would be run.
+# `python -m` puts the working directory first, where an `ast.py` or `json.py` of the linted project
+# would be run.
 if not getattr(sys.flags, "safe_path", False):
     del sys.path[0]
 

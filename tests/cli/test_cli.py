@@ -1,4 +1,6 @@
-"""The command line: exit codes, streams, fixing, standard input, `rule`, colour. ruff's conventions throughout."""
+"""The command line: exit codes, streams, fixing, standard input, `rule`, colour. ruff's conventions
+throughout.
+"""
 
 from __future__ import annotations
 
@@ -64,7 +66,11 @@ def test_exit_codes(shell, text, argv, code):
     [
         (CLEAN, [], "All checks passed!\n"),
         (NO_FIX, [], "Found 1 error.\n"),
-        (EQUAL + "z = tf.log(x)\n", [], "Found 2 errors.\n[*] 1 fixable with the `--fix` option.\n"),
+        (
+            EQUAL + "z = tf.log(x)\n",
+            [],
+            "Found 2 errors.\n[*] 1 fixable with the `--fix` option.\n",
+        ),
         (
             EQUAL + "z = tf.sqrt(x)\n",
             [],
@@ -89,7 +95,18 @@ def test_closing_lines(shell, text, argv, closing):
 def test_paths_may_stand_between_flags(tmp_path):
     for name in ("a.py", "b.py", "c.py"):
         (tmp_path / name).write_text(EQUAL)
-    command = [sys.executable, "-m", "tfnanlint", "check", "a.py", "--isolated", "b.py", "--select", "TFN301", "c.py"]
+    command = [
+        sys.executable,
+        "-m",
+        "tfnanlint",
+        "check",
+        "a.py",
+        "--isolated",
+        "b.py",
+        "--select",
+        "TFN301",
+        "c.py",
+    ]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 1 and "Found 3 errors" in done.stdout, done
 
@@ -117,7 +134,10 @@ def test_json_is_json_whatever_else_is_asked(shell):
 
 def test_statistics(shell):
     shell.write("a.py", EQUAL + "tf.log(tf.nn.softmax(x))\n" + "tf.sqrt(x)\n" * 12)
-    assert shell.check("--statistics").text == "12\tTFN202\t[ ] sqrt-gradient-at-zero\n 2\tTFN301\t[*] log-softmax\n"
+    assert (
+        shell.check("--statistics").text
+        == "12\tTFN202\t[ ] sqrt-gradient-at-zero\n 2\tTFN301\t[*] log-softmax\n"
+    )
     assert json.loads(shell.run("check", "--statistics", "--output-format", "json").text) == [
         {"code": "TFN202", "name": "sqrt-gradient-at-zero", "count": 12, "fixable": False},
         {"code": "TFN301", "name": "log-softmax", "count": 2, "fixable": True},
@@ -160,9 +180,13 @@ def test_rules_that_cannot_be_loaded_are_no_clean_result(shell, monkeypatch):
 # Fixing
 
 
-@pytest.mark.parametrize("before, after, argv", [(EQUAL, EQUAL_FIXED, []), (SHIFTED, SHIFTED_FIXED, ["--unsafe-fixes"])])
+@pytest.mark.parametrize(
+    "before, after, argv", [(EQUAL, EQUAL_FIXED, []), (SHIFTED, SHIFTED_FIXED, ["--unsafe-fixes"])]
+)
 @pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
-@pytest.mark.parametrize("head", [b"", b"\xef\xbb\xbf", "# é\n".encode(), "# coding: latin-1\n# é\n".encode("latin-1")])
+@pytest.mark.parametrize(
+    "head", [b"", b"\xef\xbb\xbf", "# é\n".encode(), "# coding: latin-1\n# é\n".encode("latin-1")]
+)
 def test_fix_changes_the_expression_and_no_other_byte(shell, before, after, argv, newline, head):
     def data(text: str) -> bytes:
         return (head + text.encode()).replace(b"\n", newline.encode())
@@ -247,7 +271,9 @@ def test_the_patch_does_what_fix_does(shell, data):
     assert fixed != data
     path.write_bytes(data)
     subprocess.run(["git", "init", "-q", "."], check=True)
-    subprocess.run(["git", "-c", "core.autocrlf=false", "apply", "-p0", "-"], input=patch, check=True)
+    subprocess.run(
+        ["git", "-c", "core.autocrlf=false", "apply", "-p0", "-"], input=patch, check=True
+    )
     assert path.read_bytes() == fixed
 
 
@@ -264,7 +290,9 @@ def test_standard_input_is_checked(shell):
 
 
 def test_settings_for_standard_input_come_from_its_name(shell):
-    shell.write("sub/tfnanlint.toml", 'ignore = ["TFN101"]\n[per-file-ignores]\n"b.py" = ["TFN202"]\n')
+    shell.write(
+        "sub/tfnanlint.toml", 'ignore = ["TFN101"]\n[per-file-ignores]\n"b.py" = ["TFN202"]\n'
+    )
     text = (NO_FIX + "tf.sqrt(x)\n").encode()
     assert shell.check("-", stdin=text).places == ["2 TFN101", "3 TFN202"]
     assert shell.check("-", "--stdin-filename", "sub/a.py", stdin=text).places == ["3 TFN202"]
@@ -279,9 +307,23 @@ def test_fixing_standard_input_prints_the_source_and_findings_beside_it(shell):
 
 
 def test_fixing_standard_input_always_prints_the_source(shell):
-    for data in (b"", b"x = 1", CLEAN.encode(), b"\xff tensorflow", "print 'tensorflow'\r\n".encode()):
+    for data in (
+        b"",
+        b"x = 1",
+        CLEAN.encode(),
+        b"\xff tensorflow",
+        "print 'tensorflow'\r\n".encode(),
+    ):
         assert shell.check("-", "--fix", stdin=data).out == data
-    argv = ["-", "--fix", "--stdin-filename", "gen/a.py", "--force-exclude", "--extend-exclude", "gen"]
+    argv = [
+        "-",
+        "--fix",
+        "--stdin-filename",
+        "gen/a.py",
+        "--force-exclude",
+        "--extend-exclude",
+        "gen",
+    ]
     assert shell.check(*argv, stdin=EQUAL.encode()).out == EQUAL.encode()
 
 
@@ -338,11 +380,15 @@ def test_rule_explains(shell):
     for word in ("TFN101", "tfn101", "log-of-nonpositive"):
         outcome = shell.run("rule", word)
         assert outcome.code == 0
-        assert outcome.text.startswith("# log-of-nonpositive (TFN101)\n\nThe log of a value that can be 0.\n\nIt is")
+        assert outcome.text.startswith(
+            "# log-of-nonpositive (TFN101)\n\nThe log of a value that can be 0.\n\nIt is"
+        )
     assert "Reported instead of: TFN101." in shell.run("rule", "TFN301").text
     assert "In preview" in shell.run("rule", "TFN801").text
-    assert ("Reported with `--certainty` only: may where no gradient is taken, may in files of tests where a gradient is taken, "
-            "may in XLA only where a gradient is taken.") in shell.run("rule", "TFN203").text
+    assert (
+        "Reported with `--certainty` only: may where no gradient is taken, may in files of tests where a gradient is taken, "
+        "may in XLA only where a gradient is taken."
+    ) in shell.run("rule", "TFN203").text
 
 
 def test_rule_all(shell):
@@ -351,9 +397,18 @@ def test_rule_all(shell):
         *("TFN000", "TFN001", "TFN002", "TFN003", "TFN101", "TFN202", "TFN203", "TFN301", "TFN801"),
     ]
     described = json.loads(shell.run("rule", "--all", "--output-format", "json").text)
-    assert {"code": "TFN301", "name": "log-softmax", "over": ["TFN101"]}.items() <= described[-2].items()
-    assert json.loads(shell.run("rule", "TFN101", "--output-format", "json").text)["default"] == ["must", "may"]
-    assert json.loads(shell.run("rule", "TFN203", "--output-format", "json").text)["silent"] == ["may/no", "may/yes/tests", "may/yes/xla"]
+    assert {"code": "TFN301", "name": "log-softmax", "over": ["TFN101"]}.items() <= described[
+        -2
+    ].items()
+    assert json.loads(shell.run("rule", "TFN101", "--output-format", "json").text)["default"] == [
+        "must",
+        "may",
+    ]
+    assert json.loads(shell.run("rule", "TFN203", "--output-format", "json").text)["silent"] == [
+        "may/no",
+        "may/yes/tests",
+        "may/yes/xla",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -375,11 +430,15 @@ def test_wrong_rule_is_exit_2(shell, argv, complaint):
 # The process, with the real engine
 
 
-REAL = "import tensorflow as tf\nz = tf.keras.Input((3,))\np = tf.nn.softmax(z)\ny = tf.math.log(p)\n"
+REAL = (
+    "import tensorflow as tf\nz = tf.keras.Input((3,))\np = tf.nn.softmax(z)\ny = tf.math.log(p)\n"
+)
 
 
 def process(*argv: str, directory, python: tuple[str, ...] = ("-m", "tfnanlint"), **more):
-    return subprocess.run([sys.executable, *python, *argv], cwd=directory, capture_output=True, timeout=60, **more)
+    return subprocess.run(
+        [sys.executable, *python, *argv], cwd=directory, capture_output=True, timeout=60, **more
+    )
 
 
 def test_the_module_runs_and_needs_no_tensorflow(tmp_path):
@@ -391,8 +450,20 @@ def test_the_module_runs_and_needs_no_tensorflow(tmp_path):
 
 
 def test_the_module_does_not_import_from_the_working_directory(tmp_path):
-    for name in ("ast", "json", "dataclasses", "argparse", "tfnanlint_rules", "tomllib", "pathspec", "difflib", "enum"):
-        (tmp_path / f"{name}.py").write_text(f"raise SystemExit('{name} of the project was imported')\n")
+    for name in (
+        "ast",
+        "json",
+        "dataclasses",
+        "argparse",
+        "tfnanlint_rules",
+        "tomllib",
+        "pathspec",
+        "difflib",
+        "enum",
+    ):
+        (tmp_path / f"{name}.py").write_text(
+            f"raise SystemExit('{name} of the project was imported')\n"
+        )
     (tmp_path / "tfnanlint.toml").write_text('exclude = ["x"]\n')
     (tmp_path / "a.py").write_text(REAL)
     done = process("check", "--output-format", "json", directory=tmp_path)
@@ -401,14 +472,18 @@ def test_the_module_does_not_import_from_the_working_directory(tmp_path):
 
 
 def test_a_closed_pipe_is_no_error(tmp_path):
-    (tmp_path / "a.py").write_text("import tensorflow as tf\n" + "x = 1  # tfn: ignore[TFN101]\n" * 2000)
+    (tmp_path / "a.py").write_text(
+        "import tensorflow as tf\n" + "x = 1  # tfn: ignore[TFN101]\n" * 2000
+    )
     command = f"{sys.executable} -m tfnanlint check a.py | head -n 1"
     done = subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True, timeout=60)
     assert done.stdout.startswith(b"a.py:2:8: TFN003")
     assert done.stderr == b""
 
 
-@pytest.mark.parametrize("environment", [{"PYTHONIOENCODING": "ascii"}, {"LANG": "C", "LC_ALL": "C", "PYTHONUTF8": "0"}])
+@pytest.mark.parametrize(
+    "environment", [{"PYTHONIOENCODING": "ascii"}, {"LANG": "C", "LC_ALL": "C", "PYTHONUTF8": "0"}]
+)
 def test_output_that_the_terminal_cannot_encode_is_escaped(tmp_path, environment):
     (tmp_path / "größe.py").write_text(REAL.replace("p = ", "größe = p = "), encoding="utf-8")
     done = process("check", ".", directory=tmp_path, env={**os.environ, **environment})
@@ -429,8 +504,12 @@ def test_no_heavy_import_on_a_clean_run(tmp_path):
 
 
 def test_start_to_exit_takes_little(tmp_path):
-    (tmp_path / "a.py").write_text("import tensorflow as tf\n\n\ndef f(x):\n" + "    x = tf.sqrt(tf.exp(x) + 1.0)\n" * 6)
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    (tmp_path / "a.py").write_text(
+        "import tensorflow as tf\n\n\ndef f(x):\n" + "    x = tf.sqrt(tf.exp(x) + 1.0)\n" * 6
+    )
+    environment = {
+        name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"
+    }
 
     def cpu(*argv: str) -> float:
         times = []

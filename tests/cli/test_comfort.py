@@ -1,4 +1,6 @@
-"""Daily comfort: completion, the manual, `config`, links, progress, watching, scripts; each through the real front end."""
+"""Daily comfort: completion, the manual, `config`, links, progress, watching, scripts; each through
+the real front end.
+"""
 
 from __future__ import annotations
 
@@ -20,20 +22,40 @@ import pytest
 HERE = Path(__file__).parents[2]
 RISKY = "import tensorflow as tf\n\n\ndef loss(z):\n    return tf.math.log(tf.nn.softmax(z))\n"
 COMMAND = [sys.executable, "-m", "tfnanlint"]
-NEUTRAL = ("NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE", "FORCE_HYPERLINK", "CI", "TMUX", "STY", "TERM_PROGRAM", "WT_SESSION",
-           "KITTY_WINDOW_ID", "KONSOLE_VERSION", "VTE_VERSION")
+NEUTRAL = (
+    "NO_COLOR",
+    "FORCE_COLOR",
+    "CLICOLOR_FORCE",
+    "FORCE_HYPERLINK",
+    "CI",
+    "TMUX",
+    "STY",
+    "TERM_PROGRAM",
+    "WT_SESSION",
+    "KITTY_WINDOW_ID",
+    "KONSOLE_VERSION",
+    "VTE_VERSION",
+)
 
 
 def run(*argv: str, cwd=HERE, **more) -> subprocess.CompletedProcess:
-    return subprocess.run([*COMMAND, *argv], cwd=cwd, capture_output=True, text=True, timeout=120, **more)
+    return subprocess.run(
+        [*COMMAND, *argv], cwd=cwd, capture_output=True, text=True, timeout=120, **more
+    )
 
 
 def on_a_terminal(*argv: str, cwd, both: bool = True, **environment: str) -> str:
     """What a run shows on a terminal of its own."""
     master, slave = pty.openpty()
     clean = {name: value for name, value in os.environ.items() if name not in NEUTRAL}
-    process = subprocess.Popen([*COMMAND, *argv], cwd=cwd, stdin=slave, stdout=slave if both else subprocess.DEVNULL, stderr=slave,
-                               env={**clean, "TERM": "xterm-256color", **environment})
+    process = subprocess.Popen(
+        [*COMMAND, *argv],
+        cwd=cwd,
+        stdin=slave,
+        stdout=slave if both else subprocess.DEVNULL,
+        stderr=slave,
+        env={**clean, "TERM": "xterm-256color", **environment},
+    )
     os.close(slave)
     shown = b""
     while True:
@@ -56,30 +78,50 @@ def on_a_terminal(*argv: str, cwd, both: bool = True, **environment: str) -> str
 def test_completion_is_a_script_that_the_shell_takes(tmp_path, shell):
     pytest.importorskip("shtab")
     done = run("completion", shell)
-    assert done.returncode == 0 and "unsafe-fixes" in done.stdout and "TFN301" in done.stdout and "baseline" in done.stdout
+    assert (
+        done.returncode == 0
+        and "unsafe-fixes" in done.stdout
+        and "TFN301" in done.stdout
+        and "baseline" in done.stdout
+    )
     if shutil.which(shell) is None:
         pytest.skip(f"{shell} is not installed")
     script = tmp_path / "script"
     script.write_text(done.stdout)
-    assert subprocess.run([shell, "-n", str(script)], capture_output=True, text=True).returncode == 0
+    assert (
+        subprocess.run([shell, "-n", str(script)], capture_output=True, text=True).returncode == 0
+    )
 
 
 def test_bash_completes(tmp_path):
     pytest.importorskip("shtab")
     script = tmp_path / "script"
     script.write_text(run("completion", "bash").stdout)
-    asked = (f"source {script}; COMP_WORDS=(tfnanlint rule TFN30); COMP_CWORD=2; _shtab_tfnanlint; "
-             'printf "%s\\n" "${COMPREPLY[@]}"; COMP_WORDS=(tfnanlint check --diff-); COMP_CWORD=2; _shtab_tfnanlint; '
-             'printf "%s\\n" "${COMPREPLY[@]}"')
+    asked = (
+        f"source {script}; COMP_WORDS=(tfnanlint rule TFN30); COMP_CWORD=2; _shtab_tfnanlint; "
+        'printf "%s\\n" "${COMPREPLY[@]}"; COMP_WORDS=(tfnanlint check --diff-); COMP_CWORD=2; _shtab_tfnanlint; '
+        'printf "%s\\n" "${COMPREPLY[@]}"'
+    )
     done = subprocess.run(["bash", "-c", asked], capture_output=True, text=True)
-    assert "TFN301" in done.stdout and "--diff-base" in done.stdout and "TFN101" not in done.stdout, done.stderr
+    assert (
+        "TFN301" in done.stdout and "--diff-base" in done.stdout and "TFN101" not in done.stdout
+    ), done.stderr
 
 
 def test_a_missing_package_is_named(tmp_path):
-    for argv, package in ((["completion", "bash"], "shtab"), (["check", "--watch", "."], "watchfiles")):
+    for argv, package in (
+        (["completion", "bash"], "shtab"),
+        (["check", "--watch", "."], "watchfiles"),
+    ):
         code = f"import sys; sys.modules['{package}'] = None; from tfnanlint.cli import main; sys.exit(main({argv}))"
-        done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
-        assert done.returncode == 2 and done.stderr.count("\n") == 1 and f"package {package}: pip install 'tfnanlint[" in done.stderr
+        done = subprocess.run(
+            [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True
+        )
+        assert (
+            done.returncode == 2
+            and done.stderr.count("\n") == 1
+            and f"package {package}: pip install 'tfnanlint[" in done.stderr
+        )
 
 
 # The manual, and the words of --help
@@ -88,11 +130,17 @@ def test_a_missing_package_is_named(tmp_path):
 def test_the_manual_is_well_formed():
     page = HERE / "docs" / "tfnanlint.1"
     if shutil.which("groff"):
-        done = subprocess.run(["groff", "-man", "-Tutf8", "-ww", "-z", str(page)], capture_output=True, text=True)
+        done = subprocess.run(
+            ["groff", "-man", "-Tutf8", "-ww", "-z", str(page)], capture_output=True, text=True
+        )
         assert (done.returncode, done.stderr) == (0, "")
     if shutil.which("mandoc"):
-        done = subprocess.run(["mandoc", "-T", "lint", "-W", "warning", str(page)], capture_output=True, text=True)
-        assert not [line for line in done.stdout.splitlines() if "missing date" not in line], done.stdout
+        done = subprocess.run(
+            ["mandoc", "-T", "lint", "-W", "warning", str(page)], capture_output=True, text=True
+        )
+        assert not [line for line in done.stdout.splitlines() if "missing date" not in line], (
+            done.stdout
+        )
 
 
 def test_every_flag_has_a_meaning_and_is_in_the_manual():
@@ -107,11 +155,21 @@ def test_every_flag_has_a_meaning_and_is_in_the_manual():
             assert all(option in page for option in action.option_strings)
 
 
-@pytest.mark.parametrize("argv, near", [
-    (["chek"], "check"), (["check", "--unsafe-fixs"], "--unsafe-fixes"), (["check", "--outputformat=json"], "--output-format"),
-    (["check", "--output-format", "concis"], "concise"), (["rule", "TFN3011"], "TFN301"), (["rule", "log-sofmax"], "log-softmax"),
-    (["check", "--select", "log-sofmax"], "log-softmax"), (["check", "--config", "slect = []"], "select"), (["config", "ignor"], "ignore"),
-    (["baseline", "creat"], "create")])
+@pytest.mark.parametrize(
+    "argv, near",
+    [
+        (["chek"], "check"),
+        (["check", "--unsafe-fixs"], "--unsafe-fixes"),
+        (["check", "--outputformat=json"], "--output-format"),
+        (["check", "--output-format", "concis"], "concise"),
+        (["rule", "TFN3011"], "TFN301"),
+        (["rule", "log-sofmax"], "log-softmax"),
+        (["check", "--select", "log-sofmax"], "log-softmax"),
+        (["check", "--config", "slect = []"], "select"),
+        (["config", "ignor"], "ignore"),
+        (["baseline", "creat"], "create"),
+    ],
+)
 def test_the_nearest_word_is_named(argv, near, tmp_path):
     done = run(*argv, cwd=tmp_path)
     assert done.returncode == 2 and f"did you mean `{near}`?" in done.stderr
@@ -121,7 +179,9 @@ def test_the_nearest_word_is_named(argv, near, tmp_path):
 
 
 def test_config_shows_what_holds_and_where_it_was_stated(tmp_path):
-    (tmp_path / "pyproject.toml").write_text('[tool.tfnanlint]\nselect = ["TFN3"]\n[tool.tfnanlint.per-file-ignores]\n"b.py" = ["TFN301"]\n')
+    (tmp_path / "pyproject.toml").write_text(
+        '[tool.tfnanlint]\nselect = ["TFN3"]\n[tool.tfnanlint.per-file-ignores]\n"b.py" = ["TFN301"]\n'
+    )
     (tmp_path / "b.py").write_text("")
     done = run("config", "--show", "b.py", "--config", 'ignore = ["TFN304"]', cwd=tmp_path)
     lines = done.stdout.splitlines()
@@ -134,12 +194,18 @@ def test_config_shows_what_holds_and_where_it_was_stated(tmp_path):
         import tomli as tomllib
     assert tomllib.loads(done.stdout)["per-file-ignores"] == {"b.py": ["TFN301"]}
     told = json.loads(run("config", "--show", "--output-format", "json", cwd=tmp_path).stdout)
-    assert told["settings"]["select"] == {"value": ["TFN3"], "from": f"{tmp_path}/pyproject.toml"} and "TFN301" in told["rules"]
+    assert (
+        told["settings"]["select"] == {"value": ["TFN3"], "from": f"{tmp_path}/pyproject.toml"}
+        and "TFN301" in told["rules"]
+    )
 
 
 def test_config_explains_a_key():
     done = run("config", "certainty")
-    assert done.stdout.startswith("certainty\n    `must`, `may` or `unknown`") and 'default: "default"' in done.stdout
+    assert (
+        done.stdout.startswith("certainty\n    `must`, `may` or `unknown`")
+        and 'default: "default"' in done.stdout
+    )
     from tfnanlint.config.keys import KEYS
 
     assert set(json.loads(run("config", "--output-format", "json").stdout)) == set(KEYS)
@@ -169,30 +235,56 @@ def test_the_schema_takes_what_is_taken_and_nothing_else():
 
 def test_rule_is_markdown_on_demand_and_painted_on_a_terminal(tmp_path):
     page = run("rule", "TFN301", "--output-format", "markdown").stdout
-    assert page.startswith("# log-softmax (TFN301)\n") and page.count("```") % 2 == 0 and "**Bad:**\n\n```python\n" in page
+    assert (
+        page.startswith("# log-softmax (TFN301)\n")
+        and page.count("```") % 2 == 0
+        and "**Bad:**\n\n```python\n" in page
+    )
     assert "\x1b" not in run("rule", "TFN301").stdout
     shown = on_a_terminal("rule", "TFN301", cwd=tmp_path)
     assert "\x1b[1mlog-softmax (TFN301)\x1b[0m" in shown and "\x1b[31mBad:\x1b[0m" in shown
     plain = re.sub(r"\x1b\[[\d;]*m", "", shown).replace("\r\n", "\n")
-    assert plain.replace("`", "") == run("rule", "TFN301").stdout.removeprefix("# ").replace("`", "")
+    assert plain.replace("`", "") == run("rule", "TFN301").stdout.removeprefix("# ").replace(
+        "`", ""
+    )
 
 
 # Colour, links, progress
 
 
-@pytest.mark.parametrize("argv, environment, coloured", [
-    ([], {}, True), (["--color", "never"], {}, False), ([], {"NO_COLOR": "1"}, False), (["--color", "always"], {"NO_COLOR": "1"}, True),
-    ([], {"TERM": "dumb"}, False), (["--color", "never"], {"FORCE_COLOR": "1"}, False)])
+@pytest.mark.parametrize(
+    "argv, environment, coloured",
+    [
+        ([], {}, True),
+        (["--color", "never"], {}, False),
+        ([], {"NO_COLOR": "1"}, False),
+        (["--color", "always"], {"NO_COLOR": "1"}, True),
+        ([], {"TERM": "dumb"}, False),
+        (["--color", "never"], {"FORCE_COLOR": "1"}, False),
+    ],
+)
 def test_colour_on_a_terminal(tmp_path, argv, environment, coloured):
     (tmp_path / "a.py").write_text(RISKY)
     shown = on_a_terminal("check", "a.py", *argv, cwd=tmp_path, **environment)
-    assert bool(re.search(r"\x1b\[[0-9;]*m", shown)) == coloured and "TFN301" in shown  # a slow run also erases its progress
+    # a slow run also erases its progress
+    assert bool(re.search(r"\x1b\[[0-9;]*m", shown)) == coloured and "TFN301" in shown
 
 
-@pytest.mark.parametrize("environment, linked", [
-    ({}, False), ({"TERM_PROGRAM": "iTerm.app"}, True), ({"VTE_VERSION": "6003"}, True), ({"VTE_VERSION": "4000"}, False),
-    ({"WT_SESSION": "1"}, True), ({"WT_SESSION": "1", "NO_COLOR": "1"}, False), ({"WT_SESSION": "1", "CI": "1"}, False),
-    ({"WT_SESSION": "1", "TMUX": "1"}, False), ({"WT_SESSION": "1", "FORCE_HYPERLINK": "0"}, False), ({"FORCE_HYPERLINK": "1"}, True)])
+@pytest.mark.parametrize(
+    "environment, linked",
+    [
+        ({}, False),
+        ({"TERM_PROGRAM": "iTerm.app"}, True),
+        ({"VTE_VERSION": "6003"}, True),
+        ({"VTE_VERSION": "4000"}, False),
+        ({"WT_SESSION": "1"}, True),
+        ({"WT_SESSION": "1", "NO_COLOR": "1"}, False),
+        ({"WT_SESSION": "1", "CI": "1"}, False),
+        ({"WT_SESSION": "1", "TMUX": "1"}, False),
+        ({"WT_SESSION": "1", "FORCE_HYPERLINK": "0"}, False),
+        ({"FORCE_HYPERLINK": "1"}, True),
+    ],
+)
 def test_links_only_where_they_are_known_to_work(tmp_path, environment, linked):
     (tmp_path / "a b.py").write_text(RISKY)
     shown = on_a_terminal("check", "a b.py", cwd=tmp_path, **environment)
@@ -221,7 +313,9 @@ def test_progress_is_shown_on_a_terminal_only_and_leaves_nothing(tmp_path, monke
     shown = on_a_terminal("check", "--output-format", "concise", cwd=tmp_path, NO_COLOR="1")
     assert "checked 11 of 12 files" in shown
     left = [re.sub(r".*\r\x1b\[K", "", line) for line in shown.replace("\r\n", "\n").split("\n")]
-    assert [line for line in left if "checked" in line] == [] and sum("TFN301" in line for line in left) == 12
+    assert [line for line in left if "checked" in line] == [] and sum(
+        "TFN301" in line for line in left
+    ) == 12
     assert "checked" not in on_a_terminal("check", "--quiet", cwd=tmp_path)
     assert "checked" not in run("check", cwd=tmp_path).stderr
 
@@ -229,14 +323,23 @@ def test_progress_is_shown_on_a_terminal_only_and_leaves_nothing(tmp_path, monke
 # Watching
 
 
-@pytest.mark.skipif(importlib.util.find_spec("watchfiles") is None, reason="watchfiles is not installed")
+@pytest.mark.skipif(
+    importlib.util.find_spec("watchfiles") is None, reason="watchfiles is not installed"
+)
 def test_watch_checks_again_when_a_file_changes(tmp_path):
     path = tmp_path / "a.py"
     path.write_text(RISKY)
-    process = subprocess.Popen([*COMMAND, "check", "--watch", "--output-format", "concise", "."], cwd=tmp_path, text=True,
-                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, bufsize=1,
-                               # A shell's job in the background is started with Ctrl-C ignored, and hands that on.
-                               preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+    process = subprocess.Popen(
+        [*COMMAND, "check", "--watch", "--output-format", "concise", "."],
+        cwd=tmp_path,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        bufsize=1,
+        # A shell's job in the background is started with Ctrl-C ignored, and
+        # hands that on.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
     try:
         assert "TFN301" in until(process, "Watching")
         time.sleep(1)
@@ -262,8 +365,15 @@ def until(process: subprocess.Popen, word: str) -> str:
     raise AssertionError(f"nothing begins with {word}: {said}")
 
 
-@pytest.mark.parametrize("argv, complaint", [(["--watch", "-"], "files"), (["--watch", "--fix"], "writes nothing"),
-                                             (["--watch", "not-there/a.py"], "no such"), (["-", "a.py"], "./-")])
+@pytest.mark.parametrize(
+    "argv, complaint",
+    [
+        (["--watch", "-"], "files"),
+        (["--watch", "--fix"], "writes nothing"),
+        (["--watch", "not-there/a.py"], "no such"),
+        (["-", "a.py"], "./-"),
+    ],
+)
 def test_what_does_not_go_together(tmp_path, argv, complaint):
     done = run("check", *argv, cwd=tmp_path, input="")
     assert done.returncode == 2 and complaint in done.stderr
@@ -272,9 +382,19 @@ def test_what_does_not_go_together(tmp_path, argv, complaint):
 # Paths
 
 
-@pytest.mark.parametrize("first, found", [
-    ("#!/usr/bin/env python3", True), ("#!/usr/bin/python", True), ("#! /usr/local/bin/python3.11 -u", True), ("#!/usr/bin/env -S uv run --script", True),
-    ("#!/bin/sh", False), ("#!/usr/bin/pythonic", False), ("# python", False), ("", False)])
+@pytest.mark.parametrize(
+    "first, found",
+    [
+        ("#!/usr/bin/env python3", True),
+        ("#!/usr/bin/python", True),
+        ("#! /usr/local/bin/python3.11 -u", True),
+        ("#!/usr/bin/env -S uv run --script", True),
+        ("#!/bin/sh", False),
+        ("#!/usr/bin/pythonic", False),
+        ("# python", False),
+        ("", False),
+    ],
+)
 def test_scripts_without_an_extension(tmp_path, first, found):
     (tmp_path / "script").write_text(f"{first}\n{RISKY}")
     (tmp_path / "other.txt").write_text(f"#!/usr/bin/env python3\n{RISKY}")
@@ -285,10 +405,21 @@ def test_scripts_without_an_extension(tmp_path, first, found):
 def test_paths_in_every_form(tmp_path):
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub" / "a.py").write_text(RISKY)
-    for path in ("sub/a.py", "./sub//a.py", "sub/../sub/a.py", str(tmp_path / "sub" / "a.py"), "sub/", "."):
-        assert run("check", "-q", "--output-format", "concise", path, cwd=tmp_path).stdout.startswith("sub/a.py:5:12"), path
+    for path in (
+        "sub/a.py",
+        "./sub//a.py",
+        "sub/../sub/a.py",
+        str(tmp_path / "sub" / "a.py"),
+        "sub/",
+        ".",
+    ):
+        assert run(
+            "check", "-q", "--output-format", "concise", path, cwd=tmp_path
+        ).stdout.startswith("sub/a.py:5:12"), path
     (tmp_path / "-").write_text(RISKY)
-    assert run("check", "-q", "--output-format", "concise", "./-", cwd=tmp_path).stdout.startswith("-:5:12")
+    assert run("check", "-q", "--output-format", "concise", "./-", cwd=tmp_path).stdout.startswith(
+        "-:5:12"
+    )
 
 
 # What is not asked for is not loaded
@@ -304,6 +435,13 @@ print("loaded:", *sorted(set(sys.modules) & set("subprocess multiprocessing conc
 
 
 def test_a_plain_check_loads_no_feature_that_it_does_not_use(tmp_path):
-    (tmp_path / "a.py").write_text("import tensorflow as tf\n\n\ndef f(x):\n    return tf.nn.relu(x)\n")
-    done = subprocess.run([sys.executable, "-c", LOADED, "check", "a.py"], cwd=tmp_path, capture_output=True, text=True)
+    (tmp_path / "a.py").write_text(
+        "import tensorflow as tf\n\n\ndef f(x):\n    return tf.nn.relu(x)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", LOADED, "check", "a.py"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
     assert done.stdout.splitlines()[-1] == "loaded:", done.stdout + done.stderr

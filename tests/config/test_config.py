@@ -68,38 +68,55 @@ def test_files_choose_the_same_in_both_places(project, toml, expected):
     project.write("tfnanlint.toml", toml)
     assert project.check().places == expected
     (project.directory / "tfnanlint.toml").unlink()
-    project.write("pyproject.toml", "[tool.tfnanlint]\n" + toml.replace("[per-file", "[tool.tfnanlint.per-file"))
+    project.write(
+        "pyproject.toml",
+        "[tool.tfnanlint]\n" + toml.replace("[per-file", "[tool.tfnanlint.per-file"),
+    )
     assert project.check().places == expected
 
 
-@pytest.mark.parametrize("argv, expected", [
-    ([], ["2 TFN203"]),
-    (["--certainty", "may"], ["2 TFN203", "3 TFN203"]),
-    (["--config", 'certainty = "unknown"'], ["2 TFN203", "3 TFN203"]),
-    (["--certainty", "must"], []),
-])
+@pytest.mark.parametrize(
+    "argv, expected",
+    [
+        ([], ["2 TFN203"]),
+        (["--certainty", "may"], ["2 TFN203", "3 TFN203"]),
+        (["--config", 'certainty = "unknown"'], ["2 TFN203", "3 TFN203"]),
+        (["--certainty", "must"], []),
+    ],
+)
 def test_a_rule_withholds_a_grade_where_no_gradient_is_taken_unless_asked(shell, argv, expected):
     shell.write("a.py", "import tensorflow as tf\na = tf.norm(x)\nb = tf.norm(data)\n")
     done = shell.check(*argv)
     assert done.places == expected
-    assert done.text.endswith("Not shown: 1 less sure (`--certainty unknown` shows them and more).\n") == (not argv)
+    assert done.text.endswith(
+        "Not shown: 1 less sure (`--certainty unknown` shows them and more).\n"
+    ) == (not argv)
 
 
-@pytest.mark.parametrize("name, argv, expected", [
-    ("a.py", [], ["2 TFN203"]),
-    ("a.py", ["--certainty", "unknown"], ["2 TFN203", "3 TFN203"]),
-    ("a.py", ["--modes", "xla"], ["2 TFN203", "3 TFN203"]),  # a project of one mode is told what shows in it
-    ("a.py", ["--modes", "graph,xla"], ["2 TFN203"]),
-    ("test_a.py", [], []),
-    ("conftest.py", [], []),
-    ("test_a.py", ["--certainty", "unknown"], ["2 TFN203", "3 TFN203"]),
-])
-def test_a_rule_withholds_what_shows_in_one_mode_and_what_stands_in_tests(shell, name, argv, expected):
+@pytest.mark.parametrize(
+    "name, argv, expected",
+    [
+        ("a.py", [], ["2 TFN203"]),
+        ("a.py", ["--certainty", "unknown"], ["2 TFN203", "3 TFN203"]),
+        # a project of one mode is told what shows in it
+        ("a.py", ["--modes", "xla"], ["2 TFN203", "3 TFN203"]),
+        ("a.py", ["--modes", "graph,xla"], ["2 TFN203"]),
+        ("test_a.py", [], []),
+        ("conftest.py", [], []),
+        ("test_a.py", ["--certainty", "unknown"], ["2 TFN203", "3 TFN203"]),
+    ],
+)
+def test_a_rule_withholds_what_shows_in_one_mode_and_what_stands_in_tests(
+    shell, name, argv, expected
+):
     shell.write(name, "import tensorflow as tf\na = tf.norm(x)\nb = tf.norm(compiled)\n")
     done = shell.check(*argv)
     assert done.places == expected
     left_out = 2 - len(expected)
-    assert (f"Not shown: {left_out} less sure (`--certainty unknown` shows them and more).\n" in done.text) == bool(left_out)
+    assert (
+        f"Not shown: {left_out} less sure (`--certainty unknown` shows them and more).\n"
+        in done.text
+    ) == bool(left_out)
 
 
 @pytest.mark.parametrize("text", ["MAY/NO/EAGERLY", "MAY/NO/XLA/TESTS", "MAY/YES/DOUBTFUL/XLA"])
@@ -122,7 +139,9 @@ def test_the_nearest_file_wins_without_merging(project):
     ]
 
 
-def test_the_file_is_looked_up_from_the_checked_file_not_from_the_working_directory(project, monkeypatch):
+def test_the_file_is_looked_up_from_the_checked_file_not_from_the_working_directory(
+    project, monkeypatch
+):
     project.write("tfnanlint.toml", 'ignore = ["TFN1"]\n')
     elsewhere = project.directory / "elsewhere"
     elsewhere.mkdir()
@@ -160,14 +179,20 @@ def test_config_option_takes_a_file_or_toml(project):
 
 
 def test_flags_go_before_config_options(project):
-    assert project.check("--config", 'certainty = "must"', "--certainty", "may").places == ["2 TFN101", "3 TFN202"]
+    assert project.check("--config", 'certainty = "must"', "--certainty", "may").places == [
+        "2 TFN101",
+        "3 TFN202",
+    ]
 
 
 def test_per_file_ignores_are_relative_to_their_file(project):
     project.write("sub/tfnanlint.toml", '[per-file-ignores]\n"/a.py" = ["ALL"]\n')
     project.write("sub/a.py", CODE)
     project.write("sub/in/a.py", CODE)
-    assert {line.split(":")[0] for line in project.check("-q").text.splitlines()} == {"a.py", "sub/in/a.py"}
+    assert {line.split(":")[0] for line in project.check("-q").text.splitlines()} == {
+        "a.py",
+        "sub/in/a.py",
+    }
 
 
 @pytest.mark.parametrize(
@@ -191,12 +216,21 @@ def test_per_file_ignores_are_relative_to_their_file(project):
         ("epsilon = nan", "`epsilon` must be a number"),
         ('modes = ["eagr"]', "`modes`: unknown mode `eagr`; did you mean `eager`?"),
         ("modes = []", "`modes` must name one of eager, graph, xla, gpu at least"),
-        ("target-tensorflow = 2.10", '`target-tensorflow` must be a release such as "2.10"; write it in quotes'),
+        (
+            "target-tensorflow = 2.10",
+            '`target-tensorflow` must be a release such as "2.10"; write it in quotes',
+        ),
         ('target-tensorflow = "two"', "`target-tensorflow` must be a release"),
-        ('target-tensorfow = "2.1"', "unknown key `target-tensorfow`; did you mean `target-tensorflow`?"),
+        (
+            'target-tensorfow = "2.1"',
+            "unknown key `target-tensorfow`; did you mean `target-tensorflow`?",
+        ),
         ('ignore = ["TFN001"]', "`TFN001` can be neither selected nor ignored"),
         ("select = [", "not valid TOML"),
-        ("[tool.tfnanlint]\n", "unknown key `tool`; in tfnanlint.toml the keys stand at the top level"),
+        (
+            "[tool.tfnanlint]\n",
+            "unknown key `tool`; in tfnanlint.toml the keys stand at the top level",
+        ),
         ("a = " + "[" * 100_000, "nested too deeply"),
         ("max-file-size = " + "9" * 5_000, "tfnanlint.toml: not valid TOML"),
         ('exclude = ["*a*a*a*a*a*a*a*a*b"]', "too many stars in one name"),
@@ -216,9 +250,15 @@ def test_what_cannot_be_followed_is_exit_2_and_one_line(project, toml, complaint
     "argv, complaint",
     [
         (["--epsilon", "small"], "--epsilon: `small` is not a number"),
-        (["--epsilon", "1e-40"], "--epsilon: `epsilon` must be a number between 1e-19 and 0.01: float32 would lose a smaller one"),
+        (
+            ["--epsilon", "1e-40"],
+            "--epsilon: `epsilon` must be a number between 1e-19 and 0.01: float32 would lose a smaller one",
+        ),
         (["--modes", "eager,tpu"], "--modes: `modes`: unknown mode `tpu`"),
-        (["--target-tensorflow", "next"], '--target-tensorflow: `target-tensorflow` must be a release such as "2.10"'),
+        (
+            ["--target-tensorflow", "next"],
+            '--target-tensorflow: `target-tensorflow` must be a release such as "2.10"',
+        ),
         (["--select", "TFN11"], "command line: unknown rule `TFN11`; did you mean `TFN101`?"),
         (["--ignore", "E501"], "command line: unknown rule `E501`"),
         (["--config", "nowhere.toml"], "`nowhere.toml` is neither a file nor a setting"),

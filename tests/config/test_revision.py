@@ -12,7 +12,14 @@ OLD = HEAD + "def f(x):\n    return tf.log(x)\n\n\ndef g(x):\n    return tf.sqrt
 
 
 def git(shell, *argv: str) -> None:
-    identity = ["-c", "user.name=test", "-c", "user.email=test@example.org", "-c", "commit.gpgsign=false"]
+    identity = [
+        "-c",
+        "user.name=test",
+        "-c",
+        "user.email=test@example.org",
+        "-c",
+        "commit.gpgsign=false",
+    ]
     subprocess.run(["git", *identity, *argv], cwd=shell.directory, check=True, capture_output=True)
 
 
@@ -63,7 +70,10 @@ def test_a_notebook_is_compared_by_the_lines_of_its_cells(project):
     assert since(project).text.splitlines()[0].startswith("a.ipynb:cell 5:1:11: TFN202")
     assert since(project).text.count("ipynb") == 1
     project.write("a.ipynb", book(HEAD, "y = tf.log(x) ", "print 'xx'", cells[3]))
-    assert [line.split()[0:3:2] for line in since(project).text.splitlines()[:2]] == [["a.ipynb:cell", "TFN101"], ["a.ipynb:cell", "TFN001"]]
+    assert [line.split()[0:3:2] for line in since(project).text.splitlines()[:2]] == [
+        ["a.ipynb:cell", "TFN101"],
+        ["a.ipynb:cell", "TFN001"],
+    ]
 
 
 def test_moved_lines_did_not_change(project):
@@ -118,7 +128,9 @@ def test_a_syntax_error_counts_in_a_changed_file_only(project):
     assert since(project).code == 0
 
 
-@pytest.mark.parametrize("name", ["with space.py", "quote\".py", "öäü.py", "tab\there.py", "back\\slash.py", "a b/c d.py"])
+@pytest.mark.parametrize(
+    "name", ["with space.py", 'quote".py', "öäü.py", "tab\there.py", "back\\slash.py", "a b/c d.py"]
+)
 def test_names_that_git_writes_in_its_own_way(project, name):
     project.write(name, OLD)
     commit(project)
@@ -140,13 +152,18 @@ def test_lines_that_look_like_a_patch(project):
 def test_from_a_directory_inside(project, monkeypatch):
     project.write("sub/a.py", OLD)
     monkeypatch.chdir(project.directory / "sub")
-    assert project.check("--diff-base", "main", "a.py", "../old.py").places == ["3 TFN101", "7 TFN202"]
+    assert project.check("--diff-base", "main", "a.py", "../old.py").places == [
+        "3 TFN101",
+        "7 TFN202",
+    ]
 
 
 @pytest.mark.parametrize("revision", ["no-such-revision", "--output=/tmp/x", "main:old.py", ""])
 def test_a_wrong_revision_is_exit_2(project, revision):
     done = project.run("check", f"--diff-base={revision}")
-    assert done.code == 2 and done.err.startswith("error: --diff-base") and done.err.count("\n") == 1
+    assert (
+        done.code == 2 and done.err.startswith("error: --diff-base") and done.err.count("\n") == 1
+    )
 
 
 def test_outside_of_a_repository_is_exit_2(shell, monkeypatch):
@@ -161,8 +178,13 @@ def test_outside_of_a_repository_is_exit_2(shell, monkeypatch):
 def real(directory, *argv: str) -> list[str]:
     import sys
 
-    done = subprocess.run([sys.executable, "-m", "tfnanlint", "check", "--output-format", "concise", "-q", *argv], cwd=directory,
-                          capture_output=True, text=True, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-m", "tfnanlint", "check", "--output-format", "concise", "-q", *argv],
+        cwd=directory,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
     assert done.returncode in (0, 1), done.stderr
     return [line.rpartition("[*] ")[0].strip() or line for line in done.stdout.splitlines()]
 
@@ -180,15 +202,19 @@ def loss(z):
 BOUNDS = "import tensorflow as tf\n\n\ndef bounded(p):\n    return tf.clip_by_value(p, 1e-6, 1.0)\n"
 
 
-@pytest.mark.parametrize("name, before, after", [
-    ("model.py", "    p = tf.nn.sigmoid(z)\n", "    p = tf.nn.sigmoid(z * 1.0)\n"),
-    ("model.py", "    p = bounded(p)\n", "    p = p\n"),
-    ("model.py", "    p = bounded(p)\n", ""),
-    ("bounds.py", "    return tf.clip_by_value(p, 1e-6, 1.0)\n", "    return tf.identity(p)\n"),
-])
+@pytest.mark.parametrize(
+    "name, before, after",
+    [
+        ("model.py", "    p = tf.nn.sigmoid(z)\n", "    p = tf.nn.sigmoid(z * 1.0)\n"),
+        ("model.py", "    p = bounded(p)\n", "    p = p\n"),
+        ("model.py", "    p = bounded(p)\n", ""),
+        ("bounds.py", "    return tf.clip_by_value(p, 1e-6, 1.0)\n", "    return tf.identity(p)\n"),
+    ],
+)
 def test_what_a_change_elsewhere_brings_about(project, name, before, after):
     texts = {"model.py": GUARDED, "bounds.py": BOUNDS}
-    if "sigmoid" in before:  # there the hazard was there before, and the line that leads to it changed
+    # there the hazard was there before, and the line that leads to it changed
+    if "sigmoid" in before:
         texts["model.py"] = GUARDED.replace("    p = bounded(p)\n", "")
     for path, text in texts.items():
         project.write(path, text)

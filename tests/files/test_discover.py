@@ -24,7 +24,12 @@ def test_directories_are_walked_in_a_fixed_order(shell):
     everything = [".hidden/f.py", "a.py", "b.py", "sub/c.py", "sub/d/e.py"]
     assert found(shell) == everything
     assert found(shell, ".") == everything
-    assert found(shell, "sub", "b.py", "a.py", "./a.py") == ["a.py", "b.py", "sub/c.py", "sub/d/e.py"]
+    assert found(shell, "sub", "b.py", "a.py", "./a.py") == [
+        "a.py",
+        "b.py",
+        "sub/c.py",
+        "sub/d/e.py",
+    ]
     assert found(shell, str(shell.directory)) == everything
 
 
@@ -40,7 +45,15 @@ def test_named_files_are_checked_whatever_they_are_called(shell):
 
 
 def test_directories_of_others_are_left_out(shell):
-    tree(shell, "a.py", ".venv/b.py", "node_modules/c.py", "lib/site-packages/d.py", "build/e.py", ".git/f.py")
+    tree(
+        shell,
+        "a.py",
+        ".venv/b.py",
+        "node_modules/c.py",
+        "lib/site-packages/d.py",
+        "build/e.py",
+        ".git/f.py",
+    )
     assert found(shell) == ["a.py"]
     assert found(shell, "--exclude", "a.py") == [
         ".git/f.py",
@@ -56,7 +69,10 @@ def test_exclusions(shell):
     tree(shell, "a.py", "gen/b.py", "src/gen/c.py", "src/c_pb2.py")
     assert found(shell, "--extend-exclude", "gen") == ["a.py", "src/c_pb2.py"]
     assert found(shell, "--extend-exclude", "/gen,*_pb2.py") == ["a.py", "src/gen/c.py"]
-    assert found(shell, "--extend-exclude", "gen", "gen", "src/c_pb2.py") == ["gen/b.py", "src/c_pb2.py"]
+    assert found(shell, "--extend-exclude", "gen", "gen", "src/c_pb2.py") == [
+        "gen/b.py",
+        "src/c_pb2.py",
+    ]
 
 
 def test_force_exclude_holds_for_named_files(shell):
@@ -79,7 +95,16 @@ def test_gitignore_is_respected(shell):
     shell.write(".git/info/exclude", "private.py\n")
     shell.write(".gitignore", "# comment\n*.gen.py\n/out/\n!keep.gen.py\n")
     shell.write("sub/.gitignore", "only_here.py\n!b.gen.py\n")
-    tree(shell, "a.py", "a.gen.py", "keep.gen.py", "out/x.py", "sub/out/y.py", "private.py", "only_here.py")
+    tree(
+        shell,
+        "a.py",
+        "a.gen.py",
+        "keep.gen.py",
+        "out/x.py",
+        "sub/out/y.py",
+        "private.py",
+        "only_here.py",
+    )
     tree(shell, "sub/only_here.py", "sub/b.gen.py", "sub/c.gen.py")
     assert found(shell) == ["a.py", "keep.gen.py", "only_here.py", "sub/b.gen.py", "sub/out/y.py"]
     assert found(shell, "sub") == ["sub/b.gen.py", "sub/out/y.py"]
@@ -112,7 +137,11 @@ def test_links(shell, tmp_path_factory):
     os.symlink(shell.directory / "a.py", shell.directory / "twice.py")
     os.symlink("nowhere.py", shell.directory / "dangling.py")
     outcome = shell.check()
-    assert [line.split(":")[0] for line in outcome.text.splitlines()[:-1]] == ["a.py", "linked.py", "sub/b.py"]
+    assert [line.split(":")[0] for line in outcome.text.splitlines()[:-1]] == [
+        "a.py",
+        "linked.py",
+        "sub/b.py",
+    ]
     assert outcome.err == "warning: dangling.py: skipped: a link that leads to no regular file\n"
     assert found(shell, "linked_directory") == ["linked_directory/x.py"]
 
@@ -123,7 +152,10 @@ def test_what_is_no_regular_file_is_passed_over_in_a_walk_and_said_when_named(sh
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(str(shell.directory / "socket.py"))
         outcome = shell.check()
-        assert [line.split(":")[0] for line in outcome.text.splitlines()[:-1]] == ["a.py", "directory.py/b.py"]
+        assert [line.split(":")[0] for line in outcome.text.splitlines()[:-1]] == [
+            "a.py",
+            "directory.py/b.py",
+        ]
         assert "fifo.py: skipped: not a regular file" in outcome.err
         assert "socket.py: skipped: not a regular file" in outcome.err
         outcome = shell.check("fifo.py", "socket.py")
@@ -157,7 +189,10 @@ def test_a_large_file_is_said_only_when_it_mentions_tensorflow(shell):
     shell.write("large.py", filling * 4 + CODE.encode())
     outcome = shell.check()
     assert (outcome.code, outcome.places) == (1, ["1 TFN002"])
-    assert "larger than the limit of 2.0 MiB (2.3 MiB); exclude it or raise `max-file-size`" in outcome.text
+    assert (
+        "larger than the limit of 2.0 MiB (2.3 MiB); exclude it or raise `max-file-size`"
+        in outcome.text
+    )
     assert shell.check("--config", "max-file-size = 3000000").places == ["400002 TFN101"]
 
 
@@ -170,7 +205,10 @@ def test_the_word_is_found_across_the_pieces_a_large_file_is_read_in(shell):
 
 def test_nothing_to_check_is_a_warning(shell):
     outcome = shell.check()
-    assert (outcome.code, outcome.err) == (0, "warning: no Python files or notebooks found under the given paths\n")
+    assert (outcome.code, outcome.err) == (
+        0,
+        "warning: no Python files or notebooks found under the given paths\n",
+    )
 
 
 def test_a_pattern_speaks_of_no_other_drive(monkeypatch):

@@ -25,24 +25,71 @@ from tfnanlint.project import index as project
 
 
 def command(directory: Path, at: Path, *argv: str, **more) -> subprocess.CompletedProcess:
-    environment = {name: value for name, value in os.environ.items() if name not in ("TFNANLINT_NO_CACHE", "CI")}
-    return subprocess.run([sys.executable, "-m", "tfnanlint", "check", "--isolated", "--output-format", "concise", "--cache-dir", str(at), *argv],
-                          cwd=directory, capture_output=True, text=True, timeout=120, env=environment, **more)
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in ("TFNANLINT_NO_CACHE", "CI")
+    }
+    return subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "tfnanlint",
+            "check",
+            "--isolated",
+            "--output-format",
+            "concise",
+            "--cache-dir",
+            str(at),
+            *argv,
+        ],
+        cwd=directory,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env=environment,
+        **more,
+    )
 
 
 def test_four_processes_at_once(runs):
     for number in range(24):
         runs.write(f"m{number:02}.py", RISKY.replace("loss", f"loss{number}"))
     plain = runs("--isolated", "--output-format", "concise")
-    environment = {name: value for name, value in os.environ.items() if name not in ("TFNANLINT_NO_CACHE", "CI")}
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in ("TFNANLINT_NO_CACHE", "CI")
+    }
     for _ in range(2):  # all of them make the file; then all of them use it
-        started = [subprocess.Popen([sys.executable, "-m", "tfnanlint", "check", "--isolated", "--output-format", "concise",
-                                     "--cache-dir", str(runs.cache)], cwd=runs.directory, env=environment, text=True,
-                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(4)]
+        started = [
+            subprocess.Popen(
+                [
+                    sys.executable,
+                    "-m",
+                    "tfnanlint",
+                    "check",
+                    "--isolated",
+                    "--output-format",
+                    "concise",
+                    "--cache-dir",
+                    str(runs.cache),
+                ],
+                cwd=runs.directory,
+                env=environment,
+                text=True,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+            )
+            for _ in range(4)
+        ]
         for process in started:
             out, err = process.communicate(timeout=120)
             assert (process.returncode, out, err) == plain
-    assert runs("--isolated", "--output-format", "concise", at=runs.cache) == plain and runs.analysed == []
+    assert (
+        runs("--isolated", "--output-format", "concise", at=runs.cache) == plain
+        and runs.analysed == []
+    )
 
 
 def test_several_processes_of_one_run(runs):
@@ -56,7 +103,10 @@ def test_several_processes_of_one_run(runs):
     plain = runs("--isolated", "--output-format", "concise")
     done = command(runs.directory, runs.cache, "--jobs", "3")
     assert (done.returncode, done.stdout, done.stderr) == plain
-    assert runs("--isolated", "--output-format", "concise", at=runs.cache) == plain and runs.analysed == []
+    assert (
+        runs("--isolated", "--output-format", "concise", at=runs.cache) == plain
+        and runs.analysed == []
+    )
 
 
 def results(runs: Runs) -> Path:
@@ -91,7 +141,10 @@ def test_a_foreign_entry_is_none(runs, body):
     with contextlib.closing(sqlite3.connect(results(runs))) as file, file:
         if body == b"x":  # the body of another entry
             body = file.execute("SELECT max(body) FROM results").fetchone()[0]
-        file.execute("UPDATE OR IGNORE results SET body = ?", (body.decode() if body == b"text" else body if body is not None else 0,))
+        file.execute(
+            "UPDATE OR IGNORE results SET body = ?",
+            (body.decode() if body == b"text" else body if body is not None else 0,),
+        )
     assert runs(at=runs.cache) == plain
     assert len(runs.analysed) >= 4
 
@@ -102,11 +155,20 @@ def test_a_body_that_says_something_else_is_none(runs):
 
     runs.write("a.py", RISKY)
     plain = runs(at=runs.cache)
-    for body in (b"", b"[]", zlib.compress(b"[]"), zlib.compress(b"{"), zlib.compress(b'[0, false, [[true, ["TFN101"]]], []]'),
-                 zlib.compress(b'[0, false, [], [["mood", "a", "b"]]]')):
+    for body in (
+        b"",
+        b"[]",
+        zlib.compress(b"[]"),
+        zlib.compress(b"{"),
+        zlib.compress(b'[0, false, [[true, ["TFN101"]]], []]'),
+        zlib.compress(b'[0, false, [], [["mood", "a", "b"]]]'),
+    ):
         with contextlib.closing(sqlite3.connect(results(runs))) as file, file:
             for (key,) in file.execute("SELECT key FROM results").fetchall():
-                file.execute("UPDATE results SET body = ? WHERE key = ?", (store._mark(key, body) + body, key))
+                file.execute(
+                    "UPDATE results SET body = ? WHERE key = ?",
+                    (store._mark(key, body) + body, key),
+                )
         kept = cache.Cache(store.Store(str(runs.cache)), "engine")
         kept._store.get = lambda key, body=body: body
         assert kept.entry("a.py", RISKY.encode(), "").checked(lambda checked: checked) is None
@@ -153,8 +215,15 @@ def other_folder(runs: Runs, kind: str) -> None:
         (folder / store.NAME).symlink_to(runs.cache.parent / "elsewhere")
 
 
-@pytest.mark.parametrize("kind, reason", [("link", "is no folder"), ("writable", "other users can write"), ("file", "is no folder"),
-                                          ("link to a file", "symbolic links")])
+@pytest.mark.parametrize(
+    "kind, reason",
+    [
+        ("link", "is no folder"),
+        ("writable", "other users can write"),
+        ("file", "is no folder"),
+        ("link to a file", "symbolic links"),
+    ],
+)
 def test_a_folder_that_is_not_safe_is_not_used(runs, kind, reason):
     package(runs)
     other_folder(runs, kind)
@@ -162,12 +231,23 @@ def test_a_folder_that_is_not_safe_is_not_used(runs, kind, reason):
     for _ in range(2):
         code, out, err = runs(at=runs.cache)
         assert (code, out) == plain[:2]
-        assert err.startswith("warning: what was found is not remembered: ") and reason in err and err.count("\n") == 1
+        assert (
+            err.startswith("warning: what was found is not remembered: ")
+            and reason in err
+            and err.count("\n") == 1
+        )
     elsewhere = runs.cache.parent / "elsewhere"
-    assert not elsewhere.exists() or elsewhere.is_file() and elsewhere.read_text() == "mine" or not list(elsewhere.iterdir())
+    assert (
+        not elsewhere.exists()
+        or elsewhere.is_file()
+        and elsewhere.read_text() == "mine"
+        or not list(elsewhere.iterdir())
+    )
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give a folder away")
+@pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give a folder away"
+)
 def test_a_folder_of_somebody_else_is_not_used(runs):
     package(runs)
     (runs.cache / store.FOLDER).mkdir(parents=True, mode=0o700)
@@ -189,7 +269,9 @@ def test_a_folder_that_cannot_be_written(runs, monkeypatch):
     plain = runs()
     (runs.cache).write_text("a file")
     code, out, err = runs(at=runs.cache)
-    assert (code, out) == plain[:2] and err.startswith("warning: what was found is not remembered: ")
+    assert (code, out) == plain[:2] and err.startswith(
+        "warning: what was found is not remembered: "
+    )
     assert runs("-q", at=runs.cache)[2] == ""
     monkeypatch.setenv("XDG_CACHE_HOME", str(runs.cache))
     project.forget()
@@ -200,7 +282,9 @@ def test_results_that_can_only_be_read(runs, monkeypatch):
     package(runs)
     plain = runs(at=runs.cache)
     connect = sqlite3.connect
-    monkeypatch.setattr(sqlite3, "connect", lambda path, **more: connect(f"file:{path}?mode=ro", uri=True, **more))
+    monkeypatch.setattr(
+        sqlite3, "connect", lambda path, **more: connect(f"file:{path}?mode=ro", uri=True, **more)
+    )
     assert runs(at=runs.cache) == plain and runs.analysed == []
     runs.write("pkg/risky.py", RISKY + "\n")
     code, out, err = runs(at=runs.cache)
@@ -266,7 +350,9 @@ def test_a_folder_that_could_come_with_the_code_is_refused(runs):
     (runs.directory / ".git").mkdir()
     runs.write("a.py", RISKY)
     code, out, err = runs(at=runs.directory / "kept")
-    assert code == 2 and "lies in the git repository" in err and not (runs.directory / "kept").exists()
+    assert (
+        code == 2 and "lies in the git repository" in err and not (runs.directory / "kept").exists()
+    )
     link = runs.directory.parent / "link"
     link.symlink_to(runs.directory)
     assert runs(at=link / "kept")[0] == 2
@@ -297,8 +383,19 @@ def test_a_rule_that_does_not_exist_is_said_every_time(runs):
 def test_nothing_is_loaded_for_files_without_tensorflow(tmp_path):
     (tmp_path / "a.py").write_text("x = 1\n")
     script = "import sys; from tfnanlint.cli import main; main(['check', '--isolated']); print(*sorted({'sqlite3', 'json', 'hashlib'} & set(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=60,
-                          env={**os.environ, "TFNANLINT_NO_CACHE": "", "XDG_CACHE_HOME": str(tmp_path / "home"), "CI": ""})
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={
+            **os.environ,
+            "TFNANLINT_NO_CACHE": "",
+            "XDG_CACHE_HOME": str(tmp_path / "home"),
+            "CI": "",
+        },
+    )
     assert done.stdout.splitlines()[-1] == "", done.stderr
     assert not (tmp_path / "home").exists()
 
@@ -306,8 +403,16 @@ def test_nothing_is_loaded_for_files_without_tensorflow(tmp_path):
 def test_a_remembered_file_loads_no_rules(runs):
     runs.write("a.py", RISKY)
     command(runs.directory, runs.cache)
-    script = ("import sys; from tfnanlint.cli import main; main(['check', '--isolated', '--cache-dir', sys.argv[1]]);"
-              "print(*sorted({'tfnanlint_rules', 'tfnanlint.pipeline.analysis', 'libcst'} & set(sys.modules)))")
-    done = subprocess.run([sys.executable, "-c", script, str(runs.cache)], cwd=runs.directory, capture_output=True, text=True,
-                          timeout=60, env={**os.environ, "TFNANLINT_NO_CACHE": ""})
+    script = (
+        "import sys; from tfnanlint.cli import main; main(['check', '--isolated', '--cache-dir', sys.argv[1]]);"
+        "print(*sorted({'tfnanlint_rules', 'tfnanlint.pipeline.analysis', 'libcst'} & set(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(runs.cache)],
+        cwd=runs.directory,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, "TFNANLINT_NO_CACHE": ""},
+    )
     assert "TFN301" in done.stdout and done.stdout.splitlines()[-1] == "", done.stdout

@@ -39,7 +39,15 @@ def left_in(directory: Path) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "content", [b"y = 2\n", b"", b"y = 2\r\n", b"\xef\xbb\xbfy = '\xc3\xa9'\r\n", b"# coding: latin-1\ny = '\xe9'\n", b"x" * 3_000_000]
+    "content",
+    [
+        b"y = 2\n",
+        b"",
+        b"y = 2\r\n",
+        b"\xef\xbb\xbfy = '\xc3\xa9'\r\n",
+        b"# coding: latin-1\ny = '\xe9'\n",
+        b"x" * 3_000_000,
+    ],
 )
 @pytest.mark.parametrize("link", [False, True])
 def test_the_content_is_replaced_byte_for_byte(tmp_path, content, link):
@@ -95,12 +103,23 @@ def test_the_owner_is_kept(tmp_path):
     path.chmod(0o4755)
     write(path, b"old", b"new", tmp_path)
     status = path.stat()
-    assert (path.read_bytes(), status.st_uid, status.st_gid, stat.S_IMODE(status.st_mode)) == (b"new", 1234, 2345, 0o4755)
+    assert (path.read_bytes(), status.st_uid, status.st_gid, stat.S_IMODE(status.st_mode)) == (
+        b"new",
+        1234,
+        2345,
+        0o4755,
+    )
 
 
 def child(code: str, *arguments, timeout: float = 60, **options) -> subprocess.CompletedProcess:
-    return subprocess.run([sys.executable, "-c", textwrap.dedent(code), *map(str, arguments)], capture_output=True, text=True,
-                          timeout=timeout, cwd=Path(writing.__file__).parent.parent, **options)
+    return subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code), *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        cwd=Path(writing.__file__).parent.parent,
+        **options,
+    )
 
 
 @superuser
@@ -113,12 +132,15 @@ def test_the_owner_is_kept_by_somebody_else_who_may_write(tmp_path):
     for parent in list(tmp_path.parents)[:3]:
         if parent != Path("/tmp"):
             parent.chmod(parent.stat().st_mode | 0o055)
-    process = child("""
+    process = child(
+        """
         import os, sys
         from tfnanlint.files.write import write
         os.setgid(4321), os.setuid(4321)
         write(sys.argv[1], b"old", b"new", os.path.dirname(sys.argv[1]))
-    """, path)
+    """,
+        path,
+    )
     assert process.returncode == 0, process.stderr
     assert (path.read_bytes(), path.stat().st_uid, path.stat().st_gid) == (b"new", 1234, 2345)
     assert left_in(tmp_path) == []
@@ -187,9 +209,14 @@ def test_links_out_of_the_project_are_refused(tmp_path):
     (root / "link.py").symlink_to(outside)
     (root / "dir").symlink_to(tmp_path)
     assert refusal(root / "link.py", b"old", b"new", root) == "a link leads out of the project"
-    assert refusal(root / "dir" / outside.name, b"old", b"new", root) == "a link leads out of the project"
+    assert (
+        refusal(root / "dir" / outside.name, b"old", b"new", root)
+        == "a link leads out of the project"
+    )
     assert refusal(outside, b"old", b"new", root) == "it is outside of the project"
-    assert refusal(root / ".." / outside.name, b"old", b"new", root) == "it is outside of the project"
+    assert (
+        refusal(root / ".." / outside.name, b"old", b"new", root) == "it is outside of the project"
+    )
     (root / "loop.py").symlink_to("loop.py")
     assert refusal(root / "loop.py", b"", b"new", root)
     assert outside.read_bytes() == b"old" and left_in(tmp_path) == left_in(root) == []
@@ -239,7 +266,8 @@ def test_a_full_disk_leaves_the_file(tmp_path, link):
     path.write_bytes(b"old" * 100)
     if link:
         os.link(path, tmp_path / "y.py")
-    process = child("""
+    process = child(
+        """
         import os, resource, sys
         from tfnanlint.files.write import Refused, write
         resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))
@@ -247,7 +275,9 @@ def test_a_full_disk_leaves_the_file(tmp_path, link):
             write(sys.argv[1], b"old" * 100, b"new" * 40_000, os.path.dirname(sys.argv[1]))
         except Refused as reason:
             print(reason)
-    """, path)
+    """,
+        path,
+    )
     assert process.stdout == "there is no space for it on the disk\n", process.stderr
     assert path.read_bytes() == b"old" * 100 and left_in(tmp_path) == []
 
@@ -269,7 +299,10 @@ def test_a_failure_in_the_middle_of_a_linked_file_is_undone(tmp_path, monkeypatc
         original(file, content)
 
     monkeypatch.setattr(writing, call, failing)
-    assert refusal(path, b"old content", b"new content", tmp_path) == "there is no space for it on the disk"
+    assert (
+        refusal(path, b"old content", b"new content", tmp_path)
+        == "there is no space for it on the disk"
+    )
     assert left_in(tmp_path) == []
 
 
@@ -278,16 +311,24 @@ def test_a_failure_in_the_middle_of_a_linked_file_is_undone(tmp_path, monkeypatc
 def test_a_disk_that_is_really_full(tmp_path, link):
     disk = tmp_path / "disk"
     disk.mkdir()
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", disk], capture_output=True).returncode:
+    if subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=64k", "none", disk], capture_output=True
+    ).returncode:
         pytest.skip("cannot mount a small disk here")
     try:
         path = disk / "x.py"
         path.write_bytes(b"o" * 20_000)
         if link:
             os.link(path, disk / "y.py")
-        assert refusal(path, b"o" * 20_000, b"n" * 50_000, disk) == "there is no space for it on the disk"
+        assert (
+            refusal(path, b"o" * 20_000, b"n" * 50_000, disk)
+            == "there is no space for it on the disk"
+        )
         if link:  # Room beside the file, but not in it.
-            assert refusal(path, b"o" * 20_000, b"n" * 36_000, disk) == "there is no space for it on the disk"
+            assert (
+                refusal(path, b"o" * 20_000, b"n" * 36_000, disk)
+                == "there is no space for it on the disk"
+            )
         assert left_in(disk) == []
         write(path, b"o" * 20_000, b"n" * 20_100, disk)
         assert path.read_bytes() == b"n" * 20_100
@@ -298,7 +339,9 @@ def test_a_disk_that_is_really_full(tmp_path, link):
 @posix
 @pytest.mark.parametrize("link", [False, True])
 def test_killed_at_any_moment(tmp_path, link):
-    """After `kill -9` the file is the old or the new one; a file with other links has its new content saved beside it."""
+    """After `kill -9` the file is the old or the new one; a file with other links has its new
+    content saved beside it.
+    """
     path = tmp_path / "x.py"
     contents = [b"A" * 400_000, b"B" * 500_000]
     path.write_bytes(contents[0])
@@ -316,8 +359,11 @@ def test_killed_at_any_moment(tmp_path, link):
     """)
     for attempt in range(12):
         at = contents.index(path.read_bytes())
-        process = subprocess.Popen([sys.executable, "-c", code, path, str(at)], stdout=subprocess.PIPE,
-                                   cwd=Path(writing.__file__).parent.parent)
+        process = subprocess.Popen(
+            [sys.executable, "-c", code, path, str(at)],
+            stdout=subprocess.PIPE,
+            cwd=Path(writing.__file__).parent.parent,
+        )
         process.stdout.readline()
         time.sleep(0.003 + 0.0071 * attempt)
         process.send_signal(signal.SIGKILL)
@@ -351,14 +397,21 @@ def test_an_interrupted_linked_file_is_for_a_person_to_judge(tmp_path):
 def test_only_old_files_of_our_own_are_cleaned_up(tmp_path):
     path = tmp_path / "x.py"
     path.write_bytes(b"old")
-    names = {f"{PREFIX}abc{SUFFIX}": 3600, f"{PREFIX}def{SUFFIX}": 0, f"{PREFIX}abc.py": 3600, f"abc{SUFFIX}": 3600}
+    names = {
+        f"{PREFIX}abc{SUFFIX}": 3600,
+        f"{PREFIX}def{SUFFIX}": 0,
+        f"{PREFIX}abc.py": 3600,
+        f"abc{SUFFIX}": 3600,
+    }
     for name, age in names.items():
         (tmp_path / name).write_bytes(b"")
         os.utime(tmp_path / name, (time.time() - age,) * 2)
     (tmp_path / f"{PREFIX}dir{SUFFIX}").mkdir()
     os.utime(tmp_path / f"{PREFIX}dir{SUFFIX}", (0, 0))
     write(path, b"old", b"new", tmp_path)
-    assert sorted(os.listdir(tmp_path)) == sorted([*list(names)[1:], f"{PREFIX}dir{SUFFIX}", "x.py"])
+    assert sorted(os.listdir(tmp_path)) == sorted(
+        [*list(names)[1:], f"{PREFIX}dir{SUFFIX}", "x.py"]
+    )
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -368,7 +421,8 @@ def test_only_old_files_of_our_own_are_cleaned_up(tmp_path):
 def test_every_encoding_that_is_fixed_maps_bytes_to_text_and_back():
     tried = 0
     for name in {*aliases.values(), "utf-8", "utf-8-sig"}:
-        if name == "mbcs" or not fixable(name) or codecs.lookup(name).name.startswith("utf-8"):  # mbcs: on Windows only
+        # mbcs: on Windows only
+        if name == "mbcs" or not fixable(name) or codecs.lookup(name).name.startswith("utf-8"):
             continue
         tried += 1
         for byte in range(256):
@@ -382,11 +436,19 @@ def test_every_encoding_that_is_fixed_maps_bytes_to_text_and_back():
 
 def test_encoded():
     data = b"\xef\xbb\xbfy = 1\r\n"
-    assert encoded(Source.from_bytes("x.py", data), data, "y = é\r\n") == b"\xef\xbb\xbfy = \xc3\xa9\r\n"
+    assert (
+        encoded(Source.from_bytes("x.py", data), data, "y = é\r\n")
+        == b"\xef\xbb\xbfy = \xc3\xa9\r\n"
+    )
     latin = b"# coding: latin-1\ny = '\xe9'\n"
     source = Source.from_bytes("x.py", latin)
     assert encoded(source, latin, source.text + "z\n") == latin + b"z\n"
-    for wrong, text in ((latin, source.text + "ε"), (latin + b" ", source.text), (latin, "# coding: utf-7\n"), (latin, source.text[20:])):
+    for wrong, text in (
+        (latin, source.text + "ε"),
+        (latin + b" ", source.text),
+        (latin, "# coding: utf-7\n"),
+        (latin, source.text[20:]),
+    ):
         with pytest.raises(Refused):
             encoded(source, wrong, text)
     hidden = b"# coding: unicode_escape\nx = 1 #\\u000aimport os\n"

@@ -1,4 +1,6 @@
-"""The GitHub Action, the GitLab template and docs/ci.md: what they promise is run here as the services run it."""
+"""The GitHub Action, the GitLab template and docs/ci.md: what they promise is run here as the
+services run it.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,14 @@ def action() -> dict:
 
 def test_the_action_is_well_formed():
     pytest.importorskip("check_jsonschema")
-    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.github-actions", str(ROOT / "action.yml")]
+    command = [
+        sys.executable,
+        "-m",
+        "check_jsonschema",
+        "--builtin-schema",
+        "vendor.github-actions",
+        str(ROOT / "action.yml"),
+    ]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stdout
 
@@ -58,14 +67,26 @@ def runner(tmp_path):
     program = tmp_path / "tfnanlint"
     program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m tfnanlint "$@"\n')
     program.chmod(0o755)
-    inputs = {f"INPUT_{name.replace('-', '_').upper()}": one["default"] for name, one in action()["inputs"].items()}
+    inputs = {
+        f"INPUT_{name.replace('-', '_').upper()}": one["default"]
+        for name, one in action()["inputs"].items()
+    }
 
     def run(**stated: str) -> subprocess.CompletedProcess:
-        environ = {**os.environ, **inputs, **{f"INPUT_{name}": value for name, value in stated.items()}, "GITHUB_ACTIONS": "true",
-                   "RUNNER_TEMP": str(temp), "GITHUB_WORKSPACE": str(top), "GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md"),
-                   "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+        environ = {
+            **os.environ,
+            **inputs,
+            **{f"INPUT_{name}": value for name, value in stated.items()},
+            "GITHUB_ACTIONS": "true",
+            "RUNNER_TEMP": str(temp),
+            "GITHUB_WORKSPACE": str(top),
+            "GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md"),
+            "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+        }
         script = ["bash", str(ROOT / "ci" / "github-action.sh"), str(program)]
-        return subprocess.run(script, cwd=top, env=environ, capture_output=True, text=True, timeout=60)
+        return subprocess.run(
+            script, cwd=top, env=environ, capture_output=True, text=True, timeout=60
+        )
 
     run.top, run.summary, run.temp = top, tmp_path / "summary.md", temp
     return run
@@ -77,7 +98,10 @@ def test_findings_are_annotated_summed_up_and_uploaded(runner):
     done = runner(SARIF_FILE="out/t.sarif")
     assert done.returncode == 1, done.stderr
     assert done.stdout.startswith("::warning title=TFN301 log-softmax,file=model.py,line=5,")
-    assert runner.summary.read_text().startswith("before\n## tfnanlint\n") and "model.py:5:12" in runner.summary.read_text()
+    assert (
+        runner.summary.read_text().startswith("before\n## tfnanlint\n")
+        and "model.py:5:12" in runner.summary.read_text()
+    )
     assert json.loads((runner.top / "out" / "t.sarif").read_text())["runs"][0]["results"]
     assert list(runner.temp.iterdir()) == []
 
@@ -85,7 +109,11 @@ def test_findings_are_annotated_summed_up_and_uploaded(runner):
 def test_inputs_switch_things_off(runner):
     (runner.top / "model.py").write_text(BAD)
     done = runner(ANNOTATIONS="false", SUMMARY="false", FAIL="false")
-    assert done.returncode == 0 and done.stdout.startswith("model.py:5:12: TFN301") and not runner.summary.exists()
+    assert (
+        done.returncode == 0
+        and done.stdout.startswith("model.py:5:12: TFN301")
+        and not runner.summary.exists()
+    )
     assert runner(ARGS="--select=TFN101\n\n--certainty=must").returncode == 0
     assert runner(ARGS="--no-such-flag", FAIL="false").returncode == 2
 
@@ -94,8 +122,15 @@ def test_inputs_are_no_code(runner):
     (runner.top / "a b.py").write_text(BAD)
     (runner.top / "c.py").write_text(BAD)
     done = runner(PATHS="a b.py\r\n$(touch pwned); *\n`touch pwned`\n--fix", ANNOTATIONS="false")
-    assert "a b.py:5:12: TFN301" in done.stdout and "c.py:" not in done.stdout and done.stdout.count("TFN002") == 3
-    assert sorted(os.listdir(runner.top)) == ["a b.py", "c.py"] and "log_softmax" not in (runner.top / "a b.py").read_text()
+    assert (
+        "a b.py:5:12: TFN301" in done.stdout
+        and "c.py:" not in done.stdout
+        and done.stdout.count("TFN002") == 3
+    )
+    assert (
+        sorted(os.listdir(runner.top)) == ["a b.py", "c.py"]
+        and "log_softmax" not in (runner.top / "a b.py").read_text()
+    )
 
 
 # GitLab
@@ -106,10 +141,23 @@ def test_the_template_is_well_formed_and_writes_what_it_declares(tmp_path):
     spec, job = (ROOT / "templates" / "tfnanlint.yml").read_text().split("---\n")
     inputs = yaml.safe_load(spec)["spec"]["inputs"]
     assert set(re.findall(r"\$\[\[ inputs\.(\w+) \]\]", job)) == set(inputs)
-    text = re.sub(r"\$\[\[ inputs\.(\w+) \]\]", lambda match: json.dumps(inputs[match[1]]["default"]).strip('"'), job)
+    text = re.sub(
+        r"\$\[\[ inputs\.(\w+) \]\]",
+        lambda match: json.dumps(inputs[match[1]]["default"]).strip('"'),
+        job,
+    )
     path = tmp_path / "job.yml"
     path.write_text(text)
-    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.gitlab-ci", "--data-transform", "gitlab-ci", str(path)]
+    command = [
+        sys.executable,
+        "-m",
+        "check_jsonschema",
+        "--builtin-schema",
+        "vendor.gitlab-ci",
+        "--data-transform",
+        "gitlab-ci",
+        str(path),
+    ]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stdout
     stated = yaml.safe_load(text)["tfnanlint"]

@@ -1,4 +1,6 @@
-"""The pre-commit hooks, run by the real pre-commit from this repository: installed by pip, on files it chooses."""
+"""The pre-commit hooks, run by the real pre-commit from this repository: installed by pip, on files
+it chooses.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +23,17 @@ BROKEN = "import tensorflow as tf\nprint 'loss'\n"
 
 
 def git(*argv: str, cwd: Path) -> str:
-    identity = ["-c", "user.name=test", "-c", "user.email=test@example.org", "-c", "commit.gpgsign=false"]
-    return subprocess.run(["git", *identity, *argv], cwd=cwd, check=True, capture_output=True, text=True).stdout.strip()
+    identity = [
+        "-c",
+        "user.name=test",
+        "-c",
+        "user.email=test@example.org",
+        "-c",
+        "commit.gpgsign=false",
+    ]
+    return subprocess.run(
+        ["git", *identity, *argv], cwd=cwd, check=True, capture_output=True, text=True
+    ).stdout.strip()
 
 
 def repository(path: Path) -> Path:
@@ -62,7 +73,11 @@ def project(tmp_path) -> Path:
 
 
 def pre_commit(*argv: str, cwd: Path, store: Path) -> subprocess.CompletedProcess:
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "PRE_COMMIT"))}
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("GIT_", "PRE_COMMIT"))
+    }
     environment["PRE_COMMIT_HOME"] = str(store)
     return subprocess.run(
         [sys.executable, "-m", "pre_commit", *argv],
@@ -92,7 +107,9 @@ def test_try_repo_checks(hooks, store, project):
 
 
 def test_try_repo_fixes(hooks, store, project):
-    done = pre_commit("try-repo", str(hooks), "tfnanlint-fix", "--all-files", cwd=project, store=store)
+    done = pre_commit(
+        "try-repo", str(hooks), "tfnanlint-fix", "--all-files", cwd=project, store=store
+    )
     assert done.returncode == 1, done.stdout
     assert "files were modified by this hook" in done.stdout
     assert (project / "risky.py").read_text() == FIXED
@@ -135,13 +152,18 @@ def test_a_partially_staged_file(hooks, store, project):
     staged = "import tensorflow as tf\n\n\ndef first(z):\n    return tf.math.log(tf.nn.softmax(z))\n\n\ndef last():\n    pass\n"
     (project / "part.py").write_text(staged)
     git("add", "-A", cwd=project)
-    (project / "part.py").write_text(staged.replace("    pass", "    return tf.math.log(tf.nn.softmax(1.0))"))
+    (project / "part.py").write_text(
+        staged.replace("    pass", "    return tf.math.log(tf.nn.softmax(1.0))")
+    )
     (project / "risky.py").write_text(RISKY + "# not staged\n")
     apart = pre_commit("run", cwd=project, store=store)
     assert apart.returncode == 1 and "part.py:9" not in apart.stdout, apart.stdout
     assert "Unstaged files detected" in apart.stdout
     text = (project / "part.py").read_text()
-    assert "def first(z):\n    return tf.nn.log_softmax(z)\n" in text and "return tf.math.log(tf.nn.softmax(1.0))" in text
+    assert (
+        "def first(z):\n    return tf.nn.log_softmax(z)\n" in text
+        and "return tf.math.log(tf.nn.softmax(1.0))" in text
+    )
     assert (project / "risky.py").read_text() == RISKY + "# not staged\n"
 
     (project / "part.py").write_text(staged)
@@ -157,15 +179,26 @@ def test_prek_runs_the_same_hooks(hooks, project, tmp_path_factory):
     pytest.importorskip("prek")
     configured(project, hooks)
     git("add", "-A", cwd=project)
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "PRE"))}
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "PRE"))
+    }
     environment["PREK_HOME"] = str(tmp_path_factory.mktemp("prek"))
 
     def run() -> subprocess.CompletedProcess:
-        return subprocess.run([sys.executable, "-m", "prek", "run", "--all-files"], cwd=project, env=environment, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True, timeout=300)
+        return subprocess.run(
+            [sys.executable, "-m", "prek", "run", "--all-files"],
+            cwd=project,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=300,
+        )
 
     first = run()
     assert first.returncode == 1, first.stdout
-    assert (project / "risky.py").read_text() == FIXED and (project / "generated" / "left_out.py").read_text() == RISKY
+    assert (project / "risky.py").read_text() == FIXED and (
+        project / "generated" / "left_out.py"
+    ).read_text() == RISKY
     git("add", "-A", cwd=project)
     assert run().returncode == 0

@@ -1,4 +1,5 @@
-"""What the engine knows at a point of a program: fixtures/flow states it in comments, from the semantics.
+"""What the engine knows at a point of a program: fixtures/flow states it in comments, from the
+semantics.
 
     reveal(x)      # revealed: [0, 1] not 0 nan inf float32 number guarded from tf.nn.softmax differentiated
     reveal(x)      # revealed: [~0.693, inf]        a bound written with ~ is compared to three digits
@@ -8,8 +9,9 @@
     reveal(x)      # revealed: sequence             another kind; a string constant is written as in Python
     reveal(x)      # todo-revealed: [0, 1]          wanted; today the engine knows less
 
-Range, `not 0`, `nan`, `inf`, `guarded` and `differentiated` (or not) are compared always, dtype, `number` and the producer
-only where they are stated; `not-differentiated` says that surely no gradient is taken.
+Range, `not 0`, `nan`, `inf`, `guarded` and `differentiated` (or not) are compared always, dtype,
+`number` and the producer only where they are stated; `not-differentiated` says that surely no
+gradient is taken.
 """
 
 from __future__ import annotations
@@ -41,7 +43,9 @@ def stated() -> list:
             comment = _COMMENT.search(line)
             if comment:
                 todo, text = comment.groups()
-                found.append(pytest.param(path.name, row, text, bool(todo), id=f"{path.stem}-{row}"))
+                found.append(
+                    pytest.param(path.name, row, text, bool(todo), id=f"{path.stem}-{row}")
+                )
     return found
 
 
@@ -70,12 +74,20 @@ def difference(one: Reveal | None, text: str) -> str:
         return "" if one.same == (text == "same") else f"not {text}"
     value, bounds = one.value, _RANGE.search(text)
     words = _RANGE.sub("", text).replace("not 0", "nonzero").split()
-    wants = {"differentiated": one.differentiated == "yes", "not-differentiated": one.differentiated == "no"}
+    wants = {
+        "differentiated": one.differentiated == "yes",
+        "not-differentiated": one.differentiated == "no",
+    }
     if bounds:
         return _range(value, bounds) or _flags(value, words, wants)
     first = words[0] if words else ""
     if first in ("unknown", "any"):
-        known = value.kind in NUMERIC and value.lo == -math.inf and value.hi == math.inf and value.evident == (first == "any")
+        known = (
+            value.kind in NUMERIC
+            and value.lo == -math.inf
+            and value.hi == math.inf
+            and value.evident == (first == "any")
+        )
         return "" if known and not _flags(value, words[1:], wants) else f"not {text}"
     if first.startswith("'"):
         return "" if repr(value.const) == text else f"not {text}"
@@ -105,7 +117,10 @@ def _flags(value: Value, words: list[str], wants: dict[str, bool]) -> str:
     for flag in _FLAGS:
         if getattr(value, flag) != (flag in words):
             return f"{flag} is {getattr(value, flag)}"
-    if wants["differentiated"] != ("differentiated" in words) or ("not-differentiated" in words) > wants["not-differentiated"]:
+    if (
+        wants["differentiated"] != ("differentiated" in words)
+        or ("not-differentiated" in words) > wants["not-differentiated"]
+    ):
         return f"differentiated: {wants}"
     if "number" in words and value.kind != "number":
         return f"kind {value.kind}"
@@ -120,7 +135,12 @@ def _flags(value: Value, words: list[str], wants: dict[str, bool]) -> str:
 def _unread(words: list[str]) -> str:
     """A misspelled comment must not pass for an empty one."""
     plain = words[: words.index("from")] if "from" in words else words
-    unread = set(plain) - DTYPES - set(_FLAGS) - {"nonzero", "number", "differentiated", "not-differentiated"}
+    unread = (
+        set(plain)
+        - DTYPES
+        - set(_FLAGS)
+        - {"nonzero", "number", "differentiated", "not-differentiated"}
+    )
     return f"cannot read {sorted(unread)}" if unread else ""
 
 
@@ -134,15 +154,32 @@ def test_command_prints_rows_and_ranges(capsys):
 def test_a_wrong_statement_is_noticed():
     one = Reveal(1, (Value(0.0, 1.0, dtype="float32"),), "unknown")
     assert difference(one, "[0, 1] float32") == ""
-    wrong = ("[0, 2]", "[0, 1] not 0", "[0, 1] nan", "[0, 1] float16", "[0, 1] number", "[0, 1] from tf.exp", "[0, 1] diferentiated",
-             "[0, 1] differentiated", "unknown", "any", "sequence", "never", "[~0.5, 1]")
+    wrong = (
+        "[0, 2]",
+        "[0, 1] not 0",
+        "[0, 1] nan",
+        "[0, 1] float16",
+        "[0, 1] number",
+        "[0, 1] from tf.exp",
+        "[0, 1] diferentiated",
+        "[0, 1] differentiated",
+        "unknown",
+        "any",
+        "sequence",
+        "never",
+        "[~0.5, 1]",
+    )
     assert [text for text in wrong if not difference(one, text)] == []
 
 
 def test_what_may_be_a_truth_value_gives_a_product_no_dtype():
-    """A tensor of truth values times a number is one of truth values in TensorFlow, whatever the number is (seed 10063310 of soundness.py)."""
-    text = ("import tensorflow as tf\ndef f(x, given):\n    p = tf.cast(x, tf.float16)\n    known = tf.math.xlogy(p, p)\n    if given:\n"
-            "        known = {made}\n    known *= p\n    reveal(known)\n")
+    """A tensor of truth values times a number is one of truth values in TensorFlow, whatever the
+    number is (seed 10063310 of soundness.py).
+    """
+    text = (
+        "import tensorflow as tf\ndef f(x, given):\n    p = tf.cast(x, tf.float16)\n    known = tf.math.xlogy(p, p)\n    if given:\n"
+        "        known = {made}\n    known *= p\n    reveal(known)\n"
+    )
     for made, dtype in (("tf.math.is_nan(p)", None), ("tf.exp(p)", "float16")):
         (one,) = reveals(Source("a.py", text.format(made=made)))
         assert one.value.dtype == dtype

@@ -1,4 +1,6 @@
-"""What is found and revealed does not depend on the order in which it is asked for. Over real code: benchmarks/order.py."""
+"""What is found and revealed does not depend on the order in which it is asked for. Over real code:
+benchmarks/order.py.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ def turned(file: File, places: list) -> list:
 
 
 def stirred(file: File, places: list) -> list:
-    """The places in some order, after every op application of the file was asked for what arrives there, the last argument first."""
+    """The places in some order, after every op application of the file was asked for what arrives
+    there, the last argument first.
+    """
     draw, nodes = random.Random(0), []
     for row in range(1, len(file.module.source.line_starts) + 1):
         for stack in ([one] for one in file.module.expressions(row, file.interpreter)):
@@ -47,13 +51,22 @@ def found(path: Path, order) -> list[str]:
     """The findings of all rules with candidates in some order."""
     original = File.candidates
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(File, "candidates", lambda file, only=None, within=None: order(file, list(original(file, only, within))))
+        patch.setattr(
+            File,
+            "candidates",
+            lambda file, only=None, within=None: order(file, list(original(file, only, within))),
+        )
         with Analysis(Source.from_bytes(str(path), path.read_bytes()), rules.load()) as analysis:
-            return [f"{one.span} {one.code} {one.certainty} {one.differentiated} {one.message}" for one in analysis.findings]
+            return [
+                f"{one.span} {one.code} {one.certainty} {one.differentiated} {one.message}"
+                for one in analysis.findings
+            ]
 
 
 def revealed(text: str, order=as_they_stand) -> list[tuple[int, str]]:
-    return sorted((one.row, str(one)) for one in reveals(Source("/nowhere/program.py", text), order))
+    return sorted(
+        (one.row, str(one)) for one in reveals(Source("/nowhere/program.py", text), order)
+    )
 
 
 @pytest.mark.parametrize("folder", ["flow", "programs", "reveal", "rules"])
@@ -71,7 +84,9 @@ def test_what_fixtures_reveal():
         text = path.read_text()
         said = revealed(text)
         assert revealed(text, turned) == said, path
-        if path.name != "state.py":  # a parameter of which its own callers are asked for a variable that it changes: less is known, rightly
+        # a parameter of which its own callers are asked for a variable that it changes: less is
+        # known, rightly
+        if path.name != "state.py":
             assert revealed(text, stirred) == said, path
 
 
@@ -137,10 +152,20 @@ register(scaled)
 """
 
 
-@pytest.mark.parametrize("text, said", [
-    (LOOPS, ["[-1, 4] nan float32", "any not 0 nan inf float32"]), (LISTS, ["[-1, 1] from tf.tanh", "[-1, 1]"]),
-    (NAMED, ["[0, inf] from tf.nn.relu", "[0, inf] from tf.nn.relu", "[1, inf] from tf.sqrt"]),
-    (ARGUMENTS, ["unknown bfloat16 from tf.boolean_mask", "[0, inf] int32 number from tf.rank"]), (KEPT, ["unknown", "unknown from tf.cond"]), (HANDED, ["unknown", "unknown"])])
+@pytest.mark.parametrize(
+    "text, said",
+    [
+        (LOOPS, ["[-1, 4] nan float32", "any not 0 nan inf float32"]),
+        (LISTS, ["[-1, 1] from tf.tanh", "[-1, 1]"]),
+        (NAMED, ["[0, inf] from tf.nn.relu", "[0, inf] from tf.nn.relu", "[1, inf] from tf.sqrt"]),
+        (
+            ARGUMENTS,
+            ["unknown bfloat16 from tf.boolean_mask", "[0, inf] int32 number from tf.rank"],
+        ),
+        (KEPT, ["unknown", "unknown from tf.cond"]),
+        (HANDED, ["unknown", "unknown"]),
+    ],
+)
 def test_what_is_revealed(text, said):
     made = revealed(text)
     assert [one for _, one in made] == said

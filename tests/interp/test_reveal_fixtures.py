@@ -1,7 +1,9 @@
-"""Every part of what the analysis has to follow has a fixture in fixtures/reveal: what is revealed, wanted and silent.
+"""Every part of what the analysis has to follow has a fixture in fixtures/reveal: what is revealed,
+wanted and silent.
 
-`# part: name` starts the part that `ITEMS` names; `# revealed:` is read as in fixtures/flow (tests/interp/test_flow.py), `# want:` and
-`# ok:` as in fixtures/rules, of all rules at their default grades. A want may quote a certainty: `# want: TFN101 "MAY"`.
+`# part: name` starts the part that `ITEMS` names; `# revealed:` is read as in fixtures/flow
+(tests/interp/test_flow.py), `# want:` and `# ok:` as in fixtures/rules, of all rules at their
+default grades. A want may quote a certainty: `# want: TFN101 "MAY"`.
 """
 
 from __future__ import annotations
@@ -11,9 +13,8 @@ from functools import lru_cache
 from pathlib import Path
 
 import pytest
-from expectations import expectations
+from expectations import expectations, mentions, row
 from test_flow import _COMMENT, difference
-from expectations import mentions, row
 
 from tfnanlint.dev import repository
 from tfnanlint.dev.reveal import Reveal, reveals
@@ -24,30 +25,30 @@ HOME = Path(__file__).parents[2] / "fixtures" / "reveal"
 # What the analysis promises to follow, and the ways in which it can be written.
 ITEMS = {
     "across_functions": "functions; methods; nested; lambdas; partials; @tf.function; @staticmethod; @classmethod; @property; "
-                        "@tf.custom_gradient; decorators of the program; *args and **kwargs; defaults; recursion; "
-                        "context sensitivity; closed world; open world; differentiated through calls",
+    "@tf.custom_gradient; decorators of the program; *args and **kwargs; defaults; recursion; "
+    "context sensitivity; closed world; open world; differentiated through calls",
     "across_files": "absolute; relative; packages; re-exports; import x as y; constants; star imports; circular imports; "
-                    "missing files; differentiated; attributes of an instance from another file; losses compiled in another file",
+    "missing files; differentiated; attributes of an instance from another file; losses compiled in another file",
     "classes": "attributes from __init__; attributes assigned twice; attributes joined over methods; attributes from build and call; inheritance; properties; "
-               "instances held in attributes; TF1 model classes; attributes of an instance; what an object was made with; class attributes and static members",
+    "instances held in attributes; TF1 model classes; attributes of an instance; what an object was made with; class attributes and static members",
     "layers_and_models": "activation as a string; activation as a function; activation as a layer; layers.Activation; "
-                         "keras.activations; activation as a lambda; Sequential; model.predict; functional; subclassed; tf.layers; "
-                         "slim; tf.estimator; loss as a function; loss as a string; loss as a class; losses in a list and a dict; "
-                         "custom loss class; add_loss; layers made by a class of the program; keras.activations.get; train_step; custom training loops",
+    "keras.activations; activation as a lambda; Sequential; model.predict; functional; subclassed; tf.layers; "
+    "slim; tf.estimator; loss as a function; loss as a string; loss as a class; losses in a list and a dict; "
+    "custom loss class; add_loss; layers made by a class of the program; keras.activations.get; train_step; custom training loops",
     "differentiated": "GradientTape; persistent tapes; nested tapes; stop_recording; functions called inside; tf.gradients; minimize; "
-                      "Keras layers; metrics; tf.data; summaries; evaluation branches; stop_gradient; what only decides; "
-                      "variables that are assigned; what callers decide with; properties that decide something; "
-                      "code that NumPy runs; one body for both ways of a gradient; steps of training; methods that only inference calls; losses that are only read off; names of losses",
+    "Keras layers; metrics; tf.data; summaries; evaluation branches; stop_gradient; what only decides; "
+    "variables that are assigned; what callers decide with; properties that decide something; "
+    "code that NumPy runs; one body for both ways of a gradient; steps of training; methods that only inference calls; losses that are only read off; names of losses",
     "relations": "x - max(x); x / sum(x); E[x^2] - E[x]^2; x * mask; p and 1 - p; x - x; square and abs; cumulative forms; one_hot; "
-                 "shapes and counts; norms after l2_normalize; association of constants; differentiated",
+    "shapes and counts; norms after l2_normalize; association of constants; differentiated",
     "dtypes": "dtype=; tf.cast; variable initialisers; float16 literals; propagated; promoted; thresholds of absorption; "
-              "mixed-precision policy; set_floatx; differentiated",
+    "mixed-precision policy; set_floatx; differentiated",
     "guards": "early return; assert; tf.debugging.assert_*; tf.Assert in control dependencies; tf.cond; tf.case; tf.where on the input; "
-              "tf.where after the operation; if tf.reduce_any; x rebound by tf.where; boolean_mask; eps parameters; what stands in for a setting; dataclass fields; "
-              "config objects; argparse; flags; gin defaults; epsilon-like names; differentiated",
+    "tf.where after the operation; if tf.reduce_any; x rebound by tf.where; boolean_mask; eps parameters; what stands in for a setting; dataclass fields; "
+    "config objects; argparse; flags; gin defaults; epsilon-like names; differentiated",
     "python": "conditional imports; match; walrus; comprehensions; generators; with; try; global; nonlocal; augmented assignment; "
-              "star unpacking; f-strings; async; type aliases; names shadowed; names rebound; modules that look like TensorFlow; "
-              "differentiated",
+    "star unpacking; f-strings; async; type aliases; names shadowed; names rebound; modules that look like TensorFlow; "
+    "differentiated",
 }
 ALSO = {"dtypes": ("mixed_precision", "floatx")}  # files whose settings hold for the whole file
 _PART = re.compile(r"^\s*# part: (.+?)\s*$", re.M)
@@ -55,7 +56,11 @@ _PART = re.compile(r"^\s*# part: (.+?)\s*$", re.M)
 
 def files(item: str) -> list[Path]:
     folder = HOME / item
-    return sorted(folder.rglob("*.py")) if folder.is_dir() else [HOME / f"{name}.py" for name in (item, *ALSO.get(item, ()))]
+    return (
+        sorted(folder.rglob("*.py"))
+        if folder.is_dir()
+        else [HOME / f"{name}.py" for name in (item, *ALSO.get(item, ()))]
+    )
 
 
 def text_of(item: str) -> str:
@@ -69,7 +74,11 @@ PATHS = [path for item in ITEMS for path in files(item)]
 def test_every_part_is_there(item):
     pieces = _PART.split(text_of(item))
     assert set(pieces[1::2]) == set(ITEMS[item].split("; "))
-    told = {name for name, body in zip(pieces[1::2], pieces[2::2]) if "revealed:" in body or "want:" in body}
+    told = {
+        name
+        for name, body in zip(pieces[1::2], pieces[2::2])
+        if "revealed:" in body or "want:" in body
+    }
     # Imports stand at the top, and the functions that use them below.
     assert item == "across_files" or told == set(pieces[1::2])
 
@@ -103,7 +112,11 @@ def stated() -> list:
     for path in PATHS:
         for number, line in enumerate(path.read_text().splitlines(), 1):
             if comment := _COMMENT.search(line):
-                cases.append(pytest.param(path, number, comment[2], bool(comment[1]), id=f"{path.stem}-{number}"))
+                cases.append(
+                    pytest.param(
+                        path, number, comment[2], bool(comment[1]), id=f"{path.stem}-{number}"
+                    )
+                )
     return cases
 
 
@@ -117,7 +130,11 @@ def test_reveal(path, number, text, todo):
 
 
 def expected() -> list:
-    return [pytest.param(path, one, id=f"{path.stem}-{one.line}") for path in PATHS for one in expectations(path.read_text())]
+    return [
+        pytest.param(path, one, id=f"{path.stem}-{one.line}")
+        for path in PATHS
+        for one in expectations(path.read_text())
+    ]
 
 
 @pytest.mark.parametrize("path, one", expected())
@@ -129,13 +146,21 @@ def test_finding(path, one):
         assert not there, said
         return
     right = any(one.text in ("", f.certainty.name) or mentions(source, f, one.text) for f in there)
-    assert right == (one.kind == "want"), said or [f.code for f in found(path) if row(source, f) == one.line]
+    assert right == (one.kind == "want"), said or [
+        f.code for f in found(path) if row(source, f) == one.line
+    ]
 
 
 def test_nothing_else_is_found():
     surplus = []
     for path in PATHS:
         source = source_of(path)
-        named = {(one.line, one.code) for one in expectations(source.text) if one.kind.endswith("want")}
-        surplus += [f"{path.name}:{row(source, f)}: {f.code} {f.message}" for f in found(path) if (row(source, f), f.code) not in named]
+        named = {
+            (one.line, one.code) for one in expectations(source.text) if one.kind.endswith("want")
+        }
+        surplus += [
+            f"{path.name}:{row(source, f)}: {f.code} {f.message}"
+            for f in found(path)
+            if (row(source, f), f.code) not in named
+        ]
     assert not surplus

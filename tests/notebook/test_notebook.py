@@ -1,4 +1,6 @@
-"""Notebooks: cells as one module, magics taken out in place, and changed cells put back with every other byte kept."""
+"""Notebooks: cells as one module, magics taken out in place, and changed cells put back with every
+other byte kept.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,11 @@ FIXED = "y = tf.nn.log_softmax(z)"
 
 def cell(source: str | list, kind: str = "code", **more) -> dict:
     shared = {"cell_type": kind, "metadata": {}, "source": source}
-    return {**shared, "execution_count": None, "outputs": [], **more} if kind == "code" else {**shared, **more}
+    return (
+        {**shared, "execution_count": None, "outputs": [], **more}
+        if kind == "code"
+        else {**shared, **more}
+    )
 
 
 def book(*cells: dict | str | list, **more) -> dict:
@@ -45,44 +51,47 @@ def replaced(module: CellSource, old: str, new: str) -> CellSource:
 # Magics
 
 
-@pytest.mark.parametrize("given, python", [
-    ("%matplotlib inline\nx = 1", "0                 \nx = 1"),
-    ("!pip install x", "0             "),
-    ("!!ls", "0   "),
-    ("if a:\n    !ls\n    %cd x", "if a:\n    0  \n    0    "),
-    ("x = !ls -l", "x = _     "),
-    ("a, b[0] = %sql x", "a, b[0] = _     "),
-    ("x=!l", "x=_ "),
-    ("x = %time f(z)", "x =       f(z)"),
-    ("x = %timeit -o f(z)", "x = _              "),
-    ("%time y = f(z)", "0;    y = f(z)"),
-    ("%timeit -n 10 -r3 f(z)", "0;                f(z)"),
-    ("%time for i in y: f(i)", "0                     "),
-    ("%%time\ny = 1", "0     \ny = 1"),
-    ("\n# a\n%%capture out\ny = 1", "\n# a\n0            \ny = 1"),
-    ("%%bash\nls 'x\n", "      \n     \n"),
-    ("%%writefile a.py\nimport os", "                \n         "),
-    ("%%html\r\n<p>\r", "      \r\n   \r"),
-    ("%%time?", "       "),
-    ("%%unheard of\nx", "            \n "),
-    ("?print", "0     "),
-    ("tf.math.log??", "0            "),
-    ("  x.*log*?  ", "  0         "),
-    ("/f x\n,g y\n;h z", "0   \n0   \n0   "),
-    ("!ls \\\n  -l \\\n  -a\nx = 1", "0    \n      \n    \nx = 1"),
-    ("!ls \\\r\n  -l\r\nx = 1", "0    \r\n    \r\nx = 1"),
-    # Python, although it looks like magic
-    ('s = """\n%magic\n!ls\nwhat?\n"""\n', None),
-    ("s = '''\n%a\n''' % x\n%b", "s = '''\n%a\n''' % x\n0 "),
-    ("x = (a\n  % b)", None),
-    ("x = a \\\n  % b", None),
-    ("d = {'a': [\n%b]}", None),
-    ("x != y", None),
-    ("f(a=\"!\")  # why?", None),
-    ("s = 'what?'\nx = 'it\\'s'\n", None),
-    ("d['=!'] = 3", None),
-    ("# %%time\nx = 1", None),
-])
+@pytest.mark.parametrize(
+    "given, python",
+    [
+        ("%matplotlib inline\nx = 1", "0                 \nx = 1"),
+        ("!pip install x", "0             "),
+        ("!!ls", "0   "),
+        ("if a:\n    !ls\n    %cd x", "if a:\n    0  \n    0    "),
+        ("x = !ls -l", "x = _     "),
+        ("a, b[0] = %sql x", "a, b[0] = _     "),
+        ("x=!l", "x=_ "),
+        ("x = %time f(z)", "x =       f(z)"),
+        ("x = %timeit -o f(z)", "x = _              "),
+        ("%time y = f(z)", "0;    y = f(z)"),
+        ("%timeit -n 10 -r3 f(z)", "0;                f(z)"),
+        ("%time for i in y: f(i)", "0                     "),
+        ("%%time\ny = 1", "0     \ny = 1"),
+        ("\n# a\n%%capture out\ny = 1", "\n# a\n0            \ny = 1"),
+        ("%%bash\nls 'x\n", "      \n     \n"),
+        ("%%writefile a.py\nimport os", "                \n         "),
+        ("%%html\r\n<p>\r", "      \r\n   \r"),
+        ("%%time?", "       "),
+        ("%%unheard of\nx", "            \n "),
+        ("?print", "0     "),
+        ("tf.math.log??", "0            "),
+        ("  x.*log*?  ", "  0         "),
+        ("/f x\n,g y\n;h z", "0   \n0   \n0   "),
+        ("!ls \\\n  -l \\\n  -a\nx = 1", "0    \n      \n    \nx = 1"),
+        ("!ls \\\r\n  -l\r\nx = 1", "0    \r\n    \r\nx = 1"),
+        # Python, although it looks like magic
+        ('s = """\n%magic\n!ls\nwhat?\n"""\n', None),
+        ("s = '''\n%a\n''' % x\n%b", "s = '''\n%a\n''' % x\n0 "),
+        ("x = (a\n  % b)", None),
+        ("x = a \\\n  % b", None),
+        ("d = {'a': [\n%b]}", None),
+        ("x != y", None),
+        ('f(a="!")  # why?', None),
+        ("s = 'what?'\nx = 'it\\'s'\n", None),
+        ("d['=!'] = 3", None),
+        ("# %%time\nx = 1", None),
+    ],
+)
 def test_magics_are_taken_out_in_place(given, python):
     found = magics.neutral(given)
     assert found == (given if python is None else python)
@@ -93,8 +102,16 @@ def test_what_is_left_parses():
     ast.parse(magics.neutral("x = await f()\n%time y = x\nfor _ in x:\n\t!ls {y}\nprint?"))
 
 
-@pytest.mark.parametrize("given, expected", [
-    ("pip install keras", True), ("  ls -l x\n", True), ("pip = 3 3", False), ("pip install x\nfoo bar", False), ("print 'x'", False)])
+@pytest.mark.parametrize(
+    "given, expected",
+    [
+        ("pip install keras", True),
+        ("  ls -l x\n", True),
+        ("pip = 3 3", False),
+        ("pip install x\nfoo bar", False),
+        ("print 'x'", False),
+    ],
+)
 def test_commands_without_a_mark(given, expected):
     assert magics.automagic(given) is expected
 
@@ -105,7 +122,13 @@ def test_commands_without_a_mark(given, expected):
 
 def test_places_lead_back_to_the_cell():
     module = source("import a\nb = 1\n", "%time\nc = 2", "", "dé = 3\r\ne = 4\r\n")
-    for name, cell_number, row in (("import", 1, 1), ("b", 1, 2), ("c =", 2, 2), ("dé", 4, 1), ("e = 4", 4, 2)):
+    for name, cell_number, row in (
+        ("import", 1, 1),
+        ("b", 1, 2),
+        ("c =", 2, 2),
+        ("dé", 4, 1),
+        ("e = 4", 4, 2),
+    ):
         offset = module.text.index(name)
         assert module.location(offset) == Location(row, 1, cell_number)
         one, within = module.at(offset)
@@ -119,13 +142,34 @@ def test_places_lead_back_to_the_cell():
 
 def test_no_cells():
     module = CellSource("a.ipynb", [])
-    assert (module.text, module.location(0), module.first_row(1), module.faults) == ("", Location(1, 1), 1, ())
+    assert (module.text, module.location(0), module.first_row(1), module.faults) == (
+        "",
+        Location(1, 1),
+        1,
+        (),
+    )
 
 
-@pytest.mark.parametrize("broken", [
-    "print 'x'", "x = (1", "x = '''", "x = 1 + \\", "def f():", "@f", "  x = 1\n y = 2", "x = \x00", "else:\n  pass", "]" * 3000, "(" * 3000])
+@pytest.mark.parametrize(
+    "broken",
+    [
+        "print 'x'",
+        "x = (1",
+        "x = '''",
+        "x = 1 + \\",
+        "def f():",
+        "@f",
+        "  x = 1\n y = 2",
+        "x = \x00",
+        "else:\n  pass",
+        "]" * 3000,
+        "(" * 3000,
+    ],
+)
 def test_a_broken_cell_silences_only_itself(broken):
-    module = source("a = 1", "if a:\n  b = 2", broken, "c = ''' '''\nd = (3)\ndef g():\n  pass", "e = ')'")
+    module = source(
+        "a = 1", "if a:\n  b = 2", broken, "c = ''' '''\nd = (3)\ndef g():\n  pass", "e = ')'"
+    )
     names = [one.targets[0].id for one in module.tree.body if isinstance(one, ast.Assign)]
     assert names == ["a", "c", "d", "e"]
     (fault,) = module.faults
@@ -135,7 +179,11 @@ def test_a_broken_cell_silences_only_itself(broken):
 
 def test_a_statement_does_not_reach_into_the_next_cell():
     module = source("x = (1 +", "2)\ny = 3", "z = 4", "@f", "def g(): pass")
-    assert [module.location(module.line_starts[fault.row - 1]).cell for fault in module.faults] == [1, 2, 4]
+    assert [module.location(module.line_starts[fault.row - 1]).cell for fault in module.faults] == [
+        1,
+        2,
+        4,
+    ]
     assert [type(one).__name__ for one in module.tree.body] == ["Assign", "FunctionDef"]
     assert len(source("@f", "def g(): pass").faults) == 1
 
@@ -167,7 +215,10 @@ def test_top_level_await():
 def test_a_line_after_the_last_one_belongs_to_its_cell():
     module = source("import a", "b = 1")
     point = module.line_starts[1]
-    changed = module.edited(module.text[:point] + "import c\n" + module.text[point:], [Edit(Span(point, point), "import c\n")])
+    changed = module.edited(
+        module.text[:point] + "import c\n" + module.text[point:],
+        [Edit(Span(point, point), "import c\n")],
+    )
     assert [one.text for one in changed.cells] == ["import a\nimport c", "b = 1"]
     assert changed.text == "import a\nimport c\n\nb = 1\n\n"
 
@@ -180,13 +231,16 @@ def test_the_last_line_of_a_cell_can_be_taken_away(ending):
     assert [one.text for one in changed.cells] == ["a = 1" + ending, "c = 1"]
 
 
-@pytest.mark.parametrize("start, end, new, reason", [
-    (0, 12, "z = 1", "beyond one cell"),
-    (14, 14, "z = 1\n", "not Python"),  # above the cell magic
-    (17, 18, "z", "not Python"),
-    (21, 21, "%", "not Python"),
-    (21, 26, "!ls", "not Python"),
-])
+@pytest.mark.parametrize(
+    "start, end, new, reason",
+    [
+        (0, 12, "z = 1", "beyond one cell"),
+        (14, 14, "z = 1\n", "not Python"),  # above the cell magic
+        (17, 18, "z", "not Python"),
+        (21, 21, "%", "not Python"),
+        (21, 26, "!ls", "not Python"),
+    ],
+)
 def test_edits_that_are_refused(start, end, new, reason):
     module = source("a = 1", "b = 2", "%%time\nc = 1")
     assert module.text[21:26] == "c = 1"
@@ -199,41 +253,60 @@ def test_edits_that_are_refused(start, end, new, reason):
 
 
 def test_cells_are_numbered_among_all_cells():
-    notebook = Notebook("a.ipynb", text(cell("# t", "markdown"), "a = 1", cell("raw", "raw"), ["b = 2\n", "c = 3"]).encode())
+    notebook = Notebook(
+        "a.ipynb",
+        text(cell("# t", "markdown"), "a = 1", cell("raw", "raw"), ["b = 2\n", "c = 3"]).encode(),
+    )
     assert [(one.number, one.text) for one in notebook.cells] == [(2, "a = 1"), (4, "b = 2\nc = 3")]
 
 
 def test_old_formats_have_worksheets():
     code = {"cell_type": "code", "input": ["a = 1\n", "b"], "language": "python", "outputs": []}
-    sheets = [{"cells": [{"cell_type": "heading", "source": "h"}, code]}, {"cells": [{**code, "language": "bash"}]}]
+    sheets = [
+        {"cells": [{"cell_type": "heading", "source": "h"}, code]},
+        {"cells": [{**code, "language": "bash"}]},
+    ]
     data = json.dumps({"metadata": {}, "nbformat": 3, "worksheets": sheets}).encode()
     notebook = Notebook("a.ipynb", data)
-    assert [(one.number, one.text, one.python) for one in notebook.cells] == [(2, "a = 1\nb", True), (3, "a = 1\nb", False)]
+    assert [(one.number, one.text, one.python) for one in notebook.cells] == [
+        (2, "a = 1\nb", True),
+        (3, "a = 1\nb", False),
+    ]
     new = notebook.edited(replaced(notebook.source, "a = 1", "a = 22"))
     assert new == data.replace(b"a = 1", b"a = 22", 1)
 
 
-@pytest.mark.parametrize("metadata, python", [
-    ({}, True), ({"kernelspec": {"language": "python"}}, True), ({"kernelspec": {"language": "R"}}, False),
-    ({"language_info": {"name": "julia"}}, False), ({"kernelspec": {"name": "python3"}, "language_info": 3}, True)])
+@pytest.mark.parametrize(
+    "metadata, python",
+    [
+        ({}, True),
+        ({"kernelspec": {"language": "python"}}, True),
+        ({"kernelspec": {"language": "R"}}, False),
+        ({"language_info": {"name": "julia"}}, False),
+        ({"kernelspec": {"name": "python3"}, "language_info": 3}, True),
+    ],
+)
 def test_the_language_of_a_notebook(metadata, python):
     assert Notebook("a.ipynb", text("a", metadata=metadata).encode()).is_python is python
 
 
-@pytest.mark.parametrize("data, message, place", [
-    (b"", "no value here", (1, 1)),
-    (b"{", "its JSON is broken", (1, 2)),
-    (b'{"cells": [\n {"a" 3}]}', "its JSON is broken: Expecting ':'", (2, 7)),
-    (b'{"cells": []} x', "something after its end", (1, 15)),
-    (b"[]", "no JSON object", (1, 1)),
-    (b"{}", "it has no cells", (1, 1)),
-    (b'{"cells": 3}', "it has no cells", (1, 1)),
-    (b'{"worksheets": [],\n "nbformat": 2}', "older than nbformat 3", (2, 14)),
-    (b'{"cells": [\n3]}', "a cell is no JSON object", (2, 1)),
-    (b'{"cells": [{"cell_type": "code",\n "source": [3]}]}', "no text", (2, 12)),
-    (b'{"cells": "\xff"}', "not UTF-8", (1, 1)),
-    (b"[" * 100_000, "nested too deeply", (1, 1)),
-])
+@pytest.mark.parametrize(
+    "data, message, place",
+    [
+        (b"", "no value here", (1, 1)),
+        (b"{", "its JSON is broken", (1, 2)),
+        (b'{"cells": [\n {"a" 3}]}', "its JSON is broken: Expecting ':'", (2, 7)),
+        (b'{"cells": []} x', "something after its end", (1, 15)),
+        (b"[]", "no JSON object", (1, 1)),
+        (b"{}", "it has no cells", (1, 1)),
+        (b'{"cells": 3}', "it has no cells", (1, 1)),
+        (b'{"worksheets": [],\n "nbformat": 2}', "older than nbformat 3", (2, 14)),
+        (b'{"cells": [\n3]}', "a cell is no JSON object", (2, 1)),
+        (b'{"cells": [{"cell_type": "code",\n "source": [3]}]}', "no text", (2, 12)),
+        (b'{"cells": "\xff"}', "not UTF-8", (1, 1)),
+        (b"[" * 100_000, "nested too deeply", (1, 1)),
+    ],
+)
 def test_what_is_no_notebook(data, message, place):
     with pytest.raises(Unreadable, match=message) as raised:
         Notebook("a.ipynb", data)
@@ -253,22 +326,25 @@ def edit(data: str, old: str, new: str) -> str:
     return notebook.edited(replaced(notebook.source, old, new)).decode()
 
 
-@pytest.mark.parametrize("before, old, new, after", [
-    ('["a\\n",  "b"]', "b", "bb", '["a\\n",  "bb"]'),
-    ('["a\\n",\n\t"\\u0062 + \\u00e9"]', "b", "c", '["a\\n",\n\t"c + \\u00e9"]'),
-    ('["a\\n", "b = 1\\n",   "c"]', "b = 1", "x\ny", '["a\\n", "x\\n", "y\\n",   "c"]'),
-    ('["a\\n",   "b = 1\\n", "c"]', "b = 1\nc", "d", '["a\\n",   "d"]'),
-    ('[\n  "a"\n ]', "a", "b\nc", '[\n  "b\\n",\n  "c"\n ]'),
-    ('["a"]', "a", "b\nc", '["b\\n", "c"]'),
-    ('"a\\nb"', "b", '"\\\t', '"a\\n\\"\\\\\\t"'),
-    ('"a\\u002fb\\/c"', "b", "'é'", '"a\\u002f\'\\u00e9\'\\/c"'),
-    ('"é = 1\\n\\u00e9 + a"', "a", "ü", '"é = 1\\n\\u00e9 + ü"'),
-    ('"\\"\\ud83d\\ude00\\"; a"', "a", "b", '"\\"\\ud83d\\ude00\\"; b"'),
-    ('"\\"\\ud800\\"; a"', "a", "b", '"\\"\\ud800\\"; b"'),
-    ('["a", " = 1\\nb", "", " = 2"]', "1", "33", '["a", " = 33\\nb", "", " = 2"]'),
-    ('["a", " = 1\\nb", "", " = 2"]', "a = 1", "c", '["c\\nb", "", " = 2"]'),
-    ('["a = 1\\nb = 2\\n", "c"]', "b = 2\nc", "d", '["a = 1\\nd"]'),
-])
+@pytest.mark.parametrize(
+    "before, old, new, after",
+    [
+        ('["a\\n",  "b"]', "b", "bb", '["a\\n",  "bb"]'),
+        ('["a\\n",\n\t"\\u0062 + \\u00e9"]', "b", "c", '["a\\n",\n\t"c + \\u00e9"]'),
+        ('["a\\n", "b = 1\\n",   "c"]', "b = 1", "x\ny", '["a\\n", "x\\n", "y\\n",   "c"]'),
+        ('["a\\n",   "b = 1\\n", "c"]', "b = 1\nc", "d", '["a\\n",   "d"]'),
+        ('[\n  "a"\n ]', "a", "b\nc", '[\n  "b\\n",\n  "c"\n ]'),
+        ('["a"]', "a", "b\nc", '["b\\n", "c"]'),
+        ('"a\\nb"', "b", '"\\\t', '"a\\n\\"\\\\\\t"'),
+        ('"a\\u002fb\\/c"', "b", "'é'", "\"a\\u002f'\\u00e9'\\/c\""),
+        ('"é = 1\\n\\u00e9 + a"', "a", "ü", '"é = 1\\n\\u00e9 + ü"'),
+        ('"\\"\\ud83d\\ude00\\"; a"', "a", "b", '"\\"\\ud83d\\ude00\\"; b"'),
+        ('"\\"\\ud800\\"; a"', "a", "b", '"\\"\\ud800\\"; b"'),
+        ('["a", " = 1\\nb", "", " = 2"]', "1", "33", '["a", " = 33\\nb", "", " = 2"]'),
+        ('["a", " = 1\\nb", "", " = 2"]', "a = 1", "c", '["c\\nb", "", " = 2"]'),
+        ('["a = 1\\nb = 2\\n", "c"]', "b = 2\nc", "d", '["a = 1\\nd"]'),
+    ],
+)
 def test_new_text_is_spelled_as_the_file_spells(before, old, new, after):
     whole = '{"cells": [{"cell_type":"code", "outputs": [1.0, 1e5], "source": %s}],"x": 0.10}'
     assert edit(whole % before, old, new) == whole % after
@@ -294,7 +370,9 @@ def test_positions_in_the_file():
 
 
 def test_findings_name_cell_and_line(shell):
-    shell.write("a.ipynb", text(cell("# t", "markdown"), "import tensorflow as tf", ["%%time\n", LOG]))
+    shell.write(
+        "a.ipynb", text(cell("# t", "markdown"), "import tensorflow as tf", ["%%time\n", LOG])
+    )
     outcome = shell.check()
     assert outcome.code == 1
     assert outcome.text.startswith("a.ipynb:cell 3:2:5: TFN301 [*] log of a softmax\n")
@@ -307,13 +385,21 @@ def test_findings_name_cell_and_line(shell):
 
 
 def test_fix_diff_and_stdin(shell):
-    before = text("import tensorflow as tf\r\n", ["# é\n", LOG + "\n", "pass"], indent=2).replace("\n", "\r\n")
+    before = text("import tensorflow as tf\r\n", ["# é\n", LOG + "\n", "pass"], indent=2).replace(
+        "\n", "\r\n"
+    )
     after = before.replace(LOG, FIXED)
     path = shell.write("a.ipynb", before)
     outcome = shell.check("--diff", "a.ipynb")
     changed = [line for line in outcome.out.split(b"\n") if line[:1] in (b"-", b"+")][2:]
-    assert outcome.code == 1 and [line.strip(b" \r-+") for line in changed] == [f'"{LOG}\\n",'.encode(), f'"{FIXED}\\n",'.encode()]
-    assert shell.check("--fix", "--stdin-filename", "a.ipynb", "-", stdin=before.encode()).out == after.encode()
+    assert outcome.code == 1 and [line.strip(b" \r-+") for line in changed] == [
+        f'"{LOG}\\n",'.encode(),
+        f'"{FIXED}\\n",'.encode(),
+    ]
+    assert (
+        shell.check("--fix", "--stdin-filename", "a.ipynb", "-", stdin=before.encode()).out
+        == after.encode()
+    )
     assert path.read_bytes() == before.encode()
     assert shell.check("--fix", "a.ipynb").code == 0
     assert path.read_bytes() == after.encode()
@@ -321,9 +407,17 @@ def test_fix_diff_and_stdin(shell):
 
 
 def test_suppressions_work_in_cells(shell):
-    shell.write("a.ipynb", text("import tensorflow as tf", [LOG + "  # tfn: ignore[TFN301]\n", "z = 1  # tfn: ignore[TFN101]"]))
+    shell.write(
+        "a.ipynb",
+        text(
+            "import tensorflow as tf",
+            [LOG + "  # tfn: ignore[TFN301]\n", "z = 1  # tfn: ignore[TFN101]"],
+        ),
+    )
     outcome = shell.check()
-    assert outcome.text.startswith("a.ipynb:cell 2:2:8: TFN003") and outcome.text.count("ipynb") == 1
+    assert (
+        outcome.text.startswith("a.ipynb:cell 2:2:8: TFN003") and outcome.text.count("ipynb") == 1
+    )
     shell.check("--fix")
     assert json.loads((shell.directory / "a.ipynb").read_text())["cells"][1]["source"][1] == "z = 1"
     shell.write("a.ipynb", text("import tensorflow as tf\n# tfn: skip-file", LOG, "print 'x'"))
@@ -334,21 +428,31 @@ def test_a_suppression_at_the_end_of_a_cell_does_not_reach_the_next(shell):
     comment = "# tfn: ignore[TFN301]\n"
     shell.write("a.ipynb", text("import tensorflow as tf\n" + comment, LOG, comment + LOG))
     lines = shell.check().text.splitlines()
-    assert [line.split(" ")[:3] for line in lines[:2]] == [["a.ipynb:cell", "1:2:1:", "TFN003"], ["a.ipynb:cell", "2:1:5:", "TFN301"]]
+    assert [line.split(" ")[:3] for line in lines[:2]] == [
+        ["a.ipynb:cell", "1:2:1:", "TFN003"],
+        ["a.ipynb:cell", "2:1:5:", "TFN301"],
+    ]
     assert lines[2] == "Found 2 errors."
 
 
 def test_a_broken_cell_is_named(shell):
     shell.write("a.ipynb", text("import tensorflow as tf", "x = 1\nprint 'x'", LOG))
     lines = shell.check("--fix").text.splitlines()
-    assert len(lines) == 2 and lines[0].startswith("a.ipynb:cell 2:2:1: TFN001 this cell is not checked: syntax error")
+    assert len(lines) == 2 and lines[0].startswith(
+        "a.ipynb:cell 2:2:1: TFN001 this cell is not checked: syntax error"
+    )
     assert json.loads((shell.directory / "a.ipynb").read_text())["cells"][2]["source"] == FIXED
 
 
 def test_what_is_not_for_us(shell):
     shell.write("r.ipynb", text("library(keras)", metadata={"kernelspec": {"language": "R"}}))
-    shell.write("words.ipynb", text(cell("tensorflow", "markdown"), "%%bash\npip tensorflow", "print 'x'"))
-    shell.write("other.ipynb", text(cell("import tensorflow as tf\nx <- 1", metadata={"vscode": {"languageId": "r"}})))
+    shell.write(
+        "words.ipynb", text(cell("tensorflow", "markdown"), "%%bash\npip tensorflow", "print 'x'")
+    )
+    shell.write(
+        "other.ipynb",
+        text(cell("import tensorflow as tf\nx <- 1", metadata={"vscode": {"languageId": "r"}})),
+    )
     shell.write(".ipynb_checkpoints/a.ipynb", text("import tensorflow as tf", LOG))
     assert shell.check().text == "All checks passed!\n"
 
@@ -357,12 +461,20 @@ def test_broken_json_is_said(shell):
     path = shell.write("a.ipynb", '{"cells": [\n "tensorflow" 3]}')
     outcome = shell.check("--fix")
     assert (outcome.code, outcome.text.splitlines()[0]) == (
-        1, "a.ipynb:2:15: TFN001 this is no notebook: its JSON is broken: Expecting ',' delimiter")
+        1,
+        "a.ipynb:2:15: TFN001 this is no notebook: its JSON is broken: Expecting ',' delimiter",
+    )
     assert path.read_text() == '{"cells": [\n "tensorflow" 3]}'
 
 
 def test_a_large_notebook_is_read(shell):
-    picture = {"output_type": "display_data", "metadata": {}, "data": {"image/png": "A" * (3 << 20)}}
+    picture = {
+        "output_type": "display_data",
+        "metadata": {},
+        "data": {"image/png": "A" * (3 << 20)},
+    }
     shell.write("a.ipynb", text("import tensorflow as tf", cell(LOG, outputs=[picture])))
     assert "cell 2:1:5: TFN301" in shell.check().text
-    assert shell.check("--config", "max-file-size = 1000").text.startswith("a.ipynb:1:1: TFN002 it is larger than the limit")
+    assert shell.check("--config", "max-file-size = 1000").text.startswith(
+        "a.ipynb:1:1: TFN002 it is larger than the limit"
+    )

@@ -1,4 +1,6 @@
-"""Notebooks that a seeded generator writes, in every layout that JSON allows: read, edited at random, and compared byte for byte."""
+"""Notebooks that a seeded generator writes, in every layout that JSON allows: read, edited at
+random, and compared byte for byte.
+"""
 
 from __future__ import annotations
 
@@ -15,15 +17,39 @@ from tfnanlint.notebook.document import Notebook
 from tfnanlint.syntax.source import Source, Span, Uneditable
 
 LINES = [
-    "x = 1", "y = x + 2  # é", "s = 'ü\"\\\\'", "def f(a):\n    return a", "if x:\n\ty = '😀'", "%time z = f(1)", "!ls -l", "w = !pwd",
-    "%matplotlib inline", "f?", "t = '''\n%no\n'''", "print 'x'", "(", "  v = 3", "u = '\u2028\x0c'", "q = '\ud800'", "", "# a", "await x",
-    "%%time", "%%bash\necho", "b = 'tab\\t/'", "c = (1 +\n  2)", "\x7f", "@f",
+    "x = 1",
+    "y = x + 2  # é",
+    "s = 'ü\"\\\\'",
+    "def f(a):\n    return a",
+    "if x:\n\ty = '😀'",
+    "%time z = f(1)",
+    "!ls -l",
+    "w = !pwd",
+    "%matplotlib inline",
+    "f?",
+    "t = '''\n%no\n'''",
+    "print 'x'",
+    "(",
+    "  v = 3",
+    "u = '\u2028\x0c'",
+    "q = '\ud800'",
+    "",
+    "# a",
+    "await x",
+    "%%time",
+    "%%bash\necho",
+    "b = 'tab\\t/'",
+    "c = (1 +\n  2)",
+    "\x7f",
+    "@f",
 ]
 NEW = ["0", "'é'", "'\"\\\\'", "(\n7)", "f'''\n\n'''", "x", "'\t'", "'😀'"]
 
 
 class Writer:
-    """Writes a notebook as JSON with random blanks, escapes and key order, and remembers what each cell says."""
+    """Writes a notebook as JSON with random blanks, escapes and key order, and remembers what each
+    cell says.
+    """
 
     def __init__(self, seed: int):
         self.draw = random.Random(seed)
@@ -32,7 +58,10 @@ class Writer:
         self.cells: list[str] = []
 
     def blank(self) -> str:
-        return "".join(self.draw.choice([" ", self.end, "\t"]) for _ in range(self.draw.choice([0, 0, 0, 1, 1, 3])))
+        return "".join(
+            self.draw.choice([" ", self.end, "\t"])
+            for _ in range(self.draw.choice([0, 0, 0, 1, 1, 3]))
+        )
 
     def string(self, text: str) -> str:
         return '"' + "".join(map(self.character, text)) + '"'
@@ -57,12 +86,21 @@ class Writer:
         if isinstance(value, dict):
             items = list(value.items())
             self.draw.shuffle(items)
-            pairs = [f"{self.string(key)}{self.blank()}:{self.blank()}{self.value(one)}" for key, one in items]
+            pairs = [
+                f"{self.string(key)}{self.blank()}:{self.blank()}{self.value(one)}"
+                for key, one in items
+            ]
             return self.joined("{", pairs, "}")
         return str(value)
 
     def joined(self, opening: str, parts: list[str], closing: str) -> str:
-        return opening + self.blank() + (self.blank() + "," + self.blank()).join(parts) + self.blank() + closing
+        return (
+            opening
+            + self.blank()
+            + (self.blank() + "," + self.blank()).join(parts)
+            + self.blank()
+            + closing
+        )
 
     def notebook(self) -> str:
         cells = [self.cell() for _ in range(self.draw.randint(0, 6))]
@@ -70,19 +108,38 @@ class Writer:
         text = self.value({**more, "cells": cells})
         if self.draw.random() < 0.1:  # a duplicate: the last one counts
             text = '{"cells": [3, {"a": "]"}],' + text[1:]
-        return self.draw.choice(["", "", "\ufeff"]) + self.blank() + text + self.draw.choice(["", self.end, self.end * 2])
+        return (
+            self.draw.choice(["", "", "\ufeff"])
+            + self.blank()
+            + text
+            + self.draw.choice(["", self.end, self.end * 2])
+        )
 
     def odd(self) -> object:
         leaves = ["1e5", "-0.10", "NaN", "9" * 30, "null", '"}{]["', "[]", "{}"]
-        return Verbatim({self.string(self.draw.choice("abc")): self.draw.choice(leaves) for _ in range(3)})
+        return Verbatim(
+            {self.string(self.draw.choice("abc")): self.draw.choice(leaves) for _ in range(3)}
+        )
 
     def cell(self) -> dict:
         if self.draw.random() < 0.2:
-            return {"cell_type": self.draw.choice(["markdown", "raw"]), "source": ["code"], "metadata": self.odd()}
-        text = self.draw.choice(["\n", "\n", "\n", "\r\n", "\r"]).join(self.draw.choice(LINES) for _ in range(self.draw.randint(0, 5)))
+            return {
+                "cell_type": self.draw.choice(["markdown", "raw"]),
+                "source": ["code"],
+                "metadata": self.odd(),
+            }
+        text = self.draw.choice(["\n", "\n", "\n", "\r\n", "\r"]).join(
+            self.draw.choice(LINES) for _ in range(self.draw.randint(0, 5))
+        )
         text += self.draw.choice(["", "", "\n"])
         self.cells.append(text)
-        return {"cell_type": "code", "source": self.pieces(text), "outputs": [self.odd()], "metadata": {}, "execution_count": Verbatim("7")}
+        return {
+            "cell_type": "code",
+            "source": self.pieces(text),
+            "outputs": [self.odd()],
+            "metadata": {},
+            "execution_count": Verbatim("7"),
+        }
 
     def pieces(self, text: str) -> str | list[str]:
         kind = self.draw.random()
@@ -98,7 +155,11 @@ class Verbatim:
     """JSON text that is written as it is."""
 
     def __init__(self, text: str | dict):
-        self.text = text if isinstance(text, str) else "{" + ", ".join(f"{k}:{v}" for k, v in text.items()) + "}"
+        self.text = (
+            text
+            if isinstance(text, str)
+            else "{" + ", ".join(f"{k}:{v}" for k, v in text.items()) + "}"
+        )
 
     def __str__(self) -> str:
         return self.text
@@ -131,17 +192,25 @@ def test_cells_are_read_and_stand_where_they_should(part):
 
 
 def joined(text: str) -> str:
-    """The text of a cell as it is read back: two escapes that make one character together are that character."""
+    """The text of a cell as it is read back: two escapes that make one character together are that
+    character.
+    """
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
 
 
 @SEEDS
 def test_edits_change_nothing_else(part):
-    """Expressions are replaced at random: the JSON says the same but for them, and undoing the edits gives the old bytes."""
+    """Expressions are replaced at random: the JSON says the same but for them, and undoing the
+    edits gives the old bytes.
+    """
     made = 0
     for writer, text, notebook in written(part):
         module = notebook.source
-        edits = [Edit(span, writer.draw.choice(NEW)) for span in expressions(module) if writer.draw.random() < 0.6]
+        edits = [
+            Edit(span, writer.draw.choice(NEW))
+            for span in expressions(module)
+            if writer.draw.random() < 0.6
+        ]
         try:
             changed = module.edited(replaced(module, edits), edits)
         except Uneditable:
@@ -157,7 +226,12 @@ def test_edits_change_nothing_else(part):
 
 def expressions(module: CellSource) -> list[Span]:
     """Constants on one line, which do not overlap."""
-    nodes = [node for stmt in module.tree.body for node in ast.walk(stmt) if isinstance(node, ast.Constant)]
+    nodes = [
+        node
+        for stmt in module.tree.body
+        for node in ast.walk(stmt)
+        if isinstance(node, ast.Constant)
+    ]
     spans = sorted({module.span(node) for node in nodes if node.lineno == node.end_lineno})
     return [span for span in spans if "0" != module.slice(span)]
 
@@ -171,7 +245,9 @@ def replaced(module: CellSource, edits: list[Edit]) -> str:
 
 def said(data: bytes) -> object:
     """What a notebook says except in the source of its code cells."""
-    document = json.loads(data.decode("utf-8-sig"), parse_float=str, parse_int=str, parse_constant=str)
+    document = json.loads(
+        data.decode("utf-8-sig"), parse_float=str, parse_int=str, parse_constant=str
+    )
     for one in document["cells"]:
         if isinstance(one, dict) and one.get("cell_type") == "code":
             del one["source"]
@@ -186,7 +262,11 @@ def test_what_is_added_can_be_taken_away(part):
     for writer, text, notebook in written(part):
         module = notebook.source
         ends = {module.span(stmt).end for stmt in module.tree.body if type(stmt) is ast.Assign}
-        edits = [Edit(Span(end, end), mark) for end in sorted(ends) if module.text[end : end + 1] in "\r\n"]
+        edits = [
+            Edit(Span(end, end), mark)
+            for end in sorted(ends)
+            if module.text[end : end + 1] in "\r\n"
+        ]
         edits = [edit for edit in edits if accepted(module, edit)]
         data = notebook.edited(module.edited(replaced(module, edits), edits))
         assert data.count(mark.encode()) == len(edits)
@@ -206,17 +286,27 @@ def accepted(module: CellSource, edit: Edit) -> bool:
 # ---------------------------------------------------------------------------------------------------------
 # With the rules: what is found and fixed in a file is found and fixed in the notebook that it is cut into
 
-PROGRAMS = sorted(path for path in (repository.ROOT / "fixtures").glob("*/*.py")
-                  if path.parent.name in ("rules", "programs") and not path.stem.endswith(".fixed"))
+PROGRAMS = sorted(
+    path
+    for path in (repository.ROOT / "fixtures").glob("*/*.py")
+    if path.parent.name in ("rules", "programs") and not path.stem.endswith(".fixed")
+)
 
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
 def test_a_program_cut_into_cells_says_the_same(path):
     whole = Source("a.py", path.read_text())
     module = cut(whole, random.Random(path.stem))
-    above = {one.number: sum(other.text.count("\n") + 1 for other in module.cells[: one.number - 1]) for one in module.cells}
-    found = [(one.code, *place(module, one.span.start, above)) for one in repository.findings(module)]
-    assert found == [(one.code, *whole.position(one.span.start)) for one in repository.findings(whole)]
+    above = {
+        one.number: sum(other.text.count("\n") + 1 for other in module.cells[: one.number - 1])
+        for one in module.cells
+    }
+    found = [
+        (one.code, *place(module, one.span.start, above)) for one in repository.findings(module)
+    ]
+    assert found == [
+        (one.code, *whole.position(one.span.start)) for one in repository.findings(whole)
+    ]
 
 
 @pytest.mark.parametrize("path", PROGRAMS[::6], ids=lambda path: path.stem)
@@ -227,25 +317,57 @@ def test_a_program_cut_into_cells_is_fixed_the_same(path):
 
 
 def test_an_import_goes_into_the_cell_of_the_imports():
-    cells = ["%matplotlib inline\nfrom tensorflow.math import log", "%%time\nfrom tensorflow.nn import softmax", "y = log(softmax(z))"]
-    fixed = repository.fixed(CellSource("a.ipynb", [Cell(number, one) for number, one in enumerate(cells, 1)])).source
-    assert [one.text for one in fixed.cells] == [cells[0] + "\nimport tensorflow as tf", cells[1], "y = tf.nn.log_softmax(z)"]
+    cells = [
+        "%matplotlib inline\nfrom tensorflow.math import log",
+        "%%time\nfrom tensorflow.nn import softmax",
+        "y = log(softmax(z))",
+    ]
+    fixed = repository.fixed(
+        CellSource("a.ipynb", [Cell(number, one) for number, one in enumerate(cells, 1)])
+    ).source
+    assert [one.text for one in fixed.cells] == [
+        cells[0] + "\nimport tensorflow as tf",
+        cells[1],
+        "y = tf.nn.log_softmax(z)",
+    ]
 
 
-@pytest.mark.parametrize("end", ["raise SystemExit", "while True:\n    pass", "if x:\n    raise ValueError\nelse:\n    raise KeyError"])
+@pytest.mark.parametrize(
+    "end",
+    [
+        "raise SystemExit",
+        "while True:\n    pass",
+        "if x:\n    raise ValueError\nelse:\n    raise KeyError",
+    ],
+)
 def test_what_stops_one_cell_does_not_stop_the_next(end):
-    cells = ["import tensorflow as tf\np = tf.nn.softmax(z)", end + "\na = tf.math.log(p)", "b = tf.math.log(p)"]
+    cells = [
+        "import tensorflow as tf\np = tf.nn.softmax(z)",
+        end + "\na = tf.math.log(p)",
+        "b = tf.math.log(p)",
+    ]
     module = CellSource("a.ipynb", [Cell(number, one) for number, one in enumerate(cells, 1)])
-    assert [(one.code, module.location(one.span.start).cell) for one in repository.findings(module)] == [("TFN301", 3)]
+    assert [
+        (one.code, module.location(one.span.start).cell) for one in repository.findings(module)
+    ] == [("TFN301", 3)]
 
 
 def cut(source: Source, draw: random.Random) -> CellSource:
     """A file as cells, cut at random before statements that begin a line."""
-    starts = [min([stmt.lineno, *(one.lineno for one in getattr(stmt, "decorator_list", ()))]) for stmt in source.tree.body]
+    starts = [
+        min([stmt.lineno, *(one.lineno for one in getattr(stmt, "decorator_list", ()))])
+        for stmt in source.tree.body
+    ]
     rows = sorted({row for row in starts[1:] if draw.random() < 0.5 and row > 1})
     lines = source.text.split("\n")
     cuts = [0, *(row - 1 for row in rows), len(lines)]
-    return CellSource("a.ipynb", [Cell(number, "\n".join(lines[a:b])) for number, (a, b) in enumerate(zip(cuts, cuts[1:]), 1)])
+    return CellSource(
+        "a.ipynb",
+        [
+            Cell(number, "\n".join(lines[a:b]))
+            for number, (a, b) in enumerate(zip(cuts, cuts[1:]), 1)
+        ],
+    )
 
 
 def place(module: CellSource, offset: int, above: dict[int, int]) -> tuple[int, int]:

@@ -1,4 +1,6 @@
-"""Adopting tfnanlint on an old code base: what is known already is kept in a baseline and not reported."""
+"""Adopting tfnanlint on an old code base: what is known already is kept in a baseline and not
+reported.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,12 @@ def test_what_is_known_is_not_reported_and_counted(known):
 
 
 def test_moved_lines_stay_known(known):
-    known.write("old2.py", HEAD + "# a comment\n\nimport os\n" + TWO.removeprefix(HEAD).replace("def g", "\n\n\ndef g"))
+    known.write(
+        "old2.py",
+        HEAD
+        + "# a comment\n\nimport os\n"
+        + TWO.removeprefix(HEAD).replace("def g", "\n\n\ndef g"),
+    )
     assert check(known).code == 0
 
 
@@ -89,7 +96,10 @@ def test_a_file_that_is_gone_or_clean_now_leaves_the_baseline(known):
 
 def test_other_files_keep_their_entries(known):
     known.write("old.py", "print(1)\n")
-    assert known.run("baseline", "update", "old.py").text == f"{FILE}: 3 known findings (0 new, 2 gone).\n"
+    assert (
+        known.run("baseline", "update", "old.py").text
+        == f"{FILE}: 3 known findings (0 new, 2 gone).\n"
+    )
 
 
 def test_create_does_not_replace(known):
@@ -97,7 +107,9 @@ def test_create_does_not_replace(known):
     refused = known.run("baseline", "create")
     assert refused.code == 2 and "--force" in refused.err
     assert (known.directory / FILE).read_bytes() == before
-    assert known.run("baseline", "create", "--force", "--ignore", "TFN202").text.startswith(f"{FILE}: 4 known")
+    assert known.run("baseline", "create", "--force", "--ignore", "TFN202").text.startswith(
+        f"{FILE}: 4 known"
+    )
 
 
 def test_the_file_is_the_same_whoever_writes_it(known):
@@ -121,8 +133,19 @@ def test_a_file_that_does_not_parse_keeps_what_was_known_of_it(known):
     assert check(known).code == 0
 
 
-@pytest.mark.parametrize("text", ["", "[]", '{"version": 2, "files": {}}', '{"version": 1}', '{"version": 1, "files": {"a": 1}}',
-                                  '{"version": 1, "files": {"a": {"b": 1}}}', "[" * 100_000, '{"version": 1, "files": []}'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        '{"version": 2, "files": {}}',
+        '{"version": 1}',
+        '{"version": 1, "files": {"a": 1}}',
+        '{"version": 1, "files": {"a": {"b": 1}}}',
+        "[" * 100_000,
+        '{"version": 1, "files": []}',
+    ],
+)
 def test_what_is_no_baseline_is_exit_2_and_one_line(shell, text):
     shell.write("a.py", ONE)
     shell.write(FILE, text)
@@ -139,7 +162,9 @@ def test_a_missing_baseline_is_exit_2(shell):
 
 
 def test_names_on_windows(monkeypatch):
-    """The same file has the same name in the baseline on every system; on another drive, its whole path."""
+    """The same file has the same name in the baseline on every system; on another drive, its whole
+    path.
+    """
     import ntpath
 
     from tfnanlint.pipeline import baseline

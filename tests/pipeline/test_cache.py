@@ -1,4 +1,6 @@
-"""What is remembered is what would be found: after any change, with or without a cache, a run reports the same."""
+"""What is remembered is what would be found: after any change, with or without a cache, a run
+reports the same.
+"""
 
 from __future__ import annotations
 
@@ -37,17 +39,25 @@ def test_a_file_that_does_not_change_is_not_analysed_again(runs):
     assert "TFN301" in first[1]
 
 
-@pytest.mark.parametrize("name, text, again", [
-    ("pkg/bounds.py", BARE, {"pkg/bounds.py", "pkg/model.py"}),
-    ("pkg/risky.py", RISKY + "\n\nx = 1\n", {"pkg/risky.py"}),
-    ("pkg/calls.py", CALLS.format("tf.nn.softmax(z)"), {"pkg/called.py", "pkg/calls.py"}),
-    ("pkg/more.py", CALLS.format("tf.nn.softmax(z)"), {"pkg/called.py", "pkg/more.py"}),
-    ("pkg/unrelated.py", "x = 1\n", set()),
-    ("pkg/bounds/__init__.py", BARE, {"pkg/bounds/__init__.py"}),  # the module `bounds.py` goes before the folder
-    ("bounds.py", BARE, {"bounds.py"}),
-    ("tfnanlint.toml", "certainty = 'must'\n", {f"pkg/{name}.py" for name in ("bounds", "model", "risky", "called", "calls")}),
-    ("tfnanlint.toml", "exclude = ['pkg/risky.py']\n", set()),
-])
+@pytest.mark.parametrize(
+    "name, text, again",
+    [
+        ("pkg/bounds.py", BARE, {"pkg/bounds.py", "pkg/model.py"}),
+        ("pkg/risky.py", RISKY + "\n\nx = 1\n", {"pkg/risky.py"}),
+        ("pkg/calls.py", CALLS.format("tf.nn.softmax(z)"), {"pkg/called.py", "pkg/calls.py"}),
+        ("pkg/more.py", CALLS.format("tf.nn.softmax(z)"), {"pkg/called.py", "pkg/more.py"}),
+        ("pkg/unrelated.py", "x = 1\n", set()),
+        # the module `bounds.py` goes before the folder
+        ("pkg/bounds/__init__.py", BARE, {"pkg/bounds/__init__.py"}),
+        ("bounds.py", BARE, {"bounds.py"}),
+        (
+            "tfnanlint.toml",
+            "certainty = 'must'\n",
+            {f"pkg/{name}.py" for name in ("bounds", "model", "risky", "called", "calls")},
+        ),
+        ("tfnanlint.toml", "exclude = ['pkg/risky.py']\n", set()),
+    ],
+)
 def test_what_is_looked_at_again_after_a_change(runs, name, text, again):
     package(runs)
     runs(at=runs.cache)
@@ -84,8 +94,12 @@ def test_a_setting_that_another_file_states_counts(runs):
     runs.write("pkg/settings.py", "params.floor = 0.25\n")
     assert project.Project(path, facts).settings(path, "floor") == (0.25,)
     kept = json.loads(json.dumps(cache._listed(facts)))
-    for name, text, hold in (("pkg/more.py", "params.top = 1\n", True), ("pkg/sub/more.py", "params.floor = 0.5\n", False),
-                             ("pkg/sub/more.py", "", True), ("pkg/settings.py", "params.floor = 0.75\n", False)):
+    for name, text, hold in (
+        ("pkg/more.py", "params.top = 1\n", True),
+        ("pkg/sub/more.py", "params.floor = 0.5\n", False),
+        ("pkg/sub/more.py", "", True),
+        ("pkg/settings.py", "params.floor = 0.75\n", False),
+    ):
         runs.write(name, text)
         project.forget()
         assert cache._hold(kept) == hold
@@ -110,8 +124,19 @@ def test_times_count_for_nothing(runs):
     assert runs.analysed == []
 
 
-@pytest.mark.parametrize("setting", ["select = []", "ignore = ['TFN301']", "certainty = 'must'", "epsilon = 0.01", "modes = ['eager']",
-                                     "unsafe-fixes = true", "per-file-ignores = { 'a.py' = ['TFN3'] }", "max-file-size = 10"])
+@pytest.mark.parametrize(
+    "setting",
+    [
+        "select = []",
+        "ignore = ['TFN301']",
+        "certainty = 'must'",
+        "epsilon = 0.01",
+        "modes = ['eager']",
+        "unsafe-fixes = true",
+        "per-file-ignores = { 'a.py' = ['TFN3'] }",
+        "max-file-size = 10",
+    ],
+)
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_settings_count(runs, setting, jobs):
     runs.write("a.py", RISKY)
@@ -157,7 +182,8 @@ def test_broken_rule_is_not_remembered(runs, monkeypatch):
 def test_every_field_of_a_finding_is_remembered(tmp_path):
     """All fixtures of rules, and every field: also those that only `--fix` looks at."""
     paths = [str(path) for path in sorted((ROOT / "fixtures/rules").glob("*.py"))[::3]] + [
-        str(path) for path in sorted((ROOT / "fixtures/programs").rglob("*.py"))[:6]]
+        str(path) for path in sorted((ROOT / "fixtures/programs").rglob("*.py"))[:6]
+    ]
     assert len(paths) > 20
     configuration = Configuration(Layer(certainty="unknown"), (), True)
     outcomes = []
@@ -169,7 +195,10 @@ def test_every_field_of_a_finding_is_remembered(tmp_path):
     assert recalled is not None and kept._rules is None  # nothing was analysed the second time
     plain = [Linter(configuration).file(path).checked for path in paths[:8]]
     for found, again in zip((*outcomes[0], *plain), (*outcomes[1], *outcomes[1])):
-        assert found.findings == again.findings and (found.hidden, found.unsafe_fixes) == (again.hidden, again.unsafe_fixes)
+        assert found.findings == again.findings and (found.hidden, found.unsafe_fixes) == (
+            again.hidden,
+            again.unsafe_fixes,
+        )
         for one, other in zip(found.findings, again.findings):
             assert one.data == other.data and hash(one) == hash(other)
             for name in (field.name for field in dataclasses.fields(one)):
@@ -180,11 +209,19 @@ def test_every_field_of_a_finding_is_remembered(tmp_path):
 
 
 def test_every_format_reports_the_same(runs):
-    for name in ("log_of_prob", "sqrt_gradient_at_zero", "division_by_zero", "where_guards_value_only"):
+    for name in (
+        "log_of_prob",
+        "sqrt_gradient_at_zero",
+        "division_by_zero",
+        "where_guards_value_only",
+    ):
         shutil.copy(ROOT / f"fixtures/rules/{name}.py", runs.directory)
     runs.write("book.ipynb", TEXTS["limits.ipynb"][0])
     runs.write("broken.ipynb", TEXTS["limits.ipynb"][2])
-    runs.write("idle.py", RISKY + "x = 1  # tfn: ignore[TFN101]\ny = tf.math.log(tf.nn.softmax(x))  # noqa: TFN301\n")
+    runs.write(
+        "idle.py",
+        RISKY + "x = 1  # tfn: ignore[TFN101]\ny = tf.math.log(tf.nn.softmax(x))  # noqa: TFN301\n",
+    )
     said = []
     for number, at in enumerate((None, runs.cache, runs.cache)):
         files = [runs.directory.parent / f"{number}.{name}" for name in FORMATS]
@@ -194,7 +231,13 @@ def test_every_format_reports_the_same(runs):
     assert not [path for path in runs.analysed if path.endswith("prob.py")]
     for plain, cold, warm, name in zip(*said, FORMATS):
         assert plain == cold == warm, name
-    for flags in (["--statistics"], ["--diff"], ["--ignore-noqa"], ["--select", "TFN3"], ["--exit-zero", "-q"]):
+    for flags in (
+        ["--statistics"],
+        ["--diff"],
+        ["--ignore-noqa"],
+        ["--select", "TFN3"],
+        ["--exit-zero", "-q"],
+    ):
         runs.same(*flags)
 
 
@@ -203,7 +246,11 @@ def test_a_baseline_sets_the_same_aside(runs):
     assert main(["baseline", "create", "-q"]) == 0
     lines = json.loads(Path("tfnanlint-baseline.json").read_text())["files"]
     assert lines
-    for flags in (["--baseline", "tfnanlint-baseline.json"], [], ["--baseline", "tfnanlint-baseline.json"]):
+    for flags in (
+        ["--baseline", "tfnanlint-baseline.json"],
+        [],
+        ["--baseline", "tfnanlint-baseline.json"],
+    ):
         runs.same("--certainty", "unknown", *flags)
     # Findings that the baseline held have no fixes in the cache: without it they must have.
     runs.write("pkg/risky.py", RISKY + "\n")
@@ -218,30 +265,77 @@ def test_a_baseline_sets_the_same_aside(runs):
 
 TEXTS = {
     "pkg/__init__.py": ["", "from pkg.bounds import bounded\n"],
-    "pkg/bounds.py": [SAFE, BARE, SAFE + "(", HEAD + "from pkg.limits import bounded\n", SAFE + "#" * (1 << 20)],
+    "pkg/bounds.py": [
+        SAFE,
+        BARE,
+        SAFE + "(",
+        HEAD + "from pkg.limits import bounded\n",
+        SAFE + "#" * (1 << 20),
+    ],
     "pkg/limits.py": [SAFE, BARE],
     "pkg/bounds/__init__.py": [BARE],
-    "pkg/model.py": [HELPED, HELPED.replace("pkg.bounds", ".bounds"), HELPED.replace("from pkg.bounds import bounded", "from pkg import bounded")],
-    "pkg/called.py": [CALLED, CALLED.replace("log(p)", "log(p)  # tfn: ignore"), "# tfn: skip-file\n" + CALLED],
-    "pkg/calls.py": [CALLS.format("tf.nn.softmax(z)"), CALLS.format("tf.exp(z) + 1.0"), CALLS.format("tf.nn.relu(z)")],
+    "pkg/model.py": [
+        HELPED,
+        HELPED.replace("pkg.bounds", ".bounds"),
+        HELPED.replace("from pkg.bounds import bounded", "from pkg import bounded"),
+    ],
+    "pkg/called.py": [
+        CALLED,
+        CALLED.replace("log(p)", "log(p)  # tfn: ignore"),
+        "# tfn: skip-file\n" + CALLED,
+    ],
+    "pkg/calls.py": [
+        CALLS.format("tf.nn.softmax(z)"),
+        CALLS.format("tf.exp(z) + 1.0"),
+        CALLS.format("tf.nn.relu(z)"),
+    ],
     "pkg/sub/calls.py": [CALLS.format("tf.nn.relu(z)"), CALLS.format("tf.nn.relu(z) + 2.0")],
     "main.py": [HELPED.replace("pkg.bounds", "bounds"), HELPED, RISKY],
     "bounds.py": [SAFE, BARE],
-    "limits.ipynb": [json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [
-        {"cell_type": "code", "source": [line], "metadata": {}, "outputs": []} for line in (HEAD + text, "tf.math.log(bounded(tf.nn.sigmoid(z)))")]})
-        for text in ("from bounds import bounded\n", "bounded = tf.identity\n", "bounded = (\n")],
-    "tfnanlint.toml": ["", "certainty = 'unknown'\n", "ignore = ['TFN301']\n", "select = ['TFN1', 'TFN3']\n", "select = []\n", "max-file-size = 100\n",
-                       "per-file-ignores = { 'main.py' = ['TFN1'] }\n", "epsilon = 0.01\nunsafe-fixes = true\n", "select = ['TFN9999']\n"],
+    "limits.ipynb": [
+        json.dumps(
+            {
+                "nbformat": 4,
+                "nbformat_minor": 5,
+                "metadata": {},
+                "cells": [
+                    {"cell_type": "code", "source": [line], "metadata": {}, "outputs": []}
+                    for line in (HEAD + text, "tf.math.log(bounded(tf.nn.sigmoid(z)))")
+                ],
+            }
+        )
+        for text in ("from bounds import bounded\n", "bounded = tf.identity\n", "bounded = (\n")
+    ],
+    "tfnanlint.toml": [
+        "",
+        "certainty = 'unknown'\n",
+        "ignore = ['TFN301']\n",
+        "select = ['TFN1', 'TFN3']\n",
+        "select = []\n",
+        "max-file-size = 100\n",
+        "per-file-ignores = { 'main.py' = ['TFN1'] }\n",
+        "epsilon = 0.01\nunsafe-fixes = true\n",
+        "select = ['TFN9999']\n",
+    ],
 }
 FLAGS = [["--output-format", name] for name in ("full", "json", "concise", "sarif")] + [
-    ["--statistics"], ["--diff"], ["--diff", "--unsafe-fixes"], ["--ignore-noqa"], ["--certainty", "unknown"], ["pkg"], ["main.py", "pkg/called.py"]]
+    ["--statistics"],
+    ["--diff"],
+    ["--diff", "--unsafe-fixes"],
+    ["--ignore-noqa"],
+    ["--certainty", "unknown"],
+    ["pkg"],
+    ["main.py", "pkg/called.py"],
+]
 
 
 def change(chance: random.Random, runs: Runs) -> str:
     """One random change of the tree, in words."""
     name = chance.choice(list(TEXTS))
     path = runs.directory / name
-    kind = chance.choice(["write", "write", "write", "remove", "touch", "sneak", "rename", "folder"])
+    kind = chance.choice(
+        ["write", "write", "write", "remove", "touch", "sneak", "rename", "folder"]
+    )
     if not path.is_file() and kind != "folder":
         kind = "write"
     with contextlib.suppress(OSError):  # a file where a folder was, or the other way round
@@ -253,12 +347,18 @@ def change(chance: random.Random, runs: Runs) -> str:
             os.utime(path)
         elif kind == "sneak":  # as many bytes, at the same time
             before, text = path.stat(), path.read_bytes()
-            path.write_bytes(text.replace(b"softmax", b"sigmoid").replace(b"+ 1.0", b"- 1.0").replace(b"1e-6", b"-1.0"))
+            path.write_bytes(
+                text.replace(b"softmax", b"sigmoid")
+                .replace(b"+ 1.0", b"- 1.0")
+                .replace(b"1e-6", b"-1.0")
+            )
             os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
         elif kind == "rename":
             path.rename(path.with_name("moved" + path.suffix))
         else:
-            shutil.rmtree(runs.directory / chance.choice(["pkg/sub", "pkg/bounds", "pkg/__init__.py"]))
+            shutil.rmtree(
+                runs.directory / chance.choice(["pkg/sub", "pkg/bounds", "pkg/__init__.py"])
+            )
     return f"{kind} {name}"
 
 
@@ -281,7 +381,9 @@ def test_random_changes(runs, seed):
 
 
 def fixed(runs: Runs, *flags: str) -> tuple[int, str, str]:
-    """What `--fix` reports; it is the same, and so are the files, with and without what was remembered before."""
+    """What `--fix` reports; it is the same, and so are the files, with and without what was
+    remembered before.
+    """
     saved = runs.directory.parent / "saved"
     shutil.copytree(runs.directory, saved)
     runs(*flags, at=runs.cache)
@@ -291,7 +393,9 @@ def fixed(runs: Runs, *flags: str) -> tuple[int, str, str]:
             if path.is_file():
                 shutil.copy(path, runs.directory / path.relative_to(saved))
         said = runs("--fix", "--show-fixes", *flags, at=at)
-        outcomes.append((said, {path.name: path.read_bytes() for path in sorted(runs.directory.rglob("*.py"))}))
+        outcomes.append(
+            (said, {path.name: path.read_bytes() for path in sorted(runs.directory.rglob("*.py"))})
+        )
     assert outcomes[0] == outcomes[1]
     return outcomes[0][0]
 
@@ -307,10 +411,17 @@ def test_fixing_is_the_same(runs, seed):
 
 def test_what_was_fixed_is_seen_in_the_files_after_it(runs):
     uses = HEAD + "from pkg.risky import loss\n\n\ndef h(z):\n    return tf.math.log(loss(z))\n"
-    for name, text in (("pkg/__init__.py", ""), ("pkg/a.py", uses), ("pkg/risky.py", RISKY), ("pkg/z.py", uses)):
+    for name, text in (
+        ("pkg/__init__.py", ""),
+        ("pkg/a.py", uses),
+        ("pkg/risky.py", RISKY),
+        ("pkg/z.py", uses),
+    ):
         runs.write(name, text)
     said = fixed(runs)[1]
-    assert "pkg/a.py" in said and "tf.math.log(tf.nn.softmax(z)) is" in said.partition("pkg/z.py")[0]
+    assert (
+        "pkg/a.py" in said and "tf.math.log(tf.nn.softmax(z)) is" in said.partition("pkg/z.py")[0]
+    )
     assert "tf.nn.log_softmax(z) is" in said.partition("pkg/z.py")[2]
 
 

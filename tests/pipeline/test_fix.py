@@ -1,4 +1,6 @@
-"""Applying fixes: order, rounds, what is refused and why. The analysis is a table of names, so that each test reads alone."""
+"""Applying fixes: order, rounds, what is refused and why. The analysis is a table of names, so that
+each test reads alone.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ def speller(source: Source):
 
 
 def analyser(fixes: dict[str, str], claim: Claim = Claim.EQUAL, calls: list | None = None):
-    """An analysis that finds `CODE: call` for each call of a name in `fixes`, and rewrites it by the template there."""
+    """An analysis that finds `CODE: call` for each call of a name in `fixes`, and rewrites it by
+    the template there.
+    """
 
     def analyse(source: Source) -> list[Finding]:
         if calls is not None:
@@ -36,7 +40,9 @@ def analyser(fixes: dict[str, str], claim: Claim = Claim.EQUAL, calls: list | No
         for node in ast.walk(source.tree):
             name = source.segment(node.func) if isinstance(node, ast.Call) else ""
             if name in fixes:
-                found.append(finding(name.upper(), source, node, *offered(source, node, fixes[name], claim)))
+                found.append(
+                    finding(name.upper(), source, node, *offered(source, node, fixes[name], claim))
+                )
         return found
 
     return analyse
@@ -44,14 +50,26 @@ def analyser(fixes: dict[str, str], claim: Claim = Claim.EQUAL, calls: list | No
 
 def offered(source: Source, call: ast.Call, template: str, claim: Claim = Claim.EQUAL) -> list[Fix]:
     try:
-        edits = rewrite(source, call, template, dict(zip("xyz", call.args)), speller(source)) if template else ()
+        edits = (
+            rewrite(source, call, template, dict(zip("xyz", call.args)), speller(source))
+            if template
+            else ()
+        )
     except NoFix:
         return []
     return [Fix(f"use {template}", claim, edits, binds=bindings(source, edits))] if edits else []
 
 
 def finding(code: str, source: Source, node: ast.AST, *fixes: Fix) -> Finding:
-    return Finding(code, code.lower(), "x.py", source.span(node), f"{code} found", Certainty.MAY, fixes=tuple(fixes))
+    return Finding(
+        code,
+        code.lower(),
+        "x.py",
+        source.span(node),
+        f"{code} found",
+        Certainty.MAY,
+        fixes=tuple(fixes),
+    )
 
 
 def raw(start: int, end: int, text: str) -> Fix:
@@ -78,7 +96,9 @@ def fixed(text: str, fixes: dict[str, str], allowed=everything):
 def test_all_fixes_that_do_not_overlap_go_in_one_round():
     calls: list[str] = []
     source = Source("x.py", "y = bad(1)\nz = worse(2) + bad(3)\n")
-    result = fix_source(source, analyser({"bad": "good({x})", "worse": "better({x})"}, calls=calls), everything)
+    result = fix_source(
+        source, analyser({"bad": "good({x})", "worse": "better({x})"}, calls=calls), everything
+    )
     assert result.source.text == "y = good(1)\nz = better(2) + good(3)\n"
     assert (result.rounds, result.problems, len(calls)) == (1, [], 2)
     assert sorted(found.code for found, _ in result.applied) == ["BAD", "BAD", "WORSE"]
@@ -98,7 +118,11 @@ def test_the_first_allowed_fix_is_taken():
     def analyse(source):
         shifted = Fix("a", Claim.SHIFTED, (Edit(Span(4, 10), "a"),))
         equal = Fix("b", Claim.EQUAL, (Edit(Span(4, 10), "b"),))
-        return [finding("BAD", source, node, shifted, equal) for node in ast.walk(source.tree) if isinstance(node, ast.Call)]
+        return [
+            finding("BAD", source, node, shifted, equal)
+            for node in ast.walk(source.tree)
+            if isinstance(node, ast.Call)
+        ]
 
     assert fix_source(source, analyse, lambda fix: fix.claim.safe).source.text == "y = b\n"
     assert fix_source(source, analyse, everything).source.text == "y = a\n"
@@ -110,16 +134,29 @@ def test_the_first_allowed_fix_is_taken():
 def test_an_import_that_two_fixes_need_is_added_once(end):
     text = f"import a{end}{end}y = bad(1){end}z = bad(2){end}"
     result = fixed(text, {"bad": "np.good({x})"})
-    assert result.source.text == f"import a{end}{IMPORT}{end}{end}y = np.good(1){end}z = np.good(2){end}"
+    assert (
+        result.source.text
+        == f"import a{end}{IMPORT}{end}{end}y = np.good(1){end}z = np.good(2){end}"
+    )
     assert (result.rounds, result.problems) == (1, [])
 
 
 def test_different_imports_at_one_place_go_together():
     def analyse(source):
         return [
-            finding(node.id, source, node, stated(source, "f", Edit(Span(0, 0), f"import {node.id}1\n"),
-                                                  Edit(source.span(node), f"{node.id}1")))
-            for node in ast.walk(source.tree) if isinstance(node, ast.Name) and node.id in "bc"
+            finding(
+                node.id,
+                source,
+                node,
+                stated(
+                    source,
+                    "f",
+                    Edit(Span(0, 0), f"import {node.id}1\n"),
+                    Edit(source.span(node), f"{node.id}1"),
+                ),
+            )
+            for node in ast.walk(source.tree)
+            if isinstance(node, ast.Name) and node.id in "bc"
         ]
 
     result = fix_source(Source("x.py", "a = b + c\n"), analyse, everything)
@@ -130,9 +167,19 @@ def test_different_imports_at_one_place_go_together():
 def test_lines_added_at_one_place_wait_for_each_other():
     def analyse(source):
         return [
-            finding(node.id, source, node, stated(source, "f", Edit(Span(0, 0), f"m_{node.id} = {node.id}1\n"),
-                                                  Edit(source.span(node), f"m_{node.id}")))
-            for node in ast.walk(source.tree) if isinstance(node, ast.Name) and node.id in "bc"
+            finding(
+                node.id,
+                source,
+                node,
+                stated(
+                    source,
+                    "f",
+                    Edit(Span(0, 0), f"m_{node.id} = {node.id}1\n"),
+                    Edit(source.span(node), f"m_{node.id}"),
+                ),
+            )
+            for node in ast.walk(source.tree)
+            if isinstance(node, ast.Name) and node.id in "bc"
         ]
 
     result = fix_source(Source("x.py", "a = b + c\n"), analyse, everything)
@@ -144,7 +191,11 @@ def test_a_fix_of_several_edits_is_made_whole_or_not_at_all():
     def analyse(source):
         names = [node for node in ast.walk(source.tree) if isinstance(node, ast.Name)]
         both = [node for node in names if node.id == "b"]
-        found = [finding("ONE", source, node, raw(*ends(source, node), "g(B)")) for node in both if "a = b" in source.text][:1]
+        found = [
+            finding("ONE", source, node, raw(*ends(source, node), "g(B)"))
+            for node in both
+            if "a = b" in source.text
+        ][:1]
         if both:
             edits = tuple(Edit(source.span(node), "B") for node in both)
             found.append(finding("TWO", source, both[-1], Fix("two", Claim.EQUAL, edits)))
@@ -182,6 +233,7 @@ def test_the_order_of_the_findings_does_not_matter():
     analyse = analyser(fixes)
     seen = set()
     for seed in range(20):
+
         def shuffled(source, seed=seed):
             return random.Random(seed).sample(found := analyse(source), len(found))
 
@@ -195,20 +247,44 @@ def test_the_order_of_the_findings_does_not_matter():
 
 
 def test_a_fix_that_does_not_remove_its_finding_is_refused_and_the_others_go_on():
-    result = fixed("y = bad(1)\nz = bad(worse(2))\nw = bad(3)\n", {"bad": "good({x})", "worse": "worse({x})"})
+    result = fixed(
+        "y = bad(1)\nz = bad(worse(2))\nw = bad(3)\n", {"bad": "good({x})", "worse": "worse({x})"}
+    )
     assert result.source.text == "y = good(1)\nz = good(worse(2))\nw = good(3)\n"
-    assert result.problems == ["WORSE at line 2 not fixed: the finding is still there after its fix"]
+    assert result.problems == [
+        "WORSE at line 2 not fixed: the finding is still there after its fix"
+    ]
 
 
 def test_the_next_fix_is_tried_where_the_first_does_not_hold():
     def analyse(source):
-        names = [node for node in ast.walk(source.tree) if isinstance(node, ast.Name) and node.id in ("bad", "worse")]
-        return [finding(node.id.upper(), source, node, *(raw(*ends(source, node), text) for text in ("worse", "good"))
-                        if node.id == "bad" else ()) for node in names]
+        names = [
+            node
+            for node in ast.walk(source.tree)
+            if isinstance(node, ast.Name) and node.id in ("bad", "worse")
+        ]
+        return [
+            finding(
+                node.id.upper(),
+                source,
+                node,
+                *(raw(*ends(source, node), text) for text in ("worse", "good"))
+                if node.id == "bad"
+                else (),
+            )
+            for node in names
+        ]
 
     def named(source):
-        return [dataclasses.replace(f, fixes=tuple(dataclasses.replace(fix, title=str(n)) for n, fix in enumerate(f.fixes)))
-                for f in analyse(source)]
+        return [
+            dataclasses.replace(
+                f,
+                fixes=tuple(
+                    dataclasses.replace(fix, title=str(n)) for n, fix in enumerate(f.fixes)
+                ),
+            )
+            for f in analyse(source)
+        ]
 
     result = fix_source(Source("x.py", "y = bad\n"), named, everything)
     assert (result.source.text, result.problems) == ("y = good\n", [])
@@ -217,9 +293,13 @@ def test_the_next_fix_is_tried_where_the_first_does_not_hold():
 
 
 def test_a_fix_that_brings_up_another_finding_is_refused():
-    result = fixed("y = bad(1)\n\nz = worse(2)\n", {"bad": "good({x})", "worse": "other({x})", "other": ""})
+    result = fixed(
+        "y = bad(1)\n\nz = worse(2)\n", {"bad": "good({x})", "worse": "other({x})", "other": ""}
+    )
     assert result.source.text == "y = good(1)\n\nz = worse(2)\n"
-    assert result.problems == ["WORSE at line 3 not fixed: it would bring up OTHER at line 3: OTHER found"]
+    assert result.problems == [
+        "WORSE at line 3 not fixed: it would bring up OTHER at line 3: OTHER found"
+    ]
 
 
 def test_a_new_finding_far_from_the_edit_counts():
@@ -230,13 +310,17 @@ def test_a_new_finding_far_from_the_edit_counts():
         return [finding("BAD", source, names["later"])]
 
     result = fix_source(Source("x.py", "y = bad\nz = later\n"), analyse, everything)
-    assert result.problems == ["BAD at line 1 not fixed: it would bring up BAD at line 2: BAD found"]
+    assert result.problems == [
+        "BAD at line 1 not fixed: it would bring up BAD at line 2: BAD found"
+    ]
 
 
 def test_fixes_that_undo_each_other_are_named():
     result = fixed("y = bad(1)\n", {"bad": "worse({x})", "worse": "bad({x})"})
     assert result.source.text == "y = bad(1)\n"
-    assert result.problems == ["BAD at line 1 not fixed: the fixes of BAD and WORSE undo each other"]
+    assert result.problems == [
+        "BAD at line 1 not fixed: the fixes of BAD and WORSE undo each other"
+    ]
 
 
 def test_a_finding_that_only_moves_is_not_new():
@@ -247,16 +331,24 @@ def test_a_finding_that_only_moves_is_not_new():
 
 def test_a_finding_that_a_rewrite_copies_is_new():
     result = fixed("y = bad(stays(1))\n", {"bad": "good({x}, {x})", "stays": ""})
-    assert result.problems == ["BAD at line 1 not fixed: it would bring up STAYS at line 1: STAYS found"]
+    assert result.problems == [
+        "BAD at line 1 not fixed: it would bring up STAYS at line 1: STAYS found"
+    ]
 
 
 def test_a_finding_that_moves_to_an_added_line_is_not_new():
     def analyse(source):
-        found = [finding("STAYS", source, node) for node in ast.walk(source.tree)
-                 if isinstance(node, ast.Call) and source.segment(node.func) == "stays"]
+        found = [
+            finding("STAYS", source, node)
+            for node in ast.walk(source.tree)
+            if isinstance(node, ast.Call) and source.segment(node.func) == "stays"
+        ]
         for node in ast.walk(source.tree):
             if isinstance(node, ast.Call) and source.segment(node.func) == "bad":
-                edits = (Edit(Span(0, 0), f"m = {source.segment(node.args[0])}\n"), Edit(source.span(node), "good(m, m)"))
+                edits = (
+                    Edit(Span(0, 0), f"m = {source.segment(node.args[0])}\n"),
+                    Edit(source.span(node), "good(m, m)"),
+                )
                 found.append(finding("BAD", source, node, stated(source, "name it", *edits)))
         return found
 
@@ -268,8 +360,11 @@ def only(fix: Fix):
     """An analysis that offers one fix as long as the name `bad` is in the text."""
 
     def analyse(source):
-        return [finding("BAD", source, node, fix) for node in ast.walk(source.tree)
-                if isinstance(node, ast.Name) and node.id == "bad"][:1]
+        return [
+            finding("BAD", source, node, fix)
+            for node in ast.walk(source.tree)
+            if isinstance(node, ast.Name) and node.id == "bad"
+        ][:1]
 
     return analyse
 
@@ -279,22 +374,53 @@ def only(fix: Fix):
     [
         ("y = bad\n", raw(4, 7, "a ("), "the new text does not parse: "),
         ("y = bad\n", raw(4, 7, "a; b"), "code outside of the replaced expressions would change"),
-        ("y = 2 * bad\n", raw(8, 11, "a + b"), "code outside of the replaced expressions would change"),
-        ("y = bad\nz = 1\n", raw(4, 9, "a\nq"), "code outside of the replaced expressions would change"),
-        ("def g(bad):\n  return bad\n", raw(4, 5, "h"), "code outside of the replaced expressions would change"),
-        ("def g(a):\n  return a\ny = bad\n", raw(25, 28, "a"), "nothing is called 'a' where it would be written"),
-        ("def g(a): a\ndef h(x):\n  return bad\n", raw(31, 34, "a"), "nothing is called 'a' where it would be written"),
+        (
+            "y = 2 * bad\n",
+            raw(8, 11, "a + b"),
+            "code outside of the replaced expressions would change",
+        ),
+        (
+            "y = bad\nz = 1\n",
+            raw(4, 9, "a\nq"),
+            "code outside of the replaced expressions would change",
+        ),
+        (
+            "def g(bad):\n  return bad\n",
+            raw(4, 5, "h"),
+            "code outside of the replaced expressions would change",
+        ),
+        (
+            "def g(a):\n  return a\ny = bad\n",
+            raw(25, 28, "a"),
+            "nothing is called 'a' where it would be written",
+        ),
+        (
+            "def g(a): a\ndef h(x):\n  return bad\n",
+            raw(31, 34, "a"),
+            "nothing is called 'a' where it would be written",
+        ),
         ("y = bad\n", raw(4, 70, "a"), "its edits do not fit the file"),
-        ("y = bad\n", Fix("f", Claim.EQUAL, (Edit(Span(0, 5), "a"), Edit(Span(4, 7), "b"))), "its edits do not fit the file"),
+        (
+            "y = bad\n",
+            Fix("f", Claim.EQUAL, (Edit(Span(0, 5), "a"), Edit(Span(4, 7), "b"))),
+            "its edits do not fit the file",
+        ),
         ("y = bad\n", Fix("f", Claim.EQUAL, ()), "its edits do not fit the file"),
-        ("y = bad\n", Fix("f", Claim.EQUAL, (Edit(Span(0, 0), "# coding: latin-1\n"), Edit(Span(4, 7), "a"))),
-         "the file would be read in another encoding"),
+        (
+            "y = bad\n",
+            Fix("f", Claim.EQUAL, (Edit(Span(0, 0), "# coding: latin-1\n"), Edit(Span(4, 7), "a"))),
+            "the file would be read in another encoding",
+        ),
     ],
 )
 def test_a_fix_that_breaks_the_file_is_refused(text, fix, reason):
     result = fix_source(Source("x.py", text), only(fix), everything)
     assert (result.source.text, result.applied, result.rounds) == (text, [], 0)
-    assert len(result.problems) == 1 and reason in result.problems[0] and result.problems[0].startswith("BAD at line ")
+    assert (
+        len(result.problems) == 1
+        and reason in result.problems[0]
+        and result.problems[0].startswith("BAD at line ")
+    )
 
 
 def test_fixes_that_hold_apart_but_not_together():
@@ -310,7 +436,9 @@ def test_fixes_that_hold_apart_but_not_together():
 
     result = fix_source(Source("x.py", "y = bad1\nz = bad2\n"), analyse, everything)
     assert result.source.text == "y = good\nz = bad2\n"
-    assert result.problems == ["BAD at line 2 not fixed: it would bring up CROWD at line 1: CROWD found"]
+    assert result.problems == [
+        "BAD at line 2 not fixed: it would bring up CROWD at line 1: CROWD found"
+    ]
 
 
 def test_what_was_refused_is_tried_again_in_the_last_text():
@@ -318,7 +446,9 @@ def test_what_was_refused_is_tried_again_in_the_last_text():
         found = []
         for node in ast.walk(source.tree):
             if isinstance(node, ast.Name) and node.id in ("early", "late"):
-                found.append(finding(node.id.upper(), source, node, raw(*ends(source, node), node.id[0])))
+                found.append(
+                    finding(node.id.upper(), source, node, raw(*ends(source, node), node.id[0]))
+                )
             if isinstance(node, ast.Name) and node.id == "e" and "late" in source.text:
                 found.append(finding("NEW", source, node))
         return found
@@ -330,16 +460,25 @@ def test_what_was_refused_is_tried_again_in_the_last_text():
 def test_refused_fixes_cost_few_analyses():
     calls: list[str] = []
     text = "".join(f"y{n} = bad({n})\n" for n in range(63)) + "z = worse(1)\n"
-    result = fix_source(Source("x.py", text), analyser({"bad": "good({x})", "worse": "worse({x})"}, calls=calls), everything)
+    result = fix_source(
+        Source("x.py", text),
+        analyser({"bad": "good({x})", "worse": "worse({x})"}, calls=calls),
+        everything,
+    )
     assert result.source.text.count("good") == 63 and len(result.problems) == 1
     assert len(calls) < 40
 
 
 def test_another_finding_of_the_same_kind_in_the_same_expression_is_told_apart():
     def analyse(source):
-        found = [finding("BAD", source, node, *offered(source, node, "good({x})")) for node in ast.walk(source.tree)
-                 if isinstance(node, ast.Call) and source.segment(node.func) == "bad"]
-        return found or [dataclasses.replace(finding("BAD", source, source.tree.body[0].value), message="outer")]
+        found = [
+            finding("BAD", source, node, *offered(source, node, "good({x})"))
+            for node in ast.walk(source.tree)
+            if isinstance(node, ast.Call) and source.segment(node.func) == "bad"
+        ]
+        return found or [
+            dataclasses.replace(finding("BAD", source, source.tree.body[0].value), message="outer")
+        ]
 
     result = fix_source(Source("x.py", "y = g(bad(1))\n"), analyse, everything)
     assert result.problems == ["BAD at line 1 not fixed: it would bring up BAD at line 1: outer"]
@@ -350,7 +489,9 @@ def test_ten_rounds_at_most():
     result = fixed("y = " + "bad(" * depth + "1" + ")" * depth + "\n", {"bad": "good({x})"})
     assert result.rounds == ROUNDS == 10
     assert result.source.text.count("good(") == ROUNDS
-    assert result.problems == ["stopped after 10 rounds with fixes still on offer for BAD at line 1, BAD at line 1"]
+    assert result.problems == [
+        "stopped after 10 rounds with fixes still on offer for BAD at line 1, BAD at line 1"
+    ]
 
 
 def test_a_suppression_that_becomes_idle_does_not_count_as_new():
@@ -358,7 +499,9 @@ def test_a_suppression_that_becomes_idle_does_not_count_as_new():
         found = analyser({"bad": "good({x})"})(source)
         if not found:
             at = source.text.index("#")
-            found = [Finding(IDLE.code, IDLE.slug, "x.py", Span(at, at + 5), "idle", Certainty.MUST)]
+            found = [
+                Finding(IDLE.code, IDLE.slug, "x.py", Span(at, at + 5), "idle", Certainty.MUST)
+            ]
         return found
 
     result = fix_source(Source("x.py", "y = bad(1)  # tfn\n"), analyse, everything)
@@ -369,8 +512,18 @@ def test_a_fix_may_take_a_comment_away():
     text = "def g():\n    y = h(a,  # gone\n          b)  # gone\n    return y\n"
 
     def analyse(source):
-        return [Finding("C", "c", "x.py", Span(at, at + 6), "c", Certainty.MUST, fixes=(raw(at - 2, at + 6, ""),))
-                for at in (match.start() for match in re.finditer("# gone", source.text))]
+        return [
+            Finding(
+                "C",
+                "c",
+                "x.py",
+                Span(at, at + 6),
+                "c",
+                Certainty.MUST,
+                fixes=(raw(at - 2, at + 6, ""),),
+            )
+            for at in (match.start() for match in re.finditer("# gone", source.text))
+        ]
 
     result = fix_source(Source("x.py", text), analyse, everything)
     assert (result.source.text, result.problems) == (text.replace("  # gone", ""), [])
@@ -380,9 +533,13 @@ def test_a_fix_may_take_a_comment_away():
 # Encodings
 
 
-@pytest.mark.parametrize("encoding", ["unicode_escape", "utf-7", "raw_unicode_escape", "rot13", "utf-16"])
+@pytest.mark.parametrize(
+    "encoding", ["unicode_escape", "utf-7", "raw_unicode_escape", "rot13", "utf-16"]
+)
 def test_files_in_strange_encodings_are_not_fixed(encoding):
-    result = fix_source(Source("x.py", "y = bad(1)\n", encoding), analyser({"bad": "good({x})"}), everything)
+    result = fix_source(
+        Source("x.py", "y = bad(1)\n", encoding), analyser({"bad": "good({x})"}), everything
+    )
     assert (result.source.text, result.applied) == ("y = bad(1)\n", [])
     assert result.problems == [
         f"not fixed: its encoding {encoding} cannot be written back without changing its meaning"
@@ -390,7 +547,12 @@ def test_files_in_strange_encodings_are_not_fixed(encoding):
 
 
 def test_strange_encodings_are_no_problem_where_there_is_nothing_to_fix():
-    assert fix_source(Source("x.py", "y = 1\n", "utf-7"), analyser({"bad": "good({x})"}), everything).problems == []
+    assert (
+        fix_source(
+            Source("x.py", "y = 1\n", "utf-7"), analyser({"bad": "good({x})"}), everything
+        ).problems
+        == []
+    )
 
 
 @pytest.mark.parametrize(
@@ -398,8 +560,14 @@ def test_strange_encodings_are_no_problem_where_there_is_nothing_to_fix():
     [
         (b"# coding: latin-1\ny = bad('\xe9')\n", b"# coding: latin-1\ny = good('\xe9')\n"),
         (b"# coding: utf8\ny = bad('\xc3\xa9')\n", b"# coding: utf8\ny = good('\xc3\xa9')\n"),
-        (b"# -*- coding: Latin1 -*-\ny = bad('\xe9')\n", b"# -*- coding: Latin1 -*-\ny = good('\xe9')\n"),
-        (b"#!x\r\n# coding: cp1252\r\ny = bad('\x93')\r\n", b"#!x\r\n# coding: cp1252\r\ny = good('\x93')\r\n"),
+        (
+            b"# -*- coding: Latin1 -*-\ny = bad('\xe9')\n",
+            b"# -*- coding: Latin1 -*-\ny = good('\xe9')\n",
+        ),
+        (
+            b"#!x\r\n# coding: cp1252\r\ny = bad('\x93')\r\n",
+            b"#!x\r\n# coding: cp1252\r\ny = good('\x93')\r\n",
+        ),
         (b"\xef\xbb\xbfy = bad('\xc3\xa9')\n", b"\xef\xbb\xbfy = good('\xc3\xa9')\n"),
         (b"y = bad(1)\rz = '''\n\r\n'''\r\n", b"y = good(1)\rz = '''\n\r\n'''\r\n"),
     ],
@@ -413,9 +581,13 @@ def test_other_bytes_are_kept(data, expected):
 
 def test_a_fix_that_does_not_fit_the_encoding_is_refused_alone():
     source = Source.from_bytes("x.py", b"# coding: latin-1\ny = bad('\xe9')\nz = worse(2)\n")
-    result = fix_source(source, analyser({"bad": "good({x})", "worse": "better('\u03b5')"}), everything)
+    result = fix_source(
+        source, analyser({"bad": "good({x})", "worse": "better('\u03b5')"}), everything
+    )
     assert result.source.text == "# coding: latin-1\ny = good('é')\nz = worse(2)\n"
-    assert result.problems == ["WORSE at line 3 not fixed: the new text does not fit the file's encoding iso-8859-1"]
+    assert result.problems == [
+        "WORSE at line 3 not fixed: the new text does not fit the file's encoding iso-8859-1"
+    ]
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -425,17 +597,30 @@ def test_a_fix_that_does_not_fit_the_encoding_is_refused_alone():
 @pytest.mark.parametrize("seed", range(6))
 def test_generated_programs_settle(seed):
     chance = random.Random(seed)
-    fixes = {"bad": "np.good({x}) - 1", "worse": "-{x}", "double": "g({x}, k={x})", "stays": "", "odd": "odd({x} + 1)"}
+    fixes = {
+        "bad": "np.good({x}) - 1",
+        "worse": "-{x}",
+        "double": "g({x}, k={x})",
+        "stays": "",
+        "odd": "odd({x} + 1)",
+    }
 
     def expression(depth: int) -> str:
         if depth == 0:
             return chance.choice(["a", "1", "b.c", "'é'"])
         name = chance.choice([*fixes, "f", "g"])
         gap = chance.choice(["", "", "\n   ", " # c\n   "])
-        return chance.choice([f"{name}({gap}{expression(depth - 1)})", f"({expression(depth - 1)}{gap} * {expression(depth - 1)})"])
+        return chance.choice(
+            [
+                f"{name}({gap}{expression(depth - 1)})",
+                f"({expression(depth - 1)}{gap} * {expression(depth - 1)})",
+            ]
+        )
 
     for _ in range(25):
-        text = "import a\n" + "".join(f"def f{n}():\n    return {expression(chance.randint(1, 5))}\n" for n in range(3))
+        text = "import a\n" + "".join(
+            f"def f{n}():\n    return {expression(chance.randint(1, 5))}\n" for n in range(3)
+        )
         result = fix_source(Source("x.py", text), analyser(fixes), everything)
         left = analyser(fixes)(result.source)
         again = fix_source(result.source, analyser(fixes), everything)
@@ -459,22 +644,39 @@ def test_applied_edits_give_the_result():
 
 
 def nested(outer: str, *, hides: bool):
-    """An analysis of `outer(inner(x))`, where the rule of `outer` goes before that of `inner`; whether the fix of `inner` hides it."""
+    """An analysis of `outer(inner(x))`, where the rule of `outer` goes before that of `inner`;
+    whether the fix of `inner` hides it.
+    """
+
     def analyse(source: Source) -> list[Finding]:
         found = analyser({"outer": outer, "inner": "safe({x})"})(source)
         for one in found:
             one.data["over"] = ("INNER",) if one.code == "OUTER" else ()
-        return [one for one in found if not (hides and one.code == "OUTER" and "inner(" not in source.text)]
+        return [
+            one
+            for one in found
+            if not (hides and one.code == "OUTER" and "inner(" not in source.text)
+        ]
 
     return analyse
 
 
 def test_an_outer_fix_goes_first_where_its_rule_does():
-    result = fix_source(Source("x.py", "y = outer(inner(1))\n"), nested("kept({x})", hides=True), everything)
+    result = fix_source(
+        Source("x.py", "y = outer(inner(1))\n"), nested("kept({x})", hides=True), everything
+    )
     assert result.source.text == "y = kept(safe(1))\n" and not result.problems
 
 
 def test_a_fix_that_hides_what_stands_around_it_is_refused():
     result = fix_source(Source("x.py", "y = outer(inner(1))\n"), nested("", hides=True), everything)
-    assert result.source.text == "y = outer(inner(1))\n" and "it would hide OUTER at line 1" in result.problems[0]
-    assert fix_source(Source("x.py", "y = outer(inner(1))\n"), nested("", hides=False), everything).source.text == "y = outer(safe(1))\n"
+    assert (
+        result.source.text == "y = outer(inner(1))\n"
+        and "it would hide OUTER at line 1" in result.problems[0]
+    )
+    assert (
+        fix_source(
+            Source("x.py", "y = outer(inner(1))\n"), nested("", hides=False), everything
+        ).source.text
+        == "y = outer(safe(1))\n"
+    )

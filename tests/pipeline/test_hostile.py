@@ -1,4 +1,6 @@
-"""Hostile input: each file gives one clear diagnostic or a normal result, in bounded time, and never a traceback."""
+"""Hostile input: each file gives one clear diagnostic or a normal result, in bounded time, and
+never a traceback.
+"""
 
 from __future__ import annotations
 
@@ -47,30 +49,48 @@ def chains(count: int) -> dict[str, str]:
         "open parentheses": "(" * count,
         "open brackets": "[" * count,
         "dict": "{1:" * count + "1" + "}" * count,
-        "nested if": "".join(" " * i + "if x:\n" for i in range(min(count, 1000))) + " " * min(count, 1000) + "pass",
-        "nested def": "".join(" " * i + "def f():\n" for i in range(min(count, 1000))) + " " * min(count, 1000) + "pass",
+        "nested if": "".join(" " * i + "if x:\n" for i in range(min(count, 1000)))
+        + " " * min(count, 1000)
+        + "pass",
+        "nested def": "".join(" " * i + "def f():\n" for i in range(min(count, 1000)))
+        + " " * min(count, 1000)
+        + "pass",
         "f-string": "f'{" + "(" * count + "1" + ")" * count + "}'",
         "calls of log": "tf.math.log(" * count + "x" + ")" * count,
         "sum of logs": "+".join(["tf.math.log(x)"] * count),
         "divisions": "/".join(["x"] * count),
-        "chained names": "\n".join(f"x{i + 1} = tf.nn.relu(x{i}) + x{i}" for i in range(count)) + f"\ntf.math.log(x{count})",
-        "functions that call the next": "\n".join(f"def f{i}(x): return f{i + 1}(x)" for i in range(count))
+        "chained names": "\n".join(f"x{i + 1} = tf.nn.relu(x{i}) + x{i}" for i in range(count))
+        + f"\ntf.math.log(x{count})",
+        "functions that call the next": "\n".join(
+            f"def f{i}(x): return f{i + 1}(x)" for i in range(count)
+        )
         + f"\ndef f{count}(x): return x\ntf.math.log(f0(tf.nn.relu(y)))",
-        "functions that call two": "\n".join(f"def f{i}(x): return f{i + 1}(x) + f{i + 1}(-x)" for i in range(count))
+        "functions that call two": "\n".join(
+            f"def f{i}(x): return f{i + 1}(x) + f{i + 1}(-x)" for i in range(count)
+        )
         + f"\ndef f{count}(x): return x\ntf.math.log(f0(tf.nn.relu(y)))",
-        "recursion": "def f(x): return g(x) + f(x)\ndef g(x): return f(tf.math.log(x))\n" + "tf.math.log(f(g(x)))\n" * count,
+        "recursion": "def f(x): return g(x) + f(x)\ndef g(x): return f(tf.math.log(x))\n"
+        + "tf.math.log(f(g(x)))\n" * count,
         "nested loops": "".join(" " * i + "for x in y:\n" for i in range(min(count, 19)))
-        + " " * min(count, 19) + "x = tf.math.log(x + y)",
+        + " " * min(count, 19)
+        + "x = tf.math.log(x + y)",
     }
 
 
 # A finding with its fixes takes milliseconds, so what has one at every link is not made as long.
 COSTLY = "sum of logs"
-SMALL, LARGE = chains(90), {
-    **{f"{name} x 1000": text for name, text in chains(1000).items() if name != COSTLY},
-    f"{COSTLY} x 300": chains(300)[COSTLY],
-    **{f"{name} x 20000": text for name, text in chains(20_000).items() if not name.startswith(("functions", "recurs", COSTLY))},
-}
+SMALL, LARGE = (
+    chains(90),
+    {
+        **{f"{name} x 1000": text for name, text in chains(1000).items() if name != COSTLY},
+        f"{COSTLY} x 300": chains(300)[COSTLY],
+        **{
+            f"{name} x 20000": text
+            for name, text in chains(20_000).items()
+            if not name.startswith(("functions", "recurs", COSTLY))
+        },
+    },
+)
 
 BYTES = {
     "NUL": b"x = 1\0\ny = 2\n",
@@ -128,9 +148,12 @@ BYTES = {
     "many findings": b"tf.math.log(tf.nn.relu(x))\n" * 300,
     "big list": b"x = [" + b"1," * 300_000 + b"]\ntf.math.log(x)\n",
     "slices of a dict": b"def f(x):\n  d = {'a': x}\n  d[1:2] = x\n  d[x:] = x\n  return tf.math.log(d['a'])\n",
-    "doubled lists": b"def f(x):\n  a = [x, x]\n" + b"  a = a + a\n  a.extend(a)\n  a[:] = a + a\n  a = [*a, *a]\n" * 30 + b"  return tf.math.log(a[0])\n",
+    "doubled lists": b"def f(x):\n  a = [x, x]\n"
+    + b"  a = a + a\n  a.extend(a)\n  a[:] = a + a\n  a = [*a, *a]\n" * 30
+    + b"  return tf.math.log(a[0])\n",
     "big dict": b"x = {" + b"'a': 1," * 100_000 + b"}\ntf.math.log(x['a'])\n",
-    "comments that suppress": b"# noqa: TFN101\n# tfn: ignore[]\n# tfn: ignore[[[\n# tfn:\n# tfn: ignore[TFN101\nx = 1 # noqa:,,,\n" * 500,
+    "comments that suppress": b"# noqa: TFN101\n# tfn: ignore[]\n# tfn: ignore[[[\n# tfn:\n# tfn: ignore[TFN101\nx = 1 # noqa:,,,\n"
+    * 500,
     "comment of many suppressions": b"x = 1 " + b"# noqa: TFN101 " * 5_000 + b"\n",
     "noqa of many codes": b"x = 1 # noqa: " + b"TFN101, " * 20_000 + b"!\n",
 }
@@ -143,9 +166,16 @@ def run(command: list[str], directory) -> subprocess.CompletedProcess:
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
         resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
 
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    environment = {
+        name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"
+    }
     done = subprocess.run(
-        command, cwd=directory, env=environment, capture_output=True, timeout=10 * SECONDS, preexec_fn=limit
+        command,
+        cwd=directory,
+        env=environment,
+        capture_output=True,
+        timeout=10 * SECONDS,
+        preexec_fn=limit,
     )
     assert done.returncode in (0, 1, 2), (done.returncode, done.stderr[-2000:])
     assert b"Traceback" not in done.stdout + done.stderr
@@ -153,20 +183,36 @@ def run(command: list[str], directory) -> subprocess.CompletedProcess:
 
 
 def findings(directory, *argv: str) -> list[dict]:
-    command = [sys.executable, "-m", "tfnanlint", "check", "--isolated", "--output-format", "json", *argv]
+    command = [
+        sys.executable,
+        "-m",
+        "tfnanlint",
+        "check",
+        "--isolated",
+        "--output-format",
+        "json",
+        *argv,
+    ]
     done = run(command, directory)
     assert done.returncode in (0, 1), (done.returncode, done.stdout[-2000:], done.stderr[-2000:])
     return json.loads(done.stdout)
 
 
 def inputs(group: dict) -> list:
-    return [pytest.param(data if isinstance(data, bytes) else data.encode(), id=name) for name, data in group.items()]
+    return [
+        pytest.param(data if isinstance(data, bytes) else data.encode(), id=name)
+        for name, data in group.items()
+    ]
 
 
 @pytest.mark.parametrize("data", [*inputs(SMALL), *inputs(LARGE), *inputs(BYTES)])
 def test_one_diagnostic_or_a_normal_result(tmp_path, data):
-    with_import = data if data.startswith((b"#", b"\xef\xbb\xbf", b"\xff\xfe")) else TF.encode() + data
-    (tmp_path / "a.py").write_bytes(with_import + (b"" if b"tensorflow" in with_import else b"\n# tensorflow\n"))
+    with_import = (
+        data if data.startswith((b"#", b"\xef\xbb\xbf", b"\xff\xfe")) else TF.encode() + data
+    )
+    (tmp_path / "a.py").write_bytes(
+        with_import + (b"" if b"tensorflow" in with_import else b"\n# tensorflow\n")
+    )
     found = findings(tmp_path, "a.py")
     refused = [one for one in found if one["code"] in REFUSALS]
     assert len(refused) <= 1
@@ -175,13 +221,33 @@ def test_one_diagnostic_or_a_normal_result(tmp_path, data):
         assert 10 < len(refused[0]["message"]) < 400
         assert "\n" not in refused[0]["message"]
     # The full report must be able to show whatever was found.
-    full = [sys.executable, "-m", "tfnanlint", "check", "--isolated", "--select", "ALL", "--certainty", "unknown", "a.py"]
+    full = [
+        sys.executable,
+        "-m",
+        "tfnanlint",
+        "check",
+        "--isolated",
+        "--select",
+        "ALL",
+        "--certainty",
+        "unknown",
+        "a.py",
+    ]
     done = run(full, tmp_path)
     assert done.returncode in (0, 1)
     assert b"\x1b" not in done.stdout
 
 
-@pytest.mark.parametrize("data", [*inputs(SMALL), *inputs(BYTES), b"def f():\n  x = 1\n  global x\n", b"nonlocal x\n", b"from __future__ import nope\n"])
+@pytest.mark.parametrize(
+    "data",
+    [
+        *inputs(SMALL),
+        *inputs(BYTES),
+        b"def f():\n  x = 1\n  global x\n",
+        b"nonlocal x\n",
+        b"from __future__ import nope\n",
+    ],
+)
 def test_a_text_that_needs_no_tree_is_refused_for_the_same_reason(data):
     try:
         text = decode(data)[0]
@@ -211,14 +277,36 @@ def test_fixing_ends_and_leaves_a_file_that_says_the_same(tmp_path, data):
     assert path.read_bytes() == once
 
 
-@pytest.mark.parametrize("name", ["new\nline.py", "esc\x1b[2J.py", "bidi\u202e.py", "comma, colon:.py", "-dash.py", "é中😀.py", b"bad\xff.py"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "new\nline.py",
+        "esc\x1b[2J.py",
+        "bidi\u202e.py",
+        "comma, colon:.py",
+        "-dash.py",
+        "é中😀.py",
+        b"bad\xff.py",
+    ],
+)
 @pytest.mark.parametrize("shape", ["full", "concise", "json"])
 def test_hostile_names(tmp_path, name, shape):
-    path = os.path.join(os.fsencode(tmp_path), name if isinstance(name, bytes) else os.fsencode(name))
+    path = os.path.join(
+        os.fsencode(tmp_path), name if isinstance(name, bytes) else os.fsencode(name)
+    )
     with open(path, "wb") as file:
         file.write((TF + "y = tf.math.log(tf.nn.softmax(z))\n").encode())
     (tmp_path / "zz.py").write_text(TF + "y = tf.math.log(tf.nn.softmax(z))\n")
-    command = [sys.executable, "-m", "tfnanlint", "check", "--isolated", "--output-format", shape, "."]
+    command = [
+        sys.executable,
+        "-m",
+        "tfnanlint",
+        "check",
+        "--isolated",
+        "--output-format",
+        shape,
+        ".",
+    ]
     done = run(command, tmp_path)
     assert (done.returncode, done.stderr) == (1, b"")
     assert b"zz.py" in done.stdout
@@ -236,7 +324,10 @@ def test_hostile_names(tmp_path, name, shape):
         assert file.read() == (TF + "y = tf.nn.log_softmax(z)\n").encode()
 
 
-@pytest.mark.parametrize("config", ["a=" + "[" * 100_000, "a=" + "{a=" * 100_000, "a=" + "9" * 5_000, "a." * 50_000 + "b=1"])
+@pytest.mark.parametrize(
+    "config",
+    ["a=" + "[" * 100_000, "a=" + "{a=" * 100_000, "a=" + "9" * 5_000, "a." * 50_000 + "b=1"],
+)
 @pytest.mark.parametrize("name", ["tfnanlint.toml", "pyproject.toml"])
 def test_configuration_bombs(tmp_path, config, name):
     (tmp_path / "a.py").write_text(TF)
@@ -255,25 +346,50 @@ def test_a_configuration_cannot_make_code_run(tmp_path):
         (tmp_path / "tfnanlint.toml").write_text(f'{key} = ["evil"]\n')
         command = [sys.executable, "-m", "tfnanlint", "check", "a.py"]
         done = run(command, tmp_path)
-        assert (done.returncode, b"unknown key" in done.stderr, b"ran" in done.stderr) == (2, True, False)
+        assert (done.returncode, b"unknown key" in done.stderr, b"ran" in done.stderr) == (
+            2,
+            True,
+            False,
+        )
 
 
 def test_files_that_import_a_name_from_each_other(tmp_path):
     for one, other in (("a", "b"), ("b", "a")):
         (tmp_path / f"{one}.py").write_text(
             f"import tensorflow as tf\ntry:\n  from {other} import x\nexcept ImportError:\n  from {other} import y as x\n"
-            f"def f(z):\n  return tf.math.log(tf.nn.relu(z)) / (x + z)\n")
+            f"def f(z):\n  return tf.math.log(tf.nn.relu(z)) / (x + z)\n"
+        )
     assert {one["code"] for one in findings(tmp_path, "a.py", "b.py")} == {"TFN101"}
 
 
 def test_a_root_that_stands_in_a_longer_file(tmp_path):
-    (tmp_path / "a.py").write_text("import tensorflow as tf\n" + "\n" * 90 + "def distance(x):\n  return tf.sqrt(tf.reduce_sum(tf.square(x)))\n")
-    (tmp_path / "b.py").write_text("import tensorflow as tf\nfrom a import distance\ndef loss(x):\n  return 1.0 / distance(x)\n")
+    (tmp_path / "a.py").write_text(
+        "import tensorflow as tf\n"
+        + "\n" * 90
+        + "def distance(x):\n  return tf.sqrt(tf.reduce_sum(tf.square(x)))\n"
+    )
+    (tmp_path / "b.py").write_text(
+        "import tensorflow as tf\nfrom a import distance\ndef loss(x):\n  return 1.0 / distance(x)\n"
+    )
     assert {one["code"] for one in findings(tmp_path, "b.py")} == {"TFN102"}
 
 
-HEADS = (b"# coding: latin-1", b"# -*- coding: utf8 -*-", b"# vim: fileencoding=ascii", b"#", b"x=1", b" ", b"\n", b"\r", b"\r\n", b"\x0c", b"\0",
-         b"\xef\xbb\xbf", b"\xff", "\u00e9".encode())
+HEADS = (
+    b"# coding: latin-1",
+    b"# -*- coding: utf8 -*-",
+    b"# vim: fileencoding=ascii",
+    b"#",
+    b"x=1",
+    b" ",
+    b"\n",
+    b"\r",
+    b"\r\n",
+    b"\x0c",
+    b"\0",
+    b"\xef\xbb\xbf",
+    b"\xff",
+    "\u00e9".encode(),
+)
 
 
 def test_encodings_are_those_of_python():
@@ -281,7 +397,8 @@ def test_encodings_are_those_of_python():
     draw = random.Random(0)
     for _ in range(20_000):
         data = b"".join(draw.choices(HEADS, k=draw.randrange(8)))
-        lines = data if b"\n" in data else data.replace(b"\r", b"\n")  # Python's parser ends lines at lone CRs, too
+        # Python's parser ends lines at lone CRs, too
+        lines = data if b"\n" in data else data.replace(b"\r", b"\n")
         try:
             encoding, _ = tokenize.detect_encoding(io.BytesIO(lines).readline)
             expected = data.decode(encoding), encoding
@@ -294,5 +411,7 @@ def test_encodings_are_those_of_python():
 
 def test_a_table_filled_line_by_line(tmp_path):
     lines = "".join(f"table[key{i}] = [{i}]\n" for i in range(900))
-    (tmp_path / "table.py").write_text(f"import tensorflow as tf\ntable = {{}}\n{lines}x = tf.math.log(things[table])\n")
+    (tmp_path / "table.py").write_text(
+        f"import tensorflow as tf\ntable = {{}}\n{lines}x = tf.math.log(things[table])\n"
+    )
     assert findings(tmp_path, "table.py") == []

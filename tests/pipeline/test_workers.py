@@ -1,4 +1,6 @@
-"""Several processes: the same findings as one, in the same order, and a process that dies costs one file."""
+"""Several processes: the same findings as one, in the same order, and a process that dies costs one
+file.
+"""
 
 from __future__ import annotations
 
@@ -14,21 +16,41 @@ BOUNDS = "import tensorflow as tf\n\n\ndef bounded(p):\n    return {}\n"
 
 
 def check(directory, *argv: str) -> subprocess.CompletedProcess:
-    return subprocess.run([sys.executable, "-m", "tfnanlint", "check", "--isolated", "--output-format", "concise", *argv],
-                          cwd=directory, capture_output=True, text=True, timeout=300)
+    return subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "tfnanlint",
+            "check",
+            "--isolated",
+            "--output-format",
+            "concise",
+            *argv,
+        ],
+        cwd=directory,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
 
 
 @pytest.fixture(scope="module")
 def many(tmp_path_factory):
-    """5,000 files: every tenth has to do with TensorFlow, of those half import from another file of their package."""
+    """5,000 files: every tenth has to do with TensorFlow, of those half import from another file of
+    their package.
+    """
     top = tmp_path_factory.mktemp("many")
     for pack in range(50):
         folder = top / f"pkg{pack}"
         folder.mkdir()
         (folder / "__init__.py").write_text("")
-        (folder / "bounds.py").write_text(BOUNDS.format("tf.clip_by_value(p, 1e-6, 1.0)" if pack % 2 else "tf.identity(p)"))
+        (folder / "bounds.py").write_text(
+            BOUNDS.format("tf.clip_by_value(p, 1e-6, 1.0)" if pack % 2 else "tf.identity(p)")
+        )
         for number in range(98):
-            text = "print(1)\n" if number % 10 else RISKY if number % 20 else HELPED.format(pack=pack)
+            text = (
+                "print(1)\n" if number % 10 else RISKY if number % 20 else HELPED.format(pack=pack)
+            )
             (folder / f"m{number:02}.py").write_text(text)
     (top / "broken.py").write_text("import tensorflow\nprint 'a'\n")
     return top
@@ -38,20 +60,31 @@ def test_5000_files_in_several_processes_as_in_one(many):
     assert sum(len(names) for _, _, names in os.walk(many)) == 5001
     one = check(many, "--jobs", "1")
     assert one.returncode == 1 and not one.stderr
-    assert one.stdout.count("TFN301") == 250 and one.stdout.count("TFN101") + one.stdout.count("TFN302") == 125, one.stdout[-500:]
+    assert (
+        one.stdout.count("TFN301") == 250
+        and one.stdout.count("TFN101") + one.stdout.count("TFN302") == 125
+    ), one.stdout[-500:]
     for jobs in ("2", "5"):
         more = check(many, "--jobs", jobs)
-        assert (more.stdout, more.stderr, more.returncode) == (one.stdout, one.stderr, one.returncode)
+        assert (more.stdout, more.stderr, more.returncode) == (
+            one.stdout,
+            one.stderr,
+            one.returncode,
+        )
 
 
 def test_what_the_processes_print_is_the_same_patch(many):
     one, two = (check(many / "pkg0", "--diff", "--jobs", jobs) for jobs in ("1", "2"))
-    assert one.returncode == two.returncode == 1 and "+    return tf.nn.log_softmax(z)" in one.stdout
+    assert (
+        one.returncode == two.returncode == 1 and "+    return tf.nn.log_softmax(z)" in one.stdout
+    )
     assert (one.stdout, one.stderr) == (two.stdout, two.stderr)
 
 
 def test_hooks_that_share_files_out_find_the_same(many):
-    """pre-commit hands a long list of files to several runs: what one finds must not depend on what it was handed."""
+    """pre-commit hands a long list of files to several runs: what one finds must not depend on what
+    it was handed.
+    """
     paths = [f"pkg{pack}/m{number:02}.py" for pack in (0, 1) for number in range(98)]
     whole = check(many, "-q", *paths)
     parts = [check(many, "-q", *paths[start::2]).stdout.splitlines() for start in (0, 1)]
@@ -72,16 +105,40 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the processes are not forked, and know nothing of the trap")
+@pytest.mark.skipif(
+    sys.platform != "linux",
+    reason="elsewhere the processes are not forked, and know nothing of the trap",
+)
 def test_a_process_that_dies_costs_one_file(tmp_path):
     for number in range(40):
-        (tmp_path / f"m{number:02}.py").write_text(RISKY + ("# die\n" if number in (7, 8, 30) else ""))
-    done = subprocess.run([sys.executable, "-c", DYING, "check", "--isolated", "--output-format", "concise", "--jobs", "2"],
-                          cwd=tmp_path, capture_output=True, text=True, timeout=120)
+        (tmp_path / f"m{number:02}.py").write_text(
+            RISKY + ("# die\n" if number in (7, 8, 30) else "")
+        )
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            DYING,
+            "check",
+            "--isolated",
+            "--output-format",
+            "concise",
+            "--jobs",
+            "2",
+        ],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
     assert done.returncode == 2, done.stderr
     lines = done.stdout.splitlines()[:40]
     assert [line.split(":")[0] for line in lines] == [f"m{number:02}.py" for number in range(40)]
-    assert [number for number, line in enumerate(lines) if "TFN000" in line and "died" in line] == [7, 8, 30]
+    assert [number for number, line in enumerate(lines) if "TFN000" in line and "died" in line] == [
+        7,
+        8,
+        30,
+    ]
     assert sum("TFN301" in line for line in lines) == 37
 
 

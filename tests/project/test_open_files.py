@@ -1,4 +1,6 @@
-"""What an editor holds unsaved stands for the file on disk; and files that come, go and change are seen when that is said."""
+"""What an editor holds unsaved stands for the file on disk; and files that come, go and change are
+seen when that is said.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ USER = "import tensorflow as tf\nfrom helper import floor\n\n\ndef f(x):\n    re
 SAFE = "import tensorflow as tf\n\n\ndef floor(x):\n    return tf.maximum(x, 0.5)\n"
 UNSAFE = "import tensorflow as tf\n\n\ndef floor(x):\n    return x\n"
 CALLED = "import tensorflow as tf\n\n\ndef entropy(p):\n    return tf.math.log(p)\n"
-CALLER = "import tensorflow as tf\nfrom called import entropy\n\n\ndef g(z):\n    return entropy({})\n"
+CALLER = (
+    "import tensorflow as tf\nfrom called import entropy\n\n\ndef g(z):\n    return entropy({})\n"
+)
 
 
 @pytest.fixture

@@ -1,4 +1,6 @@
-"""The formats for machines: each against its schema and an independent reader, with ordinary and with hostile input."""
+"""The formats for machines: each against its schema and an independent reader, with ordinary and
+with hostile input.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,13 @@ TEXT = "import tensorflow as tf\np = tf.nn.softmax(z)\ns = 'é😀'; y = tf.math
 @pytest.fixture(autouse=True)
 def here(tmp_path, monkeypatch):
     """An empty working directory that is no repository, and no CI service around it."""
-    for name in ("GITHUB_WORKSPACE", "CI_PROJECT_DIR", "GITHUB_SERVER_URL", "GITHUB_REPOSITORY", "GITHUB_SHA"):
+    for name in (
+        "GITHUB_WORKSPACE",
+        "CI_PROJECT_DIR",
+        "GITHUB_SERVER_URL",
+        "GITHUB_REPOSITORY",
+        "GITHUB_SHA",
+    ):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -40,12 +48,23 @@ def sample(path: str = "model.py", text: str = TEXT, **more) -> Checked:
     piece = "tf.math.log(p)"
     span = Span(text.index(piece), text.index(piece) + len(piece))
     step = Span(text.index("tf.nn.softmax"), text.index("tf.nn.softmax") + 16)
-    one = finding(source, piece, **{
-        "message": "log of a softmax, which reaches 0", "range": "between 0 and 1",
-        "trace": (Step(path, step, 2, "softmax is between 0 and 1"), Step("layers.py", Span(9, 9), 77, "z is anything")),
-        "fixes": (Fix("use log_softmax", Claim.EQUAL, (Edit(span, "tf.nn.log_softmax(z)"),)),
-                  Fix("floor it", Claim.SHIFTED, (Edit(span, "tf.math.log(p + 1e-7)"),), "by 1e-7")),
-        **more})
+    one = finding(
+        source,
+        piece,
+        **{
+            "message": "log of a softmax, which reaches 0",
+            "range": "between 0 and 1",
+            "trace": (
+                Step(path, step, 2, "softmax is between 0 and 1"),
+                Step("layers.py", Span(9, 9), 77, "z is anything"),
+            ),
+            "fixes": (
+                Fix("use log_softmax", Claim.EQUAL, (Edit(span, "tf.nn.log_softmax(z)"),)),
+                Fix("floor it", Claim.SHIFTED, (Edit(span, "tf.math.log(p + 1e-7)"),), "by 1e-7"),
+            ),
+            **more,
+        },
+    )
     return Checked(source, (one,))
 
 
@@ -63,7 +82,9 @@ def against(schema: str, text: str):
     text.encode("ascii")
     data = json.loads(text)
     json.dumps(data, ensure_ascii=False).encode("utf-8")  # strict readers refuse lone surrogates
-    problems = jsonschema.Draft202012Validator(json.loads((SCHEMAS / schema).read_text())).iter_errors(data)
+    problems = jsonschema.Draft202012Validator(
+        json.loads((SCHEMAS / schema).read_text())
+    ).iter_errors(data)
     assert [f"{list(one.absolute_path)}: {one.message}" for one in problems] == []
     return data
 
@@ -91,7 +112,11 @@ def command(line: str) -> tuple[str, dict[str, str], str]:
         return text.replace("%25", "%")
 
     properties = dict(part.split("=", 1) for part in stated.split(","))
-    return name, {key: plain(value, "%0D %0A %3A %2C") for key, value in properties.items()}, plain(data, "%0D %0A")
+    return (
+        name,
+        {key: plain(value, "%0D %0A %3A %2C") for key, value in properties.items()},
+        plain(data, "%0D %0A"),
+    )
 
 
 # What each says
@@ -109,13 +134,26 @@ def test_sarif_tells_the_whole_story():
     assert place["artifactLocation"] == {"uri": "model.py", "uriBaseId": "%SRCROOT%"}
     where = {"startLine": 3, "startColumn": 16, "endLine": 3, "endColumn": 30}
     assert place["region"] == {**where, "snippet": {"text": "tf.math.log(p)"}}
-    assert place["contextRegion"]["startLine"] == 2 and "softmax" in place["contextRegion"]["snippet"]["text"]
+    assert (
+        place["contextRegion"]["startLine"] == 2
+        and "softmax" in place["contextRegion"]["snippet"]["text"]
+    )
     flow = [one["location"] for one in result["codeFlows"][0]["threadFlows"][0]["locations"]]
-    assert [one["message"]["text"] for one in flow] == ["z is anything", "softmax is between 0 and 1", result["message"]["text"]]
-    assert [one["physicalLocation"]["artifactLocation"]["uri"] for one in flow] == ["layers.py", "model.py", "model.py"]
+    assert [one["message"]["text"] for one in flow] == [
+        "z is anything",
+        "softmax is between 0 and 1",
+        result["message"]["text"],
+    ]
+    assert [one["physicalLocation"]["artifactLocation"]["uri"] for one in flow] == [
+        "layers.py",
+        "model.py",
+        "model.py",
+    ]
     assert flow[0]["physicalLocation"]["region"] == {"startLine": 77}
     first, second = result["fixes"]
-    assert first["artifactChanges"][0]["replacements"] == [{"deletedRegion": where, "insertedContent": {"text": "tf.nn.log_softmax(z)"}}]
+    assert first["artifactChanges"][0]["replacements"] == [
+        {"deletedRegion": where, "insertedContent": {"text": "tf.nn.log_softmax(z)"}}
+    ]
     assert second["description"]["text"] == "floor it (by 1e-7) [shifted]"
     assert set(result["partialFingerprints"]) == {"primaryLocationLineHash", "tfnanlint/v1"}
 
@@ -141,7 +179,9 @@ def test_sarif_leaves_out_the_least_sure_and_says_so():
     for one in files:
         shape.file(one)
     run = sarif(shape.end())
-    assert [one["level"] for one in run["results"]].count("error") == 10 and len(run["results"]) == 15
+    assert [one["level"] for one in run["results"]].count("error") == 10 and len(
+        run["results"]
+    ) == 15
     assert {one["level"] for one in run["results"]} == {"error", "warning"}
     (note,) = run["invocations"][0]["toolExecutionNotifications"]
     assert note["message"]["text"].startswith("15 of 30 findings are left out")
@@ -150,10 +190,13 @@ def test_sarif_leaves_out_the_least_sure_and_says_so():
 def test_sarif_stays_below_the_size_that_github_takes():
     import gzip
 
-    limit = len(gzip.compress(Sarif().end().encode())) + 10_000  # what the pages of all rules take, and room for some findings
+    # what the pages of all rules take, and room for some findings
+    limit = len(gzip.compress(Sarif().end().encode())) + 10_000
     shape = Sarif(max_bytes=limit)
     for n in range(200):
-        shape.file(sample(f"f{n}.py", message="".join(chr(33 + (n * 7 + k * k) % 90) for k in range(400))))
+        shape.file(
+            sample(f"f{n}.py", message="".join(chr(33 + (n * 7 + k * k) % 90) for k in range(400)))
+        )
     text = shape.end()
     run = sarif(text)
     assert len(gzip.compress(text.encode())) <= limit and 0 < len(run["results"]) < 200
@@ -162,7 +205,11 @@ def test_sarif_stays_below_the_size_that_github_takes():
 
 def test_sarif_says_that_the_analysis_failed():
     source = Source("a.py", "")
-    run = sarif(report("sarif", Checked(source, (notices.INTERNAL.finding(source, Span(0, 0), "it failed"),))))
+    run = sarif(
+        report(
+            "sarif", Checked(source, (notices.INTERNAL.finding(source, Span(0, 0), "it failed"),))
+        )
+    )
     assert not run["invocations"][0]["executionSuccessful"]
     assert run["results"][0]["level"] == "error" and "properties" not in run["results"][0]
 
@@ -178,13 +225,21 @@ def test_github_annotates_the_line():
 def test_github_gives_no_columns_over_several_lines():
     source = Source("a.py", "y = f(\n  x)\n")
     (line,) = report("github", Checked(source, (finding(source, "f(\n  x)"),))).splitlines()
-    assert command(line)[1] == {"title": "TFN101 log-of-nonpositive", "file": "a.py", "line": "1", "endLine": "2"}
+    assert command(line)[1] == {
+        "title": "TFN101 log-of-nonpositive",
+        "file": "a.py",
+        "line": "1",
+        "endLine": "2",
+    }
 
 
 def test_gitlab_lists_issues_that_keep_their_fingerprint():
     (one,) = against("gitlab-codequality.json", report("gitlab", sample()))
     assert one["description"] == "TFN101 log of a softmax, which reaches 0 (value: between 0 and 1)"
-    assert one["severity"] == "major" and one["location"]["positions"]["begin"] == {"line": 3, "column": 15}
+    assert one["severity"] == "major" and one["location"]["positions"]["begin"] == {
+        "line": 3,
+        "column": 15,
+    }
     (moved,) = against("gitlab-codequality.json", report("gitlab", sample(text="\n\n" + TEXT)))
     assert moved["fingerprint"] == one["fingerprint"] and moved["location"] != one["location"]
     two = against("gitlab-codequality.json", report("gitlab", sample(), sample("copy.py")))
@@ -194,31 +249,50 @@ def test_gitlab_lists_issues_that_keep_their_fingerprint():
 def test_junit_counts_findings_as_failures_and_clean_files_as_passed():
     tree = junit(report("junit", sample(), Checked(Source("clean.py", TEXT))))
     bad, good = tree.findall("testsuite")
-    assert (bad.get("name"), bad.get("failures"), good.get("name"), good.get("failures")) == ("model.py", "1", "clean.py", "0")
+    assert (bad.get("name"), bad.get("failures"), good.get("name"), good.get("failures")) == (
+        "model.py",
+        "1",
+        "clean.py",
+        "0",
+    )
     failure = bad.find("testcase/failure")
-    assert failure.get("message") == "log of a softmax, which reaches 0" and "layers.py:77: z is anything" in failure.text
+    assert (
+        failure.get("message") == "log of a softmax, which reaches 0"
+        and "layers.py:77: z is anything" in failure.text
+    )
     assert len(junit(report("junit")).findall("testsuite/testcase")) == 1
 
 
 def test_rdjson_counts_bytes_and_suggests_the_fix():
     (one,) = against("rdjson.json", report("rdjson", sample()))["diagnostics"]
-    assert one["location"]["range"]["start"] == {"line": 3, "column": 1 + len("s = 'é😀'; y = ".encode())}
-    assert one["suggestions"] == [{"range": one["location"]["range"], "text": "tf.nn.log_softmax(z)"}]
+    assert one["location"]["range"]["start"] == {
+        "line": 3,
+        "column": 1 + len("s = 'é😀'; y = ".encode()),
+    }
+    assert one["suggestions"] == [
+        {"range": one["location"]["range"], "text": "tf.nn.log_softmax(z)"}
+    ]
     assert one["severity"] == "WARNING" and one["code"]["value"] == "TFN101"
 
 
 def test_rdjson_joins_near_edits_and_leaves_out_far_ones():
     source = Source("a.py", "import tf\n" + "x = 1\n" * 40 + "y = f(a) + g(a)\n")
     at = source.text.index("y =")
-    near = Fix("t", Claim.EQUAL, (Edit(Span(at + 4, at + 5), "F"), Edit(Span(at + 11, at + 12), "G")))
+    near = Fix(
+        "t", Claim.EQUAL, (Edit(Span(at + 4, at + 5), "F"), Edit(Span(at + 11, at + 12), "G"))
+    )
     far = Fix("t", Claim.EQUAL, (Edit(Span(0, 0), "import K\n"), Edit(Span(at, at + 1), "z")))
-    found = Checked(source, (finding(source, "f(a)", fixes=(near,)), finding(source, "g(a)", fixes=(far,))))
+    found = Checked(
+        source, (finding(source, "f(a)", fixes=(near,)), finding(source, "g(a)", fixes=(far,)))
+    )
     first, second = against("rdjson.json", report("rdjson", found))["diagnostics"]
     assert first["suggestions"][0]["text"] == "F(a) + G" and "suggestions" not in second
 
 
 def test_json_lines_are_the_objects_of_json():
-    lines = [json.loads(line) for line in report("json-lines", sample(), sample("b.py")).splitlines()]
+    lines = [
+        json.loads(line) for line in report("json-lines", sample(), sample("b.py")).splitlines()
+    ]
     assert lines == json.loads(report("json", sample(), sample("b.py"))) and len(lines) == 2
     assert lines[0]["severity"] == "warning" and lines[0]["fingerprint"] == lines[1]["fingerprint"]
 
@@ -227,15 +301,25 @@ def test_grouped_puts_findings_under_their_file():
     two = sample()
     two = Checked(two.source, (*two.findings, finding(two.source, "tf.nn", message="n")))
     assert report("grouped", two, Checked(Source("b.py", ""))) == (
-        "model.py:\n  3:15 TFN101 [*] log of a softmax, which reaches 0\n  2:5  TFN101 n\n\n")
+        "model.py:\n  3:15 TFN101 [*] log of a softmax, which reaches 0\n  2:5  TFN101 n\n\n"
+    )
 
 
 def test_markdown_counts_and_lists(monkeypatch):
     cells = rows(report("markdown", sample()))
     assert ["TFN101 log-of-nonpositive", "1", "1"] in cells
-    assert ["warning", "model.py:3:15", "TFN101", "log of a softmax, which reaches 0 (value: between 0 and 1) [*]"] in cells
+    assert [
+        "warning",
+        "model.py:3:15",
+        "TFN101",
+        "log of a softmax, which reaches 0 (value: between 0 and 1) [*]",
+    ] in cells
     assert "Nothing was found." in report("markdown", Checked(Source("b.py", "")))
-    for name, value in (("SERVER_URL", "https://github.example"), ("REPOSITORY", "o/r"), ("SHA", "abc")):
+    for name, value in (
+        ("SERVER_URL", "https://github.example"),
+        ("REPOSITORY", "o/r"),
+        ("SHA", "abc"),
+    ):
         monkeypatch.setenv(f"GITHUB_{name}", value)
     assert "(https://github.example/o/r/blob/abc/model.py#L3)" in report("markdown", sample())
 
@@ -244,7 +328,11 @@ def test_markdown_lists_the_surest_first_and_not_without_end():
     grades = [Certainty.UNKNOWN, Certainty.MUST]
     text = report("markdown", *(sample(f"f{n}.py", certainty=grades[n % 2]) for n in range(1100)))
     levels = [row[0] for row in rows(text) if len(row) == 4 and row[0] in ("error", "note")]
-    assert levels == ["error"] * 500 and "600 more are not shown." in text and len(text.encode()) < 1 << 20
+    assert (
+        levels == ["error"] * 500
+        and "600 more are not shown." in text
+        and len(text.encode()) < 1 << 20
+    )
 
 
 def tokens(text: str):
@@ -265,7 +353,10 @@ def rows(text: str) -> list[list[str]]:
     return found
 
 
-@pytest.mark.parametrize("grade, name", [(Certainty.MUST, "error"), (Certainty.MAY, "warning"), (Certainty.UNKNOWN, "note")])
+@pytest.mark.parametrize(
+    "grade, name",
+    [(Certainty.MUST, "error"), (Certainty.MAY, "warning"), (Certainty.UNKNOWN, "note")],
+)
 def test_levels(grade, name):
     assert level(sample(certainty=grade).findings[0]) == name
     assert level(unread("a.py", "gone").findings[0]) == "error"
@@ -282,10 +373,16 @@ def test_paths_start_at_the_top_of_the_repository(here, monkeypatch):
     (here / "r" / "sub" / "a b.py").write_text("")
     (here / "r" / "link.py").symlink_to(here / "r" / "sub" / "a b.py")
     monkeypatch.chdir(here / "r" / "sub")
-    assert [Paths().of(path) for path in ("a b.py", "../link.py", "-")] == ["sub/a b.py", "sub/a b.py", "-"]
+    assert [Paths().of(path) for path in ("a b.py", "../link.py", "-")] == [
+        "sub/a b.py",
+        "sub/a b.py",
+        "-",
+    ]
     assert Paths().uri("a b.py") == "sub/a%20b.py"
     outside = str(here / "x y.py")
-    assert Paths().of(outside) == os.path.realpath(outside) and Paths().uri(outside).startswith("file:///")
+    assert Paths().of(outside) == os.path.realpath(outside) and Paths().uri(outside).startswith(
+        "file:///"
+    )
     assert Paths().uri(outside).endswith("/x%20y.py")
     monkeypatch.setenv("CI_PROJECT_DIR", str(here / "r" / "sub"))
     assert Paths().of("a b.py") == "a b.py"
@@ -296,14 +393,34 @@ def test_paths_start_at_the_top_of_the_repository(here, monkeypatch):
 def test_columns_in_each_unit():
     source = Source("a.py", "é😀x\n中y\n")
     span = Span(2, 5)
-    assert [region(source, span).column, region(source, span, utf16_units).column, region(source, span, utf8_bytes).column] == [3, 4, 7]
+    assert [
+        region(source, span).column,
+        region(source, span, utf16_units).column,
+        region(source, span, utf8_bytes).column,
+    ] == [3, 4, 7]
     assert region(source, span, utf8_bytes).end_column == 4 and region(source, span).end_row == 2
 
 
 # Hostile names and source
 
-NAMES = ["a\nb.py", "::error::b.py", "a::b,c=d.py", "%0A%25.py", "\x1b[31m.py", "\u202egnp.py", "\udcff.py", "</failure>&.py",
-         "a|b`<i>*_c.py", "[x](y).py", "C:.py", "\ufffe\x00.py", "a\r\nb.py", "##[error]x.py", "]]>.py", "\x85\u2028.py"]
+NAMES = [
+    "a\nb.py",
+    "::error::b.py",
+    "a::b,c=d.py",
+    "%0A%25.py",
+    "\x1b[31m.py",
+    "\u202egnp.py",
+    "\udcff.py",
+    "</failure>&.py",
+    "a|b`<i>*_c.py",
+    "[x](y).py",
+    "C:.py",
+    "\ufffe\x00.py",
+    "a\r\nb.py",
+    "##[error]x.py",
+    "]]>.py",
+    "\x85\u2028.py",
+]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -314,29 +431,60 @@ def test_a_hostile_name_stays_a_name(name, monkeypatch):
     assert command(line)[1]["file"] == escape(name) and len(command(line)[1]) == 6
     (result,) = sarif(report("sarif", checked))["results"]
     uri = result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
-    assert urllib.parse.unquote_to_bytes(uri) == os.fsencode(name) and re.fullmatch(r"[\w.%/~-]+", uri)
+    assert urllib.parse.unquote_to_bytes(uri) == os.fsencode(name) and re.fullmatch(
+        r"[\w.%/~-]+", uri
+    )
     (issue,) = against("gitlab-codequality.json", report("gitlab", checked))
     (diagnostic,) = against("rdjson.json", report("rdjson", checked))["diagnostics"]
     readable = name.replace("\udcff", "\\udcff")
     assert issue["location"]["path"] == diagnostic["location"]["path"] == readable
     for one in ("json", "json-lines"):
         data = json.loads(report(one, checked))
-        assert (data if one == "json-lines" else data[0])["filename"].endswith(f"/{readable}".rpartition("/")[2])
+        assert (data if one == "json-lines" else data[0])["filename"].endswith(
+            f"/{readable}".rpartition("/")[2]
+        )
     (suite,) = junit(report("junit", checked)).findall("testsuite")
-    assert suite.get("name") == escape(name).replace("\ufffe", "\\ufffe") and len(suite.findall("testcase/failure")) == 1
+    assert (
+        suite.get("name") == escape(name).replace("\ufffe", "\\ufffe")
+        and len(suite.findall("testcase/failure")) == 1
+    )
     shown = [row[1] for row in rows(report("markdown", checked)) if row[0] == "warning"]
     assert shown == [f"{escape(name)}:3:15"]
 
 
-@pytest.mark.parametrize("text", [*HOSTILE, "::error::x", "%0A::error::x", "]]><x a='", "|", "`", "<img src=x>", "![a](b)", "##[error]", "\ufffe", "*a*", "@you", "[a](3)", "http://e.org www.e.org"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *HOSTILE,
+        "::error::x",
+        "%0A::error::x",
+        "]]><x a='",
+        "|",
+        "`",
+        "<img src=x>",
+        "![a](b)",
+        "##[error]",
+        "\ufffe",
+        "*a*",
+        "@you",
+        "[a](3)",
+        "http://e.org www.e.org",
+    ],
+)
 @pytest.mark.parametrize("name", [one for one in FORMATS if one not in ("full", "concise")])
 def test_hostile_source_stays_text(name, text):
     code = text.replace("\n", "").replace("\r", "").replace("'", "")
-    checked = sample(text=TEXT.replace("é😀", code), message=f"m{text}", range=f"r{text}",
-                     trace=(Step("model.py", Span(0, 1), 1, f"t{text}"),),
-                     fixes=(Fix(f"f{text}", Claim.EQUAL, (Edit(Span(0, 0), code),), f"c{text}"),))
+    checked = sample(
+        text=TEXT.replace("é😀", code),
+        message=f"m{text}",
+        range=f"r{text}",
+        trace=(Step("model.py", Span(0, 1), 1, f"t{text}"),),
+        fixes=(Fix(f"f{text}", Claim.EQUAL, (Edit(Span(0, 0), code),), f"c{text}"),),
+    )
     out = report(name, checked)
-    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff]", out)
+    assert not re.search(
+        "[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff]", out
+    )
     if name == "github":
         (line,) = out.splitlines()
         assert command(line)[2].startswith(f"m{escape(text)}")
@@ -344,11 +492,15 @@ def test_hostile_source_stays_text(name, text):
         assert len(junit(out).findall("testsuite/testcase/failure")) == 1
     elif name == "markdown":
         kinds = {child.type for token in tokens(out) for child in token.children or ()}
-        assert kinds <= {"text", "text_special", "code_inline"} and "html_block" not in {token.type for token in tokens(out)}
+        assert kinds <= {"text", "text_special", "code_inline"} and "html_block" not in {
+            token.type for token in tokens(out)
+        }
         assert f"m{escape(text)} (value: r{escape(text)}) [*]" in [row[-1] for row in rows(out)]
     elif name == "sarif":
         (result,) = sarif(out)["results"]
-        assert result["message"]["text"].startswith(f"m{escape(text)}".replace("](", "] (").rstrip("."))
+        assert result["message"]["text"].startswith(
+            f"m{escape(text)}".replace("](", "] (").rstrip(".")
+        )
         assert ("fixes" in result) == (text != "\ud83d")
     elif name in ("gitlab", "rdjson"):
         against({"gitlab": "gitlab-codequality.json", "rdjson": "rdjson.json"}[name], out)
@@ -367,10 +519,18 @@ def test_a_file_without_text_has_a_place_in_every_format():
 
 def test_many_equal_findings_keep_apart():
     source = Source("a.py", "tf.log(p)\n" * 50)
-    found = tuple(Finding("TFN101", "log-of-nonpositive", "a.py", Span(n * 10, n * 10 + 9), "m", Certainty.MAY) for n in range(50))
+    found = tuple(
+        Finding(
+            "TFN101", "log-of-nonpositive", "a.py", Span(n * 10, n * 10 + 9), "m", Certainty.MAY
+        )
+        for n in range(50)
+    )
     issues = against("gitlab-codequality.json", report("gitlab", Checked(source, found)))
     assert len({one["fingerprint"] for one in issues}) == 50
-    marks = [one["partialFingerprints"]["primaryLocationLineHash"] for one in sarif(report("sarif", Checked(source, found)))["results"]]
+    marks = [
+        one["partialFingerprints"]["primaryLocationLineHash"]
+        for one in sarif(report("sarif", Checked(source, found)))["results"]
+    ]
     assert len(set(marks)) == 50
 
 
@@ -379,14 +539,30 @@ def test_many_equal_findings_keep_apart():
 
 def notebook(shell, *cells: str) -> None:
     """A notebook with a Markdown cell in front, in JSON with non-ASCII letters as they are."""
-    code = [{"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": [], "source": text.splitlines(True)} for text in cells]
-    document = {"cells": [{"cell_type": "markdown", "metadata": {}, "source": ["# é"]}, *code], "metadata": {}, "nbformat": 4, "nbformat_minor": 4}
+    code = [
+        {
+            "cell_type": "code",
+            "execution_count": None,
+            "metadata": {},
+            "outputs": [],
+            "source": text.splitlines(True),
+        }
+        for text in cells
+    ]
+    document = {
+        "cells": [{"cell_type": "markdown", "metadata": {}, "source": ["# é"]}, *code],
+        "metadata": {},
+        "nbformat": 4,
+        "nbformat_minor": 4,
+    }
     shell.write("n.ipynb", json.dumps(document, indent=1, ensure_ascii=False))
 
 
 def test_a_notebook_in_every_format(shell, monkeypatch):
     """People get cell and line, programs the line of the file, which holds the code as JSON."""
-    notebook(shell, "import tensorflow as tf\n", "%time 1\ns = '😀é'; y = tf.log(tf.nn.softmax(z))\n")
+    notebook(
+        shell, "import tensorflow as tf\n", "%time 1\ns = '😀é'; y = tf.log(tf.nn.softmax(z))\n"
+    )
     lines = (shell.directory / "n.ipynb").read_text().splitlines()
     row = next(number for number, line in enumerate(lines, 1) if "softmax" in line)
     before = lines[row - 1].partition("tf.log(")[0]
@@ -395,22 +571,35 @@ def test_a_notebook_in_every_format(shell, monkeypatch):
     assert "  cell 3:2:15 TFN301 [*]" in said["grouped"]
     assert json.loads(said["json"])[0]["cell"] == json.loads(said["json-lines"])["cell"] == 3
     (line,) = said["github"].splitlines()
-    assert command(line)[1]["line"] == str(row) and command(line)[2].startswith("line 2 of cell 3: log of a softmax")
+    assert command(line)[1]["line"] == str(row) and command(line)[2].startswith(
+        "line 2 of cell 3: log of a softmax"
+    )
     (issue,) = against("gitlab-codequality.json", said["gitlab"])
     assert issue["location"]["positions"]["begin"] == {"line": row, "column": 1 + len(before)}
     assert issue["description"].startswith("TFN301 line 2 of cell 3: ")
     (diagnostic,) = against("rdjson.json", said["rdjson"])["diagnostics"]
-    assert diagnostic["location"]["range"]["start"] == {"line": row, "column": 1 + len(before.encode())}
+    assert diagnostic["location"]["range"]["start"] == {
+        "line": row,
+        "column": 1 + len(before.encode()),
+    }
     assert "suggestions" not in diagnostic
     (result,) = sarif(said["sarif"])["results"]
     place = result["locations"][0]["physicalLocation"]
-    assert place["region"]["startLine"] == row and place["region"]["startColumn"] == 1 + utf16_units(before)
+    assert place["region"]["startLine"] == row and place["region"][
+        "startColumn"
+    ] == 1 + utf16_units(before)
     assert lines[row - 1][place["region"]["startColumn"] - 2 :].startswith("tf.log(")
     assert place["region"]["snippet"]["text"] == "tf.log(tf.nn.softmax(z))"
     assert "softmax" in place["contextRegion"]["snippet"]["text"] and "fixes" not in result
-    assert result["message"]["text"].startswith("line 2 of cell 3: ") and "primaryLocationLineHash" in result["partialFingerprints"]
+    assert (
+        result["message"]["text"].startswith("line 2 of cell 3: ")
+        and "primaryLocationLineHash" in result["partialFingerprints"]
+    )
     (case,) = junit(said["junit"]).findall("testsuite/testcase")
-    assert case.get("name") == "TFN301 log-softmax, line 2 of cell 3, column 15" and "n.ipynb:cell 3:2:15" in case.find("failure").text
+    assert (
+        case.get("name") == "TFN301 log-softmax, line 2 of cell 3, column 15"
+        and "n.ipynb:cell 3:2:15" in case.find("failure").text
+    )
     assert ["warning", "n.ipynb:cell 3:2:15"] in [row[:2] for row in rows(said["markdown"])]
 
 

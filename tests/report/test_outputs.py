@@ -19,31 +19,47 @@ from tfnanlint.report.outputs import Wanted, wanted
 BAD = "import tensorflow as tf\ny = tf.log(tf.nn.softmax(z))\n"
 
 
-@pytest.mark.parametrize("formats, file, environ, expected", [
-    (None, None, {}, [("full", None)]),
-    (None, None, {"TFNANLINT_OUTPUT_FORMAT": "json"}, [("json", None)]),
-    (["concise"], None, {"TFNANLINT_OUTPUT_FORMAT": "json"}, [("concise", None)]),
-    (["json"], "a.json", {"TFNANLINT_OUTPUT_FILE": "b"}, [("json", "a.json")]),
-    (["json"], None, {"TFNANLINT_OUTPUT_FILE": "b"}, [("json", "b")]),
-    (["sarif=a.sarif", "concise"], None, {}, [("sarif", "a.sarif"), ("concise", None)]),
-    (["sarif=a,b.sarif,concise"], None, {}, [("sarif", "a,b.sarif"), ("concise", None)]),
-    (["json=a=b.json,junit=j.xml"], None, {}, [("json", "a=b.json"), ("junit", "j.xml")]),
-    (["sarif=a.sarif", "concise"], "out.txt", {}, [("sarif", "a.sarif"), ("concise", "out.txt")]),
-    (None, None, {"TFNANLINT_OUTPUT_FORMAT": "gitlab=g.json,full"}, [("gitlab", "g.json"), ("full", None)]),
-])
+@pytest.mark.parametrize(
+    "formats, file, environ, expected",
+    [
+        (None, None, {}, [("full", None)]),
+        (None, None, {"TFNANLINT_OUTPUT_FORMAT": "json"}, [("json", None)]),
+        (["concise"], None, {"TFNANLINT_OUTPUT_FORMAT": "json"}, [("concise", None)]),
+        (["json"], "a.json", {"TFNANLINT_OUTPUT_FILE": "b"}, [("json", "a.json")]),
+        (["json"], None, {"TFNANLINT_OUTPUT_FILE": "b"}, [("json", "b")]),
+        (["sarif=a.sarif", "concise"], None, {}, [("sarif", "a.sarif"), ("concise", None)]),
+        (["sarif=a,b.sarif,concise"], None, {}, [("sarif", "a,b.sarif"), ("concise", None)]),
+        (["json=a=b.json,junit=j.xml"], None, {}, [("json", "a=b.json"), ("junit", "j.xml")]),
+        (
+            ["sarif=a.sarif", "concise"],
+            "out.txt",
+            {},
+            [("sarif", "a.sarif"), ("concise", "out.txt")],
+        ),
+        (
+            None,
+            None,
+            {"TFNANLINT_OUTPUT_FORMAT": "gitlab=g.json,full"},
+            [("gitlab", "g.json"), ("full", None)],
+        ),
+    ],
+)
 def test_what_is_asked_for(formats, file, environ, expected):
     assert wanted(formats, file, environ) == tuple(Wanted(*one) for one in expected)
 
 
-@pytest.mark.parametrize("formats, file, problem", [
-    (["xml"], None, "unknown format `xml`"),
-    (["concis"], None, "did you mean `concise`"),
-    (["concise", "json"], None, "concise and json cannot both be printed"),
-    (["json="], None, "names no file"),
-    (["json=a", "sarif=./a"], None, "same file"),
-    (["json=a"], "b", "file of its own already"),
-    ([""], None, "unknown format ``"),
-])
+@pytest.mark.parametrize(
+    "formats, file, problem",
+    [
+        (["xml"], None, "unknown format `xml`"),
+        (["concis"], None, "did you mean `concise`"),
+        (["concise", "json"], None, "concise and json cannot both be printed"),
+        (["json="], None, "names no file"),
+        (["json=a", "sarif=./a"], None, "same file"),
+        (["json=a"], "b", "file of its own already"),
+        ([""], None, "unknown format ``"),
+    ],
+)
 def test_what_is_refused(formats, file, problem):
     with pytest.raises(ConfigError, match=problem):
         wanted(formats, file, {})
@@ -51,10 +67,19 @@ def test_what_is_refused(formats, file, problem):
 
 def test_every_format_in_one_run(shell):
     shell.write("a.py", BAD)
-    flags = [part for name in FORMATS if name != "concise" for part in ("--output-format", f"{name}=out/{name}.txt")]
+    flags = [
+        part
+        for name in FORMATS
+        if name != "concise"
+        for part in ("--output-format", f"{name}=out/{name}.txt")
+    ]
     done = shell.check("a.py", *flags)
     assert done.code == 1 and done.places == ["2 TFN301"] and "Found 1 error." in done.text
-    texts = {name: (shell.directory / "out" / f"{name}.txt").read_text() for name in FORMATS if name != "concise"}
+    texts = {
+        name: (shell.directory / "out" / f"{name}.txt").read_text()
+        for name in FORMATS
+        if name != "concise"
+    }
     assert all("TFN301" in text for text in texts.values())
     for name in ("json", "sarif", "gitlab", "rdjson"):
         json.loads(texts[name])
@@ -67,7 +92,11 @@ def test_output_file_takes_the_place_of_the_stream(shell):
     shell.write("a.py", BAD)
     done = shell.check("a.py", "-o", "report.txt")
     assert done.out == b"" and done.code == 1
-    assert (shell.directory / "report.txt").read_text().endswith("[*] 1 fixable with the `--fix` option.\n")
+    assert (
+        (shell.directory / "report.txt")
+        .read_text()
+        .endswith("[*] 1 fixable with the `--fix` option.\n")
+    )
 
 
 def test_a_file_has_no_colours(shell, monkeypatch):
@@ -83,7 +112,10 @@ def test_a_report_replaces_a_file_whole_and_keeps_its_mode(shell):
     old.chmod(0o640)
     (shell.directory / "link.json").symlink_to(old)
     shell.check("a.py", "--output-format", "json=link.json")
-    assert json.loads(old.read_text())[0]["code"] == "TFN301" and stat.S_IMODE(old.stat().st_mode) == 0o640
+    assert (
+        json.loads(old.read_text())[0]["code"] == "TFN301"
+        and stat.S_IMODE(old.stat().st_mode) == 0o640
+    )
     assert (shell.directory / "link.json").is_symlink()
 
 
@@ -117,7 +149,9 @@ def test_a_pipe_and_a_device_are_written_to(shell):
     reader.start()
     shell.check("a.py", "--output-format", "json=link", "--output-format", "sarif=/dev/null")
     reader.join(30)
-    assert json.loads(read[0])[0]["code"] == "TFN301" and stat.S_ISFIFO((shell.directory / 'link').stat().st_mode)
+    assert json.loads(read[0])[0]["code"] == "TFN301" and stat.S_ISFIFO(
+        (shell.directory / "link").stat().st_mode
+    )
 
 
 def test_diff_and_statistics_write_no_report(shell):
@@ -125,7 +159,15 @@ def test_diff_and_statistics_write_no_report(shell):
     assert shell.check("a.py", "--diff", "-o", "x").code == 2
     done = shell.run("check", "a.py", "--statistics", "--output-format", "sarif")
     assert done.code == 2 and "--statistics" in done.err
-    shell.run("check", "a.py", "--statistics", "--output-format", "json=s.json", "--output-format", "concise")
+    shell.run(
+        "check",
+        "a.py",
+        "--statistics",
+        "--output-format",
+        "json=s.json",
+        "--output-format",
+        "concise",
+    )
     assert json.loads((shell.directory / "s.json").read_text())[0]["count"] == 1
 
 
@@ -135,11 +177,25 @@ def test_findings_beside_fixed_source_go_to_the_file(shell):
     assert json.loads((shell.directory / "r.json").read_text()) == []
 
 
-@pytest.mark.parametrize("name", ["a\nb.py", "::error::x.py", " ::error::x.py", "%0A::x.py", "\x1b[2J.py", "\u202e.py", "\udcff.py", "##[error]x.py"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "a\nb.py",
+        "::error::x.py",
+        " ::error::x.py",
+        "%0A::x.py",
+        "\x1b[2J.py",
+        "\u202e.py",
+        "\udcff.py",
+        "##[error]x.py",
+    ],
+)
 def test_hostile_names_on_disk_in_every_format(shell, monkeypatch, name):
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     try:
-        (shell.directory / name).write_text("import tensorflow as tf\nx = '##[error]'; y = tf.log(z)\n")
+        (shell.directory / name).write_text(
+            "import tensorflow as tf\nx = '##[error]'; y = tf.log(z)\n"
+        )
     except (OSError, UnicodeError):
         pytest.skip("no such name on this file system")
     for one in FORMATS:
@@ -155,8 +211,17 @@ def test_hostile_names_on_disk_in_every_format(shell, monkeypatch, name):
 def test_a_stream_of_ascii(shell):
     shell.write("中.py", BAD)
     for one in FORMATS:
-        done = subprocess.run([sys.executable, "-m", "tfnanlint", "check", "--isolated", "--output-format", one, "."], cwd=shell.directory,
-                              capture_output=True, timeout=60, env={**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))})
+        done = subprocess.run(
+            [sys.executable, "-m", "tfnanlint", "check", "--isolated", "--output-format", one, "."],
+            cwd=shell.directory,
+            capture_output=True,
+            timeout=60,
+            env={
+                **os.environ,
+                "PYTHONIOENCODING": "ascii",
+                "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+            },
+        )
         assert done.returncode == 1, done.stderr
         text = done.stdout.decode("ascii")
         if one in ("json", "sarif", "gitlab", "rdjson"):

@@ -1,4 +1,6 @@
-"""What each output format prints, down to the column; and that nothing from a file reaches the terminal unescaped."""
+"""What each output format prints, down to the column; and that nothing from a file reaches the
+terminal unescaped.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,15 @@ import unicodedata
 
 import pytest
 
-from tfnanlint.diagnostics.findings import Certainty, Claim, Differentiated, Edit, Finding, Fix, Step
+from tfnanlint.diagnostics.findings import (
+    Certainty,
+    Claim,
+    Differentiated,
+    Edit,
+    Finding,
+    Fix,
+    Step,
+)
 from tfnanlint.pipeline.check import Checked
 from tfnanlint.report import MAX_MESSAGE, Paint, escape, message
 from tfnanlint.report.frame import MAX_COLUMNS, frame, mini_diff, width
@@ -24,7 +34,9 @@ PLAIN = Paint(False)
 def finding(source: Source, piece: str, **more) -> Finding:
     start = source.text.index(piece)
     settings = {"message": "m", "certainty": Certainty.MAY, **more}
-    return Finding("TFN101", "log-of-nonpositive", source.path, Span(start, start + len(piece)), **settings)
+    return Finding(
+        "TFN101", "log-of-nonpositive", source.path, Span(start, start + len(piece)), **settings
+    )
 
 
 def framed(text: str, piece: str) -> list[str]:
@@ -70,7 +82,10 @@ def test_the_middle_of_a_very_long_expression_is_left_out():
     assert lines[-3].startswith("52 | )") or lines[-3].endswith("| )")
 
 
-@pytest.mark.parametrize("before", ["é = 1; ", "中文 = 1; ", "e\u0301 = 1; ", "\tx = 1;\t", "s = '😀'; ", "s = '\x1b[2J'; "])
+@pytest.mark.parametrize(
+    "before",
+    ["é = 1; ", "中文 = 1; ", "e\u0301 = 1; ", "\tx = 1;\t", "s = '😀'; ", "s = '\x1b[2J'; "],
+)
 def test_the_underline_stands_under_the_expression(before):
     lines = framed(before + "log(x)", "log(x)")
     shown, marks = lines[1], lines[2]
@@ -84,11 +99,21 @@ def test_wide_characters_are_underlined_in_full():
 
 def columns(text: str) -> int:
     """Terminal columns, counted apart from the code under test."""
-    return sum(0 if unicodedata.combining(c) else 1 + (unicodedata.east_asian_width(c) in ("W", "F")) for c in text)
+    return sum(
+        0 if unicodedata.combining(c) else 1 + (unicodedata.east_asian_width(c) in ("W", "F"))
+        for c in text
+    )
 
 
 def test_width_counts_terminal_columns():
-    assert [width(text) for text in ("abc", "é", "e\u0301", "中文", "😀", "ｔｆ")] == [3, 1, 1, 4, 2, 4]
+    assert [width(text) for text in ("abc", "é", "e\u0301", "中文", "😀", "ｔｆ")] == [
+        3,
+        1,
+        1,
+        4,
+        2,
+        4,
+    ]
 
 
 def test_a_line_of_megabytes_is_shortened_around_the_expression():
@@ -122,7 +147,12 @@ def test_a_fix_is_shown_as_changed_lines():
 
 
 def test_edits_on_one_line_are_shown_once_and_far_ones_apart():
-    assert edited("import tf\n\n\na = b + c\n", ("import tf\n", "import tf\nimport K\n"), ("b", "f(b)"), ("c", "f(c)")) == [
+    assert edited(
+        "import tf\n\n\na = b + c\n",
+        ("import tf\n", "import tf\nimport K\n"),
+        ("b", "f(b)"),
+        ("c", "f(c)"),
+    ) == [
         "+ import K",
         "- a = b + c",
         "+ a = f(b) + f(c)",
@@ -131,7 +161,10 @@ def test_edits_on_one_line_are_shown_once_and_far_ones_apart():
 
 def test_a_removed_line_and_unchanged_lines_of_an_edit():
     assert edited("a\nb\nc\n", ("b\n", "")) == ["- b"]
-    assert edited("f(\n  a,\n  b,\n)\n", ("f(\n  a,\n  b,\n)", "f(\n  a,\n  c,\n)")) == ["-   b,", "+   c,"]
+    assert edited("f(\n  a,\n  b,\n)\n", ("f(\n  a,\n  b,\n)", "f(\n  a,\n  c,\n)")) == [
+        "-   b,",
+        "+   c,",
+    ]
 
 
 def test_a_long_replacement_is_shortened():
@@ -163,13 +196,22 @@ def test_full_tells_the_whole_story():
         message="log of a softmax, which reaches 0",
         differentiated=Differentiated.YES,
         range="between 0 and 1",
-        trace=(Step("model.py", Span(start, start + 16), 2, "softmax gives values between 0 and 1"), Step("model.py", Span(start, start), 2, "z is any number")),
+        trace=(
+            Step("model.py", Span(start, start + 16), 2, "softmax gives values between 0 and 1"),
+            Step("model.py", Span(start, start), 2, "z is any number"),
+        ),
         fixes=(
-            Fix("use log_softmax", Claim.EQUAL, (Edit(finding(SOURCE, "tf.math.log(p)").span, "tf.nn.log_softmax(z)"),)),
+            Fix(
+                "use log_softmax",
+                Claim.EQUAL,
+                (Edit(finding(SOURCE, "tf.math.log(p)").span, "tf.nn.log_softmax(z)"),),
+            ),
             Fix("floor it", Claim.SHIFTED, (Edit(Span(0, 0), ""),), "below 1e-7"),
         ),
     )
-    assert full(found) == """\
+    assert (
+        full(found)
+        == """\
 model.py:3:5: TFN101 [*] log of a softmax, which reaches 0
   |
 2 | p = tf.nn.softmax(z)
@@ -189,6 +231,7 @@ model.py:3:5: TFN101 [*] log of a softmax, which reaches 0
   = rule: tfnanlint rule TFN101, docs/rules/log-of-nonpositive.md
 
 """
+    )
 
 
 def test_full_says_when_a_fix_needs_a_flag_and_when_there_is_none():
@@ -199,7 +242,9 @@ def test_full_says_when_a_fix_needs_a_flag_and_when_there_is_none():
     text = full(finding(SOURCE, "p", fixes=(shifted,)), unsafe=True)
     assert "model.py:1:3: TFN101 [*] m\n" in text
     assert "needs --unsafe-fixes" not in text
-    text = full(finding(SOURCE, "p", no_fix="a comment would be lost", help="see above", modes=("xla",)))
+    text = full(
+        finding(SOURCE, "p", no_fix="a comment would be lost", help="see above", modes=("xla",))
+    )
     assert "= no fix: a comment would be lost" in text
     assert "= help: see above" in text
     assert "= only in: XLA (jit_compile)" in text
@@ -207,7 +252,9 @@ def test_full_says_when_a_fix_needs_a_flag_and_when_there_is_none():
 
 def test_a_step_in_another_file_is_named():
     step = Step("layers.py", Span(900, 910), 77, "relu gives values from 0")
-    assert "layers.py:77:\n          relu gives values from 0\n" in full(finding(SOURCE, "p", trace=(step,)))
+    assert "layers.py:77:\n          relu gives values from 0\n" in full(
+        finding(SOURCE, "p", trace=(step,))
+    )
 
 
 def test_a_step_in_another_file_shows_its_line_and_a_path_from_here(tmp_path, monkeypatch):
@@ -219,7 +266,9 @@ def test_a_step_in_another_file_shows_its_line_and_a_path_from_here(tmp_path, mo
     text = full(finding(SOURCE, "p", trace=(step,)))
     assert f"{os.path.join('model', 'layers.py')}:3: hidden = tf.nn.relu(z)\n" in text
     monkeypatch.chdir(other.parent.parent.parent)
-    assert f"{os.path.join(tmp_path.name, 'model', 'layers.py')}:3:" in full(finding(SOURCE, "p", trace=(step,)))
+    assert f"{os.path.join(tmp_path.name, 'model', 'layers.py')}:3:" in full(
+        finding(SOURCE, "p", trace=(step,))
+    )
     missing = Step(str(tmp_path / "gone.py"), Span(0, 0), 3, "relu gives values from 0")
     assert "gone.py:3:\n" in full(finding(SOURCE, "p", trace=(missing,)))
 
@@ -237,7 +286,9 @@ def test_the_rule_line_comes_once_a_run():
 def test_json_has_the_agreed_fields():
     text = "import tensorflow as tf\n中文 = '😀'; y = tf.log(\n  中文)\n"
     source = Source("pakiet/é.py", text)
-    fix = Fix("floor it", Claim.SHIFTED, (Edit(Span(24, 26), "x"), Edit(Span(27, 27), "y")), "below 1e-7")
+    fix = Fix(
+        "floor it", Claim.SHIFTED, (Edit(Span(24, 26), "x"), Edit(Span(27, 27), "y")), "below 1e-7"
+    )
     found = finding(
         source,
         "tf.log(\n  中文)",
@@ -247,14 +298,21 @@ def test_json_has_the_agreed_fields():
         trace=(Step(source.path, Span(24, 26), 2, "a"), Step("other.py", Span(5, 6), 9, "b")),
     )
     shape = Json()
-    out = shape.start() + shape.file(Checked(source, (found, found))) + shape.file(Checked(source)) + shape.end()
+    out = (
+        shape.start()
+        + shape.file(Checked(source, (found, found)))
+        + shape.file(Checked(source))
+        + shape.end()
+    )
     first, second = json.loads(out)
     assert first.pop("fingerprint") != second.pop("fingerprint")
     assert first == second
     here = first.pop("filename")
     assert here.endswith("/pakiet/é.py") and here.startswith("/")
     trace = first.pop("trace")
-    assert [(step["filename"].rpartition("/")[2], step["location"], step["text"]) for step in trace] == [
+    assert [
+        (step["filename"].rpartition("/")[2], step["location"], step["text"]) for step in trace
+    ] == [
         ("é.py", {"row": 2, "column": 1}, "a"),
         ("other.py", {"row": 9, "column": 1}, "b"),
     ]
@@ -277,8 +335,18 @@ def test_json_has_the_agreed_fields():
                 "claim": "shifted",
                 "cost": "below 1e-7",
                 "edits": [
-                    {"content": "x", "cell": None, "location": {"row": 2, "column": 1}, "end_location": {"row": 2, "column": 3}},
-                    {"content": "y", "cell": None, "location": {"row": 2, "column": 4}, "end_location": {"row": 2, "column": 4}},
+                    {
+                        "content": "x",
+                        "cell": None,
+                        "location": {"row": 2, "column": 1},
+                        "end_location": {"row": 2, "column": 3},
+                    },
+                    {
+                        "content": "y",
+                        "cell": None,
+                        "location": {"row": 2, "column": 4},
+                        "end_location": {"row": 2, "column": 4},
+                    },
                 ],
             }
         ],
@@ -294,7 +362,20 @@ def test_json_of_nothing_is_an_empty_list():
 # ---------------------------------------------------------------------------------------------------------
 # Hostile text
 
-HOSTILE = ["\x1b[2J", "\u202e", "\u2066", "\u2028", "\x07", "\x85", "\u200b", "\ud83d", "\r", "\n", "\x00", "\x9b1m"]
+HOSTILE = [
+    "\x1b[2J",
+    "\u202e",
+    "\u2066",
+    "\u2028",
+    "\x07",
+    "\x85",
+    "\u200b",
+    "\ud83d",
+    "\r",
+    "\n",
+    "\x00",
+    "\x9b1m",
+]
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -322,10 +403,20 @@ def test_no_place_of_a_report_lets_it_through(text):
         help=f"h{text}",
     )
     out = full(found, source)
-    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff]", out)
-    assert out.count("\n") == full(finding(source, "y", **{
-        name: getattr(found, name) for name in ("message", "range", "trace", "fixes", "help")
-    }), source).count("\n")
+    assert not re.search(
+        "[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff]", out
+    )
+    assert out.count("\n") == full(
+        finding(
+            source,
+            "y",
+            **{
+                name: getattr(found, name)
+                for name in ("message", "range", "trace", "fixes", "help")
+            },
+        ),
+        source,
+    ).count("\n")
 
 
 def test_messages_have_a_limit():

@@ -1,4 +1,6 @@
-"""docs/comparison.md: what our column says is shown by tests that exist, and what they show still holds where it is cheap to ask."""
+"""docs/comparison.md: what our column says is shown by tests that exist, and what they show still
+holds where it is cheap to ask.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,11 @@ def rows() -> list[list[str]]:
 @cache
 def functions_in(name: str) -> set[str]:
     tree = ast.parse((ROOT / "tests" / name).read_text())
-    return {node.name for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))}
+    return {
+        node.name
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+    }
 
 
 ROWS = rows()
@@ -51,15 +57,20 @@ def test_no_other_column_names_our_tests():
     assert not [row[0] for row in ROWS if any(_TEST.search(cell) for cell in row[:-1])]
 
 
-@pytest.mark.parametrize("feature, flag", [
-    ("fixes only, findings unprinted (`--fix-only`)", "--fix-only"),
-    ("watches files", "--watch"),
-    ("settings of a revision (`--config-from`)", "--config-from"),
-    ("baseline file, stable under moved lines", "--baseline"),
-    ("writes suppressions, with a reason", "--add-ignore"),
-    ("result cache", "--cache-dir"),
-])
+@pytest.mark.parametrize(
+    "feature, flag",
+    [
+        ("fixes only, findings unprinted (`--fix-only`)", "--fix-only"),
+        ("watches files", "--watch"),
+        ("settings of a revision (`--config-from`)", "--config-from"),
+        ("baseline file, stable under moved lines", "--baseline"),
+        ("writes suppressions, with a reason", "--add-ignore"),
+        ("result cache", "--cache-dir"),
+    ],
+)
 def test_what_we_lack_is_really_missing(feature, flag):
     (ours,) = [row[-1] for row in ROWS if row[0] == feature]
     commands = parser()._subparsers._group_actions[0].choices
-    assert (ours != "no") == (flag in commands["check"]._option_string_actions), f"the row on {flag} is out of date"
+    assert (ours != "no") == (flag in commands["check"]._option_string_actions), (
+        f"the row on {flag} is out of date"
+    )

@@ -1,5 +1,6 @@
 """The contracts of import-linter in `pyproject.toml` hold. It counts imports for annotations and
-inside functions, too."""
+inside functions, too.
+"""
 
 from __future__ import annotations
 

@@ -22,12 +22,20 @@ HERE = Path(__file__).parents[2]
 def test_check_says_what_the_command_line_says(tmp_path, monkeypatch, source):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.py").write_text(RISKY)
-    done = subprocess.run([sys.executable, "-m", "tfnanlint", "check", "--output-format", "json", "a.py"], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "tfnanlint", "check", "--output-format", "json", "a.py"],
+        capture_output=True,
+        text=True,
+    )
     (shown,) = json.loads(done.stdout)
     checked = tfnanlint.check(source, "a.py")
     (finding,) = checked.findings
     assert isinstance(checked, tfnanlint.Checked) and isinstance(finding, tfnanlint.Finding)
-    assert (finding.code, finding.message, finding.range) == (shown["code"], shown["message"], shown["range"])
+    assert (finding.code, finding.message, finding.range) == (
+        shown["code"],
+        shown["message"],
+        shown["range"],
+    )
     row, column = checked.source.position(finding.span.start)
     assert {"row": row, "column": column} == shown["location"]
 
@@ -36,12 +44,18 @@ def test_fix_keeps_the_kind_of_source():
     assert tfnanlint.fix(RISKY).after == FIXED
     fixed = tfnanlint.fix(RISKY.replace("\n", "\r\n").encode("utf-8-sig"))
     assert fixed.after == FIXED.replace("\n", "\r\n").encode("utf-8-sig")
-    assert fixed.changed and [one.code for one in fixed.applied] == ["TFN301"] and not fixed.checked.findings
+    assert (
+        fixed.changed
+        and [one.code for one in fixed.applied] == ["TFN301"]
+        and not fixed.checked.findings
+    )
 
 
 def test_text_is_taken_as_it_is_whatever_encoding_it_declares():
     text = "# coding: latin-1\n" + RISKY + "# öäü €\n"
-    assert tfnanlint.fix(text).after == text.replace("tf.math.log(tf.nn.softmax(z))", "tf.nn.log_softmax(z)")
+    assert tfnanlint.fix(text).after == text.replace(
+        "tf.math.log(tf.nn.softmax(z))", "tf.nn.log_softmax(z)"
+    )
 
 
 def test_settings_are_those_of_the_configuration():
@@ -95,7 +109,13 @@ def test_the_page_runs(tmp_path):
     """Every Python block of docs/api.md, in order, as one program."""
     blocks = re.findall(r"```python\n(.*?)```", (HERE / "docs" / "api.md").read_text(), re.S)
     assert blocks
-    done = subprocess.run([sys.executable, "-c", "\n".join(blocks)], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-c", "\n".join(blocks)],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
     assert done.returncode == 0, done.stderr
     shown = re.search(r"```text\n(.*?)```", (HERE / "docs" / "api.md").read_text(), re.S)
     assert done.stdout == shown[1]
@@ -103,7 +123,10 @@ def test_the_page_runs(tmp_path):
 
 def test_importing_it_loads_nothing():
     code = "import sys; import tfnanlint; print([name for name in sys.modules if name.startswith('tfnanlint.')])"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "[]\n"
+    assert (
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout
+        == "[]\n"
+    )
 
 
 def test_it_is_typed(tmp_path):
@@ -113,7 +136,15 @@ def test_it_is_typed(tmp_path):
         "import tfnanlint\n"
         "text: str = tfnanlint.fix('').after\ndata: bytes = tfnanlint.fix(b'').after\n"
         "codes: list[str] = [one.code for one in tfnanlint.check('').findings]\n"
-        "wrong: int = tfnanlint.check('').findings[0].code\n")
-    out, err, _ = mypy.run(["--no-incremental", "--follow-imports=silent", f"--cache-dir={os.devnull}", str(tmp_path / "use.py")])
+        "wrong: int = tfnanlint.check('').findings[0].code\n"
+    )
+    out, err, _ = mypy.run(
+        [
+            "--no-incremental",
+            "--follow-imports=silent",
+            f"--cache-dir={os.devnull}",
+            str(tmp_path / "use.py"),
+        ]
+    )
     errors = [line for line in out.splitlines() if "error:" in line and "use.py" in line]
     assert len(errors) == 1 and "use.py:5" in errors[0], out + err

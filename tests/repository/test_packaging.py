@@ -10,8 +10,13 @@ HERE = Path(__file__).parents[2]
 
 def test_every_package_is_listed_and_exists():
     text = (HERE / "pyproject.toml").read_text()
-    listed = set(re.findall(r'"([\w.]+)"', re.search(r"^packages = \[(.*?)\]", text, re.M | re.S)[1]))
-    there = {".".join(path.parent.relative_to(HERE).parts) for path in (HERE / "tfnanlint").rglob("__init__.py")}
+    listed = set(
+        re.findall(r'"([\w.]+)"', re.search(r"^packages = \[(.*?)\]", text, re.M | re.S)[1])
+    )
+    there = {
+        ".".join(path.parent.relative_to(HERE).parts)
+        for path in (HERE / "tfnanlint").rglob("__init__.py")
+    }
     assert listed == there | {"tfnanlint_rules"}
 
 

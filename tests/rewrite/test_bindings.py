@@ -1,4 +1,6 @@
-"""Names: whose they are, which a fix may bind, and that two fixes never give one name to two values."""
+"""Names: whose they are, which a fix may bind, and that two fixes never give one name to two
+values.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,10 @@ def owners(text: str, name: str) -> list[str | None]:
             "def f():\n    a = 1\n    def g():\n        nonlocal a\n        a = 2\n    return g\n",
             [".f", ".f"],
         ),
-        ("class A:\n    a = 1\n    b = a\n    def f(self):\n        return a\n", [".A", ".A", None]),
+        (
+            "class A:\n    a = 1\n    b = a\n    def f(self):\n        return a\n",
+            [".A", ".A", None],
+        ),
         ("def f(xs, a=a):\n    return [a for a in a]\n", [".f", None, ".f", ".f", ".f"]),
         ("def f():\n    return lambda a: a\n", [".f", ".f"]),
         ("def f(xs):\n    [a := x for x in xs]\n    return a\n", [".f", ".f"]),
@@ -99,7 +104,9 @@ def test_a_fix_states_what_it_binds_and_where():
     )
     again = Edit(Span(FUNCTION.index("y = g"), FUNCTION.index("y = g") + 8), "y = h(x)")
     assert bindings(source, [again]) == (Bound("y", span_of(FUNCTION, "f"), new=False),)
-    call = Edit(Span(FUNCTION.index("g(x)"), FUNCTION.index("g(x)") + 4), "h(x, axis=[i for i in x])")
+    call = Edit(
+        Span(FUNCTION.index("g(x)"), FUNCTION.index("g(x)") + 4), "h(x, axis=[i for i in x])"
+    )
     assert bindings(source, [call]) == ()
     walrus = Edit(call.span, "h(z := x)")
     assert bindings(source, [walrus]) == (Bound("z", span_of(FUNCTION, "f")),)
@@ -124,17 +131,27 @@ def test_a_name_declared_global_is_the_modules():
 )
 def test_no_new_name_that_something_else_would_see(text, reason):
     _, edit = line_before("\n" + text, "y = g", "logits = x")
-    with pytest.raises(NoFix, match=reason.replace("(", r"\(").replace(")", r"\)").replace("*", r"\*")):
-        bindings(Source("x.py", text), [Edit(Span(edit.span.start - 1, edit.span.start - 1), edit.text)])
+    with pytest.raises(
+        NoFix, match=reason.replace("(", r"\(").replace(")", r"\)").replace("*", r"\*")
+    ):
+        bindings(
+            Source("x.py", text), [Edit(Span(edit.span.start - 1, edit.span.start - 1), edit.text)]
+        )
 
 
 def test_vars_of_an_object_see_no_names():
-    source, edit = line_before("def f(x):\n    y = g(x)\n    return vars(y)\n", "y = g", "logits = x")
+    source, edit = line_before(
+        "def f(x):\n    y = g(x)\n    return vars(y)\n", "y = g", "logits = x"
+    )
     assert [bound.name for bound in bindings(source, [edit])] == ["logits"]
 
 
 def test_the_same_name_in_overlapping_scopes():
-    outer, inner, other = Bound("a", Span(0, 50)), Bound("a", Span(10, 20)), Bound("a", Span(60, 90))
+    outer, inner, other = (
+        Bound("a", Span(0, 50)),
+        Bound("a", Span(10, 20)),
+        Bound("a", Span(60, 90)),
+    )
     assert clash(outer, inner) and clash(outer, outer) and clash(Bound("a", None), other)
     assert not clash(outer, other) and not clash(outer, Bound("b", Span(0, 50)))
     numpy = Bound("np", None, "import numpy as np")
@@ -158,10 +175,15 @@ def at(text: str, piece: str, new: str) -> Edit:
 
 
 def test_two_values_never_share_a_new_name():
-    first, second = line_before(TWO, "p = g", "logits = x")[1], line_before(TWO, "q = g", "logits = z")[1]
+    first, second = (
+        line_before(TWO, "p = g", "logits = x")[1],
+        line_before(TWO, "q = g", "logits = z")[1],
+    )
     bound = Bound("logits", F)
     assert misnaming(TWO, [first, at(TWO, "p,", "logits,")], [bound]) == ""
-    assert "two values would get the name 'logits'" in misnaming(TWO, [first, second], [bound, bound])
+    assert "two values would get the name 'logits'" in misnaming(
+        TWO, [first, second], [bound, bound]
+    )
     assert misnaming(TWO, [first], []) == "it would bind the name 'logits' without saying so"
     named = edits_apply(TWO, [first])
     again = line_before(named, "q = g", "logits = z")[1]
@@ -175,7 +197,10 @@ def test_two_values_never_share_a_new_name():
     read = at(named, "h(p, q)", "h(logits, q)")
     used = edits_apply(named, [read])
     known = [Bound("logits", span_of(used, "f"))]
-    assert misnaming(used, [gone], [], known) == "the name 'logits' at line 4 would mean something else"
+    assert (
+        misnaming(used, [gone], [], known)
+        == "the name 'logits' at line 4 would mean something else"
+    )
     assert "nothing would bind the name 'logits'" not in misnaming(
         used, [gone, at(used, "h(logits, q)", "h(p, q)")], [], known
     )
@@ -198,7 +223,8 @@ def test_a_new_name_is_read_by_nothing_else():
 def test_a_name_of_another_function_is_not_read():
     text = "def f(p):\n    return p\ndef g(x):\n    return h(x)\n"
     assert (
-        misnaming(text, [at(text, "h(x)", "h(p)")], []) == "nothing is called 'p' where it would be written"
+        misnaming(text, [at(text, "h(x)", "h(p)")], [])
+        == "nothing is called 'p' where it would be written"
     )
     taken = "def g(x):\n    p = x\n    return h(x)\n"
     edits = [at(taken, "    p = x\n", ""), at(taken, "h(x)", "h(p)")]

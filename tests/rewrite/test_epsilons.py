@@ -1,6 +1,8 @@
-"""Constants that fixes bring in: in every dtype and with every configured epsilon none of them is 0 or lost next to 1.
+"""Constants that fixes bring in: in every dtype and with every configured epsilon none of them is 0
+or lost next to 1.
 
-Every case of fixtures/claims is linted with its inputs in each dtype, and every fix of every finding is applied alone.
+Every case of fixtures/claims is linted with its inputs in each dtype, and every fix of every
+finding is applied alone.
 """
 
 from __future__ import annotations
@@ -26,29 +28,51 @@ _OWN_DTYPE = ("float", ".half", "vars(", "complex")
 
 
 def in_dtype(text: str, dtype: str) -> str:
-    """A file of claims in which the parameters of every function are cast, without functions that set a dtype themselves."""
+    """A file of claims in which the parameters of every function are cast, without functions that
+    set a dtype themselves.
+    """
     lines = text.splitlines(keepends=True)
-    for node in reversed([node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)]):
-        if any(word in "".join(lines[node.lineno - 1:node.end_lineno]) for word in _OWN_DTYPE):
-            del lines[node.lineno - 1:node.end_lineno]
+    for node in reversed(
+        [node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)]
+    ):
+        if any(word in "".join(lines[node.lineno - 1 : node.end_lineno]) for word in _OWN_DTYPE):
+            del lines[node.lineno - 1 : node.end_lineno]
         else:
             casts = [f"    {arg.arg} = tf.cast({arg.arg}, tf.{dtype})\n" for arg in node.args.args]
-            lines[node.body[0].lineno - 1:node.body[0].lineno - 1] = casts
+            lines[node.body[0].lineno - 1 : node.body[0].lineno - 1] = casts
     return "".join(lines)
 
 
 def fixes(rule: rules.Rule, source: Source, configured: float) -> Iterator[Fix]:
-    policy = Policy(rules=(rule,), certainty=None, idle=False, unsafe_fixes=True, known={rule.code: rule}, setup=Setup(epsilon=configured))
+    policy = Policy(
+        rules=(rule,),
+        certainty=None,
+        idle=False,
+        unsafe_fixes=True,
+        known={rule.code: rule},
+        setup=Setup(epsilon=configured),
+    )
     return (fix for finding in check_source(source, policy).findings for fix in finding.fixes)
 
 
 def lost(text: str, dtype: str) -> Counter[str]:
-    """What a program writes that is 0 in the dtype, or leaves the number unchanged to which it is added."""
-    return Counter(ast.unparse(node) for node in ast.walk(ast.parse(text)) if _vanishes(node, dtype) or _absorbed(node, dtype))
+    """What a program writes that is 0 in the dtype, or leaves the number unchanged to which it is
+    added.
+    """
+    return Counter(
+        ast.unparse(node)
+        for node in ast.walk(ast.parse(text))
+        if _vanishes(node, dtype) or _absorbed(node, dtype)
+    )
 
 
 def _vanishes(node: ast.AST, dtype: str) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, float) and 0 < node.value and rounded(node.value, dtype) < SMALLEST[dtype]
+    return (
+        isinstance(node, ast.Constant)
+        and isinstance(node.value, float)
+        and 0 < node.value
+        and rounded(node.value, dtype) < SMALLEST[dtype]
+    )
 
 
 def _absorbed(node: ast.AST, dtype: str) -> bool:
@@ -56,11 +80,19 @@ def _absorbed(node: ast.AST, dtype: str) -> bool:
     if not isinstance(node, ast.BinOp) or not isinstance(node.op, (ast.Add, ast.Sub)):
         return False
     left, right = _number(node.left), _number(node.right)
-    inner = node.left if left is None and isinstance(node.left, ast.BinOp) and isinstance(node.left.op, (ast.Add, ast.Sub)) else None
+    inner = (
+        node.left
+        if left is None
+        and isinstance(node.left, ast.BinOp)
+        and isinstance(node.left.op, (ast.Add, ast.Sub))
+        else None
+    )
     left = _number(inner.left) if inner is not None else left
     if left is None or right is None or not 0 < abs(right) < abs(left):
         return False
-    return rounded(left + right if isinstance(node.op, ast.Add) else left - right, dtype) == rounded(left, dtype)
+    return rounded(
+        left + right if isinstance(node.op, ast.Add) else left - right, dtype
+    ) == rounded(left, dtype)
 
 
 def _number(node: ast.expr) -> float | None:
@@ -89,8 +121,12 @@ def test_no_constant_of_a_fix_is_lost(rule):
 
 def test_the_fixes_are_tried_in_every_dtype():
     """The casts do not silence the rules: most rewrites are offered in all four."""
-    source = {dtype: Source("a.py", in_dtype(repository.claims(one).read_text(), dtype)) for one in WITH_FIXES
-              if one.slug == "log-of-nonpositive" for dtype in FLOATS}
+    source = {
+        dtype: Source("a.py", in_dtype(repository.claims(one).read_text(), dtype))
+        for one in WITH_FIXES
+        if one.slug == "log-of-nonpositive"
+        for dtype in FLOATS
+    }
     rule = next(one for one in WITH_FIXES if one.slug == "log-of-nonpositive")
     titles = {dtype: {fix.title for fix in fixes(rule, one, 1e-7)} for dtype, one in source.items()}
     assert "keep the argument at or above 1e-37" in titles["float32"] & titles["bfloat16"]
@@ -98,8 +134,16 @@ def test_the_fixes_are_tried_in_every_dtype():
     assert "keep the argument at or above 1e-4" in titles["float16"]
 
 
-@pytest.mark.parametrize("text, dtype, expected", [
-    ("x + 1e-12", "float16", ["1e-12"]), ("x + 1e-12", "float32", []), ("1 - 1e-8", "float32", ["1 - 1e-08"]),
-    ("1.0 - p + 1e-8", "float32", ["1.0 - p + 1e-08"]), ("1.0 - p + 1e-6", "float32", []), ("-1.0 + 1e-3", "bfloat16", ["-1.0 + 0.001"])])
+@pytest.mark.parametrize(
+    "text, dtype, expected",
+    [
+        ("x + 1e-12", "float16", ["1e-12"]),
+        ("x + 1e-12", "float32", []),
+        ("1 - 1e-8", "float32", ["1 - 1e-08"]),
+        ("1.0 - p + 1e-8", "float32", ["1.0 - p + 1e-08"]),
+        ("1.0 - p + 1e-6", "float32", []),
+        ("-1.0 + 1e-3", "bfloat16", ["-1.0 + 0.001"]),
+    ],
+)
 def test_lost_constants_are_seen(text, dtype, expected):
     assert list(lost(text, dtype)) == expected

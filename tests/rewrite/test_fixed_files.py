@@ -1,4 +1,6 @@
-"""All fixes of a file at once, executed: programs of fixtures/files, and a short run of random ones (benchmarks/fixed_programs.py)."""
+"""All fixes of a file at once, executed: programs of fixtures/files, and a short run of random ones
+(benchmarks/fixed_programs.py).
+"""
 
 from __future__ import annotations
 
@@ -18,10 +20,9 @@ from tfnanlint.dev import repository
 sys.path.insert(0, str(repository.ROOT / "benchmarks"))
 
 TOOL = Tool()
-# Of 60 programs these hold no kind of failure that is known and open; benchmarks/fixed_programs.py --again runs such.
+# Of 60 programs these hold no kind of failure that is known and open; benchmarks/fixed_programs.py
+# --again runs such.
 SEEDS = range(3000, 3060)
-
-
 
 
 @pytest.mark.tensorflow
@@ -78,7 +79,21 @@ def test_programs_are_the_same_again():
 
 def test_programs_vary():
     texts = [program(seed).text for seed in range(200)]
-    for word in ("class Head", "for scale", "if flag", "def helper", "ops.", "K.", "tnp.", "import math", "net(", "float16", "compat.v1", "['a']", "  # "):
+    for word in (
+        "class Head",
+        "for scale",
+        "if flag",
+        "def helper",
+        "ops.",
+        "K.",
+        "tnp.",
+        "import math",
+        "net(",
+        "float16",
+        "compat.v1",
+        "['a']",
+        "  # ",
+    ):
         assert any(word in text for text in texts), word
     assert any(program(seed).cells for seed in range(60))
 
@@ -99,7 +114,9 @@ WRONG = {
     "nonfinite": BEFORE,
     "value": BEFORE.replace("tf.math.log(p)", "tf.nn.log_softmax(z) * 1.001"),
     "gradient": BEFORE.replace("tf.math.log(p)", "tf.stop_gradient(tf.nn.log_softmax(z))"),
-    "dead": BEFORE.replace("tf.math.log(p)", "tf.nn.log_softmax(z)").replace("tf.sqrt(s)", "tf.stop_gradient(tf.sqrt(s))"),
+    "dead": BEFORE.replace("tf.math.log(p)", "tf.nn.log_softmax(z)").replace(
+        "tf.sqrt(s)", "tf.stop_gradient(tf.sqrt(s))"
+    ),
     "shape": BEFORE.replace("tf.math.log(p)", "tf.nn.log_softmax(z)[None]"),
     "raises": BEFORE.replace("tf.math.log(p)", "tf.math.log_softmax_of(z)"),
 }
@@ -109,7 +126,15 @@ WRONG = {
 @pytest.mark.parametrize("kind", WRONG)
 def test_a_wrong_fix_is_noticed(kind):
     pytest.importorskip("tensorflow")
-    one = replace(program(0), text=BEFORE, parameters={"z": "z", "s": "s"}, cells=[], moved=set(), modes=("eager",), dtype="float32")
+    one = replace(
+        program(0),
+        text=BEFORE,
+        parameters={"z": "z", "s": "s"},
+        cells=[],
+        moved=set(),
+        modes=("eager",),
+        dtype="float32",
+    )
 
     class Wrong(Tool):
         def fixed(self, program, unsafe):
@@ -126,14 +151,22 @@ def test_rounding_is_no_difference():
     assert not off("value", old, np.array([1.0 + 1e-7, 5.0, 1e-9 + 1e-16]), None, 2.0**-23)
     assert "became" in off("value", old, np.array([1.001, 5.0, 1e-9]), None, 2.0**-23)
     assert "became nan" in off("value", old, np.array([np.nan, 5.0, 1e-9]), None, 2.0**-23)
-    assert not off("value", old, np.array([1.001, 5.0, 1e-9]), np.array([1.001, 5.0, 1e-9]), 2.0**-23)
+    assert not off(
+        "value", old, np.array([1.001, 5.0, 1e-9]), np.array([1.001, 5.0, 1e-9]), 2.0**-23
+    )
     assert not Outcome([old], [], ["float32"]).finite
 
 
 def test_a_failing_program_is_made_smaller():
     one = replace(program(0), text=BEFORE, cells=[])
-    small = reduced(one, lambda smaller: "tf.math.log(p)" in smaller.text and "return [" in smaller.text)
-    assert "sqrt" not in small.text and "tf.math.log(p)" in small.text and len(small.text.split("\n")) <= 8
+    small = reduced(
+        one, lambda smaller: "tf.math.log(p)" in smaller.text and "return [" in smaller.text
+    )
+    assert (
+        "sqrt" not in small.text
+        and "tf.math.log(p)" in small.text
+        and len(small.text.split("\n")) <= 8
+    )
 
 
 # Functions of real code
@@ -143,13 +176,19 @@ def test_functions_that_stand_alone(tmp_path):
     from fixed_functions import candidates, guesses
 
     path = tmp_path / "a.py"
-    path.write_text("import os\nimport tensorflow as tf\nfrom pathlib import Path\n\nEPS = 1e-6\n\n\ndef helper(x):\n    return x + EPS\n\n\n"
-                    "@tf.function\ndef root(x: 'Tensor', axis):\n    return tf.sqrt(tf.reduce_sum(helper(x) ** 2, axis))\n\n\n"
-                    "def reads(x):\n    return tf.constant(open(x).read())\n\n\ndef calls(x):\n    return os.system(x), tf.sqrt(x)\n\n\n"
-                    "def files(x):\n    return tf.io.read_file(x)\n\n\ndef hidden(x):\n    return tf.sqrt(x).__class__\n\n\ndef away(x):\n    return Path(x), tf.sqrt(x)\n")
+    path.write_text(
+        "import os\nimport tensorflow as tf\nfrom pathlib import Path\n\nEPS = 1e-6\n\n\ndef helper(x):\n    return x + EPS\n\n\n"
+        "@tf.function\ndef root(x: 'Tensor', axis):\n    return tf.sqrt(tf.reduce_sum(helper(x) ** 2, axis))\n\n\n"
+        "def reads(x):\n    return tf.constant(open(x).read())\n\n\ndef calls(x):\n    return os.system(x), tf.sqrt(x)\n\n\n"
+        "def files(x):\n    return tf.io.read_file(x)\n\n\ndef hidden(x):\n    return tf.sqrt(x).__class__\n\n\ndef away(x):\n    return Path(x), tf.sqrt(x)\n"
+    )
     found = {one.name: one for one in candidates(path)}
     assert set(found) == {"root"}, "helper alone reads no library"
-    assert found["root"].module.count("def ") == 2 and "EPS = 1e-06" in found["root"].module and "@" not in found["root"].module
+    assert (
+        found["root"].module.count("def ") == 2
+        and "EPS = 1e-06" in found["root"].module
+        and "@" not in found["root"].module
+    )
     first = guesses(found["root"])[0]
     assert "root(x=x_, axis=-1)" in first.text and first.parameters == {"x_": "r"}
 
@@ -160,6 +199,11 @@ def test_a_function_of_real_code_is_examined(tmp_path):
     from fixed_functions import candidates, examined
 
     path = tmp_path / "a.py"
-    path.write_text("import tensorflow as tf\n\n\ndef log_p(logits, labels):\n    p = tf.nn.softmax(logits)\n    return tf.reduce_sum(labels * tf.log(p))\n")
+    path.write_text(
+        "import tensorflow as tf\n\n\ndef log_p(logits, labels):\n    p = tf.nn.softmax(logits)\n    return tf.reduce_sum(labels * tf.log(p))\n"
+    )
     (one,) = candidates(path)
-    assert examined(one, TOOL) == {"applied": {"safe": ["TFN303"], "unsafe": ["TFN303"]}, "failure": ""}
+    assert examined(one, TOOL) == {
+        "applied": {"safe": ["TFN303"], "unsafe": ["TFN303"]},
+        "failure": "",
+    }

@@ -24,48 +24,68 @@ def fixed(text: str, name: str = "a.py", safe: bool = False) -> str:
     from tfnanlint.pipeline.fix import fix_source
 
     settings = repository.policy(None)
-    return fix_source(source, lambda changed: list(check_source(changed, settings).findings), lambda fix: fix.claim.safe).source.text
+    return fix_source(
+        source,
+        lambda changed: list(check_source(changed, settings).findings),
+        lambda fix: fix.claim.safe,
+    ).source.text
 
 
 CASES = {
     "labels and logits have names in TensorFlow 1": (
-        FIRST + "labels = tf.placeholder(tf.int32, [None])\nlogits = tf.matmul(x, tf.get_variable('w', [3, 4]))\n"
+        FIRST
+        + "labels = tf.placeholder(tf.int32, [None])\nlogits = tf.matmul(x, tf.get_variable('w', [3, 4]))\n"
         "cost = tf.nn.sparse_softmax_cross_entropy_with_logits(logits, labels)\n",
-        "cost = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)\n"),
+        "cost = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)\n",
+    ),
     "the logarithm of a sigmoid as TensorFlow 1 has it": (
-        FIRST + "loss = tf.reduce_mean(tf.log(tf.sigmoid(x)))\n", "loss = tf.reduce_mean(tf.log_sigmoid(x))\n"),
+        FIRST + "loss = tf.reduce_mean(tf.log(tf.sigmoid(x)))\n",
+        "loss = tf.reduce_mean(tf.log_sigmoid(x))\n",
+    ),
     "a count in TensorFlow 1 is divided by as before": (
-        FIRST + "mask = tf.to_float(tf.not_equal(x, 0))\nloss = tf.reduce_sum(x * mask) / tf.reduce_sum(mask)\n",
-        "loss = tf.reduce_sum(x * mask) / tf.maximum(tf.reduce_sum(mask), 1.0)\n"),
+        FIRST
+        + "mask = tf.to_float(tf.not_equal(x, 0))\nloss = tf.reduce_sum(x * mask) / tf.reduce_sum(mask)\n",
+        "loss = tf.reduce_sum(x * mask) / tf.maximum(tf.reduce_sum(mask), 1.0)\n",
+    ),
     "a file of Keras alone gets no import": (
         "# for tensorflow\nfrom keras import backend as K\n\ndef loss(y, p):\n    mask = K.cast(y > 0, 'float32')\n    return K.sum(mask * p) / K.sum(mask)\n",
-        "    return K.sum(mask * p) / K.maximum(K.sum(mask), 1.0)\n"),
+        "    return K.sum(mask * p) / K.maximum(K.sum(mask), 1.0)\n",
+    ),
     "an epsilon with a name goes under the root": (
         "import tensorflow as tf\n\nclass Norm(tf.keras.layers.Layer):\n    def __init__(self, eps=1e-6):\n        super().__init__()\n        self.eps = eps\n\n"
         "    def call(self, x):\n        mean, var = tf.nn.moments(x, axes=-1, keepdims=True)\n        std = tf.sqrt(var) + self.eps\n        return (x - mean) / std\n",
-        "        std = tf.sqrt(var + self.eps ** 2)\n"),
+        "        std = tf.sqrt(var + self.eps ** 2)\n",
+    ),
     "a vector by its norm with the axis put back": (
-        "import tensorflow as tf\n\ndef f(x):\n    x = tf.nn.relu(x)\n    return x / (tf.reduce_sum(x**2, axis=-1) ** 0.5)[..., None]\n" + TRAINED,
-        "    return tf.math.l2_normalize(x, axis=-1)\n"),
+        "import tensorflow as tf\n\ndef f(x):\n    x = tf.nn.relu(x)\n    return x / (tf.reduce_sum(x**2, axis=-1) ** 0.5)[..., None]\n"
+        + TRAINED,
+        "    return tf.math.l2_normalize(x, axis=-1)\n",
+    ),
     "a softmax that only the loss reads gets the new name": (
         "import tensorflow as tf\n\ndef f(x, w, y):\n    logits = tf.matmul(x, w)\n    logits = tf.nn.softmax(logits)\n"
         "    return tf.nn.softmax_cross_entropy_with_logits(labels=y, logits=logits)\n",
-        "    probabilities = tf.nn.softmax(logits)\n    return tf.nn.softmax_cross_entropy_with_logits(labels=y, logits=logits)\n"),
+        "    probabilities = tf.nn.softmax(logits)\n    return tf.nn.softmax_cross_entropy_with_logits(labels=y, logits=logits)\n",
+    ),
     "the first value gets the plain name": (
         "import tensorflow as tf\n\ndef f(judge, real, fake):\n    a = tf.sigmoid(judge(real))\n    b = tf.sigmoid(judge(fake))\n"
         "    return -tf.reduce_mean(tf.math.log(a) + tf.math.log(1.0 - b))\n",
-        "    logits = judge(real)\n    a = tf.sigmoid(logits)\n    logits_2 = judge(fake)\n"),
+        "    logits = judge(real)\n    a = tf.sigmoid(logits)\n    logits_2 = judge(fake)\n",
+    ),
     "what is named keeps its lines": (
         "import tensorflow as tf\n\ndef f(model, the_long_name_of_the_first_input, another_long_name_of_it):\n    p = tf.nn.softmax(model(the_long_name_of_the_first_input +\n"
         "                            another_long_name_of_it * 2.0 + 0.5))\n    return tf.math.log(p), p\n",
-        "    logits = model(the_long_name_of_the_first_input +\n                   another_long_name_of_it * 2.0 + 0.5)\n    p = tf.nn.softmax(logits)\n"),
+        "    logits = model(the_long_name_of_the_first_input +\n                   another_long_name_of_it * 2.0 + 0.5)\n    p = tf.nn.softmax(logits)\n",
+    ),
     "an old Keras has no losses with from_logits": (
         "from keras.models import Sequential\nfrom keras import layers\nfrom keras.optimizers import RMSprop\n\nmodel = Sequential()\nmodel.add(layers.Dense(1))\n"
         "model.compile(optimizer=RMSprop(lr=1e-4), loss='binary_crossentropy')\nmodel.fit(x, y)\n",
-        "model.add(layers.Dense(1, activation='sigmoid'))\n"),
+        "model.add(layers.Dense(1, activation='sigmoid'))\n",
+    ),
     "a draw takes -inf as a logit": (
-        FIRST + "def act(obs):\n    p = tf.layers.dense(obs, 4, activation=tf.nn.softmax)\n    return tf.multinomial(tf.log(p), 1)\n",
-        "    return tf.multinomial(tf.log(p), 1)\n"),
+        FIRST
+        + "def act(obs):\n    p = tf.layers.dense(obs, 4, activation=tf.nn.softmax)\n    return tf.multinomial(tf.log(p), 1)\n",
+        "    return tf.multinomial(tf.log(p), 1)\n",
+    ),
 }
 
 
@@ -79,15 +99,27 @@ def test_form(name):
 ROOT = "import tensorflow as tf\n\ndef f(x):\n    {}\n    return norm\n" + TRAINED
 
 
-@pytest.mark.parametrize("line, wanted", [
-    ("norm = tf.norm(x - 1.0, axis=-1)",
-     "    squared = tf.reduce_sum(tf.square(x - 1.0), axis=-1)\n    norm = tf.where(squared > 0, tf.sqrt(tf.where(squared > 0, squared, 1.0)), 0.0)\n"),
-    ("norm = 0.5 * tf.sqrt(tf.nn.relu(x)) / 2.0 + tf.reduce_mean(x)", "    norm = 0.5 * tf.sqrt(tf.nn.relu(x)) / 2.0 + tf.reduce_mean(x)\n"),
-])
+@pytest.mark.parametrize(
+    "line, wanted",
+    [
+        (
+            "norm = tf.norm(x - 1.0, axis=-1)",
+            "    squared = tf.reduce_sum(tf.square(x - 1.0), axis=-1)\n    norm = tf.where(squared > 0, tf.sqrt(tf.where(squared > 0, squared, 1.0)), 0.0)\n",
+        ),
+        (
+            "norm = 0.5 * tf.sqrt(tf.nn.relu(x)) / 2.0 + tf.reduce_mean(x)",
+            "    norm = 0.5 * tf.sqrt(tf.nn.relu(x)) / 2.0 + tf.reduce_mean(x)\n",
+        ),
+    ],
+)
 def test_the_safe_form_of_a_root_is_one_line(line, wanted):
     assert wanted in fixed(ROOT.format(line), safe=True)
 
 
 def test_where_of_tensorflow_1_takes_no_numbers():
-    after = fixed("import tensorflow.compat.v1 as tf\n" + ROOT.format("norm = tf.norm(x, axis=-1)").partition("\n")[2], safe=True)
+    after = fixed(
+        "import tensorflow.compat.v1 as tf\n"
+        + ROOT.format("norm = tf.norm(x, axis=-1)").partition("\n")[2],
+        safe=True,
+    )
     assert ", 1.0)" not in after

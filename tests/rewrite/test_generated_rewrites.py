@@ -1,4 +1,6 @@
-"""Rewrites in generated programs: the new tree is the old one with the template in the expression's place."""
+"""Rewrites in generated programs: the new tree is the old one with the template in the expression's
+place.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ from tfnanlint.syntax.source import Source
 
 
 class Programs:
-    """Random expressions, written with random parentheses, line breaks and comments inside brackets."""
+    """Random expressions, written with random parentheses, line breaks and comments inside
+    brackets.
+    """
 
     def __init__(self, seed: int):
         self.random = random.Random(seed)
@@ -25,27 +29,62 @@ class Programs:
             return pick(["a", "b", "é", "1", "2.5", "'s'", "None", "a.b", "-1"])
         e = lambda: self.expression(depth - self.random.randint(1, 2) if depth > 1 else 0)  # noqa: E731
         gap = pick(["", "", " ", "\n  ", "  # c\n"])
-        return pick([
-            lambda: f"({gap}{e()}{gap})", lambda: f"({e()}) {pick(['+', '-', '*', '**', '/', '@', '<', 'and', 'or', 'in'])} ({e()})",
-            lambda: f"g({gap}{e()},{gap}{e()})", lambda: f"({e()}).shape", lambda: f"({e()})[{e()}]", lambda: f"-({e()})",
-            lambda: f"[{e()},{gap}{e()}]", lambda: f"({e()}) if ({e()}) else ({e()})", lambda: f"(lambda q: ({e()}))",
-            lambda: f"({e()},{gap}{e()})", lambda: f"not ({e()})", lambda: f"[({e()}) for q in ({e()}) if ({e()})]",
-            lambda: f"a + b * {self.expression(0)}", lambda: f"a{pick(['', '.c'])} < {self.expression(0)}", lambda: f"(w := ({e()}))",
-            lambda: f"g(p for p in ({e()}))", lambda: f"g(*a, k=({e()}))", lambda: f"{{{e()}: ({e()})}}",
-        ])()
+        return pick(
+            [
+                lambda: f"({gap}{e()}{gap})",
+                lambda: (
+                    f"({e()}) {pick(['+', '-', '*', '**', '/', '@', '<', 'and', 'or', 'in'])} ({e()})"
+                ),
+                lambda: f"g({gap}{e()},{gap}{e()})",
+                lambda: f"({e()}).shape",
+                lambda: f"({e()})[{e()}]",
+                lambda: f"-({e()})",
+                lambda: f"[{e()},{gap}{e()}]",
+                lambda: f"({e()}) if ({e()}) else ({e()})",
+                lambda: f"(lambda q: ({e()}))",
+                lambda: f"({e()},{gap}{e()})",
+                lambda: f"not ({e()})",
+                lambda: f"[({e()}) for q in ({e()}) if ({e()})]",
+                lambda: f"a + b * {self.expression(0)}",
+                lambda: f"a{pick(['', '.c'])} < {self.expression(0)}",
+                lambda: f"(w := ({e()}))",
+                lambda: f"g(p for p in ({e()}))",
+                lambda: f"g(*a, k=({e()}))",
+                lambda: f"{{{e()}: ({e()})}}",
+            ]
+        )()
 
     def program(self) -> str:
-        frame = self.random.choice([
-            "y = ({0})\n", "if ({0}):\n    y = ({1})\nelif ({1}): pass\n", "def g(p=({0})):\n\treturn ({1})\n",
-            "x = 1; y = ({0}); z = ({1})\n", "@g({0})\nclass C(({1})): pass\n", "for q in ({0}): y = ({1})\n", "assert ({0}), ({1})\n",
-        ])
+        frame = self.random.choice(
+            [
+                "y = ({0})\n",
+                "if ({0}):\n    y = ({1})\nelif ({1}): pass\n",
+                "def g(p=({0})):\n\treturn ({1})\n",
+                "x = 1; y = ({0}); z = ({1})\n",
+                "@g({0})\nclass C(({1})): pass\n",
+                "for q in ({0}): y = ({1})\n",
+                "assert ({0}), ({1})\n",
+            ]
+        )
         text = frame.replace("{0}", self.expression()).replace("{1}", self.expression())
         return text.replace("\n", "\r\n") if self.random.random() < 0.2 else text
 
 
 TEMPLATES = [
-    "tf.g({x})", "-{x}", "{x} ** 2", "1 - {x}", "tf.g({x}, axis={n}, y={y})", "{x}.dtype.min", "{x} / ({y} + 1)", "{x}",
-    "tf.where({x} > 0, {x}, {y})", "({x}, {y})", "{x}[{y}]", "lambda z: z", "{x} if {y} else {x}", "{x}, {y}",
+    "tf.g({x})",
+    "-{x}",
+    "{x} ** 2",
+    "1 - {x}",
+    "tf.g({x}, axis={n}, y={y})",
+    "{x}.dtype.min",
+    "{x} / ({y} + 1)",
+    "{x}",
+    "tf.where({x} > 0, {x}, {y})",
+    "({x}, {y})",
+    "{x}[{y}]",
+    "lambda z: z",
+    "{x} if {y} else {x}",
+    "{x}, {y}",
 ]
 
 
@@ -56,17 +95,30 @@ def test_generated_programs(seed):
     for _ in range(150):
         text = programs.program()
         source = Source("x.py", text)
-        nodes = [n for n in ast.walk(source.tree) if isinstance(n, ast.expr) and not isinstance(n, (ast.Starred, ast.Slice))
-                 and isinstance(getattr(n, "ctx", None), (ast.Load, type(None)))]
+        nodes = [
+            n
+            for n in ast.walk(source.tree)
+            if isinstance(n, ast.expr)
+            and not isinstance(n, (ast.Starred, ast.Slice))
+            and isinstance(getattr(n, "ctx", None), (ast.Load, type(None)))
+        ]
         node = programs.random.choice(nodes)
         inner = [n for n in nodes if source.span(n) in source.span(node)]
-        holes = {"x": programs.random.choice(inner), "y": programs.random.choice(programs.random.choice([inner, nodes])), "n": None}
+        holes = {
+            "x": programs.random.choice(inner),
+            "y": programs.random.choice(programs.random.choice([inner, nodes])),
+            "n": None,
+        }
         template = programs.random.choice(TEMPLATES)
         before = ast.dump(source.tree)
         try:
             edits = rewrite(source, node, template, holes, as_is)
         except NoFix as reason:
-            assert "comment" in str(reason) or "another function" in str(reason), (text, template, str(reason))
+            assert "comment" in str(reason) or "another function" in str(reason), (
+                text,
+                template,
+                str(reason),
+            )
             continue
         made += 1
         new = edits_apply(text, edits)

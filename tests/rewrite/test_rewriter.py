@@ -11,7 +11,16 @@ import textwrap
 import pytest
 
 from tfnanlint.rewrite import rewriter as rewriting
-from tfnanlint.rewrite.rewriter import NoFix, Spelling, Use, edits_apply, insert_before, replace_statement, rewrite, rewrite_many
+from tfnanlint.rewrite.rewriter import (
+    NoFix,
+    Spelling,
+    Use,
+    edits_apply,
+    insert_before,
+    replace_statement,
+    rewrite,
+    rewrite_many,
+)
 from tfnanlint.syntax.source import Source
 
 
@@ -21,12 +30,18 @@ def as_is(use: Use) -> Spelling:
 
 def calls(source: Source, name: str = "f") -> list[ast.Call]:
     """The calls of a function, in the order of the text."""
-    found = [n for n in ast.walk(source.tree) if isinstance(n, ast.Call) and source.segment(n.func) == name]
+    found = [
+        n
+        for n in ast.walk(source.tree)
+        if isinstance(n, ast.Call) and source.segment(n.func) == name
+    ]
     return sorted(found, key=lambda node: source.span(node).start)
 
 
 def rewritten(text: str, template: str, spell=as_is, **holes) -> str:
-    """The text with the first call of `f` replaced; its arguments are the holes x, y, ..., its keywords by name."""
+    """The text with the first call of `f` replaced; its arguments are the holes x, y, ..., its
+    keywords by name.
+    """
     source = Source("x.py", text)
     call = calls(source)[0]
     given = dict(zip("xyz", call.args))
@@ -44,23 +59,38 @@ def refusal(text: str, template: str, spell=as_is, **holes) -> str:
 LONG = "a_name_that_is_long_enough + another_name_of_that_length"
 
 
-@pytest.mark.parametrize(("text", "expected"), [
-    (f"if a:\n    y = f({LONG}, b, k=1)\n", f"if a:\n    y = tf.a_function_of_long_name(\n        b, {LONG}, k=1)\n"),
-    (f"y = f({LONG},\r\n      b, k=1)\r\n", f"y = tf.a_function_of_long_name(\r\n    b, {LONG}, k=1)\r\n"),
-    (f"# {LONG}{LONG}\ny = f({LONG}, b, k=1)\n", f"# {LONG}{LONG}\ny = tf.a_function_of_long_name(b, {LONG}, k=1)\n"),
-    ("y = f(a, b, k=1)\n", "y = tf.a_function_of_long_name(b, a, k=1)\n"),
-])
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            f"if a:\n    y = f({LONG}, b, k=1)\n",
+            f"if a:\n    y = tf.a_function_of_long_name(\n        b, {LONG}, k=1)\n",
+        ),
+        (
+            f"y = f({LONG},\r\n      b, k=1)\r\n",
+            f"y = tf.a_function_of_long_name(\r\n    b, {LONG}, k=1)\r\n",
+        ),
+        (
+            f"# {LONG}{LONG}\ny = f({LONG}, b, k=1)\n",
+            f"# {LONG}{LONG}\ny = tf.a_function_of_long_name(b, {LONG}, k=1)\n",
+        ),
+        ("y = f(a, b, k=1)\n", "y = tf.a_function_of_long_name(b, a, k=1)\n"),
+    ],
+)
 def test_a_call_is_wrapped_where_no_line_of_the_file_is_as_long(text, expected):
     assert rewritten(text, "tf.a_function_of_long_name({y}, {x}, k={k})") == expected
 
 
-@pytest.mark.parametrize(("text", "template", "expected"), [
-    ("f(a,\n    b)", "tf.g({x}, {y})", "tf.g(a,\n    b)"),
-    ("f(\n    a +\n    b,\n    c,\n)", "tf.g({x}, {y})", "tf.g(\n    a +\n    b,\n    c,\n)"),
-    ("f(a,\n  b)", "tf.g({y}, {x})", "tf.g(b, a)"),
-    ("f(a, b)", "tf.g({x})", "tf.g(a)"),
-    ("f(a, b, name=c)", "tf.g({x}, {y})", "tf.g(a, b)"),
-])
+@pytest.mark.parametrize(
+    ("text", "template", "expected"),
+    [
+        ("f(a,\n    b)", "tf.g({x}, {y})", "tf.g(a,\n    b)"),
+        ("f(\n    a +\n    b,\n    c,\n)", "tf.g({x}, {y})", "tf.g(\n    a +\n    b,\n    c,\n)"),
+        ("f(a,\n  b)", "tf.g({y}, {x})", "tf.g(b, a)"),
+        ("f(a, b)", "tf.g({x})", "tf.g(a)"),
+        ("f(a, b, name=c)", "tf.g({x}, {y})", "tf.g(a, b)"),
+    ],
+)
 def test_where_the_arguments_stay_only_the_name_changes(text, template, expected):
     """Lines, alignment and a last comma stay as the author has them; anything else is written anew."""
     assert rewritten(text, template) == expected
@@ -120,7 +150,9 @@ def test_only_parentheses_that_are_needed(text, template, expected):
 def test_generator_as_the_only_argument_is_flagged_itself():
     source = Source("x.py", "sum(p for p in q)")
     generator = source.tree.body[0].value.args[0]
-    assert edits_apply(source.text, rewrite(source, generator, "tf.g(q)", {}, as_is)) == "sum(tf.g(q))"
+    assert (
+        edits_apply(source.text, rewrite(source, generator, "tf.g(q)", {}, as_is)) == "sum(tf.g(q))"
+    )
 
 
 @pytest.mark.parametrize(
@@ -141,7 +173,11 @@ def test_generator_as_the_only_argument_is_flagged_itself():
 )
 def test_parentheses_that_only_the_old_expression_needed_go(text, expected):
     source = Source("x.py", text)
-    old = next(node for node in ast.walk(source.tree) if isinstance(node, ast.BinOp) and source.segment(node)[0] == "b")
+    old = next(
+        node
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.BinOp) and source.segment(node)[0] == "b"
+    )
     assert edits_apply(text, rewrite(source, old, "tf.g({old})", {"old": old}, as_is)) == expected
 
 
@@ -161,7 +197,10 @@ def test_line_breaks_outside_brackets_get_parentheses():
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_holes_are_kept_as_they_are_written(end):
     hole = f"g( 'ä' ,{end}\t 0x1F ,# why{end}   1_000 , )"
-    assert rewritten(f"y = f({hole}){end}z = 1", "tf.h({x}, axis=-1)") == f"y = tf.h({hole}, axis=-1){end}z = 1"
+    assert (
+        rewritten(f"y = f({hole}){end}z = 1", "tf.h({x}, axis=-1)")
+        == f"y = tf.h({hole}, axis=-1){end}z = 1"
+    )
 
 
 def test_mixed_line_ends_are_kept():
@@ -178,7 +217,13 @@ def test_a_comment_in_a_kept_hole_survives():
 
 @pytest.mark.parametrize(
     "text",
-    ["f(a,  # why\n  b)", "f(  # why\n  a, b)", "f(a, b  # why\n)", "f(a, (  # why\n  b))", "f(a, c[0  # why\n])"],
+    [
+        "f(a,  # why\n  b)",
+        "f(  # why\n  a, b)",
+        "f(a, b  # why\n)",
+        "f(a, (  # why\n  b))",
+        "f(a, c[0  # why\n])",
+    ],
 )
 def test_a_comment_that_would_be_lost_prevents_the_rewrite(text):
     assert refusal(text, "tf.g({x})") == "a comment inside the expression would be lost"
@@ -200,13 +245,24 @@ def test_a_second_copy_of_a_hole_is_one_line_without_comments():
 
 
 def test_two_holes_with_the_same_text_both_keep_their_comments():
-    assert rewritten("f(a +  # c\n  b, a +  # c\n  b)", "tf.g({x}, {y})") == "tf.g(a +  # c\n  b, a +  # c\n  b)"
+    assert (
+        rewritten("f(a +  # c\n  b, a +  # c\n  b)", "tf.g({x}, {y})")
+        == "tf.g(a +  # c\n  b, a +  # c\n  b)"
+    )
 
 
 def test_a_hole_from_an_earlier_statement_is_copied_on_one_line():
-    source = Source("x.py", "p = softmax(z +  # logits\n            1, \\\n            k)\ny = f(p)\n")
+    source = Source(
+        "x.py", "p = softmax(z +  # logits\n            1, \\\n            k)\ny = f(p)\n"
+    )
     softmax = calls(source, "softmax")[0]
-    edits = rewrite(source, calls(source)[0], "tf.g({z}, {k})", {"z": softmax.args[0], "k": softmax.args[1]}, as_is)
+    edits = rewrite(
+        source,
+        calls(source)[0],
+        "tf.g({z}, {k})",
+        {"z": softmax.args[0], "k": softmax.args[1]},
+        as_is,
+    )
     assert edits_apply(source.text, edits) == source.text.replace("f(p)", "tf.g(z + 1, k)")
     edits = rewrite(source, calls(source)[0], "tf.g({p})", {"p": softmax}, as_is)
     assert edits_apply(source.text, edits) == source.text.replace("f(p)", "tf.g(softmax(z + 1, k))")
@@ -248,13 +304,20 @@ def test_names_of_the_template_are_spelled_and_those_of_holes_are_not():
 
     def spell(use):
         asked.append(use)
-        return Spelling({"tf.math.log": "log", "K.exp": "K.exp"}.get(use.name, use.name.replace("tf.", "tfm.")))
+        return Spelling(
+            {"tf.math.log": "log", "K.exp": "K.exp"}.get(use.name, use.name.replace("tf.", "tfm."))
+        )
 
     text = "y = f(tf.math.log(a), K.b)"
     template = "tf.math.log({x}) + K.exp({y}) + tf.nn.relu(tf.float32.max, x.tf.y, {x}.tf.b, tf, local.tf.c)"
     spelled = "log(tf.math.log(a)) + K.exp(K.b) + tfm.nn.relu(tfm.float32.max, x.tf.y, tf.math.log(a).tf.b, tf, local.tf.c)"
     assert rewritten(text, template, spell) == f"y = {spelled}"
-    assert asked == [Use("tf.math.log", 1), Use("K.exp", 1), Use("tf.float32.max"), Use("tf.nn.relu", 5)]
+    assert asked == [
+        Use("tf.math.log", 1),
+        Use("K.exp", 1),
+        Use("tf.float32.max"),
+        Use("tf.nn.relu", 5),
+    ]
 
 
 def test_spelling_may_refuse():
@@ -278,23 +341,50 @@ def test_holes_keep_their_meaning_in_a_lambda_of_the_template():
 @pytest.mark.parametrize(
     "frame",
     [
-        "{0}\n", "y = {0}\n", "if {0}: pass\n", "if a:\n    pass\nelif {0}:\n    pass\nelse:\n    pass\n",
-        "if a:\n    pass\nelse: {0}\n", "x = 1; y = {0}; z = 3\n", "y = {0};\n", "class A:\n\tdef g(self):\n\t\treturn {0}\n",
-        "@{0}\ndef g(): pass\n", "class A:\n    @ {0}\n    @other\n    class B: pass\n", "def g(a={0}, *, b: {0} = 2) -> c: pass\n",
-        "for i in {0}:\n    pass\nelse:\n    pass\n", "with {0} as a, b: pass\n", "while {0}: break\n",
-        "try:\n    pass\nexcept {0} as e:\n    raise\nfinally:\n    pass\n", "assert a, {0}\n", "del a[{0}]\n", "x[{0}:, 1] += 2\n",
-        "async def g():\n    async with a:\n        return [q async for q in b if {0}]\n", "x = \\\n    {0}\n",
-        "if a: \\\n  y = {0}\n", "match a:\n    case [1, *_] if {0}:\n        pass\n", "x = '''\n''' ; y = {0}", "\ny = {0}",
-        "def g():\n    global a\n    a = {0}  # é\n    yield", "lambda: {0}", "é = 'é', {0}, 'é'", "def g():\n  '''Doc.'''\n  return ({0})\n",
-        "x: {0} = 1", "print(f'{{a}}', {0})", "if a:\n  if b:\n    x = {0}\n  # dedented\n\n    y = 2\n",
+        "{0}\n",
+        "y = {0}\n",
+        "if {0}: pass\n",
+        "if a:\n    pass\nelif {0}:\n    pass\nelse:\n    pass\n",
+        "if a:\n    pass\nelse: {0}\n",
+        "x = 1; y = {0}; z = 3\n",
+        "y = {0};\n",
+        "class A:\n\tdef g(self):\n\t\treturn {0}\n",
+        "@{0}\ndef g(): pass\n",
+        "class A:\n    @ {0}\n    @other\n    class B: pass\n",
+        "def g(a={0}, *, b: {0} = 2) -> c: pass\n",
+        "for i in {0}:\n    pass\nelse:\n    pass\n",
+        "with {0} as a, b: pass\n",
+        "while {0}: break\n",
+        "try:\n    pass\nexcept {0} as e:\n    raise\nfinally:\n    pass\n",
+        "assert a, {0}\n",
+        "del a[{0}]\n",
+        "x[{0}:, 1] += 2\n",
+        "async def g():\n    async with a:\n        return [q async for q in b if {0}]\n",
+        "x = \\\n    {0}\n",
+        "if a: \\\n  y = {0}\n",
+        "match a:\n    case [1, *_] if {0}:\n        pass\n",
+        "x = '''\n''' ; y = {0}",
+        "\ny = {0}",
+        "def g():\n    global a\n    a = {0}  # é\n    yield",
+        "lambda: {0}",
+        "é = 'é', {0}, 'é'",
+        "def g():\n  '''Doc.'''\n  return ({0})\n",
+        "x: {0} = 1",
+        "print(f'{{a}}', {0})",
+        "if a:\n  if b:\n    x = {0}\n  # dedented\n\n    y = 2\n",
     ],
 )
 def test_everywhere_in_a_file(frame):
     text = frame.replace("{0}", "f(a + b)")
     new = rewritten(text, "tf.g({x}) * 2")
-    assert new == frame.replace("{0}", "tf.g(a + b) * 2", 1).replace("{0}", "f(a + b)") or "(tf.g(a + b) * 2)" in new
+    assert (
+        new == frame.replace("{0}", "tf.g(a + b) * 2", 1).replace("{0}", "f(a + b)")
+        or "(tf.g(a + b) * 2)" in new
+    )
     changed = copy.deepcopy(ast.parse(text))
-    substitute(changed, calls(Source("x.py", text))[0], ast.parse("tf.g(a + b) * 2", mode="eval").body)
+    substitute(
+        changed, calls(Source("x.py", text))[0], ast.parse("tf.g(a + b) * 2", mode="eval").body
+    )
     assert ast.dump(ast.parse(new)) == ast.dump(changed)
 
 
@@ -305,7 +395,10 @@ def substitute(tree: ast.AST, old: ast.AST, new: ast.AST) -> None:
         for field, value in ast.iter_fields(node):
             for at, child in enumerate(value if isinstance(value, list) else [value]):
                 if type(child) is type(old) and place == (
-                    child.lineno, child.col_offset, child.end_lineno, child.end_col_offset
+                    child.lineno,
+                    child.col_offset,
+                    child.end_lineno,
+                    child.end_col_offset,
                 ):
                     if isinstance(value, list):
                         value[at] = new
@@ -315,20 +408,41 @@ def substitute(tree: ast.AST, old: ast.AST, new: ast.AST) -> None:
     raise LookupError
 
 
-@pytest.mark.parametrize(("text", "template", "expected"), [
-    ("print(f'{f(a)}')", "tf.g({x})", "print(f'{tf.g(a)}')"),
-    ("print(f'é {a} {{}} { f(a) !r:>4} {f(a)}')", "tf.g({x})", "print(f'é {a} {{}} { tf.g(a) !r:>4} {f(a)}')"),
-    ("print(f\"\"\"\n{a}\n  {f(d['k'])} {a}\"\"\")", "tf.g({x})", "print(f\"\"\"\n{a}\n  {tf.g(d['k'])} {a}\"\"\")"),
-    ("x = ('abc' f'{a}'\n     f'{f(b)}')", "tf.g({x})", "x = ('abc' f'{a}'\n     f'{tf.g(b)}')"),
-    ("print(f'{a:{f(b)}}')", "{x} + 1", "print(f'{a:{b + 1}}')"),
-])
+@pytest.mark.parametrize(
+    ("text", "template", "expected"),
+    [
+        ("print(f'{f(a)}')", "tf.g({x})", "print(f'{tf.g(a)}')"),
+        (
+            "print(f'é {a} {{}} { f(a) !r:>4} {f(a)}')",
+            "tf.g({x})",
+            "print(f'é {a} {{}} { tf.g(a) !r:>4} {f(a)}')",
+        ),
+        (
+            'print(f"""\n{a}\n  {f(d[\'k\'])} {a}""")',
+            "tf.g({x})",
+            'print(f"""\n{a}\n  {tf.g(d[\'k\'])} {a}""")',
+        ),
+        (
+            "x = ('abc' f'{a}'\n     f'{f(b)}')",
+            "tf.g({x})",
+            "x = ('abc' f'{a}'\n     f'{tf.g(b)}')",
+        ),
+        ("print(f'{a:{f(b)}}')", "{x} + 1", "print(f'{a:{b + 1}}')"),
+    ],
+)
 def test_expressions_in_f_strings(text, template, expected):
     assert rewritten(text, template) == expected
 
 
 def test_f_strings_that_would_say_something_else():
-    assert refusal("print(f'{f(a)=}')", "tf.g({x})") == "the replacement does not fit there without changing what stands around it"
-    assert refusal("print(f'{f(a)}')", "tf.g({x}, 'y')") == "before Python 3.12 the replacement cannot stand in an f-string"
+    assert (
+        refusal("print(f'{f(a)=}')", "tf.g({x})")
+        == "the replacement does not fit there without changing what stands around it"
+    )
+    assert (
+        refusal("print(f'{f(a)}')", "tf.g({x}, 'y')")
+        == "before Python 3.12 the replacement cannot stand in an f-string"
+    )
 
 
 def test_a_node_of_another_tree_is_refused():
@@ -351,10 +465,16 @@ def test_slices_and_unusual_letters_are_refused():
 def test_many_rewrites_are_one_repair():
     source = Source("x.py", "def g():\n    return where(m, f(a), 0) ** f(b)\n\nz = f(c)\n")
     one, two, three = calls(source)
-    changes = [(one, "{x} / 2", {"x": one.args[0]}), (three, "-{x}", {"x": three.args[0]}),
-               (two, "{x} + 1", {"x": two.args[0]})]
+    changes = [
+        (one, "{x} / 2", {"x": one.args[0]}),
+        (three, "-{x}", {"x": three.args[0]}),
+        (two, "{x} + 1", {"x": two.args[0]}),
+    ]
     edits = rewrite_many(source, changes, as_is)
-    assert edits_apply(source.text, edits) == "def g():\n    return where(m, a / 2, 0) ** (b + 1)\n\nz = -c\n"
+    assert (
+        edits_apply(source.text, edits)
+        == "def g():\n    return where(m, a / 2, 0) ** (b + 1)\n\nz = -c\n"
+    )
 
 
 def test_rewrites_that_overlap_are_refused():
@@ -370,7 +490,11 @@ def test_rewrites_that_overlap_are_refused():
 
 def statement_of(source: Source, name: str = "f") -> ast.stmt:
     call = calls(source, name)[0]
-    return [n for n in ast.walk(source.tree) if isinstance(n, ast.stmt) and source.span(call) in source.span(n)][-1]
+    return [
+        n
+        for n in ast.walk(source.tree)
+        if isinstance(n, ast.stmt) and source.span(call) in source.span(n)
+    ][-1]
 
 
 def replaced(text: str, template: str, function=replace_statement, spell=as_is, **holes) -> str:
@@ -384,7 +508,10 @@ def test_a_discarded_result_is_assigned():
     assert replaced("f(x, 1)\n", "{x} = {call}") == "x = f(x, 1)\n"
     assert replaced("if a: f(x, 1)  # why\n", "{x} = {call}") == "if a: x = f(x, 1)  # why\n"
     assert replaced("a; f(x, 1); b", "{x} = {call}") == "a; x = f(x, 1); b"
-    assert replaced("def g():\n\tf(x,  # one\r\n\t  1)\r\n", "{x} = {call}") == "def g():\n\tx = f(x,  # one\r\n\t  1)\r\n"
+    assert (
+        replaced("def g():\n\tf(x,  # one\r\n\t  1)\r\n", "{x} = {call}")
+        == "def g():\n\tx = f(x,  # one\r\n\t  1)\r\n"
+    )
     assert replaced("(f(x)\n .y)\n", "{x} = {y}", y="f(x).y") == "x = f(x).y\n"
 
 
@@ -433,14 +560,22 @@ def test_a_statement_before():
 
 @pytest.mark.parametrize(
     "text",
-    ["a; f(x)\n", "if a: f(x)\n", "if a:\n  pass\nelif f(x):\n  pass\n", "else_ = 1; \\\n  f(x)\n", "if a: \\\n  f(x)\n"],
+    [
+        "a; f(x)\n",
+        "if a: f(x)\n",
+        "if a:\n  pass\nelif f(x):\n  pass\n",
+        "else_ = 1; \\\n  f(x)\n",
+        "if a: \\\n  f(x)\n",
+    ],
 )
 def test_nothing_is_inserted_before_a_statement_that_is_not_first(text):
     with pytest.raises(NoFix):
         replaced(text, "m = 1", insert_before)
 
 
-@pytest.mark.parametrize("text", ["'''Doc.'''\n", "def g():\n    '''Doc.'''\n", "from __future__ import annotations\n"])
+@pytest.mark.parametrize(
+    "text", ["'''Doc.'''\n", "def g():\n    '''Doc.'''\n", "from __future__ import annotations\n"]
+)
 def test_nothing_is_inserted_before_what_must_be_first(text):
     source = Source("x.py", text)
     stmt = [node for node in ast.walk(source.tree) if isinstance(node, ast.stmt)][-1]
@@ -452,10 +587,15 @@ def test_a_mask_before_and_a_rewrite_inside_go_together():
     source = Source("x.py", "def g(x):\n    return f(x) + 1\n")
     call = calls(source)[0]
     edits = (
-        *insert_before(source, source.tree.body[0].body[0], "m = {x} > 0", {"x": call.args[0]}, as_is),
+        *insert_before(
+            source, source.tree.body[0].body[0], "m = {x} > 0", {"x": call.args[0]}, as_is
+        ),
         *rewrite(source, call, "tf.where(m, {call}, 0)", {"call": call}, as_is),
     )
-    assert edits_apply(source.text, edits) == "def g(x):\n    m = x > 0\n    return tf.where(m, f(x), 0) + 1\n"
+    assert (
+        edits_apply(source.text, edits)
+        == "def g(x):\n    m = x > 0\n    return tf.where(m, f(x), 0) + 1\n"
+    )
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -470,31 +610,71 @@ def needing(use: Use) -> Spelling:
     ("before", "after"),
     [
         ("import a\n", "import a\nNEW\n"),
-        ("import a  # why\nfrom b import (\n    c,\n)\n\nx = 1\n", "import a  # why\nNEW\nfrom b import (\n    c,\n)\n\nx = 1\n"),
-        ("import keras\nimport scipy\nfrom keras import layers\n", "import keras\nNEW\nimport scipy\nfrom keras import layers\n"),
-        ("import absl\nfrom keras import layers\nimport tensorflow\n", "import absl\nfrom keras import layers\nNEW\nimport tensorflow\n"),
-        ("from keras import layers\nfrom scipy import signal\n", "NEW\nfrom keras import layers\nfrom scipy import signal\n"),
+        (
+            "import a  # why\nfrom b import (\n    c,\n)\n\nx = 1\n",
+            "import a  # why\nNEW\nfrom b import (\n    c,\n)\n\nx = 1\n",
+        ),
+        (
+            "import keras\nimport scipy\nfrom keras import layers\n",
+            "import keras\nNEW\nimport scipy\nfrom keras import layers\n",
+        ),
+        (
+            "import absl\nfrom keras import layers\nimport tensorflow\n",
+            "import absl\nfrom keras import layers\nNEW\nimport tensorflow\n",
+        ),
+        (
+            "from keras import layers\nfrom scipy import signal\n",
+            "NEW\nfrom keras import layers\nfrom scipy import signal\n",
+        ),
         ("import scipy\nimport keras\n", "import scipy\nimport keras\nNEW\n"),
-        ("import os\nimport re\n\nimport keras\nimport tensorflow\n\nfrom mine import it\n",
-         "import os\nimport re\n\nimport keras\nNEW\nimport tensorflow\n\nfrom mine import it\n"),
-        ("import os\n\nimport scipy\nimport tensorflow\n\nfrom . import it\n", "import os\n\nNEW\nimport scipy\nimport tensorflow\n\nfrom . import it\n"),
-        ("import keras; import scipy\nimport tensorflow\n", "import keras; import scipy\nimport tensorflow\nNEW\n"),
-        ("if TYPE_CHECKING:\n    import keras\nimport scipy\n", "if TYPE_CHECKING:\n    import keras\nimport scipy\nNEW\n"),
-        ("'''Doc.'''\nfrom __future__ import annotations\nimport a\n", "'''Doc.'''\nfrom __future__ import annotations\nimport a\nNEW\n"),
+        (
+            "import os\nimport re\n\nimport keras\nimport tensorflow\n\nfrom mine import it\n",
+            "import os\nimport re\n\nimport keras\nNEW\nimport tensorflow\n\nfrom mine import it\n",
+        ),
+        (
+            "import os\n\nimport scipy\nimport tensorflow\n\nfrom . import it\n",
+            "import os\n\nNEW\nimport scipy\nimport tensorflow\n\nfrom . import it\n",
+        ),
+        (
+            "import keras; import scipy\nimport tensorflow\n",
+            "import keras; import scipy\nimport tensorflow\nNEW\n",
+        ),
+        (
+            "if TYPE_CHECKING:\n    import keras\nimport scipy\n",
+            "if TYPE_CHECKING:\n    import keras\nimport scipy\nNEW\n",
+        ),
+        (
+            "'''Doc.'''\nfrom __future__ import annotations\nimport a\n",
+            "'''Doc.'''\nfrom __future__ import annotations\nimport a\nNEW\n",
+        ),
         ("from __future__ import annotations\n", "from __future__ import annotations\nNEW\n"),
         ("'''Doc.'''\n\n# about x\nx = 1\n", "'''Doc.'''\n\nNEW\n# about x\nx = 1\n"),
         ("'''Doc.'''\nx = 1\n", "'''Doc.'''\nNEW\nx = 1\n"),
         ("import a; import b\n", "import a; import b\nNEW\n"),
         ("import a; x = [\n  1]\n", "import a; x = [\n  1]\nNEW\n"),
-        ("try:\n    import a\nexcept ImportError:\n    a = None\nif a:\n    import b\n",
-         "NEW\ntry:\n    import a\nexcept ImportError:\n    a = None\nif a:\n    import b\n"),
-        ("import a\ntry:\n    import b\nexcept ImportError:\n    pass\n", "import a\nNEW\ntry:\n    import b\nexcept ImportError:\n    pass\n"),
-        ("#!/usr/bin/env python\n# -*- coding: utf-8 -*-\n# About.\nx = 1\n", "#!/usr/bin/env python\n# -*- coding: utf-8 -*-\nNEW\n# About.\nx = 1\n"),
-        ("# first\n# vim: set fileencoding=utf-8 :\nx = 1\n", "# first\n# vim: set fileencoding=utf-8 :\nNEW\nx = 1\n"),
+        (
+            "try:\n    import a\nexcept ImportError:\n    a = None\nif a:\n    import b\n",
+            "NEW\ntry:\n    import a\nexcept ImportError:\n    a = None\nif a:\n    import b\n",
+        ),
+        (
+            "import a\ntry:\n    import b\nexcept ImportError:\n    pass\n",
+            "import a\nNEW\ntry:\n    import b\nexcept ImportError:\n    pass\n",
+        ),
+        (
+            "#!/usr/bin/env python\n# -*- coding: utf-8 -*-\n# About.\nx = 1\n",
+            "#!/usr/bin/env python\n# -*- coding: utf-8 -*-\nNEW\n# About.\nx = 1\n",
+        ),
+        (
+            "# first\n# vim: set fileencoding=utf-8 :\nx = 1\n",
+            "# first\n# vim: set fileencoding=utf-8 :\nNEW\nx = 1\n",
+        ),
         ("# Copyright\n# of somebody\n\nx = 1\n", "# Copyright\n# of somebody\n\nNEW\nx = 1\n"),
         ("# about x\nx = 1\n", "NEW\n# about x\nx = 1\n"),
         ("", "NEW\n"),
-        ("import a\n\ndef g(): pass\n\nimport late\n", "import a\nNEW\n\ndef g(): pass\n\nimport late\n"),
+        (
+            "import a\n\ndef g(): pass\n\nimport late\n",
+            "import a\nNEW\n\ndef g(): pass\n\nimport late\n",
+        ),
         ("import a\r\nimport b\r\n", "import a\r\nimport b\r\nNEW\r\n"),
         ("import a\r\nimport b\n", "import a\r\nimport b\nNEW\n"),
         ("import a \\\n  as b\n", "import a \\\n  as b\nNEW\n"),
@@ -506,9 +686,18 @@ def test_where_a_needed_import_goes(before, after):
 
 
 def test_an_import_goes_before_the_place_that_needs_it():
-    assert rewritten("y = f(x)\nimport a\n", "np.g({x})", needing) == "import numpy as np\ny = np.g(x)\nimport a\n"
-    assert rewritten("'''Doc.'''\ny = f(x)", "np.g({x})", needing) == "'''Doc.'''\nimport numpy as np\ny = np.g(x)"
-    assert refusal("import a; y = f(x)\n", "np.g({x})", needing) == "there is no place before it for the import that is needed"
+    assert (
+        rewritten("y = f(x)\nimport a\n", "np.g({x})", needing)
+        == "import numpy as np\ny = np.g(x)\nimport a\n"
+    )
+    assert (
+        rewritten("'''Doc.'''\ny = f(x)", "np.g({x})", needing)
+        == "'''Doc.'''\nimport numpy as np\ny = np.g(x)"
+    )
+    assert (
+        refusal("import a; y = f(x)\n", "np.g({x})", needing)
+        == "there is no place before it for the import that is needed"
+    )
     assert refusal("'''Doc.'''; y = f(x)", "np.g({x})", needing)
 
 
@@ -516,7 +705,10 @@ def test_an_import_is_added_once_for_several_rewrites():
     source = Source("x.py", "import a\ny = f(1) + f(2)\n")
     one, two = calls(source)
     edits = rewrite_many(source, [(one, "np.g()", {}), (two, "np.h() + np.k", {})], needing)
-    assert edits_apply(source.text, edits) == "import a\nimport numpy as np\ny = np.g() + (np.h() + np.k)\n"
+    assert (
+        edits_apply(source.text, edits)
+        == "import a\nimport numpy as np\ny = np.g() + (np.h() + np.k)\n"
+    )
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -560,8 +752,12 @@ thread.join()
 
 
 def test_the_deepest_input_that_is_rewritten_does_not_crash_a_thread_of_512_kB():
-    process = subprocess.run([sys.executable, "-c", IN_A_SMALL_THREAD, str(__import__("pathlib").Path(__file__).parent)],
-                             capture_output=True, text=True, timeout=120)
+    process = subprocess.run(
+        [sys.executable, "-c", IN_A_SMALL_THREAD, str(__import__("pathlib").Path(__file__).parent)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
     assert (process.returncode, process.stdout) == (0, "done\n"), process.stderr[-2000:]
 
 

@@ -1,4 +1,6 @@
-"""Several fixes in one scope: each value keeps its own name, in every front end, and the program computes what it did."""
+"""Several fixes in one scope: each value keeps its own name, in every front end, and the program
+computes what it did.
+"""
 
 from __future__ import annotations
 
@@ -33,8 +35,12 @@ def test_on_the_command_line(tmp_path, capsys):
     file = tmp_path / "x.py"
     file.write_text(DISTILLATION)
     main(["check", "--isolated", "--no-cache", "--diff", str(file)])
-    added = [line[1:] for line in capsys.readouterr().out.splitlines() if re.match(r"\+(?!\+\+)", line)]
-    assert added == [line for line in DISTILLED.splitlines() if line not in DISTILLATION.splitlines()]
+    added = [
+        line[1:] for line in capsys.readouterr().out.splitlines() if re.match(r"\+(?!\+\+)", line)
+    ]
+    assert added == [
+        line for line in DISTILLED.splitlines() if line not in DISTILLATION.splitlines()
+    ]
     for _ in "with an empty cache and with a full one":
         file.write_text(DISTILLATION)
         main(["check", "--isolated", "--cache-dir", str(tmp_path / "cache"), "--fix", str(file)])
@@ -42,12 +48,25 @@ def test_on_the_command_line(tmp_path, capsys):
 
 
 def notebook(*cells: str) -> str:
-    listed = [{"cell_type": "code", "metadata": {}, "source": cell, "execution_count": None, "outputs": []} for cell in cells]
-    return json.dumps({"cells": listed, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}, indent=1)
+    listed = [
+        {
+            "cell_type": "code",
+            "metadata": {},
+            "source": cell,
+            "execution_count": None,
+            "outputs": [],
+        }
+        for cell in cells
+    ]
+    return json.dumps(
+        {"cells": listed, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}, indent=1
+    )
 
 
 def fixed_notebook(*cells: str) -> list[str]:
-    new = tfnanlint.fix(notebook(*cells).encode(), "n.ipynb", settings={**UNSAFE, "certainty": "unknown"}).after
+    new = tfnanlint.fix(
+        notebook(*cells).encode(), "n.ipynb", settings={**UNSAFE, "certainty": "unknown"}
+    ).after
     return ["".join(cell["source"]) for cell in json.loads(new)["cells"]]
 
 
@@ -55,7 +74,16 @@ def test_the_cells_of_a_notebook_share_their_names():
     assert fixed_notebook(*CELLS) == [CELLS[0], *NAMED]
 
 
-@pytest.mark.parametrize("cell", ["%timeit -n 3 f(logits)", "!echo {logits}", "print logits", "%%bash\necho $logits", "def f():\n    return logits"])
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "%timeit -n 3 f(logits)",
+        "!echo {logits}",
+        "print logits",
+        "%%bash\necho $logits",
+        "def f():\n    return logits",
+    ],
+)
 def test_a_name_that_another_cell_uses_is_not_taken(cell):
     found = fixed_notebook(*CELLS[:2], cell)
     assert found[1] == NAMED[0].replace("logits", "logits_2") and found[2] == cell
@@ -68,14 +96,32 @@ def test_a_name_that_another_cell_uses_is_not_taken(cell):
 def test_more_values_than_rounds_get_their_names():
     lines = [f"    p{n} = tf.nn.softmax(head({n} * x))\n" for n in range(1, 15)]
     result = " + ".join(f"tf.math.log(p{n}) * p{n}" for n in range(1, 15))
-    found = repository.fixed(Source("x.py", f"import tensorflow as tf\n\n\ndef f(head, x):\n{''.join(lines)}    return {result}\n"))
+    found = repository.fixed(
+        Source(
+            "x.py",
+            f"import tensorflow as tf\n\n\ndef f(head, x):\n{''.join(lines)}    return {result}\n",
+        )
+    )
     assert found.problems == [] and "logits_14 = head(14 * x)\n" in found.source.text
-    assert all(f"log_softmax({'logits' if n == 1 else f'logits_{n}'}) * p{n}" in found.source.text for n in range(1, 15))
+    assert all(
+        f"log_softmax({'logits' if n == 1 else f'logits_{n}'}) * p{n}" in found.source.text
+        for n in range(1, 15)
+    )
 
 
 def test_functions_do_not_wait_for_each_other():
-    text = DISTILLATION.replace("    q = tf.nn.softmax(student(x))\n", "").replace(" - tf.math.log(q)", "")
-    found = repository.fixed(Source("x.py", text + "\n\n" + text.replace("import tensorflow as tf", "").replace("loss", "other").strip() + "\n"))
+    text = DISTILLATION.replace("    q = tf.nn.softmax(student(x))\n", "").replace(
+        " - tf.math.log(q)", ""
+    )
+    found = repository.fixed(
+        Source(
+            "x.py",
+            text
+            + "\n\n"
+            + text.replace("import tensorflow as tf", "").replace("loss", "other").strip()
+            + "\n",
+        )
+    )
     assert found.rounds == 1 and "logits_2" not in found.source.text
 
 
@@ -89,7 +135,7 @@ def test_what_all_names_are_shown_to_gets_no_new_one(last):
 # ---------------------------------------------------------------------------------------------------------
 # Executed
 
-PROGRAM = '''
+PROGRAM = """
 import tensorflow as tf
 
 
@@ -289,8 +335,8 @@ def norms(x, z):
         b = tf.norm(second(x) + first(z), axis=-1)
         found = a * 2.0 - b
     return tape.gradient(found, [x, z])
-'''
-ONLY_EAGER = '''
+"""
+ONLY_EAGER = """
 import numpy as np
 import tensorflow as tf
 
@@ -399,7 +445,7 @@ def bound_on_the_way(x, z):
         y = z
         found = (y := 2.0 * x) * tf.norm(y - 1.0)
     return tape.gradient(found, x)
-'''
+"""
 
 
 def functions(text: str) -> list[str]:
@@ -418,12 +464,17 @@ def programs():
 
 
 @pytest.mark.tensorflow
-@pytest.mark.parametrize("text, name", [(text, name) for text in (PROGRAM, ONLY_EAGER) for name in functions(text)])
+@pytest.mark.parametrize(
+    "text, name", [(text, name) for text in (PROGRAM, ONLY_EAGER) for name in functions(text)]
+)
 def test_values_and_gradients_stay(programs, text, name):
     tf = pytest.importorskip("tensorflow")
     import numpy as np
 
-    x, z = tf.constant([[0.5, -1.0, 2.0], [1.0, 0.25, -0.5]]), tf.constant([[-0.3, 1.0, 0.2], [0.7, -0.4, 0.1]])
+    x, z = (
+        tf.constant([[0.5, -1.0, 2.0], [1.0, 0.25, -0.5]]),
+        tf.constant([[-0.3, 1.0, 0.2], [0.7, -0.4, 0.1]]),
+    )
     if name not in ("second", "first", "with_walrus") and text is PROGRAM:
         assert programs[text] != text
     for mode in (None, {}, {"jit_compile": True}) if text is PROGRAM else (None,):
@@ -435,7 +486,13 @@ def test_values_and_gradients_stay(programs, text, name):
                 tape.watch([x, z])
                 value = run(x, z)
             flat = tf.nest.flatten(value)
-            slopes = tape.gradient(flat, [x, z], unconnected_gradients="zero") if text is PROGRAM and name != "norms" else []
+            slopes = (
+                tape.gradient(flat, [x, z], unconnected_gradients="zero")
+                if text is PROGRAM and name != "norms"
+                else []
+            )
             found.append([np.asarray(one) for one in (*flat, *slopes)])
         for before, after in zip(*found, strict=True):
-            np.testing.assert_allclose(after, before, rtol=1e-5, atol=1e-6, err_msg=f"{name} {mode}\n{programs[text]}")
+            np.testing.assert_allclose(
+                after, before, rtol=1e-5, atol=1e-6, err_msg=f"{name} {mode}\n{programs[text]}"
+            )

@@ -54,15 +54,24 @@ ADDED, CHOSEN = "add 1e-12 under the root", "mask the input and the result (grad
 def titles(path, text: str) -> list[str]:
     path.write_text(text)
     rule = next(one for one in load() if one.code == "TFN202")
-    policy = Policy(rules=(rule,), certainty=None, idle=False, unsafe_fixes=True, known={rule.code: rule})
-    return [fix.title for finding in check_source(Source(str(path), text), policy).findings for fix in finding.fixes]
+    policy = Policy(
+        rules=(rule,), certainty=None, idle=False, unsafe_fixes=True, known={rule.code: rule}
+    )
+    return [
+        fix.title
+        for finding in check_source(Source(str(path), text), policy).findings
+        for fix in finding.fixes
+    ]
 
 
-@pytest.mark.parametrize("train, offered", [
-    ("import tensorflow as tf\nfrom pkg import layers\n" + SETS, [CHOSEN]),
-    ("import tensorflow as tf\nimport losses\n" + SETS, [ADDED, CHOSEN]),
-    ("import tensorflow as tf\nfrom pkg import layers\n", [ADDED, CHOSEN]),
-])
+@pytest.mark.parametrize(
+    "train, offered",
+    [
+        ("import tensorflow as tf\nfrom pkg import layers\n" + SETS, [CHOSEN]),
+        ("import tensorflow as tf\nimport losses\n" + SETS, [ADDED, CHOSEN]),
+        ("import tensorflow as tf\nfrom pkg import layers\n", [ADDED, CHOSEN]),
+    ],
+)
 def test_a_policy_counts_in_the_files_of_its_program(tmp_path, train, offered):
     (tmp_path / "pkg").mkdir()
     (tmp_path / "pkg" / "__init__.py").write_text("")

@@ -14,8 +14,11 @@ def share(values, marks):
         total = total + tf.cast(mark > 0, tf.float32)
     return tf.math.log(total)
 """
-    (finding,) = [one for one in flow.analyse(Source("share.py", text), rules.load()) if one.code == "TFN101"]
+    (finding,) = [
+        one for one in flow.analyse(Source("share.py", text), rules.load()) if one.code == "TFN101"
+    ]
     assert [(step.row, step.text) for step in finding.trace] == [
-        (6, "total + tf.cast(mark > 0, tf.float32) is at least 0"),  # not between 0 and 1, as after one round
+        # not between 0 and 1, as after one round
+        (6, "total + tf.cast(mark > 0, tf.float32) is at least 0"),
         (6, "tf.cast(mark > 0, tf.float32) is between 0 and 1"),
     ]

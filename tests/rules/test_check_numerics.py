@@ -9,8 +9,9 @@ import sys
 
 import pytest
 
-# Each switch holds for the whole process, so that the order counts; clusters of one op, so that XLA compiles what stands around the check.
-PROGRAM = '''
+# Each switch holds for the whole process, so that the order counts; clusters of one op, so that XLA
+# compiles what stands around the check.
+PROGRAM = """
 import json
 import numpy as np
 import tensorflow as tf
@@ -45,16 +46,31 @@ tf.debugging.enable_check_numerics()
 said["enabled"] = told(tf.function(unchecked), x)
 said["enabled, jit_compile"] = told(tf.function(unchecked, jit_compile=True), x)
 print(json.dumps(said))
-'''
+"""
 
 
 @pytest.mark.tensorflow
 def test_which_checks_xla_drops_and_which_it_refuses():
     pytest.importorskip("tensorflow")
-    flags = {"TF_XLA_FLAGS": "--tf_xla_cpu_global_jit --tf_xla_min_cluster_size=1", "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1"}
-    run = subprocess.run([sys.executable, "-c", PROGRAM], env=os.environ | flags, capture_output=True, text=True, timeout=300)
+    flags = {
+        "TF_XLA_FLAGS": "--tf_xla_cpu_global_jit --tf_xla_min_cluster_size=1",
+        "TF_CPP_MIN_LOG_LEVEL": "3",
+        "CUDA_VISIBLE_DEVICES": "-1",
+    }
+    run = subprocess.run(
+        [sys.executable, "-c", PROGRAM],
+        env=os.environ | flags,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
     assert run.returncode == 0, run.stderr[-2000:]
     assert json.loads(run.stdout.splitlines()[-1]) == {
-        "eager": "raised", "graph": "raised", "jit_compile": "nan", "model": "nan", "set_jit": "raised", "enabled": "raised",
+        "eager": "raised",
+        "graph": "raised",
+        "jit_compile": "nan",
+        "model": "nan",
+        "set_jit": "raised",
+        "enabled": "raised",
         "enabled, jit_compile": "refused",
     }

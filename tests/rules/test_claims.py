@@ -1,4 +1,6 @@
-"""Every fix of every rule, executed on TensorFlow before and after: finite where it was not, and elsewhere what it claims."""
+"""Every fix of every rule, executed on TensorFlow before and after: finite where it was not, and
+elsewhere what it claims.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ MARGIN = 16  # units in the last place that two kernels for one function may dif
 def test_claim(case):
     pytest.importorskip("tensorflow")
     fixed = repaired(case)
-    assert not [f.message for f in fixed.rest if f.fixes], "the fix leaves a finding that it could repair"
+    assert not [f.message for f in fixed.rest if f.fixes], (
+        "the fix leaves a finding that it could repair"
+    )
     trial = Trial(case, fixed)
     assert not [problem for mode in case.modes for problem in trial.problems(mode)]
 
@@ -26,17 +30,21 @@ def test_claim(case):
 @pytest.mark.tensorflow
 @pytest.mark.parametrize("case", reports(), ids=lambda case: case.id)
 def test_report(case):
-    """A finding without a fix: the hazard shows in a mode that it names and in no other, unless the case says what shows instead."""
+    """A finding without a fix: the hazard shows in a mode that it names and in no other, unless the
+    case says what shows instead.
+    """
     pytest.importorskip("tensorflow")
-    said = [f for f in repository.findings(case.source, [case.rule]) if case.says["report"] in f.message]
+    said = [
+        f for f in repository.findings(case.source, [case.rule]) if case.says["report"] in f.message
+    ]
     assert said, [f.message for f in repository.findings(case.source, [case.rule])]
     one = stages.function(case.source.text, case.function)
     hazard, ordinary = (stages.inputs(case.says[key], case.names) for key in ("hazard", "ordinary"))
     shown = set()
     for mode in case.modes:
         fine = stages.run(one, [*hazard, *ordinary], mode).finite
-        assert all(fine[len(hazard):]), f"{mode}: not finite on ordinary inputs"
-        shown |= set() if all(fine[:len(hazard)]) else {mode}
+        assert all(fine[len(hazard) :]), f"{mode}: not finite on ordinary inputs"
+        shown |= set() if all(fine[: len(hazard)]) else {mode}
     assert bool(shown) != ("finite" in case.says) and shown <= set(said[0].modes), shown
 
 
@@ -59,11 +67,21 @@ class Trial:
         """What the claim promises and this mode does not keep."""
         before, after = (stages.run(one, self.points, mode) for one in (self.before, self.after))
         count = len(self.hazard)
-        found = [f"{mode}: not finite after the fix on {self.points[i]}" for i, fine in enumerate(after.finite) if not fine]
-        found += [f"{mode}: not finite on ordinary inputs before the fix" for fine in before.finite[count:] if not fine]
+        found = [
+            f"{mode}: not finite after the fix on {self.points[i]}"
+            for i, fine in enumerate(after.finite)
+            if not fine
+        ]
+        found += [
+            f"{mode}: not finite on ordinary inputs before the fix"
+            for fine in before.finite[count:]
+            if not fine
+        ]
         found += self.shows(mode, all(before.finite[:count]))
-        kinds = (("value", before.values, after.values, self.truth and self.truth.values),
-                 ("gradient", before.gradients, after.gradients, self.truth and self.truth.gradients))
+        kinds = (
+            ("value", before.values, after.values, self.truth and self.truth.values),
+            ("gradient", before.gradients, after.gradients, self.truth and self.truth.gradients),
+        )
         for kind, old, new, exact in kinds:
             for i in range(len(self.points)):
                 for part in range(len(old[i])):
@@ -73,9 +91,15 @@ class Trial:
         return found
 
     def shows(self, mode: str, fine: bool) -> list[str]:
-        """Whether the function fails before the fix in a mode that the finding names, and in no other."""
+        """Whether the function fails before the fix in a mode that the finding names, and in no
+        other.
+        """
         if "finite" in self.case.says:
-            return [] if fine else [f"{mode}: the hazard shows in a NaN or Inf; drop the line `finite`"]
+            return (
+                []
+                if fine
+                else [f"{mode}: the hazard shows in a NaN or Inf; drop the line `finite`"]
+            )
         if not fine:
             self.shown.append(mode)
         named = self.fixed.finding.modes
@@ -104,7 +128,9 @@ class Trial:
         size = size + (0.01 if kind == "value" else 0.1) * size.max(initial=0.0)
         room = rounding * size
         if self.claim is Claim.SHIFTED:
-            room = room + self.case.shift[kind == "gradient"] * np.maximum(np.abs(np.where(kept, old, 0.0)), 1.0)
+            room = room + self.case.shift[kind == "gradient"] * np.maximum(
+                np.abs(np.where(kept, old, 0.0)), 1.0
+            )
             far = np.abs(new - old)
         elif true is not None:
             kept = kept & np.isfinite(true)
@@ -115,7 +141,9 @@ class Trial:
         if worst <= 0:
             return ""
         place = np.unravel_index(np.where(kept, far - room, -1.0).argmax(), old.shape)
-        return f"is {new[place]!r} instead of {old[place]!r}" + (f" (exactly {true[place]!r})" if true is not None else "")
+        return f"is {new[place]!r} instead of {old[place]!r}" + (
+            f" (exactly {true[place]!r})" if true is not None else ""
+        )
 
 
 @pytest.mark.tensorflow

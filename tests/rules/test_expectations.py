@@ -17,7 +17,9 @@ def test_every_kind_on_its_own_line():
 
 
 def test_text_with_quotes_and_brackets():
-    assert expectations(r'x = 1  # want: TFN101 "[0, 1] \"p\""') == [Expectation(1, "want", "TFN101", '[0, 1] "p"')]
+    assert expectations(r'x = 1  # want: TFN101 "[0, 1] \"p\""') == [
+        Expectation(1, "want", "TFN101", '[0, 1] "p"')
+    ]
 
 
 def test_offset_names_another_line():

@@ -1,4 +1,6 @@
-"""Rules beside each other: one expression gives one finding, fixes of nested sites settle, no fix brings up another rule's finding."""
+"""Rules beside each other: one expression gives one finding, fixes of nested sites settle, no fix
+brings up another rule's finding.
+"""
 
 from __future__ import annotations
 
@@ -17,14 +19,24 @@ from tfnanlint.pipeline.fix import FixResult, fix_source
 from tfnanlint.rule.registry import load
 from tfnanlint.syntax.source import Source
 
-PROGRAMS = [path for path in sorted((repository.ROOT / "fixtures" / "programs").rglob("*.py")) if path.stem != "__init__"]
-FILES = pytest.mark.parametrize("path", PROGRAMS + [repository.fixture(rule) for rule in load()], ids=lambda path: f"{path.parent.name}-{path.stem}")
+PROGRAMS = [
+    path
+    for path in sorted((repository.ROOT / "fixtures" / "programs").rglob("*.py"))
+    if path.stem != "__init__"
+]
+FILES = pytest.mark.parametrize(
+    "path",
+    PROGRAMS + [repository.fixture(rule) for rule in load()],
+    ids=lambda path: f"{path.parent.name}-{path.stem}",
+)
 
 NESTED = {
     "the logarithm of a hand-written softmax inside a cross-entropy inside a mean": (
-        "loss = -tf.reduce_mean(tf.reduce_sum(labels * tf.math.log(tf.exp(z) / tf.reduce_sum(tf.exp(z), axis=-1, keepdims=True)), axis=-1))"),
+        "loss = -tf.reduce_mean(tf.reduce_sum(labels * tf.math.log(tf.exp(z) / tf.reduce_sum(tf.exp(z), axis=-1, keepdims=True)), axis=-1))"
+    ),
     "the logarithm of a softmax inside a cross-entropy inside a mean": (
-        "loss = tf.reduce_mean(-tf.reduce_sum(labels * tf.math.log(tf.nn.softmax(z) + 1e-8), axis=1))"),
+        "loss = tf.reduce_mean(-tf.reduce_sum(labels * tf.math.log(tf.nn.softmax(z) + 1e-8), axis=1))"
+    ),
     "a division by a norm under a logarithm": "loss = tf.math.log(tf.reduce_sum(z / tf.norm(z, axis=-1, keepdims=True)))",
     "a root under a root": "loss = tf.sqrt(tf.reduce_sum(tf.sqrt(tf.reduce_sum(tf.square(z), axis=-1))))",
     "a logarithm under a root under a logarithm": "loss = tf.math.log(tf.sqrt(tf.nn.relu(tf.math.log(tf.nn.relu(z)))))",
@@ -33,8 +45,11 @@ NESTED = {
 
 
 def program(line: str) -> Source:
-    return Source("nested.py", f"import tensorflow as tf\n\n\ndef step(labels, z, w):\n    with tf.GradientTape() as tape:\n"
-                               f"        {line}\n    return tape.gradient(loss, w)\n")
+    return Source(
+        "nested.py",
+        f"import tensorflow as tf\n\n\ndef step(labels, z, w):\n    with tf.GradientTape() as tape:\n"
+        f"        {line}\n    return tape.gradient(loss, w)\n",
+    )
 
 
 @lru_cache(maxsize=None)
@@ -74,11 +89,23 @@ def test_nested_sites_settle(line):
     ast.parse(result.source.text)
 
 
-@pytest.mark.parametrize("line, said, unsafe", [
-    # Without its epsilon the loss moves.
-    ("the logarithm of a softmax inside a cross-entropy inside a mean", ["TFN303"], True),
-    ("the logarithm of a hand-written softmax inside a cross-entropy inside a mean", ["TFN306"], False),
-    ("the logarithm of a hand-written softmax inside a cross-entropy inside a mean", ["TFN306"], True)])
+@pytest.mark.parametrize(
+    "line, said, unsafe",
+    [
+        # Without its epsilon the loss moves.
+        ("the logarithm of a softmax inside a cross-entropy inside a mean", ["TFN303"], True),
+        (
+            "the logarithm of a hand-written softmax inside a cross-entropy inside a mean",
+            ["TFN306"],
+            False,
+        ),
+        (
+            "the logarithm of a hand-written softmax inside a cross-entropy inside a mean",
+            ["TFN306"],
+            True,
+        ),
+    ],
+)
 def test_the_most_useful_form_is_reached(line, said, unsafe):
     source = program(NESTED[line])
     assert sorted(one.code for one in repository.findings(source)) == said
@@ -96,10 +123,14 @@ def test_two_findings_at_one_place_are_noticed():
 # All of them by command: benchmarks/interactions.py --deeper 2000
 @pytest.mark.parametrize("part", range(8))
 def test_forms_in_each_other(part):
-    """Nothing new after fixing, nothing left that could be fixed, one finding an expression, and no fix refused."""
+    """Nothing new after fixing, nothing left that could be fixed, one finding an expression, and no
+    fix refused.
+    """
     tried = [trial(expression) for expression in list(pairs())[part::64]]
     assert sum(one.found > 0 for one in tried) >= 12
-    assert [(one.expression, one.faults, one.refused) for one in tried if one.faults or one.refused] == []
+    assert [
+        (one.expression, one.faults, one.refused) for one in tried if one.faults or one.refused
+    ] == []
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -111,7 +142,10 @@ def test_forms_in_forms_in_forms(seed):
 
 TOGETHER = [
     # What the first fix makes known, the second repairs.
-    ("1.0 / (tf.reduce_mean(tf.square(z)) - tf.square(tf.reduce_mean(z)))", "1.0 / tf.maximum(tf.math.reduce_variance(z), 1e-12)"),
+    (
+        "1.0 / (tf.reduce_mean(tf.square(z)) - tf.square(tf.reduce_mean(z)))",
+        "1.0 / tf.maximum(tf.math.reduce_variance(z), 1e-12)",
+    ),
     ("1.0 - tf.sqrt(tf.exp(z))", "-tf.math.expm1(0.5 * z)"),
     ("tf.math.log1p(tf.sqrt(tf.exp(z)))", "tf.math.softplus(0.5 * z)"),
 ]
@@ -141,17 +175,28 @@ def test_a_fix_is_not_made_where_what_it_brings_up_may_not_be_fixed():
     source = program(f"loss = {TOGETHER[0][0]}")
     result = fixed(source, False)
     (problem,) = result.problems
-    assert result.source.text == source.text and "TFN102 at line 6, which takes --unsafe-fixes to repair" in problem
+    assert (
+        result.source.text == source.text
+        and "TFN102 at line 6, which takes --unsafe-fixes to repair" in problem
+    )
     ((_, fix),) = fixed(source, True).applied
     assert fix.claim is Claim.SHIFTED and "below 1e-12" in fix.cost
 
 
 LOSS = "loss = tf.reduce_sum(labels * tf.math.log(p))"
 IDLE = {
-    "nothing else reads it": (f"p = tf.nn.softmax(z)\n{LOSS}", ["loss = tf.reduce_sum(labels * tf.nn.log_softmax(z))"]),
-    "one after the other": (f"q = tf.nn.softmax(z)\np = tf.identity(q)\n{LOSS}", ["loss = tf.reduce_sum(labels * tf.nn.log_softmax(z))"]),
-    "logits get a name": (f"p = tf.nn.softmax(tf.matmul(z, w))\n{LOSS}",
-                          ["logits = tf.matmul(z, w)", "loss = tf.reduce_sum(labels * tf.nn.log_softmax(logits))"]),
+    "nothing else reads it": (
+        f"p = tf.nn.softmax(z)\n{LOSS}",
+        ["loss = tf.reduce_sum(labels * tf.nn.log_softmax(z))"],
+    ),
+    "one after the other": (
+        f"q = tf.nn.softmax(z)\np = tf.identity(q)\n{LOSS}",
+        ["loss = tf.reduce_sum(labels * tf.nn.log_softmax(z))"],
+    ),
+    "logits get a name": (
+        f"p = tf.nn.softmax(tf.matmul(z, w))\n{LOSS}",
+        ["logits = tf.matmul(z, w)", "loss = tf.reduce_sum(labels * tf.nn.log_softmax(logits))"],
+    ),
 }
 KEPT = {
     "read later": f"p = tf.nn.softmax(z)\n{LOSS}\nloss += tf.reduce_sum(p)",
@@ -189,8 +234,10 @@ def test_what_may_be_read_stays(before):
 
 
 def test_what_may_be_numpy_is_not_made_a_tensor():
-    text = ("import numpy as np\nimport tensorflow as tf\n\n\ndef shares(p):\n    p = tf.nn.relu(p)\n"
-            "    p /= p.sum(axis=-1, keepdims=True)\n    return p\n")
+    text = (
+        "import numpy as np\nimport tensorflow as tf\n\n\ndef shares(p):\n    p = tf.nn.relu(p)\n"
+        "    p /= p.sum(axis=-1, keepdims=True)\n    return p\n"
+    )
     (finding,) = repository.findings(Source("a.py", text))
     assert finding.code == "TFN102" and finding.fixes == () and "NumPy" in finding.no_fix
     tensors = text.replace("p.sum(axis=-1", "tf.reduce_sum(p, axis=-1")
@@ -198,25 +245,42 @@ def test_what_may_be_numpy_is_not_made_a_tensor():
 
 
 def test_the_backend_inside_of_keras_has_no_functions_of_its_own():
-    text = ("from keras.src import backend\nfrom keras.src import ops\n\n\ndef f(y):\n"
-            "    return y / ops.std(y, axis=-1, keepdims=True)\n")
-    assert "ops.maximum(ops.std(" in fixed(Source("a.py", text), True).source.text or "ops.sqrt(" in fixed(Source("a.py", text), True).source.text
+    text = (
+        "from keras.src import backend\nfrom keras.src import ops\n\n\ndef f(y):\n"
+        "    return y / ops.std(y, axis=-1, keepdims=True)\n"
+    )
+    assert (
+        "ops.maximum(ops.std(" in fixed(Source("a.py", text), True).source.text
+        or "ops.sqrt(" in fixed(Source("a.py", text), True).source.text
+    )
     assert "backend." not in fixed(Source("a.py", text), True).source.text
 
 
 def test_two_signs_are_drawn_together():
     source = program("loss = -tf.math.log(1 - tf.nn.sigmoid(z) + 1e-8)")
-    (finding,) = [one for one in repository.findings(source, [rule for rule in load() if rule.code == "TFN402"])]
-    text = repository.fixed(source, [rule for rule in load() if rule.code == "TFN402"], finding.fixes[0].title).source.text
+    (finding,) = [
+        one
+        for one in repository.findings(source, [rule for rule in load() if rule.code == "TFN402"])
+    ]
+    text = repository.fixed(
+        source, [rule for rule in load() if rule.code == "TFN402"], finding.fixes[0].title
+    ).source.text
     assert "loss = tf.math.softplus(z)\n" in text
 
 
 def test_what_is_withheld_uncovers_nothing():
-    """A choice after a division is withheld where nothing says that a gradient is taken, and the division with it."""
-    source = Source("guarded.py", "import tensorflow as tf\n\n\ndef shares(x, total):\n    total = tf.nn.relu(total)\n"
-                                  "    return tf.where(total > 0, x / total, 0.0)\n")
+    """A choice after a division is withheld where nothing says that a gradient is taken, and the
+    division with it.
+    """
+    source = Source(
+        "guarded.py",
+        "import tensorflow as tf\n\n\ndef shares(x, total):\n    total = tf.nn.relu(total)\n"
+        "    return tf.where(total > 0, x / total, 0.0)\n",
+    )
     known = {one.code: one for one in load()}
-    shown = Policy(rules=tuple(known.values()), certainty=None, idle=False, unsafe_fixes=False, known=known)
+    shown = Policy(
+        rules=tuple(known.values()), certainty=None, idle=False, unsafe_fixes=False, known=known
+    )
     assert [found.code for found in repository.findings(source)] == ["TFN204"]
     assert check_source(source, shown).findings == ()
     trained = Source("trained.py", source.text.replace("shares(", "share_loss("))

@@ -57,9 +57,15 @@ def test_where_it_cannot_be_named_the_fix_is_left_out():
 
 
 def test_two_such_calls_get_two_names():
-    text = module("return tf.atan2(tf.nn.relu(net(x)), tf.nn.relu(net(s)))", first="import tensorflow as tf\nfrom model import net")
+    text = module(
+        "return tf.atan2(tf.nn.relu(net(x)), tf.nn.relu(net(s)))",
+        first="import tensorflow as tf\nfrom model import net",
+    )
     new = fixed(text)
-    assert "rise = tf.nn.relu(net(x))\n    run = tf.nn.relu(net(s))\n" in new and new.count("net(") == 2
+    assert (
+        "rise = tf.nn.relu(net(x))\n    run = tf.nn.relu(net(s))\n" in new
+        and new.count("net(") == 2
+    )
 
 
 def test_a_helper_that_only_computes_may_go():
@@ -82,7 +88,10 @@ NORM = "tf.nn.relu(s) + tf.norm(x, axis=1, keepdims=True)"
 def test_what_a_choice_tests_and_divides_by_gets_one_name():
     new = fixed(module(f"return tf.where(tf.equal({NORM}, 0.0), tf.zeros_like(s), x / ({NORM}))"))
     assert f"inner = {NORM}\n" in new
-    assert "tf.where(tf.equal(inner, 0.0), tf.zeros_like(s), x / tf.where(tf.equal(inner, 0.0), tf.ones_like(inner), inner))" in new
+    assert (
+        "tf.where(tf.equal(inner, 0.0), tf.zeros_like(s), x / tf.where(tf.equal(inner, 0.0), tf.ones_like(inner), inner))"
+        in new
+    )
 
 
 def test_a_choice_of_masked_roots_is_still_seen():
@@ -96,9 +105,14 @@ def test_a_choice_of_masked_roots_is_still_seen():
 
 
 def test_a_softmax_of_exponents_that_are_written_out_is_seen():
-    exponents = "tf.exp(x + tf.expand_dims(tf.tanh(tf.math.log(tf.reduce_sum(tf.exp(x), axis=-1))), -1))"
+    exponents = (
+        "tf.exp(x + tf.expand_dims(tf.tanh(tf.math.log(tf.reduce_sum(tf.exp(x), axis=-1))), -1))"
+    )
     new = fixed(module(f"return {exponents} / tf.reduce_sum({exponents}, axis=-1, keepdims=True)"))
-    assert "return tf.nn.softmax(x + tf.expand_dims(tf.tanh(tf.reduce_logsumexp(x, axis=-1)), -1), axis=-1)" in new
+    assert (
+        "return tf.nn.softmax(x + tf.expand_dims(tf.tanh(tf.reduce_logsumexp(x, axis=-1)), -1), axis=-1)"
+        in new
+    )
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -113,22 +127,33 @@ def test_a_test_for_nan_lets_infinity_through():
     assert "tf.where(tf.equal(x, 0), tf.ones_like(x), x)" in fixed(text, **UNSAFE)
 
 
-@pytest.mark.parametrize("version, expected", [("", "tf.where(tf.cast(b, tf.bool), a, a.dtype.min)"), (".compat.v1", "a + (1.0 - b) * -6e4")])
+@pytest.mark.parametrize(
+    "version, expected",
+    [("", "tf.where(tf.cast(b, tf.bool), a, a.dtype.min)"), (".compat.v1", "a + (1.0 - b) * -6e4")],
+)
 def test_the_choice_of_tensorflow_1_takes_one_shape(version, expected):
-    text = module("a = tf.cast(x, tf.float16)\nb = tf.cast(tf.stop_gradient(s), tf.float16)\nreturn tf.nn.softmax(a + (1.0 - b) * -1e9)",
-                  first=f"import tensorflow{version} as tf")
+    text = module(
+        "a = tf.cast(x, tf.float16)\nb = tf.cast(tf.stop_gradient(s), tf.float16)\nreturn tf.nn.softmax(a + (1.0 - b) * -1e9)",
+        first=f"import tensorflow{version} as tf",
+    )
     assert f"return tf.nn.softmax({expected})" in fixed(text, **UNSAFE)
 
 
 def test_no_small_number_under_a_root_in_front_of_a_logarithm_in_float16():
-    text = module("h = tf.nn.relu(tf.cast(s, {dtype}))\nreturn tf.clip_by_value(tf.math.log(tf.sqrt(h)), -15.0, 15.0)")
+    text = module(
+        "h = tf.nn.relu(tf.cast(s, {dtype}))\nreturn tf.clip_by_value(tf.math.log(tf.sqrt(h)), -15.0, 15.0)"
+    )
     assert "tf.sqrt(h + 1e-12)" in fixed(text.format(dtype="tf.float32", names="x, s"), **UNSAFE)
-    (one,) = [one for one in found(text.format(dtype="tf.float16", names="x, s")) if one.code == "TFN206"]
+    (one,) = [
+        one for one in found(text.format(dtype="tf.float16", names="x, s")) if one.code == "TFN206"
+    ]
     assert not one.fixes
 
 
 def test_a_difference_is_no_small_number_whatever_its_name():
-    text = module("eps = s - x\nreturn eps - tf.math.log(tf.reduce_sum(tf.exp(eps), axis=-1, keepdims=True))")
+    text = module(
+        "eps = s - x\nreturn eps - tf.math.log(tf.reduce_sum(tf.exp(eps), axis=-1, keepdims=True))"
+    )
     assert [one.code for one in found(text)] == ["TFN305"]
 
 
@@ -137,14 +162,20 @@ def test_a_difference_is_no_small_number_whatever_its_name():
 
 
 @pytest.mark.tensorflow
-@pytest.mark.parametrize("body, hidden", [("tf.tanh(tf.math.log({}))", True), ("tf.tanh({})", False)])
+@pytest.mark.parametrize(
+    "body, hidden", [("tf.tanh(tf.math.log({}))", True), ("tf.tanh({})", False)]
+)
 def test_numbers_that_hide_infinity_are_told_apart(body, hidden):
     from differential import Check, Tool
     from hazard_programs import Program
 
-    text = f"import tensorflow as tf\n\n\ndef program(s):\n    return [{body.format('s')}]\n" + TAPE.format(names="s")
+    text = (
+        f"import tensorflow as tf\n\n\ndef program(s):\n    return [{body.format('s')}]\n"
+        + TAPE.format(names="s")
+    )
     check = Check(Program(text, {"s": "s"}, []), Tool())
-    assert not check.infinite_inside(0) and check.infinite_inside(1) is hidden  # ordinary inputs, and zeros
+    # ordinary inputs, and zeros
+    assert not check.infinite_inside(0) and check.infinite_inside(1) is hidden
 
 
 def test_a_logarithm_of_labels_gets_no_floor():

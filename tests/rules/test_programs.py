@@ -1,4 +1,5 @@
-"""Whole programs: found where their comments say, repaired, and run in TensorFlow before and after the repair.
+"""Whole programs: found where their comments say, repaired, and run in TensorFlow before and after
+the repair.
 
 The docstring of a program in fixtures/programs ends in a header:
 
@@ -49,7 +50,11 @@ class Program:
     def read(cls, path: Path) -> Program:
         text = path.read_text(encoding="utf-8")
         docstring = ast.get_docstring(ast.parse(text)) or ""
-        return cls(path, text, dict(re.findall(r"^(Story|Needs|Before|Repair|After): *(.+)$", docstring, re.M)))
+        return cls(
+            path,
+            text,
+            dict(re.findall(r"^(Story|Needs|Before|Repair|After): *(.+)$", docstring, re.M)),
+        )
 
     @property
     def runs(self) -> bool:
@@ -78,7 +83,10 @@ def frozen(run: Run) -> bool:
 CONDITIONS: list[tuple[str, Callable[..., bool]]] = [
     (r"losses finite", lambda run: all(map(math.isfinite, run.losses))),
     (r"losses not finite", lambda run: not math.isfinite(run.losses[-1])),
-    (r"losses finite at first", lambda run: math.isfinite(run.losses[0]) and not math.isfinite(run.losses[-1])),
+    (
+        r"losses finite at first",
+        lambda run: math.isfinite(run.losses[0]) and not math.isfinite(run.losses[-1]),
+    ),
     (r"losses frozen", frozen),
     (r"losses move", lambda run: abs(run.losses[-1] - run.losses[0]) > 0.01 * abs(run.losses[0])),
     (r"weights finite", lambda run: run.all_weights > 0 and run.bad_weights == 0),
@@ -112,10 +120,14 @@ def unmet(run: Run, wanted: list[str]) -> list[str]:
 
 
 class Linter:
-    """The pipeline at default settings, with or without unsafe fixes; with the rules in preview for programs that speak of them."""
+    """The pipeline at default settings, with or without unsafe fixes; with the rules in preview for
+    programs that speak of them.
+    """
 
     def __init__(self) -> None:
-        layers = (Layer(origin="test", root=str(PROGRAMS), preview=preview) for preview in (False, True))
+        layers = (
+            Layer(origin="test", root=str(PROGRAMS), preview=preview) for preview in (False, True)
+        )
         self.usual, self.preview = (Configuration(layer, isolated=True) for layer in layers)
 
     def findings(self, source: Source) -> list[Finding]:
@@ -140,7 +152,12 @@ def row(finding: Finding, source: Source) -> int:
 
 def says(finding: Finding, text: str, source: Source) -> bool:
     """Whether a text occurs in a finding: in its message, range, trace or underlined source."""
-    parts = (finding.message, finding.range, source.slice(finding.span), *(step.text for step in finding.trace))
+    parts = (
+        finding.message,
+        finding.range,
+        source.slice(finding.span),
+        *(step.text for step in finding.trace),
+    )
     return any(text in part for part in parts)
 
 
@@ -160,7 +177,12 @@ def differences(found: list[Finding], wanted: list[Expectation], source: Source)
             yield f"line {line}: unexpected {code} ({message}) {reasons.get(line, '')}".rstrip()
     for e in wanted:
         matching = [f for f in found if (row(f, source), f.code) == (e.line, e.code)]
-        if e.kind == "want" and e.text and matching and not any(says(f, e.text, source) for f in matching):
+        if (
+            e.kind == "want"
+            and e.text
+            and matching
+            and not any(says(f, e.text, source) for f in matching)
+        ):
             yield f"line {e.line}: {e.code} does not say {e.text!r}"
 
 
@@ -211,7 +233,9 @@ def test_findings(program, linter):
     assert not problems, "\n".join([program.path.name, *problems])
 
 
-@pytest.mark.parametrize("program", [p for p in ALL if p.unsafe is not None], ids=lambda program: program.path.stem)
+@pytest.mark.parametrize(
+    "program", [p for p in ALL if p.unsafe is not None], ids=lambda program: program.path.stem
+)
 def test_a_repaired_program_has_nothing_left_to_report(program, linter):
     source = linter.repaired(Source(str(program.path), program.text), program.unsafe)
     assert source.text != program.text
@@ -263,10 +287,31 @@ def test_conditions_tell_sound_from_broken_runs():
     broken = Run(losses=(2.0, 1.9, float("nan")), accuracy=0.1, bad_weights=2, all_weights=4)
     stuck = Run(losses=(2.3, 2.303, 2.303, 2.303), accuracy=0.1, all_weights=4)
     learned = Run(losses=(2.0, 0.9, 0.4, 0.1), accuracy=0.95, all_weights=4)
-    assert unmet(broken, ["losses not finite", "losses finite at first", "weights not finite", "accuracy < 0.2"]) == []
-    assert unmet(broken, ["losses frozen", "loss drop > 0.1", *SOUND]) == ["losses frozen", "loss drop > 0.1", *SOUND]
-    assert unmet(stuck, [*SOUND, "losses frozen"]) == [] and unmet(stuck, ["losses move"]) == ["losses move"]
-    assert unmet(learned, [*SOUND, "losses move", "accuracy > 0.9", "loss ratio < 0.1", "loss drop > 1.5"]) == []
-    assert unmet(learned, ["losses frozen", "loss ratio < 0.04"]) == ["losses frozen", "loss ratio < 0.04"]
+    assert (
+        unmet(
+            broken,
+            ["losses not finite", "losses finite at first", "weights not finite", "accuracy < 0.2"],
+        )
+        == []
+    )
+    assert unmet(broken, ["losses frozen", "loss drop > 0.1", *SOUND]) == [
+        "losses frozen",
+        "loss drop > 0.1",
+        *SOUND,
+    ]
+    assert unmet(stuck, [*SOUND, "losses frozen"]) == [] and unmet(stuck, ["losses move"]) == [
+        "losses move"
+    ]
+    assert (
+        unmet(
+            learned,
+            [*SOUND, "losses move", "accuracy > 0.9", "loss ratio < 0.1", "loss drop > 1.5"],
+        )
+        == []
+    )
+    assert unmet(learned, ["losses frozen", "loss ratio < 0.04"]) == [
+        "losses frozen",
+        "loss ratio < 0.04",
+    ]
     with pytest.raises(LookupError):
         judge("losses are fine")

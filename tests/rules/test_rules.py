@@ -1,4 +1,6 @@
-"""Every rule: its documented examples, its fixture, its golden file, and that fixing settles. Claims: test_claims.py."""
+"""Every rule: its documented examples, its fixture, its golden file, and that fixing settles.
+Claims: test_claims.py.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,9 @@ def fixed_of(rule: Rule):
 def test_bad_example_is_reported(rule):
     for code in catalogue.examples(rule, "Bad"):
         source = Source("bad.py", catalogue.program(code))
-        assert [f for f in repository.findings(source) if f.code == rule.code], f"not reported:\n{source.text}"
+        assert [f for f in repository.findings(source) if f.code == rule.code], (
+            f"not reported:\n{source.text}"
+        )
 
 
 @RULES
@@ -70,7 +74,9 @@ def missing(source: Source, stated: list[Expectation], found: list[Finding]) -> 
     for one in stated:
         there = [f for f in found if row(source, f) == one.line]
         if one.kind == "want" and not any(mentions(source, f, one.text) for f in there):
-            problems.append(f"line {one.line}: no finding says {one.text!r}: {[f.message for f in there]}")
+            problems.append(
+                f"line {one.line}: no finding says {one.text!r}: {[f.message for f in there]}"
+            )
         if one.kind == "todo-want" and any(mentions(source, f, one.text) for f in there):
             problems.append(f"line {one.line}: it is found now, write want instead of todo-want")
         if one.kind == "todo-ok" and not there:
@@ -83,15 +89,22 @@ def surplus(source: Source, stated: list[Expectation], found: list[Finding]) -> 
     wanted = Counter(e.line for e in stated if e.kind == "want")
     excused = {e.line for e in stated if e.kind == "todo-ok"}
     counted = Counter(row(source, f) for f in found)
-    return [f"line {line}: {count} findings, {wanted[line]} wanted: {[f.message for f in found if row(source, f) == line]}"
-            for line, count in counted.items() if count > wanted[line] and line not in excused]
+    return [
+        f"line {line}: {count} findings, {wanted[line]} wanted: {[f.message for f in found if row(source, f) == line]}"
+        for line, count in counted.items()
+        if count > wanted[line] and line not in excused
+    ]
 
 
 @RULES
 def test_ok_lines_are_silent_for_every_rule(rule):
     source = source_of(rule)
     silent = {e.line for e in expectations(source.text) if e.kind == "ok" and not e.code}
-    assert not [f"line {row(source, f)}: {f.code} {f.message}" for f in found_in(rule) if row(source, f) in silent]
+    assert not [
+        f"line {row(source, f)}: {f.code} {f.message}"
+        for f in found_in(rule)
+        if row(source, f) in silent
+    ]
 
 
 # Fixes
@@ -101,7 +114,9 @@ def test_ok_lines_are_silent_for_every_rule(rule):
 def test_golden_file(rule):
     golden = repository.golden(rule)
     assert golden.exists(), f"run: python -m tfnanlint.dev.bless {rule.slug}"
-    assert golden.read_text() == blessed(rule), f"run python -m tfnanlint.dev.bless {rule.slug} and read the difference"
+    assert golden.read_text() == blessed(rule), (
+        f"run python -m tfnanlint.dev.bless {rule.slug} and read the difference"
+    )
 
 
 @RULES
@@ -132,20 +147,32 @@ NAME = re.compile(r"[A-Z]\w*[(.'\[]|'|(?:NaN|Inf|XLA|TensorFlow|Keras|Python|Ada
 def test_messages(rule):
     found = [f for f in found_in(rule) if f.code == rule.code]
     assert found
-    assert not [problem for f in found for problem in (*misworded(f.message), *(p for x in f.fixes for p in misworded(x.title)))]
+    assert not [
+        problem
+        for f in found
+        for problem in (*misworded(f.message), *(p for x in f.fixes for p in misworded(x.title)))
+    ]
 
 
 def misworded(text: str) -> list[str]:
     """What a message or title does against the conventions."""
-    problems = [("more than one line", "\n" in text), ("ends in a period", text.endswith(".")), ("empty", not text.strip()),
-                ("longer than 200 characters", len(text) > 200),
-                ("starts with a capital", text[:1].isupper() and not NAME.match(text))]
+    problems = [
+        ("more than one line", "\n" in text),
+        ("ends in a period", text.endswith(".")),
+        ("empty", not text.strip()),
+        ("longer than 200 characters", len(text) > 200),
+        ("starts with a capital", text[:1].isupper() and not NAME.match(text)),
+    ]
     return [f"{problem}: {text}" for problem, is_so in problems if is_so]
 
 
 @RULES
 def test_summary_is_one_sentence(rule):
-    assert rule.summary.endswith(".") and not rule.summary.startswith(rule.code) and len(rule.summary) <= 100
+    assert (
+        rule.summary.endswith(".")
+        and not rule.summary.startswith(rule.code)
+        and len(rule.summary) <= 100
+    )
 
 
 def test_a_wrong_fixture_is_noticed():
@@ -154,9 +181,16 @@ def test_a_wrong_fixture_is_noticed():
     source = Source("wrong.py", text)
     found = [f for f in repository.findings(source, [rule]) if f.code == rule.code]
     stated = {
-        "want": [Expectation(5, "want", rule.code, "softmax")], "text": [Expectation(5, "want", rule.code, "sigmoid")],
-        "elsewhere": [Expectation(4, "want", rule.code)], "none": [], "todo-want": [Expectation(5, "todo-want", rule.code)],
+        "want": [Expectation(5, "want", rule.code, "softmax")],
+        "text": [Expectation(5, "want", rule.code, "sigmoid")],
+        "elsewhere": [Expectation(4, "want", rule.code)],
+        "none": [],
+        "todo-want": [Expectation(5, "todo-want", rule.code)],
         "todo-ok": [Expectation(5, "todo-ok", rule.code)],
     }
-    wrong = {name for name, one in stated.items() if missing(source, one, found) + surplus(source, one, found)}
+    wrong = {
+        name
+        for name, one in stated.items()
+        if missing(source, one, found) + surplus(source, one, found)
+    }
     assert wrong == {"text", "elsewhere", "none", "todo-want"}

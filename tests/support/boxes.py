@@ -11,8 +11,17 @@ from tfnanlint.ops.site import Site
 from tfnanlint.values.value import INF, Value
 
 # Bounds that float32 holds exactly.
-BOXES = [(0.0, 0.0), (0.0, 1.0), (-1.0, 1.0), (-1e3, 1e3), (1.0, 1e3), (-1e3, -1.0), (-(2.0**-10), 2.0**-10),
-    (5.0, 5.0), (0.25, 0.75)]
+BOXES = [
+    (0.0, 0.0),
+    (0.0, 1.0),
+    (-1.0, 1.0),
+    (-1e3, 1e3),
+    (1.0, 1e3),
+    (-1e3, -1.0),
+    (-(2.0**-10), 2.0**-10),
+    (5.0, 5.0),
+    (0.25, 0.75),
+]
 
 _INTERPRETER = Engine()
 
@@ -42,7 +51,12 @@ def refused(value: Value, result: Any) -> list[float]:
     if value.lo == -INF and value.hi == INF and value.zero:
         odd = array[~np.isfinite(array)]
     else:
-        odd = array[~np.isfinite(array) | (array < value.lo) | (array > value.hi) | ((array == 0) & (not value.zero))]
+        odd = array[
+            ~np.isfinite(array)
+            | (array < value.lo)
+            | (array > value.hi)
+            | ((array == 0) & (not value.zero))
+        ]
     return [n for n in odd[:1000].tolist() if not value.admits(n)]
 
 

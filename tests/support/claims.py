@@ -1,4 +1,5 @@
-"""Executed claims: functions of fixtures/claims, each with the fix it is for and the inputs that it is run on.
+"""Executed claims: functions of fixtures/claims, each with the fix it is for and the inputs that it
+is run on.
 
     # fix: use log_softmax of the logits
     # hazard: z = saturated
@@ -7,16 +8,18 @@
         p = tf.nn.softmax(z)
         return tf.math.log(p)
 
-The function is linted by the rule that its file is named after, exactly the fix with that title is applied by the product, and
-both stages run in TensorFlow: value and gradient, eager, tf.function and jit_compile. An input is an expression over the
-vocabulary of `INPUTS`: an array whose first axis counts the inputs of the function. Other lines a case may have:
+The function is linted by the rule that its file is named after, exactly the fix with that title is
+applied by the product, and both stages run in TensorFlow: value and gradient, eager, tf.function
+and jit_compile. An input is an expression over the vocabulary of `INPUTS`: an array whose first
+axis counts the inputs of the function. Other lines a case may have:
 
     # shift: 1e-6                 SHIFTED: how far a value may move where it was finite; more in `shift: value, gradient`
     # finite: reason              the hazard shows in no NaN or Inf of this function (a dead gradient, a wrong mask)
     # modes: eager graph; reason  where the function can be compiled at all
     # float64: no; reason         the function fixes a dtype itself, so that float64 is no reference
 
-A case of a finding without a fix has `# report: words of the message` in the place of `fix`: it is only run before.
+A case of a finding without a fix has `# report: words of the message` in the place of `fix`: it is
+only run before.
 """
 
 from __future__ import annotations
@@ -72,13 +75,17 @@ class Case:
 
     @property
     def shift(self) -> tuple[float, float]:
-        """How far a value and a gradient may move; relative to 1 or to the number, whichever is larger."""
+        """How far a value and a gradient may move; relative to 1 or to the number, whichever is
+        larger.
+        """
         parts = [float(part) for part in self.says.get("shift", "0").split(",")]
         return parts[0], parts[-1]
 
     @property
     def source(self) -> Source:
-        text = self.program + _DIFFERENTIATED.format(function=self.function, names=", ".join(self.names))
+        text = self.program + _DIFFERENTIATED.format(
+            function=self.function, names=", ".join(self.names)
+        )
         return Source(f"{self.function}.py", text)
 
 
@@ -108,12 +115,20 @@ def _all(rule: Rule | None) -> list[Case]:
 def _cases(rule: Rule, path: Path) -> list[Case]:
     text = path.read_text()
     lines = text.splitlines(keepends=True)
-    functions = {node: _comments(lines, node, path) for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)}
-    spans = {node: range(node.lineno - 1, node.end_lineno) for node, says in functions.items() if says}
+    functions = {
+        node: _comments(lines, node, path)
+        for node in ast.parse(text).body
+        if isinstance(node, ast.FunctionDef)
+    }
+    spans = {
+        node: range(node.lineno - 1, node.end_lineno) for node, says in functions.items() if says
+    }
     found = []
     for node in spans:
         others = {row for other, rows in spans.items() if other is not node for row in rows}
-        program = "".join(line for row, line in enumerate(lines) if row not in others and not _LINE.match(line))
+        program = "".join(
+            line for row, line in enumerate(lines) if row not in others and not _LINE.match(line)
+        )
         names = tuple(arg.arg for arg in node.args.args)
         found.append(Case(rule, node.name, names, program, functions[node]))
     return found
@@ -129,14 +144,20 @@ def _comments(lines: list[str], node: ast.FunctionDef, path: Path) -> dict[str, 
             raise Unclear(f"{path.name}:{row + 1}: cannot read {lines[row].strip()!r}")
         found[line[1]] = line[2].strip()
         row -= 1
-    if found and (not {"hazard", "ordinary"} <= found.keys() or ("fix" in found) == ("report" in found)):
-        raise Unclear(f"{path.name}:{node.lineno}: a case states fix or report, hazard and ordinary")
+    if found and (
+        not {"hazard", "ordinary"} <= found.keys() or ("fix" in found) == ("report" in found)
+    ):
+        raise Unclear(
+            f"{path.name}:{node.lineno}: a case states fix or report, hazard and ordinary"
+        )
     return found
 
 
 @dataclass(frozen=True)
 class Repaired:
-    """A case with its fix applied by the product; `rest` are the findings of the rule that are left."""
+    """A case with its fix applied by the product; `rest` are the findings of the rule that are
+    left.
+    """
 
     finding: Finding
     fix: Fix
@@ -148,18 +169,29 @@ def repaired(case: Case) -> Repaired:
     """Apply exactly the fix that a case names. Raises LookupError when the rule does not offer it."""
     source = case.source
     before = repository.findings(source, [case.rule])
-    offers = [(finding, fix) for finding in before for fix in finding.fixes if fix.title == case.title]
+    offers = [
+        (finding, fix) for finding in before for fix in finding.fixes if fix.title == case.title
+    ]
     if not offers:
-        said = [(finding.message, [fix.title for fix in finding.fixes], finding.no_fix) for finding in before]
+        said = [
+            (finding.message, [fix.title for fix in finding.fixes], finding.no_fix)
+            for finding in before
+        ]
         raise LookupError(f"no finding offers {case.title!r}; the rule says {said}")
     result = repository.fixed(source, [case.rule], case.title)
     if not result.applied:
         raise LookupError(f"{case.title!r} was not applied: {result.problems}")
-    return Repaired(*offers[0], result.source.text, tuple(repository.findings(result.source, [case.rule])))
+    return Repaired(
+        *offers[0], result.source.text, tuple(repository.findings(result.source, [case.rule]))
+    )
 
 
 # What a claim promises
 
 
 def promised(fix: Fix) -> str:
-    return {Claim.EQUAL: "equal", Claim.EQUAL_WHERE_FINITE: "equal where finite", Claim.SHIFTED: "shifted"}[fix.claim]
+    return {
+        Claim.EQUAL: "equal",
+        Claim.EQUAL_WHERE_FINITE: "equal where finite",
+        Claim.SHIFTED: "shifted",
+    }[fix.claim]

@@ -1,4 +1,6 @@
-"""Programs in which rules meet on one expression: forms that the rules are about, put into each other, and what must hold of them."""
+"""Programs in which rules meet on one expression: forms that the rules are about, put into each
+other, and what must hold of them.
+"""
 
 from __future__ import annotations
 
@@ -77,9 +79,12 @@ tf.atan2({}, w)
 tf.cast({}, tf.float16)
 """.strip().splitlines()
 MAX_LENGTH = 1500
-_PROGRAM = "import tensorflow as tf\n\n\ndef step(labels, z, w):\n    with tf.GradientTape() as tape:\n        loss = {}\n" \
-           "    return tape.gradient(loss, w)\n"
-# Two hazards at one place of which neither stands for the other: sums overflow float16, and the gradient is infinite at 0.
+_PROGRAM = (
+    "import tensorflow as tf\n\n\ndef step(labels, z, w):\n    with tf.GradientTape() as tape:\n        loss = {}\n"
+    "    return tape.gradient(loss, w)\n"
+)
+# Two hazards at one place of which neither stands for the other: sums overflow float16, and the
+# gradient is infinite at 0.
 APART = ({"TFN201", "TFN604"}, {"TFN203", "TFN604"})
 
 
@@ -101,7 +106,9 @@ def deeper(count: int, seed: int) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class Trial:
-    """One expression as a loss: how much was found in it, and what does not hold, in words; fixes that were refused apart."""
+    """One expression as a loss: how much was found in it, and what does not hold, in words; fixes
+    that were refused apart.
+    """
 
     expression: str
     found: int
@@ -123,7 +130,9 @@ def trial(expression: str) -> Trial:
         faults += [f"{how} bring up {code}" for code in brought_up(before, after)]
         faults += [f"{how}: {name}: {what}" for name, what in broken(source.text, result).items()]
         again = fix_source(result.source, repository.findings, lambda fix: unsafe or fix.claim.safe)
-        faults += [f"{how} go on in a second run"] if again.source.text != result.source.text else []
+        faults += (
+            [f"{how} go on in a second run"] if again.source.text != result.source.text else []
+        )
         refused += [one for one in result.problems if unsafe or "takes --unsafe-fixes" not in one]
         if unsafe and not result.problems:
             faults += [f"{one.code} is left, and can be fixed" for one in after if one.fixes]
@@ -135,15 +144,23 @@ def twice(source: Source, findings: list[Finding]) -> list[tuple[str, list[str]]
     said = defaultdict(set)
     for one in findings:
         said[one.span].add(one.code)
-    return [(source.slice(span)[:60], sorted(codes)) for span, codes in said.items() if len(codes) > 1 and codes not in APART]
+    return [
+        (source.slice(span)[:60], sorted(codes))
+        for span, codes in said.items()
+        if len(codes) > 1 and codes not in APART
+    ]
 
 
 def brought_up(before: list[Finding], after: list[Finding]) -> list[str]:
-    """Codes of findings that were not there before; one whose rule goes before that of a finding now gone stands in its place."""
+    """Codes of findings that were not there before; one whose rule goes before that of a finding
+    now gone stands in its place.
+    """
     over = {rule.code: rule.over for rule in load()}
     gone = Counter(one.code for one in before) - Counter(one.code for one in after)
     new = []
-    for code in (Counter(one.code for one in after) - Counter(one.code for one in before)).elements():
+    for code in (
+        Counter(one.code for one in after) - Counter(one.code for one in before)
+    ).elements():
         instead = next((other for other in over.get(code, ()) if gone[other] > 0), None)
         if instead is None:
             new.append(code)

@@ -1,4 +1,5 @@
-"""What fixes make of a whole file: the file fixed at once, executed before and after, and a failing program made smaller.
+"""What fixes make of a whole file: the file fixed at once, executed before and after, and a failing
+program made smaller.
 
 `check` says what is wrong with the fixed texts of one program:
 
@@ -32,9 +33,16 @@ from tfnanlint.syntax.source import Source
 
 STAGES = {"safe": False, "unsafe": True}
 EPS = {"float64": 2.0**-23, "float32": 2.0**-23, "float16": 2.0**-10}
-MARGIN = 32  # units in the last place: kernels for one function differ by some, and programs are some operations long
+# units in the last place: kernels for one function differ by some, and programs are some operations
+# long
+MARGIN = 32
 # Fixes that are meant to change what is computed.
-MEANT = ("give it the logits", "say that these are probabilities", "take the relu away", "let them change places")
+MEANT = (
+    "give it the logits",
+    "say that these are probabilities",
+    "take the relu away",
+    "let them change places",
+)
 # What fixes that move values may move ordinary ones by, relative to 1 or to the number.
 SHIFT = {"value": 2e-3, "gradient": 2e-2}
 # What numbers of ordinary inputs are at least made of: a gradient of 0 is a sum of such.
@@ -68,7 +76,9 @@ class Failure:
 
 
 class Tool:
-    """The tool with every rule at its default grades, also where a rule is silent without `--certainty`."""
+    """The tool with every rule at its default grades, also where a rule is silent without
+    `--certainty`.
+    """
 
     findings = staticmethod(repository.findings)
 
@@ -76,9 +86,13 @@ class Tool:
         source = self.source(program)
         result = fix_source(source, self.findings, lambda fix: unsafe or fix.claim.safe)
         applied = tuple(finding.code for finding, _ in result.applied)
-        problems = tuple(one for one in result.problems if unsafe or "takes --unsafe-fixes" not in one)
+        problems = tuple(
+            one for one in result.problems if unsafe or "takes --unsafe-fixes" not in one
+        )
         left = tuple(finding.code for finding in self.findings(result.source))
-        return Fixed(_module(result), applied, tuple(fix.title for _, fix in result.applied), problems, left)
+        return Fixed(
+            _module(result), applied, tuple(fix.title for _, fix in result.applied), problems, left
+        )
 
     def source(self, program: Program) -> Source:
         if program.cells:
@@ -108,21 +122,29 @@ class Outcome:
         return all(np.isfinite(part).all() for part in (*self.values, *self.gradients))
 
 
-def run(text: str, points: list[list[Any]], mode: str, dtype: str = "float32", function: str = "program") -> list[Outcome]:
+def run(
+    text: str, points: list[list[Any]], mode: str, dtype: str = "float32", function: str = "program"
+) -> list[Outcome]:
     """Value and gradient of a program at points. A program ends all of them with its error.
 
-    Graphs keep the order of their sums: what TensorFlow makes of `1 - p + 1e-8` depends on what else reads `1 - p`.
+    Graphs keep the order of their sums: what TensorFlow makes of `1 - p + 1e-8` depends on what
+    else reads `1 - p`.
     """
     import numpy as np
     import stages
     import tensorflow as tf
 
-    tf.config.optimizer.set_experimental_options({"constant_folding": False, "arithmetic_optimization": False})
+    tf.config.optimizer.set_experimental_options(
+        {"constant_folding": False, "arithmetic_optimization": False}
+    )
     space: dict[str, Any] = {"__name__": "program"}
     try:
         exec(compile(text, "<program>", "exec"), space)
-        step = {"eager": lambda f: f, "graph": lambda f: tf.function(f, autograph=False),
-                "xla": lambda f: tf.function(f, autograph=False, jit_compile=True)}[mode](stages._step(space[function]))
+        step = {
+            "eager": lambda f: f,
+            "graph": lambda f: tf.function(f, autograph=False),
+            "xla": lambda f: tf.function(f, autograph=False, jit_compile=True),
+        }[mode](stages._step(space[function]))
     except Exception as error:  # whatever ends a generated program is its outcome
         return [_ended(error) for _ in points]
     outcomes = []
@@ -135,8 +157,13 @@ def run(text: str, points: list[list[Any]], mode: str, dtype: str = "float32", f
         except Exception as error:  # the same
             outcomes.append(_ended(error))
             continue
-        outcomes.append(Outcome([np.asarray(one, "float64") for one in values], [np.asarray(one, "float64") for one in gradients],
-                                [one.dtype.name for one in values]))
+        outcomes.append(
+            Outcome(
+                [np.asarray(one, "float64") for one in values],
+                [np.asarray(one, "float64") for one in gradients],
+                [one.dtype.name for one in values],
+            )
+        )
     return outcomes
 
 
@@ -145,21 +172,33 @@ def _ended(error: Exception) -> Outcome:
     return Outcome([], [], [], f"{type(error).__name__}: {text[0]}"[:200])
 
 
-def off(kind: str, old: Any, new: Any, true: Any, eps: float, shift: float = 0.0, least: float = 0.0) -> str:
-    """How far a result is from another one, beyond rounding and `shift`, in words; empty when it is near enough.
+def off(
+    kind: str, old: Any, new: Any, true: Any, eps: float, shift: float = 0.0, least: float = 0.0
+) -> str:
+    """How far a result is from another one, beyond rounding and `shift`, in words; empty when it is
+    near enough.
 
-    `true` is the first one computed in float64: what the two may differ by, it differs from both. Numbers round as if the largest
-    was at least `least`.
+    `true` is the first one computed in float64: what the two may differ by, it differs from both.
+    Numbers round as if the largest was at least `least`.
     """
     import numpy as np
 
     with np.errstate(invalid="ignore", over="ignore"):
         kept = np.isfinite(old)
         size = np.abs(np.where(kept, old, 0.0))
-        room = MARGIN * eps * (1 if kind == "value" else 4) * (size + (0.01 if kind == "value" else 0.1) * size.max(initial=least))
+        room = (
+            MARGIN
+            * eps
+            * (1 if kind == "value" else 4)
+            * (size + (0.01 if kind == "value" else 0.1) * size.max(initial=least))
+        )
         if true is None:  # what cancels is as far off as what it is made of rounds
             room = room + MARGIN * eps * 0.1
-        room = room + shift * np.maximum(size, 1.0 if kind == "value" else size.max(initial=0.0)) + 1e-30
+        room = (
+            room
+            + shift * np.maximum(size, 1.0 if kind == "value" else size.max(initial=0.0))
+            + 1e-30
+        )
         far = np.abs(new - old)
         if true is not None:
             kept = kept & np.isfinite(true)
@@ -167,8 +206,12 @@ def off(kind: str, old: Any, new: Any, true: Any, eps: float, shift: float = 0.0
         wrong = kept & ~(far <= room)
         if not wrong.any():
             return ""
-        place = np.unravel_index(np.where(wrong, np.nan_to_num(far - room, nan=np.inf), -1.0).argmax(), old.shape)
-    return f"{old[place]:.6g} became {new[place]:.6g}" + (f" (exactly {true[place]:.6g})" if true is not None else "")
+        place = np.unravel_index(
+            np.where(wrong, np.nan_to_num(far - room, nan=np.inf), -1.0).argmax(), old.shape
+        )
+    return f"{old[place]:.6g} became {new[place]:.6g}" + (
+        f" (exactly {true[place]:.6g})" if true is not None else ""
+    )
 
 
 # Inputs
@@ -191,18 +234,35 @@ def points(program: Program, seed: int = 0) -> tuple[list[list[Any]], list[list[
     def ordinary(kind: str) -> Any:
         normal = draw.normal(size=shape)
         classes, other_classes = draw.integers(0, width, size=(2, *shape[:-1]))
-        return {"r": lambda: normal, "n": lambda: normal, "z": lambda: 2 * normal, "s": lambda: 0.1 + np.exp(normal), "i": lambda: 0.1 + np.exp(normal),
-                "q": lambda: draw.uniform(0.1, 0.9, size=shape), "h": lambda: one_hot(classes), "u": lambda: 0.25 + 0.5 * draw.random(shape),
-                "m": lambda: np.maximum(draw.integers(0, 2, size=shape), one_hot(other_classes))}[kind]()
+        return {
+            "r": lambda: normal,
+            "n": lambda: normal,
+            "z": lambda: 2 * normal,
+            "s": lambda: 0.1 + np.exp(normal),
+            "i": lambda: 0.1 + np.exp(normal),
+            "q": lambda: draw.uniform(0.1, 0.9, size=shape),
+            "h": lambda: one_hot(classes),
+            "u": lambda: 0.25 + 0.5 * draw.random(shape),
+            "m": lambda: np.maximum(draw.integers(0, 2, size=shape), one_hot(other_classes)),
+        }[kind]()
 
     def hazards(kind: str) -> list[Any]:
         normal, some = ordinary("r"), draw.integers(0, 2, size=shape).astype(float)
         ties = np.repeat(normal[..., :1], width, axis=-1) if shape else normal
-        far = draw.choice([0.0, 1000.0, -1000.0, 88.0, -88.0, 120.0, -110.0, 17.0, -17.0], size=shape)
-        lists = {"r": [zeros, normal * one_row, ties, 0.5 * ones], "z": [far, -far, 1000.0 * (2 * some - 1), zeros],
-                 "s": [zeros, np.abs(normal) * some, np.abs(normal) * one_row, ones], "i": [zeros, normal, -ones, -1e-3 * ones],
-                 "q": [zeros, ones, some, one_row], "h": [one_hot(np.arange(max(1, ones.size // width)).reshape(shape[:-1]))],
-                 "m": [zeros, one_row, ones], "n": [np.where(some > 0, np.nan, normal)], "u": [far, zeros]}
+        far = draw.choice(
+            [0.0, 1000.0, -1000.0, 88.0, -88.0, 120.0, -110.0, 17.0, -17.0], size=shape
+        )
+        lists = {
+            "r": [zeros, normal * one_row, ties, 0.5 * ones],
+            "z": [far, -far, 1000.0 * (2 * some - 1), zeros],
+            "s": [zeros, np.abs(normal) * some, np.abs(normal) * one_row, ones],
+            "i": [zeros, normal, -ones, -1e-3 * ones],
+            "q": [zeros, ones, some, one_row],
+            "h": [one_hot(np.arange(max(1, ones.size // width)).reshape(shape[:-1]))],
+            "m": [zeros, one_row, ones],
+            "n": [np.where(some > 0, np.nan, normal)],
+            "u": [far, zeros],
+        }
         return [one + 0.0 for one in lists[kind]]  # no -0.0
 
     kinds = list(program.parameters.values())
@@ -229,15 +289,24 @@ class Check:
         first = run(program.text, self.usual[:1], program.modes[0], program.dtype)[0]
         self.error, self.usual_is_finite = first.error, first.finite
 
-    def failures(self, stages: tuple[str, ...] = tuple(STAGES)) -> tuple[list[Failure], dict[str, Fixed]]:
+    def failures(
+        self, stages: tuple[str, ...] = tuple(STAGES)
+    ) -> tuple[list[Failure], dict[str, Fixed]]:
         """What is wrong with each fixed text, at most one a stage and mode; and the fixed texts."""
         texts = {stage: self.tool.fixed(self.program, STAGES[stage]) for stage in stages}
-        changed = {stage: one for stage, one in texts.items() if one.text.strip() != self._same.strip()}
+        changed = {
+            stage: one for stage, one in texts.items() if one.text.strip() != self._same.strip()
+        }
         found = []
         for mode in self.modes if changed else ():
             before = run(self.program.text, self.points, mode, self.program.dtype)
             if self.truth is None:
-                self.truth = run(re.sub(r"(?<!mixed_)float(32|16)", "float64", self.program.text), self.points, mode, "float64")
+                self.truth = run(
+                    re.sub(r"(?<!mixed_)float(32|16)", "float64", self.program.text),
+                    self.points,
+                    mode,
+                    "float64",
+                )
             ran: dict[str, list[Outcome]] = {}
             for stage, fixed in changed.items():
                 if fixed.text not in ran:
@@ -255,24 +324,49 @@ class Check:
         for index, (old, new) in enumerate(zip(before, after)):
             if old.error:
                 continue
-            if stage == "unsafe" and any(word in title for title in fixed.titles for word in MEANT) and not self.program.moved:
+            if (
+                stage == "unsafe"
+                and any(word in title for title in fixed.titles for word in MEANT)
+                and not self.program.moved
+            ):
                 continue
-            said = self._differs(old, new, truth[index] if truth and not truth[index].error else None, stage, index < len(self.usual))
-            if said and said[0] in ("value", "gradient") and index >= len(self.usual) and self.infinite_inside(index):
+            said = self._differs(
+                old,
+                new,
+                truth[index] if truth and not truth[index].error else None,
+                stage,
+                index < len(self.usual),
+            )
+            if (
+                said
+                and said[0] in ("value", "gradient")
+                and index >= len(self.usual)
+                and self.infinite_inside(index)
+            ):
                 self.hidden += 1
                 continue
             if said:
                 kind, text = said
-                return Failure(kind, stage, mode, f"{text} on {'ordinary' if index < len(self.usual) else 'hazard'} inputs {index}")
+                return Failure(
+                    kind,
+                    stage,
+                    mode,
+                    f"{text} on {'ordinary' if index < len(self.usual) else 'hazard'} inputs {index}",
+                )
         if fixed.clean:
             for index, new in enumerate(after):
                 if not new.error and not new.finite:
-                    return Failure("nonfinite", stage, mode, f"{self._where(new)} on inputs {index}, and nothing remains; fixed: {', '.join(fixed.applied)}")
+                    return Failure(
+                        "nonfinite",
+                        stage,
+                        mode,
+                        f"{self._where(new)} on inputs {index}, and nothing remains; fixed: {', '.join(fixed.applied)}",
+                    )
         return None
 
     def infinite_inside(self, index: int) -> bool:
-        """Whether an op of the program gives NaN or Inf on some inputs, run eagerly: of such a tanh or a comparison makes a number, and
-        another one of what the fix puts in its place.
+        """Whether an op of the program gives NaN or Inf on some inputs, run eagerly: of such a tanh
+        or a comparison makes a number, and another one of what the fix puts in its place.
         """
         import numpy as np
         from tensorflow.python.framework import op_callbacks
@@ -280,12 +374,14 @@ class Check:
         found: list[str] = []
 
         def note(op_type, inputs, attributes, outputs, op_name=None, graph=None):
-            if graph is None and not all(np.isfinite(one.numpy()).all() for one in outputs if one.dtype.is_floating):
+            if graph is None and not all(
+                np.isfinite(one.numpy()).all() for one in outputs if one.dtype.is_floating
+            ):
                 found.append(op_type)
 
         op_callbacks.add_op_callback(note)
         try:
-            run(self.program.text, self.points[index:index + 1], "eager", self.program.dtype)
+            run(self.program.text, self.points[index : index + 1], "eager", self.program.dtype)
         finally:
             op_callbacks.remove_op_callback(note)
         return bool(found)
@@ -293,11 +389,19 @@ class Check:
     def _where(self, outcome: Outcome) -> str:
         import numpy as np
 
-        bad = [f"result {at}" for at, one in enumerate(outcome.values) if not np.isfinite(one).all()]
-        bad += [f"gradient of {name}" for name, one in zip(self.program.parameters, outcome.gradients) if not np.isfinite(one).all()]
+        bad = [
+            f"result {at}" for at, one in enumerate(outcome.values) if not np.isfinite(one).all()
+        ]
+        bad += [
+            f"gradient of {name}"
+            for name, one in zip(self.program.parameters, outcome.gradients)
+            if not np.isfinite(one).all()
+        ]
         return ", ".join(bad)
 
-    def _differs(self, old: Outcome, new: Outcome, true: Outcome | None, stage: str, usual: bool) -> tuple[str, str] | None:
+    def _differs(
+        self, old: Outcome, new: Outcome, true: Outcome | None, stage: str, usual: bool
+    ) -> tuple[str, str] | None:
         import numpy as np
 
         if new.error:
@@ -306,19 +410,41 @@ class Check:
         for at, (one, other) in enumerate(zip(old.values, new.values)):
             kept = old.dtypes[at] == new.dtypes[at] or f"result {at}" in moved
             if one.shape != other.shape or not kept:
-                return "shape", f"result {at} is {new.dtypes[at]}{other.shape} instead of {old.dtypes[at]}{one.shape}"
+                return (
+                    "shape",
+                    f"result {at} is {new.dtypes[at]}{other.shape} instead of {old.dtypes[at]}{one.shape}",
+                )
         if stage == "unsafe" and not usual:
             return None
         shift = SHIFT if stage == "unsafe" else {"value": 0.0, "gradient": 0.0}
-        parts = [("value", f"result {at}", *pair) for at, pair in enumerate(zip(old.values, new.values, true.values if true else old.values))]
-        parts += [("gradient", f"gradient of {name}", *pair) for name, pair in
-                  zip(self.program.parameters, zip(old.gradients, new.gradients, true.gradients if true else old.gradients))]
-        # Of a value that is no number there is no gradient, whatever comes out of a minimum or a clip behind it.
+        parts = [
+            ("value", f"result {at}", *pair)
+            for at, pair in enumerate(
+                zip(old.values, new.values, true.values if true else old.values)
+            )
+        ]
+        parts += [
+            ("gradient", f"gradient of {name}", *pair)
+            for name, pair in zip(
+                self.program.parameters,
+                zip(old.gradients, new.gradients, true.gradients if true else old.gradients),
+            )
+        ]
+        # Of a value that is no number there is no gradient, whatever comes out of a minimum or a
+        # clip behind it.
         known = all(np.isfinite(one).all() for one in old.values)
         for kind, name, one, other, exact in parts:
             if name in moved or kind == "gradient" and not known:
                 continue
-            said = off(kind, one, other, exact if true else None, self.eps, shift[kind], LEAST[kind] if usual else 1.0)
+            said = off(
+                kind,
+                one,
+                other,
+                exact if true else None,
+                self.eps,
+                shift[kind],
+                LEAST[kind] if usual else 1.0,
+            )
             if said:
                 return kind, f"{name}: {said}"
             if usual and kind == "gradient" and ((np.abs(one) > 1e-6) & (other == 0)).any():
@@ -329,10 +455,18 @@ class Check:
         if not self.program.moved:
             return set()
         returned = ast.parse(self.program.text)
-        (function,) = [one for one in returned.body if isinstance(one, ast.FunctionDef) and one.name == "program"]
+        (function,) = [
+            one
+            for one in returned.body
+            if isinstance(one, ast.FunctionDef) and one.name == "program"
+        ]
         names = [ast.unparse(one) for one in function.body[-1].value.elts]
         moved = {f"result {at}" for at, name in enumerate(names) if name in self.program.moved}
-        return moved | {f"gradient of {name}" for name, kind in self.program.parameters.items() if moved and kind in "uh"}
+        return moved | {
+            f"gradient of {name}"
+            for name, kind in self.program.parameters.items()
+            if moved and kind in "uh"
+        }
 
 
 # Reduction
@@ -361,16 +495,37 @@ def _smaller(text: str) -> list[str]:
     tree = ast.parse(text)
     lines = text.splitlines(keepends=True)
     found = []
-    results = [node for node in ast.walk(tree) if isinstance(node, ast.Return) and isinstance(node.value, ast.List) and len(node.value.elts) > 1]
+    results = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Return)
+        and isinstance(node.value, ast.List)
+        and len(node.value.elts) > 1
+    ]
     for node in results:
         for skipped in range(len(node.value.elts)):
-            kept = ", ".join(ast.unparse(one) for at, one in enumerate(node.value.elts) if at != skipped)
-            head = lines[node.lineno - 1][:node.col_offset]
-            found.append("".join([*lines[:node.lineno - 1], f"{head}return [{kept}]\n", *lines[node.end_lineno:]]))
-    statements = [node for node in ast.walk(tree) if isinstance(node, ast.stmt) and not isinstance(node, ast.Return)
-                  and getattr(node, "name", "") not in ("program", "differentiate")]
+            kept = ", ".join(
+                ast.unparse(one) for at, one in enumerate(node.value.elts) if at != skipped
+            )
+            head = lines[node.lineno - 1][: node.col_offset]
+            found.append(
+                "".join(
+                    [
+                        *lines[: node.lineno - 1],
+                        f"{head}return [{kept}]\n",
+                        *lines[node.end_lineno :],
+                    ]
+                )
+            )
+    statements = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.stmt)
+        and not isinstance(node, ast.Return)
+        and getattr(node, "name", "") not in ("program", "differentiate")
+    ]
     for node in sorted(statements, key=lambda one: one.lineno - one.end_lineno):
-        found.append("".join([*lines[:node.lineno - 1], *lines[node.end_lineno:]]))
+        found.append("".join([*lines[: node.lineno - 1], *lines[node.end_lineno :]]))
     return [one for one in found if _parses(one)]
 
 

@@ -1,7 +1,9 @@
-"""Runs fixture programs in TensorFlow: one host imports it once and forks a child for every program.
+"""Runs fixture programs in TensorFlow: one host imports it once and forks a child for every
+program.
 
-`Host.run` (in the test's process) sends a job; the host (this file as a script) forks, so that each program has
-a process, a TF1 or TF2 mode and a time limit of its own, and the 4 s of importing TensorFlow are paid once.
+`Host.run` (in the test's process) sends a job; the host (this file as a script) forks, so that each
+program has a process, a TF1 or TF2 mode and a time limit of its own, and the 4 s of importing
+TensorFlow are paid once.
 """
 
 from __future__ import annotations
@@ -51,19 +53,30 @@ class Host:
         self.process.wait(timeout=30)
         self.process.stdout.close()
 
-    def run(self, *paths: str, seconds: float = 60.0, environment: dict[str, str] | None = None) -> list[Run]:
+    def run(
+        self, *paths: str, seconds: float = 60.0, environment: dict[str, str] | None = None
+    ) -> list[Run]:
         """Run the programs side by side; one `Run` for each path, in order."""
-        job = {"paths": [str(path) for path in paths], "seconds": seconds, "environment": environment or {}}
+        job = {
+            "paths": [str(path) for path in paths],
+            "seconds": seconds,
+            "environment": environment or {},
+        }
         self.process.stdin.write(json.dumps(job) + "\n")
         self.process.stdin.flush()
         answer = self.process.stdout.readline()
         if not answer:
             raise RuntimeError(f"the TensorFlow host ended with exit code {self.process.wait()}")
-        return [Run(**{**fields, "losses": tuple(fields.get("losses", ()))}) for fields in json.loads(answer)]
+        return [
+            Run(**{**fields, "losses": tuple(fields.get("losses", ()))})
+            for fields in json.loads(answer)
+        ]
 
 
 def _summary(result: dict) -> dict:
-    """The result of `main()` as plain numbers; weights only as counts of entries and of non-finite ones."""
+    """The result of `main()` as plain numbers; weights only as counts of entries and of non-finite
+    ones.
+    """
     import numpy
 
     weights = [numpy.asarray(w, dtype="float64") for w in result.get("weights", ())]
@@ -88,7 +101,8 @@ def _child(path: str, environment: dict[str, str], output: int) -> None:
         sys.modules["program"] = module
         spec.loader.exec_module(module)
         fields = _summary(module.main())
-    except BaseException:  # whatever ends a program, its exit included, is the result of that program
+    # whatever ends a program, its exit included, is the result of that program
+    except BaseException:
         fields = {"error": traceback.format_exc()}
     fields["seconds"] = time.monotonic() - start
     with os.fdopen(output, "w") as stream:

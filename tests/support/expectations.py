@@ -1,4 +1,5 @@
-"""What a fixture says about its own lines, in comments that every test of findings reads the same way.
+"""What a fixture says about its own lines, in comments that every test of findings reads the same
+way.
 
     y = tf.math.log(p)      # want: TFN101 "[0, 1]"          a finding starts on this line
     # want+1: TFN303, TFN401                                two findings start on the next line
@@ -6,7 +7,8 @@
     # todo-want+1: TFN801                                   wanted later; today it must be missing
     w = tf.math.log(r)      # todo-ok: TFN101 r is a count   a known false alarm; today it must be there
 
-The quoted text must occur in the finding (its message, its range, its trace or the source it underlines).
+The quoted text must occur in the finding (its message, its range, its trace or the source it
+underlines).
 """
 
 from __future__ import annotations
@@ -16,9 +18,14 @@ import re
 import tokenize
 from dataclasses import dataclass
 
+from tfnanlint.diagnostics.findings import Finding
+from tfnanlint.syntax.source import Source
+
 KINDS = ("want", "ok", "todo-want", "todo-ok")
 
-_CLAUSE = re.compile(r"#\s*(todo-want|todo-ok|want|ok)([+-]\d+)?:[ \t]*(.*?)[ \t]*(?=#\s*(?:todo-)?(?:want|ok)(?:[+-]\d+)?:|$)")
+_CLAUSE = re.compile(
+    r"#\s*(todo-want|todo-ok|want|ok)([+-]\d+)?:[ \t]*(.*?)[ \t]*(?=#\s*(?:todo-)?(?:want|ok)(?:[+-]\d+)?:|$)"
+)
 _ITEM = re.compile(r'([A-Z]{2,}\d{3})(?:\s+"((?:[^"\\]|\\.)*)")?\s*(,|$)')
 _CODE = re.compile(r"[A-Z]{2,}\d{3}\b")
 
@@ -31,8 +38,9 @@ class Unclear(ValueError):
 class Expectation:
     """One expectation about 1-based `line`.
 
-    For want and todo-want `code` is the rule and `text` a piece of the finding, empty when any will do. For ok
-    and todo-ok `code` is empty (no finding at all) or the one rule meant, and `text` is the reason.
+    For want and todo-want `code` is the rule and `text` a piece of the finding, empty when any will
+    do. For ok and todo-ok `code` is empty (no finding at all) or the one rule meant, and `text` is
+    the reason.
     """
 
     line: int
@@ -42,7 +50,8 @@ class Expectation:
 
 
 def expectations(text: str) -> list[Expectation]:
-    """All expectations in the comments of Python source, in order of line; strings are not comments.
+    """All expectations in the comments of Python source, in order of line; strings are not
+    comments.
 
     Raises `Unclear` for a want without a code.
     """
@@ -81,7 +90,12 @@ def _wanted(body: str, row: int) -> list[tuple[str, str]]:
 
 def mentions(source: Source, finding: Finding, text: str) -> bool:
     """Whether a finding says `text`: in its message, range, trace or the source it underlines."""
-    said = [finding.message, finding.range, source.slice(finding.span), *(step.text for step in finding.trace)]
+    said = [
+        finding.message,
+        finding.range,
+        source.slice(finding.span),
+        *(step.text for step in finding.trace),
+    ]
     return any(text in one for one in said)
 
 

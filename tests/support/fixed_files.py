@@ -1,4 +1,5 @@
-"""The programs of fixtures/files: whole files of several findings, of which the docstring names the inputs.
+"""The programs of fixtures/files: whole files of several findings, of which the docstring names the
+inputs.
 
     Inputs: z = z, labels = h     the parameters of `program`, each with its kind (tests/support/hazards.py)
     Modes: eager graph            where it can be run; in all three, if nothing is said
@@ -35,11 +36,19 @@ def paths() -> list[Path]:
 def program(path: Path) -> Program:
     """The program of a file, with a function that differentiates it."""
     text = path.read_text()
-    header = dict(re.findall(r"^(Inputs|Modes): *(.+)$", ast.get_docstring(ast.parse(text)) or "", re.M))
+    header = dict(
+        re.findall(r"^(Inputs|Modes): *(.+)$", ast.get_docstring(ast.parse(text)) or "", re.M)
+    )
     parameters = dict(pair.strip().split(" = ") for pair in header["Inputs"].split(","))
     tape = _TAPE.format(names=", ".join(parameters))
     if "import tensorflow" not in text:
         tape = "\n\nimport tensorflow as tf\n" + tape
-    cells = [f"{one.strip()}\n" for one in (text + "\n# %%\n" + tape).split("# %%\n") if one.strip()] if "# %%" in text else []
+    cells = (
+        [f"{one.strip()}\n" for one in (text + "\n# %%\n" + tape).split("# %%\n") if one.strip()]
+        if "# %%" in text
+        else []
+    )
     text = "\n\n".join(cells) if cells else text + tape
-    return Program(text, parameters, [], modes=tuple(header.get("Modes", " ".join(MODES)).split()), cells=cells)
+    return Program(
+        text, parameters, [], modes=tuple(header.get("Modes", " ".join(MODES)).split()), cells=cells
+    )

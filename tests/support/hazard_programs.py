@@ -1,8 +1,10 @@
-"""Random programs of several hazards each, for what fixes do to whole files: see tests/support/hazards.py for the forms.
+"""Random programs of several hazards each, for what fixes do to whole files: see
+tests/support/hazards.py for the forms.
 
-A program is a module with a function `program` of some of `KINDS`' parameters that returns a list of tensors, and a function that
-differentiates it. Its hazards share names, stand in each other, in helpers, methods, closures, loops, branches; names are bound
-again, and calls with state made, between the producer of a value and what is done with it.
+A program is a module with a function `program` of some of `KINDS`' parameters that returns a list
+of tensors, and a function that differentiates it. Its hazards share names, stand in each other, in
+helpers, methods, closures, loops, branches; names are bound again, and calls with state made,
+between the producer of a value and what is done with it.
 """
 
 from __future__ import annotations
@@ -16,34 +18,112 @@ from dataclasses import dataclass, field
 from hazards import HAZARDS, Hazard
 
 # The names that programs choose from: what people write, and what fixes bind.
-NAMES = ("logits_", "inner", "value", "eps", "probs", "p", "out", "mask_", "total", "norm", "root", "squares", "finite", "loss", "kept",
-         "variance", "log_p", "result", "denominator", "tmp", "squared", "exponent", "inner_2", "value_2", "logits_2", "score", "rise", "run")
+NAMES = (
+    "logits_",
+    "inner",
+    "value",
+    "eps",
+    "probs",
+    "p",
+    "out",
+    "mask_",
+    "total",
+    "norm",
+    "root",
+    "squares",
+    "finite",
+    "loss",
+    "kept",
+    "variance",
+    "log_p",
+    "result",
+    "denominator",
+    "tmp",
+    "squared",
+    "exponent",
+    "inner_2",
+    "value_2",
+    "logits_2",
+    "score",
+    "rise",
+    "run",
+)
 PARAMETERS = {
-    "r": ("x", "features"), "z": ("z", "scores"), "s": ("s", "amounts"), "i": ("gain",), "q": ("prob", "share"), "h": ("labels",), "m": ("mask",),
-    "n": ("raw",), "u": ("logits",),
+    "r": ("x", "features"),
+    "z": ("z", "scores"),
+    "s": ("s", "amounts"),
+    "i": ("gain",),
+    "q": ("prob", "share"),
+    "h": ("labels",),
+    "m": ("mask",),
+    "n": ("raw",),
+    "u": ("logits",),
 }
 # What the expression of a form may fill, by what it is worth.
 FILLS = {"unit": "rzsq", "positive": "rzs", "real": "rz", "large": ""}
-_NO_TENSORS = ("'", "[]", "Session", "keras.", "raw", "net(1.0)", "exp(", "/")  # what is not read again
+# what is not read again
+_NO_TENSORS = ("'", "[]", "Session", "keras.", "raw", "net(1.0)", "exp(", "/")
 _VALUED = ("TFN201", "TFN202", "TFN203", "TFN309", "TFN501")
 _HOLE = re.compile(r"\{(\w)(\d?)\}")
 _CHOSEN = re.compile(r"\$(\w+)")
 
-# Spellings of the names of templates, by import style: a line that imports, and what is replaced, in order.
-_OPS = {"math.log": "log", "exp": "exp", "sqrt": "sqrt", "square": "square", "abs": "abs", "reduce_sum": "sum", "reduce_mean": "mean",
-        "reduce_max": "max", "nn.softmax": "softmax", "sigmoid": "sigmoid", "maximum": "maximum", "minimum": "minimum", "where": "where",
-        "norm": "norm", "nn.relu": "relu", "tanh": "tanh", "math.reduce_std": "std", "math.reduce_variance": "var", "clip_by_value": "clip",
-        "zeros_like": "zeros_like", "math.log1p": "log1p"}
+# Spellings of the names of templates, by import style: a line that imports, and what is replaced,
+# in order.
+_OPS = {
+    "math.log": "log",
+    "exp": "exp",
+    "sqrt": "sqrt",
+    "square": "square",
+    "abs": "abs",
+    "reduce_sum": "sum",
+    "reduce_mean": "mean",
+    "reduce_max": "max",
+    "nn.softmax": "softmax",
+    "sigmoid": "sigmoid",
+    "maximum": "maximum",
+    "minimum": "minimum",
+    "where": "where",
+    "norm": "norm",
+    "nn.relu": "relu",
+    "tanh": "tanh",
+    "math.reduce_std": "std",
+    "math.reduce_variance": "var",
+    "clip_by_value": "clip",
+    "zeros_like": "zeros_like",
+    "math.log1p": "log1p",
+}
 _BACKEND = {key: value for key, value in _OPS.items() if key not in ("where", "norm", "math.log1p")}
-_NUMPY = {key: value for key, value in _OPS.items() if not key.startswith("nn.") and key not in ("sigmoid", "norm", "clip_by_value")}
+_NUMPY = {
+    key: value
+    for key, value in _OPS.items()
+    if not key.startswith("nn.") and key not in ("sigmoid", "norm", "clip_by_value")
+}
 STYLES = {
     "tf": ("import tensorflow as tf", {}),
-    "v1": ("import tensorflow.compat.v1 as tf", {"tf.math.log(": "tf.log(", "tf.nn.sigmoid(": "tf.sigmoid("}),
-    "long": ("import tensorflow\nimport tensorflow as tf", {"tf.math.log(": "tensorflow.math.log(", "tf.sqrt(": "tensorflow.sqrt("}),
-    "math": ("import tensorflow as tf\nfrom tensorflow import math, nn", {"tf.math.": "math.", "tf.nn.": "nn."}),
-    "ops": ("import tensorflow as tf\nfrom keras import ops", {f"tf.{old}(": f"ops.{new}(" for old, new in _OPS.items()}),
-    "K": ("import tensorflow as tf\nfrom tensorflow.keras import backend as K", {f"tf.{old}(": f"K.{new}(" for old, new in _BACKEND.items()}),
-    "tnp": ("import tensorflow as tf\nimport tensorflow.experimental.numpy as tnp", {f"tf.{old}(": f"tnp.{new}(" for old, new in _NUMPY.items()}),
+    "v1": (
+        "import tensorflow.compat.v1 as tf",
+        {"tf.math.log(": "tf.log(", "tf.nn.sigmoid(": "tf.sigmoid("},
+    ),
+    "long": (
+        "import tensorflow\nimport tensorflow as tf",
+        {"tf.math.log(": "tensorflow.math.log(", "tf.sqrt(": "tensorflow.sqrt("},
+    ),
+    "math": (
+        "import tensorflow as tf\nfrom tensorflow import math, nn",
+        {"tf.math.": "math.", "tf.nn.": "nn."},
+    ),
+    "ops": (
+        "import tensorflow as tf\nfrom keras import ops",
+        {f"tf.{old}(": f"ops.{new}(" for old, new in _OPS.items()},
+    ),
+    "K": (
+        "import tensorflow as tf\nfrom tensorflow.keras import backend as K",
+        {f"tf.{old}(": f"K.{new}(" for old, new in _BACKEND.items()},
+    ),
+    "tnp": (
+        "import tensorflow as tf\nimport tensorflow.experimental.numpy as tnp",
+        {f"tf.{old}(": f"tnp.{new}(" for old, new in _NUMPY.items()},
+    ),
 }
 _PRELUDE = """import keras
 import numpy as np
@@ -135,8 +215,12 @@ class Writer:
 
     # Expressions
 
-    def expression(self, form: Hazard, depth: int, half: bool, leaves: list[str]) -> tuple[list[str], str]:
-        """Statements and expression of a form with its holes filled; a value of one name may go into the expression itself."""
+    def expression(
+        self, form: Hazard, depth: int, half: bool, leaves: list[str]
+    ) -> tuple[list[str], str]:
+        """Statements and expression of a form with its holes filled; a value of one name may go
+        into the expression itself.
+        """
         self.codes.append(form.code)
         self.eager |= form.eager
         holes: dict[str, str] = {}
@@ -149,27 +233,59 @@ class Writer:
                 self.parameters[value[1:-1]] = kind
             holes[kind + index] = value
         chosen = {key: self.name() for key in dict.fromkeys(_CHOSEN.findall(form.template))}
-        lines = [_CHOSEN.sub(lambda m: chosen[m[1]], _HOLE.sub(lambda m: holes[m[1] + m[2]], one)) for one in form.statements]
+        lines = [
+            _CHOSEN.sub(lambda m: chosen[m[1]], _HOLE.sub(lambda m: holes[m[1] + m[2]], one))
+            for one in form.statements
+        ]
         lines = [*before, *lines]
         if len(form.statements) == 2 and form.template.count("$a") == 2 and self.chance(0.35):
             target, _, value = lines[-2].partition(" = ")
             if target == chosen["a"]:
-                lines[-2:] = [_renamed(lines[-1], target, f"({value})" if re.search(r"[-+*/]", value) else value)]
+                lines[-2:] = [
+                    _renamed(
+                        lines[-1], target, f"({value})" if re.search(r"[-+*/]", value) else value
+                    )
+                ]
                 self.used.discard(target)
         return lines[:-1], lines[-1]
 
-    def leaf(self, kind: str, index: str, form: Hazard, depth: int, half: bool, leaves: list[str], before: list[str]) -> str:
+    def leaf(
+        self,
+        kind: str,
+        index: str,
+        form: Hazard,
+        depth: int,
+        half: bool,
+        leaves: list[str],
+        before: list[str],
+    ) -> str:
         if depth and kind in "rzsq" and self.chance(0.35) and not form.moves:
-            fits = [one for one in self.forms if not one.moves and one.shape != "other" and (one.half or not half)
-                    and (kind in FILLS[one.gives.split()[0]] or kind in "rz")]
-            # A comparison turns NaN into a number: what is compared has a value, whatever its gradient is.
-            compared = [one for one in fits if one.code.startswith(_VALUED)] if ">" in form.template or "equal(" in form.template else []
+            fits = [
+                one
+                for one in self.forms
+                if not one.moves
+                and one.shape != "other"
+                and (one.half or not half)
+                and (kind in FILLS[one.gives.split()[0]] or kind in "rz")
+            ]
+            # A comparison turns NaN into a number: what is compared has a value, whatever its
+            # gradient is.
+            compared = (
+                [one for one in fits if one.code.startswith(_VALUED)]
+                if ">" in form.template or "equal(" in form.template
+                else []
+            )
             inner = self.random.choice(compared or fits)
             lines, text = self.expression(inner, depth - 1, half, leaves)
-            text = f"({text})" if kind in FILLS[inner.gives.split()[0]] else f"(0.25 * ({text}))"  # no tanh: it makes a number of Inf
+            # no tanh: it makes a number of Inf
+            text = f"({text})" if kind in FILLS[inner.gives.split()[0]] else f"(0.25 * ({text}))"
             text = {"row": f"tf.expand_dims({text}, -1)"}.get(inner.shape, text)
             if inner.shape != "full":
-                text = f"({self.parameter(kind)} + {text})" if not half else f"(tf.cast({self.parameter(kind)}, tf.float16) + {text})"
+                text = (
+                    f"({self.parameter(kind)} + {text})"
+                    if not half
+                    else f"(tf.cast({self.parameter(kind)}, tf.float16) + {text})"
+                )
                 text = f"(0.5 * {text})" if kind == "q" else text
             before += lines
             if self.chance(0.5):
@@ -181,9 +297,19 @@ class Writer:
         leaves.append(name)
         text = f"tf.cast({name}, tf.float16)" if half and kind in "rzsqi" else name
         if kind == "z" and not half and self.chance(0.2):
-            text = self.random.choice((f"net({text})", f"({text} + tf.random.normal(tf.shape({text})))" if self.chance(0.3) else f"net({text})", f"({text} / 2.0)"))
+            text = self.random.choice(
+                (
+                    f"net({text})",
+                    f"({text} + tf.random.normal(tf.shape({text})))"
+                    if self.chance(0.3)
+                    else f"net({text})",
+                    f"({text} / 2.0)",
+                )
+            )
             self.eager |= "random" in text
-        if (text != name or self.chance(0.1)) and (half or text.count("(") and form.template.count(f"{{{kind}{index}}}") > 1):
+        if (text != name or self.chance(0.1)) and (
+            half or text.count("(") and form.template.count(f"{{{kind}{index}}}") > 1
+        ):
             bound = self.name()
             before.append(f"{bound} = {text}")
             return bound
@@ -196,7 +322,21 @@ class Writer:
         half = form.half and self.chance(0.2)
         leaves: list[str] = []
         lines, text = self.expression(form, self.random.choice((0, 0, 1, 1, 2)), half, leaves)
-        place = self.random.choice(("flat", "flat", "flat", "between", "between", "helper", "closure", "method", "loop", "branch", "twice"))
+        place = self.random.choice(
+            (
+                "flat",
+                "flat",
+                "flat",
+                "between",
+                "between",
+                "helper",
+                "closure",
+                "method",
+                "loop",
+                "branch",
+                "twice",
+            )
+        )
         if form.moves or form.code in ("TFN901",):
             place = "flat"
         return getattr(self, f"_{place}")(lines, text, leaves, form)
@@ -206,10 +346,16 @@ class Writer:
         return _Piece([*lines, f"{name} = {text}"], name, form.moves)
 
     def _between(self, lines, text, leaves, form) -> _Piece:
-        """Something happens between the statements: a name is bound again, an attribute or a list changed, a call with state made."""
+        """Something happens between the statements: a name is bound again, an attribute or a list
+        changed, a call with state made.
+        """
         if not lines:
             lines, text = self._named(text, lines)
-        bound = [line.partition(" = ")[0] for line in lines if " = " in line and line.partition(" = ")[0].isidentifier()]
+        bound = [
+            line.partition(" = ")[0]
+            for line in lines
+            if " = " in line and line.partition(" = ")[0].isidentifier()
+        ]
         names = [*leaves, *bound[:-1]] or bound
         inputs = [name for name in leaves if self.parameters.get(name) in ("r", "z", "s", "q")]
         noise = self.random.choice(("rebind", "rebind", "augment", "held", "call", "comment"))
@@ -234,10 +380,18 @@ class Writer:
     def _named(self, text: str, lines: list[str]) -> tuple[list[str], str]:
         """The argument of the outermost call gets a name."""
         call = ast.parse(text, mode="eval").body
-        if not isinstance(call, ast.Call) or len(call.args) != 1 or call.keywords or not isinstance(call.args[0], ast.Call):
+        if (
+            not isinstance(call, ast.Call)
+            or len(call.args) != 1
+            or call.keywords
+            or not isinstance(call.args[0], ast.Call)
+        ):
             return lines, text
         name = self.name()
-        return [*lines, f"{name} = {ast.unparse(call.args[0])}"], f"{ast.unparse(call.func)}({name})"
+        return [
+            *lines,
+            f"{name} = {ast.unparse(call.args[0])}",
+        ], f"{ast.unparse(call.func)}({name})"
 
     def _function(self, lines, text) -> tuple[list[str], list[str], str]:
         """A function of the parameters that a form reads: its lines, its arguments, its name."""
@@ -245,7 +399,15 @@ class Writer:
         name = f"{self.random.choice(('compute', 'log_of', 'loss_of', 'helper'))}_{self.count}"
         body = "\n".join([*lines, text])
         arguments = [one for one in self.parameters if re.search(rf"\b{one}\b", body)]
-        return [f"def {name}({', '.join(arguments)}):", *(f"    {line}" for line in lines), f"    return {text}"], arguments, name
+        return (
+            [
+                f"def {name}({', '.join(arguments)}):",
+                *(f"    {line}" for line in lines),
+                f"    return {text}",
+            ],
+            arguments,
+            name,
+        )
 
     def _helper(self, lines, text, leaves, form) -> _Piece:
         function, arguments, name = self._function(lines, text)
@@ -257,21 +419,40 @@ class Writer:
         function, arguments, name = self._function(lines, text)
         head = f"def {name}({', '.join(arguments[:1])}):"
         result = self.name()
-        return _Piece([head, *function[1:], f"{result} = {name}({', '.join(arguments[:1])})"], result)
+        return _Piece(
+            [head, *function[1:], f"{result} = {name}({', '.join(arguments[:1])})"], result
+        )
 
     def _method(self, lines, text, leaves, form) -> _Piece:
         self.count += 1
-        arguments = [one for one in self.parameters if re.search(rf"\b{one}\b", "\n".join([*lines, text]))]
+        arguments = [
+            one for one in self.parameters if re.search(rf"\b{one}\b", "\n".join([*lines, text]))
+        ]
         kept = None
         if lines and self.chance(0.6):  # the last value is kept in an attribute
             target, _, value = lines[-1].partition(" = ")
             if target.isidentifier() and not re.search(rf"\b{target}\b", "\n".join(lines[:-1])):
-                kept, lines, text = target, [*lines[:-1], f"self.{target} = {value}"], _renamed(text, target, f"self.{target}")
+                kept, lines, text = (
+                    target,
+                    [*lines[:-1], f"self.{target} = {value}"],
+                    _renamed(text, target, f"self.{target}"),
+                )
         body = [*lines, f"return {text}"]
-        attribute = ["        self.scale = 2.0"] if kept is None else [f"        self.{kept} = None"]
+        attribute = (
+            ["        self.scale = 2.0"] if kept is None else [f"        self.{kept} = None"]
+        )
         name = f"Head{self.count}"
-        self.module += ["", f"class {name}:", "    def __init__(self):", *attribute, "",
-                        f"    def loss(self, {', '.join(arguments)}):", *(f"        {line}" for line in body), "", ""]
+        self.module += [
+            "",
+            f"class {name}:",
+            "    def __init__(self):",
+            *attribute,
+            "",
+            f"    def loss(self, {', '.join(arguments)}):",
+            *(f"        {line}" for line in body),
+            "",
+            "",
+        ]
         result = self.name()
         return _Piece([f"{result} = {name}().loss({', '.join(arguments)})"], result)
 
@@ -280,20 +461,54 @@ class Writer:
         inputs = [name for name in leaves if self.parameters.get(name) in ("r", "z", "s")]
         change = [f"    {self.random.choice(inputs)} *= 0.5"] if inputs and self.chance(0.5) else []
         if self.chance(0.5):
-            return _Piece([f"{total} = 0.0", "for scale in (1.0, 0.5):", *(f"    {line}" for line in lines), f"    {total} += scale * tf.cast(tf.reduce_mean({text}), tf.float32)", *change], total)
+            return _Piece(
+                [
+                    f"{total} = 0.0",
+                    "for scale in (1.0, 0.5):",
+                    *(f"    {line}" for line in lines),
+                    f"    {total} += scale * tf.cast(tf.reduce_mean({text}), tf.float32)",
+                    *change,
+                ],
+                total,
+            )
         listed = self.name()
-        return _Piece([f"{listed} = []", "for scale in (1.0, 0.5):", *(f"    {line}" for line in lines),
-                       f"    {listed}.append(scale * ({text}))", *change, f"{total} = tf.stack({listed})"], total)
+        return _Piece(
+            [
+                f"{listed} = []",
+                "for scale in (1.0, 0.5):",
+                *(f"    {line}" for line in lines),
+                f"    {listed}.append(scale * ({text}))",
+                *change,
+                f"{total} = tf.stack({listed})",
+            ],
+            total,
+        )
 
     def _branch(self, lines, text, leaves, form) -> _Piece:
         name = self.name()
         usable = [name for name in leaves if self.parameters.get(name) != "n"]
         other = self.random.choice(usable) if usable else "np.ones(3)"
         if self.chance(0.5):
-            return _Piece([f"if {'flag' if self.chance(0.7) else 'not flag'}:", *(f"    {line}" for line in lines), f"    {name} = {text}",
-                           "else:", f"    {name} = {other} * 2.0"], name)
-        return _Piece([*lines, f"if {'flag' if self.chance(0.7) else 'not flag'}:", f"    {name} = {text}",
-                       "else:", f"    {name} = {other} * 2.0"], name)
+            return _Piece(
+                [
+                    f"if {'flag' if self.chance(0.7) else 'not flag'}:",
+                    *(f"    {line}" for line in lines),
+                    f"    {name} = {text}",
+                    "else:",
+                    f"    {name} = {other} * 2.0",
+                ],
+                name,
+            )
+        return _Piece(
+            [
+                *lines,
+                f"if {'flag' if self.chance(0.7) else 'not flag'}:",
+                f"    {name} = {text}",
+                "else:",
+                f"    {name} = {other} * 2.0",
+            ],
+            name,
+        )
 
     def _twice(self, lines, text, leaves, form) -> _Piece:
         """The same form once more of other values, as two heads have it."""
@@ -302,15 +517,23 @@ class Writer:
         if not inputs:
             return first
         name = self.random.choice(inputs)
-        bound = {line.partition(" = ")[0] for line in first.lines if line.partition(" = ")[0].isidentifier()}
-        renamed = {one: self.name() for one in sorted(bound) if self.chance(0.5) or one == first.name}
+        bound = {
+            line.partition(" = ")[0]
+            for line in first.lines
+            if line.partition(" = ")[0].isidentifier()
+        }
+        renamed = {
+            one: self.name() for one in sorted(bound) if self.chance(0.5) or one == first.name
+        }
         again = []
         for line in first.lines:
             for old, new in renamed.items():
                 line = _renamed(line, old, new)
             again.append(_renamed(line, name, f"({name} * 0.5)"))
         result = self.name()
-        return _Piece([*first.lines, *again, f"{result} = {first.name} + {renamed[first.name]}"], result)
+        return _Piece(
+            [*first.lines, *again, f"{result} = {first.name} + {renamed[first.name]}"], result
+        )
 
     # The program
 
@@ -331,8 +554,13 @@ class Writer:
             if self.chance(0.5):  # names of this piece are free again
                 self.used = set(results)
             elif self.chance(0.4):
-                bound = [target for target, _, value in (line.partition(" = ") for line in piece.lines) if target.isidentifier()
-                         and target != piece.name and not any(word in value for word in _NO_TENSORS)]
+                bound = [
+                    target
+                    for target, _, value in (line.partition(" = ") for line in piece.lines)
+                    if target.isidentifier()
+                    and target != piece.name
+                    and not any(word in value for word in _NO_TENSORS)
+                ]
                 if bound and not piece.moved:
                     name = self.name()
                     pieces.append([f"{name} = {self.random.choice(bound)} * 0.5"])
@@ -350,14 +578,26 @@ class Writer:
         if "tf_debug" in "\n".join(lines):
             imports += "\nfrom tensorflow.python import debug as tf_debug"
         names = ", ".join(self.parameters)
-        body = [f"def program({names}):", *(f"    {line}" for line in lines), f"    return [{', '.join(results)}]"]
+        body = [
+            f"def program({names}):",
+            *(f"    {line}" for line in lines),
+            f"    return [{', '.join(results)}]",
+        ]
         text = "\n".join([*self.module, "", *body])
         for old, new in spelled.items():
             text = re.sub(rf"(?<![\w.]){re.escape(old)}", new, text)
         text = _PRELUDE.format(imports=imports) + text + "\n" + _TAPE.format(names=names)
         cells = _cells(text) if self.chance(0.1) else []
         dtype = "float64" if self.chance(0.1) and "float16" not in text else "float32"
-        return Program(text, dict(self.parameters), self.codes, ("eager",) if self.eager else ("eager", "graph", "xla"), moved, cells, dtype)
+        return Program(
+            text,
+            dict(self.parameters),
+            self.codes,
+            ("eager",) if self.eager else ("eager", "graph", "xla"),
+            moved,
+            cells,
+            dtype,
+        )
 
     def _laid_out(self, line: str) -> str:
         target, assigned, value = line.partition(" = ")
@@ -383,8 +623,19 @@ def _cells(text: str) -> list[str]:
 
 def notebook(cells: list[str]) -> str:
     """The JSON text of a notebook."""
-    listed = [{"cell_type": "code", "metadata": {}, "execution_count": None, "outputs": [], "source": one.splitlines(keepends=True)} for one in cells]
-    return json.dumps({"cells": listed, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}, indent=1)
+    listed = [
+        {
+            "cell_type": "code",
+            "metadata": {},
+            "execution_count": None,
+            "outputs": [],
+            "source": one.splitlines(keepends=True),
+        }
+        for one in cells
+    ]
+    return json.dumps(
+        {"cells": listed, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}, indent=1
+    )
 
 
 def program(seed: int | str, forms: tuple[Hazard, ...] = HAZARDS) -> Program:
@@ -398,4 +649,6 @@ def alone(form: Hazard) -> Program:
     writer.style = "tf"
     writer.chance = lambda share: False
     lines, text = writer.expression(form, 0, False, [])
-    return writer.written([*lines, f"result = {text}"], ["result"], {"result"} if form.moves else set())
+    return writer.written(
+        [*lines, f"result = {text}"], ["result"], {"result"} if form.moves else set()
+    )

@@ -1,6 +1,7 @@
 """Forms that a rule finds and repairs, as templates that programs are made of: one line a form.
 
-A template is statements and an expression, separated by `;`. `$a` is a name that the program chooses; `{r}` is an input:
+A template is statements and an expression, separated by `;`. `$a` is a name that the program
+chooses; `{r}` is an input:
 
     r   any number                   hazards: 0, equal numbers in a row, rows of 0
     z   logits                       hazards: up to 1000 on both sides
@@ -23,9 +24,9 @@ from dataclasses import dataclass
 class Hazard:
     """A form. `gives` says what its expression is worth once it is repaired.
 
-    `unit`: in [0, 1]; `positive`, `real`: not large; `large`: anything; a second word says its shape, if it is not that of its inputs
-    (`other`: it stands in no other form).
-    `half`: the form holds in float16, too. `eager`: it is no part of a graph.
+    `unit`: in [0, 1]; `positive`, `real`: not large; `large`: anything; a second word says its
+    shape, if it is not that of its inputs (`other`: it stands in no other form). `half`: the form
+    holds in float16, too. `eager`: it is no part of a graph.
     """
 
     code: str

@@ -15,7 +15,10 @@ from tfnanlint.project import index as project
 
 HEAD = "import tensorflow as tf\n"
 RISKY = HEAD + "\n\ndef loss(z):\n    return tf.math.log(tf.nn.softmax(z))\n"
-HELPED = HEAD + "from pkg.bounds import bounded\n\n\ndef f(z):\n    return tf.math.log(bounded(tf.nn.sigmoid(z)))\n"
+HELPED = (
+    HEAD
+    + "from pkg.bounds import bounded\n\n\ndef f(z):\n    return tf.math.log(bounded(tf.nn.sigmoid(z)))\n"
+)
 SAFE = HEAD + "\n\ndef bounded(p):\n    return tf.clip_by_value(p, 1e-6, 1.0)\n"
 BARE = HEAD + "\n\ndef bounded(p):\n    return tf.identity(p)\n"
 CALLED = HEAD + "\n\ndef entropy(p):\n    return tf.math.log(p)\n"
@@ -24,7 +27,9 @@ CALLS = HEAD + "from pkg.called import entropy\n\n\ndef g(z):\n    return entrop
 
 @dataclasses.dataclass
 class Runs:
-    """Command lines in one directory; each run forgets what the one before has read, as a new process would."""
+    """Command lines in one directory; each run forgets what the one before has read, as a new
+    process would.
+    """
 
     directory: Path
     cache: Path
@@ -38,7 +43,9 @@ class Runs:
         return path
 
     def __call__(self, *argv: str, at: Path | None = None) -> tuple[int, str, str]:
-        """Exit code and output of `tfnanlint check`, with the cache in a folder; without one where that is None."""
+        """Exit code and output of `tfnanlint check`, with the cache in a folder; without one where
+        that is None.
+        """
         project.forget()
         project._sources.clear()
         self.analysed.clear()
@@ -50,7 +57,9 @@ class Runs:
         return code, *self.capture.readouterr()
 
     def same(self, *argv: str) -> tuple[int, str, str]:
-        """What a run reports; the same without a cache, with an empty one, with what is there, and with that once more."""
+        """What a run reports; the same without a cache, with an empty one, with what is there, and
+        with that once more.
+        """
         plain = self(*argv)
         with contextlib.suppress(FileNotFoundError):
             shutil.rmtree(self.directory.parent / "empty")
@@ -66,7 +75,13 @@ def runs(tmp_path, monkeypatch, capsys):
     directory = tmp_path / "code"
     directory.mkdir()
     monkeypatch.chdir(directory)
-    for name in ("TFNANLINT_NO_CACHE", "TFNANLINT_CACHE_DIR", "CI", "TFNANLINT_OUTPUT_FORMAT", "TFNANLINT_OUTPUT_FILE"):
+    for name in (
+        "TFNANLINT_NO_CACHE",
+        "TFNANLINT_CACHE_DIR",
+        "CI",
+        "TFNANLINT_OUTPUT_FORMAT",
+        "TFNANLINT_OUTPUT_FILE",
+    ):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
     analysed: list[str] = []
@@ -81,6 +96,12 @@ def runs(tmp_path, monkeypatch, capsys):
 
 
 def package(runs: Runs) -> None:
-    for name, text in (("pkg/__init__.py", ""), ("pkg/bounds.py", SAFE), ("pkg/model.py", HELPED), ("pkg/risky.py", RISKY),
-                       ("pkg/called.py", CALLED), ("pkg/calls.py", CALLS.format("tf.nn.relu(z) + 1.0"))):
+    for name, text in (
+        ("pkg/__init__.py", ""),
+        ("pkg/bounds.py", SAFE),
+        ("pkg/model.py", HELPED),
+        ("pkg/risky.py", RISKY),
+        ("pkg/called.py", CALLED),
+        ("pkg/calls.py", CALLS.format("tf.nn.relu(z) + 1.0")),
+    ):
         runs.write(name, text)

@@ -1,4 +1,6 @@
-"""Runs one function in TensorFlow, eagerly, as a graph and compiled by XLA: value and gradient on every input of a case."""
+"""Runs one function in TensorFlow, eagerly, as a graph and compiled by XLA: value and gradient on
+every input of a case.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ ROWS, COLUMNS, MANY = 3, 4, 6
 
 @dataclass(frozen=True)
 class Outcome:
-    """One function on all inputs of a case in one mode, as float64 arrays: values and gradients, one list per input."""
+    """One function on all inputs of a case in one mode, as float64 arrays: values and gradients,
+    one list per input.
+    """
 
     values: list[list[Any]]
     gradients: list[list[Any]]
@@ -25,8 +29,10 @@ class Outcome:
         """For each input: whether value and gradient are finite everywhere."""
         import numpy as np
 
-        return [all(np.isfinite(part).all() for part in (*values, *gradients))
-                for values, gradients in zip(self.values, self.gradients)]
+        return [
+            all(np.isfinite(part).all() for part in (*values, *gradients))
+            for values, gradients in zip(self.values, self.gradients)
+        ]
 
 
 @lru_cache(maxsize=2)
@@ -37,7 +43,9 @@ def vocabulary(many: int = MANY) -> dict[str, Any]:
     draw = np.random.default_rng(7)
     shape = (many, ROWS, COLUMNS)
     normal = draw.normal(size=shape)
-    saturated = np.array([0.0, 1000.0, -1000.0, 88.0, -88.0, 120.0, -110.0, 17.0, -17.0, 0.0, 200.0, -200.0])
+    saturated = np.array(
+        [0.0, 1000.0, -1000.0, 88.0, -88.0, 120.0, -110.0, 17.0, -17.0, 0.0, 200.0, -200.0]
+    )
     return {
         "np": np,
         "normal": normal,
@@ -58,7 +66,9 @@ def vocabulary(many: int = MANY) -> dict[str, Any]:
         "zero_rows": normal * np.array([0.0, 1.0, 0.0])[:, None],
         "negative": -np.exp(normal),
         "tiny": np.abs(normal) * 10.0 ** draw.uniform(-44, -20, size=shape),
-        "saturated": np.stack([draw.permutation(saturated).reshape(ROWS, COLUMNS) for _ in range(many)]),
+        "saturated": np.stack(
+            [draw.permutation(saturated).reshape(ROWS, COLUMNS) for _ in range(many)]
+        ),
         "large": normal * 60,
         "zeros_and_ones": draw.integers(0, 2, size=shape).astype(float),
         "with_nan": np.where(normal > 0.8, np.nan, normal),
@@ -73,7 +83,9 @@ def softmax(x: Any) -> Any:
 
 
 def inputs(text: str, names: tuple[str, ...], many: int = MANY) -> list[list[Any]]:
-    """The inputs that a line such as `x = zeros, y = one_hot` stands for, `many` draws of them; shorter arrays are repeated."""
+    """The inputs that a line such as `x = zeros, y = one_hot` stands for, `many` draws of them;
+    shorter arrays are repeated.
+    """
     import numpy as np
 
     given = eval(f"dict({text})", dict(vocabulary(many)))
@@ -96,10 +108,19 @@ def run(one: Any, points: list[list[Any]], mode: str, dtype: str = "float32") ->
     import numpy as np
     import tensorflow as tf
 
-    step = {"eager": lambda f: f, "graph": tf.function, "xla": lambda f: tf.function(f, jit_compile=True)}[mode](_step(one))
+    step = {
+        "eager": lambda f: f,
+        "graph": tf.function,
+        "xla": lambda f: tf.function(f, jit_compile=True),
+    }[mode](_step(one))
     values, gradients = [], []
     for point in points:
-        tensors = [tf.constant(x, dtype if x.dtype.kind == "f" else "int32" if x.dtype.kind == "i" else x.dtype) for x in point]
+        tensors = [
+            tf.constant(
+                x, dtype if x.dtype.kind == "f" else "int32" if x.dtype.kind == "i" else x.dtype
+            )
+            for x in point
+        ]
         value, gradient = step(*tensors)
         values.append([np.asarray(part, "float64") for part in value])
         gradients.append([np.asarray(part, "float64") for part in gradient])
@@ -107,7 +128,9 @@ def run(one: Any, points: list[list[Any]], mode: str, dtype: str = "float32") ->
 
 
 def _step(one: Any) -> Any:
-    """The function with its gradient: the results are weighed, so that no sum of a gradient cancels."""
+    """The function with its gradient: the results are weighed, so that no sum of a gradient
+    cancels.
+    """
     import numpy as np
     import tensorflow as tf
 
@@ -116,8 +139,16 @@ def _step(one: Any) -> Any:
         with tf.GradientTape() as tape:
             tape.watch(floats)
             results = tf.nest.flatten(one(*tensors))
-            loss = [r * tf.constant(weights(np, r.shape), r.dtype) for r in results if r.dtype.is_floating]
-        gradients = tape.gradient(loss, floats, unconnected_gradients=tf.UnconnectedGradients.ZERO) if loss else []
+            loss = [
+                r * tf.constant(weights(np, r.shape), r.dtype)
+                for r in results
+                if r.dtype.is_floating
+            ]
+        gradients = (
+            tape.gradient(loss, floats, unconnected_gradients=tf.UnconnectedGradients.ZERO)
+            if loss
+            else []
+        )
         return results, [tf.convert_to_tensor(g) for g in gradients]
 
     return step
@@ -125,4 +156,8 @@ def _step(one: Any) -> Any:
 
 def weights(np: Any, shape: Any) -> Any:
     """Positive numbers, all different, that every dtype holds as they are."""
-    return 1.0 + np.round(512 * np.cos(np.arange(int(np.prod(shape)), dtype=float))).reshape(tuple(shape)) / 1024
+    return (
+        1.0
+        + np.round(512 * np.cos(np.arange(int(np.prod(shape)), dtype=float))).reshape(tuple(shape))
+        / 1024
+    )

@@ -1,10 +1,11 @@
-"""A toy engine for tests of the front end: findings that depend on spelling alone, so that each test reads by itself.
+"""A toy engine for tests of the front end: findings that depend on spelling alone, so that each
+test reads by itself.
 
-`tf.log(x)` is TFN101, MAY; `tf.log(p)` of a name that starts with `unknown` UNKNOWN; `tf.log(tf.nn.softmax(z))` is
-TFN101 and TFN301 at the same span, TFN301 with an equal fix; `tf.sqrt(s)` is TFN202 with a shifted fix;
-`tf.norm(x)` is TFN203, `tf.norm(data)` too, without a gradient, and `tf.norm(compiled)`, under XLA only, where the rule is silent by
-default, as it is in files of tests; `tf.preview(x)` is
-TFN801, in preview; `tf.crash()` makes the engine raise.
+`tf.log(x)` is TFN101, MAY; `tf.log(p)` of a name that starts with `unknown` UNKNOWN;
+`tf.log(tf.nn.softmax(z))` is TFN101 and TFN301 at the same span, TFN301 with an equal fix;
+`tf.sqrt(s)` is TFN202 with a shifted fix; `tf.norm(x)` is TFN203, `tf.norm(data)` too, without a
+gradient, and `tf.norm(compiled)`, under XLA only, where the rule is silent by default, as it is in
+files of tests; `tf.preview(x)` is TFN801, in preview; `tf.crash()` makes the engine raise.
 """
 
 from __future__ import annotations
@@ -15,7 +16,16 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from tfnanlint.diagnostics.findings import Certainty, Claim, Differentiated, Edit, Finding, Fix, Silence, Step
+from tfnanlint.diagnostics.findings import (
+    Certainty,
+    Claim,
+    Differentiated,
+    Edit,
+    Finding,
+    Fix,
+    Silence,
+    Step,
+)
 
 
 @dataclass(frozen=True)
@@ -34,9 +44,21 @@ class ToyRule:
 
 
 RULES = (
-    ToyRule("TFN101", "log-of-nonpositive", "The log of a value that can be 0.\n\nIt is -inf there."),
-    ToyRule("TFN202", "sqrt-gradient-at-zero", "The gradient of sqrt is infinite at 0.", frozenset(Certainty)),
-    ToyRule("TFN203", "norm-of-zero", "The norm of zeros.", silent=frozenset(map(Silence.parsed, ("MAY/NO", "MAY/YES/XLA", "MAY/YES/TESTS")))),
+    ToyRule(
+        "TFN101", "log-of-nonpositive", "The log of a value that can be 0.\n\nIt is -inf there."
+    ),
+    ToyRule(
+        "TFN202",
+        "sqrt-gradient-at-zero",
+        "The gradient of sqrt is infinite at 0.",
+        frozenset(Certainty),
+    ),
+    ToyRule(
+        "TFN203",
+        "norm-of-zero",
+        "The norm of zeros.",
+        silent=frozenset(map(Silence.parsed, ("MAY/NO", "MAY/YES/XLA", "MAY/YES/TESTS"))),
+    ),
     ToyRule("TFN301", "log-softmax", "The log of a softmax.", over=("TFN101",)),
     ToyRule("TFN801", "learning-rate-too-high", "A rule in preview.", preview=True),
 )
@@ -82,7 +104,12 @@ def _judge(source, node):
             yield _finding(source, node, "TFN301", "log of a softmax", certainty, (fix,))
     if name == "sqrt":
         old = source.segment(node.args[0])
-        fix = Fix("add 1e-12", Claim.SHIFTED, (Edit(source.span(node.args[0]), f"{old} + 1e-12"),), "by 1e-6 at 0")
+        fix = Fix(
+            "add 1e-12",
+            Claim.SHIFTED,
+            (Edit(source.span(node.args[0]), f"{old} + 1e-12"),),
+            "by 1e-6 at 0",
+        )
         fixes = () if "1e-12" in old else (fix,)
         if fixes:
             yield _finding(source, node, "TFN202", f"sqrt of {old}", Certainty.MAY, fixes)
@@ -90,7 +117,11 @@ def _judge(source, node):
         of = source.segment(node.args[0])
         where = Differentiated.NO if of == "data" else Differentiated.YES
         modes = ("xla",) if of == "compiled" else ("eager", "graph", "xla")
-        yield replace(_finding(source, node, "TFN203", "norm", Certainty.MAY), differentiated=where, modes=modes)
+        yield replace(
+            _finding(source, node, "TFN203", "norm", Certainty.MAY),
+            differentiated=where,
+            modes=modes,
+        )
     if name == "preview":
         yield _finding(source, node, "TFN801", "preview", Certainty.MAY)
 
@@ -98,9 +129,20 @@ def _judge(source, node):
 def _finding(source, node, code, message, certainty, fixes=()):
     slug = next(rule.slug for rule in RULES if rule.code == code)
     span = source.span(node)
-    step = Step(source.path, span, source.position(span.start)[0], "its argument is between 0 and 1")
+    step = Step(
+        source.path, span, source.position(span.start)[0], "its argument is between 0 and 1"
+    )
     return Finding(
-        code, slug, source.path, span, message, certainty, Differentiated.YES, "between 0 and 1", (step,), fixes=fixes
+        code,
+        slug,
+        source.path,
+        span,
+        message,
+        certainty,
+        Differentiated.YES,
+        "between 0 and 1",
+        (step,),
+        fixes=fixes,
     )
 
 
@@ -109,7 +151,10 @@ def install(monkeypatch) -> None:
     import importlib
     import sys
 
-    for name, members in (("rule.registry", {"load": load}), ("pipeline.analysis", {"Analysis": Analysis})):
+    for name, members in (
+        ("rule.registry", {"load": load}),
+        ("pipeline.analysis", {"Analysis": Analysis}),
+    ):
         module = types.ModuleType(f"tfnanlint.{name}")
         module.__dict__.update(members)
         package, _, leaf = module.__name__.rpartition(".")
@@ -173,6 +218,13 @@ def shell(tmp_path, monkeypatch, capsysbinary):
     """A `Shell` in an empty directory, without colour and with the toy engine."""
     install(monkeypatch)
     monkeypatch.chdir(tmp_path)
-    for name in ("NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE", "GITHUB_ACTIONS", "TFNANLINT_OUTPUT_FORMAT", "TFNANLINT_OUTPUT_FILE"):
+    for name in (
+        "NO_COLOR",
+        "FORCE_COLOR",
+        "CLICOLOR_FORCE",
+        "GITHUB_ACTIONS",
+        "TFNANLINT_OUTPUT_FORMAT",
+        "TFNANLINT_OUTPUT_FILE",
+    ):
         monkeypatch.delenv(name, raising=False)
     return Shell(tmp_path, capsysbinary, monkeypatch)

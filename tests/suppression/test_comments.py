@@ -46,7 +46,9 @@ def test_a_comment_hides_what_it_names(shell, line):
     "statement",
     [
         "y = f({},\n      tf.log(x),\n      1)",  # first line of the statement
-        "y = f(1,{}\n      tf.log(x),\n      1)".replace("1,{}", "1,").replace("tf.log(x),", "tf.log(x),  {}"),
+        "y = f(1,{}\n      tf.log(x),\n      1)".replace("1,{}", "1,").replace(
+            "tf.log(x),", "tf.log(x),  {}"
+        ),
         "y = f(1,\n      tf.log(x),\n      1)  {}",  # last line of the statement
         "y = f(tf.log(  {}\n    x\n))",  # first line of the finding
         "y = f(1,\n      tf.log(\n    x\n), 2,  {}\n  3)",  # last line of the finding
@@ -55,7 +57,9 @@ def test_a_comment_hides_what_it_names(shell, line):
     ],
 )
 def test_where_on_a_statement_it_may_stand(shell, statement, comment):
-    assert places(shell, statement.replace("{},", "  " + comment).replace("{}", comment) + "\n") == []
+    assert (
+        places(shell, statement.replace("{},", "  " + comment).replace("{}", comment) + "\n") == []
+    )
 
 
 @pytest.mark.parametrize(
@@ -129,7 +133,9 @@ def test_all_line_ends_count_alike(shell, newline):
     assert shell.check("a.py").places == ["6 TFN101"]
 
 
-@pytest.mark.parametrize("comment", ["# tfn: skip-file", "#tfn:skip-file", "    # tfn: skip-file generated"])
+@pytest.mark.parametrize(
+    "comment", ["# tfn: skip-file", "#tfn:skip-file", "    # tfn: skip-file generated"]
+)
 def test_skip_file(shell, comment):
     assert places(shell, f"if 1:\n{comment}\n    y = tf.log(x)\n") == []
 
@@ -139,7 +145,9 @@ def test_skip_file_holds_for_what_does_not_parse(shell):
 
 
 def test_skip_file_in_a_string_or_behind_code_is_none(shell):
-    assert places(shell, "s = '''\n# tfn: skip-file\n'''\ny = tf.log(x)  # tfn: skip-file\n") == ["5 TFN101"]
+    assert places(shell, "s = '''\n# tfn: skip-file\n'''\ny = tf.log(x)  # tfn: skip-file\n") == [
+        "5 TFN101"
+    ]
 
 
 def test_a_failure_of_tfnanlint_cannot_be_hidden(shell):
@@ -155,7 +163,10 @@ def test_a_failure_of_tfnanlint_cannot_be_hidden(shell):
         ("y = tf.exp(x)  # noqa: TFN101 # type: int\n", "y = tf.exp(x)  # type: int\n"),
         ("y = tf.exp(x)  # noqa: TFN101, E501\n", "y = tf.exp(x)  # noqa: E501\n"),
         ("if y:\n    # tfn: ignore[TFN101] why\n    y = 1\n", "if y:\n    y = 1\n"),
-        ("y = tf.log(x)  # tfn: ignore[TFN101, TFN202]\n", "y = tf.log(x)  # tfn: ignore[TFN101]\n"),
+        (
+            "y = tf.log(x)  # tfn: ignore[TFN101, TFN202]\n",
+            "y = tf.log(x)  # tfn: ignore[TFN101]\n",
+        ),
         ("y = 1  # tfn: ignore[TFN101]", "y = 1"),
         ("y = 1\r\n# tfn: ignore[TFN101]\r\ny = 2\r\n", "y = 1\r\ny = 2\r\n"),
     ],

@@ -1,4 +1,6 @@
-"""`--add-ignore`: comments that hide what is found, written where Python allows a comment, and nothing else changed."""
+"""`--add-ignore`: comments that hide what is found, written where Python allows a comment, and
+nothing else changed.
+"""
 
 from __future__ import annotations
 
@@ -22,23 +24,53 @@ def added(shell, body: str, *argv: str, reason: str = "inherited") -> str:
     return text.removeprefix(HEAD)
 
 
-@pytest.mark.parametrize("before, after", [
-    ("y = tf.log(x)\n", "y = tf.log(x)  # tfn: ignore[TFN101] inherited\n"),
-    ("y = tf.log(x)", "y = tf.log(x)  # tfn: ignore[TFN101] inherited"),
-    ("y = tf.log(x)   \r\nz = 1\r\n", "y = tf.log(x)  # tfn: ignore[TFN101] inherited\r\nz = 1\r\n"),
-    ("y = tf.log(x)  # why\n", "y = tf.log(x)  # why  # tfn: ignore[TFN101] inherited\n"),
-    ("y = tf.log(x)  # type: ignore\n", "y = tf.log(x)  # type: ignore  # tfn: ignore[TFN101] inherited\n"),
-    ("y = tf.log(x) + tf.sqrt(x)\n", "y = tf.log(x) + tf.sqrt(x)  # tfn: ignore[TFN101, TFN202] inherited\n"),
-    ("y = tf.log(x) + tf.sqrt(x)  # tfn: ignore[TFN202] so it is\n", "y = tf.log(x) + tf.sqrt(x)  # tfn: ignore[TFN202, TFN101] so it is\n"),
-    ("y = f(\n    tf.log(x),\n    2)\n", "y = f(\n    tf.log(x),  # tfn: ignore[TFN101] inherited\n    2)\n"),
-    ("y = tf.log(\n    x\n)\n", "y = tf.log(  # tfn: ignore[TFN101] inherited\n    x\n)\n"),
-    ("y = tf.log(x) + \\\n    2\n", "y = tf.log(x) + \\\n    2  # tfn: ignore[TFN101] inherited\n"),
-    ("y = f(tf.log(x), '''a\n  # b\n''')\n", "y = f(tf.log(x), '''a\n  # b\n''')  # tfn: ignore[TFN101] inherited\n"),
-    ("y = tf.log('''a\n''') + \\\n  1\n", "y = tf.log('''a\n''') + \\\n  1  # tfn: ignore[TFN101] inherited\n"),
-    ("if tf.log(x): pass\n", "if tf.log(x): pass  # tfn: ignore[TFN101] inherited\n"),
-    ("a = tf.log(x); b = 1\n", "a = tf.log(x); b = 1  # tfn: ignore[TFN101] inherited\n"),
-    ("class A:\n\ty = tf.log(x)\n", "class A:\n\ty = tf.log(x)  # tfn: ignore[TFN101] inherited\n"),
-])
+@pytest.mark.parametrize(
+    "before, after",
+    [
+        ("y = tf.log(x)\n", "y = tf.log(x)  # tfn: ignore[TFN101] inherited\n"),
+        ("y = tf.log(x)", "y = tf.log(x)  # tfn: ignore[TFN101] inherited"),
+        (
+            "y = tf.log(x)   \r\nz = 1\r\n",
+            "y = tf.log(x)  # tfn: ignore[TFN101] inherited\r\nz = 1\r\n",
+        ),
+        ("y = tf.log(x)  # why\n", "y = tf.log(x)  # why  # tfn: ignore[TFN101] inherited\n"),
+        (
+            "y = tf.log(x)  # type: ignore\n",
+            "y = tf.log(x)  # type: ignore  # tfn: ignore[TFN101] inherited\n",
+        ),
+        (
+            "y = tf.log(x) + tf.sqrt(x)\n",
+            "y = tf.log(x) + tf.sqrt(x)  # tfn: ignore[TFN101, TFN202] inherited\n",
+        ),
+        (
+            "y = tf.log(x) + tf.sqrt(x)  # tfn: ignore[TFN202] so it is\n",
+            "y = tf.log(x) + tf.sqrt(x)  # tfn: ignore[TFN202, TFN101] so it is\n",
+        ),
+        (
+            "y = f(\n    tf.log(x),\n    2)\n",
+            "y = f(\n    tf.log(x),  # tfn: ignore[TFN101] inherited\n    2)\n",
+        ),
+        ("y = tf.log(\n    x\n)\n", "y = tf.log(  # tfn: ignore[TFN101] inherited\n    x\n)\n"),
+        (
+            "y = tf.log(x) + \\\n    2\n",
+            "y = tf.log(x) + \\\n    2  # tfn: ignore[TFN101] inherited\n",
+        ),
+        (
+            "y = f(tf.log(x), '''a\n  # b\n''')\n",
+            "y = f(tf.log(x), '''a\n  # b\n''')  # tfn: ignore[TFN101] inherited\n",
+        ),
+        (
+            "y = tf.log('''a\n''') + \\\n  1\n",
+            "y = tf.log('''a\n''') + \\\n  1  # tfn: ignore[TFN101] inherited\n",
+        ),
+        ("if tf.log(x): pass\n", "if tf.log(x): pass  # tfn: ignore[TFN101] inherited\n"),
+        ("a = tf.log(x); b = 1\n", "a = tf.log(x); b = 1  # tfn: ignore[TFN101] inherited\n"),
+        (
+            "class A:\n\ty = tf.log(x)\n",
+            "class A:\n\ty = tf.log(x)  # tfn: ignore[TFN101] inherited\n",
+        ),
+    ],
+)
 def test_where_the_comment_goes(shell, before, after):
     assert added(shell, before) == after
 
@@ -47,13 +79,20 @@ def test_a_string_is_never_written_into(shell):
     body = 'y = f"""\n{tf.log(x)}\n{tf.sqrt(x)} \\\n"""\nz = """\n  tf.log(x)\n"""\n'
     text = added(shell, body)
     tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))
-    assert sum("tfn: ignore" in token.string for token in tokens if token.type == tokenize.COMMENT) >= 1
-    assert not any("tfn: ignore" in token.string for token in tokens if token.type == tokenize.STRING)
+    assert (
+        sum("tfn: ignore" in token.string for token in tokens if token.type == tokenize.COMMENT)
+        >= 1
+    )
+    assert not any(
+        "tfn: ignore" in token.string for token in tokens if token.type == tokenize.STRING
+    )
 
 
 def test_only_what_is_reported_is_hidden(shell):
     text = added(shell, "y = tf.log(x) + tf.sqrt(x)\nz = tf.log(unknown)\n", "--select", "TFN101")
-    assert text == "y = tf.log(x) + tf.sqrt(x)  # tfn: ignore[TFN101] inherited\nz = tf.log(unknown)\n"
+    assert (
+        text == "y = tf.log(x) + tf.sqrt(x)  # tfn: ignore[TFN101] inherited\nz = tf.log(unknown)\n"
+    )
 
 
 def test_what_it_says(shell):
@@ -65,10 +104,16 @@ def test_what_it_says(shell):
     assert "  # tfn: ignore[TFN101] see 12\n" in (shell.directory / "a.py").read_text()
 
 
-@pytest.mark.parametrize("argv, complaint", [
-    (["--add-ignore", " "], "say why"), (["--add-ignore", "a\nb"], "one line"), (["--add-ignore", "\x1b[1m"], "plain text"),
-    (["--add-ignore", "a", "--fix"], "together"), (["--add-ignore", "a", "-"], "needs files"),
-])
+@pytest.mark.parametrize(
+    "argv, complaint",
+    [
+        (["--add-ignore", " "], "say why"),
+        (["--add-ignore", "a\nb"], "one line"),
+        (["--add-ignore", "\x1b[1m"], "plain text"),
+        (["--add-ignore", "a", "--fix"], "together"),
+        (["--add-ignore", "a", "-"], "needs files"),
+    ],
+)
 def test_what_is_refused(shell, argv, complaint):
     path = shell.write("a.py", HEAD + "y = tf.log(x)\n")
     before = path.read_bytes()

@@ -19,9 +19,20 @@ def edit(start: int, end: int, text: str) -> Edit:
 
 
 def test_edits_apply():
-    assert edits_apply("abcdef", [edit(4, 5, "X"), edit(0, 1, ""), edit(4, 4, "+"), edit(5, 5, "-"), edit(0, 0, "_")]) == "_bcd+X-f"
+    assert (
+        edits_apply(
+            "abcdef",
+            [edit(4, 5, "X"), edit(0, 1, ""), edit(4, 4, "+"), edit(5, 5, "-"), edit(0, 0, "_")],
+        )
+        == "_bcd+X-f"
+    )
     assert edits_apply("ab", [edit(1, 1, "x"), edit(1, 1, "x"), edit(1, 1, "y")]) == "axyb"
-    for wrong in ([edit(0, 2, ""), edit(1, 3, "")], [edit(1, 1, "x"), edit(0, 2, "")], [edit(2, 1, "")], [edit(6, 7, "")]):
+    for wrong in (
+        [edit(0, 2, ""), edit(1, 3, "")],
+        [edit(1, 1, "x"), edit(0, 2, "")],
+        [edit(2, 1, "")],
+        [edit(6, 7, "")],
+    ):
         with pytest.raises(ValueError):
             edits_apply("abcdef", wrong)
 
@@ -29,29 +40,50 @@ def test_edits_apply():
 def test_shift_carries_spans():
     shift = Shift([edit(2, 2, "__"), edit(4, 6, "X"), edit(8, 8, "!")])  # ab__cdXgh!ij
     assert shift.regions == [Span(2, 4), Span(6, 7), Span(9, 10)]
-    for old, new in (((0, 2), (0, 2)), ((2, 4), (4, 6)), ((4, 6), (6, 7)), ((2, 8), (4, 9)), ((6, 8), (7, 9)), ((8, 10), (10, 12)),
-                     ((0, 10), (0, 12))):
+    for old, new in (
+        ((0, 2), (0, 2)),
+        ((2, 4), (4, 6)),
+        ((4, 6), (6, 7)),
+        ((2, 8), (4, 9)),
+        ((6, 8), (7, 9)),
+        ((8, 10), (10, 12)),
+        ((0, 10), (0, 12)),
+    ):
         assert shift.span(Span(*old)) == Span(*new)
-    assert [shift.touching(Span(*old)) for old in ((0, 2), (2, 4), (1, 3), (3, 5), (5, 9), (6, 8))] == [[], [], [0], [1], [1, 2], []]
+    assert [
+        shift.touching(Span(*old)) for old in ((0, 2), (2, 4), (1, 3), (3, 5), (5, 9), (6, 8))
+    ] == [[], [], [0], [1], [1, 2], []]
 
 
 def test_two_sets_of_edits_as_one():
     """Of a text and of what the first makes of it; nothing that neither touches is among them."""
-    assert composed("f(a, b)", [edit(2, 3, "g(a)")], [edit(2, 2, "h("), edit(6, 6, ")")]) == [edit(2, 3, "h(g(a))")]
-    assert composed("f(a, b)", [edit(2, 3, "aa")], [edit(6, 7, "c")]) == [edit(2, 3, "aa"), edit(5, 6, "c")]
+    assert composed("f(a, b)", [edit(2, 3, "g(a)")], [edit(2, 2, "h("), edit(6, 6, ")")]) == [
+        edit(2, 3, "h(g(a))")
+    ]
+    assert composed("f(a, b)", [edit(2, 3, "aa")], [edit(6, 7, "c")]) == [
+        edit(2, 3, "aa"),
+        edit(5, 6, "c"),
+    ]
     for seed in range(3000):
         draw = random.Random(seed)
-        text = "abcdefghij"[:draw.randint(2, 10)]
+        text = "abcdefghij"[: draw.randint(2, 10)]
         first = drawn(draw, text)
         between = edits_apply(text, first)
         second = drawn(draw, between)
-        assert edits_apply(text, composed(text, first, second)) == edits_apply(between, second), seed
+        assert edits_apply(text, composed(text, first, second)) == edits_apply(between, second), (
+            seed
+        )
 
 
 def drawn(draw: random.Random, text: str) -> list[Edit]:
     """A few edits of a text, insertions and deletions among them."""
-    places = sorted(draw.sample(range(len(text) + 1), min((len(text) + 1) // 2 * 2, 2 * draw.randint(1, 3))))
-    return [edit(a, draw.choice((a, b, b, b)), "".join(draw.choices("XYZ", k=draw.randint(0, 4)))) for a, b in zip(places[::2], places[1::2])]
+    places = sorted(
+        draw.sample(range(len(text) + 1), min((len(text) + 1) // 2 * 2, 2 * draw.randint(1, 3)))
+    )
+    return [
+        edit(a, draw.choice((a, b, b, b)), "".join(draw.choices("XYZ", k=draw.randint(0, 4))))
+        for a, b in zip(places[::2], places[1::2])
+    ]
 
 
 @pytest.mark.parametrize(
@@ -92,7 +124,9 @@ def test_same_tree_on_deep_trees():
     one, other = ast.parse(deep), ast.parse(deep)
     assert same_tree(one, other)
     assert not same_tree(one, ast.parse(deep.replace("a", "b")))
-    assert not same_tree(ast.parse("1"), ast.parse("1.0")) and not same_tree(ast.parse("1"), ast.parse("True"))
+    assert not same_tree(ast.parse("1"), ast.parse("1.0")) and not same_tree(
+        ast.parse("1"), ast.parse("True")
+    )
 
 
 def test_enclosing_finds_every_expression():

@@ -1,4 +1,6 @@
-"""What may stand behind an expression, as its text tells: what is said to be impossible must be so, else findings are lost."""
+"""What may stand behind an expression, as its text tells: what is said to be impossible must be so,
+else findings are lost.
+"""
 
 import ast
 
@@ -39,13 +41,32 @@ def program(a, b, layer):
         u = tf.math.log(u)
     return [{sought}]
 """
-# Arguments of `tf.maximum`, and whether a logarithm may stand behind them, with signs, sums and the like between.
+# Arguments of `tf.maximum`, and whether a logarithm may stand behind them, with signs, sums and the
+# like between.
 CASES = {
-    "logs": True, "-logs": True, "a": False, "tf.abs(logs)": False, "logs[0]": True, "a[..., 0]": False, "a.shape[0]": False,
+    "logs": True,
+    "-logs": True,
+    "a": False,
+    "tf.abs(logs)": False,
+    "logs[0]": True,
+    "a[..., 0]": False,
+    "a.shape[0]": False,
     "first": True,  # which element it is is not looked at
-    "tf.split(logs, 2)[0]": True, "(logs if a else b)": True, "(a if a else b)": False, "tf.stack([a, logs])": True, "tf.stack([a, b])": False,
-    "t": False, "u": True, "self.kept": True, "self.other": False, "layer.anything": True, "layer(a)": True, "np.pi": False, "tf.int32": False,
-    "a + b": False, "a + logs": True,
+    "tf.split(logs, 2)[0]": True,
+    "(logs if a else b)": True,
+    "(a if a else b)": False,
+    "tf.stack([a, logs])": True,
+    "tf.stack([a, b])": False,
+    "t": False,
+    "u": True,
+    "self.kept": True,
+    "self.other": False,
+    "layer.anything": True,
+    "layer(a)": True,
+    "np.pi": False,
+    "tf.int32": False,
+    "a + b": False,
+    "a + logs": True,
 }
 
 
@@ -72,16 +93,25 @@ def test_what_may_stand_behind_an_argument(sought):
 
 
 def test_parameters_hold_what_the_calls_hand_over():
-    found = [(_may(interpreter, site), _may(interpreter, site, "y")) for _, interpreter, site in _sites(PROGRAM.replace("{sought}", "logs"))]
+    found = [
+        (_may(interpreter, site), _may(interpreter, site, "y"))
+        for _, interpreter, site in _sites(PROGRAM.replace("{sought}", "logs"))
+    ]
     assert found == [(False, False), (True, False)]
 
 
 def test_every_op_is_looked_through_where_none_is_named():
-    text = PROGRAM.replace("{sought}", "tf.maximum(tf.abs(tf.reduce_sum(tf.exp(logs))), 1.0), tf.maximum(tf.abs(tf.exp(a)), 1.0)")
+    text = PROGRAM.replace(
+        "{sought}",
+        "tf.maximum(tf.abs(tf.reduce_sum(tf.exp(logs))), 1.0), tf.maximum(tf.abs(tf.exp(a)), 1.0)",
+    )
     names = frozenset(("tf.math.log",))
-    assert [may_stem(interpreter, site, "x", names, None) for _, interpreter, site in _sites(text)][2:] == [True, False]
+    assert [may_stem(interpreter, site, "x", names, None) for _, interpreter, site in _sites(text)][
+        2:
+    ] == [True, False]
 
 
 def test_ops_with_domains_are_those_that_can_leave_one():
     assert {"tf.math.log", "tf.divide", "tf.sqrt", "tf.pow", "tf.exp", "tf.acos"} <= with_domains()
-    assert with_domains().isdisjoint({"tf.reduce_max", "tf.reduce_mean", "tf.abs", "tf.add"})  # a mean needs elements, not numbers
+    # a mean needs elements, not numbers
+    assert with_domains().isdisjoint({"tf.reduce_max", "tf.reduce_mean", "tf.abs", "tf.add"})

@@ -1,7 +1,7 @@
 """The command line: flags, exit codes and streams, after ruff's conventions. One module a command.
 
-Exit code 0: nothing found, or everything found was fixed. 1: findings remain, or `--diff` has a change to
-show. 2: a wrong flag or configuration, or a failure of tfnanlint itself.
+Exit code 0: nothing found, or everything found was fixed. 1: findings remain, or `--diff` has a
+change to show. 2: a wrong flag or configuration, or a failure of tfnanlint itself.
 """
 
 from __future__ import annotations
@@ -26,12 +26,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         stream.reconfigure(errors="backslashreplace")
     try:
         words = list(sys.argv[1:] if argv is None else argv)
-        arguments = parser(words[0] if words and words[0][0:1] not in ("", "-") else None).parse_args(words)
+        arguments = parser(
+            words[0] if words and words[0][0:1] not in ("", "-") else None
+        ).parse_args(words)
         arguments.words = words
         code = arguments.run(arguments)
         sys.stdout.flush()
         if argv is None:
-            gc.freeze()  # Python collects once more when it ends, switched off or not: there is nothing to find.
+            # Python collects once more when it ends, switched off or not: there is nothing to find.
+            gc.freeze()
         return code
     except ConfigError as error:
         return fail(str(error))

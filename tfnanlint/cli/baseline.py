@@ -29,21 +29,27 @@ def run(arguments: argparse.Namespace) -> int:
     path = linter.configuration.for_directory(os.getcwd()).baseline or os.path.abspath(DEFAULT)
     exists = WorkTree().read(path) is not None
     if arguments.action == "create" and exists and not arguments.force:
-        return fail(f"{path} exists; `tfnanlint baseline update` brings it up to date, --force replaces it")
+        return fail(
+            f"{path} exists; `tfnanlint baseline update` brings it up to date, --force replaces it"
+        )
     baseline = Baseline(path) if arguments.action == "create" else Baseline.read(path, WorkTree())
     came = gone = 0
     unchecked = []
     for checked in _checked(linter, arguments):
         more, less = baseline.take(checked, add=arguments.action != "prune")
         came, gone = came + more, gone + less
-        unchecked += [f"{checked.path}: {one.message}" for one in checked.findings if one.code in NEVER]
+        unchecked += [
+            f"{checked.path}: {one.message}" for one in checked.findings if one.code in NEVER
+        ]
     gone += baseline.drop_missing()
     _write(path, baseline)
     for line in unchecked:
         print(f"warning: not in the baseline: {escape(line)}", file=sys.stderr)
     if not arguments.quiet:
-        print(f"{escape(os.path.relpath(path))}: {baseline.count} known finding{'' if baseline.count == 1 else 's'} "
-              f"({came} new, {gone} gone).")
+        print(
+            f"{escape(os.path.relpath(path))}: {baseline.count} known finding{'' if baseline.count == 1 else 's'} "
+            f"({came} new, {gone} gone)."
+        )
     return FOUND if unchecked else CLEAN
 
 

@@ -1,4 +1,6 @@
-"""Where the command line keeps what it has found: the user's cache folder, or the one that is named."""
+"""Where the command line keeps what it has found: the user's cache folder, or the one that is
+named.
+"""
 
 from __future__ import annotations
 
@@ -14,22 +16,28 @@ if TYPE_CHECKING:
 
 
 def cache_of(arguments: argparse.Namespace) -> Callable[[], Cache] | None:
-    """What makes the cache that the flags of a command and the environment ask for; None for none. Raises `ConfigError`."""
+    """What makes the cache that the flags of a command and the environment ask for; None for none.
+    Raises `ConfigError`.
+    """
     if not hasattr(arguments, "no_cache"):
         return None
-    if hasattr(arguments, "engine"):  # this is one of several processes: what it finds is kept by the first
+    # this is one of several processes: what it finds is kept by the first
+    if hasattr(arguments, "engine"):
         return lambda: _cache("", False, arguments.engine)
     named = _named(arguments, os.environ)
     if arguments.no_cache or _says_yes(os.environ.get("TFNANLINT_NO_CACHE")):
         return None
-    # What runs once and is thrown away has nothing to remember, and what it is handed may come from anybody.
+    # What runs once and is thrown away has nothing to remember, and what it is handed may come from
+    # anybody.
     if not named and os.environ.get("CI"):
         return None
     return lambda: _cache(folder(arguments), bool(named), "")
 
 
 def folder(arguments: argparse.Namespace) -> str:
-    """The cache folder of a command. Raises `ConfigError` for one that could come with the code that is checked."""
+    """The cache folder of a command. Raises `ConfigError` for one that could come with the code
+    that is checked.
+    """
     from tfnanlint.files.store import user_folder
 
     return _named(arguments, os.environ) or user_folder()
@@ -47,8 +55,10 @@ def _named(arguments: argparse.Namespace, environ: Mapping[str, str]) -> str:
     directory = os.path.abspath(os.path.expanduser(stated))
     top = _repository(os.path.realpath(directory))
     if top:
-        raise ConfigError(f"{source}: {directory} lies in the git repository {top}, and whoever commits to that could have "
-                          "findings left out; name a folder outside of it")
+        raise ConfigError(
+            f"{source}: {directory} lies in the git repository {top}, and whoever commits to that could have "
+            "findings left out; name a folder outside of it"
+        )
     return directory
 
 

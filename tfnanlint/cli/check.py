@@ -53,7 +53,11 @@ class _Run:
         """The outcome of each file after its fixes or comments were written."""
         for path in paths:
             reason = self.arguments.add_ignore
-            outcome = self.linter.file(path, fixing=True) if reason is None else self.linter.annotated(path, reason)
+            outcome = (
+                self.linter.file(path, fixing=True)
+                if reason is None
+                else self.linter.annotated(path, reason)
+            )
             if self.progress is not None:
                 self.progress.step()
             if outcome is None:
@@ -86,7 +90,8 @@ def run(arguments: argparse.Namespace) -> int:
     arguments.no_cache |= stdin  # it is most often what an editor holds, and seldom the same twice
     linter = linter_of(arguments)
     run = _Run(arguments, linter, _wanted(arguments))
-    linter.verify(os.getcwd())  # A rule that does not exist is said even when no file needs the rules.
+    # A rule that does not exist is said even when no file needs the rules.
+    linter.verify(os.getcwd())
     if stdin:
         return _check_stdin(run)
     found = discover(arguments.paths or ["."], linter.configuration)
@@ -110,7 +115,9 @@ def _reads_stdin(arguments: argparse.Namespace) -> bool:
 def _refuse_contradictions(arguments: argparse.Namespace) -> None:
     refuse = arguments.parser.error
     if "-" in arguments.paths and len(arguments.paths) > 1:
-        refuse("- is standard input and cannot be checked together with files (a file of that name is ./-)")
+        refuse(
+            "- is standard input and cannot be checked together with files (a file of that name is ./-)"
+        )
     stdin = _reads_stdin(arguments)
     if arguments.add_ignore is not None:
         from tfnanlint.suppression.writer import checked_reason
@@ -138,7 +145,9 @@ def _check_stdin(run: _Run) -> int:
     if len(data) > limit and relevant(data):
         outcome = Fixed(unread(name, "standard input is larger than `max-file-size`"), data, data)
     else:
-        outcome = linter.fix(name, data) if run.fixing else Fixed(linter.check(name, data), data, data)
+        outcome = (
+            linter.fix(name, data) if run.fixing else Fixed(linter.check(name, data), data, data)
+        )
     _account(run, outcome)
     if arguments.fix and not arguments.diff:
         sys.stdout.buffer.write(outcome.after)
@@ -154,8 +163,13 @@ def _checked_files(run: _Run, found: Discovery) -> Iterator[Checked]:
     writing = run.arguments.add_ignore is not None or (run.arguments.fix and not run.arguments.diff)
     with Progress(len(found.files), run.arguments.quiet) as progress:
         run.progress = progress
-        # What is written to one file can change what is found in the next, so that writing has an order.
-        outcomes = run.written(found.files) if writing else examined(run.linter, run.arguments, found.files, run.fixing, progress)
+        # What is written to one file can change what is found in the next, so that writing has an
+        # order.
+        outcomes = (
+            run.written(found.files)
+            if writing
+            else examined(run.linter, run.arguments, found.files, run.fixing, progress)
+        )
         for outcome in outcomes:
             _account(run, outcome)
             yield outcome.checked
@@ -173,7 +187,9 @@ def _account(run: _Run, outcome: Fixed) -> None:
 
 
 def _wanted(arguments: argparse.Namespace) -> tuple[Wanted, ...]:
-    """The formats that were asked for. Raises `ConfigError` where they cannot say what was asked for."""
+    """The formats that were asked for. Raises `ConfigError` where they cannot say what was asked
+    for.
+    """
     found = wanted(arguments.output_format, arguments.output_file, os.environ)
     if arguments.diff and any(one.path for one in found):
         raise ConfigError("--diff prints a patch and writes no report: leave out the output file")
@@ -206,13 +222,18 @@ def _report(run: _Run, files: Iterator[Checked], stream: TextIO) -> None:
 
 
 def _say_beside(run: _Run, said: bool) -> None:
-    """What is told on standard error, beside the report; `said` when the report told what was not shown."""
+    """What is told on standard error, beside the report; `said` when the report told what was not
+    shown.
+    """
     tally = run.tally
     if run.arguments.quiet:
         return
     if run.arguments.add_ignore is not None:
         count, files = tally.applied, len(tally.fixed)
-        print(f"Added comments for {count} finding{'' if count == 1 else 's'} in {files} file{'' if files == 1 else 's'}.", file=sys.stderr)
+        print(
+            f"Added comments for {count} finding{'' if count == 1 else 's'} in {files} file{'' if files == 1 else 's'}.",
+            file=sys.stderr,
+        )
     # Whoever reads the log of a pipeline is told what the gate was not asked to see.
     if not said and os.environ.get("CI"):
         print(set_aside(tally), end="", file=sys.stderr)

@@ -15,5 +15,7 @@ def run(arguments: argparse.Namespace) -> int:
     directory = folder(arguments)
     removed = clear(directory)
     if not arguments.quiet:
-        print(f"{escape(directory)}: {'the remembered results are removed' if removed else 'nothing is remembered there'}.")
+        print(
+            f"{escape(directory)}: {'the remembered results are removed' if removed else 'nothing is remembered there'}."
+        )
     return CLEAN

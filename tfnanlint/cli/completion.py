@@ -15,7 +15,9 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         import shtab
     except ImportError:
-        return fail("completion scripts are written by the package shtab: pip install 'tfnanlint[completion]'")
+        return fail(
+            "completion scripts are written by the package shtab: pip install 'tfnanlint[completion]'"
+        )
     top = parser()
     for action in _actions(top):
         if action.dest in _FILES:

@@ -23,9 +23,15 @@ def run(arguments: argparse.Namespace) -> int:
         return _show(arguments, os.path.abspath(word or "."), as_json)
     elif word is None or word in KEYS:
         chosen = KEYS if word is None else {word: KEYS[word]}
-        print(json.dumps({name: _as_dict(key) for name, key in chosen.items()}, indent=2) if as_json else _described(chosen))
+        print(
+            json.dumps({name: _as_dict(key) for name, key in chosen.items()}, indent=2)
+            if as_json
+            else _described(chosen)
+        )
     else:
-        return fail(f"unknown key `{word}`{hint(word, KEYS)}; the settings of a file are shown by `tfnanlint config --show`")
+        return fail(
+            f"unknown key `{word}`{hint(word, KEYS)}; the settings of a file are shown by `tfnanlint config --show`"
+        )
     return CLEAN
 
 
@@ -34,7 +40,10 @@ def _as_dict(key: Key) -> dict[str, Any]:
 
 
 def _described(chosen: dict[str, Key]) -> str:
-    return "\n".join(f"{name}\n    {key.meaning}\n    default: {toml(key.default)}" for name, key in chosen.items())
+    return "\n".join(
+        f"{name}\n    {key.meaning}\n    default: {toml(key.default)}"
+        for name, key in chosen.items()
+    )
 
 
 def _show(arguments: argparse.Namespace, path: str, as_json: bool) -> int:
@@ -42,7 +51,9 @@ def _show(arguments: argparse.Namespace, path: str, as_json: bool) -> int:
     if not os.path.lexists(path):
         return fail(f"{path}: there is no such file or directory")
     configuration = configuration_of(arguments)
-    settings = configuration.for_directory(path) if os.path.isdir(path) else configuration.for_file(path)
+    settings = (
+        configuration.for_directory(path) if os.path.isdir(path) else configuration.for_file(path)
+    )
     stated = {name: settings.stated(name) for name in KEYS}
     inside = os.path.join(path, "any.py") if os.path.isdir(path) else path
     codes = [rule.code for rule in Linter(configuration).policy(inside).rules]

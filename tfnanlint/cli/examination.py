@@ -1,4 +1,6 @@
-"""Checking the files of a run, in as many processes as are worth their start, those that are not remembered."""
+"""Checking the files of a run, in as many processes as are worth their start, those that are not
+remembered.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +15,19 @@ _MANY = 50  # files; with fewer there is no need to find out how large they are
 
 
 def examined(
-    linter: Linter, arguments: argparse.Namespace, paths: Sequence[str], fixing: bool, progress: Progress
+    linter: Linter,
+    arguments: argparse.Namespace,
+    paths: Sequence[str],
+    fixing: bool,
+    progress: Progress,
 ) -> Iterator[Fixed]:
     """The outcome of each file that has to do with TensorFlow, in order; nothing is written."""
     few = arguments.jobs is None and len(paths) < _MANY
-    outcomes = _here(linter, paths, fixing) if few or arguments.jobs == 1 else _shared(linter, arguments, paths, fixing, progress)
+    outcomes = (
+        _here(linter, paths, fixing)
+        if few or arguments.jobs == 1
+        else _shared(linter, arguments, paths, fixing, progress)
+    )
     for outcome in outcomes:
         progress.step()
         if outcome is not None:
@@ -29,9 +39,15 @@ def _here(linter: Linter, paths: Sequence[str], fixing: bool) -> Iterator[Fixed 
 
 
 def _shared(
-    linter: Linter, arguments: argparse.Namespace, paths: Sequence[str], fixing: bool, progress: Progress
+    linter: Linter,
+    arguments: argparse.Namespace,
+    paths: Sequence[str],
+    fixing: bool,
+    progress: Progress,
 ) -> Iterator[Fixed | None]:
-    """The outcomes of the files that mention TensorFlow. What is remembered is looked up here, so that others do the rest."""
+    """The outcomes of the files that mention TensorFlow. What is remembered is looked up here, so
+    that others do the rest.
+    """
     from tfnanlint.pipeline.workers import WORTH_IT, contents, cores
 
     outcomes: dict[str, Fixed | None] = {}
@@ -45,13 +61,21 @@ def _shared(
     if count is None:
         count = cores() if sum(size for _, size in left) >= WORTH_IT else 1
     alone = count == 1 or len(left) < 2
-    new = _here(linter, [path for path, _ in left], fixing) if alone else _elsewhere(linter, arguments, left, fixing, count)
+    new = (
+        _here(linter, [path for path, _ in left], fixing)
+        if alone
+        else _elsewhere(linter, arguments, left, fixing, count)
+    )
     for path in list(outcomes):
         yield outcomes.pop(path) or next(new)
 
 
 def _elsewhere(
-    linter: Linter, arguments: argparse.Namespace, files: Sequence[tuple[str, int]], fixing: bool, count: int
+    linter: Linter,
+    arguments: argparse.Namespace,
+    files: Sequence[tuple[str, int]],
+    fixing: bool,
+    count: int,
 ) -> Iterator[Fixed | None]:
     from tfnanlint.pipeline.workers import Crew
 
@@ -65,4 +89,6 @@ def _elsewhere(
 
 def _orders(arguments: argparse.Namespace) -> argparse.Namespace:
     """The arguments without what cannot go to another process."""
-    return argparse.Namespace(**{name: value for name, value in vars(arguments).items() if name not in ("run", "parser")})
+    return argparse.Namespace(
+        **{name: value for name, value in vars(arguments).items() if name not in ("run", "parser")}
+    )

@@ -18,20 +18,28 @@ from tfnanlint.report import FORMATS
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser that knows no abbreviations, and names the nearest flag or command when one is wrong."""
+    """A parser that knows no abbreviations, and names the nearest flag or command when one is
+    wrong.
+    """
 
     def __init__(self, **more: Any):
         super().__init__(**{"allow_abbrev": False, **more})
 
     def parse_args(self, args=None, namespace=None):  # type: ignore[override]
         parsed, unknown = self.parse_known_args(args, namespace)
-        if hasattr(parsed, "paths"):  # argparse takes paths from one place only: not `a.py --fix b.py`
-            parsed.paths = [*parsed.paths, *(word for word in unknown if word == "-" or not word.startswith("-"))]
+        # argparse takes paths from one place only: not `a.py --fix b.py`
+        if hasattr(parsed, "paths"):
+            parsed.paths = [
+                *parsed.paths,
+                *(word for word in unknown if word == "-" or not word.startswith("-")),
+            ]
             unknown = [word for word in unknown if word != "-" and word.startswith("-")]
         if unknown:
             used = getattr(parsed, "parser", self)
             word = unknown[0].partition("=")[0]
-            used.error(f"unknown argument `{unknown[0]}`{hint(word, used._option_string_actions) if word[:2] == '--' else ''}")
+            used.error(
+                f"unknown argument `{unknown[0]}`{hint(word, used._option_string_actions) if word[:2] == '--' else ''}"
+            )
         return parsed
 
     def error(self, message: str) -> NoReturn:
@@ -42,16 +50,20 @@ class _Parser(argparse.ArgumentParser):
 
 
 def parser(only: str | None = None) -> argparse.ArgumentParser:
-    """The parser of the whole command line; the parsed arguments have `run`, which carries the command out.
+    """The parser of the whole command line; the parsed arguments have `run`, which carries the
+    command out.
 
-    With `only` the flags of that command alone: making those of all of them takes a part of every start.
+    With `only` the flags of that command alone: making those of all of them takes a part of every
+    start.
     """
     top = _Parser(
         prog="tfnanlint",
         description="Finds where TensorFlow and Keras code can produce NaN, Inf or a dead gradient, and repairs it.",
     )
     top.add_argument("-V", "--version", action="version", version=f"tfnanlint {__version__}")
-    commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=_Parser)
+    commands = top.add_subparsers(
+        dest="command", metavar="COMMAND", required=True, parser_class=_Parser
+    )
     for name, meaning, flags in (
         ("check", "check files or directories", _check_flags),
         ("baseline", "keep a list of known findings, which are not reported", _baseline_flags),
@@ -59,9 +71,15 @@ def parser(only: str | None = None) -> argparse.ArgumentParser:
         ("config", "list the settings, or show those that hold for a file", _config_flags),
         ("clean", "forget what earlier runs have found", _clean_flags),
         ("lsp", "serve an editor (language server protocol)", _lsp_flags),
-        ("completion", "print a script that completes commands, flags and rules in a shell", _completion_flags),
+        (
+            "completion",
+            "print a script that completes commands, flags and rules in a shell",
+            _completion_flags,
+        ),
     ):
-        one = commands.add_parser(name, help=meaning, description=f"{meaning[0].upper()}{meaning[1:]}.")
+        one = commands.add_parser(
+            name, help=meaning, description=f"{meaning[0].upper()}{meaning[1:]}."
+        )
         one.set_defaults(run=_command(name), parser=one)
         if only in (None, name):
             flags(one)
@@ -79,40 +97,86 @@ def _command(name: str) -> Callable[[argparse.Namespace], int]:
 
 def _check_flags(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("paths", nargs="*", metavar="PATH", help="files or directories (default: .); - reads standard input")
+    add(
+        "paths",
+        nargs="*",
+        metavar="PATH",
+        help="files or directories (default: .); - reads standard input",
+    )
     fixes = parser.add_argument_group("fixes").add_argument
     fixes("--fix", action="store_true", help="apply the fixes that keep every finite value")
-    fixes("--unsafe-fixes", action=argparse.BooleanOptionalAction, default=None, help="also those that move values")
+    fixes(
+        "--unsafe-fixes",
+        action=argparse.BooleanOptionalAction,
+        default=None,
+        help="also those that move values",
+    )
     fixes("--diff", action="store_true", help="show what --fix would change, write nothing")
     fixes("--show-fixes", action="store_true", help="list what was fixed")
     fixes("--add-ignore", metavar="REASON", help="write a comment at each finding that hides it")
     _rule_choice(parser)
     adoption = parser.add_argument_group("what counts").add_argument
-    adoption("--diff-base", metavar="REV", help="only what lines changed since a git revision bring about")
-    adoption("--baseline", metavar="FILE", help="the list of known findings, which are not reported")
+    adoption(
+        "--diff-base",
+        metavar="REV",
+        help="only what lines changed since a git revision bring about",
+    )
+    adoption(
+        "--baseline", metavar="FILE", help="the list of known findings, which are not reported"
+    )
     adoption("--no-baseline", action="store_true", help="report known findings, too")
     adoption("--ignore-noqa", action="store_true", help="report what comments hide, too")
     _file_choice(parser)
     add("--stdin-filename", metavar="NAME", help="what standard input is called")
     output = parser.add_argument_group("output").add_argument
-    output("--output-format", action="append", metavar="FORMAT[=FILE]",
-           help=f"{', '.join(FORMATS)} (default: full); may be repeated")
-    output("-o", "--output-file", metavar="FILE", help="write the report to a file instead of printing it")
-    output("--statistics", action="store_true", help="count findings by rule instead of listing them")
-    output("--color", choices=("auto", "always", "never"), default="auto", help="(default: on a terminal)")
+    output(
+        "--output-format",
+        action="append",
+        metavar="FORMAT[=FILE]",
+        help=f"{', '.join(FORMATS)} (default: full); may be repeated",
+    )
+    output(
+        "-o",
+        "--output-file",
+        metavar="FILE",
+        help="write the report to a file instead of printing it",
+    )
+    output(
+        "--statistics", action="store_true", help="count findings by rule instead of listing them"
+    )
+    output(
+        "--color",
+        choices=("auto", "always", "never"),
+        default="auto",
+        help="(default: on a terminal)",
+    )
     output("-e", "--exit-zero", action="store_true", help="exit 0 even when something is found")
     output("--exit-non-zero-on-fix", action="store_true", help="exit 1 when something was fixed")
     output("-q", "--quiet", action="store_true", help="print findings and nothing else")
     running = parser.add_argument_group("running").add_argument
     running("--watch", action="store_true", help="check again whenever a file changes")
-    running("--jobs", type=_count, metavar="N", help="processes (default: as many as cores when there is much to check)")
-    running("-n", "--no-cache", action="store_true", help="do not remember what was found in files that do not change")
+    running(
+        "--jobs",
+        type=_count,
+        metavar="N",
+        help="processes (default: as many as cores when there is much to check)",
+    )
+    running(
+        "-n",
+        "--no-cache",
+        action="store_true",
+        help="do not remember what was found in files that do not change",
+    )
     _cache_dir(running)
     _settings(parser)
 
 
 def _cache_dir(add: Callable) -> None:
-    add("--cache-dir", metavar="DIR", help="where it is remembered (default: the user's cache folder, and in CI nowhere)")
+    add(
+        "--cache-dir",
+        metavar="DIR",
+        help="where it is remembered (default: the user's cache folder, and in CI nowhere)",
+    )
 
 
 def _count(text: str) -> int:
@@ -123,59 +187,146 @@ def _count(text: str) -> int:
 
 def _rule_choice(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("rules").add_argument
-    add("--select", action="append", metavar="RULES", help="run only these: codes, prefixes, names, or ALL")
+    add(
+        "--select",
+        action="append",
+        metavar="RULES",
+        help="run only these: codes, prefixes, names, or ALL",
+    )
     add("--ignore", action="append", metavar="RULES", help="do not run these")
     add("--extend-select", action="append", metavar="RULES", help="run these too")
-    add("--per-file-ignores", action="append", metavar="GLOB:RULE", help="do not run a rule on some files")
-    add("--preview", action=argparse.BooleanOptionalAction, default=None, help="run the rules in preview, too")
-    add("--certainty", choices=CERTAINTIES, help="report findings at least this sure (default: as each rule says)")
+    add(
+        "--per-file-ignores",
+        action="append",
+        metavar="GLOB:RULE",
+        help="do not run a rule on some files",
+    )
+    add(
+        "--preview",
+        action=argparse.BooleanOptionalAction,
+        default=None,
+        help="run the rules in preview, too",
+    )
+    add(
+        "--certainty",
+        choices=CERTAINTIES,
+        help="report findings at least this sure (default: as each rule says)",
+    )
     project = parser.add_argument_group("the project").add_argument
-    project("--modes", metavar="MODES", help="how it runs TensorFlow: eager, graph, xla, gpu (default: all); other hazards are left out")
-    project("--target-tensorflow", metavar="VERSION", help="its oldest TensorFlow: report what newer releases have mended, too")
-    project("--epsilon", metavar="NUMBER", help="the small constant that fixes write (default: 1e-7)")
+    project(
+        "--modes",
+        metavar="MODES",
+        help="how it runs TensorFlow: eager, graph, xla, gpu (default: all); other hazards are left out",
+    )
+    project(
+        "--target-tensorflow",
+        metavar="VERSION",
+        help="its oldest TensorFlow: report what newer releases have mended, too",
+    )
+    project(
+        "--epsilon", metavar="NUMBER", help="the small constant that fixes write (default: 1e-7)"
+    )
 
 
 def _file_choice(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("files").add_argument
-    add("--exclude", action="append", metavar="GLOBS", help="leave out, instead of the configured exclusions")
+    add(
+        "--exclude",
+        action="append",
+        metavar="GLOBS",
+        help="leave out, instead of the configured exclusions",
+    )
     add("--extend-exclude", action="append", metavar="GLOBS", help="leave out these too")
-    add("--force-exclude", action="store_true", default=None, help="apply exclusions to files that are named, too")
-    add("--respect-gitignore", action=argparse.BooleanOptionalAction, default=None, help="(default: yes)")
+    add(
+        "--force-exclude",
+        action="store_true",
+        default=None,
+        help="apply exclusions to files that are named, too",
+    )
+    add(
+        "--respect-gitignore",
+        action=argparse.BooleanOptionalAction,
+        default=None,
+        help="(default: yes)",
+    )
 
 
 def _settings(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("configuration").add_argument
-    add("--config", action="append", metavar="FILE|TOML", help="a file, or settings such as 'certainty = \"may\"'")
-    add("--config-from", metavar="REV", help="read configuration, ignore files and baseline from a git revision")
+    add(
+        "--config",
+        action="append",
+        metavar="FILE|TOML",
+        help="a file, or settings such as 'certainty = \"may\"'",
+    )
+    add(
+        "--config-from",
+        metavar="REV",
+        help="read configuration, ignore files and baseline from a git revision",
+    )
     add("--isolated", action="store_true", help="read no configuration file")
 
 
 def _baseline_flags(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("action", choices=("create", "update", "prune"),
-        help="create: make it of what is found now; update: add what is new, take out what is gone; prune: take out only")
+    add(
+        "action",
+        choices=("create", "update", "prune"),
+        help="create: make it of what is found now; update: add what is new, take out what is gone; prune: take out only",
+    )
     add("paths", nargs="*", metavar="PATH", help="files or directories (default: .)")
-    add("--baseline", metavar="FILE", help="(default: the configured one, else tfnanlint-baseline.json)")
+    add(
+        "--baseline",
+        metavar="FILE",
+        help="(default: the configured one, else tfnanlint-baseline.json)",
+    )
     add("--force", action="store_true", help="create: replace the file that is there")
     add("-q", "--quiet", action="store_true", help="say nothing")
-    add("--jobs", type=_count, metavar="N", help="processes (default: as many as cores when there is much to check)")
+    add(
+        "--jobs",
+        type=_count,
+        metavar="N",
+        help="processes (default: as many as cores when there is much to check)",
+    )
     _rule_choice(parser)
     _file_choice(parser)
     _settings(parser)
 
 
 def _rule_flags(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("rule", nargs="?", metavar="CODE", help="a code such as TFN101, or a name such as log-softmax")
+    parser.add_argument(
+        "rule",
+        nargs="?",
+        metavar="CODE",
+        help="a code such as TFN101, or a name such as log-softmax",
+    )
     parser.add_argument("--all", action="store_true", help="explain every rule")
-    parser.add_argument("--output-format", choices=("text", "json", "markdown"), default="text",
-                        help="(default: %(default)s)")
+    parser.add_argument(
+        "--output-format",
+        choices=("text", "json", "markdown"),
+        default="text",
+        help="(default: %(default)s)",
+    )
 
 
 def _config_flags(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("path", nargs="?", metavar="KEY|PATH", help="a key to explain, or with --show a file or directory")
-    parser.add_argument("--show", action="store_true", help="show what holds for a file, and where each setting was stated")
-    parser.add_argument("--schema", action="store_true", help="print the JSON schema of the configuration")
-    parser.add_argument("--output-format", choices=("text", "json"), default="text", help="(default: %(default)s)")
+    parser.add_argument(
+        "path",
+        nargs="?",
+        metavar="KEY|PATH",
+        help="a key to explain, or with --show a file or directory",
+    )
+    parser.add_argument(
+        "--show",
+        action="store_true",
+        help="show what holds for a file, and where each setting was stated",
+    )
+    parser.add_argument(
+        "--schema", action="store_true", help="print the JSON schema of the configuration"
+    )
+    parser.add_argument(
+        "--output-format", choices=("text", "json"), default="text", help="(default: %(default)s)"
+    )
     _settings(parser)
 
 
@@ -185,19 +336,26 @@ def _clean_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _completion_flags(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("shell", choices=("bash", "zsh", "fish"), help="the shell that is to complete")
+    parser.add_argument(
+        "shell", choices=("bash", "zsh", "fish"), help="the shell that is to complete"
+    )
 
 
 def _lsp_flags(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--stdio", action="store_true", help="accepted, as many editors say it; there is no other way")
-
+    parser.add_argument(
+        "--stdio",
+        action="store_true",
+        help="accepted, as many editors say it; there is no other way",
+    )
 
 
 def layer_of(arguments: argparse.Namespace) -> Layer:
     """The settings that the flags of a command state. Raises `ConfigError`."""
 
     def split(values: list[str] | None) -> tuple[str, ...]:
-        return tuple(part.strip() for value in values or () for part in value.split(",") if part.strip())
+        return tuple(
+            part.strip() for value in values or () for part in value.split(",") if part.strip()
+        )
 
     if arguments.command == "config":  # it has none of the flags
         return Layer("command line", os.getcwd())
@@ -223,7 +381,9 @@ def layer_of(arguments: argparse.Namespace) -> Layer:
         respect_gitignore=arguments.respect_gitignore,
         baseline=_baseline_flag(arguments),
         epsilon=_number(arguments.epsilon),
-        modes=None if arguments.modes is None else checked_value("modes", list(split([arguments.modes])), "--modes"),
+        modes=None
+        if arguments.modes is None
+        else checked_value("modes", list(split([arguments.modes])), "--modes"),
         target_tensorflow=_release(arguments.target_tensorflow),
         ignore_comments=getattr(arguments, "ignore_noqa", None) or None,
     )
@@ -270,4 +430,6 @@ def linter_of(arguments: argparse.Namespace) -> Linter:
 
         since = Revision(arguments.diff_base, os.getcwd(), "--diff-base")
     baselines = arguments.command != "baseline"  # what is known is what is to be found
-    return Linter(configuration_of(arguments), since=since, baselines=baselines, cache=cache_of(arguments))
+    return Linter(
+        configuration_of(arguments), since=since, baselines=baselines, cache=cache_of(arguments)
+    )

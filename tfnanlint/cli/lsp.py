@@ -15,7 +15,8 @@ def run(arguments: argparse.Namespace) -> int:
     if any(importlib.util.find_spec(name) is None for name in ("pygls", "lsprotocol")):
         return fail("the language server needs pygls: pip install 'tfnanlint[lsp]'")
     stdout = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    # The protocol has standard output to itself: a stray print, also of a library in C, goes to standard error.
+    # The protocol has standard output to itself: a stray print, also of a library in C, goes to
+    # standard error.
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     sys.stdout = sys.stderr
     import gc

@@ -46,7 +46,13 @@ def _rule_text(rule: Rule) -> str:
     import inspect
 
     grades = ", ".join(grade.name.lower() for grade in sorted(rule.default, reverse=True))
-    lines = [f"# {rule.slug} ({rule.code})", "", inspect.cleandoc(rule.doc), "", f"Reported by default when: {grades}."]
+    lines = [
+        f"# {rule.slug} ({rule.code})",
+        "",
+        inspect.cleandoc(rule.doc),
+        "",
+        f"Reported by default when: {grades}.",
+    ]
     if rule.silent:
         lines.append(f"Reported with `--certainty` only: {withheld(rule)}.")
     if rule.over:

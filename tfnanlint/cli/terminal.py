@@ -14,7 +14,9 @@ _PAUSE = 0.1  # seconds between two showings
 
 
 def paint(stream: TextIO, choice: str = "auto") -> Paint:
-    """Colours and links for a stream: as `--color` says, else by NO_COLOR and FORCE_COLOR, else on a terminal."""
+    """Colours and links for a stream: as `--color` says, else by NO_COLOR and FORCE_COLOR, else on
+    a terminal.
+    """
     return Paint(_coloured(stream, choice), _linked(stream, choice))
 
 
@@ -29,7 +31,9 @@ def _coloured(stream: TextIO, choice: str) -> bool:
 
 
 def _linked(stream: TextIO, choice: str) -> bool:
-    """Whether links are shown: only by terminals that are known to, or where FORCE_HYPERLINK says so."""
+    """Whether links are shown: only by terminals that are known to, or where FORCE_HYPERLINK says
+    so.
+    """
     forced = os.environ.get("FORCE_HYPERLINK")
     if forced is not None:
         return forced not in ("", "0")
@@ -37,16 +41,29 @@ def _linked(stream: TextIO, choice: str) -> bool:
         return False
     if os.environ.get("CI") or os.environ.get("TMUX") or os.environ.get("STY"):
         return False
-    if os.environ.get("TERM_PROGRAM") in ("iTerm.app", "WezTerm", "vscode", "ghostty", "Hyper", "Tabby"):
+    if os.environ.get("TERM_PROGRAM") in (
+        "iTerm.app",
+        "WezTerm",
+        "vscode",
+        "ghostty",
+        "Hyper",
+        "Tabby",
+    ):
         return True
-    if os.environ.get("WT_SESSION") or os.environ.get("KITTY_WINDOW_ID") or os.environ.get("KONSOLE_VERSION"):
+    if (
+        os.environ.get("WT_SESSION")
+        or os.environ.get("KITTY_WINDOW_ID")
+        or os.environ.get("KONSOLE_VERSION")
+    ):
         return True
     version = os.environ.get("VTE_VERSION", "")
     return version.isdecimal() and int(version) >= 5000
 
 
 class Progress:
-    """A line on standard error that counts files, on a terminal and when a run takes long; it leaves nothing behind."""
+    """A line on standard error that counts files, on a terminal and when a run takes long; it
+    leaves nothing behind.
+    """
 
     def __init__(self, total: int, quiet: bool):
         self.total = total

@@ -14,7 +14,9 @@ _SETTINGS = frozenset(("tfnanlint.toml", "pyproject.toml", ".gitignore"))
 
 
 def watch(arguments: argparse.Namespace) -> int:
-    """Check again whenever a file changes, until Ctrl-C. Each check is a process of its own: nothing is remembered."""
+    """Check again whenever a file changes, until Ctrl-C. Each check is a process of its own:
+    nothing is remembered.
+    """
     tops = _tops(arguments.paths or ["."])
     missing = [top for top in tops if not os.path.isdir(top)]
     if missing:
@@ -23,7 +25,12 @@ def watch(arguments: argparse.Namespace) -> int:
         from watchfiles import watch as changes
     except ImportError:
         return fail("--watch needs the package watchfiles: pip install 'tfnanlint[watch]'")
-    command = [sys.executable, "-m", "tfnanlint", *(word for word in arguments.words if word != "--watch")]
+    command = [
+        sys.executable,
+        "-m",
+        "tfnanlint",
+        *(word for word in arguments.words if word != "--watch"),
+    ]
     try:
         _check(command)
         for _ in changes(*tops, watch_filter=_matters, raise_interrupt=True):
@@ -41,8 +48,15 @@ def _check(command: list[str]) -> None:
 
 
 def _tops(paths: list[str]) -> list[str]:
-    """The directories to watch. A file's whole directory counts: what is imported from there changes what is found."""
-    return sorted({os.path.abspath(path) if os.path.isdir(path) else os.path.dirname(os.path.abspath(path)) for path in paths})
+    """The directories to watch. A file's whole directory counts: what is imported from there
+    changes what is found.
+    """
+    return sorted(
+        {
+            os.path.abspath(path) if os.path.isdir(path) else os.path.dirname(os.path.abspath(path))
+            for path in paths
+        }
+    )
 
 
 def _matters(_: object, path: str) -> bool:
@@ -50,4 +64,6 @@ def _matters(_: object, path: str) -> bool:
     folder, name = os.path.split(path)
     if not name.endswith((".py", ".pyw", ".ipynb")) and name not in _SETTINGS:
         return False
-    return not any(part in DEFAULT_EXCLUDE or part == "__pycache__" for part in folder.split(os.sep))
+    return not any(
+        part in DEFAULT_EXCLUDE or part == "__pycache__" for part in folder.split(os.sep)
+    )

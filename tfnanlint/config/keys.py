@@ -1,4 +1,6 @@
-"""What can be set: every configuration key, with its kind, its default and its meaning; and the check of a value."""
+"""What can be set: every configuration key, with its kind, its default and its meaning; and the
+check of a value.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,8 @@ MAX_FILE_SIZE = 2 * 1024 * 1024
 CERTAINTIES = ("default", *(level.name.lower() for level in sorted(Certainty, reverse=True)))
 
 MODES = ("eager", "graph", "xla", "gpu")
-# What may be configured as epsilon: of less, float32 holds no square, and more is no small constant.
+# What may be configured as epsilon: of less, float32 holds no square, and more is no small
+# constant.
 LEAST_EPSILON, LARGEST_EPSILON = 1e-19, 1e-2
 
 # Directories that hold other people's code, build output or caches; the names are ruff's.
@@ -30,8 +33,9 @@ class ConfigError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One configuration key. `kind` is one of rules, patterns, rules-by-pattern, certainty, boolean, bytes, path,
-    epsilon, modes, release."""
+    """One configuration key. `kind` is one of rules, patterns, rules-by-pattern, certainty,
+    boolean, bytes, path, epsilon, modes, release.
+    """
 
     kind: str
     default: Any
@@ -41,10 +45,16 @@ class Key:
 KEYS = {
     "select": Key("rules", ["ALL"], "the rules that run, by code, prefix (`TFN1`), name, or `ALL`"),
     "extend-select": Key("rules", [], "rules that run as well, such as those in preview"),
-    "preview": Key("boolean", False, "run the rules in preview (TFN307, TFN8: training set-up and data), which else run only when selected"),
+    "preview": Key(
+        "boolean",
+        False,
+        "run the rules in preview (TFN307, TFN8: training set-up and data), which else run only when selected",
+    ),
     "ignore": Key("rules", [], "rules that do not run"),
     "per-file-ignores": Key(
-        "rules-by-pattern", {}, 'a table from patterns to rules that do not run there: `"tests/*" = ["TFN1"]`'
+        "rules-by-pattern",
+        {},
+        'a table from patterns to rules that do not run there: `"tests/*" = ["TFN1"]`',
     ),
     "certainty": Key(
         "certainty",
@@ -53,25 +63,39 @@ KEYS = {
     ),
     "unsafe-fixes": Key("boolean", False, "whether `--fix` may move values"),
     "exclude": Key(
-        "patterns", DEFAULT_EXCLUDE, "what is left out, as in `.gitignore`; replaces the built-in list"
+        "patterns",
+        DEFAULT_EXCLUDE,
+        "what is left out, as in `.gitignore`; replaces the built-in list",
     ),
     "extend-exclude": Key("patterns", [], "what is left out as well"),
-    "force-exclude": Key("boolean", False, "leave out files also when they are named on the command line"),
+    "force-exclude": Key(
+        "boolean", False, "leave out files also when they are named on the command line"
+    ),
     "respect-gitignore": Key("boolean", True, "leave out what git ignores"),
     "max-file-size": Key(
-        "bytes", MAX_FILE_SIZE, "in bytes; a larger file that mentions TensorFlow is reported as unread; notebooks may have 50 times that"
+        "bytes",
+        MAX_FILE_SIZE,
+        "in bytes; a larger file that mentions TensorFlow is reported as unread; notebooks may have 50 times that",
     ),
     "epsilon": Key(
-        "epsilon", EPSILON, "the small constant that fixes write (under a logarithm, unless configured, one below all that occurs); where a dtype would lose it, the nearest that the dtype keeps"
+        "epsilon",
+        EPSILON,
+        "the small constant that fixes write (under a logarithm, unless configured, one below all that occurs); where a dtype would lose it, the nearest that the dtype keeps",
     ),
     "modes": Key(
-        "modes", list(MODES), "how the project runs TensorFlow, and whether on GPUs; what goes wrong only in other modes is not reported"
+        "modes",
+        list(MODES),
+        "how the project runs TensorFlow, and whether on GPUs; what goes wrong only in other modes is not reported",
     ),
     "target-tensorflow": Key(
-        "release", None, 'the oldest TensorFlow in use, such as `"2.10"`: reports hazards that newer releases no longer have'
+        "release",
+        None,
+        'the oldest TensorFlow in use, such as `"2.10"`: reports hazards that newer releases no longer have',
     ),
     "baseline": Key(
-        "path", None, "the file of known findings, which are not reported; made by `tfnanlint baseline create`"
+        "path",
+        None,
+        "the file of known findings, which are not reported; made by `tfnanlint baseline create`",
     ),
 }
 
@@ -94,8 +118,12 @@ def checked_value(key: str, value: Any, origin: str) -> Any:
         return _strings(key, value, origin)
     if kind == "rules-by-pattern":
         if not isinstance(value, dict):
-            raise ConfigError(f'{origin}: `{key}` must be a table such as {{ "tests/*" = ["TFN101"] }}')
-        return {pattern: _strings(f"{key}.{pattern}", codes, origin) for pattern, codes in value.items()}
+            raise ConfigError(
+                f'{origin}: `{key}` must be a table such as {{ "tests/*" = ["TFN101"] }}'
+            )
+        return {
+            pattern: _strings(f"{key}.{pattern}", codes, origin) for pattern, codes in value.items()
+        }
     if kind == "certainty":
         if value not in CERTAINTIES:
             near = hint(value, CERTAINTIES) if isinstance(value, str) else ""
@@ -111,7 +139,9 @@ def checked_value(key: str, value: Any, origin: str) -> Any:
             raise ConfigError(f"{origin}: `{key}` must be a positive number of bytes")
     elif kind == "path":
         if not isinstance(value, str) or not value or "\0" in value:
-            raise ConfigError(f'{origin}: `{key}` must be the path of a file such as "tfnanlint-baseline.json"')
+            raise ConfigError(
+                f'{origin}: `{key}` must be the path of a file such as "tfnanlint-baseline.json"'
+            )
     elif type(value) is not bool:
         raise ConfigError(f"{origin}: `{key}` must be true or false")
     return value
@@ -125,8 +155,14 @@ def _strings(key: str, value: Any, origin: str) -> tuple[str, ...]:
 
 def _epsilon(key: str, value: Any, origin: str) -> float:
     if type(value) not in (int, float) or not LEAST_EPSILON <= value <= LARGEST_EPSILON:
-        why = "" if type(value) is not float or value > LARGEST_EPSILON or value <= 0 else ": float32 would lose a smaller one"
-        raise ConfigError(f"{origin}: `{key}` must be a number between {LEAST_EPSILON:g} and {LARGEST_EPSILON:g}{why}")
+        why = (
+            ""
+            if type(value) is not float or value > LARGEST_EPSILON or value <= 0
+            else ": float32 would lose a smaller one"
+        )
+        raise ConfigError(
+            f"{origin}: `{key}` must be a number between {LEAST_EPSILON:g} and {LARGEST_EPSILON:g}{why}"
+        )
     return float(value)
 
 
@@ -134,7 +170,9 @@ def _modes(key: str, value: Any, origin: str) -> tuple[str, ...]:
     modes = _strings(key, value, origin)
     for mode in modes:
         if mode not in MODES:
-            raise ConfigError(f"{origin}: `{key}`: unknown mode `{mode}`{hint(mode, MODES)}; there are {', '.join(MODES)}")
+            raise ConfigError(
+                f"{origin}: `{key}`: unknown mode `{mode}`{hint(mode, MODES)}; there are {', '.join(MODES)}"
+            )
     if not modes:
         raise ConfigError(f"{origin}: `{key}` must name one of {', '.join(MODES)} at least")
     return modes

@@ -1,4 +1,6 @@
-"""Settings: read from `tfnanlint.toml`, `pyproject.toml` and flags, checked, and turned into what applies to one file."""
+"""Settings: read from `tfnanlint.toml`, `pyproject.toml` and flags, checked, and turned into what
+applies to one file.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +10,31 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Protocol
 
-from tfnanlint.config.keys import CERTAINTIES, DEFAULT_EXCLUDE, KEYS, MAX_FILE_SIZE, ConfigError, checked_value, hint
+from tfnanlint.config.keys import (
+    CERTAINTIES,
+    DEFAULT_EXCLUDE,
+    KEYS,
+    MAX_FILE_SIZE,
+    ConfigError,
+    checked_value,
+    hint,
+)
 from tfnanlint.config.patterns import Patterns, bounded
 from tfnanlint.config.revision import WorkTree
 from tfnanlint.diagnostics import notices
 from tfnanlint.diagnostics.findings import Certainty, Finding, Setup, Silence, release
 
-__all__ = ["CERTAINTIES", "ConfigError", "Configuration", "Layer", "Policy", "Rule", "Settings", "hint", "withheld"]
+__all__ = [
+    "CERTAINTIES",
+    "ConfigError",
+    "Configuration",
+    "Layer",
+    "Policy",
+    "Rule",
+    "Settings",
+    "hint",
+    "withheld",
+]
 
 _MAX_CONFIG_SIZE = 1024 * 1024
 
@@ -40,15 +60,17 @@ class Rule(Protocol):
 
 def withheld(rule: Rule) -> str:
     """What a rule reports only when asked for (`--certainty`), in words; "" when that is nothing."""
-    return ", ".join(one.words for one in sorted(rule.silent, key=lambda one: (-one.certainty, one.name)))
+    return ", ".join(
+        one.words for one in sorted(rule.silent, key=lambda one: (-one.certainty, one.name))
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class Layer:
     """The settings that one place states: a configuration file, an inline `--config`, or the flags.
 
-    None means that the place does not say. Patterns are relative to `root`; `origin` is named in errors. Only the flags
-    can say that suppression comments count for nothing.
+    None means that the place does not say. Patterns are relative to `root`; `origin` is named in
+    errors. Only the flags can say that suppression comments count for nothing.
     """
 
     origin: str = "defaults"
@@ -77,11 +99,17 @@ class Layer:
 
 
 def layer(table: dict[str, Any], origin: str, root: str) -> Layer:
-    """A checked layer out of a TOML table. Raises `ConfigError` on an unknown key or a value of the wrong kind."""
+    """A checked layer out of a TOML table. Raises `ConfigError` on an unknown key or a value of the
+    wrong kind.
+    """
     values: dict[str, Any] = {}
     for key, value in table.items():
         if key not in KEYS:
-            where = "; in tfnanlint.toml the keys stand at the top level" if key == "tool" else hint(key, KEYS)
+            where = (
+                "; in tfnanlint.toml the keys stand at the top level"
+                if key == "tool"
+                else hint(key, KEYS)
+            )
             raise ConfigError(f"{origin}: unknown key `{key}`{where}")
         values[key.replace("-", "_")] = checked_value(key, value, origin)
     return Layer(origin, root, **values)
@@ -104,7 +132,9 @@ def _toml(text: str, origin: str) -> dict[str, Any]:
 
 
 def _refuse_long_keys(text: str, origin: str) -> None:
-    """The parser takes time and memory with the square of the parts of a dotted key: kilobytes can cost gigabytes."""
+    """The parser takes time and memory with the square of the parts of a dotted key: kilobytes can
+    cost gigabytes.
+    """
     parts = 0
     for mark in re.finditer(r"(?<!\.)\.(?!\.)|[=,\n{}\[\]]", text):
         parts = parts + 1 if mark[0] == "." else 0
@@ -118,11 +148,14 @@ def _config_text(path: str, files: Files) -> str | None:
     try:
         return None if data is None else data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise ConfigError(f"{path}: not valid UTF-8: {error.reason} at byte {error.start}") from None
+        raise ConfigError(
+            f"{path}: not valid UTF-8: {error.reason} at byte {error.start}"
+        ) from None
 
 
 def _pyproject_table(text: str, path: str) -> dict[str, Any] | None:
-    # Most projects have a pyproject.toml and most of those do not speak of tfnanlint: those are not parsed.
+    # Most projects have a pyproject.toml and most of those do not speak of tfnanlint: those are not
+    # parsed.
     if "tfnanlint" not in text:
         return None
     tool = _toml(text, path).get("tool", {})
@@ -133,7 +166,9 @@ def _pyproject_table(text: str, path: str) -> dict[str, Any] | None:
 
 
 def read_directory(directory: str, files: Files) -> Layer | None:
-    """The layer that a directory's own configuration file states; `tfnanlint.toml` goes before `pyproject.toml`."""
+    """The layer that a directory's own configuration file states; `tfnanlint.toml` goes before
+    `pyproject.toml`.
+    """
     path = os.path.join(directory, "tfnanlint.toml")
     text = _config_text(path, files)
     if text is not None:
@@ -145,7 +180,9 @@ def read_directory(directory: str, files: Files) -> Layer | None:
 
 
 def read_option(option: str, root: str, files: Files) -> Layer:
-    """The layer of one `--config` option: the path of a configuration file, or TOML such as `certainty = "may"`."""
+    """The layer of one `--config` option: the path of a configuration file, or TOML such as
+    `certainty = "may"`.
+    """
     path = os.path.join(root, option)
     text = _config_text(path, files) if "\0" not in option else None
     if text is not None:
@@ -154,7 +191,9 @@ def read_option(option: str, root: str, files: Files) -> Layer:
         return layer(_toml(text, option), option, root)
     if "=" in option:
         return layer(_toml(option, "--config"), "--config", root)
-    raise ConfigError(f"--config: `{option}` is neither a file nor a setting such as `certainty = \"may\"`")
+    raise ConfigError(
+        f'--config: `{option}` is neither a file nor a setting such as `certainty = "may"`'
+    )
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -167,12 +206,15 @@ _PREFIX = re.compile(r"TFN\d{0,3}")
 def _chosen(selector: str, rules: Sequence[Rule], preview: bool) -> tuple[int, list[Rule]]:
     """How specific a selector is, and the rules it stands for; none when it is unknown.
 
-    Rules in preview are chosen by a digit prefix, a code or a slug; by `ALL` or `TFN` only with the setting `preview`.
+    Rules in preview are chosen by a digit prefix, a code or a slug; by `ALL` or `TFN` only with the
+    setting `preview`.
     """
     name = selector.strip()
     upper = name.upper()
     if upper in ("ALL", "TFN"):
-        return len(upper) if upper == "TFN" else 0, [rule for rule in rules if preview or not rule.preview]
+        return len(upper) if upper == "TFN" else 0, [
+            rule for rule in rules if preview or not rule.preview
+        ]
     exact = [rule for rule in rules if upper == rule.code or name.lower() == rule.slug]
     if exact:
         return 6, exact
@@ -181,7 +223,9 @@ def _chosen(selector: str, rules: Sequence[Rule], preview: bool) -> tuple[int, l
     return 0, []
 
 
-def _expand(selectors: Iterable[str], rules: Sequence[Rule], origin: str, preview: bool) -> list[tuple[int, list[Rule]]]:
+def _expand(
+    selectors: Iterable[str], rules: Sequence[Rule], origin: str, preview: bool
+) -> list[tuple[int, list[Rule]]]:
     expanded = []
     for selector in selectors:
         specific, chosen = _chosen(selector, rules, preview)
@@ -195,13 +239,24 @@ def _expand(selectors: Iterable[str], rules: Sequence[Rule], origin: str, previe
 
 
 def _selected(layers: Sequence[Layer], rules: Sequence[Rule]) -> set[str]:
-    """The selected codes. As in ruff: a more specific selector wins, and a `select` in a later layer starts afresh."""
-    preview = next((stated.preview for stated in reversed(layers) if stated.preview is not None), False)
+    """The selected codes. As in ruff: a more specific selector wins, and a `select` in a later
+    layer starts afresh.
+    """
+    preview = next(
+        (stated.preview for stated in reversed(layers) if stated.preview is not None), False
+    )
     codes = {rule.code for rule in rules if preview or not rule.preview}
     for stated in layers:
         said: list[tuple[int, bool, list[Rule]]] = []
-        for on, selectors in ((True, stated.select or ()), (True, stated.extend_select), (False, stated.ignore)):
-            said += [(specific, not on, chosen) for specific, chosen in _expand(selectors, rules, stated.origin, preview)]
+        for on, selectors in (
+            (True, stated.select or ()),
+            (True, stated.extend_select),
+            (False, stated.ignore),
+        ):
+            said += [
+                (specific, not on, chosen)
+                for specific, chosen in _expand(selectors, rules, stated.origin, preview)
+            ]
         if stated.select is not None:
             codes = set()
         for _, off, chosen in sorted(said, key=lambda item: item[:2]):
@@ -212,9 +267,9 @@ def _selected(layers: Sequence[Layer], rules: Sequence[Rule]) -> set[str]:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What applies to one file: the rules that run, how sure a finding must be, whether idle comments are reported,
-    whether fixes that move values are applied, every known rule by its code, whether comments hide findings, and what
-    the project works with.
+    """What applies to one file: the rules that run, how sure a finding must be, whether idle
+    comments are reported, whether fixes that move values are applied, every known rule by its code,
+    whether comments hide findings, and what the project works with.
     """
 
     rules: tuple[Rule, ...]
@@ -226,7 +281,9 @@ class Policy:
     setup: Setup = Setup()
 
     def reports(self, finding: Finding) -> bool:
-        """Whether a finding is shown: it is sure enough, and concerns the modes and releases that the project uses."""
+        """Whether a finding is shown: it is sure enough, and concerns the modes and releases that
+        the project uses.
+        """
         return self.setup.concerns(finding) and self.sure(finding)
 
     def sure(self, finding: Finding) -> bool:
@@ -234,22 +291,32 @@ class Policy:
         return self.graded(finding) and not self._silent(finding)
 
     def withholds(self, finding: Finding) -> bool:
-        """Whether a finding is left out by default only because of what is known of the gradient there, or of where it shows."""
+        """Whether a finding is left out by default only because of what is known of the gradient
+        there, or of where it shows.
+        """
         return self.setup.concerns(finding) and self.graded(finding) and self._silent(finding)
 
     def _silent(self, finding: Finding) -> bool:
         rule = self.known.get(finding.code)
-        return self.certainty is None and rule is not None and any(one.covers(finding, self.setup) for one in rule.silent)
+        return (
+            self.certainty is None
+            and rule is not None
+            and any(one.covers(finding, self.setup) for one in rule.silent)
+        )
 
     def graded(self, finding: Finding) -> bool:
-        """Whether a finding is sure enough to be shown wherever no gradient counts: of a draft nothing else is known."""
+        """Whether a finding is sure enough to be shown wherever no gradient counts: of a draft
+        nothing else is known.
+        """
         if self.certainty is not None:
             return finding.certainty >= self.certainty
         rule = self.known.get(finding.code)
         return rule is None or finding.certainty in rule.default
 
     def drafted(self, finding: Finding) -> bool:
-        """Whether the finding of a draft is worth a second look: callers elsewhere may make an unknown value known."""
+        """Whether the finding of a draft is worth a second look: callers elsewhere may make an
+        unknown value known.
+        """
         return finding.certainty is Certainty.UNKNOWN or self.shown(finding)
 
     def shown(self, finding: Finding) -> bool:
@@ -264,7 +331,9 @@ class Policy:
 def _patterns(stated: Layer, lines: Sequence[str]) -> Patterns:
     for line in lines:
         if not bounded(line):
-            raise ConfigError(f"{stated.origin}: the pattern `{line[:80]}` has too many stars in one name")
+            raise ConfigError(
+                f"{stated.origin}: the pattern `{line[:80]}` has too many stars in one name"
+            )
     try:
         return Patterns(stated.root, lines)
     except ValueError as error:
@@ -276,14 +345,19 @@ def _patterns(stated: Layer, lines: Sequence[str]) -> Patterns:
 
 
 # What says which files are checked and which findings are shown, but not what is found in a file.
-_ABOUT_FILES = frozenset("origin root exclude extend_exclude force_exclude respect_gitignore max_file_size baseline".split())
+_ABOUT_FILES = frozenset(
+    "origin root exclude extend_exclude force_exclude respect_gitignore max_file_size baseline".split()
+)
 
 
 def _effects(stated: Layer) -> list[tuple[str, Any]]:
     """Those values of a layer on which it depends what is found in a file."""
     patterns = [("root", stated.root)] if stated.per_file_ignores else []
-    return patterns + [(one.name, value) for one in fields(stated)
-                       if one.name not in _ABOUT_FILES and (value := getattr(stated, one.name)) != one.default]
+    return patterns + [
+        (one.name, value)
+        for one in fields(stated)
+        if one.name not in _ABOUT_FILES and (value := getattr(stated, one.name)) != one.default
+    ]
 
 
 class Settings:
@@ -307,7 +381,9 @@ class Settings:
     DEFAULTS = "defaults"
 
     def stated(self, key: str) -> tuple[Any, str]:
-        """The value of a key as it was written, and where; where values add up, all of them and all places."""
+        """The value of a key as it was written, and where; where values add up, all of them and all
+        places.
+        """
         name = key.replace("-", "_")
         said = [one for one in self.layers if getattr(one, name) not in (None, ())]
         if key not in ("extend-select", "ignore", "extend-exclude"):
@@ -315,12 +391,18 @@ class Settings:
         if not said:
             return KEYS[key].default, self.DEFAULTS
         first = getattr(said[0], name)
-        value = [item for one in said for item in getattr(one, name)] if isinstance(first, tuple) else first
+        value = (
+            [item for one in said for item in getattr(one, name)]
+            if isinstance(first, tuple)
+            else first
+        )
         return value, ", ".join(one.origin for one in said)
 
     @property
     def identity(self) -> str:
-        """What two directories have in common in whose files the same is found and repaired; patterns tell files apart."""
+        """What two directories have in common in whose files the same is found and repaired;
+        patterns tell files apart.
+        """
         if self._identity is None:
             self._identity = repr([said for said in map(_effects, self.layers) if said])
         return self._identity
@@ -328,7 +410,9 @@ class Settings:
     @property
     def origin(self) -> str:
         """Where the strongest layer came from that is a file; `defaults` when there is none."""
-        return next((stated.origin for stated in self.layers if os.path.isabs(stated.origin)), "defaults")
+        return next(
+            (stated.origin for stated in self.layers if os.path.isabs(stated.origin)), "defaults"
+        )
 
     @property
     def unsafe_fixes(self) -> bool:
@@ -357,8 +441,11 @@ class Settings:
     @property
     def setup(self) -> Setup:
         target, defaults = self._last("target_tensorflow", None), Setup()
-        return Setup(self._last("epsilon", defaults.epsilon), frozenset(self._last("modes", defaults.modes)),
-                     None if target is None else release(target))
+        return Setup(
+            self._last("epsilon", defaults.epsilon),
+            frozenset(self._last("modes", defaults.modes)),
+            None if target is None else release(target),
+        )
 
     @property
     def certainty(self) -> Certainty | None:
@@ -368,28 +455,44 @@ class Settings:
 
     @property
     def selects(self) -> bool:
-        """Whether any layer names rules, so that the names must be checked even when no file needs them."""
-        return any(s.select or s.extend_select or s.ignore or s.per_file_ignores for s in self.layers)
+        """Whether any layer names rules, so that the names must be checked even when no file needs
+        them.
+        """
+        return any(
+            s.select or s.extend_select or s.ignore or s.per_file_ignores for s in self.layers
+        )
 
     def excludes_name(self, path: str) -> bool:
-        """Whether the last part of a path is one of the default exclusions, when these are in force."""
+        """Whether the last part of a path is one of the default exclusions, when these are in
+        force.
+        """
         return os.path.basename(path) in DEFAULT_EXCLUDE and self._last("exclude", None) is None
 
     def excludes_pattern(self, path: str, directory: bool) -> bool:
         """Whether a configured pattern excludes an absolute path, or a directory that it lies in."""
         if self._exclusions is None:
             stated = next((s for s in reversed(self.layers) if s.exclude is not None), None)
-            self._exclusions = [_patterns(stated, stated.exclude)] if stated is not None and stated.exclude else []
-            self._exclusions += [_patterns(s, s.extend_exclude) for s in self.layers if s.extend_exclude]
+            self._exclusions = (
+                [_patterns(stated, stated.exclude)] if stated is not None and stated.exclude else []
+            )
+            self._exclusions += [
+                _patterns(s, s.extend_exclude) for s in self.layers if s.extend_exclude
+            ]
         return any(patterns.verdict(path, directory) for patterns in self._exclusions)
 
     def policy(self, path: str, rules: Sequence[Rule]) -> Policy:
-        """What applies to the file at absolute `path`. Raises `ConfigError` when a setting names no known rule."""
+        """What applies to the file at absolute `path`. Raises `ConfigError` when a setting names no
+        known rule.
+        """
         if self._selected is None:
             self._selected = _selected(self.layers, (*rules, notices.IDLE))
             self._ignores = self._file_ignores((*rules, notices.IDLE))
         ignored = frozenset().union(
-            *(codes for patterns, negated, codes in self._ignores if bool(patterns.verdict(path)) != negated)
+            *(
+                codes
+                for patterns, negated, codes in self._ignores
+                if bool(patterns.verdict(path)) != negated
+            )
         )
         if ignored not in self._policies:
             codes = self._selected - ignored
@@ -418,13 +521,20 @@ class Settings:
 
 
 class Configuration:
-    """The settings of one run: each directory's nearest configuration file, under what the command line states.
+    """The settings of one run: each directory's nearest configuration file, under what the command
+    line states.
 
-    `options` are the values of `--config`; `flags` the layer of the other flags; `isolated` leaves files unread;
-    `files` is where they are read from.
+    `options` are the values of `--config`; `flags` the layer of the other flags; `isolated` leaves
+    files unread; `files` is where they are read from.
     """
 
-    def __init__(self, flags: Layer, options: Sequence[str] = (), isolated: bool = False, files: Files | None = None):
+    def __init__(
+        self,
+        flags: Layer,
+        options: Sequence[str] = (),
+        isolated: bool = False,
+        files: Files | None = None,
+    ):
         self.files = files or WorkTree()
         stated = [read_option(option, flags.root, self.files) for option in options]
         files = [one for one in stated if one.origin != "--config"]

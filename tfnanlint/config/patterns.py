@@ -8,7 +8,9 @@ from collections.abc import Sequence
 
 
 class Patterns:
-    """gitignore-style patterns, relative to one directory. Raises ValueError on one that cannot be read."""
+    """gitignore-style patterns, relative to one directory. Raises ValueError on one that cannot be
+    read.
+    """
 
     def __init__(self, root: str, lines: Sequence[str]):
         import pathspec
@@ -17,7 +19,9 @@ class Patterns:
         self._spec = pathspec.GitIgnoreSpec.from_lines(lines)
 
     def verdict(self, path: str, directory: bool = False) -> bool | None:
-        """True when the last pattern that speaks of absolute `path` matches it, False when that one is negated."""
+        """True when the last pattern that speaks of absolute `path` matches it, False when that one
+        is negated.
+        """
         try:
             relative = os.path.relpath(path, self.root).replace(os.sep, "/")
         except ValueError:  # on another drive
@@ -28,5 +32,9 @@ class Patterns:
 
 
 def bounded(pattern: str) -> bool:
-    """Whether a glob is cheap to match: each further star in a name multiplies the time by the name's length."""
-    return len(pattern) <= 1024 and all(len(re.findall(r"\*+", part)) <= 4 for part in pattern.split("/"))
+    """Whether a glob is cheap to match: each further star in a name multiplies the time by the
+    name's length.
+    """
+    return len(pattern) <= 1024 and all(
+        len(re.findall(r"\*+", part)) <= 4 for part in pattern.split("/")
+    )

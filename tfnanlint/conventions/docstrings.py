@@ -6,10 +6,13 @@ import ast
 import re
 from functools import lru_cache
 
-# "Positive Tensor", "must be strictly positive", "> 0"; not "positive definite", "true positives", "the positive class".
+# "Positive Tensor", "must be strictly positive", "> 0"; not "positive definite", "true positives",
+# "the positive class".
 _POSITIVE = re.compile(
     r"\b(?:must|should|has to|have to|is|are|be|strictly|only|an?|all|values?|of)[ \n]+positive\b(?![- ]+(?:semi|definite|class|example|sample|label|pair|item|edge)|s)"
-    r"|(?:^|[.;,(:] *)positive\b(?![- ]+(?:semi|definite|class|example|sample|label|pair|item|edge)|s)|(?<![=\w.])> ?0(?:\.0*)?(?![.\d])|greater than (?:0|zero)\b", re.IGNORECASE)
+    r"|(?:^|[.;,(:] *)positive\b(?![- ]+(?:semi|definite|class|example|sample|label|pair|item|edge)|s)|(?<![=\w.])> ?0(?:\.0*)?(?![.\d])|greater than (?:0|zero)\b",
+    re.IGNORECASE,
+)
 _NOT = re.compile(r"\b(?:not|non|or zero|or 0|may be|if|when)\b", re.IGNORECASE)
 
 
@@ -26,18 +29,28 @@ def promises_positive(function: ast.AST, name: str) -> bool:
 def _text(function: ast.AST) -> str | None:
     body = getattr(function, "body", None)
     first = body[0] if isinstance(body, list) and body else None
-    text = first.value.value if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) else None
+    text = (
+        first.value.value
+        if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
+        else None
+    )
     return text if isinstance(text, str) else None
 
 
 @lru_cache(maxsize=256)
 def _entry(text: str, name: str) -> str:
-    """What stands behind a parameter's name in a docstring, with the lines that are indented under it."""
-    start = re.search(rf"^([ \t]*)(?::param[^:\n]*[ \t])?[`*]*{re.escape(name)}[`*]*[ \t]*(?:\([^)\n]*\))?[ \t]*:(.*)$", text, re.MULTILINE)
+    """What stands behind a parameter's name in a docstring, with the lines that are indented under
+    it.
+    """
+    start = re.search(
+        rf"^([ \t]*)(?::param[^:\n]*[ \t])?[`*]*{re.escape(name)}[`*]*[ \t]*(?:\([^)\n]*\))?[ \t]*:(.*)$",
+        text,
+        re.MULTILINE,
+    )
     if start is None:
         return ""
     found = [start[2].strip()]
-    for line in text[start.end():].splitlines()[1:]:
+    for line in text[start.end() :].splitlines()[1:]:
         if not line.strip() or len(line) - len(line.lstrip()) <= len(start[1].expandtabs()):
             break
         found.append(line.strip())

@@ -29,18 +29,24 @@ _NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 def examples(rule: Rule, word: str) -> list[str]:
     """The indented blocks of code after `Bad:` or `Good:` in a rule's docstring."""
     found = []
-    for match in re.finditer(rf"^{word}:[^\n]*\n((?:\n|[ ]{{4,}}[^\n]*\n?)+)", rule.doc, re.MULTILINE):
+    for match in re.finditer(
+        rf"^{word}:[^\n]*\n((?:\n|[ ]{{4,}}[^\n]*\n?)+)", rule.doc, re.MULTILINE
+    ):
         found.append(textwrap.dedent(match.group(1)).strip() + "\n")
     return found
 
 
 def program(code: str) -> str:
-    """A file around an example: the usual imports, and a function that is differentiated with its free names as parameters."""
+    """A file around an example: the usual imports, and a function that is differentiated with its
+    free names as parameters.
+    """
     free = free_names(code)
     objects = "".join(f"{name} = {_OBJECTS[name]}\n" for name in free if name in _OBJECTS)
     names = ", ".join(name for name in free if name not in _OBJECTS)
     body = textwrap.indent(code, " " * 8)
-    return f"{IMPORTS}{objects}\n\ndef example({names}):\n    with tf.GradientTape() as tape:\n{body}"
+    return (
+        f"{IMPORTS}{objects}\n\ndef example({names}):\n    with tf.GradientTape() as tape:\n{body}"
+    )
 
 
 def free_names(code: str) -> list[str]:
@@ -49,13 +55,26 @@ def free_names(code: str) -> list[str]:
     bound = set(dir(builtins)) | _IMPORTED
     for statement in ast.parse(code).body:
         names = [node for node in ast.walk(statement) if isinstance(node, ast.Name)]
-        inner = {arg.arg for node in ast.walk(statement) if isinstance(node, ast.arguments) for arg in node.args}
-        inner |= {node.id for node in names if isinstance(node.ctx, ast.Store)} if not isinstance(statement, ast.Assign) else set()
+        inner = {
+            arg.arg
+            for node in ast.walk(statement)
+            if isinstance(node, ast.arguments)
+            for arg in node.args
+        }
+        inner |= (
+            {node.id for node in names if isinstance(node.ctx, ast.Store)}
+            if not isinstance(statement, ast.Assign)
+            else set()
+        )
         for node in names:
             if isinstance(node.ctx, ast.Load) and node.id not in bound | inner:
                 found[node.id] = None
         bound |= {node.id for node in names if isinstance(node.ctx, ast.Store)}
-        bound |= {node.name for node in ast.walk(statement) if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+        bound |= {
+            node.name
+            for node in ast.walk(statement)
+            if isinstance(node, (ast.FunctionDef, ast.ClassDef))
+        }
     return list(found)
 
 
@@ -66,7 +85,9 @@ def plain_title(title: str) -> str:
 
 @dataclass(frozen=True)
 class StatedFix:
-    """A fix as the text of a rule file has it: its title with "…" for what is computed, the name of its claim if it is fixed."""
+    """A fix as the text of a rule file has it: its title with "…" for what is computed, the name of
+    its claim if it is fixed.
+    """
 
     text: str
     claim: str
@@ -83,14 +104,29 @@ class StatedFix:
 
 
 def stated_fixes(rule: Rule) -> list[StatedFix]:
-    """Each title that a rule's file gives a fix, also those of the shared repairs and of the context that it uses."""
+    """Each title that a rule's file gives a fix, also those of the shared repairs and of the
+    context that it uses.
+    """
     tree = ast.parse(rule_file(rule).read_text())
     found = _stated(tree, tree)
-    for name, module in (("repairs", "rule/recipes"), ("quotients", "rule/quotients"), ("here", "rule/registry")):
-        used = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
-                and node.value.id == name}
+    for name, module in (
+        ("repairs", "rule/recipes"),
+        ("quotients", "rule/quotients"),
+        ("here", "rule/registry"),
+    ):
+        used = {
+            node.attr
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Attribute)
+            and isinstance(node.value, ast.Name)
+            and node.value.id == name
+        }
         shared = ast.parse((ROOT / "tfnanlint" / f"{module}.py").read_text())
-        methods = [node for node in ast.walk(shared) if isinstance(node, ast.FunctionDef) and node.name in used]
+        methods = [
+            node
+            for node in ast.walk(shared)
+            if isinstance(node, ast.FunctionDef) and node.name in used
+        ]
         for function in dict.fromkeys([*methods, *_reached(shared, used)]):
             found += _stated(function, shared)
     return list(dict.fromkeys(found))
@@ -98,28 +134,49 @@ def stated_fixes(rule: Rule) -> list[StatedFix]:
 
 def _reached(module: ast.Module, names: set[str]) -> list[ast.stmt]:
     """The definitions of a module that have one of some names, and those that these refer to."""
-    bound: dict[str, ast.stmt] = {node.name: node for node in module.body if isinstance(node, ast.FunctionDef)}
-    bound |= {node.target.id: node for node in module.body if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)}
+    bound: dict[str, ast.stmt] = {
+        node.name: node for node in module.body if isinstance(node, ast.FunctionDef)
+    }
+    bound |= {
+        node.target.id: node
+        for node in module.body
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
+    }
     found: list[ast.stmt] = []
     waiting = [bound[name] for name in sorted(names) if name in bound]
     while waiting:
         node = waiting.pop()
         if node not in found:
             found.append(node)
-            waiting += [bound[one.id] for one in ast.walk(node) if isinstance(one, ast.Name) and one.id in bound]
+            waiting += [
+                bound[one.id]
+                for one in ast.walk(node)
+                if isinstance(one, ast.Name) and one.id in bound
+            ]
     return found
 
 
 def _stated(part: ast.AST, module: ast.Module) -> list[StatedFix]:
-    constants = {target.id: node.value for node in ast.walk(module) if isinstance(node, ast.Assign) for target in node.targets
-                 if isinstance(target, ast.Name)}
+    constants = {
+        target.id: node.value
+        for node in ast.walk(module)
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
     found = []
     for call in ast.walk(part):
-        words = {word.arg: word.value for word in getattr(call, "keywords", ())} if isinstance(call, ast.Call) else {}
+        words = (
+            {word.arg: word.value for word in getattr(call, "keywords", ())}
+            if isinstance(call, ast.Call)
+            else {}
+        )
         if "title" in words:
             claim = words.get("claim")
             default = _default_claim(call)
-            fixed = claim.attr if isinstance(claim, ast.Attribute) else default if claim is None else ""
+            fixed = (
+                claim.attr if isinstance(claim, ast.Attribute) else default if claim is None else ""
+            )
             found += [StatedFix(text, fixed) for text in _texts(words["title"], constants)]
     return found
 
@@ -133,12 +190,16 @@ def _default_claim(call: ast.Call) -> str:
 
 
 def _texts(node: ast.expr, constants: dict[str, ast.expr]) -> list[str]:
-    """What a title expression may be, "…" for computed parts; a name that is no constant says nothing."""
+    """What a title expression may be, "…" for computed parts; a name that is no constant says
+    nothing.
+    """
     match node:
         case ast.Constant(value=str(text)):
             return [text]
         case ast.JoinedStr(values=values):
-            return ["".join(part.value if isinstance(part, ast.Constant) else "…" for part in values)]
+            return [
+                "".join(part.value if isinstance(part, ast.Constant) else "…" for part in values)
+            ]
         case ast.IfExp(body=body, orelse=orelse):
             return _texts(body, constants) + _texts(orelse, constants)
         case ast.BinOp(op=ast.Add(), left=left, right=right):

@@ -1,4 +1,6 @@
-"""docs/rules, the README's rule table, the manual page and the schema, written from their sources. `python -m tfnanlint.dev.docs [--check]`."""
+"""docs/rules, the README's rule table, the manual page and the schema, written from their sources.
+`python -m tfnanlint.dev.docs [--check]`.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,11 @@ from tfnanlint.dev.repository import ROOT, claims, rule_file
 from tfnanlint.diagnostics.findings import Certainty
 from tfnanlint.rule.registry import Rule, load
 
-_APPLIED = {True: "applied by `--fix`", False: "applied by `--fix --unsafe-fixes`", None: "applied according to its claim"}
+_APPLIED = {
+    True: "applied by `--fix`",
+    False: "applied by `--fix --unsafe-fixes`",
+    None: "applied according to its claim",
+}
 _PROMISES = {
     "EQUAL": "equal: the same function, at least as accurate",
     "EQUAL_WHERE_FINITE": "equal wherever the result was finite, finite elsewhere",
@@ -29,7 +35,9 @@ def pages(rules: tuple[Rule, ...]) -> dict[Path, str]:
     found = {ROOT / "docs" / "rules" / f"{rule.slug}.md": page(rule) for rule in rules}
     found[ROOT / "docs" / "rules" / "README.md"] = f"# Rules\n\n{WRITTEN}\n\n{table(rules, '')}"
     readme = ROOT / "README.md"
-    found[readme] = with_table(with_table(readme.read_text(), table(rules, "docs/rules/")), settings(), "settings")
+    found[readme] = with_table(
+        with_table(readme.read_text(), table(rules, "docs/rules/")), settings(), "settings"
+    )
     found[ROOT / "docs" / "fixes.md"] = scores.page()
     found[ROOT / "docs" / "tfnanlint.1"] = manual.page()
     found[ROOT / "docs" / "tfnanlint.schema.json"] = json.dumps(schema(), indent=2) + "\n"
@@ -42,16 +50,26 @@ WRITTEN = "<!-- written by python -m tfnanlint.dev.docs from the files in rules/
 def page(rule: Rule) -> str:
     """The page of one rule: its docstring, what it reports by default, its fixes."""
     summary, _, body = rule.doc.strip().partition("\n")
-    parts = [f"# {rule.code} {rule.slug}", WRITTEN, summary.strip(), facts(rule), with_code_blocks(body.strip())]
+    parts = [
+        f"# {rule.code} {rule.slug}",
+        WRITTEN,
+        summary.strip(),
+        facts(rule),
+        with_code_blocks(body.strip()),
+    ]
     fixes = stated_fixes(rule)
     if fixes:
         parts.append("## Fixes\n\n" + "\n".join(fix_line(one, rule) for one in fixes))
         if claims(rule).exists():
             path = claims(rule).relative_to(ROOT).as_posix()
-            parts.append(f"Each is executed in TensorFlow before and after, value and gradient, in eager mode, in `tf.function` and "
-                         f"with `jit_compile=True`: [{path}](../../{path}); all figures: [docs/fixes.md](../fixes.md#{rule.code.lower()}-{rule.slug}).")
+            parts.append(
+                f"Each is executed in TensorFlow before and after, value and gradient, in eager mode, in `tf.function` and "
+                f"with `jit_compile=True`: [{path}](../../{path}); all figures: [docs/fixes.md](../fixes.md#{rule.code.lower()}-{rule.slug})."
+            )
     path = rule_file(rule).relative_to(ROOT).as_posix()
-    parts.append(f"Hide a finding with `# tfn: ignore[{rule.code}]`. The rule: [{path}](../../{path}).")
+    parts.append(
+        f"Hide a finding with `# tfn: ignore[{rule.code}]`. The rule: [{path}](../../{path})."
+    )
     return "\n\n".join(parts) + "\n"
 
 
@@ -67,16 +85,24 @@ def facts(rule: Rule) -> str:
 
 
 def grades(rule: Rule) -> str:
-    return ", ".join(one.name.lower() for one in sorted(Certainty, reverse=True) if one in rule.default)
+    return ", ".join(
+        one.name.lower() for one in sorted(Certainty, reverse=True) if one in rule.default
+    )
 
 
 def with_code_blocks(text: str) -> str:
     """`Bad:` and `Good:` with their indented lines as headings and Python blocks."""
+
     def block(match: re.Match[str]) -> str:
         lines = "\n".join(line[4:] for line in match.group(2).rstrip("\n").split("\n"))
         return f"**{match.group(1)}:**\n\n```python\n{lines}\n```\n"
 
-    return re.sub(r"^(Bad|Good):\n((?:(?: {4}.*)?\n?)+?)(?=^\S|\Z)", lambda m: block(m) + "\n", text, flags=re.MULTILINE).rstrip()
+    return re.sub(
+        r"^(Bad|Good):\n((?:(?: {4}.*)?\n?)+?)(?=^\S|\Z)",
+        lambda m: block(m) + "\n",
+        text,
+        flags=re.MULTILINE,
+    ).rstrip()
 
 
 def fix_line(fix: StatedFix, rule: Rule) -> str:
@@ -91,7 +117,9 @@ def table(rules: tuple[Rule, ...], folder: str) -> str:
     rows = ["| code | name | finds | reports | fix |", "|---|---|---|---|---|"]
     for rule in rules:
         summary = rule.summary.rstrip(".")
-        rows.append(f"| {rule.code} | [{rule.slug}]({folder}{rule.slug}.md) | {summary} | {grades(rule)} | {fix_column(rule)} |")
+        rows.append(
+            f"| {rule.code} | [{rule.slug}]({folder}{rule.slug}.md) | {summary} | {grades(rule)} | {fix_column(rule)} |"
+        )
     return "\n".join(rows) + "\n"
 
 
@@ -99,14 +127,27 @@ def settings() -> str:
     """One line a configuration key."""
     rows = ["| key | default | meaning |", "|---|---|---|"]
     for name, key in KEYS.items():
-        default = "the built-in list" if name == "exclude" else "none" if key.default is None else f"`{json.dumps(key.default)}`"
+        default = (
+            "the built-in list"
+            if name == "exclude"
+            else "none"
+            if key.default is None
+            else f"`{json.dumps(key.default)}`"
+        )
         rows.append(f"| `{name}` | {default} | {key.meaning} |")
     return "\n".join(rows) + "\n"
 
 
 def fix_column(rule: Rule) -> str:
     kinds = {one.safe for one in stated_fixes(rule)}
-    words = [word for word, is_so in (("safe", True in kinds or None in kinds), ("unsafe", False in kinds or None in kinds)) if is_so]
+    words = [
+        word
+        for word, is_so in (
+            ("safe", True in kinds or None in kinds),
+            ("unsafe", False in kinds or None in kinds),
+        )
+        if is_so
+    ]
     return ", ".join(words) or "–"
 
 
@@ -120,14 +161,20 @@ def with_table(text: str, rows: str, name: str = "rules") -> str:
 
 
 def main(argv: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m tfnanlint.dev.docs", description=__doc__.splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 when a file is stale")
+    parser = argparse.ArgumentParser(
+        prog="python -m tfnanlint.dev.docs", description=__doc__.splitlines()[0]
+    )
+    parser.add_argument(
+        "--check", action="store_true", help="write nothing; exit 1 when a file is stale"
+    )
     check = parser.parse_args(argv).check
     wanted = pages(load())
     stale = [path for path, text in wanted.items() if not path.exists() or path.read_text() != text]
     stale += [path for path in (ROOT / "docs" / "rules").glob("*.md") if path not in wanted]
     for path in stale:
-        print(f"{path.relative_to(ROOT)} {'is stale' if check else 'written' if path in wanted else 'removed'}")
+        print(
+            f"{path.relative_to(ROOT)} {'is stale' if check else 'written' if path in wanted else 'removed'}"
+        )
         if check:
             continue
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -8,38 +8,66 @@ from collections.abc import Iterator
 from tfnanlint import __version__
 from tfnanlint.cli.flags import parser
 
-_EXIT = (("0", "nothing was found, or everything found was fixed"),
-         ("1", "findings remain, or --diff has something to show"),
-         ("2", "a wrong flag or configuration, or a failure of tfnanlint"))
-_FILES = (("tfnanlint.toml", "settings; the nearest one above a checked file holds for it"),
-          ("pyproject.toml", "the same under [tool.tfnanlint], where there is no tfnanlint.toml"),
-          ("~/.cache/tfnanlint", "what was found in files that do not change; $XDG_CACHE_HOME/tfnanlint where that is set"))
-_ENVIRONMENT = (("NO_COLOR", "no colour, whatever the terminal can show"),
-                ("FORCE_COLOR, CLICOLOR_FORCE", "colour also where there is no terminal"),
-                ("FORCE_HYPERLINK", "0 shows no links, 1 shows them whatever the terminal is"),
-                ("TFNANLINT_NO_CACHE", "1 remembers nothing of what was found, as --no-cache"),
-                ("TFNANLINT_CACHE_DIR", "the folder for what is remembered, as --cache-dir"),
-                ("CI", "remember nothing, unless a folder for it is named; say on standard error how many findings "
-                       "were not shown, in every format"))
+_EXIT = (
+    ("0", "nothing was found, or everything found was fixed"),
+    ("1", "findings remain, or --diff has something to show"),
+    ("2", "a wrong flag or configuration, or a failure of tfnanlint"),
+)
+_FILES = (
+    ("tfnanlint.toml", "settings; the nearest one above a checked file holds for it"),
+    ("pyproject.toml", "the same under [tool.tfnanlint], where there is no tfnanlint.toml"),
+    (
+        "~/.cache/tfnanlint",
+        "what was found in files that do not change; $XDG_CACHE_HOME/tfnanlint where that is set",
+    ),
+)
+_ENVIRONMENT = (
+    ("NO_COLOR", "no colour, whatever the terminal can show"),
+    ("FORCE_COLOR, CLICOLOR_FORCE", "colour also where there is no terminal"),
+    ("FORCE_HYPERLINK", "0 shows no links, 1 shows them whatever the terminal is"),
+    ("TFNANLINT_NO_CACHE", "1 remembers nothing of what was found, as --no-cache"),
+    ("TFNANLINT_CACHE_DIR", "the folder for what is remembered, as --cache-dir"),
+    (
+        "CI",
+        "remember nothing, unless a folder for it is named; say on standard error how many findings "
+        "were not shown, in every format",
+    ),
+)
 
 
 def page() -> str:
     """The manual page in roff."""
     top = parser()
-    commands = next(action for action in top._actions if isinstance(action, argparse._SubParsersAction))
+    commands = next(
+        action for action in top._actions if isinstance(action, argparse._SubParsersAction)
+    )
     meanings = {choice.dest: choice.help or "" for choice in commands._choices_actions}
-    lines = [".\\\" written by python -m tfnanlint.dev.docs from tfnanlint/cli/flags.py",
-             f'.TH TFNANLINT 1 "" "tfnanlint {__version__}" "User commands"',
-             ".SH NAME", "tfnanlint \\- find and repair numerical hazards in TensorFlow code", ".SH SYNOPSIS"]
+    lines = [
+        '.\\" written by python -m tfnanlint.dev.docs from tfnanlint/cli/flags.py',
+        f'.TH TFNANLINT 1 "" "tfnanlint {__version__}" "User commands"',
+        ".SH NAME",
+        "tfnanlint \\- find and repair numerical hazards in TensorFlow code",
+        ".SH SYNOPSIS",
+    ]
     for name, one in commands.choices.items():
         between = [".PP"] if lines[-1] != ".SH SYNOPSIS" else []
         lines += [*between, f".B tfnanlint {_plain(name)}", _plain(_operands(one))]
-    lines += [".SH DESCRIPTION", _plain(top.description or ""),
-              _plain("Files are read, never imported, and TensorFlow need not be installed.")]
+    lines += [
+        ".SH DESCRIPTION",
+        _plain(top.description or ""),
+        _plain("Files are read, never imported, and TensorFlow need not be installed."),
+    ]
     for name, one in commands.choices.items():
-        lines += [f".SH {_plain(f'tfnanlint {name}').upper()}", _plain(_sentence(meanings[name])), *_flags(one)]
+        lines += [
+            f".SH {_plain(f'tfnanlint {name}').upper()}",
+            _plain(_sentence(meanings[name])),
+            *_flags(one),
+        ]
     for title, rows in (("EXIT STATUS", _EXIT), ("FILES", _FILES), ("ENVIRONMENT", _ENVIRONMENT)):
-        lines += [f".SH {title}", *(line for term, text in rows for line in _item(_plain(term), text))]
+        lines += [
+            f".SH {title}",
+            *(line for term, text in rows for line in _item(_plain(term), text)),
+        ]
     return "\n".join(lines) + "\n"
 
 
@@ -61,7 +89,9 @@ def _value(action: argparse.Action) -> str:
 def _flags(one: argparse.ArgumentParser) -> Iterator[str]:
     """The arguments of a command, by their groups."""
     for group in one._action_groups:
-        actions = [action for action in group._group_actions if action.help is not argparse.SUPPRESS]
+        actions = [
+            action for action in group._group_actions if action.help is not argparse.SUPPRESS
+        ]
         if not actions:
             continue
         if group.title not in ("positional arguments", "options"):
@@ -71,8 +101,12 @@ def _flags(one: argparse.ArgumentParser) -> Iterator[str]:
             value = _value(action) if not action.option_strings or action.nargs != 0 else ""
             if isinstance(action, argparse.BooleanOptionalAction):
                 value = ""
-            term = " ".join(part for part in (names, f"\\fI{_plain(value)}\\fR" if value else "") if part)
-            yield from _item(term, (action.help or "") % {"default": action.default, "prog": one.prog})
+            term = " ".join(
+                part for part in (names, f"\\fI{_plain(value)}\\fR" if value else "") if part
+            )
+            yield from _item(
+                term, (action.help or "") % {"default": action.default, "prog": one.prog}
+            )
 
 
 def _item(term: str, text: str) -> list[str]:

@@ -63,7 +63,8 @@ def _file(root: Path, path: Path) -> File:
 
 def imports(known: Iterable[File]) -> Arrows:
     """The modules of the package that each module imports anywhere in its text, itself not
-    counted."""
+    counted.
+    """
     known = list(known)
     names = {one.module for one in known}
     return {
@@ -106,7 +107,8 @@ def between_packages(known: Iterable[File], arrows: Arrows) -> Arrows:
 
 def circles(arrows: Arrows) -> list[set[str]]:
     """The strongly connected components of more than one node, the largest first (Tarjan's
-    algorithm)."""
+    algorithm).
+    """
     index: dict[str, int] = {}
     low: dict[str, int] = {}
     stack: list[str] = []
@@ -137,7 +139,8 @@ def circles(arrows: Arrows) -> list[set[str]]:
 
 def long_chains(known: Iterable[File]) -> list[str]:
     """The classes that stand at the end of a chain of more than `MAX_CHAIN` classes of the
-    package."""
+    package.
+    """
     bases = {
         node.name: [_leaf(base) for base in node.bases]
         for one in known
@@ -159,7 +162,8 @@ def _leaf(node: ast.expr) -> str:
 
 def complex_functions(known: Iterable[File]) -> dict[str, int]:
     """The functions whose cyclomatic complexity is above `MAX_COMPLEXITY`, counted as ruff's
-    C901 does."""
+    C901 does.
+    """
     found = {}
     for one in known:
         for node in ast.walk(one.tree):
@@ -240,7 +244,8 @@ def figures(root: Path) -> dict[str, object]:
 
 def drawn(root: Path) -> Iterator[str]:
     """The lines of the map: each package after those that it imports, as far as there are no
-    circles."""
+    circles.
+    """
     package = files(root, NAME)
     purposes = {one.module.removeprefix(f"{NAME}."): one.purpose for one in package}
     rooms = between_packages(package, imports(package))

@@ -1,4 +1,6 @@
-"""Start a rule: its file, fixture and claims, to be completed. `python -m tfnanlint.dev.new_rule CODE SLUG OP`."""
+"""Start a rule: its file, fixture and claims, to be completed.
+`python -m tfnanlint.dev.new_rule CODE SLUG OP`.
+"""
 
 from __future__ import annotations
 
@@ -68,21 +70,36 @@ def direct({arguments}):
 
 def started(code: str, slug: str, row: Op) -> dict[str, str]:
     """Path (from the top of the checkout) -> text of the files that a rule on `row` begins with."""
-    parameters = [p.lstrip("*") for p in row.params if p != "name"][: max(1, len(row.needs))] or ["x"]
+    parameters = [p.lstrip("*") for p in row.params if p != "name"][: max(1, len(row.needs))] or [
+        "x"
+    ]
     call = f"{row.name}({', '.join(parameters)})"
     holes = {
-        "code": code, "slug": slug, "op": row.name, "param": row.main or parameters[0], "call": call,
-        "arguments": ", ".join(parameters), "template": f"{row.name}({', '.join('{%s}' % p for p in parameters)})",
+        "code": code,
+        "slug": slug,
+        "op": row.name,
+        "param": row.main or parameters[0],
+        "call": call,
+        "arguments": ", ".join(parameters),
+        "template": f"{row.name}({', '.join('{%s}' % p for p in parameters)})",
         "inputs_hazard": ", ".join(f"{p} = zeros" for p in parameters),
         "inputs_ordinary": ", ".join(f"{p} = positive" for p in parameters),
     }
     stem = slug.replace("-", "_")
-    return {path: text.format(**holes) for path, text in (
-        (f"rules/{stem}.py", RULE), (f"fixtures/rules/{stem}.py", FIXTURE), (f"fixtures/claims/{stem}.py", CLAIMS))}
+    return {
+        path: text.format(**holes)
+        for path, text in (
+            (f"rules/{stem}.py", RULE),
+            (f"fixtures/rules/{stem}.py", FIXTURE),
+            (f"fixtures/claims/{stem}.py", CLAIMS),
+        )
+    }
 
 
 def main(argv: list[str] | None = None, root: Path = ROOT) -> int:
-    parser = argparse.ArgumentParser(prog="python -m tfnanlint.dev.new_rule", description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m tfnanlint.dev.new_rule", description=__doc__.splitlines()[0]
+    )
     parser.add_argument("code", help="TFN and three digits")
     parser.add_argument("slug", help="words joined by '-'; reads well after 'ignore'")
     parser.add_argument("op", help="canonical name of the op it looks at, such as tf.math.log")
@@ -90,9 +107,18 @@ def main(argv: list[str] | None = None, root: Path = ROOT) -> int:
     taken = {word for one in load() for word in (one.code, one.slug)}
     row = load_table().get(arguments.op)
     for wrong, problem in (
-        (not re.fullmatch(r"TFN\d{3}", arguments.code), f"{arguments.code} is not TFN and three digits"),
-        (not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)+", arguments.slug), f"{arguments.slug} is not words joined by '-'"),
-        ({arguments.code, arguments.slug} & taken, f"{arguments.code} or {arguments.slug} is taken"),
+        (
+            not re.fullmatch(r"TFN\d{3}", arguments.code),
+            f"{arguments.code} is not TFN and three digits",
+        ),
+        (
+            not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)+", arguments.slug),
+            f"{arguments.slug} is not words joined by '-'",
+        ),
+        (
+            {arguments.code, arguments.slug} & taken,
+            f"{arguments.code} or {arguments.slug} is taken",
+        ),
         (row is None, f"{arguments.op} has no row in tfnanlint/ops; add one first"),
     ):
         if wrong:
@@ -103,8 +129,10 @@ def main(argv: list[str] | None = None, root: Path = ROOT) -> int:
         with open(root / path, "x", encoding="utf-8") as file:
             file.write(text)
         print(path)
-    print(f"Complete what says TODO, then: python -m tfnanlint.dev.bless {arguments.slug} && python -m tfnanlint.dev.docs && "
-          f"python -m pytest -k {arguments.slug}")
+    print(
+        f"Complete what says TODO, then: python -m tfnanlint.dev.bless {arguments.slug} && python -m tfnanlint.dev.docs && "
+        f"python -m pytest -k {arguments.slug}"
+    )
     return 0
 
 

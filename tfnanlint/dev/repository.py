@@ -41,10 +41,17 @@ def claims(rule: Rule, root: Path = ROOT) -> Path:
 
 
 def policy(rules: Iterable[Rule] | None = None) -> Policy:
-    """`rules` (all of them when not given) at their default grades, also where they are silent (`--certainty` shows that), with
-    fixes that move values."""
+    """`rules` (all of them when not given) at their default grades, also where they are silent
+    (`--certainty` shows that), with fixes that move values.
+    """
     chosen = tuple(map(outspoken, load() if rules is None else rules))
-    return Policy(rules=chosen, certainty=None, idle=False, unsafe_fixes=True, known={one.code: outspoken(one) for one in load()})
+    return Policy(
+        rules=chosen,
+        certainty=None,
+        idle=False,
+        unsafe_fixes=True,
+        known={one.code: outspoken(one) for one in load()},
+    )
 
 
 def outspoken(rule: Rule) -> Rule:
@@ -56,8 +63,13 @@ def findings(source: Source, rules: Iterable[Rule] | None = None) -> list[Findin
     return list(check_source(source, policy(rules)).findings)
 
 
-def fixed(source: Source, rules: Iterable[Rule] | None = None, title: str | None = None) -> FixResult:
+def fixed(
+    source: Source, rules: Iterable[Rule] | None = None, title: str | None = None
+) -> FixResult:
     """The source after `--fix --unsafe-fixes`; with a `title`, after the fixes of that title only."""
     settings = policy(rules)
-    return fix_source(source, lambda changed: list(check_source(changed, settings).findings),
-                      lambda fix: title is None or fix.title == title)
+    return fix_source(
+        source,
+        lambda changed: list(check_source(changed, settings).findings),
+        lambda fix: title is None or fix.title == title,
+    )

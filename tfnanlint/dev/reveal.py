@@ -1,4 +1,6 @@
-"""What the engine knows at `reveal(x)`: range, flags, dtype, producer, gradient. `python -m tfnanlint.dev.reveal FILE`."""
+"""What the engine knows at `reveal(x)`: range, flags, dtype, producer, gradient.
+`python -m tfnanlint.dev.reveal FILE`.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ NUMERIC = ("tensor", "number", "array", "unknown")
 
 @dataclass(frozen=True)
 class Reveal:
-    """One `reveal(x)` or `reveal(x, y)`: its row, the values of its arguments, whether `x` is differentiated."""
+    """One `reveal(x)` or `reveal(x, y)`: its row, the values of its arguments, whether `x` is
+    differentiated.
+    """
 
     row: int
     values: tuple[Value, ...]
@@ -47,11 +51,20 @@ def described(value: Value) -> str:
         return repr(value.const) if value.const is not NO_CONSTANT else "string"
     if value.kind not in NUMERIC:
         return value.kind
-    parts = ["unknown"] if not value.known else ["any"] if value.evident and value.lo == -value.hi else [
-        f"[{_bound(value.lo)}, {_bound(value.hi)}]"]
+    parts = (
+        ["unknown"]
+        if not value.known
+        else ["any"]
+        if value.evident and value.lo == -value.hi
+        else [f"[{_bound(value.lo)}, {_bound(value.hi)}]"]
+    )
     if value.known and value.lo <= 0 <= value.hi and not value.zero:
         parts.append("not 0")
-    parts += [word for word, said in (("nan", value.nan), ("inf", value.inf), ("guarded", value.guarded)) if said]
+    parts += [
+        word
+        for word, said in (("nan", value.nan), ("inf", value.inf), ("guarded", value.guarded))
+        if said
+    ]
     parts += [value.dtype] if value.dtype else []
     parts += ["number"] if value.kind == "number" else []
     parts += [f"from {value.origin.op.name}"] if isinstance(value.origin, Site) else []
@@ -69,8 +82,12 @@ def _as_they_stand(file: File, places: list[Place]) -> list[Place]:
     return places
 
 
-def reveals(source: Source, order: Callable[[File, list[Place]], list[Place]] = _as_they_stand) -> Iterator[Reveal]:
-    """Every `reveal(...)` that is reached, asked in order of the text or in another: what is revealed must not depend on it."""
+def reveals(
+    source: Source, order: Callable[[File, list[Place]], list[Place]] = _as_they_stand
+) -> Iterator[Reveal]:
+    """Every `reveal(...)` that is reached, asked in order of the text or in another: what is
+    revealed must not depend on it.
+    """
     wanted = Subscriptions(())
     wanted.leaves = frozenset((NAME,))
     file = File(source, wanted, Marks(set(), set(), set()), draft=False)
@@ -88,7 +105,9 @@ def reveals(source: Source, order: Callable[[File, list[Place]], list[Place]] = 
 
 
 def _differentiated(file: File, value: Value, point: Point, stopped: bool) -> str:
-    """As the op that made the value is, if it stands in the same function; else as the place of the reveal."""
+    """As the op that made the value is, if it stands in the same function; else as the place of the
+    reveal.
+    """
     origin = value.origin
     if isinstance(origin, Site) and origin.point is not None and origin.point.scope is point.scope:
         return file.gradients.of(origin, stopped).value

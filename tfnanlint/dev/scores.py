@@ -1,4 +1,6 @@
-"""What the rewrites scored on TensorFlow (docs/fixes.json, written by benchmarks/fixes.py), as pages show it."""
+"""What the rewrites scored on TensorFlow (docs/fixes.json, written by benchmarks/fixes.py), as
+pages show it.
+"""
 
 from __future__ import annotations
 
@@ -32,17 +34,31 @@ def digest(case: Any) -> str:
 
 
 def faults(found: Iterable[dict[str, Any]]) -> list[str]:
-    """What no rewrite may do, and each that does: not finite, equal but worse, another shape or dtype, a gradient that dies."""
+    """What no rewrite may do, and each that does: not finite, equal but worse, another shape or
+    dtype, a gradient that dies.
+    """
     said = []
     for row in found:
         name = f"{row['code']} {row['function']}"
-        bad = {mode for key in ("value", "gradient") for mode, (_, after) in zip(row["modes"], row[f"non-finite {key}"]) if after}
+        bad = {
+            mode
+            for key in ("value", "gradient")
+            for mode, (_, after) in zip(row["modes"], row[f"non-finite {key}"])
+            if after
+        }
         said += [f"{name}: not finite after the fix in {', '.join(sorted(bad))}"] if bad else []
         said += [] if row["kept"] else [f"{name}: another shape or dtype after the fix"]
         before, after = row.get("alive on ordinary inputs", (None, None))
-        said += [f"{name}: less of the gradient is alive on ordinary inputs"] if (after or 0.0) < (before or 0.0) else []
-        said += [f"{name}: the {key} loses {lost:.1f} bits on average" for key in ("value", "gradient")
-                 if row["claim"] == "equal" and (lost := loss(row, f"{key}, model-like")) > MOST]
+        said += (
+            [f"{name}: less of the gradient is alive on ordinary inputs"]
+            if (after or 0.0) < (before or 0.0)
+            else []
+        )
+        said += [
+            f"{name}: the {key} loses {lost:.1f} bits on average"
+            for key in ("value", "gradient")
+            if row["claim"] == "equal" and (lost := loss(row, f"{key}, model-like")) > MOST
+        ]
     return said
 
 
@@ -55,15 +71,26 @@ def loss(row: dict[str, Any], key: str) -> float:
 def page() -> str:
     """docs/fixes.md: one row a rewrite."""
     found = rows()
-    parts = [_HEAD.format(count=len(found), rules=len({row["code"] for row in found}), other=_other_truths(found))]
+    parts = [
+        _HEAD.format(
+            count=len(found), rules=len({row["code"] for row in found}), other=_other_truths(found)
+        )
+    ]
     for code in sorted({row["code"] for row in found}):
         own = [row for row in found if row["code"] == code]
-        parts.append(f"## {code} [{own[0]['rule']}](rules/{own[0]['rule']}.md)\n\n{_TABLE}" + "".join(map(_line, own)))
+        parts.append(
+            f"## {code} [{own[0]['rule']}](rules/{own[0]['rule']}.md)\n\n{_TABLE}"
+            + "".join(map(_line, own))
+        )
     return "\n".join(parts)
 
 
 def _other_truths(found: Iterable[dict[str, Any]]) -> str:
-    other = [f"`{row['function']}` ({row['truth']})" for row in found if row.get("truth", "mpmath") != "mpmath"]
+    other = [
+        f"`{row['function']}` ({row['truth']})"
+        for row in found
+        if row.get("truth", "mpmath") != "mpmath"
+    ]
     return f" Elsewhere only: {', '.join(other)}." if other else ""
 
 
@@ -96,16 +123,33 @@ _TABLE = """\
 
 
 def _line(row: dict[str, Any]) -> str:
-    cells = [f"`{row['function']}`", row["fix"].replace("|", "\\|"), row["claim"].replace("-", " "), _modes(row, "value"),
-             _modes(row, "gradient")]
-    cells += [_bits(row.get(f"{key}, {name}")) for key in ("value", "gradient") for name in ("model-like", "bit-uniform")]
-    cells += [_pair(row["alive"], _percent), _pair(row.get("alive on ordinary inputs"), _percent), _pair(row.get("ops"), str), row["range"]]
+    cells = [
+        f"`{row['function']}`",
+        row["fix"].replace("|", "\\|"),
+        row["claim"].replace("-", " "),
+        _modes(row, "value"),
+        _modes(row, "gradient"),
+    ]
+    cells += [
+        _bits(row.get(f"{key}, {name}"))
+        for key in ("value", "gradient")
+        for name in ("model-like", "bit-uniform")
+    ]
+    cells += [
+        _pair(row["alive"], _percent),
+        _pair(row.get("alive on ordinary inputs"), _percent),
+        _pair(row.get("ops"), str),
+        row["range"],
+    ]
     return f"| {' | '.join(cells)} |\n"
 
 
 def _modes(row: dict[str, Any], key: str) -> str:
     found = dict(zip(row["modes"], row[f"non-finite {key}"]))
-    before, after = (" ".join(_percent(found[mode][i]) if mode in found else "–" for mode in MODES) for i in (0, 1))
+    before, after = (
+        " ".join(_percent(found[mode][i]) if mode in found else "–" for mode in MODES)
+        for i in (0, 1)
+    )
     return f"{before} → {after}"
 
 
@@ -120,7 +164,9 @@ def _pair(pair: list | None, text: Any) -> str:
 def _bits(pair: list | None) -> str:
     if pair is None:
         return "–"
-    return " → ".join("–" if one is None else " / ".join(f"{part:.1f}" for part in one) for one in pair)
+    return " → ".join(
+        "–" if one is None else " / ".join(f"{part:.1f}" for part in one) for one in pair
+    )
 
 
 def figures(rule: Rule, pattern: Any) -> str:
@@ -128,10 +174,23 @@ def figures(rule: Rule, pattern: Any) -> str:
     own = [row for row in rows() if row["code"] == rule.code and pattern.fullmatch(row["fix"])]
     if not own:
         return ""
-    before, after = (_percent(max(pair[i] for row in own for key in ("value", "gradient") for pair in row[f"non-finite {key}"]))
-                     for i in (0, 1))
+    before, after = (
+        _percent(
+            max(
+                pair[i]
+                for row in own
+                for key in ("value", "gradient")
+                for pair in row[f"non-finite {key}"]
+            )
+        )
+        for i in (0, 1)
+    )
     said = f"not finite on {before} of the hazard inputs before, {after} after"
-    exact = [row["value, model-like"] for row in own if row.get("value, model-like") and all(row["value, model-like"])]
+    exact = [
+        row["value, model-like"]
+        for row in own
+        if row.get("value, model-like") and all(row["value, model-like"])
+    ]
     if exact:
         old, new = (max(pair[i][0] for pair in exact) for i in (0, 1))
         said += f"; {old:.1f} → {new:.1f} bits of error on ordinary ones"

@@ -1,6 +1,8 @@
-"""Parameter orders of the spellings in the op table, read from the installed TensorFlow, Keras and NumPy.
+"""Parameter orders of the spellings in the op table, read from the installed TensorFlow, Keras and
+NumPy.
 
-`python -m tfnanlint.dev.signatures` rewrites tfnanlint/ops/signatures.py; tests/ops/test_table.py tells when that is due.
+`python -m tfnanlint.dev.signatures` rewrites tfnanlint/ops/signatures.py; tests/ops/test_table.py
+tells when that is due.
 """
 
 from __future__ import annotations
@@ -23,10 +25,19 @@ from __future__ import annotations
 SIGNATURES: dict[str, str] = {
 '''
 # Where a canonical root is found; TensorFlow 2 goes before compat.v1.
-MODULES = {"tf": ("tensorflow", "tensorflow.compat.v1"), "ops": ("keras.ops",), "K": ("tensorflow.keras.backend",),
-           "tnp": ("tensorflow.experimental.numpy",), "raw": ("tensorflow.raw_ops",), "keras": ("keras",), "np": ("numpy",)}
+MODULES = {
+    "tf": ("tensorflow", "tensorflow.compat.v1"),
+    "ops": ("keras.ops",),
+    "K": ("tensorflow.keras.backend",),
+    "tnp": ("tensorflow.experimental.numpy",),
+    "raw": ("tensorflow.raw_ops",),
+    "keras": ("keras",),
+    "np": ("numpy",),
+}
 # Parameters that hold no operand: another name in their place means another thing.
-OPTIONS = frozenset({"name", "axis", "dtype", "seed", "keepdims", "out", "size", "full_matrices", "value_range"})
+OPTIONS = frozenset(
+    {"name", "axis", "dtype", "seed", "keepdims", "out", "size", "full_matrices", "value_range"}
+)
 
 
 def attribute(module: str, names: list[str]) -> Any:
@@ -39,7 +50,9 @@ def attribute(module: str, names: list[str]) -> Any:
 
 
 def callee(alias: str) -> Any:
-    """What an alias of the table stands for in the installed libraries; None when they do not have it."""
+    """What an alias of the table stands for in the installed libraries; None when they do not have
+    it.
+    """
     root, *names = alias.split(".")
     for module in MODULES.get(root, ()):
         found = attribute(module, names)
@@ -66,20 +79,28 @@ def translated(row: ops.Op, names: list[str]) -> list[str | None]:
     for name in names:
         word = name if name in own else ops.SYNONYMS.get(name, name)
         # K.pow(x, a): `a` is another word for x, but not beside x.
-        found.append(word if word in own and word not in found and (word == name or word not in names) else None)
+        found.append(
+            word
+            if word in own and word not in found and (word == name or word not in names)
+            else None
+        )
     return found
 
 
 @functools.cache
 def speaks_the_library(row: ops.Op) -> bool:
-    """Whether the row has the parameters of the function it is named after; other rows are renamed by position."""
+    """Whether the row has the parameters of the function it is named after; other rows are renamed
+    by position.
+    """
     function = callee(row.name)
     names = positional(function) if callable(function) else None
     return names is not None and translated(row, names) == list(row.params[: len(names)])
 
 
 def order(row: ops.Op, alias: str) -> tuple[str, ...] | None:
-    """The parameter order of a function in the row's words; None when the library or the row leaves it open."""
+    """The parameter order of a function in the row's words; None when the library or the row leaves
+    it open.
+    """
     if any(param.startswith("*") for param in row.params):
         return None
     function = callee(alias)
@@ -88,14 +109,20 @@ def order(row: ops.Op, alias: str) -> tuple[str, ...] | None:
         return None
     found = translated(row, names)
     strict = speaks_the_library(row)
-    if not strict and all(word is None or row.params.index(word) == place for place, word in enumerate(found)):
+    if not strict and all(
+        word is None or row.params.index(word) == place for place, word in enumerate(found)
+    ):
         return row.params[: len(names)]
-    return tuple(word or _in_place(row, place, name, found, strict)
-                 for place, (name, word) in enumerate(zip(names, found)))
+    return tuple(
+        word or _in_place(row, place, name, found, strict)
+        for place, (name, word) in enumerate(zip(names, found))
+    )
 
 
 def _in_place(row: ops.Op, place: int, name: str, found: list[str | None], strict: bool) -> str:
-    """An unknown name: the row's own in that place if it is an operand there, else one that no row knows."""
+    """An unknown name: the row's own in that place if it is an operand there, else one that no row
+    knows.
+    """
     own = row.params[place] if place < len(row.params) else "name"
     operand = place == 0 or own not in OPTIONS and (place == 1 or not strict)
     if operand and own not in found:
@@ -110,14 +137,21 @@ def differing() -> dict[str, tuple[str, ...]]:
     for row in ops.ROWS:
         for alias in row.aliases:
             names = order(row, alias)
-            if alias not in row.positions and names is not None and names != row.params[: len(names)]:
+            if (
+                alias not in row.positions
+                and names is not None
+                and names != row.params[: len(names)]
+            ):
                 found[alias] = names
     return found
 
 
 def main() -> None:
     path = Path(ops.__file__).with_name("signatures.py")
-    lines = [f"    {alias!r}: {' '.join(names)!r},\n".replace("'", '"') for alias, names in sorted(differing().items())]
+    lines = [
+        f"    {alias!r}: {' '.join(names)!r},\n".replace("'", '"')
+        for alias, names in sorted(differing().items())
+    ]
     path.write_text(HEADER + "".join(lines) + "}\n", encoding="utf-8")
 
 

@@ -1,4 +1,6 @@
-"""What fixes write: the calls in canonical names of every template, read from the text of the rules and recorded while fixes are made."""
+"""What fixes write: the calls in canonical names of every template, read from the text of the rules
+and recorded while fixes are made.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,13 @@ from tfnanlint.rewrite import spelling
 from tfnanlint.rewrite.spelling import Use, uses
 from tfnanlint.rewrite.template import holes_of, without_holes
 
-SOURCES = ("rules/*.py", *(f"tfnanlint/{name}.py" for name in "rule/recipes rule/quotients rule/logarithms rule/registry ops/domains rewrite/spelling rewrite/kept_arguments".split()))
+SOURCES = (
+    "rules/*.py",
+    *(
+        f"tfnanlint/{name}.py"
+        for name in "rule/recipes rule/quotients rule/logarithms rule/registry ops/domains rewrite/spelling rewrite/kept_arguments".split()
+    ),
+)
 _CANONICAL = re.compile(r"\b(?:tf|K|keras|ops|tnp|tfp)\.\w")
 
 
@@ -30,37 +38,78 @@ def stated() -> dict[str, set[Use]]:
 
 
 def _templates(path: Path) -> Iterator[str]:
-    """The strings of a file that are templates: expressions or statements with a canonical name that is called, or beside a hole."""
+    """The strings of a file that are templates: expressions or statements with a canonical name
+    that is called, or beside a hole.
+    """
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    tables = {node.targets[0].id: node.value for node in tree.body if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)}
-    inside = {part for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
+    tables = {
+        node.targets[0].id: node.value
+        for node in tree.body
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
+    }
+    inside = {
+        part for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values
+    }
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in inside:
             texts = [node.value.replace("{%s}", "{part}")]
         elif isinstance(node, ast.JoinedStr):
             choices = [_texts(node, hole, tables, tree) for hole in ("{part}", "")]
-            texts = next((texts for texts in choices if any(_parsed(text) and uses(text) for text in texts)), [])
+            texts = next(
+                (texts for texts in choices if any(_parsed(text) and uses(text) for text in texts)),
+                [],
+            )
         else:
             continue
-        yield from (text for text in texts if _CANONICAL.search(text) and ("(" in text or holes_of(text)) and _parsed(text) is not None)
+        yield from (
+            text
+            for text in texts
+            if _CANONICAL.search(text)
+            and ("(" in text or holes_of(text))
+            and _parsed(text) is not None
+        )
 
 
-def _texts(node: ast.JoinedStr, hole: str, tables: dict[str, ast.expr], tree: ast.Module) -> list[str]:
-    return ["".join(parts) for parts in itertools.product(*[_options(part, hole, tables, tree) for part in node.values])]
+def _texts(
+    node: ast.JoinedStr, hole: str, tables: dict[str, ast.expr], tree: ast.Module
+) -> list[str]:
+    return [
+        "".join(parts)
+        for parts in itertools.product(
+            *[_options(part, hole, tables, tree) for part in node.values]
+        )
+    ]
 
 
 def _options(part: ast.expr, hole: str, tables: dict[str, ast.expr], tree: ast.Module) -> list[str]:
-    """What may stand for a part of an f-string: its text; one of two; what a table of the file holds; the ops that the rule looks at; else `hole`."""
+    """What may stand for a part of an f-string: its text; one of two; what a table of the file
+    holds; the ops that the rule looks at; else `hole`.
+    """
     if isinstance(part, ast.Constant):
         return [part.value]
     inner = part.value
-    if isinstance(inner, ast.Subscript) and isinstance(inner.value, ast.Name) and isinstance(tables.get(inner.value.id), ast.Dict):
-        return [one.value for one in tables[inner.value.id].values if isinstance(one, ast.Constant) and one.value]
-    if isinstance(inner, ast.IfExp) and all(isinstance(one, ast.Constant) for one in (inner.body, inner.orelse)):
+    if (
+        isinstance(inner, ast.Subscript)
+        and isinstance(inner.value, ast.Name)
+        and isinstance(tables.get(inner.value.id), ast.Dict)
+    ):
+        return [
+            one.value
+            for one in tables[inner.value.id].values
+            if isinstance(one, ast.Constant) and one.value
+        ]
+    if isinstance(inner, ast.IfExp) and all(
+        isinstance(one, ast.Constant) for one in (inner.body, inner.orelse)
+    ):
         return [inner.body.value, inner.orelse.value]
     if ast.unparse(inner).endswith(".op.name"):
-        given = [word.value.value for node in ast.walk(tree) if isinstance(node, ast.Call) for word in node.keywords
-                 if word.arg == "on" and isinstance(word.value, ast.Constant)]
+        given = [
+            word.value.value
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Call)
+            for word in node.keywords
+            if word.arg == "on" and isinstance(word.value, ast.Constant)
+        ]
         return " ".join(given).split() or [hole]
     return [hole]
 

@@ -1,4 +1,6 @@
-"""A language client that is nothing but a pipe: for tests and benchmarks that must not share code with the server."""
+"""A language client that is nothing but a pipe: for tests and benchmarks that must not share code
+with the server.
+"""
 
 from __future__ import annotations
 
@@ -20,22 +22,43 @@ VERSIONED = {"workspace": {"workspaceEdit": {"documentChanges": True}}}
 class Client:
     """A server in a process of its own, started in `folder`. Closes with the `with` statement."""
 
-    def __init__(self, folder: Path, capabilities: dict | None = None, encoding: str = "utf-16", env: dict[str, str] | None = None,
-                 settings: Any = None, **parameters: Any):
+    def __init__(
+        self,
+        folder: Path,
+        capabilities: dict | None = None,
+        encoding: str = "utf-16",
+        env: dict[str, str] | None = None,
+        settings: Any = None,
+        **parameters: Any,
+    ):
         self.settings = settings
         self.messages: list[dict] = []  # notifications other than diagnostics
         self.published: queue.Queue[tuple[float, dict]] = queue.Queue()
         self._answers: dict[int, queue.Queue] = {}
         self._numbers = itertools.count(1)
         self._lock = threading.Lock()
-        self.process = subprocess.Popen([sys.executable, "-m", "tfnanlint", "lsp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        cwd=folder, env={**os.environ, **(env or {})})
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "tfnanlint", "lsp"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            cwd=folder,
+            env={**os.environ, **(env or {})},
+        )
         threading.Thread(target=self._read, daemon=True).start()
         uri = folder.as_uri()
-        answer = self.request("initialize", {
-            "processId": os.getpid(), "rootUri": uri, "workspaceFolders": [{"uri": uri, "name": folder.name}],
-            "capabilities": {"general": {"positionEncodings": [encoding]}, **(VERSIONED if capabilities is None else capabilities)},
-            **parameters})
+        answer = self.request(
+            "initialize",
+            {
+                "processId": os.getpid(),
+                "rootUri": uri,
+                "workspaceFolders": [{"uri": uri, "name": folder.name}],
+                "capabilities": {
+                    "general": {"positionEncodings": [encoding]},
+                    **(VERSIONED if capabilities is None else capabilities),
+                },
+                **parameters,
+            },
+        )
         self.capabilities = answer["capabilities"]
         self.notify("initialized", {})
 
@@ -51,7 +74,9 @@ class Client:
         self.process.stdout.close()
 
     def request(self, method: str, params: Any, timeout: float = 60.0) -> Any:
-        """The result of a request. Raises RuntimeError on an error, queue.Empty when there is no answer in time."""
+        """The result of a request. Raises RuntimeError on an error, queue.Empty when there is no
+        answer in time.
+        """
         return self.result(self.ask(method, params), timeout)
 
     def ask(self, method: str, params: Any) -> int:
@@ -72,20 +97,42 @@ class Client:
         self._send({"method": method, "params": params})
 
     def open(self, uri: str, text: str, version: int = 1) -> None:
-        self.notify("textDocument/didOpen",
-                    {"textDocument": {"uri": uri, "languageId": "python", "version": version, "text": text}})
+        self.notify(
+            "textDocument/didOpen",
+            {
+                "textDocument": {
+                    "uri": uri,
+                    "languageId": "python",
+                    "version": version,
+                    "text": text,
+                }
+            },
+        )
 
     def change(self, uri: str, version: int, *changes: dict) -> None:
-        self.notify("textDocument/didChange",
-                    {"textDocument": {"uri": uri, "version": version}, "contentChanges": list(changes)})
+        self.notify(
+            "textDocument/didChange",
+            {"textDocument": {"uri": uri, "version": version}, "contentChanges": list(changes)},
+        )
 
-    def diagnostics(self, uri: str, version: int | None = None, until: Callable[[list], bool] = lambda found: True,
-                    timeout: float = 60.0) -> tuple[float, list[dict]]:
-        """When the next diagnostics of a document came (of a version, and such as `until` wants), and what they are."""
+    def diagnostics(
+        self,
+        uri: str,
+        version: int | None = None,
+        until: Callable[[list], bool] = lambda found: True,
+        timeout: float = 60.0,
+    ) -> tuple[float, list[dict]]:
+        """When the next diagnostics of a document came (of a version, and such as `until` wants),
+        and what they are.
+        """
         end = time.monotonic() + timeout
         while True:
             moment, params = self.published.get(timeout=max(0.01, end - time.monotonic()))
-            if params["uri"] == uri and version in (None, params.get("version")) and until(params["diagnostics"]):
+            if (
+                params["uri"] == uri
+                and version in (None, params.get("version"))
+                and until(params["diagnostics"])
+            ):
                 return moment, params["diagnostics"]
 
     def _send(self, message: dict) -> None:
@@ -100,7 +147,9 @@ class Client:
             while (line := self.process.stdout.readline()) not in (b"\r\n", b""):
                 name, _, value = line.partition(b":")
                 if name.lower() != b"content-length" and name.lower() != b"content-type":
-                    self.messages.append({"method": "garbage", "params": line.decode("utf-8", "replace")})
+                    self.messages.append(
+                        {"method": "garbage", "params": line.decode("utf-8", "replace")}
+                    )
                 length = int(value) if name.lower() == b"content-length" else length
             if not line:
                 return
@@ -112,7 +161,11 @@ class Client:
         elif "id" in message:
             self.messages.append(message)
             wanted = message.get("params")
-            result = [self.settings for _ in wanted["items"]] if message["method"] == "workspace/configuration" else None
+            result = (
+                [self.settings for _ in wanted["items"]]
+                if message["method"] == "workspace/configuration"
+                else None
+            )
             self._send({"id": message["id"], "result": result})
         elif message["method"] == "textDocument/publishDiagnostics":
             self.published.put((time.perf_counter(), message["params"]))

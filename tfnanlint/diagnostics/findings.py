@@ -14,8 +14,8 @@ EPSILON = 1e-7
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What a project works with: the small constant that guards are made of, the modes in which it runs TensorFlow, and its
-    oldest TensorFlow, as (major, minor); None for the newest there is.
+    """What a project works with: the small constant that guards are made of, the modes in which it
+    runs TensorFlow, and its oldest TensorFlow, as (major, minor); None for the newest there is.
     """
 
     epsilon: float = EPSILON
@@ -26,7 +26,11 @@ class Setup:
         """Whether a finding shows in a mode and a release that the project uses."""
         if finding.modes and self.modes.isdisjoint(finding.modes):
             return False
-        return not finding.fixed_in or self.tensorflow is not None and self.tensorflow < release(finding.fixed_in)
+        return (
+            not finding.fixed_in
+            or self.tensorflow is not None
+            and self.tensorflow < release(finding.fixed_in)
+        )
 
 
 def release(text: str) -> tuple[int, int]:
@@ -38,7 +42,9 @@ def release(text: str) -> tuple[int, int]:
 
 
 class Certainty(enum.IntEnum):
-    """How sure a finding is: no safe value reaches the site, its bounds admit a hazard, nothing is known."""
+    """How sure a finding is: no safe value reaches the site, its bounds admit a hazard, nothing is
+    known.
+    """
 
     UNKNOWN = 0
     MAY = 1
@@ -46,7 +52,8 @@ class Certainty(enum.IntEnum):
 
 
 class Claim(enum.Enum):
-    """What a fix promises about the values of the rewritten expression; every claim is executed in the tests.
+    """What a fix promises about the values of the rewritten expression; every claim is executed in
+    the tests.
 
     EQUAL: the same real function, at least as accurate.
     EQUAL_WHERE_FINITE: the same wherever the original was finite.
@@ -72,14 +79,17 @@ class Differentiated(enum.Enum):
 
     @property
     def words(self) -> str:
-        return {"yes": "a gradient is taken", "no": "no gradient is taken"}.get(self.value, "nothing says whether a gradient is taken")
+        return {"yes": "a gradient is taken", "no": "no gradient is taken"}.get(
+            self.value, "nothing says whether a gradient is taken"
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Bound:
     """A name that a fix binds in `scope`: the span of a function or class, None for the module.
 
-    `line` is the import that binds it, which fixes may share. With `new` the scope does not use the name before the fix.
+    `line` is the import that binds it, which fixes may share. With `new` the scope does not use the
+    name before the fix.
     """
 
     name: str
@@ -92,7 +102,8 @@ class Bound:
 class Fix:
     """One repair: all its edits together. `cost` says in words what moves; empty when nothing does.
 
-    `binds` are the names that the edits bind. Two fixes that bind one name in one scope are not made together.
+    `binds` are the names that the edits bind. Two fixes that bind one name in one scope are not
+    made together.
     """
 
     title: str
@@ -119,11 +130,12 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A hazard at `span`, with the evidence that leads there (newest first) and the repairs, best first.
+    """A hazard at `span`, with the evidence that leads there (newest first) and the repairs, best
+    first.
 
-    `range` is the offending value in words ("between 0 and 1"); `modes` are the execution modes in which the
-    hazard shows ("eager", "graph", "xla", and "gpu" where it takes one); `fixed_in` is the TensorFlow release that no longer has it; `no_fix` says why a
-    repair was not offered.
+    `range` is the offending value in words ("between 0 and 1"); `modes` are the execution modes in
+    which the hazard shows ("eager", "graph", "xla", and "gpu" where it takes one); `fixed_in` is
+    the TensorFlow release that no longer has it; `no_fix` says why a repair was not offered.
     """
 
     code: str
@@ -145,7 +157,9 @@ class Finding:
 
 
 MODES = ("eager", "graph", "xla")
-NOWHERE = ("nowhere",)  # of a finding in code that is reached only in modes in which there is no hazard: it takes the place of others
+# of a finding in code that is reached only in modes in which there is no hazard: it takes the place
+# of others
+NOWHERE = ("nowhere",)
 TESTS, DOUBTFUL, ANY = "tests", "doubtful", "ANY"
 _MODE_NAMES = {"eager": "eager mode", "graph": "tf.function", "xla": "XLA", "gpu": "GPUs"}
 _SAYS_MODE = ("eager", "graph", "tf.function", "XLA", "compiled")
@@ -160,8 +174,9 @@ def where_it_shows(message: str, modes: tuple[str, ...]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Silence:
-    """A class of findings that a rule leaves out by default: of one certainty, where a gradient is (not) taken (None: wherever), and
-    with `where` only what shows in that mode alone, what stands in files of tests (`TESTS`), or what the rule says it doubts (`DOUBTFUL`).
+    """A class of findings that a rule leaves out by default: of one certainty, where a gradient is
+    (not) taken (None: wherever), and with `where` only what shows in that mode alone, what stands
+    in files of tests (`TESTS`), or what the rule says it doubts (`DOUBTFUL`).
     """
 
     certainty: Certainty
@@ -170,7 +185,9 @@ class Silence:
 
     @classmethod
     def parsed(cls, text: str) -> Silence:
-        """`MAY/NO`, `UNKNOWN/YES/XLA`, `MAY/ANY/TESTS`, `MAY/YES/DOUBTFUL`. Raises ValueError for anything else."""
+        """`MAY/NO`, `UNKNOWN/YES/XLA`, `MAY/ANY/TESTS`, `MAY/YES/DOUBTFUL`. Raises ValueError for
+        anything else.
+        """
         grade, taken, *rest = text.split("/")
         where = rest[0].lower() if len(rest) == 1 else ""
         if len(rest) > 1 or rest and where not in (TESTS, DOUBTFUL, *_MODE_NAMES):
@@ -186,15 +203,28 @@ class Silence:
     @property
     def words(self) -> str:
         places = {"": "", TESTS: " in files of tests", DOUBTFUL: " and doubtful"}
-        place = places[self.where] if self.where in places else f" in {_MODE_NAMES[self.where]} only"
-        return f"{self.certainty.name.lower()}{place}" + ("" if self.differentiated is None else f" where {self.differentiated.words}")
+        place = (
+            places[self.where] if self.where in places else f" in {_MODE_NAMES[self.where]} only"
+        )
+        return f"{self.certainty.name.lower()}{place}" + (
+            "" if self.differentiated is None else f" where {self.differentiated.words}"
+        )
 
     def covers(self, finding: Finding, setup: Setup) -> bool:
-        """Whether a finding is of this class; not if the project works in no mode but the one that is named."""
-        if finding.certainty is not self.certainty or self.differentiated not in (None, finding.differentiated):
+        """Whether a finding is of this class; not if the project works in no mode but the one that
+        is named.
+        """
+        if finding.certainty is not self.certainty or self.differentiated not in (
+            None,
+            finding.differentiated,
+        ):
             return False
         if self.where == TESTS:
             return holds_tests(finding.path)
         if self.where == DOUBTFUL:
             return finding.doubtful
-        return not self.where or finding.modes == (self.where,) and not setup.modes <= {self.where, "gpu"}
+        return (
+            not self.where
+            or finding.modes == (self.where,)
+            and not setup.modes <= {self.where, "gpu"}
+        )

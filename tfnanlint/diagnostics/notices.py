@@ -24,9 +24,19 @@ class Notice:
     def summary(self) -> str:
         return self.doc.partition("\n")[0]
 
-    def finding(self, source: Source, span: Span, message: str, fixes: tuple[Fix, ...] = ()) -> Finding:
+    def finding(
+        self, source: Source, span: Span, message: str, fixes: tuple[Fix, ...] = ()
+    ) -> Finding:
         return Finding(
-            self.code, self.slug, source.path, span, message, Certainty.MUST, Differentiated.NO, modes=(), fixes=fixes
+            self.code,
+            self.slug,
+            source.path,
+            span,
+            message,
+            Certainty.MUST,
+            Differentiated.NO,
+            modes=(),
+            fixes=fixes,
         )
 
 

@@ -1,4 +1,6 @@
-"""Which files are checked, and their bytes: directories walked, ignore files respected, only regular files read."""
+"""Which files are checked, and their bytes: directories walked, ignore files respected, only
+regular files read.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ class Unread(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Discovery:
-    """Paths to check, in order; paths asked for that cannot be checked, with reasons; and what was passed over."""
+    """Paths to check, in order; paths asked for that cannot be checked, with reasons; and what was
+    passed over.
+    """
 
     files: list[str] = field(default_factory=list)
     failures: list[tuple[str, str]] = field(default_factory=list)
@@ -32,7 +36,8 @@ class Discovery:
 
 
 def discover(paths: Sequence[str], configuration: Configuration) -> Discovery:
-    """The Python files at `paths`: named files as they are, directories walked for `.py`, `.pyw`, `.ipynb` and Python scripts.
+    """The Python files at `paths`: named files as they are, directories walked for `.py`, `.pyw`,
+    `.ipynb` and Python scripts.
 
     Paths are given as they are shown: relative to the working directory when inside it.
     """
@@ -59,13 +64,19 @@ def shown(path: str, here: str) -> str:
 
 
 def excluded(path: str, configuration: Configuration, forced: bool = False) -> bool:
-    """Whether a path named on the command line falls to `--force-exclude`; `forced`: as if that were given."""
+    """Whether a path named on the command line falls to `--force-exclude`; `forced`: as if that
+    were given.
+    """
     target = os.path.abspath(path)
-    return (forced or configuration.for_file(target).force_exclude) and _excluded_upward(target, configuration)
+    return (forced or configuration.for_file(target).force_exclude) and _excluded_upward(
+        target, configuration
+    )
 
 
 def _excluded_upward(target: str, configuration: Configuration) -> bool:
-    """Whether a path or one of the directories above it, up to the configuration's own, is excluded."""
+    """Whether a path or one of the directories above it, up to the configuration's own, is
+    excluded.
+    """
     settings = configuration.for_file(target)
     tops = {os.getcwd(), *(layer.root for layer in settings.layers)}
     inside = any(target.startswith(top.rstrip(os.sep) + os.sep) for top in tops)
@@ -89,7 +100,8 @@ class _Walk:
         settings = configuration.for_directory(top)
         self._respect = settings.respect_gitignore
         self._of_revision = not isinstance(configuration.files, WorkTree)
-        # A directory that is named is walked although patterns exclude it: they cannot speak of what is in it.
+        # A directory that is named is walked although patterns exclude it: they cannot speak of
+        # what is in it.
         self._exclude = not settings.excludes_pattern(top, True)
         self._links: list[str] = []
 
@@ -103,10 +115,20 @@ class _Walk:
                 with os.scandir(directory) as listing:
                     entries = list(listing)
             except OSError as error:
-                self._found.failures.append((shown(directory, os.getcwd()), f"the directory cannot be read: {error.strerror}"))
+                self._found.failures.append(
+                    (
+                        shown(directory, os.getcwd()),
+                        f"the directory cannot be read: {error.strerror}",
+                    )
+                )
                 continue
-            if self._respect and (self._of_revision or any(entry.name == ".gitignore" for entry in entries)):
-                ignores = (*ignores, *self._ignore_file(os.path.join(directory, ".gitignore"), directory))
+            if self._respect and (
+                self._of_revision or any(entry.name == ".gitignore" for entry in entries)
+            ):
+                ignores = (
+                    *ignores,
+                    *self._ignore_file(os.path.join(directory, ".gitignore"), directory),
+                )
             for entry, is_directory in self._entries(entries, directory, ignores):
                 if is_directory:
                     waiting.append((entry.path, ignores))
@@ -137,7 +159,9 @@ class _Walk:
             elif entry.is_file(follow_symlinks=False):
                 yield entry, False
             else:
-                self._found.notes.append(f"{shown(entry.path, os.getcwd())}: skipped: not a regular file")
+                self._found.notes.append(
+                    f"{shown(entry.path, os.getcwd())}: skipped: not a regular file"
+                )
 
     def _link(self, path: str) -> None:
         if os.path.isdir(path):
@@ -145,7 +169,9 @@ class _Walk:
         if os.path.isfile(path):
             self._links.append(path)
         else:
-            self._found.notes.append(f"{shown(path, os.getcwd())}: skipped: a link that leads to no regular file")
+            self._found.notes.append(
+                f"{shown(path, os.getcwd())}: skipped: a link that leads to no regular file"
+            )
 
     def _ignores_above(self) -> tuple[Patterns, ...]:
         """The ignore files that hold for the top because it lies in a repository, outermost first."""
@@ -168,7 +194,9 @@ class _Walk:
         if data is None:
             return []
         lines = data.decode("utf-8", "surrogateescape").splitlines()
-        lines = [line for line in lines if line.strip() and not line.startswith("#") and bounded(line)]
+        lines = [
+            line for line in lines if line.strip() and not line.startswith("#") and bounded(line)
+        ]
         if not lines:
             return []
         try:
@@ -185,7 +213,9 @@ def _may_be_python(entry: os.DirEntry[str]) -> bool:
     if not entry.is_file():
         return False
     try:
-        with open(os.open(entry.path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb", buffering=0) as file:
+        with open(
+            os.open(entry.path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb", buffering=0
+        ) as file:
             return bool(_SHEBANG.match(file.read(128)))
     except OSError:
         return False
@@ -202,12 +232,15 @@ def _ignored(path: str, directory: bool, ignores: tuple[Patterns, ...]) -> bool:
 def read(path: str, limit: int) -> bytes:
     """The bytes of a regular file. Raises `Unread`.
 
-    Nothing is waited for, so a FIFO does not stop the run. A file beyond `limit` bytes, of which a notebook may have
-    more, counts as empty when it does not mention TensorFlow, and is refused when it does.
+    Nothing is waited for, so a FIFO does not stop the run. A file beyond `limit` bytes, of which a
+    notebook may have more, counts as empty when it does not mention TensorFlow, and is refused when
+    it does.
     """
     limit = size_limit(path, limit)
     try:
-        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
+        handle = os.open(
+            path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
+        )
     except OSError as error:
         if error.errno is not None and not os.path.exists(path) and os.path.islink(path):
             raise Unread("it is a link that leads nowhere") from None
@@ -264,11 +297,16 @@ def _kind(mode: int) -> str:
 
 
 def project_root(path: str) -> str:
-    """The directory inside which a fix to `path` may write: the repository it lies in by name, else its directory."""
+    """The directory inside which a fix to `path` may write: the repository it lies in by name, else
+    its directory.
+    """
     start = os.path.dirname(os.path.abspath(path))
     directory = start
     while True:
-        if any(os.path.lexists(os.path.join(directory, mark)) for mark in (".git", ".hg", "pyproject.toml", "tfnanlint.toml")):
+        if any(
+            os.path.lexists(os.path.join(directory, mark))
+            for mark in (".git", ".hg", "pyproject.toml", "tfnanlint.toml")
+        ):
             return directory
         parent = os.path.dirname(directory)
         if parent == directory:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 
 def relevant(data: bytes) -> bool:
-    """Whether bytes name TensorFlow or Keras at all; else they cannot hold a finding and are neither decoded nor parsed."""
+    """Whether bytes name TensorFlow or Keras at all; else they cannot hold a finding and are
+    neither decoded nor parsed.
+    """
     return b"tensorflow" in data or b"keras" in data
 
 

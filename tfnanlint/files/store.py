@@ -1,7 +1,9 @@
-"""A file of results in the user's cache folder: bytes by key, shared by processes that run at once, of bounded size.
+"""A file of results in the user's cache folder: bytes by key, shared by processes that run at once,
+of bounded size.
 
-Whatever happens to the file, the worst is that a result is not there. It holds bytes and nothing that could be run. It lies
-in a folder that nobody else can write to, for whoever writes there can have a finding left out.
+Whatever happens to the file, the worst is that a result is not there. It holds bytes and nothing
+that could be run. It lies in a folder that nobody else can write to, for whoever writes there can
+have a finding left out.
 """
 
 from __future__ import annotations
@@ -50,8 +52,8 @@ class Unusable(Exception):
 class Store:
     """Bodies by keys, in a folder that is made when it is needed.
 
-    Nothing is raised: what cannot be read is not there, and what cannot be written is lost. `problem` says why, if the folder
-    is not safe, or somebody has `named` it and it cannot be used.
+    Nothing is raised: what cannot be read is not there, and what cannot be written is lost.
+    `problem` says why, if the folder is not safe, or somebody has `named` it and it cannot be used.
     """
 
     def __init__(self, directory: str, named: bool = False):
@@ -95,7 +97,11 @@ class Store:
 
     def _asked(self, key: str) -> tuple | None:
         try:
-            return self._opened().execute("SELECT body, used FROM results WHERE key = ?", (key,)).fetchone()
+            return (
+                self._opened()
+                .execute("SELECT body, used FROM results WHERE key = ?", (key,))
+                .fetchone()
+            )
         except Exception as error:
             self._readable = False
             self._writable = self._failed(error)
@@ -107,9 +113,12 @@ class Store:
 
             _prepare(self.folder)
             with suppress(PermissionError):  # a file that can only be read is good for that
-                os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600))
+                os.close(
+                    os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
+                )
             self._connection = sqlite3.connect(self.path, timeout=WAIT, isolation_level=None)
-            # After a loss of power the file may be broken. That is found out, and what was in it can be made again.
+            # After a loss of power the file may be broken. That is found out, and what was in it
+            # can be made again.
             self._connection.execute("PRAGMA synchronous = OFF")
             self._connection.execute(_TABLE)
         return self._connection
@@ -123,7 +132,9 @@ class Store:
             connection = self._opened()
             connection.execute("BEGIN IMMEDIATE")
             connection.executemany("INSERT OR REPLACE INTO results VALUES (?, ?, ?)", rows)
-            connection.executemany("UPDATE results SET used = ? WHERE key = ?", [(now, key) for key in self._touched])
+            connection.executemany(
+                "UPDATE results SET used = ? WHERE key = ?", [(now, key) for key in self._touched]
+            )
             _evict(connection)
             connection.execute("COMMIT")
         except Exception as error:
@@ -134,12 +145,16 @@ class Store:
         self._held = 0
 
     def _failed(self, error: Exception) -> bool:
-        """Whether the file was broken: it is taken away, and made anew. Notes other failures; raises what is none of a file."""
+        """Whether the file was broken: it is taken away, and made anew. Notes other failures;
+        raises what is none of a file.
+        """
         import sqlite3
 
         if not isinstance(error, (sqlite3.Error, OSError, Unusable)):
             raise error
-        if not isinstance(error, sqlite3.DatabaseError) or isinstance(error, sqlite3.OperationalError):
+        if not isinstance(error, sqlite3.DatabaseError) or isinstance(
+            error, sqlite3.OperationalError
+        ):
             if self._named or isinstance(error, Unusable):
                 self.problem = self.problem or str(error)
             return False
@@ -152,7 +167,8 @@ class Store:
 
 
 def clear(directory: str) -> bool:
-    """Take away what a store keeps in a folder, and the folder if nothing else is in it. Whether there was anything.
+    """Take away what a store keeps in a folder, and the folder if nothing else is in it. Whether
+    there was anything.
 
     Raises OSError.
     """
@@ -177,11 +193,17 @@ def _evict(connection: sqlite3.Connection) -> None:
     """Make room by taking out what has not been used for the longest time."""
     while _used_bytes(connection) > MAX_BYTES:
         (count,) = connection.execute("SELECT count(*) FROM results").fetchone()
-        connection.execute("DELETE FROM results WHERE key IN (SELECT key FROM results ORDER BY used LIMIT ?)", (count // 4 + 1,))
+        connection.execute(
+            "DELETE FROM results WHERE key IN (SELECT key FROM results ORDER BY used LIMIT ?)",
+            (count // 4 + 1,),
+        )
 
 
 def _used_bytes(connection: sqlite3.Connection) -> int:
-    (pages,), (free,), (size,) = (connection.execute(f"PRAGMA {name}").fetchone() for name in ("page_count", "freelist_count", "page_size"))
+    (pages,), (free,), (size,) = (
+        connection.execute(f"PRAGMA {name}").fetchone()
+        for name in ("page_count", "freelist_count", "page_size")
+    )
     return (pages - free) * size
 
 

@@ -12,21 +12,27 @@ from contextlib import suppress
 from tfnanlint.syntax.source import Source, Unreadable, decode, encode, fixable
 
 PREFIX, SUFFIX = ".tfnanlint-", ".tmp"
-# A file that is being written exists for milliseconds; one this old was left by a run that was killed.
+# A file that is being written exists for milliseconds; one this old was left by a run that was
+# killed.
 LEFT_BEHIND = 60.0
 
 
 class Refused(Exception):
-    """A file was not written, and is as it was unless the message says otherwise; the message says why."""
+    """A file was not written, and is as it was unless the message says otherwise; the message says
+    why.
+    """
 
 
 def encoded(source: Source, data: bytes, text: str) -> bytes:
     """The bytes to write for a new text of a source that was read from `data`.
 
-    Raises `Refused` when the encoding cannot be written back faithfully, or would be read differently afterwards.
+    Raises `Refused` when the encoding cannot be written back faithfully, or would be read
+    differently afterwards.
     """
     if not fixable(source.encoding):
-        raise Refused(f"its encoding {source.encoding} cannot be written back without changing its meaning")
+        raise Refused(
+            f"its encoding {source.encoding} cannot be written back without changing its meaning"
+        )
     try:
         if encode(source.text, source.encoding) != data:
             raise Refused("its bytes are not what its text encodes to")
@@ -43,9 +49,10 @@ def encoded(source: Source, data: bytes, text: str) -> bytes:
 def write(path: str | os.PathLike, expected: bytes, new: bytes, root: str | os.PathLike) -> None:
     """Replace the content `expected` of a file under `root` by `new`.
 
-    The new content is written beside the file, read back and moved over it in one step; mode, owner, extended
-    attributes and hard links are kept. Raises `Refused` when the file is not a regular, writable file inside
-    `root` once links are followed, when it no longer holds `expected`, and when the disk does not take it.
+    The new content is written beside the file, read back and moved over it in one step; mode,
+    owner, extended attributes and hard links are kept. Raises `Refused` when the file is not a
+    regular, writable file inside `root` once links are followed, when it no longer holds
+    `expected`, and when the disk does not take it.
     """
     try:
         real = _inside(path, root)
@@ -69,7 +76,9 @@ def _inside(path: str | os.PathLike, root: str | os.PathLike) -> str:
     real, top = os.path.realpath(path), os.path.realpath(root)
     if not _under(top, real):
         linked = _under(os.path.abspath(root), os.path.abspath(path))
-        raise Refused("a link leads out of the project" if linked else "it is outside of the project")
+        raise Refused(
+            "a link leads out of the project" if linked else "it is outside of the project"
+        )
     return real
 
 
@@ -83,8 +92,14 @@ def _under(top: str, path: str) -> bool:
 def _check(real: str, expected: bytes) -> os.stat_result:
     """The file's status, once it is known to be a regular, writable file that holds `expected`."""
     _check_regular(os.lstat(real))
-    # Between the look and the opening it may have become a link or a pipe: neither is followed, nor waited for.
-    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    # Between the look and the opening it may have become a link or a pipe: neither is followed, nor
+    # waited for.
+    flags = (
+        os.O_RDONLY
+        | getattr(os, "O_NOFOLLOW", 0)
+        | getattr(os, "O_NONBLOCK", 0)
+        | getattr(os, "O_BINARY", 0)
+    )
     with open(os.open(real, flags), "rb") as file:
         status = os.fstat(file.fileno())
         _check_regular(status)
@@ -109,7 +124,9 @@ def _sweep(directory: str) -> None:
                 continue
             with suppress(FileNotFoundError):
                 status = entry.stat(follow_symlinks=False)
-                own = stat.S_ISREG(status.st_mode) and (not hasattr(os, "geteuid") or status.st_uid == os.geteuid())
+                own = stat.S_ISREG(status.st_mode) and (
+                    not hasattr(os, "geteuid") or status.st_uid == os.geteuid()
+                )
                 if own and time.time() - status.st_mtime > LEFT_BEHIND:
                     os.unlink(entry.path)
 
@@ -124,7 +141,11 @@ def _replace(real: str, status: os.stat_result, expected: bytes, new: bytes) -> 
             _store(file, new)
             movable = status.st_nlink == 1 and _dress(file.fileno(), temporary, real, status)
         now = _check(real, expected)
-        if (now.st_dev, now.st_ino, now.st_mtime_ns) != (status.st_dev, status.st_ino, status.st_mtime_ns):
+        if (now.st_dev, now.st_ino, now.st_mtime_ns) != (
+            status.st_dev,
+            status.st_ino,
+            status.st_mtime_ns,
+        ):
             raise Refused("it changed while it was being written")
         os.replace(temporary, real if movable else rescue)
         temporary = ""
@@ -138,14 +159,18 @@ def _replace(real: str, status: os.stat_result, expected: bytes, new: bytes) -> 
 
 
 def _check_rescue(rescue: str, content: bytes) -> None:
-    """Remove the copy that an interrupted `_overwrite` left if the file holds the same; else a person must judge."""
+    """Remove the copy that an interrupted `_overwrite` left if the file holds the same; else a
+    person must judge.
+    """
     if not os.path.lexists(rescue):
         return
     _check_regular(os.lstat(rescue))
     with open(rescue, "rb") as file:
         if file.read() != content:
-            raise Refused(f"an earlier run was stopped while writing it; its whole new content is in {rescue}: "
-                          "compare the two, and delete the copy")
+            raise Refused(
+                f"an earlier run was stopped while writing it; its whole new content is in {rescue}: "
+                "compare the two, and delete the copy"
+            )
     os.unlink(rescue)
 
 
@@ -161,7 +186,9 @@ def _store(file, content: bytes) -> None:
 
 
 def _dress(handle: int, temporary: str, real: str, status: os.stat_result) -> bool:
-    """Give a new file the owner, attributes and mode of the old one; False when that is not permitted."""
+    """Give a new file the owner, attributes and mode of the old one; False when that is not
+    permitted.
+    """
     made = os.fstat(handle)
     try:
         if hasattr(os, "fchown") and (made.st_uid, made.st_gid) != (status.st_uid, status.st_gid):
@@ -189,7 +216,9 @@ def _attributes(real: str) -> list[str]:
 
 
 def _overwrite(real: str, expected: bytes, new: bytes, rescue: str) -> None:
-    """Write into the file itself, as its other links or its owner demand; meanwhile `rescue` has the new content."""
+    """Write into the file itself, as its other links or its owner demand; meanwhile `rescue` has
+    the new content.
+    """
     done = False
     with open(real, "r+b", buffering=0) as file:
         try:
@@ -206,7 +235,9 @@ def _restore(file, expected: bytes, rescue: str) -> None:
     try:
         _fill(file, expected)
     except OSError as error:
-        raise Refused(f"writing it failed half-way ({error.strerror}); its whole new content is in {rescue}") from None
+        raise Refused(
+            f"writing it failed half-way ({error.strerror}); its whole new content is in {rescue}"
+        ) from None
 
 
 def _reserve(handle: int, size: int) -> None:

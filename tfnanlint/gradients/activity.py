@@ -1,4 +1,6 @@
-"""Whether a gradient is taken through a site: tapes, losses, layers, minimize; and where surely none is."""
+"""Whether a gradient is taken through a site: tapes, losses, layers, minimize; and where surely
+none is.
+"""
 
 from __future__ import annotations
 
@@ -27,48 +29,122 @@ if TYPE_CHECKING:
     from tfnanlint.interp.engine import Engine
     from tfnanlint.program.module import Module
 
-_SINKS = frozenset("minimize compute_gradients gradients gradient jacobian batch_jacobian get_gradients add_loss get_updates "
-                   "create_train_op optimize_loss".split())
+_SINKS = frozenset(
+    "minimize compute_gradients gradients gradient jacobian batch_jacobian get_gradients add_loss get_updates "
+    "create_train_op optimize_loss".split()
+)
 _CALLING = ("minimize", "compute_gradients")  # these call a function that they are given
-_SINK_WORDS = re.compile(r"\.(?:minimize|compute_gradients|gradients?|jacobian|batch_jacobian|get_gradients|add_loss|"
-                         r"get_updates|create_train_op|optimize_loss)\s*\(")
-_TRAINED_BASES = ("keras.Model", "keras.models.Model", "keras.Sequential", "keras.models.Sequential", "keras.layers.",
-                  "keras.losses.", "keras.engine.", "tf.Module", "keras.regularizers.")
-_LAYERS = ("keras.Model", "keras.models.", "keras.Sequential", "keras.layers.", "keras.engine.", "tf.Module")
-_UNTRAINED_BASES = ("keras.metrics.", "keras.callbacks.", "keras.utils.", "tf.data.", "keras.preprocessing.",
-                    "keras.optimizers.", "tf.train.", "tf.optimizers.", "keras.initializers.", "keras.constraints.",
-                    "tf.python.training.")
+_SINK_WORDS = re.compile(
+    r"\.(?:minimize|compute_gradients|gradients?|jacobian|batch_jacobian|get_gradients|add_loss|"
+    r"get_updates|create_train_op|optimize_loss)\s*\("
+)
+_TRAINED_BASES = (
+    "keras.Model",
+    "keras.models.Model",
+    "keras.Sequential",
+    "keras.models.Sequential",
+    "keras.layers.",
+    "keras.losses.",
+    "keras.engine.",
+    "tf.Module",
+    "keras.regularizers.",
+)
+_LAYERS = (
+    "keras.Model",
+    "keras.models.",
+    "keras.Sequential",
+    "keras.layers.",
+    "keras.engine.",
+    "tf.Module",
+)
+_UNTRAINED_BASES = (
+    "keras.metrics.",
+    "keras.callbacks.",
+    "keras.utils.",
+    "tf.data.",
+    "keras.preprocessing.",
+    "keras.optimizers.",
+    "tf.train.",
+    "tf.optimizers.",
+    "keras.initializers.",
+    "keras.constraints.",
+    "tf.python.training.",
+)
 # Classes that Keras and its relatives define themselves, by the ends of their names.
-_UNTRAINED_NAMES = ("Optimizer", "OptimizerV1", "OptimizerV2", "Constraint", "Initializer", "Callback", "Metric", "Schedule",
-                    "PreprocessingLayer", "AugmentationLayer", "Preprocessor", "PreprocessorMixin", "ImageProcessor", "Tokenizer",
-                    "Converter")
-_UNTRAINED_METHODS = frozenset({"inference", "infer", "test_step", "predict_step", "update_state", "result", "on_epoch_end", "on_batch_end",
-                                "get_config", "evaluate", "summary", "generate_step", "call_with_cache", "build_cache", "_build_cache"})
+_UNTRAINED_NAMES = (
+    "Optimizer",
+    "OptimizerV1",
+    "OptimizerV2",
+    "Constraint",
+    "Initializer",
+    "Callback",
+    "Metric",
+    "Schedule",
+    "PreprocessingLayer",
+    "AugmentationLayer",
+    "Preprocessor",
+    "PreprocessorMixin",
+    "ImageProcessor",
+    "Tokenizer",
+    "Converter",
+)
+_UNTRAINED_METHODS = frozenset(
+    {
+        "inference",
+        "infer",
+        "test_step",
+        "predict_step",
+        "update_state",
+        "result",
+        "on_epoch_end",
+        "on_batch_end",
+        "get_config",
+        "evaluate",
+        "summary",
+        "generate_step",
+        "call_with_cache",
+        "build_cache",
+        "_build_cache",
+    }
+)
 _MAX_NODES = 4000
 _NOBODY = 1 << 30
 _MAX_BEHIND = 24  # values looked at behind a site
 _MAPPED = re.compile(r"\.map\(\s*(?:self\.)?(\w+)")
-# Each begins with letters, which are found fast; that none stand before them is asked behind the word.
-_OF_EVALUATION = tuple(re.compile(rf"{begun}\s*\w+\s*,\s*(?:alt\s*=\s*)?(\w+)\s*[,)]") for begun in (
-    r"in_train_phase\((?<!\win_train_phase\()", r"cond\((?<!\wcond\()\s*(?:self\.)?(?:is_)?training\s*,"))
+# Each begins with letters, which are found fast; that none stand before them is asked behind the
+# word.
+_OF_EVALUATION = tuple(
+    re.compile(rf"{begun}\s*\w+\s*,\s*(?:alt\s*=\s*)?(\w+)\s*[,)]")
+    for begun in (
+        r"in_train_phase\((?<!\win_train_phase\()",
+        r"cond\((?<!\wcond\()\s*(?:self\.)?(?:is_)?training\s*,",
+    )
+)
 _OWN_GRADIENTS = re.compile(r"\b(?:vjp_fwd|vjp_bwd|jvp_fn)\s*=\s*(\w+)")
-# That nothing stands before them is asked behind the word: a pattern that begins with letters is found fast.
+# That nothing stands before them is asked behind the word: a pattern that begins with letters is
+# found fast.
 _LOSSES = re.compile(r"loss(?<!\wloss)(?:es|_fn)?\s*=\s*(?:self\.)?\[?(\w+)\s*[,)\]\n]")
 _SEVERAL_LOSSES = re.compile(r"loss(?<!\wloss)(?:es)?\s*=\s*(\[[^\]]*\]|\{[^}]*\})")
 _WORD = re.compile(r"\b[a-zA-Z_]\w*")
 _METRIC_ARGUMENT = re.compile(r"metrics(?<!\wmetrics)\s*=\s*(\[[^\]]*\]|\{[^}]*\})")
 # What is measured or prepared and not trained, by the names that people give it.
-_MEASURED = re.compile(r"(?:^|_)(?:metrics?|accuracy|precision|recall|f1|fbeta|auc|summary|summaries|eval|evaluation|"
-                       r"schedules?|learning_rate|(?<!weight_)decay|"
-                       r"configure|"
-                       r"stats?|statistics|diagnostics?|monitor(?:ing)?|initializers?|preprocess(?:ing|or)?|augment(?:ation)?)(?:_|$)")
-# What is trained by, by the names that people give it, if it is none that is only read off. What a penalty mixes its points from, before its
-# tape, takes no part in that.
-_LOSS = re.compile(r"(?!_*(?:save|print|plot|report|record|write|show|track|get|check|val|valid|validation|eval|evaluation|test)_)(?:\w*_)?(?:loss(?:es)?|elbo)(?:_\w+)?")
+_MEASURED = re.compile(
+    r"(?:^|_)(?:metrics?|accuracy|precision|recall|f1|fbeta|auc|summary|summaries|eval|evaluation|"
+    r"schedules?|learning_rate|(?<!weight_)decay|"
+    r"configure|"
+    r"stats?|statistics|diagnostics?|monitor(?:ing)?|initializers?|preprocess(?:ing|or)?|augment(?:ation)?)(?:_|$)"
+)
+# What is trained by, by the names that people give it, if it is none that is only read off. What a
+# penalty mixes its points from, before its tape, takes no part in that.
+_LOSS = re.compile(
+    r"(?!_*(?:save|print|plot|report|record|write|show|track|get|check|val|valid|validation|eval|evaluation|test)_)(?:\w*_)?(?:loss(?:es)?|elbo)(?:_\w+)?"
+)
 _PENALTY = re.compile(r"(?:^|_)penalty(?:_|$)")
 # What works on gradients that were taken already.
-_ON_GRADIENTS = re.compile(r"(?!.*(?:penalty|loss))_*(?:clip|process|compute|apply|aggregate|accumulate|scale|transform)_"
-                           r"(?:\w+_)?grad(?:ient)?s?(?:_\w+)?")
+_ON_GRADIENTS = re.compile(
+    r"(?!.*(?:penalty|loss))_*(?:clip|process|compute|apply|aggregate|accumulate|scale|transform)_"
+    r"(?:\w+_)?grad(?:ient)?s?(?:_\w+)?"
+)
 _GRADIENT = re.compile(r"grads?|gradients?|grads_\w+|gradients?_list")
 _METRICS = re.compile(r".*/(?:metrics?|samplers|mcmc|data_preparation|preprocessing)/[^/]*")
 _PREPARING = re.compile(r"_*(?:init|build|reset|setup)")  # methods that run before training does
@@ -78,7 +154,9 @@ _PLAIN = ("np", "math", "builtins")  # NumPy's arrays and Python's numbers are c
 
 
 class Gradients:
-    """Answers for one module. `abroad`: whether calls in other files of the project count; what these say of themselves does."""
+    """Answers for one module. `abroad`: whether calls in other files of the project count; what
+    these say of themselves does.
+    """
 
     def __init__(self, module: Module, interpreter: Engine, abroad: bool = True):
         self._found_layered: frozenset[ast.AST] | None = None
@@ -97,15 +175,28 @@ class Gradients:
         self._upstream: set[ast.AST] | None = None
         self._smooth: set[Site] = set()  # what is known not to be rigid
         self._functions: dict[ast.AST, Differentiated] = {}
-        self._asking: dict[ast.AST, int] = {}  # functions of which it is being found out, outermost first
-        self._outermost = _NOBODY  # of those, the first one for which an answer stood in that was not found yet
-        self._meanwhile: dict[ast.AST, tuple[Differentiated, int]] = {}  # answers that hang on such a one, and on which
+        # functions of which it is being found out, outermost first
+        self._asking: dict[ast.AST, int] = {}
+        # of those, the first one for which an answer stood in that was not found yet
+        self._outermost = _NOBODY
+        # answers that hang on such a one, and on which
+        self._meanwhile: dict[ast.AST, tuple[Differentiated, int]] = {}
 
     def of(self, site: Site, stopped: bool) -> Differentiated:
         """`stopped`: the site stands inside a call of stop_gradient."""
-        if stopped or site.library in _PLAIN or _replaced(site.point) or self._drawn(site) or self._initial(site):
+        if (
+            stopped
+            or site.library in _PLAIN
+            or _replaced(site.point)
+            or self._drawn(site)
+            or self._initial(site)
+        ):
             return Differentiated.NO
-        if site.args and all(rigid(site.value(param), site, self._smooth) for param in site.args) and not self._of_watched(site):
+        if (
+            site.args
+            and all(rigid(site.value(param), site, self._smooth) for param in site.args)
+            and not self._of_watched(site)
+        ):
             return Differentiated.NO
         if self._only_shown(site) or self._of_examples(site):
             return Differentiated.NO
@@ -114,16 +205,22 @@ class Gradients:
         if goes_into(site, self.interpreter, CUTS) or self._left_out(site.node, site.point):
             return Differentiated.NO
         found = self.at(site.point)
-        return Differentiated.NO if found is Differentiated.UNKNOWN and _of_gradients(site) else found
+        return (
+            Differentiated.NO if found is Differentiated.UNKNOWN and _of_gradients(site) else found
+        )
 
     def _drawn(self, site: Site) -> bool:
-        """Whether all that arrives at a site was drawn at random: no weight can be reached through it."""
+        """Whether all that arrives at a site was drawn at random: no weight can be reached through
+        it.
+        """
         value = site.value(site.op.main) if site.op.main else None
         origin = value.origin if value is not None else None
         return isinstance(origin, Site) and origin.op.name.startswith(("tf.random.", "np.random."))
 
     def _of_watched(self, site: Site) -> bool:
-        """Whether something that a tape of this file is told to watch is behind a site: constants, too, have a gradient then."""
+        """Whether something that a tape of this file is told to watch is behind a site: constants,
+        too, have a gradient then.
+        """
         if self._found_watched is None:
             self._found_watched = self._find_watched()
         queue, seen = [site.value(param) for param in site.args] if self._found_watched else [], 0
@@ -142,38 +239,65 @@ class Gradients:
     def _find_watched(self) -> frozenset[int]:
         """The tokens of what is handed to `tape.watch`, one by one where it is a list."""
         found: set[int] = set()
-        for call, point in self.module.calls_to("watch", self.interpreter) if ".watch(" in self.module.source.text else ():
+        for call, point in (
+            self.module.calls_to("watch", self.interpreter)
+            if ".watch(" in self.module.source.text
+            else ()
+        ):
             spent = self.interpreter.session.steps  # a question of its own
             for node in call.args[:1]:
                 value = self.interpreter.ask(node, point)
-                found.update(one.token for one in (value.obj if isinstance(value.obj, tuple) else (value,)) if isinstance(one, Value))
+                found.update(
+                    one.token
+                    for one in (value.obj if isinstance(value.obj, tuple) else (value,))
+                    if isinstance(one, Value)
+                )
             self.interpreter.session.steps = spent
         return frozenset(found)
 
     def _initial(self, site: Site) -> bool:
-        """Whether a site makes what the program calls an initial value: computed once, before anything is trained."""
+        """Whether a site makes what the program calls an initial value: computed once, before
+        anything is trained.
+        """
         if site.point is None or not hasattr(site.node, "lineno"):
             return False
-        return any(_INITIAL_VALUE.fullmatch(path) for path in endings_of(site.point.scope, self.module).paths(site.node))
+        return any(
+            _INITIAL_VALUE.fullmatch(path)
+            for path in endings_of(site.point.scope, self.module).paths(site.node)
+        )
 
     def _of_examples(self, site: Site) -> bool:
-        """Whether a site stands in `call` of a model with a `train_step` of its own and takes what is handed in as it is: batches."""
+        """Whether a site stands in `call` of a model with a `train_step` of its own and takes what
+        is handed in as it is: batches.
+        """
         function = site.point.scope.function if site.point is not None else None
         if function is None or function.name != "call" or function.owner is None:
             return False
-        tensors = [value for param in site.args if (value := site.value(param)).kind in ("tensor", "unknown")]
+        tensors = [
+            value
+            for param in site.args
+            if (value := site.value(param)).kind in ("tensor", "unknown")
+        ]
         if not tensors or not all(_handed_in(value) for value in tensors):
             return False
         bases = self.interpreter.foreign_bases(function.owner)
-        return any(base.startswith("keras.Model") for base in bases) and self.interpreter.method(function.owner, "train_step") is not None
+        return (
+            any(base.startswith("keras.Model") for base in bases)
+            and self.interpreter.method(function.owner, "train_step") is not None
+        )
 
     def of_start(self, site: Site) -> bool:
-        """Whether the `build` of a Keras layer computes this of weights that it has just made, and that start with no one number:
-        Keras runs it once, outside of what it differentiates, when they are what somebody chose to start from."""
+        """Whether the `build` of a Keras layer computes this of weights that it has just made, and
+        that start with no one number: Keras runs it once, outside of what it differentiates, when
+        they are what somebody chose to start from.
+        """
         function = site.point.scope.function if site.point is not None else None
         if function is None or function.name != "build" or function.owner is None:
             return False
-        if not any(base.startswith("keras.layers.") for base in self.interpreter.foreign_bases(function.owner)):
+        if not any(
+            base.startswith("keras.layers.")
+            for base in self.interpreter.foreign_bases(function.owner)
+        ):
             return False
         queue, seen, found = [site.value(param) for param in site.args], 0, False
         while queue and seen < _MAX_BEHIND:
@@ -192,8 +316,9 @@ class Gradients:
         return found
 
     def _only_shown(self, site: Site) -> bool:
-        """Whether what a site gives goes into names of its function that end in summaries, or into an attribute that is
-        only fetched (`session.run(self.distance)`)."""
+        """Whether what a site gives goes into names of its function that end in summaries, or into
+        an attribute that is only fetched (`session.run(self.distance)`).
+        """
         if site.point is None or site.point.over is not None or site.point.scope.function is None:
             return False
         statements = endings_of(site.point.scope, self.module)
@@ -207,10 +332,19 @@ class Gradients:
         attribute, reads = path.rsplit(".", 1)[1], []
         for row in self.module.source.rows_with(f".{attribute}"):
             for expression, _ in self.module.expressions(row, self.interpreter):
-                inside = {id(node) for call in nodes_in(expression) if isinstance(call, ast.Call) and leaf(call.func) == "run"
-                          for node in nodes_in(call)}
-                reads += [id(node) in inside for node in nodes_in(expression)
-                          if isinstance(node, ast.Attribute) and node.attr == attribute and isinstance(node.ctx, ast.Load)]
+                inside = {
+                    id(node)
+                    for call in nodes_in(expression)
+                    if isinstance(call, ast.Call) and leaf(call.func) == "run"
+                    for node in nodes_in(call)
+                }
+                reads += [
+                    id(node) in inside
+                    for node in nodes_in(expression)
+                    if isinstance(node, ast.Attribute)
+                    and node.attr == attribute
+                    and isinstance(node.ctx, ast.Load)
+                ]
         return bool(reads) and all(reads)
 
     def at(self, point: Point) -> Differentiated:
@@ -219,20 +353,27 @@ class Gradients:
         time = point.time
         if _replaced(point):
             return Differentiated.NO
-        if any(self.interpreter.is_compiled(function) or function.node in self._layered for function in _lambdas(point)):
+        if any(
+            self.interpreter.is_compiled(function) or function.node in self._layered
+            for function in _lambdas(point)
+        ):
             return Differentiated.YES
         while scope is not None:
             if any(start <= time < end for start, end in scope.stopped):
                 return Differentiated.NO
             if any(start <= time < end for start, end in scope.tapes):
                 return Differentiated.YES
-            if scope.tapes and scope.function is not None and (
-                    scope.function.name == "train_step" or scope is point.scope and _steps(scope)):
+            if (
+                scope.tapes
+                and scope.function is not None
+                and (scope.function.name == "train_step" or scope is point.scope and _steps(scope))
+            ):
                 return Differentiated.NO  # what comes before the tape or after it
             if scope.function is not None:
                 penalty = _PENALTY.search(scope.function.name) is not None
                 if penalty and scope.tapes and time < scope.tapes[0][0]:
-                    return Differentiated.UNKNOWN  # the points at which a gradient is taken, mixed of data
+                    # the points at which a gradient is taken, mixed of data
+                    return Differentiated.UNKNOWN
                 found = self.function(scope.function)
                 if found is not Differentiated.UNKNOWN:
                     return found
@@ -250,17 +391,24 @@ class Gradients:
         if node in self._functions:
             return self._functions[node]
         if node in self._asking or node in self._meanwhile:
-            known, place = self._meanwhile[node] if node in self._meanwhile else (Differentiated.UNKNOWN, self._asking[node])
+            known, place = (
+                self._meanwhile[node]
+                if node in self._meanwhile
+                else (Differentiated.UNKNOWN, self._asking[node])
+            )
             self._outermost = min(self._outermost, place)
             return known
         place, before = len(self._asking), self._outermost
         self._asking[node], self._outermost = place, _NOBODY
         known = self._found(function)
         del self._asking[node]
-        if self._outermost < place:  # functions that call each other: one further out is not answered yet
+        # functions that call each other: one further out is not answered yet
+        if self._outermost < place:
             self._meanwhile[node] = known, self._outermost
         else:
-            self._meanwhile = {one: held for one, held in self._meanwhile.items() if held[1] < place}
+            self._meanwhile = {
+                one: held for one, held in self._meanwhile.items() if held[1] < place
+            }
             self._functions[node] = known
             self._outermost = _NOBODY
         self._outermost = min(self._outermost, before)
@@ -268,7 +416,11 @@ class Gradients:
 
     def _found(self, function: Function) -> Differentiated:
         known = self._role(function)
-        if known is Differentiated.UNKNOWN or known is Differentiated.YES and self._own_method(function):
+        if (
+            known is Differentiated.UNKNOWN
+            or known is Differentiated.YES
+            and self._own_method(function)
+        ):
             called = self._from_callers(function)
             known = called if called is not Differentiated.UNKNOWN else known
         if known is Differentiated.UNKNOWN and self._measures(function):
@@ -276,35 +428,63 @@ class Gradients:
         return known
 
     def _own_method(self, function: Function) -> bool:
-        """Whether a method of a model or layer is one of its own: not called by Keras, so that its callers tell. The `compute_loss`
-        that Keras calls is given the predictions."""
+        """Whether a method of a model or layer is one of its own: not called by Keras, so that its
+        callers tell. The `compute_loss` that Keras calls is given the predictions.
+        """
         if function.name == "compute_loss":
             spec = function.node.args
             given = {one.arg for one in spec.posonlyargs + spec.args + spec.kwonlyargs}
-            return function.owner is not None and "y_pred" not in given and not spec.vararg and not spec.kwarg
+            return (
+                function.owner is not None
+                and "y_pred" not in given
+                and not spec.vararg
+                and not spec.kwarg
+            )
         return function.owner is not None and function.name not in HOOKS
 
     def _role(self, function: Function) -> Differentiated:
         if function.owner is not None:
             bases = self.interpreter.foreign_bases(function.owner)
             lineage = self.interpreter.lineage(function.owner)
-            names = {one.name for one in lineage} | {leaf(base) for one in lineage for base in one.node.bases}
-            if function.name in _UNTRAINED_METHODS and bases or any(b.startswith(_UNTRAINED_BASES) for b in bases):
+            names = {one.name for one in lineage} | {
+                leaf(base) for one in lineage for base in one.node.bases
+            }
+            if (
+                function.name in _UNTRAINED_METHODS
+                and bases
+                or any(b.startswith(_UNTRAINED_BASES) for b in bases)
+            ):
                 return Differentiated.NO
             if any(name.endswith(_UNTRAINED_NAMES) for name in names):
                 return Differentiated.NO
-            if function.name == "call" and any(b.startswith("keras.layers.") for b in bases) and self.interpreter.method(function.owner, "adapt"):
-                return Differentiated.NO  # what Keras calls preprocessing: it stands before all that is trained
-            if any(b.startswith(_TRAINED_BASES) for b in bases) and not _PREPARING.match(function.name):
+            if (
+                function.name == "call"
+                and any(b.startswith("keras.layers.") for b in bases)
+                and self.interpreter.method(function.owner, "adapt")
+            ):
+                # what Keras calls preprocessing: it stands before all that is trained
+                return Differentiated.NO
+            if any(b.startswith(_TRAINED_BASES) for b in bases) and not _PREPARING.match(
+                function.name
+            ):
                 return Differentiated.YES
         name = function.name
-        if self.interpreter.is_compiled(function) or function.node in self._layered and not self._measures(function):
+        if (
+            self.interpreter.is_compiled(function)
+            or function.node in self._layered
+            and not self._measures(function)
+        ):
             return Differentiated.YES
         if name == "<lambda>":
             return Differentiated.UNKNOWN
         if _INITIAL.search(name) and name != "__init__":
             return Differentiated.NO
-        if name in self._mapped or name in self._own_gradients or name in self._metrics or name in self._evaluated:
+        if (
+            name in self._mapped
+            or name in self._own_gradients
+            or name in self._metrics
+            or name in self._evaluated
+        ):
             return Differentiated.NO
         return Differentiated.YES if name in self._losses else Differentiated.UNKNOWN
 
@@ -328,9 +508,17 @@ class Gradients:
 
     @property
     def _evaluated(self) -> frozenset[str]:
-        """Names of the functions that are run in evaluation only: `K.in_train_phase(noised, plain)`."""
+        """Names of the functions that are run in evaluation only:
+        `K.in_train_phase(noised, plain)`.
+        """
         if self._found_evaluated is None:
-            self._found_evaluated = frozenset([name for pattern in _OF_EVALUATION for name in pattern.findall(self.module.source.text)])
+            self._found_evaluated = frozenset(
+                [
+                    name
+                    for pattern in _OF_EVALUATION
+                    for name in pattern.findall(self.module.source.text)
+                ]
+            )
         return self._found_evaluated
 
     @property
@@ -342,20 +530,30 @@ class Gradients:
     def _find_own_gradients(self) -> frozenset[str]:
         """Names of the functions that are handed to a decorator as the two ways of a gradient."""
         text = self.module.source.text
-        return frozenset(_OWN_GRADIENTS.findall(text) if any(word in text for word in ("vjp_", "jvp_fn")) else ())
+        return frozenset(
+            _OWN_GRADIENTS.findall(text) if any(word in text for word in ("vjp_", "jvp_fn")) else ()
+        )
 
     def handed(self, function: Function | None, depth: int = 5) -> bool:
-        """Whether a function is handed to a decorator as one way of a gradient, or called by such functions only: what it
-        gives at the edges is chosen by those who call it."""
+        """Whether a function is handed to a decorator as one way of a gradient, or called by such
+        functions only: what it gives at the edges is chosen by those who call it.
+        """
         if function is None or not self._own_gradients or depth == 0:
             return False
-        if function.name in self._own_gradients or any(map(_own_gradient, getattr(function.node, "decorator_list", ()))):
+        if function.name in self._own_gradients or any(
+            map(_own_gradient, getattr(function.node, "decorator_list", ()))
+        ):
             return True
         if function.point.scope.function is not None:
             return self.handed(function.point.scope.function, depth)
         calls = self.module.calls_to(function.name, self.interpreter)[:16]
-        callers = [point.scope.function for call, point in calls if call not in self._in_own_gradients]
-        return bool(calls) and all(one is not None and one.node is not function.node and self.handed(one, depth - 1) for one in callers)
+        callers = [
+            point.scope.function for call, point in calls if call not in self._in_own_gradients
+        ]
+        return bool(calls) and all(
+            one is not None and one.node is not function.node and self.handed(one, depth - 1)
+            for one in callers
+        )
 
     @property
     def _in_own_gradients(self) -> set[ast.AST]:
@@ -364,9 +562,16 @@ class Gradients:
         return self._found_in_own_gradients
 
     def _find_in_own_gradients(self) -> set[ast.AST]:
-        """What stands in a decorator that gives a function a gradient of its own (`vjp_fwd=lambda x: (f(x), x)`)."""
-        return {node for one in nodes_in(self.module.source.tree) for decorator in getattr(one, "decorator_list", ())
-                if _own_gradient(decorator) for node in nodes_in(decorator)}
+        """What stands in a decorator that gives a function a gradient of its own
+        (`vjp_fwd=lambda x: (f(x), x)`).
+        """
+        return {
+            node
+            for one in nodes_in(self.module.source.tree)
+            for decorator in getattr(one, "decorator_list", ())
+            if _own_gradient(decorator)
+            for node in nodes_in(decorator)
+        }
 
     @property
     def _losses(self) -> frozenset[str]:
@@ -377,7 +582,9 @@ class Gradients:
     def _find_losses(self) -> frozenset[str]:
         """Names of the functions that are handed on as a loss."""
         text = self.module.source.text
-        several = (name for listed in _SEVERAL_LOSSES.findall(text) for name in _WORD.findall(listed))
+        several = (
+            name for listed in _SEVERAL_LOSSES.findall(text) for name in _WORD.findall(listed)
+        )
         return frozenset((*_LOSSES.findall(text), *several))
 
     @property
@@ -393,13 +600,19 @@ class Gradients:
         return frozenset(name for one in listed for name in _WORD.findall(one)) - self._losses
 
     def _measures(self, function: Function) -> bool:
-        """Whether a function's name, or that of its file, says that something is measured or prepared, not trained."""
+        """Whether a function's name, or that of its file, says that something is measured or
+        prepared, not trained.
+        """
         stem = os.path.splitext(os.path.basename(self.module.source.path))[0]
         if holds_tests(self.module.source.path) or _ON_GRADIENTS.fullmatch(function.name):
             return True
-        if "loss" not in function.name and _METRICS.fullmatch(self.module.source.path.replace(os.sep, "/")):
+        if "loss" not in function.name and _METRICS.fullmatch(
+            self.module.source.path.replace(os.sep, "/")
+        ):
             return True
-        return "loss" not in function.name and any(_MEASURED.search(name.lower()) for name in (function.name, stem))
+        return "loss" not in function.name and any(
+            _MEASURED.search(name.lower()) for name in (function.name, stem)
+        )
 
     def _from_callers(self, function: Function) -> Differentiated:
         if function.name == "<lambda>":
@@ -407,7 +620,10 @@ class Gradients:
         if function.is_property:
             return Differentiated.NO if self._only_decides(function) else Differentiated.UNKNOWN
         answers = set()
-        called = [*self.module.calls_to(function.name, self.interpreter)[:16], *self._calls_as_another(function)]
+        called = [
+            *self.module.calls_to(function.name, self.interpreter)[:16],
+            *self._calls_as_another(function),
+        ]
         for call, point in called:
             if point.scope.function is not None and point.scope.function.node is function.node:
                 continue
@@ -415,28 +631,41 @@ class Gradients:
                 continue
             if call in self.upstream:
                 return Differentiated.YES
-            cut = endings_of(point.scope, point.scope.module).only_into(call, CUTS) or self._left_out(call, point)
+            cut = endings_of(point.scope, point.scope.module).only_into(
+                call, CUTS
+            ) or self._left_out(call, point)
             answers.add(Differentiated.NO if cut else self.at(point))
         if Differentiated.YES in answers or self._taken_elsewhere(function):
             return Differentiated.YES
         return Differentiated.NO if answers == {Differentiated.NO} else Differentiated.UNKNOWN
 
     def _calls_as_another(self, function: Function) -> list[tuple[ast.Call, Point]]:
-        """The calls in this file of what a function goes on as: `METRICS[name](a, b)`, the parameter of another function, a partial."""
+        """The calls in this file of what a function goes on as: `METRICS[name](a, b)`, the
+        parameter of another function, a partial.
+        """
         if function.module is not self.module or not self.module.source.rows_using(function.name):
             return []
-        return [(call, point) for call, point in self.interpreter.called_as_another(function)[:16] if point.module is self.module]
+        return [
+            (call, point)
+            for call, point in self.interpreter.called_as_another(function)[:16]
+            if point.module is self.module
+        ]
 
     def _taken_elsewhere(self, function: Function) -> bool:
-        """Whether a gradient is taken through a call in another file of the project; tests look at values."""
+        """Whether a gradient is taken through a call in another file of the project; tests look at
+        values.
+        """
         if not self.abroad:
             return False
         if not self.interpreter.session.sees_callers:
             self.interpreter.overlook(function, function.name)
             return False
         calls = self.interpreter.callers(function, function.name)
-        return any(self._beside(point.module)._takes(function, call, point) for call, point in calls
-                   if point.module is not self.module and not holds_tests(point.module.source.path))
+        return any(
+            self._beside(point.module)._takes(function, call, point)
+            for call, point in calls
+            if point.module is not self.module and not holds_tests(point.module.source.path)
+        )
 
     def _beside(self, module: Module) -> Gradients:
         """The answers for another module, of what its own text says."""
@@ -445,34 +674,64 @@ class Gradients:
         return self._others[module]
 
     def _takes(self, function: Function, call: ast.Call, point: Point) -> bool:
-        """Whether this module takes the gradient of something made of a call that is surely one of a function of another file."""
+        """Whether this module takes the gradient of something made of a call that is surely one of
+        a function of another file.
+        """
         callee = self.interpreter.callee(call.func, point)
         target = callee.obj if callee is not None else None
         target = target.function if isinstance(target, Bound) else target
         if not isinstance(target, Function) or target.node is not function.node:
             return False
-        if call in self.upstream or self.upstream and not self.upstream.isdisjoint(nodes_in(function.node)):
+        if (
+            call in self.upstream
+            or self.upstream
+            and not self.upstream.isdisjoint(nodes_in(function.node))
+        ):
             return True
-        if endings_of(point.scope, self.module).only_into(call, CUTS) or self._left_out(call, point) or self.at(point) is not Differentiated.YES:
+        if (
+            endings_of(point.scope, self.module).only_into(call, CUTS)
+            or self._left_out(call, point)
+            or self.at(point) is not Differentiated.YES
+        ):
             return False
         return _taped(point) or not self._of_layer(point.scope.function)
 
     def _of_layer(self, function: Function | None) -> bool:
-        """Whether a function is a method of a layer or model that no tape of this file calls: no evidence of training for what it calls in
-        other files, for layers prepare data, too."""
-        if function is None or function.owner is None or not any(base.startswith(_LAYERS) for base in self.interpreter.foreign_bases(function.owner)):
+        """Whether a function is a method of a layer or model that no tape of this file calls: no
+        evidence of training for what it calls in other files, for layers prepare data, too.
+        """
+        if (
+            function is None
+            or function.owner is None
+            or not any(
+                base.startswith(_LAYERS) for base in self.interpreter.foreign_bases(function.owner)
+            )
+        ):
             return False
-        return not any(_taped(point) for _, point in self.module.calls_to(function.name, self.interpreter))
+        return not any(
+            _taped(point) for _, point in self.module.calls_to(function.name, self.interpreter)
+        )
 
     def _only_decides(self, function: Function) -> bool:
-        """Whether every read of a property in the files of its class and of that class's bases ends in a comparison or a draw."""
+        """Whether every read of a property in the files of its class and of that class's bases ends
+        in a comparison or a draw.
+        """
         reads = []
         owner = function.owner
-        for module in dict.fromkeys(cls.module for cls in self.interpreter.lineage(owner)) if owner is not None else ():
+        for module in (
+            dict.fromkeys(cls.module for cls in self.interpreter.lineage(owner))
+            if owner is not None
+            else ()
+        ):
             for row in module.source.rows_with(f".{function.name}"):
                 for expression, point in module.expressions(row, self.interpreter):
-                    reads += [endings_of(point.scope, module).only_into(node, CUTS) for node in nodes_in(expression)
-                              if isinstance(node, ast.Attribute) and node.attr == function.name and isinstance(node.ctx, ast.Load)]
+                    reads += [
+                        endings_of(point.scope, module).only_into(node, CUTS)
+                        for node in nodes_in(expression)
+                        if isinstance(node, ast.Attribute)
+                        and node.attr == function.name
+                        and isinstance(node.ctx, ast.Load)
+                    ]
         return bool(reads) and all(reads)
 
     @property
@@ -483,12 +742,20 @@ class Gradients:
             for row in self.module.source.rows(_SINK_WORDS):
                 for expression, point in self.module.expressions(row, self.interpreter):
                     for node in nodes_in(expression):
-                        if isinstance(node, ast.Call) and leaf(node.func) in _SINKS and not _never_run(node, point):
+                        if (
+                            isinstance(node, ast.Call)
+                            and leaf(node.func) in _SINKS
+                            and not _never_run(node, point)
+                        ):
                             self._mark(node, point)
         return self._upstream
 
     def _mark(self, call: ast.Call, point: Point) -> None:
-        target = call.args[0] if call.args else next((k.value for k in call.keywords if k.arg in ("loss", "ys", "target")), None)
+        target = (
+            call.args[0]
+            if call.args
+            else next((k.value for k in call.keywords if k.arg in ("loss", "ys", "target")), None)
+        )
         if target is None:
             return
         value = self.interpreter.ask(target, point)
@@ -508,12 +775,19 @@ class Gradients:
             if origin is None or id(origin) in seen:
                 continue
             seen.add(id(origin))
-            if origin.op.name in ("tf.stop_gradient",) or taped and not recorded_at(origin.point, scope):
+            if (
+                origin.op.name in ("tf.stop_gradient",)
+                or taped
+                and not recorded_at(origin.point, scope)
+            ):
                 continue
             self._upstream.add(origin.node)
             self.interpreter.session.steps = 0
-            queue += [origin.value(param) for param in (origin.args or origin._values)
-                      if not taped or recorded_name(origin.args.get(param), origin.point, scope)]
+            queue += [
+                origin.value(param)
+                for param in (origin.args or origin._values)
+                if not taped or recorded_name(origin.args.get(param), origin.point, scope)
+            ]
 
     def _tapes_of(self, point: Point) -> Tapes | None:
         """The tapes of the scope of a point; None where it opens none."""
@@ -525,7 +799,9 @@ class Gradients:
         return self._tapes[node]
 
     def _left_out(self, node: ast.AST, point: Point | None) -> bool:
-        """Whether a tape records what stands here, and no gradient is asked of anything that is made of it."""
+        """Whether a tape records what stands here, and no gradient is asked of anything that is
+        made of it.
+        """
         tapes = self._tapes_of(point) if point is not None and hasattr(node, "lineno") else None
         return tapes is not None and tapes.leave_out(node)
 
@@ -544,41 +820,67 @@ def _handed_in(value: Value) -> bool:
 
 
 def _steps(scope: Scope) -> bool:
-    """Whether a function makes a step of training itself: what it computes outside of its tapes is for the log."""
+    """Whether a function makes a step of training itself: what it computes outside of its tapes is
+    for the log.
+    """
     return "apply_gradients(" in scope.module.source.text and any(
-        isinstance(node, ast.Call) and leaf(node.func) == "apply_gradients" for whole, _ in scope.statements for node in nodes_in(whole))
+        isinstance(node, ast.Call) and leaf(node.func) == "apply_gradients"
+        for whole, _ in scope.statements
+        for node in nodes_in(whole)
+    )
 
 
 def _never_run(sink: ast.Call, point: Point) -> bool:
-    """Whether a step of training of TensorFlow 1 is made and never run: `solver = optimizer.minimize(loss)`, and nobody reads it. A
-    function as the loss is called at once."""
+    """Whether a step of training of TensorFlow 1 is made and never run:
+    `solver = optimizer.minimize(loss)`, and nobody reads it. A function as the loss is called at
+    once.
+    """
     loss = sink.args[0] if sink.args else None
-    return (leaf(sink.func) == "minimize" and loss is not None and not isinstance(loss, ast.Lambda) and point.over is None
-            and endings_of(point.scope, point.scope.module).unread(sink))
+    return (
+        leaf(sink.func) == "minimize"
+        and loss is not None
+        and not isinstance(loss, ast.Lambda)
+        and point.over is None
+        and endings_of(point.scope, point.scope.module).unread(sink)
+    )
 
 
 def _of_gradients(site: Site) -> bool:
-    """Whether a site works on gradients that its function was given: only a penalty takes gradients of those."""
+    """Whether a site works on gradients that its function was given: only a penalty takes gradients
+    of those.
+    """
     function = site.point.scope.function if site.point is not None else None
-    if function is None or not isinstance(function.node, ast.FunctionDef) or re.search("penalty|loss", function.name):
+    if (
+        function is None
+        or not isinstance(function.node, ast.FunctionDef)
+        or re.search("penalty|loss", function.name)
+    ):
         return False
     given = {arg.arg for arg in function.node.args.args if _GRADIENT.fullmatch(arg.arg)}
-    return bool(given) and any(isinstance(node, ast.Name) and node.id in given for node in nodes_in(site.node))
+    return bool(given) and any(
+        isinstance(node, ast.Name) and node.id in given for node in nodes_in(site.node)
+    )
 
 
 def _own_gradient(decorator: ast.expr) -> bool:
     """`@tf.custom_gradient`, `@custom_gradient(vjp_fwd=...)`, `@Defun(python_grad_func=...)`."""
     if isinstance(decorator, ast.Call):
-        replaced = leaf(decorator.func) == "Defun" and any("grad_func" in (k.arg or "") for k in decorator.keywords)
+        replaced = leaf(decorator.func) == "Defun" and any(
+            "grad_func" in (k.arg or "") for k in decorator.keywords
+        )
         return replaced or leaf(decorator.func) == "custom_gradient"
     return leaf(decorator) == "custom_gradient"
 
 
 def _replaced(point: Point | None) -> bool:
-    """Whether code stands in a function with a gradient of its own: the one that it returns takes the place of the body's."""
+    """Whether code stands in a function with a gradient of its own: the one that it returns takes
+    the place of the body's.
+    """
     scope = point.scope if point is not None else None
     while scope is not None:
-        if scope.function is not None and any(map(_own_gradient, getattr(scope.function.node, "decorator_list", ()))):
+        if scope.function is not None and any(
+            map(_own_gradient, getattr(scope.function.node, "decorator_list", ()))
+        ):
             return True
         scope = scope.parent.scope if scope.parent is not None else None
     return False

@@ -1,4 +1,6 @@
-"""What no gradient flows through: values that are made of constants, of integers and of what is not trained."""
+"""What no gradient flows through: values that are made of constants, of integers and of what is not
+trained.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +12,19 @@ from tfnanlint.syntax.access_paths import leaf
 from tfnanlint.values.value import Many, Note, Value
 
 # Ops whose results do not depend smoothly on anything.
-_STEPS = frozenset("tf.stop_gradient tf.one_hot K.one_hot tf.sequence_mask tf.argmax tf.shape tf.size tf.rank tf.range tf.sign "
-                   "tf.round tf.floor tf.math.ceil tf.zeros tf.ones tf.zeros_like tf.ones_like tf.eye tf.constant "
-                   "tf.math.count_nonzero".split())
+_STEPS = frozenset(
+    "tf.stop_gradient tf.one_hot K.one_hot tf.sequence_mask tf.argmax tf.shape tf.size tf.rank tf.range tf.sign "
+    "tf.round tf.floor tf.math.ceil tf.zeros tf.ones tf.zeros_like tf.ones_like tf.eye tf.constant "
+    "tf.math.count_nonzero".split()
+)
 _IN_NUMPY = frozenset(("numpy_function", "py_func"))  # what runs there has no gradient
 _INTEGRAL = frozenset("bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 string".split())
 
 
 def rigid(value: Value, site: Site, smooth: set[Site], limit: int = 60) -> bool:
-    """Whether a value is made of booleans, integers, constants, variables that are not trained and the like only: no gradient flows
-    through it. If not, the op that made it is added to those `smooth`: what is made of it is not rigid either.
+    """Whether a value is made of booleans, integers, constants, variables that are not trained and
+    the like only: no gradient flows through it. If not, the op that made it is added to those
+    `smooth`: what is made of it is not rigid either.
     """
     queue: list[Value] = [value]
     seen: dict[Site, bool] = {}
@@ -29,48 +34,93 @@ def rigid(value: Value, site: Site, smooth: set[Site], limit: int = 60) -> bool:
             continue
         origin = one.origin
         parts = (one.obj.element,) if isinstance(one.obj, Many) else one.obj
-        if one.kind == "sequence" and origin is None and isinstance(parts, tuple) and len(parts) <= limit and _computed(parts):
+        if (
+            one.kind == "sequence"
+            and origin is None
+            and isinstance(parts, tuple)
+            and len(parts) <= limit
+            and _computed(parts)
+        ):
             queue += parts
             continue
         while origin is not None and not isinstance(origin, Site):
             origin = getattr(origin, "parent", None)
-        if origin is not None and (origin in seen or origin.op.name in _STEPS or origin.op.name.startswith("tf.random.")
-                                   or origin.op.starts and origin.const("trainable", True) is False
-                                   or one.known and origin is one.origin and _own_array(origin, site) or _handed_array(origin, site)):
+        if origin is not None and (
+            origin in seen
+            or origin.op.name in _STEPS
+            or origin.op.name.startswith("tf.random.")
+            or origin.op.starts
+            and origin.const("trainable", True) is False
+            or one.known
+            and origin is one.origin
+            and _own_array(origin, site)
+            or _handed_array(origin, site)
+        ):
             continue
-        if origin is not None and origin.op.name == "tf.py_function" and leaf(getattr(origin.node, "func", origin.node)) in _IN_NUMPY:
+        if (
+            origin is not None
+            and origin.op.name == "tf.py_function"
+            and leaf(getattr(origin.node, "func", origin.node)) in _IN_NUMPY
+        ):
             continue
-        if origin is None or len(seen) > limit or origin in smooth or not origin.args or not origin.op.pure:
+        if (
+            origin is None
+            or len(seen) > limit
+            or origin in smooth
+            or not origin.args
+            or not origin.op.pure
+        ):
             smooth.update(list(seen)[:1])  # others may stand beside what is smooth
             return False
         seen[origin] = True
-        queue += [origin.value(param) for param in ([origin.op.passes] if origin.op.passes else origin.args)
-                  if param not in SETTINGS and not (origin.library != "np" and _written(origin.args.get(param)))]
+        queue += [
+            origin.value(param)
+            for param in ([origin.op.passes] if origin.op.passes else origin.args)
+            if param not in SETTINGS
+            and not (origin.library != "np" and _written(origin.args.get(param)))
+        ]
     return True
 
 
 def _written(node: ast.expr | None) -> bool:
     """Whether an argument is a list of numbers that stands there."""
-    return isinstance(node, (ast.List, ast.Tuple)) and all(isinstance(one, ast.Constant) or _written(one) for one in node.elts)
+    return isinstance(node, (ast.List, ast.Tuple)) and all(
+        isinstance(one, ast.Constant) or _written(one) for one in node.elts
+    )
 
 
 def _computed(parts: tuple[Value, ...]) -> bool:
-    """Whether something in a list was computed: mere numbers may be what one caller of many passes, a test."""
-    return any(isinstance(part.origin, (Site, Note)) or part.kind == "sequence" and isinstance(part.obj, tuple) and _computed(part.obj)
-               for part in parts)
+    """Whether something in a list was computed: mere numbers may be what one caller of many passes,
+    a test.
+    """
+    return any(
+        isinstance(part.origin, (Site, Note))
+        or part.kind == "sequence"
+        and isinstance(part.obj, tuple)
+        and _computed(part.obj)
+        for part in parts
+    )
 
 
 def _own_array(made: Site, site: Site) -> bool:
-    """Whether NumPy makes an array in the function or the class in which a site stands: what a caller hands in may be a tensor, and
-    of what is not known it may be that."""
+    """Whether NumPy makes an array in the function or the class in which a site stands: what a
+    caller hands in may be a tensor, and of what is not known it may be that.
+    """
     if made.library not in ("np", "math") or made.point is None or site.point is None:
         return False
     here, there = site.point.scope, made.point.scope
-    return here is there or None not in (here.function, there.function) and None is not here.function.owner is there.function.owner
+    return (
+        here is there
+        or None not in (here.function, there.function)
+        and None is not here.function.owner is there.function.owner
+    )
 
 
 def _handed_array(made: Site, site: Site) -> bool:
-    """Whether a method makes an array of what it is given, perhaps for another one of its class. What `__init__` makes one of may start
-    a variable."""
-    function = made.point.scope.function if made.op.name == "np.array" and made.point is not None else None
+    """Whether a method makes an array of what it is given, perhaps for another one of its class.
+    What `__init__` makes one of may start a variable.
+    """
+    function = (
+        made.point.scope.function if made.op.name == "np.array" and made.point is not None else None
+    )
     return function is not None and function.name != "__init__" and _own_array(made, site)

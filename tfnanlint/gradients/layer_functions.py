@@ -1,4 +1,6 @@
-"""The functions of the program that Keras layers are made with, in a file that trains a model: those are differentiated as its layers are."""
+"""The functions of the program that Keras layers are made with, in a file that trains a model:
+those are differentiated as its layers are.
+"""
 
 from __future__ import annotations
 
@@ -20,11 +22,16 @@ if TYPE_CHECKING:
 
 _TRAINING: Final = (".fit(", ".fit_generator(", ".train_on_batch(")
 _COMPILED: Final = re.compile(r"(?<!\bre)\.compile\(")
-_MADE_WITH: Final = ("Lambda(", "Activation(", "activation=", "_regularizer=")  # on the rows that may give a layer a function
-_FUNCTIONS: Final = {"Lambda": "function", "Activation": "activation"}  # layers that are a function, and the parameter for it
-_PARAMETERS: Final = frozenset("activation recurrent_activation kernel_regularizer bias_regularizer activity_regularizer recurrent_regularizer "
-                               "embeddings_regularizer beta_regularizer gamma_regularizer depthwise_regularizer pointwise_regularizer".split())
-_SHAPES: Final = frozenset(("input_shape", "batch_input_shape", "input_dim"))  # what the first layer of a model is given
+# on the rows that may give a layer a function
+_MADE_WITH: Final = ("Lambda(", "Activation(", "activation=", "_regularizer=")
+# layers that are a function, and the parameter for it
+_FUNCTIONS: Final = {"Lambda": "function", "Activation": "activation"}
+_PARAMETERS: Final = frozenset(
+    "activation recurrent_activation kernel_regularizer bias_regularizer activity_regularizer recurrent_regularizer "
+    "embeddings_regularizer beta_regularizer gamma_regularizer depthwise_regularizer pointwise_regularizer".split()
+)
+# what the first layer of a model is given
+_SHAPES: Final = frozenset(("input_shape", "batch_input_shape", "input_dim"))
 _INPUTS: Final = frozenset(("Input", "InputLayer"))
 
 
@@ -35,16 +42,24 @@ def layered(module: Module, interpreter: Engine) -> frozenset[ast.AST]:
         for expression, point in module.expressions(row, interpreter):
             nodes = nodes_in(expression)
             for call in nodes:
-                if type(call) is CALL and (interpreter.resolve(call.func, point) or "").startswith("keras.layers."):
+                if type(call) is CALL and (interpreter.resolve(call.func, point) or "").startswith(
+                    "keras.layers."
+                ):
                     for given in _given(call):
-                        if leaf(call.func) not in _FUNCTIONS or not _of_data(call, nodes, interpreter, point):
+                        if leaf(call.func) not in _FUNCTIONS or not _of_data(
+                            call, nodes, interpreter, point
+                        ):
                             found.update(_functions(interpreter.ask(given, point)))
     return frozenset(found)
 
 
 def _trains(source: Source) -> bool:
     """Whether a file trains a model by its methods."""
-    return source.holds(_TRAINING) or ".compile(" in source.text and _COMPILED.search(source.text) is not None
+    return (
+        source.holds(_TRAINING)
+        or ".compile(" in source.text
+        and _COMPILED.search(source.text) is not None
+    )
 
 
 def _rows(source: Source) -> list[int]:
@@ -54,7 +69,11 @@ def _rows(source: Source) -> list[int]:
 def _given(call: ast.Call) -> list[ast.expr]:
     """What a layer is made with that may be a function."""
     own = _FUNCTIONS.get(leaf(call.func), "")
-    found = [keyword.value for keyword in call.keywords if keyword.arg in _PARAMETERS or own and keyword.arg == own]
+    found = [
+        keyword.value
+        for keyword in call.keywords
+        if keyword.arg in _PARAMETERS or own and keyword.arg == own
+    ]
     return found + call.args[:1] if own else found
 
 
@@ -68,7 +87,9 @@ def _functions(value: Value) -> list[ast.AST]:
 
 
 def _of_data(layer: ast.Call, nodes: list[ast.AST], interpreter: Engine, point: Point) -> bool:
-    """Whether a layer is the first one of its model: it prepares what is handed in, and nothing before it is trained."""
+    """Whether a layer is the first one of its model: it prepares what is handed in, and nothing
+    before it is trained.
+    """
     if any(keyword.arg in _SHAPES for keyword in layer.keywords):
         return True
     for one in nodes:
@@ -79,7 +100,10 @@ def _of_data(layer: ast.Call, nodes: list[ast.AST], interpreter: Engine, point: 
             parts = first.elts if type(first) in SEQUENCES else [first]
             return all(_is_input(interpreter.ask(part, point)) for part in parts)
         if leaf(one.func) == "Sequential" and type(first) in SEQUENCES and layer in first.elts:
-            return all(type(before) is CALL and leaf(before.func) in _INPUTS for before in first.elts[:first.elts.index(layer)])
+            return all(
+                type(before) is CALL and leaf(before.func) in _INPUTS
+                for before in first.elts[: first.elts.index(layer)]
+            )
     return False
 
 

@@ -1,4 +1,6 @@
-"""The tapes of a function: what stands in their blocks, and what of it reaches something that a gradient is asked of."""
+"""The tapes of a function: what stands in their blocks, and what of it reaches something that a
+gradient is asked of.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +9,26 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tfnanlint.program.scope import Imported, Point, Scope
 from tfnanlint.syntax.access_paths import leaf, root_of
-from tfnanlint.syntax.nodes import ATTRIBUTE, CALL, NAME, NAMED_EXPR, SEQUENCES, STARRED, SUBSCRIPT, blocks_of, declared, nodes_in
+from tfnanlint.syntax.nodes import (
+    ATTRIBUTE,
+    CALL,
+    NAME,
+    NAMED_EXPR,
+    SEQUENCES,
+    STARRED,
+    SUBSCRIPT,
+    blocks_of,
+    declared,
+    nodes_in,
+)
 from tfnanlint.uses.uses import SUMMARIES
 
 if TYPE_CHECKING:
     from tfnanlint.interp.engine import Engine
 
 _ASKING: Final = frozenset("gradient jacobian batch_jacobian".split())
-_UNASKING: Final = frozenset("watch stop_recording reset watched_variables".split())  # a tape's methods that take no gradient
+# a tape's methods that take no gradient
+_UNASKING: Final = frozenset("watch stop_recording reset watched_variables".split())
 _BODIES: Final = frozenset((ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
 _LOOPS: Final = frozenset((ast.For, ast.AsyncFor))
 _WITHS: Final = frozenset((ast.With, ast.AsyncWith))
@@ -22,7 +36,9 @@ _CHAIN: Final = frozenset((ast.Name, ast.Attribute, ast.Subscript))
 _HOLDING: Final = frozenset((ast.Starred, ast.keyword))
 _LEAVING: Final = frozenset((ast.Yield, ast.YieldFrom))
 # What keeps a number for somebody to look at, and hands it on to nothing that is trained.
-_REPORTS: Final = SUMMARIES | frozenset("update_state print log info debug warning add_scalar add_scalars".split())
+_REPORTS: Final = SUMMARIES | frozenset(
+    "update_state print log info debug warning add_scalar add_scalars".split()
+)
 _LIBRARIES = ("tf.", "keras.", "K.", "np.", "builtins.")
 _KEEPING = ("collection", "add_loss")  # of those, what a loss may be fetched from later
 _TRAINING: Final = frozenset(("apply_gradients", "assign_sub"))
@@ -35,10 +51,16 @@ class Step:
 
     def __init__(self, parts: list[ast.AST]):
         self.parts = parts
-        self.reads: set[str] = {inner.id for one in parts for inner in nodes_in(one) if type(inner) is NAME}
-        self.into: set[str] = {inner.target.id for one in parts for inner in nodes_in(one) if type(inner) is NAMED_EXPR}
-        self.changes = False  # the objects that these names stand for: others may stand for them, too
-        self.gone = any(type(inner) in _LEAVING for one in parts for inner in nodes_in(one))  # where nobody follows it
+        self.reads: set[str] = {
+            inner.id for one in parts for inner in nodes_in(one) if type(inner) is NAME
+        }
+        self.into: set[str] = {
+            inner.target.id for one in parts for inner in nodes_in(one) if type(inner) is NAMED_EXPR
+        }
+        # the objects that these names stand for: others may stand for them, too
+        self.changes = False
+        # where nobody follows it
+        self.gone = any(type(inner) in _LEAVING for one in parts for inner in nodes_in(one))
         self.returned = False
 
     def store(self, target: ast.AST) -> None:
@@ -60,13 +82,16 @@ class Step:
 
 
 class Tapes:
-    """The tapes of one scope and its statements, found once: those of functions inside of it are one statement each."""
+    """The tapes of one scope and its statements, found once: those of functions inside of it are
+    one statement each.
+    """
 
     def __init__(self, scope: Scope, interpreter: Engine):
         self._point = Point(scope)
         self._interpreter = interpreter
         self._steps: list[Step] = []
-        self._blocks: list[tuple[int, int, str]] = []  # first and last row of a tape's block, and its name
+        # first and last row of a tape's block, and its name
+        self._blocks: list[tuple[int, int, str]] = []
         self._opened = 0  # how many tapes are opened by a `with` of their own
         self._outside: set[str] = set()  # names that belong to scopes around this one
         self._readers: dict[str, list[Step]] = {}
@@ -76,10 +101,21 @@ class Tapes:
         for step in self._steps:
             for name in step.reads:
                 self._readers.setdefault(name, []).append(step)
-        calls = [inner for step in self._steps for one in step.parts if type(one) not in _BODIES for inner in nodes_in(one) if type(inner) is CALL]
+        calls = [
+            inner
+            for step in self._steps
+            for one in step.parts
+            if type(one) not in _BODIES
+            for inner in nodes_in(one)
+            if type(inner) is CALL
+        ]
         self.known = self._opened == len([one for one in calls if leaf(one.func) == "GradientTape"])
         self._trains = getattr(scope.node, "name", "") == "train_step" or any(
-            leaf(one.func) in _TRAINING or leaf(one.func) == "minimize" and any(k.arg == "tape" for k in one.keywords) for one in calls)
+            leaf(one.func) in _TRAINING
+            or leaf(one.func) == "minimize"
+            and any(k.arg == "tape" for k in one.keywords)
+            for one in calls
+        )
 
     def _collect(self, body: list[ast.stmt]) -> None:
         for statement in body:
@@ -107,7 +143,11 @@ class Tapes:
         if kind is ast.Global or kind is ast.Nonlocal:
             self._outside.update(node.names)
             return None
-        value = getattr(node, "test", None) or getattr(node, "subject", None) or getattr(node, "value", None)
+        value = (
+            getattr(node, "test", None)
+            or getattr(node, "subject", None)
+            or getattr(node, "value", None)
+        )
         if value is None:
             return None
         step = Step([value])
@@ -127,25 +167,40 @@ class Tapes:
 
     def _with(self, node: Any) -> Step:
         step = Step([item.context_expr for item in node.items])
-        opened = [item for item in node.items if leaf(getattr(item.context_expr, "func", item.context_expr)) == "GradientTape"]
+        opened = [
+            item
+            for item in node.items
+            if leaf(getattr(item.context_expr, "func", item.context_expr)) == "GradientTape"
+        ]
         for item in node.items:
             if item in opened:
                 name = item.optional_vars.id if type(item.optional_vars) is NAME else ""
                 self._blocks.append((node.body[0].lineno, node.body[-1].end_lineno or 0, name))
             elif item.optional_vars is not None:
                 step.store(item.optional_vars)
-        if not any(leaf(getattr(item.context_expr, "func", item.context_expr)) == "suppress" for item in node.items):
+        if not any(
+            leaf(getattr(item.context_expr, "func", item.context_expr)) == "suppress"
+            for item in node.items
+        ):
             self._opened += len(opened)
         return step
 
     def _also(self, target: ast.AST, value: ast.AST) -> None:
         """Note of which objects a name is another name: `all = self.losses`, `for one in lists`."""
-        roots = {inner.id for inner in nodes_in(value) if type(inner) is NAME} if type(value) in _CHAIN or type(value) in SEQUENCES else set()
-        for name in [inner.id for inner in nodes_in(target) if type(inner) is NAME] if roots else ():
+        roots = (
+            {inner.id for inner in nodes_in(value) if type(inner) is NAME}
+            if type(value) in _CHAIN or type(value) in SEQUENCES
+            else set()
+        )
+        for name in (
+            [inner.id for inner in nodes_in(target) if type(inner) is NAME] if roots else ()
+        ):
             self._same.setdefault(name, set()).update(roots)
 
     def _spent(self, step: Step, whole: ast.AST) -> None:
-        """Note what an expression may change whose value nobody takes: what its call is given, if that does not only report it."""
+        """Note what an expression may change whose value nobody takes: what its call is given, if
+        that does not only report it.
+        """
         for call in [whole] if type(whole) is CALL else nodes_in(whole):
             if type(call) is not CALL or leaf(call.func) in _REPORTS:
                 continue
@@ -153,23 +208,33 @@ class Tapes:
             if name.startswith(_LIBRARIES) and not any(word in name for word in _KEEPING):
                 continue
             for one in (call.func, *call.args, *call.keywords):
-                step.into |= {name for name in _handed(one) if not isinstance(self._point.lookup(name), Imported)}
+                step.into |= {
+                    name
+                    for name in _handed(one)
+                    if not isinstance(self._point.lookup(name), Imported)
+                }
             step.changes = True
-            step.gone = step.gone or type(call.func) is ATTRIBUTE and type(call.func.value) is ATTRIBUTE
+            step.gone = (
+                step.gone or type(call.func) is ATTRIBUTE and type(call.func.value) is ATTRIBUTE
+            )
 
     def names_around(self, node: ast.AST) -> list[str]:
         """The names of the tapes in whose blocks a node stands."""
         return [name for first, last, name in self._blocks if first <= node.lineno <= last]
 
     def of_gradient(self, call: ast.Call) -> bool:
-        """Whether a call takes a gradient of a tape of this scope, and it is known of all of these what they record."""
+        """Whether a call takes a gradient of a tape of this scope, and it is known of all of these
+        what they record.
+        """
         given = [keyword.value for keyword in call.keywords if keyword.arg == "tape"]
         if type(call.func) is ATTRIBUTE and call.func.attr in _ASKING:
             given.append(call.func.value)
         return self.known and any(_is(one, name) for one in given for _, _, name in self._blocks)
 
     def leave_out(self, node: ast.AST) -> bool:
-        """Whether a node stands in the block of a tape, and nothing made of it reaches what the gradient is asked of."""
+        """Whether a node stands in the block of a tape, and nothing made of it reaches what the
+        gradient is asked of.
+        """
         names = self.names_around(node)
         targets: set[str] = set()
         for name in names:
@@ -177,8 +242,14 @@ class Tapes:
             if asked is None:
                 return False
             targets |= asked
-        step = next((one for one in self._steps if _holds(one, node)), None) if names and self.known else None
-        return step is not None and step.reads.isdisjoint(names) and not self._reaches(step, targets)
+        step = (
+            next((one for one in self._steps if _holds(one, node)), None)
+            if names and self.known
+            else None
+        )
+        return (
+            step is not None and step.reads.isdisjoint(names) and not self._reaches(step, targets)
+        )
 
     def _reaches(self, step: Step, targets: set[str]) -> bool:
         queue = [step]
@@ -200,7 +271,9 @@ class Tapes:
         return False
 
     def _targets(self, tape: str) -> set[str] | None:
-        """The names in all calls that take gradients of a tape, or are handed it; None where others may take one, or nobody does."""
+        """The names in all calls that take gradients of a tape, or are handed it; None where others
+        may take one, or nobody does.
+        """
         if tape not in self._found_targets:
             self._found_targets[tape] = self._find_targets(tape) if tape else None
         return self._found_targets[tape]
@@ -216,7 +289,11 @@ class Tapes:
                 if type(node) is not CALL or type(step.parts[0]) in _BODIES:
                     continue
                 given = [*node.args, *[keyword.value for keyword in node.keywords]]
-                method = node.func.attr if type(node.func) is ATTRIBUTE and _is(node.func.value, tape) else ""
+                method = (
+                    node.func.attr
+                    if type(node.func) is ATTRIBUTE and _is(node.func.value, tape)
+                    else ""
+                )
                 held = len([one for one in given if _is(one, tape)])
                 uses -= held + (method in _ASKING or method in _UNASKING)
                 if held or method in _ASKING:
@@ -226,13 +303,20 @@ class Tapes:
 
 
 def recorded_at(point: Point | None, scope: Scope) -> bool:
-    """Whether a tape of a scope may record what stands at a point: what its functions compute elsewhere it may."""
-    return point is None or point.scope is not scope or any(start <= point.time < end for start, end in scope.tapes)
+    """Whether a tape of a scope may record what stands at a point: what its functions compute
+    elsewhere it may.
+    """
+    return (
+        point is None
+        or point.scope is not scope
+        or any(start <= point.time < end for start, end in scope.tapes)
+    )
 
 
 def recorded_name(node: ast.AST | None, point: Point | None, scope: Scope) -> bool:
-    """Whether a tape of a scope may have recorded what an expression gives: a name, or an element of one, that stands for the
-    same all along the blocks of these tapes was computed before them."""
+    """Whether a tape of a scope may have recorded what an expression gives: a name, or an element
+    of one, that stands for the same all along the blocks of these tapes was computed before them.
+    """
     if point is None or point.scope is not scope or point.over is not None:
         return True
     element = type(node) is SUBSCRIPT
@@ -242,7 +326,12 @@ def recorded_name(node: ast.AST | None, point: Point | None, scope: Scope) -> bo
         return True
     times = [scope.bound_at(node.id, point.time)]
     if element:
-        times += [time for path, entry in scope.history.items() if root_of(path) == node.id for time in entry.times()]
+        times += [
+            time
+            for path, entry in scope.history.items()
+            if root_of(path) == node.id
+            for time in entry.times()
+        ]
     return any(start < time < end for time in times for start, end in scope.tapes)
 
 
@@ -251,11 +340,15 @@ def _is(node: ast.AST, name: str) -> bool:
 
 
 def _holds(step: Step, node: ast.AST) -> bool:
-    return any(one.lineno <= node.lineno <= one.end_lineno and node in nodes_in(one) for one in step.parts)
+    return any(
+        one.lineno <= node.lineno <= one.end_lineno and node in nodes_in(one) for one in step.parts
+    )
 
 
 def _handed(node: Any) -> set[str]:
-    """The names of the objects that an argument, or the callee, hands over: not of what is computed of them."""
+    """The names of the objects that an argument, or the callee, hands over: not of what is computed
+    of them.
+    """
     kind = type(node)
     if kind is NAME:
         return {node.id}

@@ -1,8 +1,9 @@
-"""What a file asserts of a value elsewhere than on its way: in a method that checks all parameters of an object
-(`assert_positive(self.scale)`), or in one whose result is waited for (`with tf.control_dependencies(self._assertions(x))`).
+"""What a file asserts of a value elsewhere than on its way: in a method that checks all parameters
+of an object (`assert_positive(self.scale)`), or in one whose result is waited for
+(`with tf.control_dependencies(self._assertions(x))`).
 
-Such a check may be switched off, but it says what the program takes for granted: a value of which nothing else is known is
-no finding then.
+Such a check may be switched off, but it says what the program takes for granted: a value of which
+nothing else is known is no finding then.
 """
 
 from __future__ import annotations
@@ -22,19 +23,27 @@ from tfnanlint.uses.uses import NAN_TESTS
 from tfnanlint.values.value import Note, Value
 
 # Checks that leave no 0, by the ends of their names; what is only not negative can be 0.
-_POSITIVE = re.compile(r"_*assert_(?:all_)?(?:positive|greater|greater_equal|above|strictly_\w+|none_equal|nonzero|non_zero)")
+_POSITIVE = re.compile(
+    r"_*assert_(?:all_)?(?:positive|greater|greater_equal|above|strictly_\w+|none_equal|nonzero|non_zero)"
+)
 _ABOVE = re.compile(r"_*assert_greater(_equal)?")
 _ORDER = re.compile(r"_*assert_(?:less|greater)")
 _SAFE = re.compile(r"(?:^|_)safe(?:_|$)")  # what the program calls safe it has made so
 _COUNT = re.compile(r"_*(?:num|n|number)_(?:of_)?[a-z]\w*|\w*[a-z]_(?:size|dims?)")
-_SCALE = re.compile(r"_*(?:\w+_)?(?:scale|rate|sigma|std|stddev|lambd?a?|lam|concentration|deg(?:rees)?_(?:of_)?free(?:dom)?|dof|df|mass|bandwidth)_*\d*",
-                    re.IGNORECASE)
-_PROBABILITY = re.compile(r"_*(?:\w+_)?(?:p|q|pt|pi|probs?|probabilit(?:y|ies)|preds?|predictions?|yhat|y_hat|xhat|x_hat|softmax|sigmoid)_*\d*",
-                          re.IGNORECASE)
+_SCALE = re.compile(
+    r"_*(?:\w+_)?(?:scale|rate|sigma|std|stddev|lambd?a?|lam|concentration|deg(?:rees)?_(?:of_)?free(?:dom)?|dof|df|mass|bandwidth)_*\d*",
+    re.IGNORECASE,
+)
+_PROBABILITY = re.compile(
+    r"_*(?:\w+_)?(?:p|q|pt|pi|probs?|probabilit(?:y|ies)|preds?|predictions?|yhat|y_hat|xhat|x_hat|softmax|sigmoid)_*\d*",
+    re.IGNORECASE,
+)
 _CASTS = frozenset("cast to_float to_double convert_to_tensor constant float".split())
 _MODULES = frozenset("tf tf1 tf2 np K tensorflow numpy dtypes".split())
 _FILLED = {"zeros": 0.0, "zeros_like": 0.0, "ones": 1.0, "ones_like": 1.0}
-_OF_SOME = frozenset("shape size rank len ndims reduce_max reduce_sum reduce_mean reduce_any count_nonzero".split())
+_OF_SOME = frozenset(
+    "shape size rank len ndims reduce_max reduce_sum reduce_mean reduce_any count_nonzero".split()
+)
 _WAITED_FOR = re.compile(r"_*(?:maybe_)?(?:assert|assertions|check|validate|ensure)(?:_\w+)?")
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _CONVERTING = (*CASTS, "tf.convert_to_tensor")
@@ -50,38 +59,83 @@ class Assertions:
 
     def __init__(self, tree: ast.Module, text: str):
         self._tree = tree
-        self._possible = any(word in text for word in ("assert", "control_dependencies", "class ", "safe"))
+        self._possible = any(
+            word in text for word in ("assert", "control_dependencies", "class ", "safe")
+        )
         self._in_file = "assert_" in text  # without it no walk of this file finds a check
         self._found: dict[ast.AST, Names] = {}
 
-    def about(self, site: Site, param: str, around: list[ast.AST], classes: list[ClassObject]) -> bool:
-        """Whether a check leaves no 0 in what arrives at a parameter. `around` is what stands around the site, `classes`
-        the class of its method and that class's bases in the program."""
+    def about(
+        self, site: Site, param: str, around: list[ast.AST], classes: list[ClassObject]
+    ) -> bool:
+        """Whether a check leaves no 0 in what arrives at a parameter. `around` is what stands
+        around the site, `classes` the class of its method and that class's bases in the program.
+        """
         node = site.args.get(param)
         if not self._possible or node is None or site.point is None:
             return False
         names = _made_of(node, site.point)
-        waited = {name for one in around if isinstance(one, (ast.With, ast.AsyncWith)) for name in _waited_for(one)}
-        if waited & ({name for name, _ in names} | set(_on_the_way(site.value(param), site.point.scope) if waited else ())):
+        waited = {
+            name
+            for one in around
+            if isinstance(one, (ast.With, ast.AsyncWith))
+            for name in _waited_for(one)
+        }
+        if waited & (
+            {name for name, _ in names}
+            | set(_on_the_way(site.value(param), site.point.scope) if waited else ())
+        ):
             return True
         if any(_SAFE.search(name) for name, _ in names) and not _understood(site.value(param)):
             return True
         lineage = [one.node for one in classes]
         asserting = [one.node for one in classes if "assert_" in one.module.source.text]
         minus = made_by(site.value(param), "tf.subtract")
-        if minus is not None and lineage and minus.point is not None and {"x", "y"} <= minus.args.keys():
-            left, right = ({_bare(name) for name, _ in _made_of(minus.args[side], minus.point)} for side in ("x", "y"))
+        if (
+            minus is not None
+            and lineage
+            and minus.point is not None
+            and {"x", "y"} <= minus.args.keys()
+        ):
+            left, right = (
+                {_bare(name) for name, _ in _made_of(minus.args[side], minus.point)}
+                for side in ("x", "y")
+            )
             taken = minus.value("y")
-            return self._above(asserting, left, taken.const) if taken.is_number else self._ordered(asserting, left | right)
+            return (
+                self._above(asserting, left, taken.const)
+                if taken.is_number
+                else self._ordered(asserting, left | right)
+            )
         held = set().union(*map(self._asserted, asserting))
         if not held and not self._in_file:
             return False
         if _summed(site.value(param)) in held:
             return True
-        mine = self._asserted(lineage[0]) if lineage else {name for name in self._asserted(self._tree) if len(name) >= _TELLING and not _known(name, site)}
+        mine = (
+            self._asserted(lineage[0])
+            if lineage
+            else {
+                name
+                for name in self._asserted(self._tree)
+                if len(name) >= _TELLING and not _known(name, site)
+            }
+        )
         if lineage:
-            checks = [one for one in self._tree.body if isinstance(one, _FUNCTIONS) and self._asserted(one)] if self._in_file else []
-            called = {leaf(call.func) for one in lineage for call in nodes_in(one) if type(call) is CALL} if checks else set()
+            checks = (
+                [
+                    one
+                    for one in self._tree.body
+                    if isinstance(one, _FUNCTIONS) and self._asserted(one)
+                ]
+                if self._in_file
+                else []
+            )
+            called = (
+                {leaf(call.func) for one in lineage for call in nodes_in(one) if type(call) is CALL}
+                if checks
+                else set()
+            )
             checked = [self._asserted(one) for one in checks if one.name in called]
             mine, held = mine.union(*checked), held.union(*checked)
         else:
@@ -96,7 +150,9 @@ class Assertions:
         for one in lineage:
             for call, _ in _calls(one):
                 if _ORDER.fullmatch(leaf(call.func)):
-                    sides = [{_bare(name) for name in _names(side)} & names for side in call.args[:2]]
+                    sides = [
+                        {_bare(name) for name in _names(side)} & names for side in call.args[:2]
+                    ]
                     if len(sides) == 2 and all(sides) and sides[0] != sides[1]:
                         return True
         return False
@@ -106,59 +162,108 @@ class Assertions:
         for one in lineage:
             for call, _ in _calls(one):
                 check = _ABOVE.fullmatch(leaf(call.func))
-                if check and len(call.args) > 1 and names & {_bare(name) for name in _names(call.args[0])}:
+                if (
+                    check
+                    and len(call.args) > 1
+                    and names & {_bare(name) for name in _names(call.args[0])}
+                ):
                     bound = _number(call.args[1])
                     if bound is not None and (bound > limit or bound == limit and not check[1]):
                         return True
         return False
 
     def _asserted(self, place: ast.AST) -> Names:
-        """The names and attributes, without what they are looked up in, of which something inside a place is asserted."""
+        """The names and attributes, without what they are looked up in, of which something inside a
+        place is asserted.
+        """
         if place not in self._found:
-            checks = any(type(one) is CALL and _POSITIVE.fullmatch(leaf(one.func)) for one in nodes_in(place))
-            self._found[place] = {name for call, loops in _calls(place) if _leaves_no_zero(call) for name in _subjects(call, loops)} if checks else set()
+            checks = any(
+                type(one) is CALL and _POSITIVE.fullmatch(leaf(one.func)) for one in nodes_in(place)
+            )
+            self._found[place] = (
+                {
+                    name
+                    for call, loops in _calls(place)
+                    if _leaves_no_zero(call)
+                    for name in _subjects(call, loops)
+                }
+                if checks
+                else set()
+            )
         return self._found[place]
 
 
 def looks_for_nan(around: list[ast.AST], besides: Collection[ast.AST] = ()) -> bool:
-    """Whether the function around a site tests something for NaN or Inf, `besides` some tests: who does so has met them, and leaves them
-    out."""
+    """Whether the function around a site tests something for NaN or Inf, `besides` some tests: who
+    does so has met them, and leaves them out.
+    """
     function = next((one for one in around if isinstance(one, _FUNCTIONS)), None)
-    return function is not None and any(isinstance(one, ast.Call) and leaf(one.func) in NAN_TESTS and one not in besides for one in nodes_in(function))
+    return function is not None and any(
+        isinstance(one, ast.Call) and leaf(one.func) in NAN_TESTS and one not in besides
+        for one in nodes_in(function)
+    )
 
 
 def named_safe(site: Site, param: str) -> bool:
-    """Whether what arrives at a parameter has a name, or comes from a function with a name, that says safe."""
+    """Whether what arrives at a parameter has a name, or comes from a function with a name, that
+    says safe.
+    """
     node = site.args.get(param)
-    return (node is not None and site.point is not None and not _understood(site.value(param))
-            and any(_SAFE.search(name) for name, _ in _made_of(node, site.point)))
+    return (
+        node is not None
+        and site.point is not None
+        and not _understood(site.value(param))
+        and any(_SAFE.search(name) for name, _ in _made_of(node, site.point))
+    )
 
 
 def _understood(value: Value) -> bool:
-    """Whether a value was made safe, or not, by a floor, a clip or a choice: of these it is known what they leave."""
+    """Whether a value was made safe, or not, by a floor, a clip or a choice: of these it is known
+    what they leave.
+    """
     site = made_by(value, "tf.maximum", "tf.minimum", "tf.clip_by_value", "tf.where")
     return site is not None and value.known
 
 
 def named_count(site: Site, param: str) -> bool:
-    """Whether what arrives at a parameter is made of nothing but what its names call numbers of things (`num_samples`,
-    `self.batch_size`), made floating: whoever has none of them has no use for the rest either."""
+    """Whether what arrives at a parameter is made of nothing but what its names call numbers of
+    things (`num_samples`, `self.batch_size`), made floating: whoever has none of them has no use
+    for the rest either.
+    """
     return _named(site, param, _COUNT, _CASTS, (ast.Mult, ast.Add))
 
 
 def named_scale(site: Site, param: str) -> bool:
-    """Whether what arrives at a parameter is made of nothing but what its names call the scale, the rate or the degrees of freedom of a
-    distribution: there is none where these are 0, and whoever hands one in knows it."""
+    """Whether what arrives at a parameter is made of nothing but what its names call the scale, the
+    rate or the degrees of freedom of a distribution: there is none where these are 0, and whoever
+    hands one in knows it.
+    """
     return _named(site, param, _SCALE, _CASTS | {"square", "abs"}, (ast.Mult, ast.Div))
 
 
 def named_probability(site: Site, param: str) -> bool:
-    """Whether what arrives at a parameter is made of nothing but what its names call probabilities or predictions, and of numbers."""
-    return _named(site, param, _PROBABILITY, _CASTS | {"square", "abs", "where", "clip"}, (ast.Mult, ast.Div, ast.Sub, ast.Add))
+    """Whether what arrives at a parameter is made of nothing but what its names call probabilities
+    or predictions, and of numbers.
+    """
+    return _named(
+        site,
+        param,
+        _PROBABILITY,
+        _CASTS | {"square", "abs", "where", "clip"},
+        (ast.Mult, ast.Div, ast.Sub, ast.Add),
+    )
 
 
-def _named(site: Site, param: str, words: re.Pattern[str], through: frozenset[str], operators: tuple[type, ...]) -> bool:
-    """Whether what arrives at a parameter is made of names that `words` match and positive numbers only."""
+def _named(
+    site: Site,
+    param: str,
+    words: re.Pattern[str],
+    through: frozenset[str],
+    operators: tuple[type, ...],
+) -> bool:
+    """Whether what arrives at a parameter is made of names that `words` match and positive numbers
+    only.
+    """
     node = site.args.get(param)
     if node is None or site.point is None:
         return False
@@ -175,7 +280,11 @@ def _named(site: Site, param: str, words: re.Pattern[str], through: frozenset[st
             queue.append((one.args[0], place))
         elif isinstance(one, ast.BinOp) and isinstance(one.op, operators):
             queue += [(one.left, place), (one.right, place)]
-        elif not isinstance(one, ast.Constant) or not isinstance(one.value, (int, float)) or one.value <= 0:
+        elif (
+            not isinstance(one, ast.Constant)
+            or not isinstance(one.value, (int, float))
+            or one.value <= 0
+        ):
             return False
         if seen > _MAX_NAMES:
             return False
@@ -195,13 +304,17 @@ def _calls(node: ast.AST) -> Iterator[tuple[ast.Call, list[ast.For]]]:
 
 
 def _known(name: str, site: Site) -> bool:
-    """Whether a range is known of what has a name where a site stands: a check elsewhere in the file of what is called so is no check of this."""
+    """Whether a range is known of what has a name where a site stands: a check elsewhere in the
+    file of what is called so is no check of this.
+    """
     binding = site.point.lookup(name) if site.point is not None and name.isidentifier() else None
     return binding is not None and binding.value(site.interpreter).known
 
 
 def _leaves_no_zero(call: ast.Call) -> bool:
-    """Whether a call is a check that what it is given is above 0, or another number than 0; of a bound that is no number that is believed."""
+    """Whether a call is a check that what it is given is above 0, or another number than 0; of a
+    bound that is no number that is believed.
+    """
     name = leaf(call.func)
     order = _ABOVE.fullmatch(name)
     bound = _bound(call.args[1]) if order is not None and len(call.args) > 1 else None
@@ -220,7 +333,13 @@ def _bound(node: ast.expr) -> float | None:
     if not isinstance(node, ast.Call):
         return None
     name = leaf(node.func)
-    return _FILLED[name] if name in _FILLED else _bound(node.args[0]) if name in _CASTS and node.args else None
+    return (
+        _FILLED[name]
+        if name in _FILLED
+        else _bound(node.args[0])
+        if name in _CASTS and node.args
+        else None
+    )
 
 
 def _subjects(call: ast.Call, loops: list[ast.For]) -> Iterator[str]:
@@ -230,33 +349,53 @@ def _subjects(call: ast.Call, loops: list[ast.For]) -> Iterator[str]:
         yield name
         yield _bare(name)
         for loop in loops:
-            if any(isinstance(inner, ast.Name) and inner.id == name for inner in nodes_in(loop.target)):
+            if any(
+                isinstance(inner, ast.Name) and inner.id == name for inner in nodes_in(loop.target)
+            ):
                 yield from (_bare(other) for other in _names(loop.iter))
-                yield from (one.value for one in nodes_in(loop.iter) if isinstance(one, ast.Constant) and isinstance(one.value, str))
+                yield from (
+                    one.value
+                    for one in nodes_in(loop.iter)
+                    if isinstance(one, ast.Constant) and isinstance(one.value, str)
+                )
 
 
 def _of_some(node: ast.AST) -> bool:
-    """Whether an expression speaks of the shape of something, or of its greatest element, but not of each."""
+    """Whether an expression speaks of the shape of something, or of its greatest element, but not
+    of each.
+    """
     return any([isinstance(one, ast.Call) and leaf(one.func) in _OF_SOME for one in nodes_in(node)])
 
 
 def _waited_for(block: ast.With | ast.AsyncWith) -> Iterator[str]:
-    """The names that a function with the name of a check is given, where a block waits for what it returns."""
+    """The names that a function with the name of a check is given, where a block waits for what it
+    returns.
+    """
     for item in block.items:
         for call in nodes_in(item.context_expr):
             if isinstance(call, ast.Call) and _WAITED_FOR.fullmatch(leaf(call.func)):
-                yield from (name for node in [*call.args, *(k.value for k in call.keywords)] for name in _names(node))
+                yield from (
+                    name
+                    for node in [*call.args, *(k.value for k in call.keywords)]
+                    for name in _names(node)
+                )
 
 
 def _names(node: ast.AST) -> Iterator[str]:
-    """Names, and attributes as `.scale`, in an expression; of a method's call not what the method is given, and nothing of a comparison:
-    how many are above a number can be 0, whatever was made sure of them."""
+    """Names, and attributes as `.scale`, in an expression; of a method's call not what the method
+    is given, and nothing of a comparison: how many are above a number can be 0, whatever was made
+    sure of them.
+    """
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
         if node.value.id not in _MODULES:  # tf.float32
             yield f".{node.attr}"
     elif isinstance(node, ast.Name):
         yield node.id
-    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and path_of(node.func.value) == "self":
+    elif (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and path_of(node.func.value) == "self"
+    ):
         yield f".{node.func.attr}"
     elif not isinstance(node, ast.Compare):
         for inner in ast.iter_child_nodes(node):
@@ -264,15 +403,27 @@ def _names(node: ast.AST) -> Iterator[str]:
 
 
 def _bare(name: str) -> str:
-    """`scale` of `._scale`: an object keeps its parameters under their names, or with a line in front of them."""
+    """`scale` of `._scale`: an object keeps its parameters under their names, or with a line in
+    front of them.
+    """
     return name.lstrip("._")
 
 
 def _number(node: ast.expr) -> float | None:
-    """The one number in an expression that only gives it a dtype: `np_dtype(2.)`, `np.ones([], dtype)`."""
-    found = [float(one.value) for one in nodes_in(node) if isinstance(one, ast.Constant) and isinstance(one.value, (int, float))
-             and not isinstance(one.value, bool)]
-    ones = any(isinstance(one, ast.Call) and leaf(one.func) in ("ones", "ones_like") for one in nodes_in(node))
+    """The one number in an expression that only gives it a dtype: `np_dtype(2.)`,
+    `np.ones([], dtype)`.
+    """
+    found = [
+        float(one.value)
+        for one in nodes_in(node)
+        if isinstance(one, ast.Constant)
+        and isinstance(one.value, (int, float))
+        and not isinstance(one.value, bool)
+    ]
+    ones = any(
+        isinstance(one, ast.Call) and leaf(one.func) in ("ones", "ones_like")
+        for one in nodes_in(node)
+    )
     return found[0] if len(found) == 1 and not ones else 1.0 if ones and not found else None
 
 
@@ -295,7 +446,9 @@ def _on_the_way(value: Value, scope: Scope) -> Iterator[str]:
 
 
 def _summed(value: Value) -> str:
-    """The parameter of a constructor that a value is the sum of: `self._total = tf.reduce_sum(self._concentration)`; "" for what is none."""
+    """The parameter of a constructor that a value is the sum of:
+    `self._total = tf.reduce_sum(self._concentration)`; "" for what is none.
+    """
     total = made_by(value, "tf.reduce_sum")
     origin = behind(total.value("x")) if total is not None else None
     for _ in range(_MAX_NAMES):
@@ -303,11 +456,17 @@ def _summed(value: Value) -> str:
             break
         param = origin.op.passes or ("x" if origin.op.name in _CONVERTING else "")
         origin = behind(origin.value(param)) if param and origin.given(param) else None
-    return origin.parameter if isinstance(origin, Note) and getattr(origin.node, "name", "") == "__init__" else ""
+    return (
+        origin.parameter
+        if isinstance(origin, Note) and getattr(origin.node, "name", "") == "__init__"
+        else ""
+    )
 
 
 def _made_of(node: ast.expr, point: Point) -> set[tuple[str, bool]]:
-    """(name, whether it is subtracted somewhere) for what an expression is computed from, through local variables."""
+    """(name, whether it is subtracted somewhere) for what an expression is computed from, through
+    local variables.
+    """
     found: set[tuple[str, bool]] = set()
     seen: set[int] = set()
     queue = [(node, point, False)]
@@ -317,7 +476,11 @@ def _made_of(node: ast.expr, point: Point) -> set[tuple[str, bool]]:
         for name in _names(one):
             found.add((name, taken_off))
             binding: Any = unrefined(place.lookup(name)) if name.isidentifier() else None
-            if isinstance(binding, Assigned) and binding.point.scope is place.scope and id(binding) not in seen:
+            if (
+                isinstance(binding, Assigned)
+                and binding.point.scope is place.scope
+                and id(binding) not in seen
+            ):
                 seen.add(id(binding))
                 if isinstance(binding.node, ast.Call) and _SAFE.search(leaf(binding.node.func)):
                     found.add((leaf(binding.node.func), taken_off))

@@ -1,7 +1,9 @@
-"""Branches: which tests hold where a site stands, and whether one of them leaves no 0 in a value there.
+"""Branches: which tests hold where a site stands, and whether one of them leaves no 0 in a value
+there.
 
-Names that are tested know it (`if n > 0: x / n`). Here it is about values: `if tf.reduce_sum(m) > 0` says it of every sum of `m`,
-`tf.cond(tf.reduce_any(m), ...)` of its count, and a test before `return` of all that follows.
+Names that are tested know it (`if n > 0: x / n`). Here it is about values:
+`if tf.reduce_sum(m) > 0` says it of every sum of `m`, `tf.cond(tf.reduce_any(m), ...)` of its
+count, and a test before `return` of all that follows.
 """
 
 from __future__ import annotations
@@ -22,18 +24,25 @@ if TYPE_CHECKING:
     from tfnanlint.program.module import Module
 
 _COUNTS = ("tf.reduce_sum", "tf.math.count_nonzero", "method.sum")
-_UNMOVED = ("tf.reshape", "tf.tile", "tf.expand_dims", "tf.squeeze")  # all elements stay, at some place
+# all elements stay, at some place
+_UNMOVED = ("tf.reshape", "tf.tile", "tf.expand_dims", "tf.squeeze")
 _LEAVING = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _ROOTS = ("tf.sqrt", "tf.square", "tf.abs")  # 0 only where what they are given is
 
 
-def leaves_no_zero(site: Site, param: str, around: list[ast.AST], module: Module, interpreter: Engine) -> bool:
-    """Whether a test that holds at a site says that what arrives at a parameter is not 0. `around`: innermost first."""
+def leaves_no_zero(
+    site: Site, param: str, around: list[ast.AST], module: Module, interpreter: Engine
+) -> bool:
+    """Whether a test that holds at a site says that what arrives at a parameter is not 0. `around`:
+    innermost first.
+    """
     divisor = site.value(param)
     for test in _holding(site, around, module, interpreter):
-        if any(_excludes(relation.rstrip("?"), bound) and _decides(subject, divisor)
-               for subject, relation, bound in established(interpreter, test)):
+        if any(
+            _excludes(relation.rstrip("?"), bound) and _decides(subject, divisor)
+            for subject, relation, bound in established(interpreter, test)
+        ):
             return True
         masks = _somewhere(test.node, test.truth) if test.node is not None else ()
         if any(_elements_of(divisor, interpreter.evaluate(mask, test.point)) for mask in masks):
@@ -41,7 +50,9 @@ def leaves_no_zero(site: Site, param: str, around: list[ast.AST], module: Module
     return False
 
 
-def _holding(site: Site, around: list[ast.AST], module: Module, interpreter: Engine) -> Iterator[Test]:
+def _holding(
+    site: Site, around: list[ast.AST], module: Module, interpreter: Engine
+) -> Iterator[Test]:
     """The tests on whose outcome it depends whether a site is reached."""
     inner: ast.AST = site.node
     for outer in around:
@@ -51,14 +62,25 @@ def _holding(site: Site, around: list[ast.AST], module: Module, interpreter: Eng
             for value in _before(outer.values, inner):
                 yield Test(value, isinstance(outer.op, ast.And), site.point)
         elif isinstance(outer, ast.Call):
-            yield from _of_choice(outer, lambda branch, part=inner: _within(branch, part), site.point)
+            yield from _of_choice(
+                outer, lambda branch, part=inner: _within(branch, part), site.point
+            )
         elif isinstance(outer, ast.stmt):
             for test, truth in _of_statement(outer, inner):
                 for point in _points(test, site, module, interpreter):
                     yield Test(test, truth, point)
         if isinstance(outer, _FUNCTIONS):
-            for call, point in [*module.calls_to("cond", interpreter), *module.calls_to("case", interpreter)]:
-                yield from _of_choice(call, lambda branch, name=outer.name: isinstance(branch, ast.Name) and branch.id == name, point)
+            for call, point in [
+                *module.calls_to("cond", interpreter),
+                *module.calls_to("case", interpreter),
+            ]:
+                yield from _of_choice(
+                    call,
+                    lambda branch, name=outer.name: (
+                        isinstance(branch, ast.Name) and branch.id == name
+                    ),
+                    point,
+                )
         inner = outer
 
 
@@ -71,7 +93,9 @@ def _of_choice(call: ast.Call, chosen: Any, point: Point) -> Iterator[Test]:
 
 
 def _of_statement(outer: ast.stmt, inner: ast.AST) -> Iterator[tuple[ast.expr, bool]]:
-    """What is known inside of a statement where one of its parts is reached: its own test, and those before that part."""
+    """What is known inside of a statement where one of its parts is reached: its own test, and
+    those before that part.
+    """
     if isinstance(outer, ast.If):
         if any(inner is one for one in outer.body):
             yield outer.test, True
@@ -111,7 +135,13 @@ def _somewhere(test: ast.expr, truth: bool) -> Iterator[ast.expr]:
             yield from _somewhere(value, truth)
     elif isinstance(test, ast.Call) and leaf(test.func) == "logical_not" and test.args:
         yield from _somewhere(test.args[0], not truth)
-    elif isinstance(test, ast.Call) and leaf(test.func) in ("reduce_any", "any") and truth and len(test.args) == 1 and not test.keywords:
+    elif (
+        isinstance(test, ast.Call)
+        and leaf(test.func) in ("reduce_any", "any")
+        and truth
+        and len(test.args) == 1
+        and not test.keywords
+    ):
         yield test.args[0]
         for node, relation, bound in facts(test.args[0], True):
             if relation in (">", "!=") and isinstance(bound, ast.Constant) and bound.value == 0:
@@ -136,15 +166,25 @@ def _decides(subject: Value, divisor: Value, depth: int = 4) -> bool:
     if same(plain(subject), plain(divisor)):
         return True
     count = made_by(plain(subject), *_COUNTS, "tf.reduce_max")
-    if count is not None and not count.given("axis") and _elements_of(divisor, count.value(count.op.main)):
+    if (
+        count is not None
+        and not count.given("axis")
+        and _elements_of(divisor, count.value(count.op.main))
+    ):
         return True
     root = made_by(plain(divisor), *_ROOTS) if depth else None
     if root is not None:
         return _decides(subject, root.value("x"), depth - 1)
     scaled = made_by(plain(divisor), "tf.multiply", "tf.divide") if depth else None
     return scaled is not None and any(
-        scaled.value(other).is_number and scaled.value(other).const != 0 and _decides(subject, scaled.value(param), depth - 1)
-        for param, other in (("x", "y"), *((("y", "x"),) if scaled.op.name == "tf.multiply" else ())))
+        scaled.value(other).is_number
+        and scaled.value(other).const != 0
+        and _decides(subject, scaled.value(param), depth - 1)
+        for param, other in (
+            ("x", "y"),
+            *((("y", "x"),) if scaled.op.name == "tf.multiply" else ()),
+        )
+    )
 
 
 def _elements_of(divisor: Value, mask: Value) -> bool:

@@ -1,8 +1,9 @@
-"""Masks that come after the op: which op applications have their bad elements thrown away by a later choice.
+"""Masks that come after the op: which op applications have their bad elements thrown away by a
+later choice.
 
-`tf.where(x > 0, tf.math.log(x), 0.)` hides the -inf of the logarithm from the value, not from the gradient. A choice
-is `tf.where`, `K.switch`, `tf.boolean_mask` or `nan_to_num`; a product with a mask (`tf.cast(x > 0, ...) * tf.math.log(x)`) is found
-the same way.
+`tf.where(x > 0, tf.math.log(x), 0.)` hides the -inf of the logarithm from the value, not from the
+gradient. A choice is `tf.where`, `K.switch`, `tf.boolean_mask` or `nan_to_num`; a product with a
+mask (`tf.cast(x > 0, ...) * tf.math.log(x)`) is found the same way.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ if TYPE_CHECKING:
 
 CHOICES = frozenset(("tf.where", "K.switch", "tf.boolean_mask", "ops.nan_to_num"))
 CLIPS = frozenset(("tf.clip_by_value", "tf.maximum", "tf.minimum", "tf.nn.relu", "tf.nn.relu6"))
-# A mask may stand in a helper anywhere in the file; a clip is looked for in the function of what it clips.
+# A mask may stand in a helper anywhere in the file; a clip is looked for in the function of what it
+# clips.
 _CHOICE_WORDS = ("where", "where_v2", "select", "switch", "boolean_mask", "nan_to_num")
 _COND_WORDS = ("cond", "smart_cond")
 _CLIP_WORDS = ("clip_by_value", "clip", "maximum", "minimum", "relu", "relu6")
@@ -43,8 +45,9 @@ Fact = tuple[Value, str, Value]
 
 @dataclass(frozen=True, slots=True)
 class Test:
-    """A condition that stands at `point`; the elements are kept where it is `truth`. `node` is None where all elements
-    are kept that are finite."""
+    """A condition that stands at `point`; the elements are kept where it is `truth`. `node` is None
+    where all elements are kept that are finite.
+    """
 
     node: ast.expr | None
     truth: bool
@@ -55,9 +58,9 @@ class Test:
 class Masked:
     """`site` leaves its domain at `param`, only where the `choice` throws its result away.
 
-    `cut` tells that no gradient flows back from the choice to the site; `direct` that every element of `param` stands
-    for one element of the result, so that the choice's condition fits it; `by_result` that the test asks whether the
-    result is finite.
+    `cut` tells that no gradient flows back from the choice to the site; `direct` that every element
+    of `param` stands for one element of the result, so that the choice's condition fits it;
+    `by_result` that the test asks whether the result is finite.
     """
 
     choice: Site
@@ -93,13 +96,23 @@ class Masks:
             self.interpreter.session.steps = 0
             for param, other in (("x", "y"), ("y", "x")):
                 maker = times.maker(param)
-                if (maker is None or maker.passes or maker.name in CASTS) and same(plain(times.value(param)), value) and times.value(other).kind != "number":
+                if (
+                    (maker is None or maker.passes or maker.name in CASTS)
+                    and same(plain(times.value(param)), value)
+                    and times.value(other).kind != "number"
+                ):
                     return True
         return False
 
     def of(self, site: Site) -> Masked | None:
-        """The choice of this module that hides what `site` gives outside its domain, if there is one."""
-        around = [node for node in self.module.chain(site.node.lineno) if not isinstance(node, ast.ClassDef)]
+        """The choice of this module that hides what `site` gives outside its domain, if there is
+        one.
+        """
+        around = [
+            node
+            for node in self.module.chain(site.node.lineno)
+            if not isinstance(node, ast.ClassDef)
+        ]
         place = around[0] if around else self.module.source.tree
         if None not in self._searched:
             self._searched.add(None)
@@ -108,37 +121,60 @@ class Masks:
                     self._by_node.setdefault(masked.site.node, masked)
         if place not in self._searched:
             self._searched.add(place)
-            for choice in self._choices(self._rows_of(_CLIP_WORDS, place if around else None), CLIPS):
+            for choice in self._choices(
+                self._rows_of(_CLIP_WORDS, place if around else None), CLIPS
+            ):
                 for masked in clipped(choice, self.interpreter):
                     self._by_node.setdefault(masked.site.node, masked)
         return self._by_node.get(site.node)
 
     def keeps_positive(self, root: Site) -> bool:
-        """Whether a later choice takes a root, norm or deviation itself, only where it is above 0 (`tf.where(n > 0, n, 0)`)."""
+        """Whether a later choice takes a root, norm or deviation itself, only where it is above 0
+        (`tf.where(n > 0, n, 0)`).
+        """
         scope = root.point.scope  # `_nowhere_else` asks for both in one body
         if scope not in self._positive:
             self._positive[scope] = set()
-            for choice in self._choices(self._rows_of(_CHOICE_WORDS, scope.node if hasattr(scope.node, "lineno") else None), _BRANCHES):
+            for choice in self._choices(
+                self._rows_of(_CHOICE_WORDS, scope.node if hasattr(scope.node, "lineno") else None),
+                _BRANCHES,
+            ):
                 for param, test in branches(choice):
                     made = made_by(choice.value(param), *_ROOTS)
-                    if made is not None and _asks_positive(choice.value("condition"), made, test.truth) and _nowhere_else(made, choice):
+                    if (
+                        made is not None
+                        and _asks_positive(choice.value("condition"), made, test.truth)
+                        and _nowhere_else(made, choice)
+                    ):
                         self._positive[scope].add(made.node)
         return root.node in self._positive[scope]
 
     @property
     def conditional(self) -> bool:
-        """Whether the file may hold a `tf.cond`, as its text tells: else `passed_over` need not be asked."""
+        """Whether the file may hold a `tf.cond`, as its text tells: else `passed_over` need not be
+        asked.
+        """
         return bool(self._rows_of(_COND_WORDS))
 
     def passed_over(self, site: Site, around: list[ast.AST]) -> bool:
-        """Whether a later `tf.cond` alone reads what a site gave, and only where that is inside its domain. It was computed all the
-        same, so that its gradient is 0 times infinity. `around` is what stands around the site, innermost first."""
+        """Whether a later `tf.cond` alone reads what a site gave, and only where that is inside its
+        domain. It was computed all the same, so that its gradient is 0 times infinity. `around` is
+        what stands around the site, innermost first.
+        """
         if self._passed is None:
             self._passed = {}
             for choice in self._choices(self._rows_of(_COND_WORDS), frozenset(("tf.cond",))):
-                inside = set(nodes_in(choice.node))  # what a branch computes itself is not computed for the other
-                self._passed.update({masked.site.node: masked for masked in self.behind(choice) if masked.site.node not in inside
-                                     and masked.site.point is not None and masked.site.point.scope is choice.point.scope})
+                # what a branch computes itself is not computed for the other
+                inside = set(nodes_in(choice.node))
+                self._passed.update(
+                    {
+                        masked.site.node: masked
+                        for masked in self.behind(choice)
+                        if masked.site.node not in inside
+                        and masked.site.point is not None
+                        and masked.site.point.scope is choice.point.scope
+                    }
+                )
         masked = self._passed.get(site.node)
         return masked is not None and read_by_choice_only(masked, around)
 
@@ -147,7 +183,11 @@ class Masks:
         if words not in self._rows:
             self._rows[words] = self.module.source.rows_calling(words)
         rows = self._rows[words]
-        return rows if place is None else rows[bisect_left(rows, place.lineno):bisect_right(rows, place.end_lineno)]
+        return (
+            rows
+            if place is None
+            else rows[bisect_left(rows, place.lineno) : bisect_right(rows, place.end_lineno)]
+        )
 
     def _choices(self, rows: list[int], names: frozenset[str]) -> Iterator[Site]:
         for row in rows:
@@ -161,27 +201,47 @@ class Masks:
                                 yield factor
 
     def behind(self, choice: Site) -> list[Masked]:
-        """What a choice hides: not what both of its branches are made of, for there it takes the result in any case."""
+        """What a choice hides: not what both of its branches are made of, for there it takes the
+        result in any case.
+        """
         searches = []
         for param, test in branches(choice):
             self.interpreter.session.steps = 0
             filler = choice.maker(param)
-            if isinstance(choice.args.get(param), ast.Constant) or filler is not None and filler.name in _FILLERS:
+            if (
+                isinstance(choice.args.get(param), ast.Constant)
+                or filler is not None
+                and filler.name in _FILLERS
+            ):
                 continue  # nothing stands behind a number
             if not may_stem(self.interpreter, choice, param, with_domains(), None):
                 continue
             searches.append(_Search(self.interpreter, choice, param, test))
-            for part in _parts(outcome(choice, param)) if choice.op.name == "tf.cond" else [choice.value(param)]:
+            for part in (
+                _parts(outcome(choice, param))
+                if choice.op.name == "tf.cond"
+                else [choice.value(param)]
+            ):
                 searches[-1].visit(part, False, True)
-        common = set.intersection(*(one.seen for one in searches)) if len(searches) > 1 and choice.op.name != "tf.multiply" else ()
+        common = (
+            set.intersection(*(one.seen for one in searches))
+            if len(searches) > 1 and choice.op.name != "tf.multiply"
+            else ()
+        )
         return [masked for one in searches for masked in one.found if id(masked.site) not in common]
 
 
 def branches(choice: Site) -> Iterator[tuple[str, Test]]:
-    """(parameter, test under which its elements are kept) for each branch of a choice or factor of a product."""
+    """(parameter, test under which its elements are kept) for each branch of a choice or factor of
+    a product.
+    """
     if choice.op.name == "tf.where" and choice.given("x") and choice.given("y"):
         yield from _both(choice, "condition", "x", "y")
-    elif choice.op.name == "K.switch" and choice.given("then_expression") and choice.given("else_expression"):
+    elif (
+        choice.op.name == "K.switch"
+        and choice.given("then_expression")
+        and choice.given("else_expression")
+    ):
         if not isinstance(choice.args.get("then_expression"), ast.Lambda):
             yield from _both(choice, "condition", "then_expression", "else_expression")
     elif choice.op.name == "tf.cond" and choice.given("true_fn") and choice.given("false_fn"):
@@ -198,45 +258,94 @@ def branches(choice: Site) -> Iterator[tuple[str, Test]]:
 
 
 def read_by_choice_only(masked: Masked, around: list[ast.AST]) -> bool:
-    """Whether nothing but the branch of a choice reads what a site gives, so that its input may be another wherever the choice
-    drops the result. `around` is what stands around the site, innermost first."""
-    kept = [node for param, _ in branches(masked.choice) for node in [masked.choice.args.get(param)] if node is not None]
+    """Whether nothing but the branch of a choice reads what a site gives, so that its input may be
+    another wherever the choice drops the result. `around` is what stands around the site, innermost
+    first.
+    """
+    kept = [
+        node
+        for param, _ in branches(masked.choice)
+        for node in [masked.choice.args.get(param)]
+        if node is not None
+    ]
     if masked.by_result and masked.test.node is not None:
-        kept.append(masked.test.node)  # it asks whether the result is finite: the mask of the input says so, too
+        # it asks whether the result is finite: the mask of the input says so, too
+        kept.append(masked.test.node)
     chosen = {inner for node in kept for inner in nodes_in(node)}
     if masked.site.node in chosen:
         return True
     statement = next((node for node in around if isinstance(node, ast.stmt)), None)
-    body = next((node for node in around if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))), None)
+    body = next(
+        (
+            node
+            for node in around
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
+        ),
+        None,
+    )
     if body is None or isinstance(body, ast.Lambda):
         return False
     waiting, seen = [statement], set()
     while waiting:
         one = waiting.pop()
-        if not (isinstance(one, ast.Assign) and len(one.targets) == 1 and isinstance(one.targets[0], ast.Name)):
+        if not (
+            isinstance(one, ast.Assign)
+            and len(one.targets) == 1
+            and isinstance(one.targets[0], ast.Name)
+        ):
             return False
         if one in seen:
             continue
         seen.add(one)
         for name in _readers(one, body):
             if name not in chosen:
-                waiting.append(next((other for other in nodes_in(body) if isinstance(other, ast.Assign)
-                                     and any(inner is name for inner in nodes_in(other.value))), None))
+                waiting.append(
+                    next(
+                        (
+                            other
+                            for other in nodes_in(body)
+                            if isinstance(other, ast.Assign)
+                            and any(inner is name for inner in nodes_in(other.value))
+                        ),
+                        None,
+                    )
+                )
     return True
 
 
 def _readers(assignment: ast.Assign, body: ast.AST) -> list[ast.Name]:
-    """The places in a function that read the name which a statement assigns, up to the next statement beside it that does."""
+    """The places in a function that read the name which a statement assigns, up to the next
+    statement beside it that does.
+    """
     name = assignment.targets[0].id
-    beside = next(block for node in nodes_in(body) for block in (getattr(node, part, None) for part in ("body", "orelse", "finalbody"))
-                  if isinstance(block, list) and assignment in block)
-    later = beside[beside.index(assignment) + 1:]
-    again = next((other for other in later if isinstance(other, ast.Assign) and any(
-        isinstance(target, ast.Name) and target.id == name for target in other.targets)), None)
+    beside = next(
+        block
+        for node in nodes_in(body)
+        for block in (getattr(node, part, None) for part in ("body", "orelse", "finalbody"))
+        if isinstance(block, list) and assignment in block
+    )
+    later = beside[beside.index(assignment) + 1 :]
+    again = next(
+        (
+            other
+            for other in later
+            if isinstance(other, ast.Assign)
+            and any(isinstance(target, ast.Name) and target.id == name for target in other.targets)
+        ),
+        None,
+    )
     first, last = assignment.end_lineno or 0, (again.end_lineno or 0) if again is not None else INF
-    looped = again is None and any(isinstance(node, (ast.For, ast.AsyncFor, ast.While)) for node in nodes_in(body))
-    read = [node for node in nodes_in(body) if isinstance(node, ast.Name) and node.id == name and node is not assignment.targets[0]
-            and (looped or first < node.lineno <= last)]
+    looped = again is None and any(
+        isinstance(node, (ast.For, ast.AsyncFor, ast.While)) for node in nodes_in(body)
+    )
+    read = [
+        node
+        for node in nodes_in(body)
+        if isinstance(node, ast.Name)
+        and node.id == name
+        and node is not assignment.targets[0]
+        and (looped or first < node.lineno <= last)
+    ]
     return [node for node in read if again is None or node not in again.targets]
 
 
@@ -252,8 +361,11 @@ def clipped(clip: Site, interpreter: Engine) -> list[Masked]:
             continue
         for site, side, cut in _poles(clip.value(param), 1, clip.value(param).dtype in _FLAT):
             if low and side <= 0 or high and side >= 0:
-                found += [Masked(clip, test, site, inner, where, cut, True, False) for inner, where in domains(site)
-                          if not where.holds(site.value(inner))]
+                found += [
+                    Masked(clip, test, site, inner, where, cut, True, False)
+                    for inner, where in domains(site)
+                    if not where.holds(site.value(inner))
+                ]
     return found
 
 
@@ -261,7 +373,8 @@ def _limits(clip: Site, param: str) -> tuple[bool, bool]:
     """Whether a clip bounds an operand below, and whether above."""
     if clip.op.name in _OPERANDS:
         bound = clip.value("y" if param == "x" else "x")
-        # One that is never Inf is a number, however large it may be, and so is the level of an integer.
+        # One that is never Inf is a number, however large it may be, and so is the level of an
+        # integer.
         whole = bound.known and not bound.inf or clip.value(param).dtype in _FLAT
         low, high = bound.lo > -INF or whole, bound.hi < INF or whole
         return clip.op.name == "tf.maximum" and low, clip.op.name == "tf.minimum" and high
@@ -278,28 +391,52 @@ _QUOTIENTS = {"tf.divide": "y", "tf.math.reciprocal": "x", "tf.math.rsqrt": "x"}
 _ROOTS = ("tf.sqrt", "K.sqrt", "tf.norm", "tf.math.reduce_std")
 _TESTS = ("greater", "less", "equal", "not_equal", "greater_equal", "less_equal")
 _BRANCHES = frozenset(("tf.where", "K.switch"))
-# Comparisons that say of one side that it is not 0, by truth: (that side, whether the other may also be above 0).
-_POSITIVE = {True: {"tf.greater": [("x", True)], "tf.less": [("y", True)], "tf.not_equal": [("x", False), ("y", False)]},
-             False: {"tf.less_equal": [("x", True)], "tf.greater_equal": [("y", True)], "tf.equal": [("x", False), ("y", False)]}}
+# Comparisons that say of one side that it is not 0, by truth: (that side, whether the other may
+# also be above 0).
+_POSITIVE = {
+    True: {
+        "tf.greater": [("x", True)],
+        "tf.less": [("y", True)],
+        "tf.not_equal": [("x", False), ("y", False)],
+    },
+    False: {
+        "tf.less_equal": [("x", True)],
+        "tf.greater_equal": [("y", True)],
+        "tf.equal": [("x", False), ("y", False)],
+    },
+}
 _POLES = frozenset((*LOGARITHMS, *_QUOTIENTS))
-_BETWEEN = frozenset((*CASTS, "tf.negative", "tf.multiply", "tf.add", "tf.subtract", "tf.math.floordiv"))  # what `_poles` looks through
+# what `_poles` looks through
+_BETWEEN = frozenset(
+    (*CASTS, "tf.negative", "tf.multiply", "tf.add", "tf.subtract", "tf.math.floordiv")
+)
 
 
 def _poles(value: Value, sign: int, cut: bool, depth: int = 4) -> Iterator[tuple[Site, int, bool]]:
-    """(op application with a pole, where its pole shows in a value: -1 at the low end, 1 at the high one, 0 at both;
-    whether the gradient is cut), through signs, sums, factors and ops that hand values on."""
+    """(op application with a pole, where its pole shows in a value: -1 at the low end, 1 at the
+    high one, 0 at both; whether the gradient is cut), through signs, sums, factors and ops that
+    hand values on.
+    """
     origin = value.origin
-    if not isinstance(origin, Site) or depth == 0 or origin.library in ("np", "math", "builtins", "layer"):
+    if (
+        not isinstance(origin, Site)
+        or depth == 0
+        or origin.library in ("np", "math", "builtins", "layer")
+    ):
         return
     name = origin.op.name
     cut = cut or name == "tf.stop_gradient" or value.dtype in _FLAT
     if name in LOGARITHMS:
         yield origin, -sign, cut
-    elif name in ("tf.divide", "tf.math.floordiv") and (origin.value("y").lo > 0 or origin.value("y").hi < 0):
+    elif name in ("tf.divide", "tf.math.floordiv") and (
+        origin.value("y").lo > 0 or origin.value("y").hi < 0
+    ):
         turned = sign if origin.value("y").lo > 0 else -sign
         yield from _poles(origin.value("x"), turned, cut or name != "tf.divide", depth - 1)
     elif name in _QUOTIENTS:
-        positive = origin.value(_QUOTIENTS[name]).nonnegative and (name != "tf.divide" or origin.value("x").nonnegative)
+        positive = origin.value(_QUOTIENTS[name]).nonnegative and (
+            name != "tf.divide" or origin.value("x").nonnegative
+        )
         yield origin, sign if positive else 0, cut
     elif name == "tf.negative":
         yield from _poles(origin.value("x"), -sign, cut, depth - 1)
@@ -310,14 +447,22 @@ def _poles(value: Value, sign: int, cut: bool, depth: int = 4) -> Iterator[tuple
             yield from _poles(origin.value(param), turned, cut, depth - 1)
     elif name in ("tf.add", "tf.subtract"):
         yield from _poles(origin.value("x"), sign, cut, depth - 1)
-        yield from _poles(origin.value("y"), -sign if name == "tf.subtract" else sign, cut, depth - 1)
+        yield from _poles(
+            origin.value("y"), -sign if name == "tf.subtract" else sign, cut, depth - 1
+        )
     elif origin.op.passes or name in CASTS:
         yield from _poles(origin.value(origin.op.passes or "x"), sign, cut, depth)
 
 
 def _parts(value: Value) -> Iterator[Value]:
     """The values that a dict or a tuple holds; any other value as it is."""
-    inner = value.obj.values() if isinstance(value.obj, dict) else value.obj if isinstance(value.obj, tuple) else None
+    inner = (
+        value.obj.values()
+        if isinstance(value.obj, dict)
+        else value.obj
+        if isinstance(value.obj, tuple)
+        else None
+    )
     for one in inner if inner is not None else ():
         yield from _parts(one)
     if inner is None:
@@ -334,15 +479,23 @@ def _both(choice: Site, condition: str, then: str, otherwise: str) -> Iterator[t
 def mask_test(value: Value) -> Test | None:
     """The condition that a mask of zeros and ones was cast from."""
     cast = made_by(value, *CASTS)
-    if cast is None or cast.point is None or "x" not in cast.args or cast.value("x").dtype != "bool":
+    if (
+        cast is None
+        or cast.point is None
+        or "x" not in cast.args
+        or cast.value("x").dtype != "bool"
+    ):
         return None
     return Test(cast.args["x"], True, cast.point)
 
 
 def _is_mask(times: Site, param: str) -> bool:
     """Whether a factor is a mask that was cast from a condition."""
-    return (not isinstance(times.args.get(param), ast.Constant) and times.may_be_made_by(param, *CASTS)
-            and mask_test(times.value(param)) is not None)
+    return (
+        not isinstance(times.args.get(param), ast.Constant)
+        and times.may_be_made_by(param, *CASTS)
+        and mask_test(times.value(param)) is not None
+    )
 
 
 class _Search:
@@ -360,15 +513,22 @@ class _Search:
 
     @property
     def facts(self) -> list[Fact]:
-        """What the test says of which values; asked only where something that it may be about stands behind the branch."""
+        """What the test says of which values; asked only where something that it may be about
+        stands behind the branch.
+        """
         if self._facts is None:
             all_finite = [(self.choice.value(self.param), "finite", number(0.0))]
-            self._facts = all_finite if self.test.node is None else list(established(self.interpreter, self.test))
+            self._facts = (
+                all_finite
+                if self.test.node is None
+                else list(established(self.interpreter, self.test))
+            )
         return self._facts
 
     def visit(self, value: Value, cut: bool, direct: bool) -> None:
         origin = _maker(value)
-        if origin is None or id(origin) in self.seen or self.left <= 0 or value.exact:  # `tf.zeros_like(y)` is not made of y
+        # `tf.zeros_like(y)` is not made of y
+        if origin is None or id(origin) in self.seen or self.left <= 0 or value.exact:
             return
         self.seen.add(id(origin))
         self.left -= 1
@@ -382,27 +542,43 @@ class _Search:
     def _judge(self, site: Site, cut: bool, direct: bool) -> None:
         for param, domain in domains(site):
             value = site.value(param)
-            if domain.holds(value) and not (value.guarded and self._thrown_out(site, param, domain)):
+            if domain.holds(value) and not (
+                value.guarded and self._thrown_out(site, param, domain)
+            ):
                 continue
             by_result = self._finite(site)
             under = self.under(site, param)
             if by_result or domain.holds(under) or _zero_taken_out(domain, value, under):
-                self.found.append(Masked(self.choice, self.test, site, param, domain, cut, direct, by_result))
+                self.found.append(
+                    Masked(self.choice, self.test, site, param, domain, cut, direct, by_result)
+                )
                 return
 
     def _thrown_out(self, site: Site, param: str, domain: Domain) -> bool:
-        """Whether what arrives where the test throws the result away surely lies outside, in part: who adds 1e-6 to x and chooses by
-        `x >= 0` has said that x may be negative. By `x > 0` he may have thought of 0 alone, and so by `x >= 1e-6`."""
+        """Whether what arrives where the test throws the result away surely lies outside, in part:
+        who adds 1e-6 to x and chooses by `x >= 0` has said that x may be negative. By `x > 0` he
+        may have thought of 0 alone, and so by `x >= 1e-6`.
+        """
         if self.test.node is None:
             return False
-        opposite = _Search(self.interpreter, self.choice, self.param, Test(self.test.node, not self.test.truth, self.test.point))
-        signs = any(bound.exact and bound.lo == 0 and relation.rstrip("?") in ("<", ">", ">=") for _, relation, bound in opposite.facts)
+        opposite = _Search(
+            self.interpreter,
+            self.choice,
+            self.param,
+            Test(self.test.node, not self.test.truth, self.test.point),
+        )
+        signs = any(
+            bound.exact and bound.lo == 0 and relation.rstrip("?") in ("<", ">", ">=")
+            for _, relation, bound in opposite.facts
+        )
         return signs and domain.clear(opposite.under(site, param))
 
     def _finite(self, site: Site) -> bool:
         """Whether the test asks for the result itself to be finite."""
-        return site.result is not None and any(relation == "finite" and (same(value, site.result) or _maker(value) is site)
-                                               for value, relation, _ in self.facts)
+        return site.result is not None and any(
+            relation == "finite" and (same(value, site.result) or _maker(value) is site)
+            for value, relation, _ in self.facts
+        )
 
     def under(self, site: Site, param: str) -> Value:
         """What arrives at a parameter where the test is true."""
@@ -414,7 +590,9 @@ class _Search:
         if self.test.node is None or site.point.scope is not self.test.point.scope:
             return value
         point = self._assuming(site.point)
-        return self.interpreter.evaluate(site.args[param], point) if point is not site.point else value
+        return (
+            self.interpreter.evaluate(site.args[param], point) if point is not site.point else value
+        )
 
     def _assuming(self, point: Point) -> Point:
         """A point with the names of the test refined, if they mean the same there."""
@@ -424,34 +602,77 @@ class _Search:
         under = self.interpreter.assuming(test.node, test.truth, test.point)
         if under is test.point or not under.over:
             return point
-        steady = {path: binding for path, binding in under.over.items()
-                  if unrefined(binding) is unrefined(point.binding(path))}
+        steady = {
+            path: binding
+            for path, binding in under.over.items()
+            if unrefined(binding) is unrefined(point.binding(path))
+        }
         return point.under(steady) if steady else point
 
 
 def _zero_taken_out(domain: Domain, value: Value, under: Value) -> bool:
-    """Whether a test takes the 0 away from something of which nothing else is known: `tf.where(x == 0, 0, x * log(x))`."""
-    return domain.lo == 0 and domain.open and not value.known and value.zero and not under.zero and under.lo == -INF
+    """Whether a test takes the 0 away from something of which nothing else is known:
+    `tf.where(x == 0, 0, x * log(x))`.
+    """
+    return (
+        domain.lo == 0
+        and domain.open
+        and not value.known
+        and value.zero
+        and not under.zero
+        and under.lo == -INF
+    )
 
 
 def _nowhere_else(root: Site, choice: Site) -> bool:
     """Whether what a root gives is read only by a choice, and by comparisons."""
-    body = root.point.scope.node if root.point is not None and root.point.scope is choice.point.scope else None
+    body = (
+        root.point.scope.node
+        if root.point is not None and root.point.scope is choice.point.scope
+        else None
+    )
     if body is None:
         return False
     statements = {node.value: node for node in nodes_in(body) if isinstance(node, ast.Assign)}
-    names = {target.id for target in getattr(statements.get(root.node), "targets", ()) if isinstance(target, ast.Name)}
-    there = {inner for node in (choice.node, *(one for one in nodes_in(body) if isinstance(one, ast.Compare))) for inner in nodes_in(node)}
-    tests = {inner for one in nodes_in(body) if isinstance(one, ast.Call) and leaf(one.func) in _TESTS for inner in nodes_in(one)}
+    names = {
+        target.id
+        for target in getattr(statements.get(root.node), "targets", ())
+        if isinstance(target, ast.Name)
+    }
+    there = {
+        inner
+        for node in (choice.node, *(one for one in nodes_in(body) if isinstance(one, ast.Compare)))
+        for inner in nodes_in(node)
+    }
+    tests = {
+        inner
+        for one in nodes_in(body)
+        if isinstance(one, ast.Call) and leaf(one.func) in _TESTS
+        for inner in nodes_in(one)
+    }
     taken = _replaced(body, statements.get(root.node), statements.get(choice.node))
-    read = [node for node in nodes_in(body) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in names
-            and not (node.id in taken and node.lineno > (choice.node.end_lineno or 0))]
-    return all(node in there or node in tests for node in read) and (bool(names) or root.node in there)
+    read = [
+        node
+        for node in nodes_in(body)
+        if isinstance(node, ast.Name)
+        and isinstance(node.ctx, ast.Load)
+        and node.id in names
+        and not (node.id in taken and node.lineno > (choice.node.end_lineno or 0))
+    ]
+    return all(node in there or node in tests for node in read) and (
+        bool(names) or root.node in there
+    )
 
 
 def _replaced(body: ast.AST, made: ast.Assign | None, chosen: ast.Assign | None) -> set[str]:
-    """The names that a choice takes over from what it chooses from, in one block: `n = tf.where(n > 0, n, 0)`."""
-    blocks = [block for node in nodes_in(body) if isinstance(block := getattr(node, "body", None), list) and made in block]
+    """The names that a choice takes over from what it chooses from, in one block:
+    `n = tf.where(n > 0, n, 0)`.
+    """
+    blocks = [
+        block
+        for node in nodes_in(body)
+        if isinstance(block := getattr(node, "body", None), list) and made in block
+    ]
     if made is None or chosen is None or not any(chosen in block for block in blocks):
         return set()
     return {target.id for target in chosen.targets if isinstance(target, ast.Name)}
@@ -462,8 +683,13 @@ def _asks_positive(condition: Value, root: Site, truth: bool) -> bool:
     test = made_by(condition, *_POSITIVE[truth])
     if test is None or root.result is None:
         return False
-    return any(same(test.value(side), root.result) and zero.is_number and (zero.lo == 0 or bounds and zero.lo > 0)
-               for side, bounds in _POSITIVE[truth][test.op.name] for zero in [test.value("y" if side == "x" else "x")])
+    return any(
+        same(test.value(side), root.result)
+        and zero.is_number
+        and (zero.lo == 0 or bounds and zero.lo > 0)
+        for side, bounds in _POSITIVE[truth][test.op.name]
+        for zero in [test.value("y" if side == "x" else "x")]
+    )
 
 
 def _maker(value: Value) -> Site | None:
@@ -482,10 +708,18 @@ def _with_fact(value: Value, subject: Value, relation: str, bound: Value) -> Val
     if magnitude is not None and same(plain(magnitude.value("x")), plain(value)):
         sign = relation.rstrip("?")
         if sign in ("<", "<="):
-            return clamp(clamp(value, lo=-bound.hi), hi=bound.hi) if sign == "<=" else _strictly(value, bound.hi)
+            return (
+                clamp(clamp(value, lo=-bound.hi), hi=bound.hi)
+                if sign == "<="
+                else _strictly(value, bound.hi)
+            )
         if sign in (">", ">=", "!=") and bound.lo >= 0 and (sign != ">=" or bound.lo > 0):
             return clamp(value, nonzero=True)
-    return clamp(value, nonzero=True) if value.zero and zerosets.leaves_no_zero(value, subject, relation, bound) else value
+    return (
+        clamp(value, nonzero=True)
+        if value.zero and zerosets.leaves_no_zero(value, subject, relation, bound)
+        else value
+    )
 
 
 def _strictly(value: Value, limit: float) -> Value:
@@ -508,7 +742,9 @@ def plain(value: Value) -> Value:
 
 
 def established(interpreter: Engine, test: Test, depth: int = 4) -> Iterator[Fact]:
-    """What surely holds of which values when a test is as assumed; masks that have a name are looked up."""
+    """What surely holds of which values when a test is as assumed; masks that have a name are
+    looked up.
+    """
     if test.node is None:
         return
     tested = interpreter.evaluate(test.node, test.point)
@@ -516,17 +752,26 @@ def established(interpreter: Engine, test: Test, depth: int = 4) -> Iterator[Fac
     if infinite is not None:
         yield infinite.value("x"), "finite", number(0.0)
     for node, relation, other in facts(test.node, test.truth):
-        inner = _definition(node, test.point) if other == 0.0 and depth and relation in ("!=", "==") else None
+        inner = (
+            _definition(node, test.point)
+            if other == 0.0 and depth and relation in ("!=", "==")
+            else None
+        )
         if inner is not None:
-            yield from established(interpreter, Test(inner.node, relation == "!=", inner.point), depth - 1)
+            yield from established(
+                interpreter, Test(inner.node, relation == "!=", inner.point), depth - 1
+            )
             continue
-        bound = number(other) if isinstance(other, float) else interpreter.evaluate(other, test.point)
+        bound = (
+            number(other) if isinstance(other, float) else interpreter.evaluate(other, test.point)
+        )
         yield interpreter.evaluate(node, test.point), relation, bound
 
 
 def zero_put_in(value: Value, interpreter: Engine) -> bool:
-    """Whether each 0 in a value is a constant that a choice, or the filling of a matrix, has put there: the gradient of what is
-    made of it ends at that constant."""
+    """Whether each 0 in a value is a constant that a choice, or the filling of a matrix, has put
+    there: the gradient of what is made of it ends at that constant.
+    """
     filled = made_by(value, "tf.linalg.diag", "tf.linalg.band_part")
     if filled is not None:
         return not filled.value("x").zero
@@ -535,7 +780,9 @@ def zero_put_in(value: Value, interpreter: Engine) -> bool:
         return False
     for param, test in branches(choice):
         inner = choice.value(param)
-        for subject, relation, bound in () if inner.exact or not inner.zero else established(interpreter, test):
+        for subject, relation, bound in (
+            () if inner.exact or not inner.zero else established(interpreter, test)
+        ):
             inner = _with_fact(inner, subject, relation, bound)
         if inner.zero and not inner.exact:
             return False
@@ -546,7 +793,9 @@ def _definition(node: ast.expr, point: Point) -> Assigned | None:
     """The assignment of a name that stands for a condition."""
     binding = unrefined(point.lookup(node.id)) if isinstance(node, ast.Name) else None
     conditions = (ast.Compare, ast.BoolOp, ast.UnaryOp, ast.Call, ast.BinOp, ast.Name)
-    return binding if isinstance(binding, Assigned) and isinstance(binding.node, conditions) else None
+    return (
+        binding if isinstance(binding, Assigned) and isinstance(binding.node, conditions) else None
+    )
 
 
 def _elementwise(site: Site) -> bool:
@@ -557,5 +806,7 @@ def _elementwise(site: Site) -> bool:
     return op.name in CASTS or op.name in _POINTWISE or bool(op.masked)
 
 
-_POINTWISE = frozenset("tf.add tf.subtract tf.multiply tf.negative tf.abs tf.sign tf.square tf.maximum tf.minimum "
-                       "tf.clip_by_value tf.sigmoid tf.tanh tf.nn.relu tf.math.softplus tf.where".split())
+_POINTWISE = frozenset(
+    "tf.add tf.subtract tf.multiply tf.negative tf.abs tf.sign tf.square tf.maximum tf.minimum "
+    "tf.clip_by_value tf.sigmoid tf.tanh tf.nn.relu tf.math.softplus tf.where".split()
+)

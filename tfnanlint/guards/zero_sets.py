@@ -9,17 +9,27 @@ from tfnanlint.ops.site import made_by, same
 from tfnanlint.ops.table import CASTS
 from tfnanlint.values.value import Value
 
-# What a strictly monotone op, or one that is 0 at 0 alone, must be given to give a number: math.log(1) for exp and 1. ValueError where
-# nothing does.
+# What a strictly monotone op, or one that is 0 at 0 alone, must be given to give a number:
+# math.log(1) for exp and 1. ValueError where nothing does.
 _INVERSES: Final[dict[str, Callable[[float], float]]] = {
-    "tf.exp": math.log, "tf.math.expm1": math.log1p, "tf.math.log": math.exp, "tf.math.log1p": math.expm1, "tf.tanh": math.atanh,
-    "tf.negative": lambda y: -y, "tf.sigmoid": lambda y: math.log(y / (1.0 - y)), "tf.math.sinh": math.asinh, "tf.math.atan": math.tan}
+    "tf.exp": math.log,
+    "tf.math.expm1": math.log1p,
+    "tf.math.log": math.exp,
+    "tf.math.log1p": math.expm1,
+    "tf.tanh": math.atanh,
+    "tf.negative": lambda y: -y,
+    "tf.sigmoid": lambda y: math.log(y / (1.0 - y)),
+    "tf.math.sinh": math.asinh,
+    "tf.math.atan": math.tan,
+}
 _STEPS: Final = (*_INVERSES, *CASTS, "tf.add", "tf.subtract", "tf.multiply", "tf.divide")
 _DEPTH: Final = 8
 
 
 def leaves_no_zero(value: Value, subject: Value, relation: str, bound: Value) -> bool:
-    """Whether a value is nowhere 0 where `subject relation bound` holds: 1 - exp(-x) where x != 0, log(x) where x < 1."""
+    """Whether a value is nowhere 0 where `subject relation bound` holds: 1 - exp(-x) where x != 0,
+    log(x) where x < 1.
+    """
     magnitude = made_by(subject, "tf.abs")
     for inner, number in _equations(value):
         if same(subject, inner):
@@ -30,7 +40,9 @@ def leaves_no_zero(value: Value, subject: Value, relation: str, bound: Value) ->
 
 
 def _equations(value: Value) -> Iterator[tuple[Value, float]]:
-    """(x, number) such that a value is 0 where x is the number, and nowhere else, for each x that it is computed from step by step."""
+    """(x, number) such that a value is 0 where x is the number, and nowhere else, for each x that
+    it is computed from step by step.
+    """
     number = 0.0
     for _ in range(_DEPTH):
         site = made_by(value, *_STEPS)
@@ -65,5 +77,10 @@ def _excluded(number: float, relation: str, bound: Value) -> bool:
     sign = relation.rstrip("?")
     if sign == "!=":
         return bound.exact and bound.lo == number
-    beyond = {">": number <= bound.lo, ">=": number < bound.lo, "<": number >= bound.hi, "<=": number > bound.hi}
+    beyond = {
+        ">": number <= bound.lo,
+        ">=": number < bound.lo,
+        "<": number >= bound.hi,
+        "<=": number > bound.hi,
+    }
     return beyond.get(sign, False)

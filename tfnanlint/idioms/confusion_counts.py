@@ -1,4 +1,6 @@
-"""Tallies: sums of products of labels and decisions (true positives, false negatives), in tensors or as variables keep them."""
+"""Tallies: sums of products of labels and decisions (true positives, false negatives), in tensors
+or as variables keep them.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +18,10 @@ _PRODUCTS: Final = ("tf.multiply", "tf.logical_and")
 
 
 def all_vanish(divisor: Value, division: Site) -> bool:
-    """Whether a sum of tallies is 0 where labels or decisions are all 0, as precision and recall divide by: each of its products has one of
-    them as a factor, which other tallies show to be 0 or 1 (`1 - y`), or the dividend to be masks."""
+    """Whether a sum of tallies is 0 where labels or decisions are all 0, as precision and recall
+    divide by: each of its products has one of them as a factor, which other tallies show to be 0 or
+    1 (`1 - y`), or the dividend to be masks.
+    """
     if made_by(plain(widest(plain(divisor))), "tf.add") is None:
         return False
     products = [_factors(one) for one in _tallies(divisor)]
@@ -25,21 +29,36 @@ def all_vanish(divisor: Value, division: Site) -> bool:
         return False
     above = [factor for one in _tallies(division.value("x")) for factor in _factors(one)]
     factors = [one for product in products for one in product]
-    masks = [one for one in factors if not _complement(one) and (not one.known or _decided(one) or shows_zero(one))
-             and (_decided(one) or any([_complements(other, one) for other in factors]) or any([same(one, other) for other in above]))]
+    masks = [
+        one
+        for one in factors
+        if not _complement(one)
+        and (not one.known or _decided(one) or shows_zero(one))
+        and (
+            _decided(one)
+            or any([_complements(other, one) for other in factors])
+            or any([same(one, other) for other in above])
+        )
+    ]
     for first in masks:
         left = [product for product in products if not _among(first, product)]
         if len(left) == len(products):
             continue
-        if not left or any([all([_among(second, product) for product in left]) for second in masks]):
+        if not left or any(
+            [all([_among(second, product) for product in left]) for second in masks]
+        ):
             return True
     return False
 
 
 def _tallies(value: Value) -> list[Site]:
-    """The sums that a value is made of by adding and scaling, or that the variables in it add up; [] where something else is in it."""
+    """The sums that a value is made of by adding and scaling, or that the variables in it add up;
+    [] where something else is in it.
+    """
     parts = _parts(value, 4)
-    if len(parts) > _MOST or any([part.op.name in VARIABLES and not _from_zero(part) for part in parts]):
+    if len(parts) > _MOST or any(
+        [part.op.name in VARIABLES and not _from_zero(part) for part in parts]
+    ):
         return []
     found: list[Site] = []
     for part in parts:
@@ -51,7 +70,9 @@ def _tallies(value: Value) -> list[Site]:
 
 
 def _parts(value: Value, depth: int) -> list[Site]:
-    """The sums and variables that are added, each with a number as its factor or none; [] where something else is."""
+    """The sums and variables that are added, each with a number as its factor or none; [] where
+    something else is.
+    """
     value = plain(widest(plain(value)))
     site = made_by(value, *SUMS, *VARIABLES, "tf.add", "tf.multiply") if depth else None
     if site is None or site.op.name in SUMS or site.op.name in VARIABLES:
@@ -59,7 +80,9 @@ def _parts(value: Value, depth: int) -> list[Site]:
     if site.op.name == "tf.add":
         x, y = _parts(site.value("x"), depth - 1), _parts(site.value("y"), depth - 1)
         return x + y if x and y else []
-    scaled = [param for param, other in (("x", "y"), ("y", "x")) if site.value(other).kind == "number"]
+    scaled = [
+        param for param, other in (("x", "y"), ("y", "x")) if site.value(other).kind == "number"
+    ]
     return _parts(site.value(scaled[0]), depth - 1) if len(scaled) == 1 else []
 
 
@@ -100,9 +123,16 @@ def _decided(value: Value) -> bool:
 def _complement(value: Value) -> Site | None:
     """1 - y, or not y."""
     site = made_by(value, "tf.subtract", "tf.logical_not")
-    return site if site is not None and (site.op.name == "tf.logical_not" or site.value("x").exact and site.value("x").lo == 1) else None
+    return (
+        site
+        if site is not None
+        and (site.op.name == "tf.logical_not" or site.value("x").exact and site.value("x").lo == 1)
+        else None
+    )
 
 
 def _complements(value: Value, other: Value) -> bool:
     site = _complement(value)
-    return site is not None and same(plain(site.value("y" if site.op.name == "tf.subtract" else "x")), other)
+    return site is not None and same(
+        plain(site.value("y" if site.op.name == "tf.subtract" else "x")), other
+    )

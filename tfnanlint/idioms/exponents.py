@@ -1,4 +1,6 @@
-"""Exponents: whether an exponential of them can overflow or underflow, and whether their maximum was subtracted."""
+"""Exponents: whether an exponential of them can overflow or underflow, and whether their maximum
+was subtracted.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +12,35 @@ from tfnanlint.ops.site import Site, made_by, same
 from tfnanlint.syntax.nodes import adds_axes, nodes_in
 from tfnanlint.values.value import Value
 
-_SCALING = {"tf.divide": "x", "tf.multiply": "x", "tf.negative": "x", "tf.identity": "x", "tf.stop_gradient": "x", "tf.cast": "x"}
-_RANGES = frozenset(("tf.range", "tf.linspace", "K.arange", "np.arange", "tnp.arange", "tf.meshgrid"))
-_ARITHMETIC = frozenset(("tf.add", "tf.subtract", "tf.multiply", "tf.divide", "tf.negative", "tf.square", "tf.pow", "tf.cast", "tf.abs", "tf.reduce_sum"))
-_OF_DISTANCES = frozenset("tf.divide tf.negative tf.square tf.pow tf.abs tf.sqrt tf.reduce_sum tf.norm tf.cast".split())  # 0 where the first argument is
+_SCALING = {
+    "tf.divide": "x",
+    "tf.multiply": "x",
+    "tf.negative": "x",
+    "tf.identity": "x",
+    "tf.stop_gradient": "x",
+    "tf.cast": "x",
+}
+_RANGES = frozenset(
+    ("tf.range", "tf.linspace", "K.arange", "np.arange", "tnp.arange", "tf.meshgrid")
+)
+_ARITHMETIC = frozenset(
+    (
+        "tf.add",
+        "tf.subtract",
+        "tf.multiply",
+        "tf.divide",
+        "tf.negative",
+        "tf.square",
+        "tf.pow",
+        "tf.cast",
+        "tf.abs",
+        "tf.reduce_sum",
+    )
+)
+# 0 where the first argument is
+_OF_DISTANCES = frozenset(
+    "tf.divide tf.negative tf.square tf.pow tf.abs tf.sqrt tf.reduce_sum tf.norm tf.cast".split()
+)
 MARGIN = 0.9  # of the exponents that fit: sums of some thousand exponentials fit too
 
 
@@ -24,7 +51,8 @@ def tame(x: Value) -> bool:
 
 
 def shifted_by_maximum(x: Value, depth: int = 6) -> bool:
-    """Whether exponents are differences to their maximum, scaled or not: no exponential overflows, one of them is 1.
+    """Whether exponents are differences to their maximum, scaled or not: no exponential overflows,
+    one of them is 1.
 
     A difference to something unknown whose name says that it is a maximum counts as one.
     """
@@ -32,7 +60,9 @@ def shifted_by_maximum(x: Value, depth: int = 6) -> bool:
     if not isinstance(site, Site) or depth == 0:
         return False
     if site.op.name == "tf.subtract":
-        peak = made_by(site.value("y"), "tf.reduce_max", "tf.math.unsorted_segment_max", "tf.math.segment_max")
+        peak = made_by(
+            site.value("y"), "tf.reduce_max", "tf.math.unsorted_segment_max", "tf.math.segment_max"
+        )
         if peak is not None:
             return "segment" in peak.op.name or same(peak.value("x"), site.value("x"))
         return not site.value("y").known and _says_maximum(site.args.get("y"))
@@ -43,7 +73,9 @@ def shifted_by_maximum(x: Value, depth: int = 6) -> bool:
 
 
 def on_a_grid(x: Value, depth: int = 10) -> bool:
-    """Whether exponents are computed from a range of numbers (a Gaussian kernel): they are what they are, not data."""
+    """Whether exponents are computed from a range of numbers (a Gaussian kernel): they are what
+    they are, not data.
+    """
     if x.kind in ("sequence", "array"):
         return True
     site = x.origin
@@ -53,20 +85,29 @@ def on_a_grid(x: Value, depth: int = 10) -> bool:
         site = site.value("values").origin
     if not isinstance(site, Site) or site.op.name in _RANGES:
         return isinstance(site, Site)
-    params = [site.op.passes] if site.op.passes else ["x", "y"] if site.op.name in _ARITHMETIC else []
+    params = (
+        [site.op.passes] if site.op.passes else ["x", "y"] if site.op.name in _ARITHMETIC else []
+    )
     return any(on_a_grid(site.value(param), depth - 1) for param in params if site.given(param))
 
 
 def of_itself(x: Value, depth: int = 8) -> bool:
-    """Whether exponents are multiples of the distances between the points of one set, each of which is at distance 0 from itself: one of the
-    exponentials in every row and column is 1."""
+    """Whether exponents are multiples of the distances between the points of one set, each of which
+    is at distance 0 from itself: one of the exponentials in every row and column is 1.
+    """
     site = x.origin
     if not isinstance(site, Site) or depth == 0:
         return False
     if site.op.name == "tf.subtract":
         one, other = _spread_out(site, "x"), _spread_out(site, "y")
-        return one is not None and other is not None and same(one, other) and ast.dump(site.args["x"]) != ast.dump(site.args["y"])
-    if site.op.name == "tf.reduce_sum" and site.const("axis", None) not in (-1, 2, 3):  # another one than that of the features
+        return (
+            one is not None
+            and other is not None
+            and same(one, other)
+            and ast.dump(site.args["x"]) != ast.dump(site.args["y"])
+        )
+    # another one than that of the features
+    if site.op.name == "tf.reduce_sum" and site.const("axis", None) not in (-1, 2, 3):
         return False
     if site.op.name == "tf.multiply":
         return any([of_itself(site.value(param), depth - 1) for param in ("x", "y")])
@@ -76,11 +117,22 @@ def of_itself(x: Value, depth: int = 8) -> bool:
 
 
 def _spread_out(site: Site, param: str) -> Value | None:
-    """What is given new axes and nothing else where it arrives at a difference: `x[:, None]`, `tf.expand_dims(x, 1)`."""
+    """What is given new axes and nothing else where it arrives at a difference: `x[:, None]`,
+    `tf.expand_dims(x, 1)`.
+    """
     node = site.args.get(param)
-    if isinstance(node, ast.Subscript) and site.interpreter is not None and site.point is not None and adds_axes(node.slice):
+    if (
+        isinstance(node, ast.Subscript)
+        and site.interpreter is not None
+        and site.point is not None
+        and adds_axes(node.slice)
+    ):
         return site.interpreter.evaluate(node.value, site.point)
-    made = made_by(site.value(param), "tf.expand_dims", aligned=True) if isinstance(node, ast.Call) else None
+    made = (
+        made_by(site.value(param), "tf.expand_dims", aligned=True)
+        if isinstance(node, ast.Call)
+        else None
+    )
     return made.value("x") if made is not None else None
 
 
@@ -101,9 +153,19 @@ def opposite(a: Value, b: Value) -> bool:
 def exponential_of(value: Value) -> Site | None:
     """The site of tf.exp that made a value; NumPy's does not count."""
     site = value.origin
-    return site if isinstance(site, Site) and site.op.name == "tf.exp" and site.given("x") and site.library not in ("np", "math") else None
+    return (
+        site
+        if isinstance(site, Site)
+        and site.op.name == "tf.exp"
+        and site.given("x")
+        and site.library not in ("np", "math")
+        else None
+    )
 
 
 def _says_maximum(node: ast.expr | None) -> bool:
-    return node is not None and any("max" in name.lower() or name in ("m", "mx") for inner in nodes_in(node)
-                                    for name in [getattr(inner, "id", getattr(inner, "attr", ""))])
+    return node is not None and any(
+        "max" in name.lower() or name in ("m", "mx")
+        for inner in nodes_in(node)
+        for name in [getattr(inner, "id", getattr(inner, "attr", ""))]
+    )

@@ -15,14 +15,18 @@ _LABELS = re.compile(rf"(?:parameter '{_NAME}' of |'{_NAME}\[)")
 _BESIDE = re.compile(r"(?:parameter 'y' of |'y\[)")
 _PREDICTIONS = "y_pred"
 _FACTORS = ("tf.multiply", "tf.divide")
-_REARRANGING = tuple(f"keras.layers.{name}" for name in ("Flatten", "Reshape", "Permute", "RepeatVector"))
+_REARRANGING = tuple(
+    f"keras.layers.{name}" for name in ("Flatten", "Reshape", "Permute", "RepeatVector")
+)
 _CONSTANT = ("np", "math")  # what NumPy made is a constant
 _COUNTS = frozenset(("tf.shape", "tf.size", "tf.rank", "tf.zeros_like", "tf.ones_like"))
 
 
 def truth_only(x: Value, point: Point | None, limit: int = 24) -> bool:
-    """Whether a value is made of labels and numbers only. What a function that makes a loss was given (`anchors` of
-    `yolo_loss(anchors)`) is a number where labels are scaled by it; what is added to them may be a tensor of the model."""
+    """Whether a value is made of labels and numbers only. What a function that makes a loss was
+    given (`anchors` of `yolo_loss(anchors)`) is a number where labels are scaled by it; what is
+    added to them may be a tensor of the model.
+    """
     beside = point is not None and _has_predictions(point)
     queue: list[tuple[Value, bool]] = [(x, False)]
     seen: set[Site] = set()
@@ -34,7 +38,12 @@ def truth_only(x: Value, point: Point | None, limit: int = 24) -> bool:
             note = note.parent
         if isinstance(note, Note) and _labels(note, beside):
             labels = True
-        elif isinstance(note, Site) and (note in seen or note.op.name in _COUNTS or note.library in _CONSTANT or value.dtype in WHOLE):
+        elif isinstance(note, Site) and (
+            note in seen
+            or note.op.name in _COUNTS
+            or note.library in _CONSTANT
+            or value.dtype in WHOLE
+        ):
             continue
         elif isinstance(note, Site) and note.library == "layer" and note.op.name in _REARRANGING:
             queue.append((note.value("input"), factor))
@@ -42,17 +51,27 @@ def truth_only(x: Value, point: Point | None, limit: int = 24) -> bool:
             queue.append((note.value(note.op.passes), factor))
         elif isinstance(note, Site) and note.args and len(seen) < limit:
             seen.add(note)
-            queue += [(note.value(param), note.op.name in _FACTORS) for param in note.args if param not in SETTINGS]
+            queue += [
+                (note.value(param), note.op.name in _FACTORS)
+                for param in note.args
+                if param not in SETTINGS
+            ]
         elif value.kind == "sequence" and isinstance(value.obj, tuple) and len(value.obj) <= limit:
             queue += [(part, factor) for part in value.obj]
-        elif value.kind not in ("number", "string") and not (factor and isinstance(note, Note) and _given_to_maker(note, point)):
+        elif value.kind not in ("number", "string") and not (
+            factor and isinstance(note, Note) and _given_to_maker(note, point)
+        ):
             return False
     return labels
 
 
 def of_labels(site: Site) -> bool:
     """Whether nothing but labels and numbers arrives at an op application."""
-    values = [value for param in site.args if param not in SETTINGS and not (value := site.value(param)).exact]
+    values = [
+        value
+        for param in site.args
+        if param not in SETTINGS and not (value := site.value(param)).exact
+    ]
     return bool(values) and all(truth_only(value, site.point) for value in values)
 
 
@@ -66,7 +85,9 @@ def _has_predictions(point: Point) -> bool:
     while parent is not None:
         scope = parent.scope
         arguments = getattr(getattr(scope.function, "node", None), "args", None)
-        if arguments is not None and any(one.arg == _PREDICTIONS for one in arguments.posonlyargs + arguments.args):
+        if arguments is not None and any(
+            one.arg == _PREDICTIONS for one in arguments.posonlyargs + arguments.args
+        ):
             return True
         parent = scope.parent
     return False
@@ -74,9 +95,16 @@ def _has_predictions(point: Point) -> bool:
 
 def _given_to_maker(note: Note, point: Point | None) -> bool:
     """Whether a value is a parameter of a function around the one in which it is read."""
-    scope = point.scope.parent.scope if point is not None and point.scope.parent is not None else None
+    scope = (
+        point.scope.parent.scope if point is not None and point.scope.parent is not None else None
+    )
     while scope is not None:
-        if note.given and note.parameter and scope.function is not None and scope.function.node is note.node:
+        if (
+            note.given
+            and note.parameter
+            and scope.function is not None
+            and scope.function.node is note.node
+        ):
             return True
         scope = scope.parent.scope if scope.parent is not None else None
     return False

@@ -1,4 +1,6 @@
-"""Counters: Python numbers that surely come to 0, as in the first round of a loop, and whether the loop leaves that one out."""
+"""Counters: Python numbers that surely come to 0, as in the first round of a loop, and whether the
+loop leaves that one out.
+"""
 
 from __future__ import annotations
 
@@ -15,50 +17,83 @@ _LEAVING = (ast.Continue, ast.Break, ast.Return, ast.Raise)
 
 
 def comes_to_zero(value: Value, depth: int = 4) -> bool:
-    """Whether a Python number surely comes to 0: a counter of rounds, which begins there, 1 less a power of which that is the exponent, or
-    what is kept at or above 0."""
+    """Whether a Python number surely comes to 0: a counter of rounds, which begins there, 1 less a
+    power of which that is the exponent, or what is kept at or above 0.
+    """
     if value.lo != 0 or not value.zero or depth == 0:
         return False
     floor = made_by(value, "builtins.max")
     if floor is not None:
         given = [floor.value(param) for param in floor.args]
-        return any([one.exact and one.lo == 0 for one in given]) and any([one.lo < 0 for one in given])
+        return any([one.exact and one.lo == 0 for one in given]) and any(
+            [one.lo < 0 for one in given]
+        )
     minus = made_by(value, "tf.subtract")
-    power = made_by(minus.value("y"), "tf.pow", "math.pow") if minus is not None and minus.value("x").exact and minus.value("x").lo == 1 else None
+    power = (
+        made_by(minus.value("y"), "tf.pow", "math.pow")
+        if minus is not None and minus.value("x").exact and minus.value("x").lo == 1
+        else None
+    )
     if power is not None:
         return comes_to_zero(power.value("y"), depth - 1)
     scaled = made_by(value, "tf.multiply")
     if scaled is not None:
         return any([comes_to_zero(scaled.value(param), depth - 1) for param in ("x", "y")])
-    return made_by(value, "builtins.range") is not None or part_of(value, 0, "builtins.enumerate") is not None
+    return (
+        made_by(value, "builtins.range") is not None
+        or part_of(value, 0, "builtins.enumerate") is not None
+    )
 
 
 def counted_by_hand(node: ast.expr, site: Site, around: list[ast.AST]) -> bool:
-    """Whether a name holds 0 in the first round of the loop around a site that adds to it further down: `print(total / i); i += 1`."""
+    """Whether a name holds 0 in the first round of the loop around a site that adds to it further
+    down: `print(total / i); i += 1`.
+    """
     if not isinstance(node, ast.Name) or site.point is None:
         return False
     binding = unrefined(site.point.lookup(node.id))
-    if not isinstance(binding, Loop) or isinstance(binding, Ended) or not isinstance(binding.entry, Assigned) or site.interpreter is None:
+    if (
+        not isinstance(binding, Loop)
+        or isinstance(binding, Ended)
+        or not isinstance(binding.entry, Assigned)
+        or site.interpreter is None
+    ):
         return False
     begun = site.interpreter.evaluate(binding.entry.node, binding.entry.point)
     if not (begun.is_number and begun.const == 0):
         return False
-    loop = next((one for one in around if isinstance(one, _LOOPS) and any([_adds(inner, node) for inner in nodes_in(one)])), None)
+    loop = next(
+        (
+            one
+            for one in around
+            if isinstance(one, _LOOPS) and any([_adds(inner, node) for inner in nodes_in(one)])
+        ),
+        None,
+    )
     return loop is not None and all([inner is not binding.entry.node for inner in nodes_in(loop)])
 
 
 def _adds(node: ast.AST, name: ast.Name) -> bool:
-    return isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name) and node.target.id == name.id and isinstance(node.op, ast.Add)
+    return (
+        isinstance(node, ast.AugAssign)
+        and isinstance(node.target, ast.Name)
+        and node.target.id == name.id
+        and isinstance(node.op, ast.Add)
+    )
 
 
 def leaves_out(names: set[str], around: list[ast.AST]) -> bool:
-    """Whether one of the loops around a site may leave out what is computed where a counter is 0: it tests the counter, and nothing
-    tells that the site is reached all the same. `if step % 100 == 99` does, `if step % 100 == 0` does not."""
+    """Whether one of the loops around a site may leave out what is computed where a counter is 0:
+    it tests the counter, and nothing tells that the site is reached all the same.
+    `if step % 100 == 99` does, `if step % 100 == 0` does not.
+    """
     inside = set(around)
     for loop in [one for one in around if isinstance(one, _LOOPS)]:
         for one in nodes_in(loop):
             test = one.test if isinstance(one, (ast.If, ast.IfExp, ast.While, ast.Assert)) else None
-            if test is None or not any([isinstance(node, ast.Name) and node.id in names for node in nodes_in(test)]):
+            if test is None or not any(
+                [isinstance(node, ast.Name) and node.id in names for node in nodes_in(test)]
+            ):
                 continue
             if isinstance(one, ast.While) and one in inside and _bounded(test, names):
                 continue
@@ -66,7 +101,9 @@ def leaves_out(names: set[str], around: list[ast.AST]) -> bool:
             if held is None or not isinstance(one, (ast.If, ast.IfExp)):
                 return True
             taken, other = (one.body, one.orelse) if held else (one.orelse, one.body)
-            if any([part in inside for part in _parts(other)]) or any([isinstance(inner, _LEAVING) for part in _parts(taken) for inner in nodes_in(part)]):
+            if any([part in inside for part in _parts(other)]) or any(
+                [isinstance(inner, _LEAVING) for part in _parts(taken) for inner in nodes_in(part)]
+            ):
                 return True
     return False
 
@@ -77,7 +114,12 @@ def _parts(branch: Any) -> list[Any]:
 
 def _bounded(test: ast.expr, names: set[str]) -> bool:
     """`while i < n`: whoever is inside was there with 0 first."""
-    return isinstance(test, ast.Compare) and isinstance(test.left, ast.Name) and test.left.id in names and isinstance(test.ops[0], (ast.Lt, ast.LtE))
+    return (
+        isinstance(test, ast.Compare)
+        and isinstance(test.left, ast.Name)
+        and test.left.id in names
+        and isinstance(test.ops[0], (ast.Lt, ast.LtE))
+    )
 
 
 def _at_zero(test: ast.expr, names: set[str]) -> Any:
@@ -89,11 +131,21 @@ def _at_zero(test: ast.expr, names: set[str]) -> Any:
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         held = _at_zero(test.operand, names)
         return None if held is None else not held
-    if isinstance(test, ast.BinOp) and isinstance(test.op, ast.Mod) and _at_zero(test.left, names) == 0:
+    if (
+        isinstance(test, ast.BinOp)
+        and isinstance(test.op, ast.Mod)
+        and _at_zero(test.left, names) == 0
+    ):
         return 0
     if isinstance(test, ast.BinOp) and isinstance(test.op, (ast.Add, ast.Sub)):
         left, right = _at_zero(test.left, names), _at_zero(test.right, names)
-        return None if left is None or right is None else left + right if isinstance(test.op, ast.Add) else left - right
+        return (
+            None
+            if left is None or right is None
+            else left + right
+            if isinstance(test.op, ast.Add)
+            else left - right
+        )
     if isinstance(test, ast.Compare) and len(test.ops) == 1:
         left, right = _at_zero(test.left, names), _at_zero(test.comparators[0], names)
         return None if left is None or right is None else _compared(test.ops[0], left, right)

@@ -1,6 +1,8 @@
-"""Losses and the predictions that they get: a loss function applied, a loss object called, or a loss given to `compile`.
+"""Losses and the predictions that they get: a loss function applied, a loss object called, or a
+loss given to `compile`.
 
-Keras spells a loss as a string, a function, an object with `from_logits`, or a list or dict of them, one for each output.
+Keras spells a loss as a string, a function, an object with `from_logits`, or a list or dict of
+them, one for each output.
 """
 
 from __future__ import annotations
@@ -25,42 +27,63 @@ if TYPE_CHECKING:
     from tfnanlint.interp.engine import Engine
     from tfnanlint.program.module import Module
 
-# Row of a loss -> what it compares: probabilities of classes that exclude one another ("categorical", "sparse"), of one
-# event ("binary"), or numbers that may not be negative.
+# Row of a loss -> what it compares: probabilities of classes that exclude one another
+# ("categorical", "sparse"), of one event ("binary"), or numbers that may not be negative.
 FAMILIES = {
-    "tf.nn.softmax_cross_entropy_with_logits": "categorical", "tf.nn.sparse_softmax_cross_entropy_with_logits": "sparse",
-    "tf.nn.sigmoid_cross_entropy_with_logits": "binary", "tf.nn.weighted_cross_entropy_with_logits": "binary",
-    "tf.losses.softmax_cross_entropy": "categorical", "tf.losses.sparse_softmax_cross_entropy": "sparse",
-    "tf.losses.sigmoid_cross_entropy": "binary", "tf.losses.log_loss": "log_loss",
-    "K.binary_crossentropy": "binary", "K.categorical_crossentropy": "categorical", "K.sparse_categorical_crossentropy": "sparse",
-    "keras.losses.binary_crossentropy": "binary", "keras.losses.binary_focal_crossentropy": "binary",
-    "keras.losses.categorical_crossentropy": "categorical", "keras.losses.categorical_focal_crossentropy": "categorical",
-    "keras.losses.sparse_categorical_crossentropy": "sparse", "keras.losses.poisson": "poisson",
-    "keras.losses.mean_squared_logarithmic_error": "msle", "keras.losses.kl_divergence": "kld",
-    "keras.losses.BinaryCrossentropy": "binary", "keras.losses.BinaryFocalCrossentropy": "binary",
-    "keras.losses.CategoricalCrossentropy": "categorical", "keras.losses.CategoricalFocalCrossentropy": "categorical",
-    "keras.losses.SparseCategoricalCrossentropy": "sparse", "keras.losses.Poisson": "poisson",
-    "keras.losses.MeanSquaredLogarithmicError": "msle", "keras.losses.KLDivergence": "kld",
+    "tf.nn.softmax_cross_entropy_with_logits": "categorical",
+    "tf.nn.sparse_softmax_cross_entropy_with_logits": "sparse",
+    "tf.nn.sigmoid_cross_entropy_with_logits": "binary",
+    "tf.nn.weighted_cross_entropy_with_logits": "binary",
+    "tf.losses.softmax_cross_entropy": "categorical",
+    "tf.losses.sparse_softmax_cross_entropy": "sparse",
+    "tf.losses.sigmoid_cross_entropy": "binary",
+    "tf.losses.log_loss": "log_loss",
+    "K.binary_crossentropy": "binary",
+    "K.categorical_crossentropy": "categorical",
+    "K.sparse_categorical_crossentropy": "sparse",
+    "keras.losses.binary_crossentropy": "binary",
+    "keras.losses.binary_focal_crossentropy": "binary",
+    "keras.losses.categorical_crossentropy": "categorical",
+    "keras.losses.categorical_focal_crossentropy": "categorical",
+    "keras.losses.sparse_categorical_crossentropy": "sparse",
+    "keras.losses.poisson": "poisson",
+    "keras.losses.mean_squared_logarithmic_error": "msle",
+    "keras.losses.kl_divergence": "kld",
+    "keras.losses.BinaryCrossentropy": "binary",
+    "keras.losses.BinaryFocalCrossentropy": "binary",
+    "keras.losses.CategoricalCrossentropy": "categorical",
+    "keras.losses.CategoricalFocalCrossentropy": "categorical",
+    "keras.losses.SparseCategoricalCrossentropy": "sparse",
+    "keras.losses.Poisson": "poisson",
+    "keras.losses.MeanSquaredLogarithmicError": "msle",
+    "keras.losses.KLDivergence": "kld",
 }
 COMPILE = "method.compile"
 _LABELS = ("labels", "y_true", "target", "onehot_labels", "multi_class_labels")
 _PREDICTIONS = ("logits", "y_pred", "output", "predictions")
 PROBABILITIES = ("tf.nn.softmax", "tf.sigmoid")
-_HANDING = frozenset(f"keras.layers.{name}" for name in ("Flatten", "Reshape", "Permute", "Dropout", "Identity"))
+_HANDING = frozenset(
+    f"keras.layers.{name}" for name in ("Flatten", "Reshape", "Permute", "Dropout", "Identity")
+)
 # A layer whose weights make its output any number, unless an activation follows.
 _WEIGHTED = ("keras.layers.", "tf.layers.", "slim.")
-_LINEAR = frozenset(("tf.matmul", "tf.tensordot", "tf.einsum", "tf.nn.conv2d", "tf.nn.xw_plus_b", "tf.nn.bias_add"))
+_LINEAR = frozenset(
+    ("tf.matmul", "tf.tensordot", "tf.einsum", "tf.nn.conv2d", "tf.nn.xw_plus_b", "tf.nn.bias_add")
+)
 # What is asked of a model that is not trained.
-_LOOKED_AT = frozenset("compile summary get_layer build call get_weights set_weights load_weights count_params "
-                       "input inputs output outputs layers weights variables trainable_variables input_shape output_shape name".split())
+_LOOKED_AT = frozenset(
+    "compile summary get_layer build call get_weights set_weights load_weights count_params "
+    "input inputs output outputs layers weights variables trainable_variables input_shape output_shape name".split()
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Pairing:
     """A loss that meets predictions.
 
-    `logits` tells whether the loss applies softmax or sigmoid itself (None: not known). `node` is where to report. `loss` is
-    the application or construction that holds `from_logits`; None for a loss that is only named. `compiled`: by `compile`.
+    `logits` tells whether the loss applies softmax or sigmoid itself (None: not known). `node` is
+    where to report. `loss` is the application or construction that holds `from_logits`; None for a
+    loss that is only named. `compiled`: by `compile`.
     """
 
     family: str
@@ -94,20 +117,50 @@ def _applied(site: Site) -> Iterator[Pairing]:
     if not site.given(predictions):
         return
     keras = name.startswith(("keras.", "K."))
-    yield Pairing(FAMILIES[name], _from_logits(site) if keras else predictions == "logits", site.value(labels),
-                  unfolded(site.value(predictions)), site.node, site, site, False, keras, site.args.get(labels), site.args.get(predictions))
+    yield Pairing(
+        FAMILIES[name],
+        _from_logits(site) if keras else predictions == "logits",
+        site.value(labels),
+        unfolded(site.value(predictions)),
+        site.node,
+        site,
+        site,
+        False,
+        keras,
+        site.args.get(labels),
+        site.args.get(predictions),
+    )
 
 
 def _called(site: Site, interpreter: Engine) -> Iterator[Pairing]:
     """A loss object called with labels and predictions."""
     made = getattr(site.value("layer").obj, "site", None)
-    if not isinstance(made, Site) or made.op.name not in FAMILIES or not isinstance(site.node, ast.Call):
+    if (
+        not isinstance(made, Site)
+        or made.op.name not in FAMILIES
+        or not isinstance(site.node, ast.Call)
+    ):
         return
-    given = dict(zip(("y_true", "y_pred"), site.node.args)) | {k.arg: k.value for k in site.node.keywords}
-    if {"y_true", "y_pred"} <= given.keys() and not any(isinstance(node, ast.Starred) for node in given.values()):
+    given = dict(zip(("y_true", "y_pred"), site.node.args)) | {
+        k.arg: k.value for k in site.node.keywords
+    }
+    if {"y_true", "y_pred"} <= given.keys() and not any(
+        isinstance(node, ast.Starred) for node in given.values()
+    ):
         labels, predictions = given["y_true"], given["y_pred"]
-        yield Pairing(FAMILIES[made.op.name], _from_logits(made), interpreter.ask(labels, site.point),
-                      unfolded(interpreter.ask(predictions, site.point)), site.node, site, made, False, True, labels, predictions)
+        yield Pairing(
+            FAMILIES[made.op.name],
+            _from_logits(made),
+            interpreter.ask(labels, site.point),
+            unfolded(interpreter.ask(predictions, site.point)),
+            site.node,
+            site,
+            made,
+            False,
+            True,
+            labels,
+            predictions,
+        )
 
 
 def _from_logits(site: Site) -> bool | None:
@@ -133,7 +186,9 @@ def _compiled(site: Site) -> Iterator[Pairing]:
 
 
 def _never_trained(site: Site) -> bool:
-    """Whether a model is compiled and then called or looked at only, in a function, or where a script runs by itself."""
+    """Whether a model is compiled and then called or looked at only, in a function, or where a
+    script runs by itself.
+    """
     model, scope = site.args.get("self"), site.point.scope if site.point is not None else None
     if not isinstance(model, ast.Name) or scope is None or site.point.over is not None:
         return False
@@ -144,8 +199,13 @@ def _never_trained(site: Site) -> bool:
 
 def _by_itself(site: Site) -> bool:
     """Whether a site stands below `if __name__ == "__main__":`, where no other file sees a name."""
-    return any(isinstance(node, ast.If) and any(isinstance(inner, ast.Name) and inner.id == "__name__" for inner in nodes_in(node.test))
-               for node in enclosing(site.source.tree.body, site.source.span(site.node), site.source.span))
+    return any(
+        isinstance(node, ast.If)
+        and any(
+            isinstance(inner, ast.Name) and inner.id == "__name__" for inner in nodes_in(node.test)
+        )
+        for node in enclosing(site.source.tree.body, site.source.span(site.node), site.source.span)
+    )
 
 
 def _each(node: ast.expr, loss: Value, outputs: Value) -> Iterator[tuple[ast.expr, Value, Value]]:
@@ -157,7 +217,11 @@ def _each(node: ast.expr, loss: Value, outputs: Value) -> Iterator[tuple[ast.exp
             yield from zip(nodes, loss.obj, parts or (outputs,))
     elif isinstance(loss.obj, dict):
         shown = display(node)
-        written = {getattr(key, "value", None): value for key, value in zip(shown.keys, shown.values)} if shown is not None else {}
+        written = (
+            {getattr(key, "value", None): value for key, value in zip(shown.keys, shown.values)}
+            if shown is not None
+            else {}
+        )
         for name, one in loss.obj.items():
             given = _output_named(name, outputs, parts)
             if given is not None:
@@ -181,13 +245,19 @@ def _output_named(name: Any, outputs: Value, parts: tuple[Value, ...] | None) ->
 
 
 def _named(loss: Value) -> tuple[str, Site | None] | None:
-    """(row, construction) of a loss: its name, the function, or an object; None for the program's own."""
+    """(row, construction) of a loss: its name, the function, or an object; None for the program's
+    own.
+    """
     if isinstance(loss.obj, CallableObject):
         return (loss.obj.name, loss.obj.site) if loss.obj.name in FAMILIES else None
     row = loss.obj if isinstance(loss.obj, Op) else None
     if isinstance(loss.const, str) and loss.kind == "string":
         row = TABLE.get(f"keras.losses.{loss.const}")
-    return (row.name, None) if row is not None and row.name in FAMILIES and row.name.startswith("keras.") else None
+    return (
+        (row.name, None)
+        if row is not None and row.name in FAMILIES and row.name.startswith("keras.")
+        else None
+    )
 
 
 def output(site: Site, model: Value) -> Value:
@@ -202,7 +272,11 @@ def output(site: Site, model: Value) -> Value:
 def unfolded(value: Value) -> Value:
     """What a Sequential model gives, with its layers one by one in the origin."""
     origin = value.origin
-    if isinstance(origin, Site) and origin.library == "layer" and isinstance(origin.value("layer").obj, Stack):
+    if (
+        isinstance(origin, Site)
+        and origin.library == "layer"
+        and isinstance(origin.value("layer").obj, Stack)
+    ):
         return _stepwise(origin.value("layer").obj, origin.value("input"), origin)
     return value
 
@@ -214,8 +288,17 @@ def _stepwise(stack: Stack, x: Value, call: Site) -> Value:
         made = getattr(layer.obj, "site", None)
         result = called(layer, x, call)
         if isinstance(made, Site):
-            step = Site(made.op, call.node, {}, None, complete=False, library="layer", point=call.point,
-                        source=call.source, name=made.op.name)
+            step = Site(
+                made.op,
+                call.node,
+                {},
+                None,
+                complete=False,
+                library="layer",
+                point=call.point,
+                source=call.source,
+                name=made.op.name,
+            )
             step._values.update({"layer": layer, "input": x})
             result = result.but(origin=step)
         x = unfolded(result)
@@ -243,8 +326,9 @@ def output_layers(module: Module, interpreter: Engine) -> list[Site]:
 
 
 def maker(value: Value) -> Site | None:
-    """The op that made predictions: softmax, sigmoid, tanh, the activation of the last layer; seen through layers that hand
-    values on and ops that rearrange them."""
+    """The op that made predictions: softmax, sigmoid, tanh, the activation of the last layer; seen
+    through layers that hand values on and ops that rearrange them.
+    """
     for _ in range(16):
         origin = value.origin
         inner = ending(value)
@@ -266,7 +350,11 @@ def maker(value: Value) -> Site | None:
 def _layer(value: Value) -> Layer | None:
     """The layer that gave a value."""
     origin = value.origin
-    layer = origin.value("layer").obj if isinstance(origin, Site) and origin.library == "layer" else None
+    layer = (
+        origin.value("layer").obj
+        if isinstance(origin, Site) and origin.library == "layer"
+        else None
+    )
     return layer if isinstance(layer, Layer) else None
 
 
@@ -277,21 +365,32 @@ def last_layer(pairing: Pairing) -> Site | None:
 
 
 def rescued(pairing: Pairing) -> bool:
-    """Whether Keras notices the softmax or sigmoid and goes back to the logits: it does for what a layer's named activation
-    gives, and in a graph for the op itself, not when anything stands in between."""
+    """Whether Keras notices the softmax or sigmoid and goes back to the logits: it does for what a
+    layer's named activation gives, and in a graph for the op itself, not when anything stands in
+    between.
+    """
     made = last_layer(pairing)
     if made is None:
-        return pairing.compiled and made_by(pairing.predictions, *PROBABILITIES, aligned=True) is not None
+        return (
+            pairing.compiled
+            and made_by(pairing.predictions, *PROBABILITIES, aligned=True) is not None
+        )
     if made.op.name == "keras.layers.Softmax":
         return True
     if made.op.name in _HANDING or made.op.name == "keras.layers.Lambda":
         return pairing.compiled and made.op.name == "keras.layers.Lambda"
     activation = made.value("activation")
-    return pairing.compiled or activation.kind == "string" or getattr(activation.obj, "name", "").startswith("keras.")
+    return (
+        pairing.compiled
+        or activation.kind == "string"
+        or getattr(activation.obj, "name", "").startswith("keras.")
+    )
 
 
 def linear(value: Value) -> bool:
-    """Whether a value is the output of weights, trained or written down, without an activation: any number."""
+    """Whether a value is the output of weights, trained or written down, without an activation: any
+    number.
+    """
     if value.lo != -INF or value.hi != INF:
         return False
     origin = value.origin
@@ -301,11 +400,20 @@ def linear(value: Value) -> bool:
         if origin.library == "layer" or origin.op.name.startswith(_WEIGHTED):
             return value.evident
         if origin.op.name in _LINEAR:
-            return value.evident or any(one.evident or made_by(one, "tf.constant") is not None
-                                        for param in origin.args for one in elements(origin.value(param)))
+            return value.evident or any(
+                one.evident or made_by(one, "tf.constant") is not None
+                for param in origin.args
+                for one in elements(origin.value(param))
+            )
         if origin.op.name == "tf.add":
-            origin = next((one for one in (origin.value("x").origin, origin.value("y").origin)
-                           if isinstance(one, Site) and one.op.name in _LINEAR), None)
+            origin = next(
+                (
+                    one
+                    for one in (origin.value("x").origin, origin.value("y").origin)
+                    if isinstance(one, Site) and one.op.name in _LINEAR
+                ),
+                None,
+            )
         elif origin.op.passes:
             value = origin.value(origin.op.passes)
             origin = value.origin
@@ -338,14 +446,18 @@ def units(value: Value) -> int | None:
 def layer_names(model: Value) -> set[str]:
     """Names of the layers that a model is seen to be made of, without their module (`LSTM`).
 
-    Of a Sequential model they are listed, a functional one is followed from its outputs, and a class of the program makes
-    them somewhere in its body.
+    Of a Sequential model they are listed, a functional one is followed from its outputs, and a
+    class of the program makes them somewhere in its body.
     """
     if isinstance(model.obj, Stack):
         return {_bare(layer) for layer in model.obj.layers}
     if isinstance(model.obj, Instance):
         made = (inner.func for inner in nodes_in(model.obj.cls.node) if isinstance(inner, ast.Call))
-        return {func.attr if isinstance(func, ast.Attribute) else func.id for func in made if isinstance(func, (ast.Attribute, ast.Name))}
+        return {
+            func.attr if isinstance(func, ast.Attribute) else func.id
+            for func in made
+            if isinstance(func, (ast.Attribute, ast.Name))
+        }
     site, found, seen = getattr(model.obj, "site", None), set(), 0
     queue = [site.value("outputs")] if isinstance(site, Site) and site.given("outputs") else []
     while queue and seen < 60:

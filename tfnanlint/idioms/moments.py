@@ -19,7 +19,9 @@ _MIXED = 24  # values that are looked at in what is assigned to a variable
 
 @dataclass(frozen=True, slots=True)
 class Variance:
-    """`mean` is the mean of the squares, or their sum that is divided by a count (`summed`), `square` the site that squares, `x` what is squared."""
+    """`mean` is the mean of the squares, or their sum that is divided by a count (`summed`),
+    `square` the site that squares, `x` what is squared.
+    """
 
     mean: Site
     square: Site
@@ -28,13 +30,19 @@ class Variance:
 
 
 def variance_of(minus: Site) -> Variance | None:
-    """The variance that a difference is, mean(x^2) - mean(x)^2 of the same elements; None for anything else. Either mean may be a sum divided
-    by a count, of elements with a mask as their factor, too."""
+    """The variance that a difference is, mean(x^2) - mean(x)^2 of the same elements; None for
+    anything else. Either mean may be a sum divided by a count, of elements with a mask as their
+    factor, too.
+    """
     if not minus.may_be_made_by("y", *_SQUARES):
         return None
     if not minus.may_be_made_by("x", *_AVERAGES):
         return _running(minus) if minus.may_be_made_by("x", *VARIABLES) else None
-    if minus.maker("x") is None and minus.maker("y") is None and not all([_parameter(one, minus) for one in minus.args.values()]):
+    if (
+        minus.maker("x") is None
+        and minus.maker("y") is None
+        and not all([_parameter(one, minus) for one in minus.args.values()])
+    ):
         return None  # two expressions of which the text says nothing are too many to ask
     of_squares = _averaged(minus.value("x"))
     if of_squares is None:
@@ -44,9 +52,17 @@ def variance_of(minus: Site) -> Variance | None:
     if squared_mean is None or mean is None:
         return None
     (squares, count), (elements, other) = of_squares, mean
-    if not all(squares.const(p, None) == elements.const(p, None) != NO_CONSTANT for p in ("axis", "keepdims")):
+    if not all(
+        squares.const(p, None) == elements.const(p, None) != NO_CONSTANT
+        for p in ("axis", "keepdims")
+    ):
         return None
-    if (count is None) != (other is None) or count is not None and other is not None and not same(count, other):
+    if (
+        (count is None) != (other is None)
+        or count is not None
+        and other is not None
+        and not same(count, other)
+    ):
         return None
     square = squared(squares.value("x"))
     if square is not None and same(square.value("x"), elements.value("x")):
@@ -57,11 +73,17 @@ def variance_of(minus: Site) -> Variance | None:
 
 def _parameter(node: ast.expr, site: Site) -> bool:
     """Whether an expression is the name of a parameter, as of a function that only subtracts."""
-    return isinstance(node, ast.Name) and site.point is not None and isinstance(unrefined(site.point.lookup(node.id)), Parameter)
+    return (
+        isinstance(node, ast.Name)
+        and site.point is not None
+        and isinstance(unrefined(site.point.lookup(node.id)), Parameter)
+    )
 
 
 def _running(minus: Site) -> Variance | None:
-    """The same of two variables, to one of which the program assigns means of the squares of what the other one gets means of."""
+    """The same of two variables, to one of which the program assigns means of the squares of what
+    the other one gets means of.
+    """
     kept = made_by(minus.value("x"), *VARIABLES)
     square = squared(minus.value("y")) if kept is not None else None
     mean = made_by(square.value("x"), *VARIABLES) if square is not None else None
@@ -78,7 +100,9 @@ def _running(minus: Site) -> Variance | None:
 def _assigned_means(variable: Site) -> list[Site]:
     """The means that the program assigns to a variable, mixed with what it holds or as they are."""
     found: list[Site] = []
-    queue: list[Value] = variable.interpreter.assigned(variable) if variable.interpreter is not None else []
+    queue: list[Value] = (
+        variable.interpreter.assigned(variable) if variable.interpreter is not None else []
+    )
     for value in queue[:_MIXED]:
         found += _means_in(value, 4)
     return found
@@ -118,7 +142,9 @@ def _factors(value: Value, depth: int = 4) -> list[Value]:
     if site is None or site.op.name == "tf.pow" and site.const("y", NO_CONSTANT) != 2:
         return [value]
     first = _factors(site.value("x"), depth - 1)
-    return (first + (_factors(site.value("y"), depth - 1) if site.op.name == "tf.multiply" else first))[:_FACTORS]
+    return (
+        first + (_factors(site.value("y"), depth - 1) if site.op.name == "tf.multiply" else first)
+    )[:_FACTORS]
 
 
 def squared(value: Value) -> Site | None:

@@ -1,6 +1,8 @@
-"""Probabilities made from logits, as they arrive at a logarithm: complemented, clipped, moved by an epsilon.
+"""Probabilities made from logits, as they arrive at a logarithm: complemented, clipped, moved by an
+epsilon.
 
-Also what becomes of one number in what is computed with constants, and where in a flagged expression the producer's own value stands, through ops that only select or rearrange.
+Also what becomes of one number in what is computed with constants, and where in a flagged
+expression the producer's own value stands, through ops that only select or rearrange.
 """
 
 from __future__ import annotations
@@ -23,8 +25,9 @@ _UNCHANGED = frozenset({"tf.identity", "tf.debugging.check_numerics"})
 
 @dataclass(frozen=True, slots=True)
 class Probability:
-    """`producer` is the softmax or sigmoid; `complement`: 1 - p arrives; `guard` is the epsilon it is kept away from 0
-    with, 0 when there is none; `added`: it is added, and moves all values."""
+    """`producer` is the softmax or sigmoid; `complement`: 1 - p arrives; `guard` is the epsilon it
+    is kept away from 0 with, 0 when there is none; `added`: it is added, and moves all values.
+    """
 
     producer: Site
     complement: bool = False
@@ -38,7 +41,9 @@ class Probability:
 
 
 def logged(log: Site) -> Probability | None:
-    """The probability whose logarithm a site of log or log1p takes; None when it takes something else."""
+    """The probability whose logarithm a site of log or log1p takes; None when it takes something
+    else.
+    """
     x = log.value("x")
     if log.op.name != "tf.math.log1p":
         return probability(x)
@@ -92,19 +97,32 @@ def _complement(one: Value, p: Value, depth: int) -> Probability | None:
     if found is None:
         return None
     guard = max(found.guard, one.lo - 1)
-    return replace(found, complement=not found.complement, guard=guard, added=found.added or one.lo > 1)
+    return replace(
+        found, complement=not found.complement, guard=guard, added=found.added or one.lo > 1
+    )
 
 
 # What becomes of one element and a constant, where that is a number.
 _WITH_CONSTANT: dict[str, Callable[[float, float], float | None]] = {
-    "tf.add": lambda x, y: x + y, "tf.subtract": lambda x, y: x - y, "tf.multiply": lambda x, y: x * y,
-    "tf.divide": lambda x, y: x / y if y else None, "tf.pow": lambda x, y: x**y if x >= 0 and 0 < y <= 8 or y in (2, 4) else None,
-    "tf.maximum": max, "tf.minimum": min}
-_OF_ONE: dict[str, Callable[[float], float]] = {"tf.negative": lambda x: -x, "tf.square": lambda x: x * x, "tf.abs": abs}
+    "tf.add": lambda x, y: x + y,
+    "tf.subtract": lambda x, y: x - y,
+    "tf.multiply": lambda x, y: x * y,
+    "tf.divide": lambda x, y: x / y if y else None,
+    "tf.pow": lambda x, y: x**y if x >= 0 and 0 < y <= 8 or y in (2, 4) else None,
+    "tf.maximum": max,
+    "tf.minimum": min,
+}
+_OF_ONE: dict[str, Callable[[float], float]] = {
+    "tf.negative": lambda x: -x,
+    "tf.square": lambda x: x * x,
+    "tf.abs": abs,
+}
 
 
 def image(value: Value, start: Site, number: float, depth: int = 12) -> float | None:
-    """What becomes of an element of `start` that is `number` in a value that is computed of it with constants; None for others."""
+    """What becomes of an element of `start` that is `number` in a value that is computed of it with
+    constants; None for others.
+    """
     site = value.origin
     if not isinstance(site, Site) or depth == 0:
         return None
@@ -121,26 +139,37 @@ def image(value: Value, start: Site, number: float, depth: int = 12) -> float | 
     reached = image(y if x.exact else x, start, number, depth - 1)
     if reached is None:
         return None
-    return _WITH_CONSTANT[site.op.name](x.lo, reached) if x.exact else _WITH_CONSTANT[site.op.name](reached, y.lo)
+    return (
+        _WITH_CONSTANT[site.op.name](x.lo, reached)
+        if x.exact
+        else _WITH_CONSTANT[site.op.name](reached, y.lo)
+    )
 
 
 def spot(site: Site, param: str, producer: Site) -> ast.expr | None:
     """The innermost expression in an argument of `site` whose value is what `producer` made.
 
-    Between it and the argument stand ops only that select or rearrange elements; None when others do, or when they
-    stand in another statement.
+    Between it and the argument stand ops only that select or rearrange elements; None when others
+    do, or when they stand in another statement.
     """
     node, value = site.args.get(param), site.value(param)
     while node is not None and value.origin is not producer:
         step = value.origin
-        if not isinstance(step, Site) or step.node is not node or not step.op.passes or step.library in ("method", "np"):
+        if (
+            not isinstance(step, Site)
+            or step.node is not node
+            or not step.op.passes
+            or step.library in ("method", "np")
+        ):
             return None
         node, value = step.args.get(step.op.passes), step.value(step.op.passes)
     return node
 
 
 def step(x: Value) -> bool:
-    """A distribution function at one point less that at a lower one, and an epsilon: cdf(b) - cdf(a) + 1e-6."""
+    """A distribution function at one point less that at a lower one, and an epsilon: cdf(b) -
+    cdf(a) + 1e-6.
+    """
     total = made_by(x, "tf.add", "tf.maximum")
     if total is None or not any(total.value(param).lo > 0 for param in ("x", "y")):
         return False
@@ -151,7 +180,11 @@ def step(x: Value) -> bool:
 
 def curve(value: Value, depth: int = 6) -> Site | None:
     """The distribution function behind scaling and shifting by known numbers."""
-    site = made_by(value, *CURVES, "tf.add", "tf.multiply", "tf.subtract", "tf.divide") if depth else None
+    site = (
+        made_by(value, *CURVES, "tf.add", "tf.multiply", "tf.subtract", "tf.divide")
+        if depth
+        else None
+    )
     if site is None or site.op.name in CURVES:
         return site
     moved = [site.value(param) for param in ("x", "y") if not site.value(param).exact]

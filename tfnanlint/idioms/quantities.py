@@ -1,7 +1,8 @@
 """Quantities: what kind of thing a value is, from which a repair chooses its form and its constant.
 
-Bounds alone do not tell: a count, a sum of squares and a standard deviation are all at least 0, but below 1 the first has no value,
-the second has most of its ordinary ones below 1e-7, and the third is repaired under its root.
+Bounds alone do not tell: a count, a sum of squares and a standard deviation are all at least 0, but
+below 1 the first has no value, the second has most of its ordinary ones below 1e-7, and the third
+is repaired under its root.
 """
 
 from __future__ import annotations
@@ -32,23 +33,71 @@ class Quantity(Enum):
     UNKNOWN = "nothing is known of its sign"
 
 
-ROOTS: Final = ("tf.sqrt", "K.sqrt", "tf.norm", "tf.math.reduce_euclidean_norm", "tf.math.reduce_std")
+ROOTS: Final = (
+    "tf.sqrt",
+    "K.sqrt",
+    "tf.norm",
+    "tf.math.reduce_euclidean_norm",
+    "tf.math.reduce_std",
+)
 _PROBABILITIES: Final = ("tf.nn.softmax", "tf.sigmoid")
 _SCALES: Final = ("tf.exp", "tf.math.softplus")
 _REDUCTIONS: Final = (*SUMS, "tf.reduce_mean", "tf.add_n")
-_ADDING: Final = (*_REDUCTIONS, "tf.math.segment_sum", "tf.math.unsorted_segment_sum", "tf.math.bincount", "tf.cumsum", "tf.linalg.diag_part")
+_ADDING: Final = (
+    *_REDUCTIONS,
+    "tf.math.segment_sum",
+    "tf.math.unsorted_segment_sum",
+    "tf.math.bincount",
+    "tf.cumsum",
+    "tf.linalg.diag_part",
+)
 _EXTREMES: Final = ("tf.reduce_max", "tf.reduce_min")
 _SQUARES: Final = ("tf.math.squared_difference", "tf.math.reduce_variance")
 # Whole whatever they are given, and whole where all that is named here is.
-_ROUNDING: Final = ("tf.round", "tf.floor", "tf.math.ceil", "tf.math.rint", "tf.sign", "tf.one_hot", "K.one_hot", "tf.sequence_mask", "tf.ones",
-                    "tf.ones_like", "tf.zeros", "tf.zeros_like", "tf.eye", "tf.math.count_nonzero", "tf.size", "tf.shape", "tf.argmax", "tf.argmin")
+_ROUNDING: Final = (
+    "tf.round",
+    "tf.floor",
+    "tf.math.ceil",
+    "tf.math.rint",
+    "tf.sign",
+    "tf.one_hot",
+    "K.one_hot",
+    "tf.sequence_mask",
+    "tf.ones",
+    "tf.ones_like",
+    "tf.zeros",
+    "tf.zeros_like",
+    "tf.eye",
+    "tf.math.count_nonzero",
+    "tf.size",
+    "tf.shape",
+    "tf.argmax",
+    "tf.argmin",
+)
 _KEEPING: Final = {
-    "tf.add": ("x", "y"), "tf.subtract": ("x", "y"), "tf.multiply": ("x", "y"), "tf.negative": ("x",), "tf.abs": ("x",), "tf.square": ("x",),
-    "tf.maximum": ("x", "y"), "tf.minimum": ("x", "y"), "tf.where": ("x", "y"), "tf.reduce_sum": ("x",), "method.sum": ("self",),
-    "tf.reduce_max": ("x",), "tf.reduce_min": ("x",), "tf.reduce_prod": ("x",), "tf.linalg.set_diag": ("input", "diagonal"),
-    "tf.math.segment_sum": ("data",), "tf.math.unsorted_segment_sum": ("data",), "tf.cumsum": ("x",)}
-_TALLIES: Final = ("tf.math.confusion_matrix", "tf.math.bincount")  # counts, unless they are given weights
-_ZERO_AT_ZERO: Final = ("tf.square", "tf.abs", "tf.nn.relu", "tf.maximum")  # a masked element stays 0 behind them
+    "tf.add": ("x", "y"),
+    "tf.subtract": ("x", "y"),
+    "tf.multiply": ("x", "y"),
+    "tf.negative": ("x",),
+    "tf.abs": ("x",),
+    "tf.square": ("x",),
+    "tf.maximum": ("x", "y"),
+    "tf.minimum": ("x", "y"),
+    "tf.where": ("x", "y"),
+    "tf.reduce_sum": ("x",),
+    "method.sum": ("self",),
+    "tf.reduce_max": ("x",),
+    "tf.reduce_min": ("x",),
+    "tf.reduce_prod": ("x",),
+    "tf.linalg.set_diag": ("input", "diagonal"),
+    "tf.math.segment_sum": ("data",),
+    "tf.math.unsorted_segment_sum": ("data",),
+    "tf.cumsum": ("x",),
+}
+# counts, unless they are given weights
+_TALLIES: Final = ("tf.math.confusion_matrix", "tf.math.bincount")
+# a masked element stays 0 behind them
+_ZERO_AT_ZERO: Final = ("tf.square", "tf.abs", "tf.nn.relu", "tf.maximum")
 _DEPTH: Final = 8
 
 
@@ -71,7 +120,9 @@ def quantity(value: Value) -> Quantity:
 
 
 def whole(value: Value, depth: int = _DEPTH) -> bool:
-    """Whether every element is a whole number: of casts of comparisons, rounded numbers, labels, and what is added up of them."""
+    """Whether every element is a whole number: of casts of comparisons, rounded numbers, labels,
+    and what is added up of them.
+    """
     value = plain(widest(plain(value)))
     if value.dtype == "bool" or value.dtype in WHOLE or value.exact and value.lo == int(value.lo):
         return True
@@ -86,11 +137,15 @@ def whole(value: Value, depth: int = _DEPTH) -> bool:
     if name == "tf.linalg.diag_part":
         return whole(site.value(site.op.main), depth - 1)
     params = _KEEPING.get(name, ())
-    return bool(params) and all([not site.given(param) or whole(site.value(param), depth - 1) for param in params])
+    return bool(params) and all(
+        [not site.given(param) or whole(site.value(param), depth - 1) for param in params]
+    )
 
 
 def scale(value: Value, depth: int = 4) -> Site | None:
-    """The exponential or softplus that a value is, scaled by positive numbers, squared or not; None where it is made of anything else."""
+    """The exponential or softplus that a value is, scaled by positive numbers, squared or not; None
+    where it is made of anything else.
+    """
     site = made_by(value, *_SCALES, "tf.multiply", "tf.square", "tf.pow") if depth else None
     if site is None or site.op.name in _SCALES:
         return site
@@ -105,7 +160,8 @@ def _of_squares(value: Value, depth: int = 4) -> bool:
     value = plain(value)
     square = moments.squared(value)
     if square is not None:
-        return not _added_up(square.value("x"))  # the square of a sum of weights is no smaller than ordinary sums are
+        # the square of a sum of weights is no smaller than ordinary sums are
+        return not _added_up(square.value("x"))
     if made_by(value, *_SQUARES) is not None or _variance(value):
         return True
     site = made_by(value, *_REDUCTIONS, *_EXTREMES, "tf.add", "tf.multiply") if depth else None
@@ -120,13 +176,22 @@ def _of_squares(value: Value, depth: int = 4) -> bool:
 def _variance(value: Value) -> bool:
     """The variance of `mean, variance = tf.nn.moments(x, axes)`."""
     note = behind(value)
-    return isinstance(note, Note) and note.index == 1 and isinstance(note.parent, Site) and note.parent.op.name == "tf.nn.moments"
+    return (
+        isinstance(note, Note)
+        and note.index == 1
+        and isinstance(note.parent, Site)
+        and note.parent.op.name == "tf.nn.moments"
+    )
 
 
 def _added_up(value: Value, depth: int = 4) -> bool:
     """A sum or mean, a variable that begins at 0, or what is added and scaled of such."""
     value = plain(widest(plain(value)))
-    site = made_by(value, *_ADDING, *VARIABLES, "tf.add", "tf.multiply", "tf.divide") if depth else None
+    site = (
+        made_by(value, *_ADDING, *VARIABLES, "tf.add", "tf.multiply", "tf.divide")
+        if depth
+        else None
+    )
     if site is None:
         return False
     if site.op.name in VARIABLES:
@@ -140,28 +205,54 @@ def _added_up(value: Value, depth: int = 4) -> bool:
 
 
 def vanishes_with(numerator: Value, divisor: Value) -> bool:
-    """Whether a numerator is surely 0 wherever the divisor is: a part of a sum of what is never negative (`w / sum(w)`, `(a - b) / (a + b)`,
-    `q ** 2 / sum(q)`), or an element beside the largest of all (`x / max(x)`)."""
+    """Whether a numerator is surely 0 wherever the divisor is: a part of a sum of what is never
+    negative (`w / sum(w)`, `(a - b) / (a + b)`, `q ** 2 / sum(q)`), or an element beside the
+    largest of all (`x / max(x)`).
+    """
     parts = _parts(divisor, 4)
     return bool(parts) and _made_of(numerator, parts, 6)
 
 
 def _parts(divisor: Value, depth: int) -> list[Value]:
-    """What is 0 wherever a divisor is: the summands of sums of which none is negative; [] where one may be."""
+    """What is 0 wherever a divisor is: the summands of sums of which none is negative; [] where one
+    may be.
+    """
     divisor = plain(widest(plain(divisor)))
     if not divisor.nonnegative:
         return []
     parts = [divisor]
-    site = made_by(divisor, *SUMS, "tf.reduce_mean", "tf.reduce_max", "tf.add", "tf.abs", "tf.square", "tf.sqrt", "tf.multiply") if depth else None
+    site = (
+        made_by(
+            divisor,
+            *SUMS,
+            "tf.reduce_mean",
+            "tf.reduce_max",
+            "tf.add",
+            "tf.abs",
+            "tf.square",
+            "tf.sqrt",
+            "tf.multiply",
+        )
+        if depth
+        else None
+    )
     if site is None:
         return parts
     if site.op.name == "tf.add":
         summands = [site.value(param) for param in ("x", "y")]
-        return parts + [part for one in summands for part in _parts(one, depth - 1)] if all([one.nonnegative for one in summands]) else parts
+        return (
+            parts + [part for one in summands for part in _parts(one, depth - 1)]
+            if all([one.nonnegative for one in summands])
+            else parts
+        )
     if site.op.name == "tf.multiply":
         if same(site.value("x"), site.value("y")):
             return parts + [plain(site.value("x"))]
-        scaled = [site.value(other) for param, other in (("x", "y"), ("y", "x")) if site.value(param).is_number and site.value(param).positive]
+        scaled = [
+            site.value(other)
+            for param, other in (("x", "y"), ("y", "x"))
+            if site.value(param).is_number and site.value(param).positive
+        ]
         return parts + [part for one in scaled for part in _parts(one, depth - 1)]
     inner = plain(site.value(site.op.main))
     if site.op.name in ("tf.abs", "tf.square"):
@@ -170,7 +261,9 @@ def _parts(divisor: Value, depth: int) -> list[Value]:
 
 
 def _made_of(value: Value, parts: list[Value], depth: int) -> bool:
-    """Whether a value is 0 where all of some parts are: one of them, a product with one, a sum or difference of such."""
+    """Whether a value is 0 where all of some parts are: one of them, a product with one, a sum or
+    difference of such.
+    """
     value = plain(widest(plain(value)))
     if any([same(value, part) for part in parts]):
         return True
@@ -179,12 +272,26 @@ def _made_of(value: Value, parts: list[Value], depth: int) -> bool:
         return False
     name = site.op.name
     if name in ("tf.add", "tf.subtract"):
-        return _made_of(site.value("x"), parts, depth - 1) and _made_of(site.value("y"), parts, depth - 1)
+        return _made_of(site.value("x"), parts, depth - 1) and _made_of(
+            site.value("y"), parts, depth - 1
+        )
     if name == "tf.multiply":
-        return _made_of(site.value("x"), parts, depth - 1) or _made_of(site.value("y"), parts, depth - 1)
+        return _made_of(site.value("x"), parts, depth - 1) or _made_of(
+            site.value("y"), parts, depth - 1
+        )
     if name == "tf.pow":
         return site.value("y").lo > 0 and _made_of(site.value("x"), parts, depth - 1)
-    if name in ("tf.square", "tf.abs", "tf.negative", "tf.nn.relu", "tf.sqrt", *SUMS, "tf.reduce_mean", "tf.reduce_max", "tf.reduce_min"):
+    if name in (
+        "tf.square",
+        "tf.abs",
+        "tf.negative",
+        "tf.nn.relu",
+        "tf.sqrt",
+        *SUMS,
+        "tf.reduce_mean",
+        "tf.reduce_max",
+        "tf.reduce_min",
+    ):
         return _made_of(site.value(site.op.main), parts, depth - 1)
     return False
 
@@ -196,7 +303,11 @@ def power_of(value: Value) -> Value:
     """What a value is a positive power of; the value itself where it is none."""
     value = plain(value)
     power = moments.squared(value) or made_by(value, "tf.sqrt", "tf.pow")
-    return plain(power.value("x")) if power is not None and (power.op.name != "tf.pow" or power.value("y").lo > 0) else value
+    return (
+        plain(power.value("x"))
+        if power is not None and (power.op.name != "tf.pow" or power.value("y").lo > 0)
+        else value
+    )
 
 
 def summands(total: Site) -> list[Value]:
@@ -218,43 +329,84 @@ def sums(value: Value, depth: int = 4) -> list[Site]:
     base = power_of(value)
     if base is not value and depth:
         return sums(base, depth - 1)
-    outer = made_by(base, "tf.add", "tf.subtract", "tf.multiply", "tf.divide", "tf.negative") if depth else None
+    outer = (
+        made_by(base, "tf.add", "tf.subtract", "tf.multiply", "tf.divide", "tf.negative")
+        if depth
+        else None
+    )
     if outer is None:
         return []
-    return [site for param in (("x",) if outer.op.name in ("tf.divide", "tf.negative") else ("x", "y")) for site in sums(outer.value(param), depth - 1)]
+    return [
+        site
+        for param in (("x",) if outer.op.name in ("tf.divide", "tf.negative") else ("x", "y"))
+        for site in sums(outer.value(param), depth - 1)
+    ]
 
 
 def factors(value: Value, depth: int = 4) -> list[Value]:
     """The factors of a product, and products that are factors of it; more than one, or none."""
-    site = made_by(plain(widest(plain(value))), "tf.multiply", "tf.pow", *_ZERO_AT_ZERO) if depth else None
+    site = (
+        made_by(plain(widest(plain(value))), "tf.multiply", "tf.pow", *_ZERO_AT_ZERO)
+        if depth
+        else None
+    )
     if site is None or site.op.name == "tf.pow" and not site.value("y").lo > 0:
         return []
     if site.op.name != "tf.multiply":
-        inner = [factors(site.value(param), depth - 1) for param in ("x", "y", "features") if site.given(param)]
+        inner = [
+            factors(site.value(param), depth - 1)
+            for param in ("x", "y", "features")
+            if site.given(param)
+        ]
         return next((found for found in inner if found), [])
-    return [part for param in ("x", "y") for part in (site.value(param), *factors(site.value(param), depth - 1))]
+    return [
+        part
+        for param in ("x", "y")
+        for part in (site.value(param), *factors(site.value(param), depth - 1))
+    ]
 
 
 def is_union(value: Value, overlap: Value) -> bool:
     """Whether a value is the union of two areas, a + b - i, of which the overlap i is given."""
     minus = made_by(plain(widest(plain(value))), "tf.subtract")
-    total = made_by(plain(minus.value("x")), "tf.add") if minus is not None and same(plain(minus.value("y")), plain(overlap)) else None
-    return total is not None and all([total.value(param).lo == 0 and shows_zero(total.value(param)) for param in ("x", "y")])
+    total = (
+        made_by(plain(minus.value("x")), "tf.add")
+        if minus is not None and same(plain(minus.value("y")), plain(overlap))
+        else None
+    )
+    return total is not None and all(
+        [total.value(param).lo == 0 and shows_zero(total.value(param)) for param in ("x", "y")]
+    )
 
 
 def is_overlap(division: Site) -> bool:
     """Whether a quotient is a Dice or IoU: the sum of a product over sums of both factors."""
     totals = sums(division.value("y"))
     parts = [part for total in sums(division.value("x")) for part in factors(total.value("x"))]
-    return sum([any([same(plain(total.value("x")), plain(part)) for total in totals]) for part in parts]) >= 2
+    return (
+        sum(
+            [
+                any([same(plain(total.value("x")), plain(part)) for total in totals])
+                for part in parts
+            ]
+        )
+        >= 2
+    )
 
 
 def zero_meant(division: Site) -> bool:
-    """Whether a sum is divided by a sum or count over the same elements, values or what they weigh by their own sum, or an overlap by a union:
-    nothing counted means a result of 0."""
+    """Whether a sum is divided by a sum or count over the same elements, values or what they weigh
+    by their own sum, or an overlap by a union: nothing counted means a result of 0.
+    """
     value, total = plain(division.value("x")), made_by(plain(division.value("y")), *SUMS)
-    own = [value, *map(plain, factors(value))] if value.nonnegative or not value.known else map(plain, factors(value))
-    if total is not None and any([same(part, summand) for part in own for summand in summands(total)]):
+    own = (
+        [value, *map(plain, factors(value))]
+        if value.nonnegative or not value.known
+        else map(plain, factors(value))
+    )
+    if total is not None and any(
+        [same(part, summand) for part in own for summand in summands(total)]
+    ):
         return True
     if total is None and is_union(division.value("y"), value):
         return True

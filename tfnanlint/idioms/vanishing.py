@@ -1,6 +1,7 @@
 """Evidence: whether the program itself shows that a value can be 0.
 
-Bounds alone do not: the square of an unknown number, `1 - b ** n`, an exponential that must underflow leave 0 open.
+Bounds alone do not: the square of an unknown number, `1 - b ** n`, an exponential that must
+underflow leave 0 open.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ from tfnanlint.values.value import INF, NUMERIC_KINDS, Note, Value
 
 SUMS = ("tf.reduce_sum", "tf.math.count_nonzero", "method.sum")
 MASKS = ("tf.subtract", "tf.cast", "tf.sequence_mask", "tf.one_hot")
-_INSIDE = ("tf.sqrt", "K.sqrt", "tf.square", "tf.pow", "tf.reduce_prod", "tf.math.l2_normalize")  # 0 where what they are given is
+# 0 where what they are given is
+_INSIDE = ("tf.sqrt", "K.sqrt", "tf.square", "tf.pow", "tf.reduce_prod", "tf.math.l2_normalize")
 _POWERS = ("tf.pow", "math.pow")
 _OF_CLASSES = ("tf.reduce_sum", "tf.math.bincount", "tf.math.unsorted_segment_sum")
 _CLASSES = ("indices", "segment_ids", "x")  # where they are given the class of each element
@@ -36,15 +38,25 @@ _OF_GRIDS = ("tf.exp", "tf.math.reciprocal", "method.prob")
 _SPREADS = ("tf.math.reduce_std", "tf.math.reduce_variance", "tf.nn.moments")
 _SIZES = ("tf.size", "tf.shape")
 _SQUARES = ("tf.square", "tf.abs", "tf.pow")
-_DECAYING = tuple(f"tf.train.{name}_decay" for name in ("exponential", "natural_exp", "inverse_time"))
-_KEEPING_SIGN = {"tf.multiply": ("x", "y"), "tf.divide": ("x", "y"), "tf.add": ("x", "y"), "tf.sqrt": ("x",), "tf.square": ("x",)}
+_DECAYING = tuple(
+    f"tf.train.{name}_decay" for name in ("exponential", "natural_exp", "inverse_time")
+)
+_KEEPING_SIGN = {
+    "tf.multiply": ("x", "y"),
+    "tf.divide": ("x", "y"),
+    "tf.add": ("x", "y"),
+    "tf.sqrt": ("x",),
+    "tf.square": ("x",),
+}
 _SMALL = 1e-3
 _KERNEL = re.compile(r"\.(?:(?:depthwise|pointwise|recurrent)_)?kernel'$")
 _LONG = 2.0**31  # the length of an axis is below it
 
 
 def reaches(value: Value, number: float) -> bool:
-    """Whether a value is the result of an op that is exactly `number` for many arguments, as its row says."""
+    """Whether a value is the result of an op that is exactly `number` for many arguments, as its
+    row says.
+    """
     return made_by(value, *_reaching(number)) is not None
 
 
@@ -54,7 +66,9 @@ def _reaching(number: float) -> tuple[str, ...]:
 
 
 def held(value: Value, limit: int = 60) -> bool:
-    """Whether a value is made of numbers and of what objects hold: no argument of a function, no weight and no call is behind it."""
+    """Whether a value is made of numbers and of what objects hold: no argument of a function, no
+    weight and no call is behind it.
+    """
     queue, seen, stored = [value], 0, False
     while queue and seen < limit:
         one = queue.pop()
@@ -65,8 +79,19 @@ def held(value: Value, limit: int = 60) -> bool:
         if isinstance(origin, Site):
             if origin.op.starts or not origin.args:
                 return False
-            queue += [origin.value(param) for param in ([origin.op.passes] if origin.op.passes else origin.args) if param not in SETTINGS]
-        elif origin is None or one.evident or origin.parameter or origin.passed or origin.computed or origin.outer:
+            queue += [
+                origin.value(param)
+                for param in ([origin.op.passes] if origin.op.passes else origin.args)
+                if param not in SETTINGS
+            ]
+        elif (
+            origin is None
+            or one.evident
+            or origin.parameter
+            or origin.passed
+            or origin.computed
+            or origin.outer
+        ):
             return False
         else:
             stored = True
@@ -74,7 +99,9 @@ def held(value: Value, limit: int = 60) -> bool:
 
 
 def promised(value: Value, depth: int = 4) -> bool:
-    """Whether a value is above 0 because the docstrings of functions promise it of their parameters."""
+    """Whether a value is above 0 because the docstrings of functions promise it of their
+    parameters.
+    """
     note = behind(plain(value))
     if value.positive or depth == 0:
         return value.positive
@@ -85,13 +112,16 @@ def promised(value: Value, depth: int = 4) -> bool:
 
 
 def counted(divisor: Value) -> bool:
-    """A Python number or a size made a tensor (Python itself would have complained about 0), or what lies within lengths
-    of at least 1."""
+    """A Python number or a size made a tensor (Python itself would have complained about 0), or
+    what lies within lengths of at least 1.
+    """
     bare = _unscaled(plain(divisor))
-    root = made_by(bare, "tf.sqrt")  # of the size of a head: `tf.sqrt(tf.cast(channels // heads, tf.float32))`
+    # of the size of a head: `tf.sqrt(tf.cast(channels // heads, tf.float32))`
+    root = made_by(bare, "tf.sqrt")
     bare = bare if root is None else plain(root.value("x"))
     measured = made_by(bare, "tf.size", "tf.shape") if bare.lo == 0 else None
-    if measured is not None:  # how many are left of those that a test chose; that of a shape is a rank
+    # how many are left of those that a test chose; that of a shape is a rank
+    if measured is not None:
         return made_by(measured.value("x"), "tf.shape") is not None
     minus = made_by(bare, "tf.subtract")
     if minus is not None and not_counted(bare):
@@ -109,19 +139,34 @@ def counted(divisor: Value) -> bool:
 
 
 def not_counted(value: Value) -> bool:
-    """How many elements a test does not hold of: their number, or a sum of ones, less the sum of a mask. It may hold of all."""
+    """How many elements a test does not hold of: their number, or a sum of ones, less the sum of a
+    mask. It may hold of all.
+    """
     minus = made_by(plain(widest(plain(value))), "tf.subtract")
     total = made_by(minus.value("y"), *SUMS) if minus is not None else None
-    if total is None or not (total.op.name == "tf.math.count_nonzero" or _mask(total.value(total.op.main))):
+    if total is None or not (
+        total.op.name == "tf.math.count_nonzero" or _mask(total.value(total.op.main))
+    ):
         return False
     size = plain(minus.value("x"))
     ones = made_by(size, "tf.reduce_sum")
-    return _extent(size) or size.kind == "number" and not size.is_number or ones is not None and plain(ones.value("x")).lo == plain(ones.value("x")).hi == 1
+    return (
+        _extent(size)
+        or size.kind == "number"
+        and not size.is_number
+        or ones is not None
+        and plain(ones.value("x")).lo == plain(ones.value("x")).hi == 1
+    )
 
 
 def set_to_zero(value: Value) -> bool:
     """Whether a value is a setting that is 0 unless somebody sets it."""
-    return isinstance(value.origin, Note) and value.origin.default == NOUGHT and value.lo == 0 and value.zero
+    return (
+        isinstance(value.origin, Note)
+        and value.origin.default == NOUGHT
+        and value.lo == 0
+        and value.zero
+    )
 
 
 def _mask(value: Value) -> bool:
@@ -144,26 +189,48 @@ def _extent(value: Value) -> bool:
 
 
 def shows_zero(divisor: Value, depth: int = 4) -> bool:
-    """Whether the program shows that 0 occurs: not where only the shape of an op leaves it open (`1 - b ** n`, the square
-    of an unknown number, an exponential or a sigmoid that must underflow, a floor of which nothing is known, the spread
-    of a whole NumPy array), and not where two random draws would have to be 0 at once."""
+    """Whether the program shows that 0 occurs: not where only the shape of an op leaves it open
+    (`1 - b ** n`, the square of an unknown number, an exponential or a sigmoid that must underflow,
+    a floor of which nothing is known, the spread of a whole NumPy array), and not where two random
+    draws would have to be 0 at once.
+    """
     if _counts_itself(divisor):
         return False
     divisor = widest(plain(divisor))
     constant = made_by(divisor, *_CONSTANTS)
     if constant is not None and divisor.known and depth:
         return shows_zero(constant.value("x"), depth - 1)
-    if _spread(divisor) or not divisor.known or picked(divisor) or _on_a_kernel(divisor) or _drawn(divisor) > 1:
+    if (
+        _spread(divisor)
+        or not divisor.known
+        or picked(divisor)
+        or _on_a_kernel(divisor)
+        or _drawn(divisor) > 1
+    ):
         return False
     site = made_by(divisor, *_INSIDE, *_EXTREMES, *_PARTS, *_UNDERFLOWING) if depth else None
     quotient = made_by(divisor, "tf.divide")
-    if _scale(divisor) or made_by(divisor, "tf.math.rsqrt", "tf.math.reciprocal") is not None or _decayed(divisor):
+    if (
+        _scale(divisor)
+        or made_by(divisor, "tf.math.rsqrt", "tf.math.reciprocal") is not None
+        or _decayed(divisor)
+    ):
         return False
-    if quotient is not None and divisor.nonnegative and (falling(divisor) or _scale(quotient.value("x"))):
+    if (
+        quotient is not None
+        and divisor.nonnegative
+        and (falling(divisor) or _scale(quotient.value("x")))
+    ):
         return False
     total = made_by(divisor, *SUMS, "tf.norm")
-    if total is not None and (_scale(total.value("x")) or has_ones(total) or falling(total.value("x")) or _lifted(total.value("x"))
-                              or _has_counted(total) or _of_all_examples(total)):
+    if total is not None and (
+        _scale(total.value("x"))
+        or has_ones(total)
+        or falling(total.value("x"))
+        or _lifted(total.value("x"))
+        or _has_counted(total)
+        or _of_all_examples(total)
+    ):
         return False
     if site is None:
         if divisor.lo == -INF and divisor.hi == INF:
@@ -171,47 +238,88 @@ def shows_zero(divisor: Value, depth: int = 4) -> bool:
         return divisor.lo > -INF and (divisor.hi < INF or divisor.lo == 0)
     if site.op.name in _UNDERFLOWING or site.op.name == "tf.pow" and not _exponent(site):
         return False
-    if site.op.name == "tf.add" and any(site.value(p).lo > 0 for p in ("x", "y")) and any(site.value(p).lo < 0 for p in ("x", "y")):
-        # An epsilon and something that would have to be just as negative; elu is -1 below -17, and what is cut off gets to its end.
-        return divisor.lo == 0 and any(reaches(site.value(p), -1.0) or _cut_off(site.value(p)) for p in ("x", "y"))
+    if (
+        site.op.name == "tf.add"
+        and any(site.value(p).lo > 0 for p in ("x", "y"))
+        and any(site.value(p).lo < 0 for p in ("x", "y"))
+    ):
+        # An epsilon and something that would have to be just as negative; elu is -1 below -17, and
+        # what is cut off gets to its end.
+        return divisor.lo == 0 and any(
+            reaches(site.value(p), -1.0) or _cut_off(site.value(p)) for p in ("x", "y")
+        )
     if site.op.name == "tf.add" and handed_in(divisor):
         return False  # a variance of noise and another one: both would have to be 0
-    if site.op.name == "tf.maximum" and any(site.value(p).exact and site.value(p).lo == 0 and site.value(q).lo < 0 for p, q in ("xy", "yx")):
+    if site.op.name == "tf.maximum" and any(
+        site.value(p).exact and site.value(p).lo == 0 and site.value(q).lo < 0
+        for p, q in ("xy", "yx")
+    ):
         return True  # relu, written out
     if site.op.name in _PARTS:
-        parts = [site.value(param) for param in ("x", "y") if site.value(param).zero or not site.value(param).known]
+        parts = [
+            site.value(param)
+            for param in ("x", "y")
+            if site.value(param).zero or not site.value(param).known
+        ]
         inner = [shows_zero(part, depth - 1) for part in parts]
         return any(inner) if site.op.name == "tf.multiply" else all(inner) and bool(inner)
     return site.value("x").zero and shows_zero(site.value("x"), depth - 1)
 
 
 def picked(value: Value) -> bool:
-    """Whether a value is an element that one_hot picks along the last axis, or along its own, of values above 0: it is 0 for an index out
-    of range only, which no program means."""
+    """Whether a value is an element that one_hot picks along the last axis, or along its own, of
+    values above 0: it is 0 for an index out of range only, which no program means.
+    """
     total = made_by(plain(widest(plain(value))), *REDUCING)
     choice = chosen(total, aligned=False) if total is not None else None
-    return choice is not None and choice[0].positive and not choice[0].emptied and total.const("axis", None) != 0
+    return (
+        choice is not None
+        and choice[0].positive
+        and not choice[0].emptied
+        and total.const("axis", None) != 0
+    )
 
 
 def _counts_itself(value: Value) -> bool:
-    """How often the class of an element occurs among all of them, looked up for each (`tf.gather(counts, labels)`): it is one itself."""
+    """How often the class of an element occurs among all of them, looked up for each
+    (`tf.gather(counts, labels)`): it is one itself.
+    """
     handed = made_by(value, "tf.gather") if value.lo == 0 else None
     total = made_by(plain(handed.value("x")), *_OF_CLASSES) if handed is not None else None
     if handed is None or total is None or total.given("weights"):
         return False
     listed: Site | None = total
     if total.op.name == "tf.reduce_sum":
-        listed = made_by(plain(total.value("x")), "tf.one_hot", "K.one_hot") if total.const("axis", None) == 0 else None
+        listed = (
+            made_by(plain(total.value("x")), "tf.one_hot", "K.one_hot")
+            if total.const("axis", None) == 0
+            else None
+        )
     elif total.op.name == "tf.math.unsorted_segment_sum" and not total.value("data").positive:
         return False
-    return listed is not None and any([same(plain(listed.value(param)), plain(handed.value("indices"))) for param in _CLASSES if param in listed.op.params])
+    return listed is not None and any(
+        [
+            same(plain(listed.value(param)), plain(handed.value("indices")))
+            for param in _CLASSES
+            if param in listed.op.params
+        ]
+    )
 
 
 def _has_counted(total: Site) -> bool:
-    """The sum of all of a variable to which its function has just added how often each class occurs (the codebook of a VQ-VAE): some class
-    does."""
-    made = made_by(total.value("x"), *VARIABLES) if total.point is not None and not total.given("axis") else None
-    if made is None or made.interpreter is None or not made.interpreter.assigns(made, total.point.scope, total.node.lineno):
+    """The sum of all of a variable to which its function has just added how often each class occurs
+    (the codebook of a VQ-VAE): some class does.
+    """
+    made = (
+        made_by(total.value("x"), *VARIABLES)
+        if total.point is not None and not total.given("axis")
+        else None
+    )
+    if (
+        made is None
+        or made.interpreter is None
+        or not made.interpreter.assigns(made, total.point.scope, total.node.lineno)
+    ):
         return False
     given = made.interpreter.assigned(made)
     return bool(given) and all([_with_counts(one) for one in given])
@@ -223,16 +331,24 @@ def _of_all_examples(total: Site) -> bool:
     rows = made_by(inner, *SUMS)
     if rows is None and total.given("axis"):
         return False
-    return made_by(plain(rows.value("x")) if rows is not None else inner, "tf.math.confusion_matrix") is not None
+    return (
+        made_by(plain(rows.value("x")) if rows is not None else inner, "tf.math.confusion_matrix")
+        is not None
+    )
 
 
 def _with_counts(value: Value, depth: int = 4) -> bool:
     """The sum over a batch of one_hot, scaled, beside what is not negative."""
-    site = made_by(widest(plain(value)), "tf.add", "tf.multiply", "tf.reduce_sum") if depth else None
+    site = (
+        made_by(widest(plain(value)), "tf.add", "tf.multiply", "tf.reduce_sum") if depth else None
+    )
     if site is None:
         return False
     if site.op.name == "tf.reduce_sum":
-        return site.const("axis", None) == 0 and made_by(plain(site.value("x")), "tf.one_hot", "K.one_hot") is not None
+        return (
+            site.const("axis", None) == 0
+            and made_by(plain(site.value("x")), "tf.one_hot", "K.one_hot") is not None
+        )
     fits = [(site.value(one), site.value(other)) for one, other in (("x", "y"), ("y", "x"))]
     if site.op.name == "tf.add":
         return any([beside.lo >= 0 and _with_counts(counts, depth - 1) for counts, beside in fits])
@@ -240,8 +356,10 @@ def _with_counts(value: Value, depth: int = 4) -> bool:
 
 
 def ordinary(divisor: Value, depth: int = 5) -> bool:
-    """Whether 0 is what ordinary data give: nothing was counted, elements are equal or cut off, a state has not moved yet; and not
-    only where a whole vector is 0, two points are one, or an exponential underflows."""
+    """Whether 0 is what ordinary data give: nothing was counted, elements are equal or cut off, a
+    state has not moved yet; and not only where a whole vector is 0, two points are one, or an
+    exponential underflows.
+    """
     divisor = widest(plain(divisor))
     if made_by(divisor, *VARIABLES) is not None:
         return True
@@ -255,42 +373,83 @@ def ordinary(divisor: Value, depth: int = 5) -> bool:
     total = made_by(divisor, *SUMS, "tf.reduce_mean")
     if total is not None:
         part = plain(total.value(total.op.main))
-        return total.op.name == "tf.reduce_mean" or made_by(part, *_SQUARES, "tf.exp") is None and not _squared(part)
-    if reaches(divisor, 0.0) or divisor.lo == 0 and made_by(divisor, "tf.range", "builtins.range") is not None:
+        return (
+            total.op.name == "tf.reduce_mean"
+            or made_by(part, *_SQUARES, "tf.exp") is None
+            and not _squared(part)
+        )
+    if (
+        reaches(divisor, 0.0)
+        or divisor.lo == 0
+        and made_by(divisor, "tf.range", "builtins.range") is not None
+    ):
         return True
-    site = made_by(divisor, *_SIZES, *_SPREADS, *_PARTS, *_EXTREMES, *_CONSTANTS, "tf.sqrt", "tf.divide", "tf.minimum", "tf.clip_by_value",
-                   "tf.subtract", "tf.matmul", "method.numpy")
+    site = made_by(
+        divisor,
+        *_SIZES,
+        *_SPREADS,
+        *_PARTS,
+        *_EXTREMES,
+        *_CONSTANTS,
+        "tf.sqrt",
+        "tf.divide",
+        "tf.minimum",
+        "tf.clip_by_value",
+        "tf.subtract",
+        "tf.matmul",
+        "method.numpy",
+    )
     if site is None:
         return False
     if site.op.name == "tf.subtract":
         power = made_by(site.value("y"), "tf.pow")
         if power is not None:
             return _counted_none(power)
-        return reaches(site.value("y"), 1.0) or _all_of_it(site.value("y"), depth) or _share_of_ones(site.value("y"))
-    if site.op.name == "tf.add" and any(reaches(site.value(param), -1.0) or _cut_off(site.value(param)) for param in ("x", "y")):
+        return (
+            reaches(site.value("y"), 1.0)
+            or _all_of_it(site.value("y"), depth)
+            or _share_of_ones(site.value("y"))
+        )
+    if site.op.name == "tf.add" and any(
+        reaches(site.value(param), -1.0) or _cut_off(site.value(param)) for param in ("x", "y")
+    ):
         return True
     if site.op.name in _SIZES + _SPREADS:
         return True
-    parts = [ordinary(site.value(param), depth - 1) for param in ("x", "y") if site.given(param) and (site.op.name != "tf.divide" or param == "x")]
+    parts = [
+        ordinary(site.value(param), depth - 1)
+        for param in ("x", "y")
+        if site.given(param) and (site.op.name != "tf.divide" or param == "x")
+    ]
     return (all if site.op.name == "tf.add" else any)(parts)
 
 
 def _all_of_it(value: Value, depth: int) -> bool:
-    """A share of a sum of two, a / (a + b), which is 1 where b is 0, if that is ordinary: all of what was counted was of one kind."""
+    """A share of a sum of two, a / (a + b), which is 1 where b is 0, if that is ordinary: all of
+    what was counted was of one kind.
+    """
     share = made_by(value, "tf.divide")
     total = made_by(share.value("y"), "tf.add") if share is not None else None
-    return total is not None and any(same(total.value(one), share.value("x")) and total.value(other).zero and ordinary(total.value(other), depth - 1)
-                                     for one, other in (("x", "y"), ("y", "x")))
+    return total is not None and any(
+        same(total.value(one), share.value("x"))
+        and total.value(other).zero
+        and ordinary(total.value(other), depth - 1)
+        for one, other in (("x", "y"), ("y", "x"))
+    )
 
 
 def of_labels(value: Value) -> bool:
-    """How often a condition holds, or a class occurs, in a batch, as a share or a number: nothing else is as easily 0."""
+    """How often a condition holds, or a class occurs, in a batch, as a share or a number: nothing
+    else is as easily 0.
+    """
     value = plain(widest(plain(value)))
     less = made_by(value, "tf.subtract")
     if less is not None:
         return less.value("x").exact and _share_of_ones(less.value("y"))
     share = made_by(value, "tf.divide")
-    total = made_by(plain(share.value("x")) if share is not None else value, *SUMS, "tf.reduce_mean")
+    total = made_by(
+        plain(share.value("x")) if share is not None else value, *SUMS, "tf.reduce_mean"
+    )
     if total is None:
         return False
     part = plain(total.value(total.op.main))
@@ -307,7 +466,12 @@ def _share_of_ones(value: Value) -> bool:
 def _truth(value: Value) -> bool:
     """A condition that was cast, or 1 less that."""
     less = made_by(value, "tf.subtract")
-    return value.dtype == "bool" or less is not None and less.value("x").exact and plain(less.value("y")).dtype == "bool"
+    return (
+        value.dtype == "bool"
+        or less is not None
+        and less.value("x").exact
+        and plain(less.value("y")).dtype == "bool"
+    )
 
 
 def _squared(value: Value) -> bool:
@@ -316,13 +480,17 @@ def _squared(value: Value) -> bool:
 
 
 def _spread(value: Value) -> bool:
-    """The standard deviation or variance that NumPy computes over a whole array: a constant, not that of each feature."""
+    """The standard deviation or variance that NumPy computes over a whole array: a constant, not
+    that of each feature.
+    """
     spread = made_by(value, "tf.math.reduce_std", "tf.math.reduce_variance")
     return spread is not None and spread.library == "np" and not spread.given("axis")
 
 
 def zero_factor(divisor: Value, depth: int = 4) -> bool:
-    """Whether a product of which nothing else is known has a sum in it that can be 0: `tf.reduce_sum(mask) * channels`."""
+    """Whether a product of which nothing else is known has a sum in it that can be 0:
+    `tf.reduce_sum(mask) * channels`.
+    """
     divisor = widest(plain(divisor))
     site = made_by(divisor, "tf.multiply") if depth else None
     if site is None:
@@ -343,18 +511,27 @@ def _taken_from_one(value: Value) -> Site | None:
 
 
 def _counted_none(power: Site) -> bool:
-    """Whether an exponent counts what there may be none of (the examples of a class), or steps from 0 that are counted only afterwards."""
+    """Whether an exponent counts what there may be none of (the examples of a class), or steps from
+    0 that are counted only afterwards.
+    """
     exponent = plain(widest(plain(power.value("y"))))
     if exponent.lo != 0 or not exponent.zero:
         return False
     if made_by(exponent, *SUMS, "tf.math.bincount") is not None:
         return ordinary(exponent)
     step = made_by(exponent, *VARIABLES)
-    return step is not None and power.point is not None and power.interpreter is not None and power.interpreter.assigns(step, power.point.scope)
+    return (
+        step is not None
+        and power.point is not None
+        and power.interpreter is not None
+        and power.interpreter.assigns(step, power.point.scope)
+    )
 
 
 def _scale(value: Value) -> bool:
-    """A power of a known positive number (`10 ** (decibels / 10)`), a rate that decays by a factor: 0 only by underflow."""
+    """A power of a known positive number (`10 ** (decibels / 10)`), a rate that decays by a factor:
+    0 only by underflow.
+    """
     value = plain(widest(plain(value)))
     rate = made_by(value, "tf.train.exponential_decay")
     if rate is not None:
@@ -370,49 +547,85 @@ def _scale(value: Value) -> bool:
 
 
 def _on_a_kernel(divisor: Value) -> bool:
-    """The sum of exponentials, reciprocals or densities of a fixed range of numbers, or of products of such: the middle of a blur
-    kernel is no 0."""
+    """The sum of exponentials, reciprocals or densities of a fixed range of numbers, or of products
+    of such: the middle of a blur kernel is no 0.
+    """
     total = made_by(divisor, *SUMS)
     return total is not None and _kernel(total.value("x"))
 
 
 def _kernel(value: Value, depth: int = 3) -> bool:
-    part = made_by(value, "tf.exp", "tf.math.reciprocal", "method.prob", "tf.einsum", "tf.multiply", "tf.matmul", "tf.tensordot", *_SQUARES)
+    part = made_by(
+        value,
+        "tf.exp",
+        "tf.math.reciprocal",
+        "method.prob",
+        "tf.einsum",
+        "tf.multiply",
+        "tf.matmul",
+        "tf.tensordot",
+        *_SQUARES,
+    )
     if part is None or depth == 0:
         return False
     if part.op.name in _SQUARES:
         return _kernel(part.value("x"), depth - 1)
     if part.op.name in _OF_GRIDS:
         return on_a_grid(part.value(part.op.main))
-    parts = part.value("inputs").obj if part.op.name == "tf.einsum" else tuple(part.value(param) for param in part.args if param in ("a", "b", "x", "y"))
-    return isinstance(parts, tuple) and len(parts) > 1 and all(_kernel(one, depth - 1) for one in parts)
+    parts = (
+        part.value("inputs").obj
+        if part.op.name == "tf.einsum"
+        else tuple(part.value(param) for param in part.args if param in ("a", "b", "x", "y"))
+    )
+    return (
+        isinstance(parts, tuple)
+        and len(parts) > 1
+        and all(_kernel(one, depth - 1) for one in parts)
+    )
 
 
 def random_weight(vector: Value, depth: int = 4) -> bool:
-    """Whether a vector is a weight that starts with random numbers, its magnitudes or its powers: not all of them come to be 0."""
+    """Whether a vector is a weight that starts with random numbers, its magnitudes or its powers:
+    not all of them come to be 0.
+    """
     site = widest(plain(vector)).origin
     if not isinstance(site, Site) or depth == 0:
         return False
     if site.op.name == "tf.multiply":
         return same(site.value("x"), site.value("y")) and random_weight(site.value("x"), depth - 1)
-    return starts_at_random(site) or site.op.name in _SQUARES and random_weight(site.value("x"), depth - 1)
+    return (
+        starts_at_random(site)
+        or site.op.name in _SQUARES
+        and random_weight(site.value("x"), depth - 1)
+    )
 
 
 def made_by_keras(value: Value) -> bool:
-    """An attribute that nobody in the program assigns and that Keras calls a kernel: what its own layers begin with, at random. (Who
-    adds a small number to its norm reckons with 0 all the same.)"""
+    """An attribute that nobody in the program assigns and that Keras calls a kernel: what its own
+    layers begin with, at random. (Who adds a small number to its norm reckons with 0 all the same.)
+    """
     note = value.origin
-    return isinstance(note, Note) and note.given and not note.parameter and _KERNEL.search(note.text) is not None
+    return (
+        isinstance(note, Note)
+        and note.given
+        and not note.parameter
+        and _KERNEL.search(note.text) is not None
+    )
 
 
 def _drawn(divisor: Value, depth: int = 6) -> int:
-    """How many random draws are added up in a divisor; 0 where something else is in it. A weight that starts with random numbers
-    counts as one of them: training does not move all of them to 0."""
+    """How many random draws are added up in a divisor; 0 where something else is in it. A weight
+    that starts with random numbers counts as one of them: training does not move all of them to 0.
+    """
     site = widest(plain(divisor)).origin
     if isinstance(site, Note) and made_by_keras(plain(divisor)):
         return 1
     if isinstance(site, Note):
-        site = widest(plain(Value(origin=site.parent))).origin if isinstance(site.parent, Site) else None
+        site = (
+            widest(plain(Value(origin=site.parent))).origin
+            if isinstance(site.parent, Site)
+            else None
+        )
     if not isinstance(site, Site) or depth == 0:
         return 0
     name = site.op.name
@@ -422,7 +635,11 @@ def _drawn(divisor: Value, depth: int = 6) -> int:
         return 2 * _drawn(site.value(site.op.main), depth - 1)
     if name in ("tf.add", "tf.subtract"):  # something else that is added to a draw leaves it one
         x, y = site.value("x"), site.value("y")
-        return 0 if name == "tf.subtract" and same(x, y) else _drawn(x, depth - 1) + _drawn(y, depth - 1)
+        return (
+            0
+            if name == "tf.subtract" and same(x, y)
+            else _drawn(x, depth - 1) + _drawn(y, depth - 1)
+        )
     if name == "tf.multiply":
         parts = [_drawn(site.value(param), depth - 1) for param in ("x", "y")]
         return min(parts)
@@ -432,8 +649,10 @@ def _drawn(divisor: Value, depth: int = 6) -> int:
 
 
 def has_ones(total: Site) -> bool:
-    """A sum or norm of a unit matrix, also of one that was added to what is not negative (the loops of a graph), of a kernel of points and
-    themselves, or of the rows or columns of one on whose diagonal a number was put: none of them is 0."""
+    """A sum or norm of a unit matrix, also of one that was added to what is not negative (the loops
+    of a graph), of a kernel of points and themselves, or of the rows or columns of one on whose
+    diagonal a number was put: none of them is 0.
+    """
     plus = made_by(total.value("x"), "tf.add")
     for one, other in (("x", "y"), ("y", "x")) if plus is not None else ():
         if made_by(plus.value(one), "tf.eye") is not None and plus.value(other).nonnegative:
@@ -449,50 +668,78 @@ def has_ones(total: Site) -> bool:
 
 
 def _lifted(value: Value) -> bool:
-    """What small numbers of a written list were added to, at some places: somebody has thought of a sum of nothing."""
+    """What small numbers of a written list were added to, at some places: somebody has thought of a
+    sum of nothing.
+    """
     total = made_by(value, "tf.add")
     for part in [total.value(param) for param in ("x", "y")] if total is not None else ():
         listed = made_by(part, *_CONSTANTS)
-        if part.lo == 0 < part.hi <= _SMALL and listed is not None and listed.value("x").kind == "sequence":
+        if (
+            part.lo == 0 < part.hi <= _SMALL
+            and listed is not None
+            and listed.value("x").kind == "sequence"
+        ):
             return True
     return False
 
 
 def from_mask(value: Value) -> bool:
-    """`1.0 - mask`, a mask that was cast, or one that is known to lie within 0 and 1 and was tested or counted."""
+    """`1.0 - mask`, a mask that was cast, or one that is known to lie within 0 and 1 and was tested
+    or counted.
+    """
     site = made_by(value, *MASKS)
     return site is not None and (site.op.name != "tf.subtract" or site.value("x").exact)
 
 
 def handed_in(value: Value, depth: int = 4) -> bool:
-    """A variable that starts with a value of which nothing is known, or what it is added to: whoever hands a variance in knows
-    that it is positive, and has it trained so."""
+    """A variable that starts with a value of which nothing is known, or what it is added to:
+    whoever hands a variance in knows that it is positive, and has it trained so.
+    """
     made = made_by(widest(plain(value)), *VARIABLES, "tf.add")
     if made is None or depth == 0:
         return False
     if made.op.name == "tf.add":
         parts = [made.value("x"), made.value("y")]
         inside = [handed_in(part, depth - 1) for part in parts]
-        return any(inside) and all(one or part.lo >= 0 or not part.known for one, part in zip(inside, parts))
+        return any(inside) and all(
+            one or part.lo >= 0 or not part.known for one, part in zip(inside, parts)
+        )
     param = made.op.starts
     start = made.value(param) if made.given(param) else None
     # What is computed may be anything.
-    return start is not None and not isinstance(start.origin, Site) and start.obj is None and not start.known and start.kind in NUMERIC_KINDS
+    return (
+        start is not None
+        and not isinstance(start.origin, Site)
+        and start.obj is None
+        and not start.known
+        and start.kind in NUMERIC_KINDS
+    )
 
 
 def called(value: Value, depth: int = 4) -> bool:
-    """What a call gives that could not be followed, or a sum or product of it: degrees of nodes, gains of labels; whether any weight
-    is behind it nothing says."""
+    """What a call gives that could not be followed, or a sum or product of it: degrees of nodes,
+    gains of labels; whether any weight is behind it nothing says.
+    """
     origin = behind(plain(value))
-    if not isinstance(origin, Site) or depth == 0 or origin.op.name not in ("tf.reduce_sum", "tf.multiply"):
+    if (
+        not isinstance(origin, Site)
+        or depth == 0
+        or origin.op.name not in ("tf.reduce_sum", "tf.multiply")
+    ):
         return isinstance(origin, Note) and origin.computed
-    return any(called(origin.value(param), depth - 1) for param in ("x", "y") if param in origin.args)
+    return any(
+        called(origin.value(param), depth - 1) for param in ("x", "y") if param in origin.args
+    )
 
 
 def worked_out(value: Value) -> bool:
     """What a method of some other object gave that could not be followed: `expert.variance_at(x)`."""
     note = behind(widest(plain(value)))
-    path = path_of(note.node.func) if isinstance(note, Note) and note.computed and isinstance(note.node, ast.Call) else None
+    path = (
+        path_of(note.node.func)
+        if isinstance(note, Note) and note.computed and isinstance(note.node, ast.Call)
+        else None
+    )
     return path is not None and "." in path and not path.startswith("self.")
 
 
@@ -503,14 +750,21 @@ def passed(value: Value) -> bool:
 
 
 def _moved(value: Value) -> bool:
-    """Whether a value is a variable that starts with what the program says, from where training may move it; what was handed in or
-    computed and put into one is a setting, or an operand that a gradient is asked for."""
+    """Whether a value is a variable that starts with what the program says, from where training may
+    move it; what was handed in or computed and put into one is a setting, or an operand that a
+    gradient is asked for.
+    """
     made = made_by(value, *VARIABLES)
     if made is None:
         return False
     param = made.op.starts
     start = made.value(param) if made.given(param) else None
-    return start is None or start.known or start.kind not in ("tensor", "unknown") or _difference(start)
+    return (
+        start is None
+        or start.known
+        or start.kind not in ("tensor", "unknown")
+        or _difference(start)
+    )
 
 
 def _difference(value: Value) -> bool:
@@ -520,27 +774,43 @@ def _difference(value: Value) -> bool:
 
 
 def falling(value: Value, depth: int = 8) -> bool:
-    """A negative power of what is not negative, or a positive number divided by it (the kernels of Student and Cauchy): 0 at Inf only; its
-    positive powers, products of such and of positive numbers, and its share of something (`q ** 2 / sum(q)`)."""
+    """A negative power of what is not negative, or a positive number divided by it (the kernels of
+    Student and Cauchy): 0 at Inf only; its positive powers, products of such and of positive
+    numbers, and its share of something (`q ** 2 / sum(q)`).
+    """
     value = plain(widest(value))
-    site = made_by(value, *_POWERS, "tf.square", "tf.divide", "tf.math.reciprocal", "tf.multiply") if value.lo >= 0 and depth else None
+    site = (
+        made_by(value, *_POWERS, "tf.square", "tf.divide", "tf.math.reciprocal", "tf.multiply")
+        if value.lo >= 0 and depth
+        else None
+    )
     if site is None:
         return False
     if site.op.name in _POWERS:
         base, exponent = site.value("x"), site.value("y")
         return base.lo >= 0 and exponent.hi < 0 or exponent.lo > 0 and falling(base, depth - 1)
     if site.op.name == "tf.multiply":
-        return all([site.value(param).positive or falling(site.value(param), depth - 1) for param in ("x", "y")])
+        return all(
+            [
+                site.value(param).positive or falling(site.value(param), depth - 1)
+                for param in ("x", "y")
+            ]
+        )
     if site.op.name == "tf.divide":
         return site.value("x").positive or falling(site.value("x"), depth - 1)
     return site.op.name == "tf.math.reciprocal" or falling(site.value("x"), depth - 1)
 
 
 def _cut_off(value: Value) -> bool:
-    """A negative number times what is kept at or below a number: the share of a schedule that is over, in its last steps 1."""
+    """A negative number times what is kept at or below a number: the share of a schedule that is
+    over, in its last steps 1.
+    """
     scaled = made_by(value, "tf.multiply") if value.hi <= 0 else None
-    return scaled is not None and any(scaled.value(param).exact and made_by(plain(scaled.value(other)), "tf.minimum", "tf.clip_by_value") is not None
-                                      for param, other in (("x", "y"), ("y", "x")))
+    return scaled is not None and any(
+        scaled.value(param).exact
+        and made_by(plain(scaled.value(other)), "tf.minimum", "tf.clip_by_value") is not None
+        for param, other in (("x", "y"), ("y", "x"))
+    )
 
 
 def _exponent(power: Site) -> bool:

@@ -1,4 +1,6 @@
-"""Arguments: what a call hands over, with what `*` and `**` stand for, and the dicts of which all that is in them is known."""
+"""Arguments: what a call hands over, with what `*` and `**` stand for, and the dicts of which all
+that is in them is known.
+"""
 
 from __future__ import annotations
 
@@ -10,27 +12,50 @@ from typing import Any, Callable
 from tfnanlint.program import functions as calls
 from tfnanlint.program.functions import Collected, Function, Handed, Keywords, Starred
 from tfnanlint.program.mutation import Mutated
-from tfnanlint.program.scope import Assigned, Binding, Fixed, Joined, Loop, Parameter, Point, Stored, unrefined
+from tfnanlint.program.scope import (
+    Assigned,
+    Binding,
+    Fixed,
+    Joined,
+    Loop,
+    Parameter,
+    Point,
+    Stored,
+    unrefined,
+)
 from tfnanlint.syntax.nodes import SEQUENCES, display
 from tfnanlint.values.evaluator import Evaluator
 
-_ASKING = ("in ", "if ", "not ", "and ", "or ", r"len\(", r"list\(", r"sorted\(")  # what stands before a dict of which something is only asked
+# what stands before a dict of which something is only asked
+_ASKING = ("in ", "if ", "not ", "and ", "or ", r"len\(", r"list\(", r"sorted\(")
 
 
 def written_out(node: ast.expr, point: Point) -> bool:
-    """Whether a dict holds what is known of it and nothing else: one that was just made, one that a function was given or got from a
-    call, where its own stores are followed, or one in which its file only looks things up."""
+    """Whether a dict holds what is known of it and nothing else: one that was just made, one that a
+    function was given or got from a call, where its own stores are followed, or one in which its
+    file only looks things up.
+    """
     text = point.module.source.text
     if isinstance(node, ast.Attribute):
-        return isinstance(node.value, ast.Name) and node.value.id == "self" and _used_otherwise(f"self.{node.attr}")(text) is None
+        return (
+            isinstance(node.value, ast.Name)
+            and node.value.id == "self"
+            and _used_otherwise(f"self.{node.attr}")(text) is None
+        )
     if not isinstance(node, ast.Name):
         return isinstance(node, (ast.DictComp, ast.Call)) or display(node) is not None
-    local = point.scope.function is not None and node.id in point.scope.history and node.id not in point.scope.shared
+    local = (
+        point.scope.function is not None
+        and node.id in point.scope.history
+        and node.id not in point.scope.shared
+    )
     return all([_whole(made, node.id, local, point) for made in _makers(point.lookup(node.id))])
 
 
 def _makers(binding: Binding | None, depth: int = 8) -> list[Binding | None]:
-    """What made the dict that a binding stands for, before stores, changes and loops that it went through; None for more than can be told."""
+    """What made the dict that a binding stands for, before stores, changes and loops that it went
+    through; None for more than can be told.
+    """
     made = unrefined(binding)
     while isinstance(made, (Stored, Mutated, Loop)) and depth:
         made, depth = unrefined(made.entry if isinstance(made, Loop) else made.base), depth - 1
@@ -40,10 +65,21 @@ def _makers(binding: Binding | None, depth: int = 8) -> list[Binding | None]:
 
 
 def _whole(made: Binding | None, name: str, local: bool, point: Point) -> bool:
-    """Whether all that is in a dict is known to the interpreter; `local` says that its name is one of the function that asks."""
-    if isinstance(made, (Parameter, Handed)) or isinstance(made, Assigned) and isinstance(made.node, ast.Call) and display(made.node) is None:
+    """Whether all that is in a dict is known to the interpreter; `local` says that its name is one
+    of the function that asks.
+    """
+    if (
+        isinstance(made, (Parameter, Handed))
+        or isinstance(made, Assigned)
+        and isinstance(made.node, ast.Call)
+        and display(made.node) is None
+    ):
         return local
-    if not isinstance(made, Assigned) or display(made.node) is None and not isinstance(made.node, ast.DictComp):
+    if (
+        not isinstance(made, Assigned)
+        or display(made.node) is None
+        and not isinstance(made.node, ast.DictComp)
+    ):
         return False
     text = point.module.source.text
     if local and point.scope.function is not None and _used_otherwise(name, True)(text) is None:
@@ -53,33 +89,52 @@ def _whole(made: Binding | None, name: str, local: bool, point: Point) -> bool:
 
 @functools.cache
 def _used_otherwise(name: str, stores: bool = False) -> Callable[[str], Any]:
-    """Looks for a use of a dict that may put something into it, or hands it to somebody who may; with `stores` not for stores, which the
-    interpreter follows where the name is a function's own. `self.heads` stands for any object's."""
+    """Looks for a use of a dict that may put something into it, or hands it to somebody who may;
+    with `stores` not for stores, which the interpreter follows where the name is a function's own.
+    `self.heads` stands for any object's.
+    """
     of_object, name = name.startswith("self."), re.escape(name.removeprefix("self."))
-    owner = rf"(?<=\.{name})" if of_object else rf"(?<!\w{name})"  # behind the name: what begins with letters is found ten times as fast
+    # behind the name: what begins with letters is found ten times as fast
+    owner = rf"(?<=\.{name})" if of_object else rf"(?<!\w{name})"
     changing = r"(?:\[[^\]\n]*\])*\s*(?:[-+*/|&]*=(?!=)|\.(?:append|extend|insert|update|setdefault|add|pop|popitem|remove|clear|sort|reverse)\b)"
-    reading = rf"=(?!=)|\[[^\]\n]*\](?!{changing})|\.(?:get|copy|keys|items|values)\b" if not stores else r"=(?!=)|\[|\.(?:get|copy|keys|items|values|update|setdefault)\b"
+    reading = (
+        rf"=(?!=)|\[[^\]\n]*\](?!{changing})|\.(?:get|copy|keys|items|values)\b"
+        if not stores
+        else r"=(?!=)|\[|\.(?:get|copy|keys|items|values|update|setdefault)\b"
+    )
     held = r"self\." if of_object else ""
     before = "".join(rf"(?<!\b{word}{held}{name})" for word in _ASKING)
     return re.compile(rf"{name}{owner}\b{before}(?<!\*\*{held}{name})(?!\s*(?:{reading}))").search
 
 
-def arguments_of(ev: Evaluator, call: ast.Call, point: Point) -> tuple[list[Binding], dict[str, Binding], bool]:
+def arguments_of(
+    ev: Evaluator, call: ast.Call, point: Point
+) -> tuple[list[Binding], dict[str, Binding], bool]:
     found = calls.arguments(call, point)
     return found if found[2] else _spread_out(ev, call, point) or found
 
 
-def _spread_out(ev: Evaluator, call: ast.Call, point: Point) -> tuple[list[Binding], dict[str, Binding], bool] | None:
+def _spread_out(
+    ev: Evaluator, call: ast.Call, point: Point
+) -> tuple[list[Binding], dict[str, Binding], bool] | None:
     """The arguments of a call with what `*` and `**` stand for; None where that is not known."""
     positional: list[Binding] = []
     for node in call.args:
-        items = _items_spread(ev, node.value, point) if isinstance(node, ast.Starred) else [Assigned(node, point)]
+        items = (
+            _items_spread(ev, node.value, point)
+            if isinstance(node, ast.Starred)
+            else [Assigned(node, point)]
+        )
         if items is None:
             return None
         positional += items
     keywords: dict[str, Binding] = {}
     for one in call.keywords:
-        named = _pairs_spread(ev, one.value, point) if one.arg is None else {one.arg: Assigned(one.value, point)}
+        named = (
+            _pairs_spread(ev, one.value, point)
+            if one.arg is None
+            else {one.arg: Assigned(one.value, point)}
+        )
         if named is None:
             return None
         keywords |= named
@@ -101,18 +156,28 @@ def _items_spread(ev: Evaluator, node: ast.expr, point: Point) -> list[Binding] 
             return None
         written, there = binding.node, binding.point
     items: list[ast.expr] = getattr(written, "elts", [])
-    return [Assigned(one, there) for one in items] if not any([isinstance(one, ast.Starred) for one in items]) else None
+    return (
+        [Assigned(one, there) for one in items]
+        if not any([isinstance(one, ast.Starred) for one in items])
+        else None
+    )
 
 
 def _pairs_spread(ev: Evaluator, node: ast.expr, point: Point) -> dict[str, Binding] | None:
-    """What `**` stands for: a dict that is written, or what the call that is being followed hands to `**kwargs`."""
+    """What `**` stands for: a dict that is written, or what the call that is being followed hands
+    to `**kwargs`.
+    """
     found = calls.collected(node, point)
     if found is not None or not isinstance(node, ast.Name):
         return found
     binding, stored = calls.stored_in(unrefined(point.lookup(node.id)))
     if isinstance(binding, Keywords) and _given_none(ev, binding.function):
         return stored
-    if not isinstance(binding, Assigned) or display(binding.node) is None or not written_out(node, point):
+    if (
+        not isinstance(binding, Assigned)
+        or display(binding.node) is None
+        or not written_out(node, point)
+    ):
         return None
     written = calls.collected(binding.node, binding.point)
     return written | stored if written is not None else None
@@ -122,4 +187,6 @@ def _given_none(ev: Evaluator, function: Function) -> bool:
     """Whether the calls of a function are seen, and none of them hands anything to its `**kwargs`."""
     name = function.node.args.kwarg.arg
     handed = ev.handovers(function)
-    return bool(handed) and all([isinstance(rest := bound.get(name), Collected) and not rest.items for bound in handed])
+    return bool(handed) and all(
+        [isinstance(rest := bound.get(name), Collected) and not rest.items for bound in handed]
+    )

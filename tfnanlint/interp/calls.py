@@ -1,4 +1,6 @@
-"""Following calls: what functions, methods, instances and layers of the program give, and what arrives at parameters."""
+"""Following calls: what functions, methods, instances and layers of the program give, and what
+arrives at parameters.
+"""
 
 from __future__ import annotations
 
@@ -18,46 +20,109 @@ from tfnanlint.ops.table import Op
 from tfnanlint.ops.transfer.core import several
 from tfnanlint.program import functions as calls
 from tfnanlint.program.builder import Walk
-from tfnanlint.program.functions import Bound, ClassObject, Collected, Function, Instance, Keywords, Recast
-from tfnanlint.program.scope import COMPUTING, Assigned, Binding, Fixed, Loop, Parameter, Point, Refined, Scope, Shared, adds, heard
+from tfnanlint.program.functions import (
+    Bound,
+    ClassObject,
+    Collected,
+    Function,
+    Instance,
+    Keywords,
+    Recast,
+)
+from tfnanlint.program.scope import (
+    COMPUTING,
+    Assigned,
+    Binding,
+    Fixed,
+    Loop,
+    Parameter,
+    Point,
+    Refined,
+    Scope,
+    Shared,
+    adds,
+    heard,
+)
 from tfnanlint.syntax.nodes import default_text
 from tfnanlint.values.evaluator import Evaluator
 from tfnanlint.values.tuples import FieldNames
 from tfnanlint.values.value import INF, NUMERIC_KINDS, Choice, Note, Value, number, unknown
 
 # Methods of an optimizer that Keras calls with a gradient and a variable.
-_UPDATES: Final = frozenset("_resource_apply_dense _resource_apply_sparse _resource_apply_sparse_duplicate_indices _apply_dense "
-                            "_apply_sparse update_step".split())
-TRIED: Final = frozenset(("parameters", "named_parameters", "parametrize"))  # decorators that call a test with values
+_UPDATES: Final = frozenset(
+    "_resource_apply_dense _resource_apply_sparse _resource_apply_sparse_duplicate_indices _apply_dense "
+    "_apply_sparse update_step".split()
+)
+# decorators that call a test with values
+TRIED: Final = frozenset(("parameters", "named_parameters", "parametrize"))
 MAX_CALLERS: Final = 24  # calls joined at one parameter; with more, nothing is said of it
 MAX_INLINE: Final = 6  # calls inside calls
-MAX_LONG: Final = 3  # calls around one of a long function: what one further inside gives is hardly ever known, and takes most of the time
+# calls around one of a long function: what one further inside gives is hardly ever known, and takes
+# most of the time
+MAX_LONG: Final = 3
 
 
-def apply(ev: Evaluator, callee: Value, positional: list[Binding], keywords: dict[str, Binding], node: ast.Call | None = None,
-          point: Point | None = None, hidden: bool = False) -> Value:
-    """What calling a value gives: functions of the program are followed, layers give their range. With `hidden`, `*` or `**` hands
-    over more than is written in the call: then only functions of the program, layers and models are followed."""
+def apply(
+    ev: Evaluator,
+    callee: Value,
+    positional: list[Binding],
+    keywords: dict[str, Binding],
+    node: ast.Call | None = None,
+    point: Point | None = None,
+    hidden: bool = False,
+) -> Value:
+    """What calling a value gives: functions of the program are followed, layers give their range.
+    With `hidden`, `*` or `**` hands over more than is written in the call: then only functions of
+    the program, layers and models are followed.
+    """
     target = callee.obj
     if isinstance(target, Bound):
         inner = target.function
         if isinstance(inner, Op):
-            return unknown() if hidden else _op(ev, inner, target.args + positional, {**target.keywords, **keywords}, node, point)
-        return apply(ev, Value(kind="function", obj=inner), target.args + positional,
-                          {**target.keywords, **keywords}, node, point, hidden)
+            return (
+                unknown()
+                if hidden
+                else _op(
+                    ev,
+                    inner,
+                    target.args + positional,
+                    {**target.keywords, **keywords},
+                    node,
+                    point,
+                )
+            )
+        return apply(
+            ev,
+            Value(kind="function", obj=inner),
+            target.args + positional,
+            {**target.keywords, **keywords},
+            node,
+            point,
+            hidden,
+        )
     if isinstance(target, Choice):
-        return ev.joined([apply(ev, option, positional, keywords, node, point, hidden) for option in target.options])
+        return ev.joined(
+            [
+                apply(ev, option, positional, keywords, node, point, hidden)
+                for option in target.options
+            ]
+        )
     if isinstance(target, Function):
         return call(ev, target, positional, keywords, hidden)
     if isinstance(target, FieldNames):
         return unknown() if hidden else ev.record(target, positional, keywords)
     if isinstance(target, ClassObject):
-        return Value(kind="instance", obj=Instance(target) if hidden else Instance(target, node, point))
+        return Value(
+            kind="instance", obj=Instance(target) if hidden else Instance(target, node, point)
+        )
     if isinstance(target, Instance):
         for name in ("call", "__call__"):
             method = ev.member(callee, name)
             if method is not None:
-                handed: list[Binding] = [Recast(b, target.cls, target.cls.module) if name == "call" else b for b in positional]
+                handed: list[Binding] = [
+                    Recast(b, target.cls, target.cls.module) if name == "call" else b
+                    for b in positional
+                ]
                 return apply(ev, method, handed, keywords, node, point, hidden)
         return unknown("tensor")
     if hidden and not (positional and callee.kind in ("layer", "model")):
@@ -67,18 +132,30 @@ def apply(ev: Evaluator, callee: Value, positional: list[Binding], keywords: dic
     if hasattr(target, "out") and not positional and "inputs" in keywords:
         positional = [keywords["inputs"]]
     if hasattr(target, "out") and positional:
-        given = [binding.value(ev) for binding in positional[:2 if callee.kind == "loss" else 1]]
+        given = [binding.value(ev) for binding in positional[: 2 if callee.kind == "loss" else 1]]
         return _layer(ev, callee, several(*given) if len(given) == 2 else given[0], node, point)
     return unknown("tensor" if callee.kind in ("layer", "model") else "unknown")
 
 
-def _op(ev: Evaluator, row: Op, positional: list[Binding], keywords: dict[str, Binding], node: ast.Call | None,
-        point: Point | None) -> Value:
+def _op(
+    ev: Evaluator,
+    row: Op,
+    positional: list[Binding],
+    keywords: dict[str, Binding],
+    node: ast.Call | None,
+    point: Point | None,
+) -> Value:
     """A row applied to values instead of expressions."""
     values = {param: b.value(ev) for param, b in zip(row.params, positional)}
     values |= {k: b.value(ev) for k, b in keywords.items() if k in row.params}
-    if "x" in values and "y" in values and values["x"].kind == "number" and values["y"].kind == "array":
-        values["y"] = values["y"].but(dtype=None)  # the number is made a tensor first; see `before_meeting`
+    if (
+        "x" in values
+        and "y" in values
+        and values["x"].kind == "number"
+        and values["y"].kind == "array"
+    ):
+        # the number is made a tensor first; see `before_meeting`
+        values["y"] = values["y"].but(dtype=None)
     site = Site.of_values(row, values)
     site.interpreter = ev
     if node is not None and point is not None:
@@ -94,17 +171,32 @@ def partial(ev: Evaluator, positional: list[Binding], keywords: dict[str, Bindin
     return Value(kind="function", obj=Bound(positional[0].value(ev).obj, positional[1:], keywords))
 
 
-def _layer(ev: Evaluator, callee: Value, given: Value, node: ast.Call | None, point: Point | None) -> Value:
+def _layer(
+    ev: Evaluator, callee: Value, given: Value, node: ast.Call | None, point: Point | None
+) -> Value:
     layer = callee.obj
     site = layer.site
-    of_keras = site.op.name.startswith("keras.") and callee.kind != "loss" and not site.op.name.startswith(("keras.constraints.", "keras.initializers."))
+    of_keras = (
+        site.op.name.startswith("keras.")
+        and callee.kind != "loss"
+        and not site.op.name.startswith(("keras.constraints.", "keras.initializers."))
+    )
     value = ev.in_its_dtype(layer, given) if of_keras else layer.out(given, site)
     if given.emptied and not value.emptied and value.kind in NUMERIC_KINDS:
         value = value.but(emptied=True)
     if node is None or point is None:
         return value
-    made = Site(site.op, node, {}, None, complete=False, library="layer", point=point,
-                source=point.module.source, name=site.op.name)
+    made = Site(
+        site.op,
+        node,
+        {},
+        None,
+        complete=False,
+        library="layer",
+        point=point,
+        source=point.module.source,
+        name=site.op.name,
+    )
     made._values[site.op.main] = given
     made._values["layer"] = callee
     made._values.setdefault("input", given)
@@ -113,7 +205,13 @@ def _layer(ev: Evaluator, callee: Value, given: Value, node: ast.Call | None, po
     return result
 
 
-def call(ev: Evaluator, function: Function, positional: list[Binding], keywords: dict[str, Binding], hidden: bool = False) -> Value:
+def call(
+    ev: Evaluator,
+    function: Function,
+    positional: list[Binding],
+    keywords: dict[str, Binding],
+    hidden: bool = False,
+) -> Value:
     """The value a function returns for these arguments."""
     if not function.transparent:
         return unknown()
@@ -143,7 +241,11 @@ def returned(ev: Evaluator, scope: Scope, live: bool) -> Value:
     if not found:
         return number(None)
     result = ev.joined(found)
-    return ev.element(result, 0) if scope.function is not None and "custom_gradient" in scope.function.decorators else result
+    return (
+        ev.element(result, 0)
+        if scope.function is not None and "custom_gradient" in scope.function.decorators
+        else result
+    )
 
 
 def activation(ev: Evaluator, function: Function) -> Scope:
@@ -155,9 +257,18 @@ def activation(ev: Evaluator, function: Function) -> Scope:
         _, names, defaults = calls.signature_of(spec)
         for name in names:
             default = defaults.get(name)
-            scope.bind(name, Parameter(function, name, Assigned(default, function.point) if default is not None else None))
+            scope.bind(
+                name,
+                Parameter(
+                    function,
+                    name,
+                    Assigned(default, function.point) if default is not None else None,
+                ),
+            )
         if spec.vararg:
-            scope.bind(spec.vararg.arg, Parameter(function, spec.vararg.arg, Fixed(Value(kind="sequence"))))
+            scope.bind(
+                spec.vararg.arg, Parameter(function, spec.vararg.arg, Fixed(Value(kind="sequence")))
+            )
         if spec.kwarg:
             scope.bind(spec.kwarg.arg, Keywords(function))
         if begins_last(function):
@@ -167,7 +278,9 @@ def activation(ev: Evaluator, function: Function) -> Scope:
 
 
 def parameter(ev: Evaluator, parameter: Parameter) -> Value:
-    """What arrives at a parameter: the join over the calls in the project, else the default, else unknown."""
+    """What arrives at a parameter: the join over the calls in the project, else the default, else
+    unknown.
+    """
     function = parameter.function
     spec = function.node.args
     names = calls.signature_of(spec)[0]
@@ -176,11 +289,24 @@ def parameter(ev: Evaluator, parameter: Parameter) -> Value:
             return Value(kind="class", obj=function.owner)
         return Value(kind="instance", obj=Instance(function.owner))
     whose = "a lambda" if function.name == "<lambda>" else f"{function.name}()"
-    written = default_text(parameter.default.node) if isinstance(parameter.default, Assigned) else ""
-    note = Note(f"parameter '{parameter.name}' of {whose}", function.node, function.module.source, default=written, parameter=parameter.name)
+    written = (
+        default_text(parameter.default.node) if isinstance(parameter.default, Assigned) else ""
+    )
+    note = Note(
+        f"parameter '{parameter.name}' of {whose}",
+        function.node,
+        function.module.source,
+        default=written,
+        parameter=parameter.name,
+    )
     if function.bound and function.name in _UPDATES and parameter.name in names[1:3]:
         return Value(evident=True, origin=note)  # a gradient and its variable
-    if function.bound and function.name == "__call__" and names[1:2] == [parameter.name] and is_a(ev, "schedule", function.owner):
+    if (
+        function.bound
+        and function.name == "__call__"
+        and names[1:2] == [parameter.name]
+        and is_a(ev, "schedule", function.owner)
+    ):
         return Value(0.0, INF, dtype="int64", origin=note)  # a number of steps
     if parameter.stamp:
         ev.reads.append(parameter)
@@ -193,7 +319,8 @@ def parameter(ev: Evaluator, parameter: Parameter) -> Value:
         parameter.stamp = 0
         ev.session.asking -= 1
     assumptions.settled(ev, parameter, mark)
-    if arriving is None or arriving.kind == "none" and _public(function):  # nobody calls it for what is left out everywhere
+    # nobody calls it for what is left out everywhere
+    if arriving is None or arriving.kind == "none" and _public(function):
         annotated = _annotated(ev, function, parameter.name)
         if annotated is not None:
             return annotated
@@ -201,10 +328,24 @@ def parameter(ev: Evaluator, parameter: Parameter) -> Value:
         if default is not None and (default.kind == "instance" or parameter.rest):
             return default  # `config=Config()`: what its fields hold by default; `*rest`
         if default is not None and default.is_number and default.lo > 0:
-            return Value(default.lo, default.hi, default.zero, kind="number", const=default.const,
-                         origin=Note(f"default of parameter '{parameter.name}'", function.node, function.module.source))
+            return Value(
+                default.lo,
+                default.hi,
+                default.zero,
+                kind="number",
+                const=default.const,
+                origin=Note(
+                    f"default of parameter '{parameter.name}'",
+                    function.node,
+                    function.module.source,
+                ),
+            )
         nothing = unknown("number" if calls.says_number(spec, parameter.name) else "unknown", note)
-        return ev.entering(function, nothing) if function.name == "call" and names[1:2] == [parameter.name] else nothing
+        return (
+            ev.entering(function, nothing)
+            if function.name == "call" and names[1:2] == [parameter.name]
+            else nothing
+        )
     vague = not arriving.known and arriving.obj is None and arriving.kind in ("unknown", "none")
     annotated = _annotated(ev, function, parameter.name) if vague else None
     if annotated is not None:
@@ -214,14 +355,27 @@ def parameter(ev: Evaluator, parameter: Parameter) -> Value:
     if isinstance(arriving.origin, Site):
         return arriving.but(zero=True, origin=arriving.origin)
     outer = isinstance(arriving.origin, Note) and arriving.origin.outer
-    return arriving.but(zero=True, origin=Note(note.text, note.node, note.source, arriving.origin, passed=not outer, outer=outer, parameter=note.parameter))
+    return arriving.but(
+        zero=True,
+        origin=Note(
+            note.text,
+            note.node,
+            note.source,
+            arriving.origin,
+            passed=not outer,
+            outer=outer,
+            parameter=note.parameter,
+        ),
+    )
 
 
 def _annotated(ev: Evaluator, function: Function, name: str) -> Value | None:
     """An instance of the class of the program that a parameter is annotated with."""
     spec = function.node.args
     for arg in spec.posonlyargs + spec.args + spec.kwonlyargs:
-        if arg.arg == name and isinstance(note := calls.without_none(arg.annotation), (ast.Name, ast.Attribute)):
+        if arg.arg == name and isinstance(
+            note := calls.without_none(arg.annotation), (ast.Name, ast.Attribute)
+        ):
             found = resolution.callee(ev, note, function.point)
             if found is not None and isinstance(found.obj, ClassObject):
                 return Value(kind="instance", obj=Instance(found.obj))
@@ -258,16 +412,21 @@ def handovers(ev: Evaluator, function: Function) -> list[dict[str, Binding]]:
 
 
 def _tried(ev: Evaluator, parameter: Parameter) -> Value | None:
-    """What the decorators of a test hand to a parameter: `@parameterized.parameters((1, 2), (3, 4))`."""
+    """What the decorators of a test hand to a parameter:
+    `@parameterized.parameters((1, 2), (3, 4))`.
+    """
     function = parameter.function
-    names = [arg.arg for arg in function.node.args.args][function.bound:]
+    names = [arg.arg for arg in function.node.args.args][function.bound :]
     found = []
     for node, kind in zip(function.node.decorator_list, function.decorators):
         if not isinstance(node, ast.Call) or kind not in TRIED:
             continue
         given = node.args
         if kind == "parametrize" and len(given) > 1 and isinstance(given[0], ast.Constant):
-            names, given = [name.strip() for name in str(given[0].value).split(",")], [ast.Starred(given[1])]
+            names, given = (
+                [name.strip() for name in str(given[0].value).split(",")],
+                [ast.Starred(given[1])],
+            )
         skipped = ["", *names] if kind == "named_parameters" else names
         for case in _cases(ev, given, function.point):
             if isinstance(case.obj, dict):
@@ -292,7 +451,9 @@ def _cases(ev: Evaluator, given: list[ast.expr], point: Point) -> list[Value]:
 
 
 def may_call(ev: Evaluator, function: Function, call: ast.Call, point: Point) -> bool:
-    """Whether a call of that name can be one of `function`: not one of TensorFlow, nor of another function of the program."""
+    """Whether a call of that name can be one of `function`: not one of TensorFlow, nor of another
+    function of the program.
+    """
     if is_tensorflow(resolution.resolve(ev, call.func, point) or ""):
         return False
     callee = resolution.callee(ev, call.func, point)
@@ -301,7 +462,11 @@ def may_call(ev: Evaluator, function: Function, call: ast.Call, point: Point) ->
     if not isinstance(target, Function) or target.node is function.node:
         return True
     # a call of a method of the base may be one of what overrides it
-    return target.owner is not None and function.owner is not None and target.owner in ev.lineage(function.owner)
+    return (
+        target.owner is not None
+        and function.owner is not None
+        and target.owner in ev.lineage(function.owner)
+    )
 
 
 def is_a(ev: Evaluator, kind: str, cls: ClassObject) -> bool:
@@ -311,7 +476,9 @@ def is_a(ev: Evaluator, kind: str, cls: ClassObject) -> bool:
 
 
 def shared(ev: Evaluator, binding: Shared) -> Loop:
-    """All assignments to a global in its file, or to a nonlocal in its function: a loop, for one may read what another one wrote."""
+    """All assignments to a global in its file, or to a nonlocal in its function: a loop, for one
+    may read what another one wrote.
+    """
     module, outer, whole = binding.scope.module, binding.scope, Loop(None)
     if outer is module.scope:
         scopes = [module.scope_of_row(row, ev) for row in module.source.rows_with("global ")]
@@ -326,10 +493,12 @@ def shared(ev: Evaluator, binding: Shared) -> Loop:
 
 
 def _scope_inside(ev: Evaluator, outer: Scope, row: int) -> Scope | None:
-    """The scope of the innermost function at a row, of those that a call of an outer one defines; None where there is none."""
+    """The scope of the innermost function at a row, of those that a call of an outer one defines;
+    None where there is none.
+    """
     chain = outer.module.chain(row)
     scope: Scope | None = outer
-    for node in chain[chain.index(outer.node) + 1:] if outer.node in chain else ():
+    for node in chain[chain.index(outer.node) + 1 :] if outer.node in chain else ():
         scope = _defined_in(ev, scope, node) if scope is not None else None
     return scope
 
@@ -338,7 +507,11 @@ def _defined_in(ev: Evaluator, scope: Scope, node: Any) -> Scope | None:
     """The scope of a function that stands in another one, of those that this one defines."""
     entry = scope.history.get(node.name)
     for binding in entry.bindings() if entry is not None else ():
-        function = binding._value.obj if isinstance(binding, Fixed) and binding._value is not None else None
+        function = (
+            binding._value.obj
+            if isinstance(binding, Fixed) and binding._value is not None
+            else None
+        )
         if isinstance(function, Function) and function.node is node:
             return activation(ev, function)
     return None
@@ -346,7 +519,11 @@ def _defined_in(ev: Evaluator, scope: Scope, node: Any) -> Scope | None:
 
 def bindings_of(scope: Scope, path: str) -> list[Binding]:
     entry = scope.history.get(path)
-    return [b for b in entry.bindings() if b is not None and not isinstance(b, Loop)] if entry is not None else []
+    return (
+        [b for b in entry.bindings() if b is not None and not isinstance(b, Loop)]
+        if entry is not None
+        else []
+    )
 
 
 def handed_over(bound: dict[str, Binding], parameter: Parameter) -> Binding:
@@ -355,10 +532,16 @@ def handed_over(bound: dict[str, Binding], parameter: Parameter) -> Binding:
         return bound[parameter.name]
     rest = bound[parameter.function.node.args.kwarg.arg]
     missing = parameter.default or Fixed(unknown())
-    return rest.items.get(parameter.name, missing) if isinstance(rest, Collected) else Fixed(unknown())
+    return (
+        rest.items.get(parameter.name, missing) if isinstance(rest, Collected) else Fixed(unknown())
+    )
 
 
 def _public(function: Function) -> bool:
     """Whether code outside of the project may call a function or make an object of its class."""
-    name = function.owner.name if function.owner is not None and function.name == "__init__" else function.name
+    name = (
+        function.owner.name
+        if function.owner is not None and function.name == "__init__"
+        else function.name
+    )
     return not name.startswith("_")

@@ -1,4 +1,6 @@
-"""Lists, tuples and dicts: literals, elements, slices, comprehensions, and what a store or an append leaves behind."""
+"""Lists, tuples and dicts: literals, elements, slices, comprehensions, and what a store or an
+append leaves behind.
+"""
 
 from __future__ import annotations
 
@@ -13,14 +15,32 @@ from tfnanlint.interp.names import fallback, is_supposed, settable, small
 from tfnanlint.ops.relations.parts import taken
 from tfnanlint.ops.site import Site, another, element_of
 from tfnanlint.ops.transfer import core as t
-from tfnanlint.program.functions import Bound, Collected, Function, Handed, Instance, Keywords, signature_of
+from tfnanlint.program.functions import (
+    Bound,
+    Collected,
+    Function,
+    Handed,
+    Instance,
+    Keywords,
+    signature_of,
+)
 from tfnanlint.program.mutation import Mutated, popped
 from tfnanlint.program.scope import Assigned, Binding, Fixed, Parameter, Point, Stored, unrefined
 from tfnanlint.syntax.access_paths import leaf, path_of, root_of
 from tfnanlint.syntax.nodes import NOUGHT, adds_axes, default_text, nodes_in
 from tfnanlint.values.evaluator import Evaluator
 from tfnanlint.values.tuples import FieldNames, Fields
-from tfnanlint.values.value import INF, LARGEST_AXIS, NO_CONSTANT, Choice, Many, Note, Value, number, unknown
+from tfnanlint.values.value import (
+    INF,
+    LARGEST_AXIS,
+    NO_CONSTANT,
+    Choice,
+    Many,
+    Note,
+    Value,
+    number,
+    unknown,
+)
 
 MAX_WRITTEN: Final = 6  # items of a written list that a comprehension is evaluated for one by one
 _LOOKING = ("get", "values", "items", "pop", "copy", "setdefault")
@@ -30,10 +50,16 @@ MAX_CHOSEN: Final = 24  # items of a dict that are joined where its key is not k
 
 
 def _leaves(change: Mutated | Stored, key: Any) -> bool:
-    """Whether a change of a dict leaves what it holds under a key as it was: `kwargs.pop("name")`, `kwargs["name"] = name`."""
+    """Whether a change of a dict leaves what it holds under a key as it was: `kwargs.pop("name")`,
+    `kwargs["name"] = name`.
+    """
     if isinstance(change, Stored):
         return isinstance(change.key, str) and change.key != key
-    of = change.call.args[0] if leaf(change.call.func) in ("pop", "setdefault") and change.call.args else None
+    of = (
+        change.call.args[0]
+        if leaf(change.call.func) in ("pop", "setdefault") and change.call.args
+        else None
+    )
     return isinstance(of, ast.Constant) and of.value != key
 
 
@@ -41,8 +67,10 @@ class Containers:
     """The part of the interpreter that puts values together and takes them apart."""
 
     def __init__(self) -> None:
-        self._keywords: dict[tuple[Keywords, str, ast.expr | None], Parameter] = {}  # what functions read from their `**kwargs`
-        self._items: dict[tuple[int, int], Value] = {}  # by what they are looked up in, and with which key
+        # what functions read from their `**kwargs`
+        self._keywords: dict[tuple[Keywords, str, ast.expr | None], Parameter] = {}
+        # by what they are looked up in, and with which key
+        self._items: dict[tuple[int, int], Value] = {}
 
     def sequence(self, ev: Evaluator, node: Any, point: Point) -> Value:
         if len(node.elts) > MAX_ITEMS:
@@ -53,7 +81,9 @@ class Containers:
         return self.sequence_of(ev, items)
 
     def _spread(self, ev: Evaluator, nodes: list[ast.expr], point: Point) -> Value:
-        """`[a, *b]`: in order where the starred lists are written out, else whatever any element may be."""
+        """`[a, *b]`: in order where the starred lists are written out, else whatever any element
+        may be.
+        """
         items: list[Value] = []
         counted = True
         for node in nodes:
@@ -66,10 +96,18 @@ class Containers:
             else:
                 counted = False
                 items.append(self.iterated(ev, whole))
-        return self.sequence_of(ev, tuple(items)) if counted and len(items) <= MAX_ITEMS else self.many(ev, ev.joined(items))
+        return (
+            self.sequence_of(ev, tuple(items))
+            if counted and len(items) <= MAX_ITEMS
+            else self.many(ev, ev.joined(items))
+        )
 
-    def _concatenated(self, ev: Evaluator, left: tuple[Value, ...], right: tuple[Value, ...]) -> Value:
-        """Two lists in one, in order where they are short: `a = a + a` doubles a list in every line."""
+    def _concatenated(
+        self, ev: Evaluator, left: tuple[Value, ...], right: tuple[Value, ...]
+    ) -> Value:
+        """Two lists in one, in order where they are short: `a = a + a` doubles a list in every
+        line.
+        """
         if len(left) + len(right) <= MAX_ITEMS:
             return self.sequence_of(ev, left + right)
         return self.many(ev, ev.joined([*left, *right]))
@@ -77,10 +115,17 @@ class Containers:
     def sequence_of(self, ev: Evaluator, items: tuple[Value, ...]) -> Value:
         if not items:
             return Value(INF, -INF, False, kind="sequence", obj=())  # no element at all
-        return Value(min(v.lo for v in items), max(v.hi for v in items), any(v.zero for v in items),
-                     nan=any(v.nan for v in items), inf=any(v.inf for v in items), kind="sequence", obj=items,
-                     emptied=any(v.emptied for v in items),
-                     origin=items[0].origin if len(items) == 1 else None)
+        return Value(
+            min(v.lo for v in items),
+            max(v.hi for v in items),
+            any(v.zero for v in items),
+            nan=any(v.nan for v in items),
+            inf=any(v.inf for v in items),
+            kind="sequence",
+            obj=items,
+            emptied=any(v.emptied for v in items),
+            origin=items[0].origin if len(items) == 1 else None,
+        )
 
     def dictionary(self, ev: Evaluator, node: ast.Dict, point: Point) -> Value:
         if len(node.keys) > 200:
@@ -91,14 +136,20 @@ class Containers:
             if isinstance(key, ast.Constant):
                 items[key.value] = ev.evaluate(value, point)
                 continue
-            more = self._of_pairs(ev, self.filled(ev, ev.evaluate(value, point))) if key is None else self._entry(ev, self._key(ev, key, point), ev.evaluate(value, point))
+            more = (
+                self._of_pairs(ev, self.filled(ev, ev.evaluate(value, point)))
+                if key is None
+                else self._entry(ev, self._key(ev, key, point), ev.evaluate(value, point))
+            )
             if isinstance(more, Many):
                 others.append(more.element)
             elif more is None:
                 return Value(kind="dict")
             else:
                 items |= more
-        return Value(kind="dict", obj=Many(ev.joined([*items.values(), *others])) if others else items)
+        return Value(
+            kind="dict", obj=Many(ev.joined([*items.values(), *others])) if others else items
+        )
 
     def _entry(self, ev: Evaluator, key: Any, value: Value) -> dict[Any, Value] | Many:
         """What one pair puts into a dict."""
@@ -108,21 +159,43 @@ class Containers:
         """What a dict is made of that is made of another one, or of a list of pairs."""
         if given.kind == "dict":
             return given.obj if isinstance(given.obj, (dict, Many)) else None
-        pairs = given.obj if isinstance(given.obj, tuple) else (given.obj.element,) if isinstance(given.obj, Many) else ()
+        pairs = (
+            given.obj
+            if isinstance(given.obj, tuple)
+            else (given.obj.element,)
+            if isinstance(given.obj, Many)
+            else ()
+        )
         found: dict[Any, Value] = {}
         for pair in pairs:
             if not isinstance(pair.obj, tuple) or len(pair.obj) != 2:
                 return None
             found[pair.obj[0].const] = pair.obj[1]
-        if not found or isinstance(given.obj, Many) or not all(isinstance(key, (str, int)) for key in found):
+        if (
+            not found
+            or isinstance(given.obj, Many)
+            or not all(isinstance(key, (str, int)) for key in found)
+        ):
             return Many(ev.joined([pair.obj[1] for pair in pairs])) if found else None
         return found
 
     def filled(self, ev: Evaluator, value: Value) -> Value:
-        """An empty list or dict that has a name is filled somewhere: where nobody sees it, nothing is known of its elements."""
-        return Value(kind=value.kind) if value.kind in ("sequence", "dict") and not value.obj and value.obj is not None else value
+        """An empty list or dict that has a name is filled somewhere: where nobody sees it, nothing
+        is known of its elements.
+        """
+        return (
+            Value(kind=value.kind)
+            if value.kind in ("sequence", "dict") and not value.obj and value.obj is not None
+            else value
+        )
 
-    def record(self, ev: Evaluator, made: FieldNames, positional: list[Binding], keywords: dict[str, Binding]) -> Value:
+    def record(
+        self,
+        ev: Evaluator,
+        made: FieldNames,
+        positional: list[Binding],
+        keywords: dict[str, Binding],
+    ) -> Value:
         """A named tuple: a list whose elements have names."""
         given = {name: one.value(ev) for name, one in keywords.items()}
         elements = made.arranged([one.value(ev) for one in positional], given, unknown())
@@ -131,34 +204,57 @@ class Containers:
         return whole
 
     def built_in(self, ev: Evaluator, node: ast.Call, name: str, point: Point) -> Value | None:
-        """`zip(*pairs)`, whose elements are lists of all first and all second elements, and `getattr(config, "eps", 1e-6)`."""
+        """`zip(*pairs)`, whose elements are lists of all first and all second elements, and
+        `getattr(config, "eps", 1e-6)`.
+        """
         if name == "builtins.getattr":
             return self._attribute_asked_for(ev, node, point)
-        rows = ev.evaluate(node.args[0].value, point).obj if len(node.args) == 1 and isinstance(node.args[0], ast.Starred) else None
+        rows = (
+            ev.evaluate(node.args[0].value, point).obj
+            if len(node.args) == 1 and isinstance(node.args[0], ast.Starred)
+            else None
+        )
         columns = rows.element.obj if isinstance(rows, Many) else None
         if isinstance(columns, tuple):
             return self.sequence_of(ev, tuple([self.many(ev, one) for one in columns]))
-        if not isinstance(rows, tuple) or not rows or not all([isinstance(one.obj, tuple) for one in rows]):
+        if (
+            not isinstance(rows, tuple)
+            or not rows
+            or not all([isinstance(one.obj, tuple) for one in rows])
+        ):
             return None
-        return self.sequence_of(ev, tuple([self.sequence_of(ev, column) for column in zip(*[one.obj for one in rows])]))
+        return self.sequence_of(
+            ev, tuple([self.sequence_of(ev, column) for column in zip(*[one.obj for one in rows])])
+        )
 
     def _attribute_asked_for(self, ev: Evaluator, node: ast.Call, point: Point) -> Value | None:
         name = self._key(ev, node.args[1], point) if 1 < len(node.args) < 4 else None
         if not isinstance(name, str) or not name.isidentifier():
             return None
-        asked: dict[str, ast.Attribute] = node.__dict__.setdefault("asked", {})  # one node for all walks of the call
+        # one node for all walks of the call
+        asked: dict[str, ast.Attribute] = node.__dict__.setdefault("asked", {})
         if name not in asked:
             asked[name] = ast.copy_location(ast.Attribute(node.args[0], name, ast.Load()), node)
         found = ev.evaluate(asked[name], point)
         if len(node.args) == 3 and is_supposed(found) and default_text(node.args[2]) == NOUGHT:
-            return resolution.supposed(ev, unknown(origin=Note(f"'{name}'", default=NOUGHT)), name, node, point)
+            return resolution.supposed(
+                ev, unknown(origin=Note(f"'{name}'", default=NOUGHT)), name, node, point
+            )
         if len(node.args) < 3 or found.known or found.obj is not None:
             return found
         instead = ev.evaluate(node.args[2], point)
-        return fallback(instead, node, point) if small(instead) and settable(found) else ev.joined([found, instead])
+        return (
+            fallback(instead, node, point)
+            if small(instead) and settable(found)
+            else ev.joined([found, instead])
+        )
 
-    def _of_tensor_array(self, ev: Evaluator, node: ast.Call, whole: Value, point: Point) -> Value | None:
-        """`values.write(i, x)`, `values.unstack(x)` and `values.stack()` of a tf.TensorArray: a list of which all elements are written."""
+    def _of_tensor_array(
+        self, ev: Evaluator, node: ast.Call, whole: Value, point: Point
+    ) -> Value | None:
+        """`values.write(i, x)`, `values.unstack(x)` and `values.stack()` of a tf.TensorArray: a
+        list of which all elements are written.
+        """
         if not isinstance(whole.obj, Many) or whole.kind != "sequence":
             return None
         given = node.args[-1] if node.args else None
@@ -166,28 +262,55 @@ class Containers:
             if given is None:
                 return None
             value = ev.evaluate(given, point)
-            return ev.joined([whole, self.many(ev, value if leaf(node.func) == "write" else self.iterated(ev, value))])
-        return another(whole.obj.element, kind="tensor") if whole.obj.element.kind != "nothing" else unknown()
+            return ev.joined(
+                [
+                    whole,
+                    self.many(
+                        ev, value if leaf(node.func) == "write" else self.iterated(ev, value)
+                    ),
+                ]
+            )
+        return (
+            another(whole.obj.element, kind="tensor")
+            if whole.obj.element.kind != "nothing"
+            else unknown()
+        )
 
     def _of_record(self, ev: Evaluator, node: ast.Call, whole: Value, point: Point) -> Value | None:
         """`state._replace(mean=x)` and `state._asdict()` of a named tuple."""
         fields = whole.obj
         if leaf(node.func) == "_replace" and (copied := ev.copy(whole, node, point)) is not None:
             return copied
-        if not isinstance(fields, Fields) or node.args or any(one.arg is None for one in node.keywords):
+        if (
+            not isinstance(fields, Fields)
+            or node.args
+            or any(one.arg is None for one in node.keywords)
+        ):
             return None
         if leaf(node.func) == "_asdict":
             return Value(kind="dict", obj=dict(zip(fields.names, fields)))
-        given = {one.arg: Assigned(one.value, point) for one in node.keywords if one.arg is not None}
-        return self.record(ev, FieldNames(fields.names), [Fixed(one) for one in fields], dict(given))
+        given = {
+            one.arg: Assigned(one.value, point) for one in node.keywords if one.arg is not None
+        }
+        return self.record(
+            ev, FieldNames(fields.names), [Fixed(one) for one in fields], dict(given)
+        )
 
     def element(self, ev: Evaluator, whole: Value, index: int | slice) -> Value:
         if whole.kind == "shape":
             return _extent(whole)
-        if isinstance(whole.obj, Instance) and isinstance(index, int) and 0 <= index < len(whole.obj.cls.fields):
+        if (
+            isinstance(whole.obj, Instance)
+            and isinstance(index, int)
+            and 0 <= index < len(whole.obj.cls.fields)
+        ):
             return ev.member(whole, whole.obj.cls.fields[index]) or unknown()
         if isinstance(index, slice):  # `first, *rest = x`
-            return self.sequence_of(ev, whole.obj[index]) if isinstance(whole.obj, tuple) else self.many(ev, self.iterated(ev, whole))
+            return (
+                self.sequence_of(ev, whole.obj[index])
+                if isinstance(whole.obj, tuple)
+                else self.many(ev, self.iterated(ev, whole))
+            )
         if whole.kind == "sequence":
             if isinstance(whole.obj, tuple):
                 return whole.obj[index] if -len(whole.obj) <= index < len(whole.obj) else unknown()
@@ -200,11 +323,20 @@ class Containers:
         if whole.kind == "sequence" and isinstance(whole.obj, tuple):
             return ev.joined(list(whole.obj)) if whole.obj else unknown()
         if isinstance(whole.obj, Many):
-            return another(whole.obj.element) if whole.kind == "sequence" else unknown()  # keys of a dict
-        if whole.kind in ("sequence", "tensor", "array", "number") and whole.known and whole.lo <= whole.hi:
+            # keys of a dict
+            return another(whole.obj.element) if whole.kind == "sequence" else unknown()
+        if (
+            whole.kind in ("sequence", "tensor", "array", "number")
+            and whole.known
+            and whole.lo <= whole.hi
+        ):
             kind = whole.kind if whole.kind in ("array", "number") else "tensor"
             return element_of(whole, kind)
-        if whole.kind in ("sequence", "tensor", "array") and whole.obj is None and (whole.nan or whole.inf):
+        if (
+            whole.kind in ("sequence", "tensor", "array")
+            and whole.obj is None
+            and (whole.nan or whole.inf)
+        ):
             return Value(nan=whole.nan, inf=whole.inf, dtype=whole.dtype, kind="unknown")
         return unknown()
 
@@ -221,7 +353,8 @@ class Containers:
         if whole.kind == "dict" and isinstance(whole.obj, dict):
             if key is not None and key in whole.obj:
                 return whole.obj[key]
-            if key is None and 0 < len(whole.obj) <= MAX_CHOSEN and written_out(node.value, point):  # one of them, or it raises
+            # one of them, or it raises
+            if key is None and 0 < len(whole.obj) <= MAX_CHOSEN and written_out(node.value, point):
                 return ev.joined([*whole.obj.values()])
         elif whole.kind == "dict" and isinstance(whole.obj, Many):
             return another(whole.obj.element)
@@ -233,16 +366,38 @@ class Containers:
             return self.iterated(ev, whole)
         elif whole.kind == "shape":
             return _extent(whole)
-        elif whole.kind in ("tensor", "array") or whole.known or whole.kind == "unknown" and (whole.nan or whole.inf or isinstance(node.slice, ast.Compare) or _is_mask(node.slice, point)):
+        elif (
+            whole.kind in ("tensor", "array")
+            or whole.known
+            or whole.kind == "unknown"
+            and (
+                whole.nan
+                or whole.inf
+                or isinstance(node.slice, ast.Compare)
+                or _is_mask(node.slice, point)
+            )
+        ):
             return self._selected(ev, node, whole, point)
-        read = self._keyword(ev, node.value, node.slice, None, point) if whole.kind == "dict" and whole.obj is None else None
+        read = (
+            self._keyword(ev, node.value, node.slice, None, point)
+            if whole.kind == "dict" and whole.obj is None
+            else None
+        )
         found = read or ev.stable(path, point) or self._item(ev, node.slice, whole, point)
         key = getattr(node.slice, "value", None)
-        return resolution.supposed(ev, ev.configured(found, key, node.value, point), key, node, point) if isinstance(key, str) else found
+        return (
+            resolution.supposed(ev, ev.configured(found, key, node.value, point), key, node, point)
+            if isinstance(key, str)
+            else found
+        )
 
     def _kept(self, ev: Evaluator, item: Value, node: ast.Subscript, point: Point) -> Value:
         """What was stored under an index, as it is read there: a number in the dtype of its array."""
-        if item.kind != "number" or not isinstance(node.slice, ast.Constant) or isinstance(node.slice.value, str):
+        if (
+            item.kind != "number"
+            or not isinstance(node.slice, ast.Constant)
+            or isinstance(node.slice.value, str)
+        ):
             return item
         whole = ev.evaluate(node.value, point)
         if whole.kind != "array":
@@ -259,24 +414,50 @@ class Containers:
         return found
 
     def fetched(self, ev: Evaluator, node: ast.Call, point: Point) -> Value | None:
-        """What `d.get(key)`, `d.get(key, default)`, `d.values()` and `d.items()` give of a dict whose items are known, and `items.pop()` of
-        a list; None for others."""
+        """What `d.get(key)`, `d.get(key, default)`, `d.values()` and `d.items()` give of a dict
+        whose items are known, and `items.pop()` of a list; None for others.
+        """
         if isinstance(node.func, ast.Attribute) and node.func.attr in ("_replace", "_asdict"):
             return self._of_record(ev, node, ev.evaluate(node.func.value, point), point)
-        if isinstance(node.func, ast.Attribute) and node.func.attr in _WRITTEN and not node.keywords:
+        if (
+            isinstance(node.func, ast.Attribute)
+            and node.func.attr in _WRITTEN
+            and not node.keywords
+        ):
             return self._of_tensor_array(ev, node, ev.evaluate(node.func.value, point), point)
-        if not isinstance(node.func, ast.Attribute) or node.func.attr not in _LOOKING or node.keywords or len(node.args) > 2:
+        if (
+            not isinstance(node.func, ast.Attribute)
+            or node.func.attr not in _LOOKING
+            or node.keywords
+            or len(node.args) > 2
+        ):
             return None
         whole, asked = ev.evaluate(node.func.value, point), node.func.attr
         if asked == "copy" and not node.args and whole.kind in ("sequence", "dict"):
             return whole
         if whole.kind == "sequence" and whole.obj and popped(node) is not None:
-            return whole.obj[-1] if isinstance(whole.obj, tuple) and not node.args else self.iterated(ev, whole)
+            return (
+                whole.obj[-1]
+                if isinstance(whole.obj, tuple) and not node.args
+                else self.iterated(ev, whole)
+            )
         if whole.kind != "dict" or not isinstance(whole.obj, (dict, Many)):
-            return self._of_another(ev, node, whole, point) if len(node.args) == 2 and asked in ("get", "pop") else None
+            return (
+                self._of_another(ev, node, whole, point)
+                if len(node.args) == 2 and asked in ("get", "pop")
+                else None
+            )
         if not node.args and asked in ("values", "items"):
-            return self._parts(ev, whole.obj, asked == "items") if written_out(node.func.value, point) else None
-        if asked not in ("get", "pop", "setdefault") or not node.args or isinstance(whole.obj, Many):
+            return (
+                self._parts(ev, whole.obj, asked == "items")
+                if written_out(node.func.value, point)
+                else None
+            )
+        if (
+            asked not in ("get", "pop", "setdefault")
+            or not node.args
+            or isinstance(whole.obj, Many)
+        ):
             return None
         key = self._key(ev, node.args[0], point)
         if key is not None and key in whole.obj:
@@ -287,66 +468,161 @@ class Containers:
         return ev.joined([*whole.obj.values(), instead]) if key is None else instead
 
     def _of_another(self, ev: Evaluator, node: Any, whole: Value, point: Point) -> Value | None:
-        """`kwargs.get("floor", 1e-3)`, and what a dict of which nothing is known gives where 0 is written as its default."""
+        """`kwargs.get("floor", 1e-3)`, and what a dict of which nothing is known gives where 0 is
+        written as its default.
+        """
         key, instead = node.args
-        found = self._keyword(ev, node.func.value, key, instead, point) if whole.kind == "dict" else None
+        found = (
+            self._keyword(ev, node.func.value, key, instead, point)
+            if whole.kind == "dict"
+            else None
+        )
         if found is None and whole.kind in ("dict", "unknown") and default_text(instead) == NOUGHT:
-            return unknown(origin=Note(f"the call '{leaf(node.func)}(…)'", node, point.module.source, computed=True, default=NOUGHT))
+            return unknown(
+                origin=Note(
+                    f"the call '{leaf(node.func)}(…)'",
+                    node,
+                    point.module.source,
+                    computed=True,
+                    default=NOUGHT,
+                )
+            )
         return found
 
-    def _keyword(self, ev: Evaluator, owner: ast.expr, index: ast.expr, instead: ast.expr | None, point: Point) -> Value | None:
-        """What a function gets under a name that it reads from its `**kwargs`, as it gets its parameters; None for other dicts."""
+    def _keyword(
+        self,
+        ev: Evaluator,
+        owner: ast.expr,
+        index: ast.expr,
+        instead: ast.expr | None,
+        point: Point,
+    ) -> Value | None:
+        """What a function gets under a name that it reads from its `**kwargs`, as it gets its
+        parameters; None for other dicts.
+        """
         key = index.value if isinstance(index, ast.Constant) else None
-        binding = unrefined(point.lookup(owner.id)) if isinstance(owner, ast.Name) and isinstance(key, str) else None
+        binding = (
+            unrefined(point.lookup(owner.id))
+            if isinstance(owner, ast.Name) and isinstance(key, str)
+            else None
+        )
         while isinstance(binding, (Mutated, Stored)):
             if not _leaves(binding, key):
                 return None
             binding = unrefined(binding.base)
-        if isinstance(binding, Handed) and isinstance(binding.binding, Collected):  # of a call that is being followed
+        # of a call that is being followed
+        if isinstance(binding, Handed) and isinstance(binding.binding, Collected):
             given = binding.binding.items.get(str(key))
-            return given.value(ev) if given is not None else ev.evaluate(instead, point) if instead is not None else None
-        if not isinstance(binding, Keywords) or not isinstance(key, str) or key in signature_of(binding.function.node.args)[1]:
+            return (
+                given.value(ev)
+                if given is not None
+                else ev.evaluate(instead, point)
+                if instead is not None
+                else None
+            )
+        if (
+            not isinstance(binding, Keywords)
+            or not isinstance(key, str)
+            or key in signature_of(binding.function.node.args)[1]
+        ):
             return None
         parameter = self._keywords.get((binding, key, instead))
         if parameter is None:
             default = Assigned(instead, point) if instead is not None else None
-            parameter = self._keywords[binding, key, instead] = Parameter(binding.function, key, default)
+            parameter = self._keywords[binding, key, instead] = Parameter(
+                binding.function, key, default
+            )
         return parameter.value(ev)
 
     def _parts(self, ev: Evaluator, held: dict[Any, Value] | Many, pairs: bool) -> Value:
         """The values of a dict, or the pairs of its keys and values."""
         if isinstance(held, Many):
-            return self.many(ev, self.sequence_of(ev, (unknown(), held.element)) if pairs else held.element)
+            return self.many(
+                ev, self.sequence_of(ev, (unknown(), held.element)) if pairs else held.element
+            )
         if not pairs:
             return self.sequence_of(ev, tuple(held.values()))
-        return self.sequence_of(ev, tuple([self.sequence_of(ev, (number(key) if not isinstance(key, str) else Value(kind="string", const=key), value)) for key, value in held.items()]))
+        return self.sequence_of(
+            ev,
+            tuple(
+                [
+                    self.sequence_of(
+                        ev,
+                        (
+                            number(key)
+                            if not isinstance(key, str)
+                            else Value(kind="string", const=key),
+                            value,
+                        ),
+                    )
+                    for key, value in held.items()
+                ]
+            ),
+        )
 
     def _key(self, ev: Evaluator, index: ast.expr, point: Point) -> Any:
         """An index as a Python constant, None when it is not known."""
         if isinstance(index, ast.Constant):
             return index.value
-        found = ev.evaluate(index, point).const if isinstance(index, (ast.Name, ast.UnaryOp)) else NO_CONSTANT
+        found = (
+            ev.evaluate(index, point).const
+            if isinstance(index, (ast.Name, ast.UnaryOp))
+            else NO_CONSTANT
+        )
         return found if isinstance(found, (str, int)) else None
 
     def _slice(self, ev: Evaluator, whole: Value, part: ast.Slice, point: Point) -> Value:
         """Some elements of a list, in order where the bounds are constants."""
-        bounds = [None if end is None else ev.evaluate(end, point).const for end in (part.lower, part.upper, part.step)]
-        if isinstance(whole.obj, tuple) and all(end is None or type(end) is int for end in bounds) and bounds[2] != 0:
+        bounds = [
+            None if end is None else ev.evaluate(end, point).const
+            for end in (part.lower, part.upper, part.step)
+        ]
+        if (
+            isinstance(whole.obj, tuple)
+            and all(end is None or type(end) is int for end in bounds)
+            and bounds[2] != 0
+        ):
             return self.sequence_of(ev, whole.obj[slice(*bounds)])
         return self.many(ev, self.iterated(ev, whole))
 
     def stored(self, ev: Evaluator, base: Value, key: Any, item: Value) -> Value:
         """A list, dict, array or tensor in which one element was exchanged."""
-        if base.kind == "dict" and isinstance(base.obj, dict) and key is not None and not isinstance(key, slice):  # which is no key
+        # which is no key
+        if (
+            base.kind == "dict"
+            and isinstance(base.obj, dict)
+            and key is not None
+            and not isinstance(key, slice)
+        ):
             return Value(kind="dict", obj={**base.obj, key: item})
-        if base.kind == "dict" and isinstance(base.obj, (dict, Many)) and not isinstance(key, slice):
-            return Value(kind="dict", obj=Many(ev.joined([*(base.obj.values() if isinstance(base.obj, dict) else [base.obj.element]), item])))
+        if (
+            base.kind == "dict"
+            and isinstance(base.obj, (dict, Many))
+            and not isinstance(key, slice)
+        ):
+            return Value(
+                kind="dict",
+                obj=Many(
+                    ev.joined(
+                        [
+                            *(
+                                base.obj.values()
+                                if isinstance(base.obj, dict)
+                                else [base.obj.element]
+                            ),
+                            item,
+                        ]
+                    )
+                ),
+            )
         if base.kind == "sequence" and isinstance(key, slice):
             if isinstance(base.obj, tuple) and isinstance(item.obj, tuple) and key.step is None:
                 items = list(base.obj)
                 items[key] = item.obj
                 return self._concatenated(ev, tuple(items), ())
-            return ev.joined([self.many(ev, self.iterated(ev, base)), self.many(ev, self.iterated(ev, item))])
+            return ev.joined(
+                [self.many(ev, self.iterated(ev, base)), self.many(ev, self.iterated(ev, item))]
+            )
         if base.kind == "sequence" and isinstance(base.obj, tuple):
             if isinstance(key, int) and -len(base.obj) <= key < len(base.obj):
                 items = list(base.obj)
@@ -358,22 +634,38 @@ class Containers:
         if base.kind == "array":
             item = t.in_dtype(item, base.dtype)
         if base.kind in ("tensor", "array"):
-            return ev.joined([base, item]).but(kind=base.kind, dtype=base.dtype, const=NO_CONSTANT, obj=None)
+            return ev.joined([base, item]).but(
+                kind=base.kind, dtype=base.dtype, const=NO_CONSTANT, obj=None
+            )
         return Value(kind="dict") if base.kind == "dict" else unknown()
 
     def _selected(self, ev: Evaluator, node: ast.Subscript, whole: Value, point: Point) -> Value:
         """Some elements of a tensor; `x[x > 0]` keeps what the mask says."""
         row = ev.table["tf.expand_dims" if adds_axes(node.slice) else "tf.strided_slice"]
-        site = Site(row, node, {row.main: node.value}, ev, library="operator", point=point,
-                    source=point.module.source, complete=False)
-        size = whole.kind == "number" and not isinstance(node.slice, ast.Slice)  # one axis of a shape
+        site = Site(
+            row,
+            node,
+            {row.main: node.value},
+            ev,
+            library="operator",
+            point=point,
+            source=point.module.source,
+            complete=False,
+        )
+        # one axis of a shape
+        size = whole.kind == "number" and not isinstance(node.slice, ast.Slice)
         some = taken(whole, node.slice)
         if some is not None:
             part = ev.joined(some)
             whole = whole.but(lo=part.lo, hi=part.hi, zero=part.zero, nan=part.nan, inf=part.inf)
             site._values[row.main] = part
-        value = whole.but(kind=whole.kind, const=NO_CONSTANT, obj=None, origin=site, 
-                          emptied=whole.emptied and not size or site.by_mask)
+        value = whole.but(
+            kind=whole.kind,
+            const=NO_CONSTANT,
+            obj=None,
+            origin=site,
+            emptied=whole.emptied and not size or site.by_mask,
+        )
         path = path_of(node.value)
         if path is not None and isinstance(node.slice, (ast.Compare, ast.BinOp, ast.Call)):
             value = ev.clamped(value, path, node.slice, True, point)
@@ -382,23 +674,49 @@ class Containers:
             value = value.but(lo=kept.lo, hi=kept.hi, zero=kept.zero, nan=kept.nan, origin=site)
         return value
 
-    def container_operator(self, ev: Evaluator, node: ast.BinOp, left: Value, point: Point) -> Value:
+    def container_operator(
+        self, ev: Evaluator, node: ast.BinOp, left: Value, point: Point
+    ) -> Value:
         right = ev.evaluate(node.right, point)
         if isinstance(node.op, ast.BitOr) and left.kind == "dict":
-            parts = [self._of_pairs(ev, self.filled(ev, one)) if one.kind == "dict" else None for one in (left, right)]
+            parts = [
+                self._of_pairs(ev, self.filled(ev, one)) if one.kind == "dict" else None
+                for one in (left, right)
+            ]
             if isinstance(parts[0], dict) and isinstance(parts[1], dict):
                 return Value(kind="dict", obj={**parts[0], **parts[1]})
             return Value(kind="dict")
-        if isinstance(node.op, ast.Add) and isinstance(left.obj, tuple) and isinstance(right.obj, tuple):
+        if (
+            isinstance(node.op, ast.Add)
+            and isinstance(left.obj, tuple)
+            and isinstance(right.obj, tuple)
+        ):
             return self._concatenated(ev, left.obj, right.obj)
         if left.kind == "string":
             return Value(kind="string")
         if isinstance(node.op, ast.Add) and left.kind == right.kind == "sequence":
-            element = ev.joined([self.iterated(ev, left), self.iterated(ev, right)]) if left.obj and right.obj else None
-            return self.many(ev, element) if element is not None else ev.joined([left, right]).but(kind="sequence", obj=None)
-        if isinstance(node.op, ast.Mult) and left.kind == "sequence" and left.obj and right.kind in ("number", "unknown", "tensor"):
+            element = (
+                ev.joined([self.iterated(ev, left), self.iterated(ev, right)])
+                if left.obj and right.obj
+                else None
+            )
+            return (
+                self.many(ev, element)
+                if element is not None
+                else ev.joined([left, right]).but(kind="sequence", obj=None)
+            )
+        if (
+            isinstance(node.op, ast.Mult)
+            and left.kind == "sequence"
+            and left.obj
+            and right.kind in ("number", "unknown", "tensor")
+        ):
             return self.many(ev, self.iterated(ev, left))  # [x] * n
-        return Value(kind=left.kind) if isinstance(node.op, ast.Mult) and right.kind == "number" else unknown()
+        return (
+            Value(kind=left.kind)
+            if isinstance(node.op, ast.Mult) and right.kind == "number"
+            else unknown()
+        )
 
     def comprehension(self, ev: Evaluator, node: Any, point: Point) -> Value:
         inner = subexpressions.inside(ev, node, point)
@@ -407,57 +725,121 @@ class Containers:
         written = self._written(ev, node, point)
         if written is not None:
             name = node.generators[0].target.id
-            return self.sequence_of(ev, tuple(ev.evaluate(node.elt, point.under({name: Fixed(item)})) for item in written))
+            return self.sequence_of(
+                ev,
+                tuple(ev.evaluate(node.elt, point.under({name: Fixed(item)})) for item in written),
+            )
         return self.many(ev, ev.evaluate(node.elt, inner))
 
     def _written(self, ev: Evaluator, node: Any, point: Point) -> tuple[Value, ...] | None:
-        """The items of the short list written in a comprehension (`a, b = [tf.cast(t, x.dtype) for t in [a, b]]`)."""
+        """The items of the short list written in a comprehension
+        (`a, b = [tf.cast(t, x.dtype) for t in [a, b]]`).
+        """
         one = node.generators[0]
         if any(isinstance(inner, ast.Lambda) for inner in nodes_in(node.elt)):
             return None  # when it is called, the name stands for the last item
-        if len(node.generators) > 1 or one.ifs or not isinstance(one.target, ast.Name) or not isinstance(one.iter, (ast.List, ast.Tuple)):
+        if (
+            len(node.generators) > 1
+            or one.ifs
+            or not isinstance(one.target, ast.Name)
+            or not isinstance(one.iter, (ast.List, ast.Tuple))
+        ):
             return None
         items = ev.evaluate(one.iter, point).obj if 1 < len(one.iter.elts) <= MAX_WRITTEN else None
         return items if isinstance(items, tuple) else None
 
     def many(self, ev: Evaluator, element: Value) -> Value:
         """A list of which every element is an `element`."""
-        return Value(element.lo, element.hi, element.zero, nan=element.nan, inf=element.inf, dtype=element.dtype,
-                     kind="sequence", obj=Many(element), origin=element.origin, emptied=element.emptied)
+        return Value(
+            element.lo,
+            element.hi,
+            element.zero,
+            nan=element.nan,
+            inf=element.inf,
+            dtype=element.dtype,
+            kind="sequence",
+            obj=Many(element),
+            origin=element.origin,
+            emptied=element.emptied,
+        )
 
-    def mutated(self, ev: Evaluator, base: Value, call: ast.Call, point: Point, growing: bool) -> Value:
-        """A container or model after a changing method call; one that is `growing` in a loop has no number of elements."""
+    def mutated(
+        self, ev: Evaluator, base: Value, call: ast.Call, point: Point, growing: bool
+    ) -> Value:
+        """A container or model after a changing method call; one that is `growing` in a loop has no
+        number of elements.
+        """
         method = leaf(call.func)
         if base.kind == "sequence":
-            return self._other_elements(ev, base, method, [ev.evaluate(one, point) for one in call.args], growing)
-        if base.kind == "dict" and method == "update" and isinstance(base.obj, dict) and not growing:
+            return self._other_elements(
+                ev, base, method, [ev.evaluate(one, point) for one in call.args], growing
+            )
+        if (
+            base.kind == "dict"
+            and method == "update"
+            and isinstance(base.obj, dict)
+            and not growing
+        ):
             more = self._updated(ev, call, point)
-            return Value(kind="dict", obj={**base.obj, **more}) if more is not None else unknown("dict")
-        if base.kind == "dict" and method == "setdefault" and isinstance(base.obj, dict) and len(call.args) == 2 and not growing:
+            return (
+                Value(kind="dict", obj={**base.obj, **more})
+                if more is not None
+                else unknown("dict")
+            )
+        if (
+            base.kind == "dict"
+            and method == "setdefault"
+            and isinstance(base.obj, dict)
+            and len(call.args) == 2
+            and not growing
+        ):
             key = self._key(ev, call.args[0], point)
-            return Value(kind="dict", obj=base.obj if key in base.obj else {**base.obj, key: ev.evaluate(call.args[1], point)}) if key is not None else unknown("dict")
+            return (
+                Value(
+                    kind="dict",
+                    obj=base.obj
+                    if key in base.obj
+                    else {**base.obj, key: ev.evaluate(call.args[1], point)},
+                )
+                if key is not None
+                else unknown("dict")
+            )
         if base.kind == "model" and method in ("add", "pop"):
             return self._other_layers(ev, base, call, point)
         if base.kind == "array" and method == "sort":
             return base
         if base.kind == "array" and method == "fill" and len(call.args) == 1:
             filled = t.in_dtype(ev.evaluate(call.args[0], point), base.dtype)
-            return ev.joined([base, filled]).but(kind="array", dtype=base.dtype, const=NO_CONSTANT)  # a scalar of NumPy's is not filled
-        return base if base.kind in ("model", "layer", "instance", "unknown") else unknown(base.kind)
+            # a scalar of NumPy's is not filled
+            return ev.joined([base, filled]).but(kind="array", dtype=base.dtype, const=NO_CONSTANT)
+        return (
+            base if base.kind in ("model", "layer", "instance", "unknown") else unknown(base.kind)
+        )
 
     def _updated(self, ev: Evaluator, call: ast.Call, point: Point) -> dict[Any, Value] | None:
         """What `d.update(more, eps=1e-6)` puts into a dict; None where that is not known."""
         items = {one.arg: ev.evaluate(one.value, point) for one in call.keywords}
         given = [self.filled(ev, ev.evaluate(one, point)) for one in call.args]
-        if None in items or any([one.kind != "dict" or not isinstance(one.obj, dict) for one in given]):
+        if None in items or any(
+            [one.kind != "dict" or not isinstance(one.obj, dict) for one in given]
+        ):
             return None
-        return {key: value for one in [*[one.obj for one in given], items] for key, value in one.items()}
+        return {
+            key: value for one in [*[one.obj for one in given], items] for key, value in one.items()
+        }
 
-    def _other_elements(self, ev: Evaluator, base: Value, method: str, given: list[Value], growing: bool) -> Value:
+    def _other_elements(
+        self, ev: Evaluator, base: Value, method: str, given: list[Value], growing: bool
+    ) -> Value:
         """A list after a method that changes it."""
         counted = isinstance(base.obj, tuple) and len(base.obj) < MAX_ITEMS and not growing
         items: tuple[Value, ...] = base.obj if counted else ()
-        if method in ("append", "appendleft") and len(given) == 1 or method == "insert" and len(given) == 2:
+        if (
+            method in ("append", "appendleft")
+            and len(given) == 1
+            or method == "insert"
+            and len(given) == 2
+        ):
             if method == "append" and counted:
                 return self.sequence_of(ev, items + (given[0],))
             return ev.joined([base, self.many(ev, given[-1])])
@@ -484,16 +866,32 @@ class Containers:
         return ev.joined([one.obj.added(one, layer) for one in options])
 
     def filled_by(self, ev: Evaluator, base: Value, call: ast.Call, point: Point) -> Value:
-        """What was handed to a function after it: an array of one number is made to be filled, where nothing is known of the function; in a
-        list or dict there is something else where the function stores."""
+        """What was handed to a function after it: an array of one number is made to be filled,
+        where nothing is known of the function; in a list or dict there is something else where the
+        function stores.
+        """
         if base.kind in ("sequence", "dict"):
             return Value(kind=base.kind) if self._stores(ev, call, point) else base
-        if base.kind != "array" or not base.exact or isinstance(call.func, ast.Name) and hasattr(builtins, call.func.id):
+        if (
+            base.kind != "array"
+            or not base.exact
+            or isinstance(call.func, ast.Name)
+            and hasattr(builtins, call.func.id)
+        ):
             return base
         callee = resolution.callee(ev, call.func, point)
         if callee is not None and callee.obj is not None:
             return base
-        return Value(kind="array", dtype=base.dtype, origin=Note(f"what {leaf(call.func)}() may have put there", call, point.module.source, computed=True))
+        return Value(
+            kind="array",
+            dtype=base.dtype,
+            origin=Note(
+                f"what {leaf(call.func)}() may have put there",
+                call,
+                point.module.source,
+                computed=True,
+            ),
+        )
 
     def _stores(self, ev: Evaluator, call: ast.Call, point: Point) -> bool:
         """Whether a function of the program changes one of the arguments of a call."""
@@ -505,20 +903,42 @@ class Containers:
         if not isinstance(function, Function):
             return False
         spec = function.node.args
-        names = [one.arg for one in (*spec.posonlyargs, *spec.args)][1 if bound else 0:][:len(call.args)]
-        return not function.changed.isdisjoint([*names, *[one.arg for one in call.keywords if one.arg is not None]])
+        names = [one.arg for one in (*spec.posonlyargs, *spec.args)][1 if bound else 0 :][
+            : len(call.args)
+        ]
+        return not function.changed.isdisjoint(
+            [*names, *[one.arg for one in call.keywords if one.arg is not None]]
+        )
 
 
 def _extent(shape: Value) -> Value:
-    """One dimension of a tensor: at least 1, for an axis without elements has no element to be wrong."""
-    return Value(0.0 if shape.emptied else 1.0, LARGEST_AXIS, shape.emptied, kind="number", dtype="int32", origin=shape.origin)
+    """One dimension of a tensor: at least 1, for an axis without elements has no element to be
+    wrong.
+    """
+    return Value(
+        0.0 if shape.emptied else 1.0,
+        LARGEST_AXIS,
+        shape.emptied,
+        kind="number",
+        dtype="int32",
+        origin=shape.origin,
+    )
 
 
 def _is_mask(index: ast.expr, point: Point) -> bool:
-    """Whether an index is a comparison that was given a name (`x[positive]`), or what a mask leaves out (`x[~positive]`, `x[~(x > 0)]`)."""
-    name = index.operand if isinstance(index, ast.UnaryOp) and isinstance(index.op, ast.Invert) else index
+    """Whether an index is a comparison that was given a name (`x[positive]`), or what a mask leaves
+    out (`x[~positive]`, `x[~(x > 0)]`).
+    """
+    name = (
+        index.operand
+        if isinstance(index, ast.UnaryOp) and isinstance(index.op, ast.Invert)
+        else index
+    )
     if isinstance(name, ast.Compare):
         return True
     binding = unrefined(point.lookup(name.id)) if isinstance(name, ast.Name) else None
-    return isinstance(binding, Assigned) and (isinstance(binding.node, ast.Compare) or isinstance(binding.node, ast.BinOp) and isinstance(
-        binding.node.op, (ast.BitAnd, ast.BitOr)))
+    return isinstance(binding, Assigned) and (
+        isinstance(binding.node, ast.Compare)
+        or isinstance(binding.node, ast.BinOp)
+        and isinstance(binding.node.op, (ast.BitAnd, ast.BitOr))
+    )

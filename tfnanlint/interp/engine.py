@@ -56,7 +56,8 @@ from tfnanlint.values.session import Session
 from tfnanlint.values.value import INF, Value, join, unknown
 
 MAX_DEPTH: Final = 90  # nested evaluations; about ten Python frames each
-MAX_STEPS = 1000  # evaluations per question, as long as the file has an allowance; benchmarks/lockstep.py sets it
+# evaluations per question, as long as the file has an allowance; benchmarks/lockstep.py sets it
+MAX_STEPS = 1000
 _LEAVES: Final = frozenset((ast.Constant, ast.Lambda, ast.JoinedStr))
 
 
@@ -66,7 +67,8 @@ class Engine(Evaluator):
     def __init__(self, callers_abroad: bool = True, allowance: float = INF) -> None:
         """`callers_abroad`: whether calls in other files count at parameters (it means searching
         the project); `allowance`: how many evaluations in callees there may be before each
-        question is answered with few. `cut_short`: one was given up."""
+        question is answered with few. `cut_short`: one was given up.
+        """
         self.table = load()
         self.leaves = last_names()
         self.constants = python.CONSTANTS
@@ -98,7 +100,8 @@ class Engine(Evaluator):
 
     def suffices(self, project: Project) -> bool:
         """Whether a draft would have answered the same with the callers and settings in other
-        files in view: there are none."""
+        files in view: there are none.
+        """
         return not (
             self.session.cut_short
             or any(project.importing(*one) for one in self.session.overlooked)
@@ -111,7 +114,8 @@ class Engine(Evaluator):
 
     def close(self) -> None:
         """Forget everything; see `Module.close`. What was found out refers to itself in circles,
-        and nobody collects those."""
+        and nobody collects those.
+        """
         for scope in self.scopes:
             scope.close()
             scope.function.activation = None
@@ -174,7 +178,8 @@ class Engine(Evaluator):
 
     def site(self, node: ast.expr, point: Point) -> Site | None:
         """The op application that an expression is, or None. The same object as the origin of
-        its value."""
+        its value.
+        """
         self.session.steps = 0
         value = point.memo.get(node)
         key = (node, id(point.memo))
@@ -200,7 +205,8 @@ class Engine(Evaluator):
     def asked_for(self, row: Op, node: ast.expr, point: Point) -> Site | None:
         """The site that somebody asked for before its value, to be the origin of that. Not while
         something is assumed: it would keep what arrives. And what was asked of it before must
-        not tell: a result hangs on the arguments that its row looks at."""
+        not tell: a result hangs on the arguments that its row looks at.
+        """
         session = self.session
         if session.active_loops or session.asking or session.inlined:
             return None

@@ -1,7 +1,9 @@
-"""Expressions: what value an expression has at a point of the program, computed when asked for and remembered.
+"""Expressions: what value an expression has at a point of the program, computed when asked for and
+remembered.
 
-Names lead to bindings, op calls to rows of the table, calls of the program's own functions are followed with the values
-of their arguments. Work per question is bounded; beyond the bound the answer is "unknown", never a guess.
+Names lead to bindings, op calls to rows of the table, calls of the program's own functions are
+followed with the values of their arguments. Work per question is bounded; beyond the bound the
+answer is "unknown", never a guess.
 """
 
 from __future__ import annotations
@@ -21,11 +23,28 @@ from tfnanlint.ops.names import is_tensorflow
 from tfnanlint.ops.site import Site, same
 from tfnanlint.ops.table import SYNONYMS, Op
 from tfnanlint.ops.transfer import core as t
-from tfnanlint.ops.transfer.promotion import LIBRARIES, before_meeting, inverted, of_bfloat16, promoted
+from tfnanlint.ops.transfer.promotion import (
+    LIBRARIES,
+    before_meeting,
+    inverted,
+    of_bfloat16,
+    promoted,
+)
 from tfnanlint.program import functions as calls
 from tfnanlint.program.functions import Function, Handed, Instance, Parent
 from tfnanlint.program.predicates import facts
-from tfnanlint.program.scope import Assigned, Binding, Fixed, Loop, Parameter, Point, Refined, heard, refinements, unrefined
+from tfnanlint.program.scope import (
+    Assigned,
+    Binding,
+    Fixed,
+    Loop,
+    Parameter,
+    Point,
+    Refined,
+    heard,
+    refinements,
+    unrefined,
+)
 from tfnanlint.syntax.access_paths import leaf, path_of, root_of
 from tfnanlint.syntax.nodes import display
 from tfnanlint.values.evaluator import Evaluator
@@ -48,27 +67,42 @@ from tfnanlint.values.value import (
 )
 
 _OPERATORS: Final = {
-    ast.Add: "tf.add", ast.Sub: "tf.subtract", ast.Mult: "tf.multiply", ast.Div: "tf.divide", ast.Pow: "tf.pow",
-    ast.FloorDiv: "tf.math.floordiv", ast.Mod: "tf.math.floormod", ast.MatMult: "tf.matmul",
-    ast.BitAnd: "tf.logical_and", ast.BitOr: "tf.logical_or", ast.BitXor: "tf.math.logical_xor",
+    ast.Add: "tf.add",
+    ast.Sub: "tf.subtract",
+    ast.Mult: "tf.multiply",
+    ast.Div: "tf.divide",
+    ast.Pow: "tf.pow",
+    ast.FloorDiv: "tf.math.floordiv",
+    ast.Mod: "tf.math.floormod",
+    ast.MatMult: "tf.matmul",
+    ast.BitAnd: "tf.logical_and",
+    ast.BitOr: "tf.logical_or",
+    ast.BitXor: "tf.math.logical_xor",
 }
 _JOINING: Final = frozenset((ast.Mod, ast.Add, ast.Mult))  # texts and lists, too
 _COMPARISONS: Final = {
-    ast.Gt: "tf.greater", ast.GtE: "tf.greater_equal", ast.Lt: "tf.less", ast.LtE: "tf.less_equal", ast.Eq: "tf.equal",
+    ast.Gt: "tf.greater",
+    ast.GtE: "tf.greater_equal",
+    ast.Lt: "tf.less",
+    ast.LtE: "tf.less_equal",
+    ast.Eq: "tf.equal",
     ast.NotEq: "tf.not_equal",
 }
 _PLAIN: Final = frozenset(("np", "operator", "math", "builtins", "method"))
 _OF_KERAS: Final = frozenset(("keras", "K", "ops", "method"))
 _OF_TENSORS: Final = frozenset(("tf", "K", "ops", "raw"))  # they make tensors of numbers, too
 _MAKING_TENSORS: Final = _OF_TENSORS | {"keras", "tnp"}  # also of arrays
-_KERAS_METHODS: Final = frozenset(("add_weight", "add_variable", "compile", "fit", "prob"))  # `prob`: of distributions
-_STATE_METHODS: Final = frozenset(("get_slot", "add_slot", "_zeros_slot", "add_variable_from_reference",
-                                   "_resource_scatter_add"))  # of optimizers
+# `prob`: of distributions
+_KERAS_METHODS: Final = frozenset(("add_weight", "add_variable", "compile", "fit", "prob"))
+_STATE_METHODS: Final = frozenset(
+    ("get_slot", "add_slot", "_zeros_slot", "add_variable_from_reference", "_resource_scatter_add")
+)  # of optimizers
 
 
 def operation(ev: Evaluator, node: ast.BinOp, point: Point) -> Site | None:
-    """A site for an operator that may also join texts or lists. Whether it does takes the value on its left: whoever finds something
-    here asks `site`."""
+    """A site for an operator that may also join texts or lists. Whether it does takes the value on
+    its left: whoever finds something here asks `site`.
+    """
     if type(node.op) not in _JOINING:
         return ev.site(node, point)
     ev.session.steps = 0
@@ -83,9 +117,15 @@ def application(ev: Evaluator, node: ast.expr, point: Point) -> Site | None:
             return _call_site(ev, row, name, node, point)
         return _method_row(ev, node, point)
     if isinstance(node, ast.BinOp):
-        if type(node.op) in _JOINING and maker(ev, node.left, point) is None and ev.evaluate(node.left, point).kind in ("sequence", "string", "dict"):
+        if (
+            type(node.op) in _JOINING
+            and maker(ev, node.left, point) is None
+            and ev.evaluate(node.left, point).kind in ("sequence", "string", "dict")
+        ):
             return None  # 'step %d' % step
-        return _operator_site(ev, _OPERATORS.get(type(node.op)), node, (node.left, node.right), point)
+        return _operator_site(
+            ev, _OPERATORS.get(type(node.op)), node, (node.left, node.right), point
+        )
     return None
 
 
@@ -98,7 +138,9 @@ def name(ev: Evaluator, node: ast.Name, point: Point) -> Value:
         binding = resolution.starred(ev, node.id, point)
     if binding is None:
         found = resolution.unbound(ev, node.id, point)
-        return (resolution.named(ev, found) if found else None) or unknown(origin=Note(f"'{node.id}'", node, point.module.source))
+        return (resolution.named(ev, found) if found else None) or unknown(
+            origin=Note(f"'{node.id}'", node, point.module.source)
+        )
     return resolution.supposed(ev, ev.filled(binding.value(ev)), node.id, node, point)
 
 
@@ -116,7 +158,9 @@ def attribute(ev: Evaluator, node: ast.Attribute, point: Point) -> Value:
     owner = ev.evaluate(node.value, point)
     found = ev.member(owner, node.attr)
     found = ev.filled(found) if found is not None else ev.stable(path, point) or unknown()
-    return resolution.supposed(ev, ev.configured(found, node.attr, node.value, point), node.attr, node, point)
+    return resolution.supposed(
+        ev, ev.configured(found, node.attr, node.value, point), node.attr, node, point
+    )
 
 
 # Literals
@@ -140,7 +184,12 @@ def binary(ev: Evaluator, node: ast.BinOp, point: Point) -> Value:
     right = ev.evaluate(node.right, point)
     if right.kind == "sequence":
         return unknown("tensor") if left.kind != "number" else Value(kind="sequence")
-    if left.is_number and right.is_number and left.kind == right.kind == "number" and not (left.dtype in FLOATS or right.dtype in FLOATS):
+    if (
+        left.is_number
+        and right.is_number
+        and left.kind == right.kind == "number"
+        and not (left.dtype in FLOATS or right.dtype in FLOATS)
+    ):
         folded = _folded(node.op, left.const, right.const)
         if folded is not None:
             folded.origin = site
@@ -151,22 +200,36 @@ def binary(ev: Evaluator, node: ast.BinOp, point: Point) -> Value:
     return _result(ev, site)
 
 
-def _operator_site(ev: Evaluator, name: str | None, node: ast.expr, operands: tuple[ast.expr, ...], point: Point) -> Any:
+def _operator_site(
+    ev: Evaluator, name: str | None, node: ast.expr, operands: tuple[ast.expr, ...], point: Point
+) -> Any:
     row = ev.table.get(name) if name else None
     if row is None or name is None:
         return None
     made = ev.asked_for(row, node, point)
     if made is not None:
         return made
-    args = {row.params[0]: operands[0]} if len(operands) == 1 else {row.params[0]: operands[0], row.params[1]: operands[1]}
-    return Site(row, node, args, ev, library="operator", point=point, source=point.module.source, name=name)
+    args = (
+        {row.params[0]: operands[0]}
+        if len(operands) == 1
+        else {row.params[0]: operands[0], row.params[1]: operands[1]}
+    )
+    return Site(
+        row, node, args, ev, library="operator", point=point, source=point.module.source, name=name
+    )
 
 
 def maker(ev: Evaluator, node: ast.expr, point: Point) -> Op | None:
-    """The op that an expression applies, also behind a name or in what a function returns; None where it takes more than reading."""
+    """The op that an expression applies, also behind a name or in what a function returns; None
+    where it takes more than reading.
+    """
     if isinstance(node, ast.Name):
         made = point.lookup(node.id)
-        return maker(ev, made.node, made.point) if isinstance(made, Assigned) and made.node is not node else None
+        return (
+            maker(ev, made.node, made.point)
+            if isinstance(made, Assigned) and made.node is not node
+            else None
+        )
     if isinstance(node, ast.BinOp):
         return ev.table.get(_OPERATORS.get(type(node.op), ""))
     if not isinstance(node, ast.Call):
@@ -177,19 +240,35 @@ def maker(ev: Evaluator, node: ast.expr, point: Point) -> Op | None:
 
 
 def _returned_op(ev: Evaluator, callee: ast.expr, point: Point) -> Op | None:
-    """The op that the last line of a function or method of this file applies; its other lines are not read."""
+    """The op that the last line of a function or method of this file applies; its other lines are
+    not read.
+    """
     function: Any = None
     if isinstance(callee, ast.Name):
         binding = point.lookup(callee.id)
         function = binding.value(ev).obj if isinstance(binding, Fixed) else None
-    elif isinstance(callee, ast.Attribute) and isinstance(callee.value, ast.Name) and callee.value.id == "self":
+    elif (
+        isinstance(callee, ast.Attribute)
+        and isinstance(callee.value, ast.Name)
+        and callee.value.id == "self"
+    ):
         caller = point.scope.function
-        function = ev.method(caller.owner, callee.attr) if caller is not None and caller.owner is not None else None
-    if not isinstance(function, Function) or not isinstance(function.node, ast.FunctionDef) or not function.transparent:
+        function = (
+            ev.method(caller.owner, callee.attr)
+            if caller is not None and caller.owner is not None
+            else None
+        )
+    if (
+        not isinstance(function, Function)
+        or not isinstance(function.node, ast.FunctionDef)
+        or not function.transparent
+    ):
         return None
     last = function.node.body[-1]
     made = last.value if isinstance(last, ast.Return) else None
-    known = isinstance(made, ast.BinOp) or isinstance(made, ast.Call) and leaf(made.func) in ev.leaves
+    known = (
+        isinstance(made, ast.BinOp) or isinstance(made, ast.Call) and leaf(made.func) in ev.leaves
+    )
     return maker(ev, made, function.point) if known and made is not None else None
 
 
@@ -199,7 +278,12 @@ def _result(ev: Evaluator, site: Site) -> Value:
     value = site.give()
     if site.library in LIBRARIES and (value.dtype in WHOLE or value.dtype == "bool"):
         value.dtype = promoted(site, value.dtype)
-    elif (value.dtype == "float32" or value.kind == "dtype") and site.library in _OF_KERAS and site.point is not None and ev.policies(site.point.module):
+    elif (
+        (value.dtype == "float32" or value.kind == "dtype")
+        and site.library in _OF_KERAS
+        and site.point is not None
+        and ev.policies(site.point.module)
+    ):
         value = ev.in_floatx(site, value)
     arrived = site._values.values()
     for given in arrived:
@@ -213,7 +297,12 @@ def _result(ev: Evaluator, site: Site) -> Value:
         value.kind = "array" if site.library == "method" and site.arrives("array") else "unknown"
     elif value.kind == "array" and site.library in _MAKING_TENSORS:
         value.kind = "tensor"
-    if value.kind == "number" and arrived and site.library in _OF_TENSORS and all(v.kind == "number" for v in arrived):
+    if (
+        value.kind == "number"
+        and arrived
+        and site.library in _OF_TENSORS
+        and all(v.kind == "number" for v in arrived)
+    ):
         value = t.of_numbers(value)
     value.origin = site
     ev.gave(site, value)
@@ -221,9 +310,18 @@ def _result(ev: Evaluator, site: Site) -> Value:
         site._values.update(met)
     if value.kind == "sequence" and isinstance(value.obj, tuple):
         parts = enumerate(value.obj)
-        value.obj = renewed(value.obj, (
-            v.but(origin=v.origin or Note("", parent=site, index=i), emptied=v.emptied or value.emptied)
-            if v.origin is None or value.emptied else v for i, v in parts))
+        value.obj = renewed(
+            value.obj,
+            (
+                v.but(
+                    origin=v.origin or Note("", parent=site, index=i),
+                    emptied=v.emptied or value.emptied,
+                )
+                if v.origin is None or value.emptied
+                else v
+                for i, v in parts
+            ),
+        )
     return value
 
 
@@ -231,14 +329,24 @@ def unary(ev: Evaluator, node: ast.UnaryOp, point: Point) -> Value:
     operand = ev.evaluate(node.operand, point)
     if isinstance(node.op, ast.USub):
         if operand.is_number and operand.kind == "number":
-            return number(-operand.const).but(dtype=operand.dtype) if operand.dtype in FLOATS else number(-operand.const)
+            return (
+                number(-operand.const).but(dtype=operand.dtype)
+                if operand.dtype in FLOATS
+                else number(-operand.const)
+            )
         return _result(ev, _operator_site(ev, "tf.negative", node, (node.operand,), point))
     if isinstance(node.op, ast.UAdd):
         return operand
     if isinstance(node.op, ast.Invert):
         mask = operand.kind == "tensor" and operand.dtype == "bool"
-        return _result(ev, _operator_site(ev, "tf.logical_not", node, (node.operand,), point)) if mask else inverted(operand)
-    return Value(0.0, 1.0, True, dtype="bool", kind="tensor" if operand.kind == "tensor" else "number")
+        return (
+            _result(ev, _operator_site(ev, "tf.logical_not", node, (node.operand,), point))
+            if mask
+            else inverted(operand)
+        )
+    return Value(
+        0.0, 1.0, True, dtype="bool", kind="tensor" if operand.kind == "tensor" else "number"
+    )
 
 
 def comparison(ev: Evaluator, node: ast.Compare, point: Point) -> Value:
@@ -263,7 +371,12 @@ def boolean(ev: Evaluator, node: ast.BoolOp, point: Point) -> Value:
         found.append(ev.evaluate(value, assuming(ev, value, first, point)))
         point = assuming(ev, value, not first, point)
     last = ev.evaluate(node.values[-1], point)
-    if first and last.kind == "dict" and last.obj and all(v.obj is None and not v.known for v in found):
+    if (
+        first
+        and last.kind == "dict"
+        and last.obj
+        and all(v.obj is None and not v.known for v in found)
+    ):
         return last  # `cache.get(key) or computed(key)`: what is kept was computed in the same way
     if first and all(settable(value) for value in found) and small(last):
         return fallback(last, node, point)
@@ -273,14 +386,26 @@ def boolean(ev: Evaluator, node: ast.BoolOp, point: Point) -> Value:
 def conditional(ev: Evaluator, node: ast.IfExp, point: Point) -> Value:
     known = agreements.decided(ev, node.test, point)
     if known is not None:
-        return ev.evaluate(node.body if known else node.orelse, assuming(ev, node.test, known, point))
-    chosen, other = (ev.evaluate(node.body, assuming(ev, node.test, True, point)),
-                     ev.evaluate(node.orelse, assuming(ev, node.test, False, point)))
+        return ev.evaluate(
+            node.body if known else node.orelse, assuming(ev, node.test, known, point)
+        )
+    chosen, other = (
+        ev.evaluate(node.body, assuming(ev, node.test, True, point)),
+        ev.evaluate(node.orelse, assuming(ev, node.test, False, point)),
+    )
     match node:
-        case ast.IfExp(body=kept, test=ast.Compare(left=asked, ops=[ast.IsNot()], comparators=[ast.Constant(value=None)])):
+        case ast.IfExp(
+            body=kept,
+            test=ast.Compare(left=asked, ops=[ast.IsNot()], comparators=[ast.Constant(value=None)]),
+        ):
             if path_of(kept) == path_of(asked) and settable(chosen) and small(other):
                 return fallback(other, node, point)
-    return ev.joined([as_tested(ev, chosen, node.body, node.test, True, point), as_tested(ev, other, node.orelse, node.test, False, point)])
+    return ev.joined(
+        [
+            as_tested(ev, chosen, node.body, node.test, True, point),
+            as_tested(ev, other, node.orelse, node.test, False, point),
+        ]
+    )
 
 
 def assuming(ev: Evaluator, test: ast.expr, truth: bool, point: Point) -> Point:
@@ -292,14 +417,22 @@ def assuming(ev: Evaluator, test: ast.expr, truth: bool, point: Point) -> Point:
     return point.under(over) if over else point
 
 
-def as_tested(ev: Evaluator, given: Value, branch: ast.expr, test: ast.expr, truth: bool, point: Point) -> Value:
-    """A branch that computes once more what the test looks at: `tf.where(tf.norm(x) > 0, tf.norm(x), 1.0)`."""
+def as_tested(
+    ev: Evaluator, given: Value, branch: ast.expr, test: ast.expr, truth: bool, point: Point
+) -> Value:
+    """A branch that computes once more what the test looks at:
+    `tf.where(tf.norm(x) > 0, tf.norm(x), 1.0)`.
+    """
     written = branch.body if isinstance(branch, ast.Lambda) else branch
     if not isinstance(written, (ast.Call, ast.BinOp)) or given.kind not in NUMERIC_KINDS:
         return given
     for node, relation, other in facts(test, truth):
         if type(node) is type(written) and same(ev.evaluate(node, point), given):
-            given = related(given, relation, number(other) if isinstance(other, float) else ev.evaluate(other, point))
+            given = related(
+                given,
+                relation,
+                number(other) if isinstance(other, float) else ev.evaluate(other, point),
+            )
     return given
 
 
@@ -325,11 +458,18 @@ def await_(ev: Evaluator, node: ast.Await, point: Point) -> Value:
 
 def invocation(ev: Evaluator, node: ast.Call, point: Point) -> Value:
     row, name = resolution.row(ev, node.func, point)
-    if name in ("builtins.zip", "builtins.getattr") and (built := ev.built_in(node, name, point)) is not None:
+    if (
+        name in ("builtins.zip", "builtins.getattr")
+        and (built := ev.built_in(node, name, point)) is not None
+    ):
         return built
     if row is not None:
         shown = display(node) if row.name == "builtins.dict" else None
-        return ev.dictionary(shown, point) if shown is not None else _apply_row(ev, row, name, node, point)
+        return (
+            ev.dictionary(shown, point)
+            if shown is not None
+            else _apply_row(ev, row, name, node, point)
+        )
     if name == "functools.partial" and node.args:
         positional, keywords, _ = arguments.arguments_of(ev, node, point)
         return following.partial(ev, positional, keywords)
@@ -356,8 +496,15 @@ def invocation(ev: Evaluator, node: ast.Call, point: Point) -> Value:
             return Value(1.0, LARGEST_AXIS, kind="number", dtype="int32")
         binding = unrefined(point.lookup(node.func.id)) if isinstance(node.func, ast.Name) else None
         handed = isinstance(binding, (Parameter, Handed))  # a function that the caller chose
-        found = unknown(origin=Note(f"the call '{_short(node.func)}(…)'", node, point.module.source, passed=handed,
-                                     computed=True))
+        found = unknown(
+            origin=Note(
+                f"the call '{_short(node.func)}(…)'",
+                node,
+                point.module.source,
+                passed=handed,
+                computed=True,
+            )
+        )
         return resolution.supposed(ev, found, leaf(node.func), node, point)
     positional, keywords, complete = arguments.arguments_of(ev, node, point)
     given = ev.apply(callee, positional, keywords, node, point, hidden=not complete)
@@ -382,7 +529,9 @@ def _as_kept(ev: Evaluator, site: Site, value: Value) -> Value:
 
 
 def _refined_result(ev: Evaluator, site: Site, value: Value, refines: tuple[str, ...]) -> Value:
-    """tf.where(x > 0, x, 1.): each branch under its condition, when the branch is what the test speaks of."""
+    """tf.where(x > 0, x, 1.): each branch under its condition, when the branch is what the test
+    speaks of.
+    """
     condition, *branches = refines
     test = site.args.get(condition)
     if test is None or not all(b in site.args for b in branches):
@@ -392,19 +541,46 @@ def _refined_result(ev: Evaluator, site: Site, value: Value, refines: tuple[str,
     found = []
     for branch, truth in zip(branches, (True, False)):
         under = assuming(ev, test, truth, site.point)
-        given = ev.evaluate(site.args[branch], under) if under is not site.point else site.value(branch)
+        given = (
+            ev.evaluate(site.args[branch], under) if under is not site.point else site.value(branch)
+        )
         called = given.kind == "function" and given.obj is not None  # a branch of tf.cond
-        found.append(as_tested(ev, ev.apply(given, [], {}) if called else given, site.args[branch], test, truth, site.point))
+        found.append(
+            as_tested(
+                ev,
+                ev.apply(given, [], {}) if called else given,
+                site.args[branch],
+                test,
+                truth,
+                site.point,
+            )
+        )
     if value.dtype in FLOATS or value.dtype is None:
-        found = [one.but(lo=rounded(one.lo, value.dtype), hi=rounded(one.hi, value.dtype), dtype=value.dtype, kind="tensor", origin=one.origin)
-                 if one.kind == "number" else one for one in found]
+        found = [
+            one.but(
+                lo=rounded(one.lo, value.dtype),
+                hi=rounded(one.hi, value.dtype),
+                dtype=value.dtype,
+                kind="tensor",
+                origin=one.origin,
+            )
+            if one.kind == "number"
+            else one
+            for one in found
+        ]
     elif site.library == "tf":
         found = [t.in_dtype(one, value.dtype) for one in found]
     result = ev.joined(found) if len(found) > 1 else found[0]
     if result.kind not in NUMERIC_KINDS:  # a branch of tf.cond that gives several
         return result.but(origin=site)
-    kind = value.kind if value.kind == "array" or value.kind == "unknown" and result.kind == "array" else "tensor"
-    return result.but(origin=site, kind=kind, const=NO_CONSTANT, obj=None, emptied=value.emptied or result.emptied)
+    kind = (
+        value.kind
+        if value.kind == "array" or value.kind == "unknown" and result.kind == "array"
+        else "tensor"
+    )
+    return result.but(
+        origin=site, kind=kind, const=NO_CONSTANT, obj=None, emptied=value.emptied or result.emptied
+    )
 
 
 def _call_site(ev: Evaluator, row: Op, name: str, node: ast.Call, point: Point) -> Site:
@@ -412,7 +588,17 @@ def _call_site(ev: Evaluator, row: Op, name: str, node: ast.Call, point: Point) 
     if made is not None:
         return made
     args, complete = calls.bind_op(row, name, node)
-    site = Site(row, node, args, ev, complete=complete, library=name.split(".", 1)[0], point=point, source=point.module.source, name=name)
+    site = Site(
+        row,
+        node,
+        args,
+        ev,
+        complete=complete,
+        library=name.split(".", 1)[0],
+        point=point,
+        source=point.module.source,
+        name=name,
+    )
     if not complete:
         _handed_on_to(ev, site, node, point)
     return site
@@ -436,9 +622,18 @@ def _method_row(ev: Evaluator, node: ast.Call, point: Point) -> Site | None:
     if row is None:
         return None
     receiver = ev.evaluate(node.func.value, point)
-    plain = receiver.kind in ("tensor", "array", "number", "unknown", "shape", "instance") and receiver.obj is None
-    plain = plain or isinstance(receiver.obj, Parent) and ev.member(receiver, node.func.attr) is None
-    if not plain and receiver.kind not in ("model", "layer", "tape", "average") and not _inherited(ev, receiver, node.func.attr):
+    plain = (
+        receiver.kind in ("tensor", "array", "number", "unknown", "shape", "instance")
+        and receiver.obj is None
+    )
+    plain = (
+        plain or isinstance(receiver.obj, Parent) and ev.member(receiver, node.func.attr) is None
+    )
+    if (
+        not plain
+        and receiver.kind not in ("model", "layer", "tape", "average")
+        and not _inherited(ev, receiver, node.func.attr)
+    ):
         return None
     if (row.name == "method.average") != (receiver.kind == "average"):
         return None
@@ -447,25 +642,45 @@ def _method_row(ev: Evaluator, node: ast.Call, point: Point) -> Site | None:
         return made
     args, complete = calls.bind_op(row, row.name, node, ("self",))
     args["self"] = node.func.value
-    return Site(row, node, args, ev, complete=complete, library="method", point=point, source=point.module.source, name=row.name)
+    return Site(
+        row,
+        node,
+        args,
+        ev,
+        complete=complete,
+        library="method",
+        point=point,
+        source=point.module.source,
+        name=row.name,
+    )
 
 
 def _inherited(ev: Evaluator, receiver: Value, method: str) -> bool:
-    """Whether a layer or model of the program calls the `add_weight`, `compile` or `fit` that it has from Keras."""
+    """Whether a layer or model of the program calls the `add_weight`, `compile` or `fit` that it
+    has from Keras.
+    """
     if method in _STATE_METHODS:
         return isinstance(receiver.obj, Instance)
-    return (method in _KERAS_METHODS and isinstance(receiver.obj, Instance)
-            and bool(ev.foreign_bases(receiver.obj.cls)) and ev.member(receiver, method) is None)
+    return (
+        method in _KERAS_METHODS
+        and isinstance(receiver.obj, Instance)
+        and bool(ev.foreign_bases(receiver.obj.cls))
+        and ev.member(receiver, method) is None
+    )
 
 
 # Bindings
 
 
 def refined(ev: Evaluator, binding: Refined) -> Value:
-    return clamped(ev, binding.base.value(ev), binding.path, binding.test, binding.truth, binding.point)
+    return clamped(
+        ev, binding.base.value(ev), binding.path, binding.test, binding.truth, binding.point
+    )
 
 
-def clamped(ev: Evaluator, value: Value, path: str, test: ast.expr, truth: bool, point: Point) -> Value:
+def clamped(
+    ev: Evaluator, value: Value, path: str, test: ast.expr, truth: bool, point: Point
+) -> Value:
     if value.kind not in NUMERIC_KINDS:
         return value
     for node, relation, other in facts(test, truth):
@@ -477,13 +692,19 @@ def clamped(ev: Evaluator, value: Value, path: str, test: ast.expr, truth: bool,
 
 
 def settle(ev: Evaluator, loop: Loop) -> Value:
-    """The least value of a loop variable that covers its entry and every round, widened after the second."""
+    """The least value of a loop variable that covers its entry and every round, widened after the
+    second.
+    """
     entry = loop.entry.value(ev) if loop.entry is not None else None
     if not loop.rounds:
         return entry if entry is not None else unknown()
     # Not the number that came in, which other names may hold: what is assumed is every round's.
     made = entry.origin if entry is not None else None
-    assumed = entry.but(origin=Note("", parent=made) if isinstance(made, Site) else made) if entry is not None else NOTHING
+    assumed = (
+        entry.but(origin=Note("", parent=made) if isinstance(made, Site) else made)
+        if entry is not None
+        else NOTHING
+    )
     mark = len(ev.reads)
     ev.session.active_loops += 1
     try:
@@ -502,16 +723,26 @@ def settle(ev: Evaluator, loop: Loop) -> Value:
         ev.session.active_loops -= 1
         loop.stamp = 0
     assumptions.settled(ev, loop, mark)
-    # Not the value of one round: another token, and no producer that could be taken for that of this round.
+    # Not the value of one round: another token, and no producer that could be taken for that of
+    # this round.
     return unknown() if assumed is NOTHING else assumed.but(origin=Note("", parent=assumed.origin))
 
 
-_PYTHON: Final = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
-                  ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.Pow: operator.pow}
+_PYTHON: Final = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.Pow: operator.pow,
+}
 
 
 def _folded(sign: ast.operator, left: Any, right: Any) -> Value | None:
-    """Arithmetic of two Python constants, integers staying integers; None where Python raises or the result is huge."""
+    """Arithmetic of two Python constants, integers staying integers; None where Python raises or
+    the result is huge.
+    """
     function = _PYTHON.get(type(sign))
     if function is None or (function is operator.pow and (abs(left) > 1e6 or abs(right) > 400)):
         return None

@@ -1,8 +1,10 @@
-"""What is assumed while a loop, a recursive function or a parameter is being settled, and what was computed on it.
+"""What is assumed while a loop, a recursive function or a parameter is being settled, and what was
+computed on it.
 
-A loop variable is found by trying values until one covers every round. What is computed during a try stands only as long
-as the same try lasts: it is held with the assumptions that it read, and used again while each of them is still the same. An assumption is an
-object with a `stamp`, 0 while nothing is assumed of it and another number for every try.
+A loop variable is found by trying values until one covers every round. What is computed during a
+try stands only as long as the same try lasts: it is held with the assumptions that it read, and
+used again while each of them is still the same. An assumption is an object with a `stamp`, 0 while
+nothing is assumed of it and another number for every try.
 """
 
 from __future__ import annotations
@@ -54,8 +56,17 @@ def tentatively(ev: Evaluator, key: Any) -> Any:
     return found[0]
 
 
-def once(ev: Evaluator, table: dict[Any, Any], key: Any, meanwhile: Any, find: Callable[..., Any], *args: Any) -> Any:
-    """What `table` keeps under a key; it is found when somebody asks, and kept if it assumes nothing."""
+def once(
+    ev: Evaluator,
+    table: dict[Any, Any],
+    key: Any,
+    meanwhile: Any,
+    find: Callable[..., Any],
+    *args: Any,
+) -> Any:
+    """What `table` keeps under a key; it is found when somebody asks, and kept if it assumes
+    nothing.
+    """
     known = table.get(key, _MISSING)
     if type(known) is Pending:
         ev.reads.append(known)
@@ -63,7 +74,14 @@ def once(ev: Evaluator, table: dict[Any, Any], key: Any, meanwhile: Any, find: C
     return known if known is not _MISSING else _found_once(ev, table, key, meanwhile, find, args)
 
 
-def _found_once(ev: Evaluator, table: dict[Any, Any], key: Any, meanwhile: Any, find: Callable[..., Any], args: tuple) -> Any:
+def _found_once(
+    ev: Evaluator,
+    table: dict[Any, Any],
+    key: Any,
+    meanwhile: Any,
+    find: Callable[..., Any],
+    args: tuple,
+) -> Any:
     tentative = tentatively(ev, (id(table), key))
     if tentative is not None:
         return tentative[0]
@@ -83,5 +101,7 @@ def _found_once(ev: Evaluator, table: dict[Any, Any], key: Any, meanwhile: Any, 
 
 
 def settled(ev: Evaluator, assumption: Any, mark: int) -> None:
-    """An assumption was settled: what was computed since `mark` stands, unless it read others as well."""
+    """An assumption was settled: what was computed since `mark` stands, unless it read others as
+    well.
+    """
     ev.reads[mark:] = [one for one in dict.fromkeys(ev.reads[mark:]) if one is not assumption]

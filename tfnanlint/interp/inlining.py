@@ -1,4 +1,6 @@
-"""What the body of a function gives: one that calls itself, for whatever arrives at its parameters on the way; a generator."""
+"""What the body of a function gives: one that calls itself, for whatever arrives at its parameters
+on the way; a generator.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,13 @@ FEW_STEPS: Final = 150  # evaluations per question, after what a file may cost
 _TRIES: Final = 6  # assumptions about one function that are tried before nothing is said of it
 
 
-def bounded_call(ev: Evaluator, function: Function, positional: list[Binding], keywords: dict[str, Binding], hidden: bool = False) -> Value:
+def bounded_call(
+    ev: Evaluator,
+    function: Function,
+    positional: list[Binding],
+    keywords: dict[str, Binding],
+    hidden: bool = False,
+) -> Value:
     """The result of a call, on account."""
     if ev.session.inlined:
         return settled_call(ev, function, positional, keywords, hidden)
@@ -30,8 +38,16 @@ def bounded_call(ev: Evaluator, function: Function, positional: list[Binding], k
     return found
 
 
-def again(ev: Evaluator, function: Function, positional: list[Binding], keywords: dict[str, Binding], hidden: bool = False) -> Value:
-    """What a call of a function gives that is being followed: what is assumed of it. The arguments are noted."""
+def again(
+    ev: Evaluator,
+    function: Function,
+    positional: list[Binding],
+    keywords: dict[str, Binding],
+    hidden: bool = False,
+) -> Value:
+    """What a call of a function gives that is being followed: what is assumed of it. The arguments
+    are noted.
+    """
     ev.reads.append(function)
     if function.assumed is not None:
         bound = calls.bind_parameters(function, positional, keywords, hidden=hidden)
@@ -39,8 +55,16 @@ def again(ev: Evaluator, function: Function, positional: list[Binding], keywords
     return function.assumed or NOTHING
 
 
-def settled_call(ev: Evaluator, function: Function, positional: list[Binding], keywords: dict[str, Binding], hidden: bool) -> Value:
-    """The result of a call; of a recursive function one that covers its inner calls, with what arrives there."""
+def settled_call(
+    ev: Evaluator,
+    function: Function,
+    positional: list[Binding],
+    keywords: dict[str, Binding],
+    hidden: bool,
+) -> Value:
+    """The result of a call; of a recursive function one that covers its inner calls, with what
+    arrives there.
+    """
     mark, outer = len(ev.reads), (function.assumed, function.arguments)
     function.assumed = None
     bound = calls.bind_parameters(function, positional, keywords, hidden=hidden)
@@ -57,17 +81,28 @@ def settled_call(ev: Evaluator, function: Function, positional: list[Binding], k
 
 
 def _covering(ev: Evaluator, function: Function, bound: dict[str, Binding], found: Value) -> Value:
-    """The result and the arguments are assumed together, wider with every try, until the inner calls show nothing new."""
+    """The result and the arguments are assumed together, wider with every try, until the inner
+    calls show nothing new.
+    """
     arriving = {name: binding.value(ev) for name, binding in bound.items()}
     for attempt in range(_TRIES):
         function.assumed, function.arguments = found, []
         again = _followed(ev, function, {name: Fixed(value) for name, value in arriving.items()})
-        handed = {name: ev.joined([value, *(one[name] for one in function.arguments if name in one)])
-                  for name, value in arriving.items()}
-        if covers(found, again) and all(covers(value, handed[name]) for name, value in arriving.items()):
+        handed = {
+            name: ev.joined([value, *(one[name] for one in function.arguments if name in one)])
+            for name, value in arriving.items()
+        }
+        if covers(found, again) and all(
+            covers(value, handed[name]) for name, value in arriving.items()
+        ):
             return found
-        found = ev.joined([found, again]) if attempt == 0 else widen(found, ev.joined([found, again]))
-        arriving = {name: value if covers(value, handed[name]) else widen(value, handed[name]) for name, value in arriving.items()}
+        found = (
+            ev.joined([found, again]) if attempt == 0 else widen(found, ev.joined([found, again]))
+        )
+        arriving = {
+            name: value if covers(value, handed[name]) else widen(value, handed[name])
+            for name, value in arriving.items()
+        }
     return unknown()
 
 
@@ -79,7 +114,10 @@ def _followed(ev: Evaluator, function: Function, bound: dict[str, Binding]) -> V
     try:
         handed = {name: Handed(binding, function) for name, binding in bound.items()}
         if isinstance(function.node, ast.Lambda):
-            return ev.evaluate(function.node.body, function.point.under(handed, later=getattr(function.node, "named", False)))
+            return ev.evaluate(
+                function.node.body,
+                function.point.under(handed, later=getattr(function.node, "named", False)),
+            )
         scope = ev.activated(function)
         _keep(ev, function, bound)
         for name, binding in handed.items():
@@ -104,7 +142,9 @@ def _keep(ev: Evaluator, function: Function, bound: dict[str, Binding]) -> None:
 
 
 def yielded(ev: Evaluator, scope: Scope) -> Value:
-    """What a generator hands out, one after the other; nothing is said where a `yield` stands in another expression."""
+    """What a generator hands out, one after the other; nothing is said where a `yield` stands in
+    another expression.
+    """
     seen = {id(node) for node, _ in scope.yields}
     stack: list[ast.AST] = list(scope.node.body)
     while stack:
@@ -115,6 +155,8 @@ def yielded(ev: Evaluator, scope: Scope) -> Value:
             stack += ast.iter_child_nodes(node)
     found = []
     for node, time in scope.yields:
-        value = ev.evaluate(node.value, Point(scope, time)) if node.value is not None else number(None)
+        value = (
+            ev.evaluate(node.value, Point(scope, time)) if node.value is not None else number(None)
+        )
         found.append(ev.iterated(value) if isinstance(node, ast.YieldFrom) else value)
     return ev.many(ev.joined(found))

@@ -17,14 +17,26 @@ from tfnanlint.program import functions as calls
 from tfnanlint.program.attributes import keeps_keywords, replaced, sets, spelled_names
 from tfnanlint.program.functions import Bound, ClassObject, Function, Instance, Parent
 from tfnanlint.program.module import Module
-from tfnanlint.program.scope import Assigned, Binding, Fixed, Joined, Loop, Parameter, Point, unrefined
+from tfnanlint.program.scope import (
+    Assigned,
+    Binding,
+    Fixed,
+    Joined,
+    Loop,
+    Parameter,
+    Point,
+    unrefined,
+)
 from tfnanlint.syntax.access_paths import root_of
 from tfnanlint.syntax.nodes import ATTRIBUTE, nodes_in
 from tfnanlint.values.evaluator import Evaluator
 from tfnanlint.values.tuples import Fields
 from tfnanlint.values.value import INF, NUMERIC_KINDS, Choice, Namespace, Note, Value, unknown
 
-_LASTING: Final = frozenset(("number", "none", "function", "layer", "instance", "class", "dtype", "string"))  # what nobody changes in an object that holds it
+# what nobody changes in an object that holds it
+_LASTING: Final = frozenset(
+    ("number", "none", "function", "layer", "instance", "class", "dtype", "string")
+)
 
 
 def member(ev: Evaluator, owner: Value, attr: str) -> Value | None:
@@ -33,8 +45,11 @@ def member(ev: Evaluator, owner: Value, attr: str) -> Value | None:
         return instance_member(ev, owner, attr)
     if isinstance(owner.obj, Namespace):
         return resolution.named(ev, canonical(f"{owner.obj.name}.{attr}"))
-    if owner.kind == "module" and isinstance(owner.obj, Choice):  # those without the name would have raised
-        found = [value for option in owner.obj.options if (value := member(ev, option, attr)) is not None]
+    # those without the name would have raised
+    if owner.kind == "module" and isinstance(owner.obj, Choice):
+        found = [
+            value for option in owner.obj.options if (value := member(ev, option, attr)) is not None
+        ]
         return ev.joined(found) if found else None
     if isinstance(owner.obj, Parent):
         return _parents_method(ev, owner.obj, attr)
@@ -46,7 +61,11 @@ def member(ev: Evaluator, owner: Value, attr: str) -> Value | None:
         own = binding.value(ev) if binding is not None else None
         if own is not None and own.kind in NUMERIC_KINDS and owner.obj.changed_outside(attr):
             return unknown()
-        if own is not None and isinstance(own.obj, Function) and "classmethod" in own.obj.decorators:
+        if (
+            own is not None
+            and isinstance(own.obj, Function)
+            and "classmethod" in own.obj.decorators
+        ):
             return Value(kind="function", obj=Bound(own.obj, [Fixed(owner)]))
         return own
     if isinstance(owner.obj, Fields):
@@ -73,10 +92,19 @@ def _submodule(ev: Evaluator, module: Module, name: str) -> Value | None:
 def parent(ev: Evaluator, point: Point) -> Value:
     """`super()` where it stands: in a method of a class that has bases in the program."""
     function = point.scope.function
-    if function is None or function.owner is None or not function.node.args.args or len(ev.lineage(function.owner)) < 2:
+    if (
+        function is None
+        or function.owner is None
+        or not function.node.args.args
+        or len(ev.lineage(function.owner)) < 2
+    ):
         return unknown()
     instance = point.lookup(function.node.args.args[0].arg)
-    return Value(kind="instance", obj=Parent(function.owner, instance)) if instance is not None else unknown()
+    return (
+        Value(kind="instance", obj=Parent(function.owner, instance))
+        if instance is not None
+        else unknown()
+    )
 
 
 def _parents_method(ev: Evaluator, parent: Parent, attr: str) -> Value | None:
@@ -85,23 +113,35 @@ def _parents_method(ev: Evaluator, parent: Parent, attr: str) -> Value | None:
         return None
     instance = parent.instance.value(ev).obj
     made = instance.cls if isinstance(instance, Instance) else parent.cls
-    classes = [made] if isinstance(instance, Instance) and instance.node is not None else [made, *ev.heirs(made)]
+    classes = (
+        [made]
+        if isinstance(instance, Instance) and instance.node is not None
+        else [made, *ev.heirs(made)]
+    )
     methods = dict.fromkeys([_after(ev, parent.cls, one, attr) or method for one in classes])
-    return ev.joined([following.call(ev, one, [parent.instance], {}) if one.is_property else
-                        Value(kind="function", obj=Bound(one, [parent.instance] if one.bound else [])) for one in methods])
+    return ev.joined(
+        [
+            following.call(ev, one, [parent.instance], {})
+            if one.is_property
+            else Value(kind="function", obj=Bound(one, [parent.instance] if one.bound else []))
+            for one in methods
+        ]
+    )
 
 
 def _after(ev: Evaluator, cls: ClassObject, made: ClassObject, name: str) -> Function | None:
     """The method that is next after those of `cls` for an object of the class `made`."""
     lineage = ev.lineage(made)
-    behind = lineage[lineage.index(cls) + 1:] if cls in lineage else []
+    behind = lineage[lineage.index(cls) + 1 :] if cls in lineage else []
     return next((one.methods[name] for one in behind if name in one.methods), None)
 
 
 def instance_member(ev: Evaluator, owner: Value, attr: str) -> Value | None:
     cls = owner.obj.cls
     if attr == "iterations" and following.is_a(ev, "optimizer", cls):
-        return Value(0.0, INF, dtype="int64", origin=Note("the steps that an optimizer has counted"))
+        return Value(
+            0.0, INF, dtype="int64", origin=Note("the steps that an optimizer has counted")
+        )
     if attr in ("compute_dtype", "_compute_dtype") and (dtype := ev.dtype_of(cls)):
         return Value(kind="dtype", const=dtype)
     classes = [cls] if owner.obj.node is not None else [cls, *ev.heirs(cls)]
@@ -109,8 +149,12 @@ def instance_member(ev: Evaluator, owner: Value, attr: str) -> Value | None:
     if methods:
         if len(methods) > 1:
             methods = [m for m in methods if not m.abstract] or methods
-        bound = [following.call(ev, m, [Fixed(owner)], {}) if m.is_property else
-                 Value(kind="function", obj=Bound(m, [Fixed(owner)] if m.bound else [])) for m in dict.fromkeys(methods)]
+        bound = [
+            following.call(ev, m, [Fixed(owner)], {})
+            if m.is_property
+            else Value(kind="function", obj=Bound(m, [Fixed(owner)] if m.bound else []))
+            for m in dict.fromkeys(methods)
+        ]
         return ev.joined(bound)
     field = records.field(ev, owner.obj, attr) if attr in cls.fields else None
     if field is not None:
@@ -128,9 +172,13 @@ def instance_member(ev: Evaluator, owner: Value, attr: str) -> Value | None:
 
 
 def property_of(ev: Evaluator, owner: Value, attr: str) -> Value | None:
-    """What a property of an object gives, whatever was assigned to it; None where the name is not one of a property."""
+    """What a property of an object gives, whatever was assigned to it; None where the name is not
+    one of a property.
+    """
     method = ev.method(owner.obj.cls, attr) if isinstance(owner.obj, Instance) else None
-    return member(ev, owner, attr) or unknown() if method is not None and method.is_property else None
+    return (
+        member(ev, owner, attr) or unknown() if method is not None and method.is_property else None
+    )
 
 
 def method(ev: Evaluator, cls: ClassObject, name: str) -> Function | None:
@@ -148,7 +196,9 @@ def heirs(ev: Evaluator, cls: ClassObject) -> list[ClassObject]:
 
 
 def find_attribute(ev: Evaluator, classes: list[ClassObject], attr: str) -> Binding | None:
-    """Whatever any method or class body assigns; a loop, for one assignment may read what another one wrote."""
+    """Whatever any method or class body assigns; a loop, for one assignment may read what another
+    one wrote.
+    """
     whole = Loop(None)
     for cls in classes:
         nearest, mended = None, records.mended(ev, cls, attr)
@@ -165,7 +215,15 @@ def find_attribute(ev: Evaluator, classes: list[ClassObject], attr: str) -> Bind
                 owner_name = method.node.args.args[0].arg
                 made = following.bindings_of(ev.activation(method), f"{owner_name}.{attr}")
                 passing = replaced(method.node, attr) if len(made) > 1 else ()
-                whole.rounds += [one for one in made if not isinstance(one, Assigned) or one.node not in passing] if passing else made
+                whole.rounds += (
+                    [
+                        one
+                        for one in made
+                        if not isinstance(one, Assigned) or one.node not in passing
+                    ]
+                    if passing
+                    else made
+                )
             if mended is None:
                 nearest = nearest or one.scope.at(attr)
                 whole.rounds += records.made_with(ev, one, attr)
@@ -174,33 +232,64 @@ def find_attribute(ev: Evaluator, classes: list[ClassObject], attr: str) -> Bind
             whole.rounds.append(Fixed(unknown()))
     if whole.rounds:
         lineages = dict.fromkeys([one for cls in classes for one in ev.lineage(cls)])
-        whole.rounds += [binding for one in lineages for binding in ev.assigned_elsewhere(one, attr)]
-        whole.rounds += [binding for one in lineages if one.sets_by_name(attr) for binding in _set_by_name(ev, one, attr, whole)]
+        whole.rounds += [
+            binding for one in lineages for binding in ev.assigned_elsewhere(one, attr)
+        ]
+        whole.rounds += [
+            binding
+            for one in lineages
+            if one.sets_by_name(attr)
+            for binding in _set_by_name(ev, one, attr, whole)
+        ]
     whole.rounds = list(dict.fromkeys(whole.rounds))
     if len(whole.rounds) == 1 and not _reads_itself(whole.rounds[0], attr):
         return whole.rounds[0]
-    return whole if 0 < len(whole.rounds) <= MAX_BINDINGS else None if not whole.rounds else Fixed(unknown())
+    return (
+        whole
+        if 0 < len(whole.rounds) <= MAX_BINDINGS
+        else None
+        if not whole.rounds
+        else Fixed(unknown())
+    )
 
 
-def _handed_to_base(ev: Evaluator, cls: ClassObject, base: ClassObject, method: Function, attr: str) -> list[Binding]:
-    """What the calls that make objects of a class, and no others, hand to an attribute that the `__init__` of its base keeps; [] where
-    some may not be seen."""
-    if cls is base or method.name != "__init__" or ev.method(cls, "__init__") is not method or ev.escapes(method):
+def _handed_to_base(
+    ev: Evaluator, cls: ClassObject, base: ClassObject, method: Function, attr: str
+) -> list[Binding]:
+    """What the calls that make objects of a class, and no others, hand to an attribute that the
+    `__init__` of its base keeps; [] where some may not be seen.
+    """
+    if (
+        cls is base
+        or method.name != "__init__"
+        or ev.method(cls, "__init__") is not method
+        or ev.escapes(method)
+    ):
         return []
     family = [cls, *ev.heirs(cls)]
     if any(ev.method(one, "__init__") is not method for one in family):
         return []
-    made = [Instance(one, call, point) for one in family for call, point in callers.calls_in_project(ev, one, one.name)]
-    found = [ev.constructed(one, attr) for one in made[:MAX_BINDINGS + 1]]
+    made = [
+        Instance(one, call, point)
+        for one in family
+        for call, point in callers.calls_in_project(ev, one, one.name)
+    ]
+    found = [ev.constructed(one, attr) for one in made[: MAX_BINDINGS + 1]]
     return [one for one in found if one is not None] if None not in found else []
 
 
 def _set_by_name(ev: Evaluator, cls: ClassObject, attr: str, whole: Loop) -> list[Binding]:
-    """What the methods of a class set an attribute to under a name that is computed: what a call names for `**kwargs`, else nothing is known."""
+    """What the methods of a class set an attribute to under a name that is computed: what a call
+    names for `**kwargs`, else nothing is known.
+    """
     setting = [method for method in cls.methods.values() if sets(spelled_names(method.node), attr)]
     if not all([keeps_keywords(method.node) for method in setting]):
         return [Fixed(unknown())]
-    return [Parameter(method, attr, whole) for method in setting if attr not in calls.signature_of(method.node.args)[1]]
+    return [
+        Parameter(method, attr, whole)
+        for method in setting
+        if attr not in calls.signature_of(method.node.args)[1]
+    ]
 
 
 def foreign_bases(ev: Evaluator, cls: ClassObject) -> set[str]:
@@ -209,15 +298,26 @@ def foreign_bases(ev: Evaluator, cls: ClassObject) -> set[str]:
     for one in ev.lineage(cls):
         for base in one.node.bases:
             name = resolution.resolve(ev, base, one.point)
-            made = unrefined(one.point.lookup(base.id)) if name is None and isinstance(base, ast.Name) else None
-            found = made.bindings if isinstance(made, Joined) else ()  # another one for another version of Keras
-            names.update(filter(None, [name, *(resolution.resolve_binding(ev, option, 0) for option in found)]))
+            made = (
+                unrefined(one.point.lookup(base.id))
+                if name is None and isinstance(base, ast.Name)
+                else None
+            )
+            # another one for another version of Keras
+            found = made.bindings if isinstance(made, Joined) else ()
+            names.update(
+                filter(
+                    None, [name, *(resolution.resolve_binding(ev, option, 0) for option in found)]
+                )
+            )
     return names
 
 
 def _reads_itself(binding: Binding, attr: str) -> bool:
     """Whether an assignment reads the attribute it assigns (`self.count += 1`)."""
-    return not isinstance(binding, Assigned) or any([type(inner) is ATTRIBUTE and inner.attr == attr for inner in nodes_in(binding.node)])
+    return not isinstance(binding, Assigned) or any(
+        [type(inner) is ATTRIBUTE and inner.attr == attr for inner in nodes_in(binding.node)]
+    )
 
 
 class Members:
@@ -229,12 +329,27 @@ class Members:
         self._members: dict[tuple[int, str], tuple[Any, Value]] = {}
 
     def assigned_to(self, ev: Evaluator, classes: list[ClassObject], attr: str) -> Binding | None:
-        """What is assigned to an attribute of the objects of a class and those that inherit from it."""
-        return assumptions.once(ev, self.attributes, (classes[0], attr, len(classes)), None, find_attribute, ev, classes, attr)
+        """What is assigned to an attribute of the objects of a class and those that inherit from
+        it.
+        """
+        return assumptions.once(
+            ev,
+            self.attributes,
+            (classes[0], attr, len(classes)),
+            None,
+            find_attribute,
+            ev,
+            classes,
+            attr,
+        )
 
     def of_one(self, ev: Evaluator, instance: Instance, attr: str, value: Value) -> Value:
         """An attribute of one of several objects of a class: each holds a number of its own."""
-        if value.kind not in ("tensor", "array", "unknown") or value.obj is not None or instance.point is None:
+        if (
+            value.kind not in ("tensor", "array", "unknown")
+            or value.obj is not None
+            or instance.point is None
+        ):
             return value
         if len(instance.point.module.calls_to(instance.cls.name, ev)) < 2:
             return value
@@ -263,10 +378,18 @@ class Members:
         self.lineages[cls] = [cls]  # should it be a base of itself
         bases: list[ClassObject] = []
         for base in cls.node.bases:
-            value = resolution.callee(ev, base, cls.point) if isinstance(base, (ast.Name, ast.Attribute)) else None
+            value = (
+                resolution.callee(ev, base, cls.point)
+                if isinstance(base, (ast.Name, ast.Attribute))
+                else None
+            )
             if value is not None and isinstance(value.obj, ClassObject):
                 bases.append(value.obj)
-        found = calls.in_order(cls, [*[self.lineage(ev, one) for one in bases], bases]) if bases else [cls]
+        found = (
+            calls.in_order(cls, [*[self.lineage(ev, one) for one in bases], bases])
+            if bases
+            else [cls]
+        )
         if len(ev.reads) == mark:
             self.lineages[cls] = found
         else:

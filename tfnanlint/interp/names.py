@@ -14,7 +14,17 @@ from tfnanlint.ops.names import ROOTS, canonical, is_tensorflow, of_import
 from tfnanlint.ops.site import Site
 from tfnanlint.ops.table import Op, namespaces
 from tfnanlint.program.module import Module
-from tfnanlint.program.scope import UNASKED, Assigned, Binding, Imported, Joined, Point, Refined, Scope, unrefined
+from tfnanlint.program.scope import (
+    UNASKED,
+    Assigned,
+    Binding,
+    Imported,
+    Joined,
+    Point,
+    Refined,
+    Scope,
+    unrefined,
+)
 from tfnanlint.syntax.access_paths import leaf
 from tfnanlint.syntax.nodes import ATTRIBUTE, NAME, NOUGHT
 from tfnanlint.values.evaluator import Evaluator
@@ -41,15 +51,18 @@ def _namespace(name: str) -> Namespace:
 
 
 def _bound_in(scope: Scope, node: ast.expr) -> bool:
-    """Whether a name or attribute chain begins with a name that a scope binds, or with another expression; else it means the same in
-    every call of the function."""
+    """Whether a name or attribute chain begins with a name that a scope binds, or with another
+    expression; else it means the same in every call of the function.
+    """
     while type(node) is ATTRIBUTE:
         node = node.value
     return type(node) is not NAME or node.id in scope.history or node.id in scope.shared
 
 
 def asks_size(function: ast.expr, point: Point) -> bool:
-    """Whether a function of another file, which could not be followed, says by its name that it gives sizes (`ps.shape(x)`)."""
+    """Whether a function of another file, which could not be followed, says by its name that it
+    gives sizes (`ps.shape(x)`).
+    """
     if leaf(function) not in _SIZES:
         return False
     owner = function.value if isinstance(function, ast.Attribute) else function
@@ -72,9 +85,14 @@ def small(value: Value) -> bool:
 
 
 def fallback(instead: Value, node: ast.expr, point: Point) -> Value:
-    """A setting that an epsilon stands in for where it is not given (`smooth or 1e-7`, `eps if eps is not None else 1e-7`): taken
-    for one itself, small and positive."""
-    note = Note(f"'{point.module.source.segment(node)}' is taken for a small positive number by what stands in for it", node, point.module.source)
+    """A setting that an epsilon stands in for where it is not given (`smooth or 1e-7`,
+    `eps if eps is not None else 1e-7`): taken for one itself, small and positive.
+    """
+    note = Note(
+        f"'{point.module.source.segment(node)}' is taken for a small positive number by what stands in for it",
+        node,
+        point.module.source,
+    )
     return Value(min(instead.lo, SMALL[0]), SMALL[1], kind="number", origin=note)
 
 
@@ -98,7 +116,11 @@ def resolve(ev: Evaluator, node: ast.expr, point: Point) -> str | None:
 
 def _resolve(ev: Evaluator, node: ast.expr, point: Point, depth: int) -> str | None:
     if type(node) is ATTRIBUTE:
-        base = resolve(ev, node.value, point) if depth == 0 else _resolve(ev, node.value, point, depth + 1)
+        base = (
+            resolve(ev, node.value, point)
+            if depth == 0
+            else _resolve(ev, node.value, point, depth + 1)
+        )
         return canonical(f"{base}.{node.attr}") if base else _through_module(ev, node, point, depth)
     if type(node) is NAME and depth < 12:
         binding = point.lookup(node.id)
@@ -109,7 +131,9 @@ def _resolve(ev: Evaluator, node: ast.expr, point: Point, depth: int) -> str | N
 
 
 def _through_module(ev: Evaluator, node: ast.Attribute, point: Point, depth: int) -> str | None:
-    """`compat.cast` of a file of the project that stands for TensorFlow: `from tensorflow import *` and some names more."""
+    """`compat.cast` of a file of the project that stands for TensorFlow: `from tensorflow import *`
+    and some names more.
+    """
     held = point.lookup(node.value.id) if isinstance(node.value, ast.Name) else None
     module = exported(ev, held) if isinstance(held, Imported) and depth < MAX_HOPS else None
     if module is None or isinstance(module, Binding) or not module.stars:
@@ -127,7 +151,9 @@ def _star_import(ev: Evaluator, name: str, module: Module) -> str | None:
 
 
 def _copy_of(ev: Evaluator, name: str, binding: Binding, module: Module) -> str | None:
-    """`nn = copy_of(nn)` below a star import: the part of TensorFlow with that name, whatever copies it."""
+    """`nn = copy_of(nn)` below a star import: the part of TensorFlow with that name, whatever
+    copies it.
+    """
     node = binding.node if isinstance(binding, Assigned) else None
     if not isinstance(node, ast.Call) or len(node.args) != 1 or leaf(node.args[0]) != name:
         return None
@@ -143,7 +169,8 @@ def resolve_binding(ev: Evaluator, binding: Binding, depth: int) -> str | None:
     if isinstance(binding, Refined):
         return resolve_binding(ev, binding.base, depth + 1) if depth < 12 else None
     if isinstance(binding, Joined) and depth < 12:
-        # `try: import a as tf / except ImportError: tf = None`; two different functions are no name.
+        # `try: import a as tf / except ImportError: tf = None`; two different functions are no
+        # name.
         found = {resolve_binding(ev, option, depth + 1) for option in binding.bindings} - {None}
         return found.pop() if len(found) == 1 and _only_imports(ev, binding) else None
     return None
@@ -169,14 +196,22 @@ def _resolve_import(ev: Evaluator, binding: Imported, depth: int) -> str | None:
 
 
 def exported(ev: Evaluator, binding: Imported) -> Any:
-    """What an import of the project leads to: a module, or a binding at the top level of one; None outside."""
+    """What an import of the project leads to: a module, or a binding at the top level of one; None
+    outside.
+    """
     if binding.target is not UNASKED:
         return binding.target
     project = binding.module.project if binding.module is not None else None
     if project is None:
         return None
     module, rest = project.find(binding.dotted, binding.level, binding.module.source.path)
-    found = module if module is None or not rest else top_level(ev, module, rest) if "." not in rest else None
+    found = (
+        module
+        if module is None or not rest
+        else top_level(ev, module, rest)
+        if "." not in rest
+        else None
+    )
     if not project.busy:  # else a file is being walked, and not all of its names are bound
         binding.target = found
     return found
@@ -184,7 +219,11 @@ def exported(ev: Evaluator, binding: Imported) -> Any:
 
 def top_level(ev: Evaluator, module: Module, name: str, hops: int = 0) -> Binding | None:
     """The binding of a name at the end of a module, star imports included."""
-    found = module.scope.at(name) if name not in module.scope.shared else module.scope.shared_binding(name)
+    found = (
+        module.scope.at(name)
+        if name not in module.scope.shared
+        else module.scope.shared_binding(name)
+    )
     if found is None and hops < MAX_HOPS and module.project is not None:
         for base, level in module.stars:
             other, rest = module.project.find(base, level, module.source.path)
@@ -228,18 +267,37 @@ def callee(ev: Evaluator, function: ast.expr, point: Point) -> Value | None:
 
 
 def _is_difference(value: Value) -> bool:
-    """Whether a value is the difference of two others (`eps = target - output`), which has either sign, whatever it is called."""
+    """Whether a value is the difference of two others (`eps = target - output`), which has either
+    sign, whatever it is called.
+    """
     return isinstance(value.origin, Site) and value.origin.op.name == "tf.subtract"
 
 
 def supposed(ev: Evaluator, value: Value, name: str, node: ast.expr, point: Point) -> Value:
-    """A number of which only the name is known, when that says epsilon: small and positive, unless 0 is written as its default."""
-    if value.known or value.kind != "unknown" and value.kind != "number" or not says_epsilon(name) or _is_difference(value):
+    """A number of which only the name is known, when that says epsilon: small and positive, unless
+    0 is written as its default.
+    """
+    if (
+        value.known
+        or value.kind != "unknown"
+        and value.kind != "number"
+        or not says_epsilon(name)
+        or _is_difference(value)
+    ):
         return value
     if value.zero and isinstance(value.origin, Note) and value.origin.default == NOUGHT:
-        note = Note(f"'{name}' is taken for a small number by its name, or for its default", node, point.module.source, default=NOUGHT)
-        return Value(0.0, SMALL[1], kind=value.kind, dtype=value.dtype, origin=note, token=value.token)
-    note = Note(f"'{name}' is taken for a small positive number by its name", node, point.module.source)
+        note = Note(
+            f"'{name}' is taken for a small number by its name, or for its default",
+            node,
+            point.module.source,
+            default=NOUGHT,
+        )
+        return Value(
+            0.0, SMALL[1], kind=value.kind, dtype=value.dtype, origin=note, token=value.token
+        )
+    note = Note(
+        f"'{name}' is taken for a small positive number by its name", node, point.module.source
+    )
     return Value(*SMALL, kind=value.kind, dtype=value.dtype, origin=note, token=value.token)
 
 
@@ -279,9 +337,12 @@ class Names:
             return self._once(ev, target) if not isinstance(target, Imported) else unknown()
         if target is not None:
             return Value(kind="module", obj=target)
-        return Value(kind="module", const=NO_CONSTANT, origin=Note(f"imported from {binding.dotted}"))
+        return Value(
+            kind="module", const=NO_CONSTANT, origin=Note(f"imported from {binding.dotted}")
+        )
 
     def _once(self, ev: Evaluator, target: Binding) -> Value:
-        """What a name of another file stands for; nothing where that waits for this import itself (`try: from b import x`
-        in both of two files)."""
+        """What a name of another file stands for; nothing where that waits for this import itself
+        (`try: from b import x` in both of two files).
+        """
         return assumptions.once(ev, self.importing, target, unknown(), target.value, ev)

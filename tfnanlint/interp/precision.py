@@ -1,4 +1,6 @@
-"""Policies: the dtype in which layers of Keras compute, which a file sets for all of them or for one (`mixed_float16`)."""
+"""Policies: the dtype in which layers of Keras compute, which a file sets for all of them or for
+one (`mixed_float16`).
+"""
 
 from __future__ import annotations
 
@@ -27,11 +29,15 @@ class Precision:
         self._class_dtypes: dict[ClassObject, str | None] = {}
 
     def policies(self, ev: Evaluator, module: Module) -> list[tuple[str, ast.Call]]:
-        """The dtypes and policies that a file makes Keras use everywhere (`mixed_float16`), with the calls that do so."""
+        """The dtypes and policies that a file makes Keras use everywhere (`mixed_float16`), with
+        the calls that do so.
+        """
         if module not in self._policies:
             found = self._policies[module] = []  # while it is being found
             for name in _SETTERS if "set_" in module.source.text else ():
-                for node, point in module.calls_to(name, ev) if f"{name}(" in module.source.text else ():
+                for node, point in (
+                    module.calls_to(name, ev) if f"{name}(" in module.source.text else ()
+                ):
                     given = node.args[0] if node.args else None
                     inner = given.args[0] if isinstance(given, ast.Call) and given.args else given
                     text = ev.evaluate(inner, point).const if inner is not None else None
@@ -40,7 +46,9 @@ class Precision:
         return self._policies[module]
 
     def computes_in(self, ev: Evaluator, made: Any) -> str | None:
-        """The dtype that a layer of Keras gives: "" for that of a file that sets none, None where it cannot be told."""
+        """The dtype that a layer of Keras gives: "" for that of a file that sets none, None where
+        it cannot be told.
+        """
         for _ in range(8):
             layers = getattr(made, "layers", ())
             if not layers:
@@ -53,7 +61,11 @@ class Precision:
             own = layer.value("dtype").const if layer.given("dtype") else None
             return _computed_in(own) if isinstance(own, str) else None
         module = layer.point.module if layer.point is not None else None
-        return "" if module is None or not self.policies(ev, module) else self._set_for(ev, layer.node.lineno, module)
+        return (
+            ""
+            if module is None or not self.policies(ev, module)
+            else self._set_for(ev, layer.node.lineno, module)
+        )
 
     def dtype_of(self, ev: Evaluator, cls: ClassObject) -> str | None:
         """The dtype that the layers of a class of the program compute in, as `computes_in` says it."""
@@ -63,12 +75,18 @@ class Precision:
         return self._class_dtypes[cls]
 
     def _found_dtype(self, ev: Evaluator, cls: ClassObject) -> str | None:
-        """That which its `__init__` hands on to Keras, else that which its file sets before it makes any of them. Losses are no layers."""
+        """That which its `__init__` hands on to Keras, else that which its file sets before it
+        makes any of them. Losses are no layers.
+        """
         method, module = ev.method(cls, "__init__"), cls.module
         if not any([base.startswith(_LAYERS) for base in ev.foreign_bases(cls)]):
             return None if self.policies(ev, module) else ""
         if method is not None and "dtype" in method.module.source.segment(method.node):
-            text = ev.evaluate(given, method.point).const if (given := _handed_to_keras(method.node)) is not None else None
+            text = (
+                ev.evaluate(given, method.point).const
+                if (given := _handed_to_keras(method.node)) is not None
+                else None
+            )
             return _computed_in(text) if isinstance(text, str) else None
         made = module.calls_to(cls.name, ev)
         if any([keyword.arg in (None, "dtype") for call, _ in made for keyword in call.keywords]):
@@ -76,15 +94,24 @@ class Precision:
         if not self.policies(ev, module):
             return ""
         after = self._set_for(ev, cls.node.lineno, module)
-        found = {after} if after is not None else {self._set_for(ev, call.lineno, module) for call, _ in made}
+        found = (
+            {after}
+            if after is not None
+            else {self._set_for(ev, call.lineno, module) for call, _ in made}
+        )
         return found.pop() if len(found) == 1 else None
 
     def _asked_by_all(self, ev: Evaluator, made: list[tuple[ast.Call, Point]]) -> str | None:
-        """The dtype that all calls of a class name, or the policy; None where one names none, or another one."""
+        """The dtype that all calls of a class name, or the policy; None where one names none, or
+        another one.
+        """
         named: set[str | None] = set()
         for call, point in made:
-            given = next((keyword.value for keyword in call.keywords if keyword.arg == "dtype"), None)
-            given = given.args[0] if isinstance(given, ast.Call) and given.args else given  # Policy("mixed_float16")
+            given = next(
+                (keyword.value for keyword in call.keywords if keyword.arg == "dtype"), None
+            )
+            # Policy("mixed_float16")
+            given = given.args[0] if isinstance(given, ast.Call) and given.args else given
             text = ev.evaluate(given, point).const if given is not None else None
             named.add(_computed_in(text) if isinstance(text, str) else None)
         return named.pop() if len(named) == 1 else None
@@ -96,41 +123,71 @@ class Precision:
         return self._set_for(ev, made.lineno, module) if self.policies(ev, module) else ""
 
     def entering(self, ev: Evaluator, function: Function, value: Value) -> Value:
-        """What Keras hands to `call` of a layer of the program: what it is given, in the dtype in which the layer computes."""
+        """What Keras hands to `call` of a layer of the program: what it is given, in the dtype in
+        which the layer computes.
+        """
         dtype = self.dtype_of(ev, function.owner) if function.owner is not None else None
-        return value.but(dtype=dtype, token=value.token) if dtype and value.kind == "unknown" else value
+        return (
+            value.but(dtype=dtype, token=value.token)
+            if dtype and value.kind == "unknown"
+            else value
+        )
 
     def _set_for(self, ev: Evaluator, line: int, module: Module) -> str | None:
-        """The dtype that a file with a setting sets for a place: once, before it, for all that follows."""
+        """The dtype that a file with a setting sets for a place: once, before it, for all that
+        follows.
+        """
         text, call = self.policies(ev, module)[0]
-        first = any(isinstance(one, ast.Expr) and one.value is call for one in module.source.tree.body) and call.lineno < line
+        first = (
+            any(isinstance(one, ast.Expr) and one.value is call for one in module.source.tree.body)
+            and call.lineno < line
+        )
         return _computed_in(text) if len(self.policies(ev, module)) == 1 and first else None
 
     def in_floatx(self, ev: Evaluator, site: Any, value: Value) -> Value:
-        """What Keras gives where nobody asked for a dtype, in a file with a setting (weights are cast where they are used): numbers of a
-        shape and random ones are made in its floatx, and of whatever else is said to be float32 the dtype is not known."""
+        """What Keras gives where nobody asked for a dtype, in a file with a setting (weights are
+        cast where they are used): numbers of a shape and random ones are made in its floatx, and of
+        whatever else is said to be float32 the dtype is not known.
+        """
         module = site.point.module
         other = any([leaf(call.func) == "set_floatx" for _, call in self.policies(ev, module)])
         if site.op.floatx and not site.given("dtype"):
-            dtype = self._set_for(ev, site.node.lineno, module) if other else "float32" if value.kind == "dtype" else None
+            dtype = (
+                self._set_for(ev, site.node.lineno, module)
+                if other
+                else "float32"
+                if value.kind == "dtype"
+                else None
+            )
             if value.kind == "dtype":
                 return value.but(const=NO_CONSTANT if dtype is None else dtype)
             if dtype is None:
                 return _of_any(value)
             made = cast(_unrounded(value), dtype)
             endless = INF in (-value.lo, value.hi)  # a normal number is none that overflows
-            return made.but(kind=value.kind, dtype=dtype, const=value.const, inf=value.inf if endless else made.inf)
+            return made.but(
+                kind=value.kind,
+                dtype=dtype,
+                const=value.const,
+                inf=value.inf if endless else made.inf,
+            )
         given = any(one.dtype == "float32" for one in site._values.values()) and not site.op.recasts
         kept = given or site.given("dtype") or site.name == "method.astype"
         return value if kept or value.dtype != "float32" else _of_any(value)
 
     def in_its_dtype(self, ev: Evaluator, layer: Any, given: Value) -> Value:
-        """What a layer of Keras gives, which casts what it is given: to float32, where no file says anything else."""
+        """What a layer of Keras gives, which casts what it is given: to float32, where no file says
+        anything else.
+        """
         dtype = self.computes_in(ev, layer)
         entering = recast(given, dtype, entering=True)
         if isinstance(given.obj, tuple):
             items = tuple(recast(item, dtype, entering=True) for item in given.obj)
-            entering = given if all(item is before for item, before in zip(items, given.obj)) else ev.sequence_of(items)
+            entering = (
+                given
+                if all(item is before for item, before in zip(items, given.obj))
+                else ev.sequence_of(items)
+            )
         value = layer.out(entering, layer.site)
         if dtype == "" and entering is not given:
             value = ev.joined([value, layer.out(given, layer.site)])
@@ -138,7 +195,9 @@ class Precision:
 
 
 def _handed_to_keras(init: ast.AST) -> ast.expr | None:
-    """The dtype that an `__init__` writes into its call of the one of its base; None where it is none that is written there."""
+    """The dtype that an `__init__` writes into its call of the one of its base; None where it is
+    none that is written there.
+    """
     for node in nodes_in(init):
         if isinstance(node, ast.Call) and leaf(node.func) == "__init__":
             given = next((one.value for one in node.keywords if one.arg == "dtype"), None)
@@ -147,7 +206,9 @@ def _handed_to_keras(init: ast.AST) -> ast.expr | None:
 
 
 def names_other(module: Module) -> bool:
-    """Whether a file names a dtype of floats that is not the usual one: others need not be asked what their layers compute in."""
+    """Whether a file names a dtype of floats that is not the usual one: others need not be asked
+    what their layers compute in.
+    """
     return module.source.holds(_OTHERS)
 
 
@@ -163,5 +224,12 @@ def _of_any(value: Value) -> Value:
 
 def _unrounded(value: Value) -> Value:
     """A value that was rounded to float32, before that; what even float16 holds is taken for exact."""
-    lo, hi = (end if rounded(end, "float16") == end else other for end, other in zip((value.lo, value.hi), outward(value.lo, value.hi, "float32", 1)))
-    return value if (lo, hi) == (value.lo, value.hi) else value.but(lo=lo, hi=hi, zero=value.zero, dtype=None)
+    lo, hi = (
+        end if rounded(end, "float16") == end else other
+        for end, other in zip((value.lo, value.hi), outward(value.lo, value.hi, "float32", 1))
+    )
+    return (
+        value
+        if (lo, hi) == (value.lo, value.hi)
+        else value.but(lo=lo, hi=hi, zero=value.zero, dtype=None)
+    )

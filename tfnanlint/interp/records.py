@@ -1,4 +1,6 @@
-"""Records: named tuples and dataclasses, what they are made with, and what `__post_init__` makes of it."""
+"""Records: named tuples and dataclasses, what they are made with, and what `__post_init__` makes of
+it.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,8 @@ from tfnanlint.syntax.nodes import NOUGHT, nodes_in
 from tfnanlint.values.evaluator import Evaluator
 from tfnanlint.values.value import Note, Value
 
-_RECORDS = ("NamedTuple", "namedtuple", "dataclass")  # what makes a class one that is made with its fields
+# what makes a class one that is made with its fields
+_RECORDS = ("NamedTuple", "namedtuple", "dataclass")
 _COPYING = ("replace", "_replace")  # what makes a copy of a record with some other fields
 _LAST = "__post_init__"  # what a dataclass runs when its fields are set
 MAX_BINDINGS = 24  # assignments joined at one attribute
@@ -39,15 +42,25 @@ def made_with(ev: Evaluator, cls: ClassObject, attr: str) -> list[Binding]:
     """What the calls of a dataclass or named tuple hand to one of its fields."""
     if attr not in cls.fields or ev.method(cls, "__init__"):
         return []
-    made = [(call, point) for one in (cls, *ev.heirs(cls)) for call, point in callers.calls_in_project(ev, cls, one.name)]
-    found = [_handed_to_field(ev, Instance(cls, call, point), attr) for call, point in made[:MAX_BINDINGS + 1]]
-    makers = dict.fromkeys([point.scope.module for _, point in made])  # all others, for any text has a `replace`, are too many to be read
+    made = [
+        (call, point)
+        for one in (cls, *ev.heirs(cls))
+        for call, point in callers.calls_in_project(ev, cls, one.name)
+    ]
+    found = [
+        _handed_to_field(ev, Instance(cls, call, point), attr)
+        for call, point in made[: MAX_BINDINGS + 1]
+    ]
+    # all others, for any text has a `replace`, are too many to be read
+    makers = dict.fromkeys([point.scope.module for _, point in made])
     found += [one for module in makers for one in _copied_with(ev, cls, module, attr)]
     return [one for one in found if one is not None]
 
 
 def _copied_with(ev: Evaluator, cls: ClassObject, module: Module, attr: str) -> list[Binding]:
-    """What the calls in a file that copy an object of a class, or one of which nothing is known, put into a field."""
+    """What the calls in a file that copy an object of a class, or one of which nothing is known,
+    put into a field.
+    """
     found = []
     for call, point in [one for name in _COPYING for one in module.calls_to(name, ev)]:
         binding = _replacements(call, point).get(attr)
@@ -60,9 +73,15 @@ def _copied_with(ev: Evaluator, cls: ClassObject, module: Module, attr: str) -> 
 
 
 def copy(ev: Evaluator, record: Value, call: ast.Call, point: Point) -> Value | None:
-    """`dataclasses.replace(config, eps=1e-6)` and `state._replace(mean=x)`: the same record with other fields; None for what is none."""
+    """`dataclasses.replace(config, eps=1e-6)` and `state._replace(mean=x)`: the same record with
+    other fields; None for what is none.
+    """
     held = record.obj
-    if not isinstance(held, Instance) or not _is_record(held.cls) or any([one.arg is None for one in call.keywords]):
+    if (
+        not isinstance(held, Instance)
+        or not _is_record(held.cls)
+        or any([one.arg is None for one in call.keywords])
+    ):
         return None
     made = Instance(held.cls, held.node, held.point)
     made.replaced = held.replaced | _replacements(call, point)
@@ -70,7 +89,9 @@ def copy(ev: Evaluator, record: Value, call: ast.Call, point: Point) -> Value | 
 
 
 def field(ev: Evaluator, instance: Instance, attr: str) -> Binding | None:
-    """What a named tuple or dataclass holds under a name because it was made with it; None where that is not seen, or changed."""
+    """What a named tuple or dataclass holds under a name because it was made with it; None where
+    that is not seen, or changed.
+    """
     if mended(ev, instance.cls, attr) is not None:
         return None
     return instance.replaced.get(attr) or _handed_to_field(ev, instance, attr)
@@ -85,8 +106,9 @@ def _handed_to_field(ev: Evaluator, instance: Instance, attr: str) -> Binding | 
 
 
 def mended(ev: Evaluator, cls: ClassObject, attr: str) -> Binding | None:
-    """What a field holds at the end of the `__post_init__` that objects of a class run, which tests or changes it; None where it does
-    neither."""
+    """What a field holds at the end of the `__post_init__` that objects of a class run, which tests
+    or changes it; None where it does neither.
+    """
     lineage = ev.lineage(cls)
     if not any([attr in one.fields for one in lineage]):
         return None
@@ -114,7 +136,9 @@ def enter(ev: Evaluator, function: Function, scope: Scope) -> None:
 
 
 def at_entry(ev: Evaluator, entry: Entry) -> Value:
-    """What a field was made with or is by default. How large one may be that is 0 wherever it is seen nobody knows: somebody asks for it."""
+    """What a field was made with or is by default. How large one may be that is 0 wherever it is
+    seen nobody knows: somebody asks for it.
+    """
     cls, name = entry.cls, entry.name
     given: list[Binding] = []
     for one in dict.fromkeys([*ev.lineage(cls), *ev.heirs(cls)]):
@@ -123,7 +147,12 @@ def at_entry(ev: Evaluator, entry: Entry) -> Value:
     found = ev.joined([one.value(ev) for one in dict.fromkeys(given)])
     if not found.is_number or found.lo != 0:
         return found
-    return Value(0.0, SMALL[1], kind="number", origin=Note(f"'{name}' is 0 by default", cls.node, cls.module.source, default=NOUGHT))
+    return Value(
+        0.0,
+        SMALL[1],
+        kind="number",
+        origin=Note(f"'{name}' is 0 by default", cls.node, cls.module.source, default=NOUGHT),
+    )
 
 
 def _replacements(call: ast.Call, point: Point) -> dict[str, Binding]:
@@ -138,8 +167,12 @@ def begins_last(function: Function) -> bool:
 
 def _goes_on(method: Function) -> bool:
     """Whether a `__post_init__` runs that of a base: `super().__post_init__()`."""
-    return any([isinstance(node, ast.Call) and leaf(node.func) == _LAST for node in nodes_in(method.node)])
+    return any(
+        [isinstance(node, ast.Call) and leaf(node.func) == _LAST for node in nodes_in(method.node)]
+    )
 
 
 def _is_record(cls: ClassObject) -> bool:
-    return not {leaf(getattr(one, "func", one)) for one in [*cls.node.bases, *cls.node.decorator_list]}.isdisjoint(_RECORDS)
+    return not {
+        leaf(getattr(one, "func", one)) for one in [*cls.node.bases, *cls.node.decorator_list]
+    }.isdisjoint(_RECORDS)

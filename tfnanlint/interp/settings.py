@@ -1,4 +1,6 @@
-"""Mendings: settings that the project sets, and what becomes of one that is 0 by default where a file asks, mends or bounds it."""
+"""Mendings: settings that the project sets, and what becomes of one that is 0 by default where a
+file asks, mends or bounds it.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,10 @@ from tfnanlint.syntax.nodes import ATTRIBUTE, NOUGHT, nodes_in
 from tfnanlint.values.evaluator import Evaluator
 from tfnanlint.values.value import INF, Note, Value
 
-_SETTINGS: Final = re.compile(r"_*(?:\w*_)?(?:hparams|hps?|hyperparams|params|config|cfg|args|opts?|options|flags|settings)_*", re.IGNORECASE)
+_SETTINGS: Final = re.compile(
+    r"_*(?:\w*_)?(?:hparams|hps?|hyperparams|params|config|cfg|args|opts?|options|flags|settings)_*",
+    re.IGNORECASE,
+)
 _CHECKED: Final = ("register_validator", "validator")
 
 
@@ -30,7 +35,9 @@ def _says_settings(path: str) -> bool:
 
 
 def _holds_settings(owner: ast.expr, point: Point) -> bool:
-    """Whether an object holds settings, by its name (`self.hparams`, `params`, `FLAGS`) or that of what it was assigned from."""
+    """Whether an object holds settings, by its name (`self.hparams`, `params`, `FLAGS`) or that of
+    what it was assigned from.
+    """
     if isinstance(owner, ast.Name) and not _says_settings(owner.id):
         made = unrefined(point.lookup(owner.id))
         owner = made.node if isinstance(made, Assigned) else owner
@@ -38,7 +45,9 @@ def _holds_settings(owner: ast.expr, point: Point) -> bool:
 
 
 def _minded(name: str, module: Module) -> bool:
-    """Whether a file tests a setting somewhere, or gives it another value: it knows of the 0 by default then."""
+    """Whether a file tests a setting somewhere, or gives it another value: it knows of the 0 by
+    default then.
+    """
     return asked(module.source.text, name) or bool(module.source.assigns_outside(name))
 
 
@@ -48,21 +57,37 @@ class ProjectSettings:
     def __init__(self) -> None:
         self.mendings: dict[tuple[Module, str], list[Value]] = {}
 
-    def configured(self, ev: Evaluator, value: Value, name: str, owner: ast.expr, point: Point) -> Value:
-        """A setting read from an object of which nothing is known: what the project itself sets it to, where those are numbers
-        that are not negative. Where it is only 0, that is noted: it is what an epsilon may be."""
+    def configured(
+        self, ev: Evaluator, value: Value, name: str, owner: ast.expr, point: Point
+    ) -> Value:
+        """A setting read from an object of which nothing is known: what the project itself sets it
+        to, where those are numbers that are not negative. Where it is only 0, that is noted: it is
+        what an epsilon may be.
+        """
         project = point.module.project
-        if value.known or value.kind != "unknown" or value.obj is not None or project is None or ev.session.abroad and not ev.session.drafting:
+        if (
+            value.known
+            or value.kind != "unknown"
+            or value.obj is not None
+            or project is None
+            or ev.session.abroad
+            and not ev.session.drafting
+        ):
             return value
         if not _holds_settings(owner, point):
             return value
         path, epsilon = point.module.source.path, says_epsilon(name)
         found = project.settings(path, name) if epsilon or not ev.session.drafting else ()
-        if epsilon and found and not any(found) and not self._knowing(ev, name, owner, point):  # also in a draft, which must doubt what may be 0
-            return value.but(origin=Note(f"'{name}'", owner, point.module.source, default=NOUGHT), token=value.token)
+        # also in a draft, which must doubt what may be 0
+        if epsilon and found and not any(found) and not self._knowing(ev, name, owner, point):
+            return value.but(
+                origin=Note(f"'{name}'", owner, point.module.source, default=NOUGHT),
+                token=value.token,
+            )
         if ev.session.drafting:
             ev.session.unset.add((path, name))
-            found = set_to(point.module.source.text, name)  # the draft must doubt what may be 0, or lost beside 1
+            # the draft must doubt what may be 0, or lost beside 1
+            found = set_to(point.module.source.text, name)
         if not found or min(found) < 0:
             return value
         if max(found) == 0:
@@ -72,11 +97,15 @@ class ProjectSettings:
             # how large it may be otherwise nobody knows: only that it may be 0 is to be seen
             note = Note(f"'{name}' is 0 by default", owner, point.module.source, default=NOUGHT)
             return Value(0.0, SMALL[1], kind="number", origin=note, token=value.token)
-        note = Note(f"'{name}' is taken for what the project sets it to", owner, point.module.source)
+        note = Note(
+            f"'{name}' is taken for what the project sets it to", owner, point.module.source
+        )
         return Value(min(found), max(found), kind="number", origin=note, token=value.token)
 
     def _knowing(self, ev: Evaluator, name: str, owner: ast.expr, point: Point) -> list[Module]:
-        """The files that know of a setting that it is 0 by default: of the one where it is read, and those where the object was made."""
+        """The files that know of a setting that it is 0 by default: of the one where it is read,
+        and those where the object was made.
+        """
         found = [point.module]
         while type(owner) is ATTRIBUTE:
             owner = owner.value
@@ -84,30 +113,53 @@ class ProjectSettings:
         made = resolution.exported(ev, made) if isinstance(made, Imported) else made
         if isinstance(made, Assigned):
             found.append(made.point.module)
-            callee = resolution.callee(ev, made.node.func, made.point) if isinstance(made.node, ast.Call) else None
+            callee = (
+                resolution.callee(ev, made.node.func, made.point)
+                if isinstance(made.node, ast.Call)
+                else None
+            )
             if callee is not None and isinstance(callee.obj, Function):
                 found.append(callee.obj.module)
         return [module for module in dict.fromkeys(found) if _minded(name, module)]
 
-    def _mended_in(self, ev: Evaluator, knowing: list[Module], value: Value, name: str, owner: ast.expr, point: Point) -> Value:
-        """A setting that is above 0 after all: files put other numbers in its place where it is tested, or a validator asks for more."""
+    def _mended_in(
+        self,
+        ev: Evaluator,
+        knowing: list[Module],
+        value: Value,
+        name: str,
+        owner: ast.expr,
+        point: Point,
+    ) -> Value:
+        """A setting that is above 0 after all: files put other numbers in its place where it is
+        tested, or a validator asks for more.
+        """
         found: list[Value] = []
         for module in knowing:
-            found += assumptions.once(ev, self.mendings, (module, name), [], self._found_mendings, ev, module, name)
+            found += assumptions.once(
+                ev, self.mendings, (module, name), [], self._found_mendings, ev, module, name
+            )
         if not found or not all([one.positive for one in found]):
             return value
         note = Note(f"'{name}' is taken for positive: its 0 is mended", owner, point.module.source)
-        least, most = min([SMALL[0], *[one.lo for one in found if one.lo]]), max([SMALL[1], *[one.hi for one in found]])
+        least, most = (
+            min([SMALL[0], *[one.lo for one in found if one.lo]]),
+            max([SMALL[1], *[one.hi for one in found]]),
+        )
         return Value(least, most, kind="number", origin=note, token=value.token)
 
     def _found_mendings(self, ev: Evaluator, module: Module, name: str) -> list[Value]:
-        """What a file assigns to a setting that it asks for, and what its validators leave of one that is not negative."""
+        """What a file assigns to a setting that it asks for, and what its validators leave of one
+        that is not negative.
+        """
         found: list[Value] = []
         for owner, row in module.source.owners_assigned(name):
             scope = module.scope_of_row(row, ev)
             entry = scope.history.get(f"{owner}.{name}") if scope is not None else None
             for binding in entry.bindings() if entry is not None else ():
-                if isinstance(binding, Assigned) and (asked(module.source.text, name) or _reads(binding.node, name)):
+                if isinstance(binding, Assigned) and (
+                    asked(module.source.text, name) or _reads(binding.node, name)
+                ):
                     found.append(binding.value(ev))
         if "validator" in module.source.text:
             found += self._validated(ev, module, name)
@@ -118,22 +170,38 @@ class ProjectSettings:
         found: list[Value] = []
         for validator in _CHECKED:
             for call, point in module.calls_to(validator, ev):
-                if call.args and isinstance(call.args[0], ast.Constant) and call.args[0].value == name:
+                if (
+                    call.args
+                    and isinstance(call.args[0], ast.Constant)
+                    and call.args[0].value == name
+                ):
                     for given, test in _checks(call, module):
                         left = ev.clamped(Value(0.0, INF, kind="number"), given, test, True, point)
-                        found.append(Value(left.lo, max(left.lo, SMALL[1]), left.zero, kind="number"))
+                        found.append(
+                            Value(left.lo, max(left.lo, SMALL[1]), left.zero, kind="number")
+                        )
         return found
 
 
 def _checks(call: ast.Call, module: Module) -> list[tuple[str, ast.expr]]:
-    """The parameter of a validator and what it returns: that of a lambda that is handed over, or of a function that is decorated."""
+    """The parameter of a validator and what it returns: that of a lambda that is handed over, or of
+    a function that is decorated.
+    """
     tests: list[tuple[ast.arguments, ast.expr]] = []
     if len(call.args) > 1:
         checker = call.args[1]
         tests += [(checker.args, checker.body)] if isinstance(checker, ast.Lambda) else []
     for node in module.functions if len(call.args) == 1 else ():
-        last = node.body[-1] if isinstance(node, ast.FunctionDef) and call in node.decorator_list else None
-        if isinstance(node, ast.FunctionDef) and isinstance(last, ast.Return) and last.value is not None:
+        last = (
+            node.body[-1]
+            if isinstance(node, ast.FunctionDef) and call in node.decorator_list
+            else None
+        )
+        if (
+            isinstance(node, ast.FunctionDef)
+            and isinstance(last, ast.Return)
+            and last.value is not None
+        ):
             tests.append((node.args, last.value))
     return [(spec.args[0].arg, test) for spec, test in tests if spec.args]
 

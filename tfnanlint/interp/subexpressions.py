@@ -1,7 +1,7 @@
 """Subexpressions: the parts of an expression, each with the point where it stands.
 
-A branch of a conditional stands under its condition, the body of a lambda knows its parameters, the elements of a
-comprehension know its targets.
+A branch of a conditional stands under its condition, the body of a lambda knows its parameters, the
+elements of a comprehension know its targets.
 """
 
 from __future__ import annotations
@@ -29,12 +29,18 @@ def parts(ev: Evaluator, node: Any, point: Point) -> list[tuple[ast.AST, Point]]
         filled = _filled(ev, node, point)
         return [(part, point) for part in parts_of(node)] if filled is None else filled
     special = _SPECIAL.get(kind)
-    return [(part, point) for part in parts_of(node)] if special is None else list(special(ev, node, point))
+    return (
+        [(part, point) for part in parts_of(node)]
+        if special is None
+        else list(special(ev, node, point))
+    )
 
 
 def _filled(ev: Evaluator, node: ast.Call, point: Point) -> list[tuple[ast.AST, Point]] | None:
-    """The parts of `tf.map_fn(lambda t: ..., x)`, `map(lambda t: ..., xs)` and `Lambda(lambda t: ...)(x)`, in which what a lambda gets is
-    written beside it; None for all other calls."""
+    """The parts of `tf.map_fn(lambda t: ..., x)`, `map(lambda t: ..., xs)` and
+    `Lambda(lambda t: ...)(x)`, in which what a lambda gets is written beside it; None for all other
+    calls.
+    """
     whole, bindings = node, list[Binding]()
     args = node.args
     if len(args) == 1 and type(node.func) is CALL and leaf(node.func.func) == "Lambda":
@@ -48,7 +54,9 @@ def _filled(ev: Evaluator, node: ast.Call, point: Point) -> list[tuple[ast.AST, 
         return None
     if any(isinstance(one, ast.Starred) for one in node.args):
         return None
-    body = within(ev, function, point).under({arg.arg: binding for arg, binding in zip(function.args.args, bindings)})
+    body = within(ev, function, point).under(
+        {arg.arg: binding for arg, binding in zip(function.args.args, bindings)}
+    )
     parts: list[ast.AST] = [part for part in parts_of(node) if part is not whole]
     if whole is not node:
         parts += parts_of(whole)
@@ -56,11 +64,17 @@ def _filled(ev: Evaluator, node: ast.Call, point: Point) -> list[tuple[ast.AST, 
 
 
 def goes_through(ev: Evaluator, node: ast.Call, point: Point) -> bool:
-    """Whether a call hands the elements of what follows, one after the other, to the function that is its first argument."""
+    """Whether a call hands the elements of what follows, one after the other, to the function that
+    is its first argument.
+    """
     name = leaf(node.func)
     if name == "map":
         return isinstance(node.func, ast.Name) and point.lookup(name) is None
-    return name in ("map_fn", "vectorized_map") and len(node.args) == 2 and ev.evaluate(node.args[1], point).kind in ("tensor", "array")
+    return (
+        name in ("map_fn", "vectorized_map")
+        and len(node.args) == 2
+        and ev.evaluate(node.args[1], point).kind in ("tensor", "array")
+    )
 
 
 def _chosen(ev: Evaluator, node: ast.IfExp, point: Point) -> Iterator[tuple[ast.AST, Point]]:
@@ -78,7 +92,10 @@ def _tested(ev: Evaluator, node: ast.BoolOp, point: Point) -> Iterator[tuple[ast
 def _of_walrus(ev: Evaluator, node: ast.NamedExpr, point: Point) -> Iterator[tuple[ast.AST, Point]]:
     """`v := f(v)` computes with what the name stood for before."""
     made = point.scope.at(node.target.id, point.time) if point.over is None else None
-    yield node.value, made.point if isinstance(made, Assigned) and made.node is node.value else point
+    yield (
+        node.value,
+        made.point if isinstance(made, Assigned) and made.node is node.value else point,
+    )
 
 
 def _of_lambda(ev: Evaluator, node: ast.Lambda, point: Point) -> Iterator[tuple[ast.AST, Point]]:
@@ -89,12 +106,16 @@ def _comprehended(ev: Evaluator, node: Any, point: Point) -> Iterator[tuple[ast.
     for generator in node.generators:
         yield generator.iter, point
     inner = inside(ev, node, point)
-    for part in ([node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]):
+    for part in [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]:
         yield part, inner
 
 
-def _chosen_from(ev: Evaluator, node: ast.Call, choices: list[Branch], point: Point) -> list[tuple[ast.AST, Point]]:
-    """`tf.cond(test, f, g)`, `tf.case([(test, f)], default=g)`: each branch under the tests that lead to it."""
+def _chosen_from(
+    ev: Evaluator, node: ast.Call, choices: list[Branch], point: Point
+) -> list[tuple[ast.AST, Point]]:
+    """`tf.cond(test, f, g)`, `tf.case([(test, f)], default=g)`: each branch under the tests that
+    lead to it.
+    """
     found: list[tuple[ast.AST, Point]] = []
     for branch, tests in choices:
         under = point
@@ -105,8 +126,12 @@ def _chosen_from(ev: Evaluator, node: ast.Call, choices: list[Branch], point: Po
     return found
 
 
-def calls_in(ev: Evaluator, expression: ast.AST, name: str, point: Point) -> Iterator[tuple[ast.Call, Point]]:
-    """The calls inside an expression whose callee ends in `name`, each with the point where it stands."""
+def calls_in(
+    ev: Evaluator, expression: ast.AST, name: str, point: Point
+) -> Iterator[tuple[ast.Call, Point]]:
+    """The calls inside an expression whose callee ends in `name`, each with the point where it
+    stands.
+    """
     stack: list[tuple[Any, Point]] = [(expression, point)]
     while stack:
         node, here = stack.pop()
@@ -118,7 +143,11 @@ def calls_in(ev: Evaluator, expression: ast.AST, name: str, point: Point) -> Ite
         inside_node = parts(ev, node, here)
         stack += reversed(inside_node)
         inner = node.func if kind is CALL else None
-        if type(inner) is CALL and leaf(inner.func) == name and all(part is not inner for part, _ in inside_node):
+        if (
+            type(inner) is CALL
+            and leaf(inner.func) == name
+            and all(part is not inner for part, _ in inside_node)
+        ):
             yield inner, here  # the layer that is called, of whose lambda the parts are
 
 
@@ -129,7 +158,9 @@ def within(ev: Evaluator, node: ast.Lambda, point: Point) -> Point:
     over: dict[str, Binding] = {}
     for name in names:
         default = defaults.get(name)
-        over[name] = Parameter(function, name, Assigned(default, point) if default is not None else None)
+        over[name] = Parameter(
+            function, name, Assigned(default, point) if default is not None else None
+        )
     return point.under(over)
 
 
@@ -151,13 +182,20 @@ def _bind(target: ast.expr, binding: Binding, over: dict[str, Binding]) -> None:
     elif isinstance(target, ast.Starred):
         _bind(target.value, binding, over)
     elif isinstance(target, (ast.Tuple, ast.List)):
-        starred = next((index for index, one in enumerate(target.elts) if isinstance(one, ast.Starred)), None)
+        starred = next(
+            (index for index, one in enumerate(target.elts) if isinstance(one, ast.Starred)), None
+        )
         for index, one in enumerate(target.elts):
             _bind(one, Element(binding, place_of(index, starred, len(target.elts))), over)
 
 
 _SPECIAL: Final[dict[type, Any]] = {
-    ast.NamedExpr: _of_walrus, ast.IfExp: _chosen, ast.BoolOp: _tested,
-    ast.Lambda: _of_lambda, ast.ListComp: _comprehended, ast.SetComp: _comprehended,
-    ast.GeneratorExp: _comprehended, ast.DictComp: _comprehended,
+    ast.NamedExpr: _of_walrus,
+    ast.IfExp: _chosen,
+    ast.BoolOp: _tested,
+    ast.Lambda: _of_lambda,
+    ast.ListComp: _comprehended,
+    ast.SetComp: _comprehended,
+    ast.GeneratorExp: _comprehended,
+    ast.DictComp: _comprehended,
 }

@@ -1,7 +1,7 @@
 """State: what variables that training does not move, slots and hyperparameters of optimizers hold.
 
-A variable holds what it was made with or what some assignment in its file left. Which variable an assignment means is read
-from names and attributes; where one cannot be told, nothing is said.
+A variable holds what it was made with or what some assignment in its file left. Which variable an
+assignment means is read from names and attributes; where one cannot be told, nothing is said.
 """
 
 from __future__ import annotations
@@ -16,29 +16,53 @@ from tfnanlint.ops.site import Site
 from tfnanlint.ops.transfer import core as t
 from tfnanlint.program.functions import Function, Handed, Instance
 from tfnanlint.program.module import Module
-from tfnanlint.program.scope import Assigned, Binding, Fixed, Joined, Loop, Parameter, Point, Scope, unrefined
+from tfnanlint.program.scope import (
+    Assigned,
+    Binding,
+    Fixed,
+    Joined,
+    Loop,
+    Parameter,
+    Point,
+    Scope,
+    unrefined,
+)
 from tfnanlint.syntax.access_paths import leaf
 from tfnanlint.syntax.nodes import nodes_in
 from tfnanlint.values.evaluator import Evaluator
 from tfnanlint.values.value import INF, NO_CONSTANT, Note, Value, number, unknown
 
 # Methods that Keras gives its optimizers, by the name of what they keep.
-PROTOCOL: Final = frozenset("_get_hyper get_slot _get_non_slot_variable _fallback_apply_state".split())
+PROTOCOL: Final = frozenset(
+    "_get_hyper get_slot _get_non_slot_variable _fallback_apply_state".split()
+)
 _SLOTS: Final = frozenset("get_slot add_slot _zeros_slot _get_or_make_slot".split())
 _CHANGES: Final = {
-    "assign": "", "assign_add": "+", "assign_sub": "-", "update": "", "update_add": "+", "update_sub": "-",
-    "_resource_scatter_add": "+", "_resource_scatter_update": "", "scatter_add": "+", "scatter_update": "",
-    "moving_average_update": "~", "assign_moving_average": "~",
+    "assign": "",
+    "assign_add": "+",
+    "assign_sub": "-",
+    "update": "",
+    "update_add": "+",
+    "update_sub": "-",
+    "_resource_scatter_add": "+",
+    "_resource_scatter_update": "",
+    "scatter_add": "+",
+    "scatter_update": "",
+    "moving_average_update": "~",
+    "assign_moving_average": "~",
 }
 _MODULES: Final = frozenset("tf state_ops K backend ops moving_averages training_util".split())
 _KERAS_OPTIMIZERS = ("keras.optimizers.", "tf.optimizers.")
-_DEFAULTS: Final = {"learning_rate": 0.001, "beta_1": 0.9, "beta_2": 0.999, "rho": 0.9}  # of the optimizers of Keras
+# of the optimizers of Keras
+_DEFAULTS: Final = {"learning_rate": 0.001, "beta_1": 0.9, "beta_2": 0.999, "rho": 0.9}
 MAX_CHANGES: Final = 24  # assignments joined at one variable
 _DEPTH: Final = 6  # names followed from a target to the call that made the variable
 
 
 class Change(Binding):
-    """What one assignment leaves in a variable: the value given, or the sum or difference with what it held."""
+    """What one assignment leaves in a variable: the value given, or the sum or difference with what
+    it held.
+    """
 
     __slots__ = ("state", "sign", "given")
 
@@ -66,27 +90,42 @@ class Variables:
         self.changes: dict[Module, list] = {}
 
     def kept(self, ev: Evaluator, node: ast.Call, point: Point) -> Value | None:
-        """What a method of an optimizer of the program gives that reads its state; None where nothing is known of it."""
+        """What a method of an optimizer of the program gives that reads its state; None where
+        nothing is known of it.
+        """
         name = node.func.attr
         owner = ev.evaluate(node.func.value, point).obj
         if not isinstance(owner, Instance):
             return None
         if name == "_fallback_apply_state":
             return self._prepared(ev, owner)
-        key = next((a for a in [*node.args, *(k.value for k in node.keywords)]
-                    if isinstance(a, ast.Constant) and isinstance(a.value, str)), None)
+        key = next(
+            (
+                a
+                for a in [*node.args, *(k.value for k in node.keywords)]
+                if isinstance(a, ast.Constant) and isinstance(a.value, str)
+            ),
+            None,
+        )
         if key is None:
             return None
         if name == "_get_hyper":
             return self._hyperparameter(ev, owner, str(key.value))
-        found = self._slot(ev, owner, str(key.value), "_create_non_slot_variable" if name == "_get_non_slot_variable" else "add_slot")
+        found = self._slot(
+            ev,
+            owner,
+            str(key.value),
+            "_create_non_slot_variable" if name == "_get_non_slot_variable" else "add_slot",
+        )
         return None if found is None else self._as_state(ev, found, node, point)
 
     def _as_state(self, ev: Evaluator, found: Loop, node: ast.Call, point: Point) -> Value | None:
         value = found.value(ev)
         if not value.known or value.lo > value.hi:
             return None
-        note = Note("a variable, by what its file assigns to it", node, point.module.source, value.origin)
+        note = Note(
+            "a variable, by what its file assigns to it", node, point.module.source, value.origin
+        )
         return value.but(kind="tensor", const=NO_CONSTANT, obj=None, origin=note)
 
     # Hyperparameters
@@ -94,19 +133,33 @@ class Variables:
     def _hyperparameter(self, ev: Evaluator, owner: Instance, name: str) -> Value | None:
         found = []
         for call, point in self._calls_in(ev, owner, "_set_hyper"):
-            if len(call.args) == 2 and isinstance(call.args[0], ast.Constant) and call.args[0].value == name:
+            if (
+                len(call.args) == 2
+                and isinstance(call.args[0], ast.Constant)
+                and call.args[0].value == name
+            ):
                 found.append(ev.evaluate(call.args[1], point))
-        if not found and any(base.startswith(_KERAS_OPTIMIZERS) for base in ev.foreign_bases(owner.cls)):
+        if not found and any(
+            base.startswith(_KERAS_OPTIMIZERS) for base in ev.foreign_bases(owner.cls)
+        ):
             found = [number(_DEFAULTS[name])] if name in _DEFAULTS else []
         value = ev.joined(found) if found else None
-        return value.but(kind="tensor", const=NO_CONSTANT, dtype=None) if value is not None and value.known else None
+        return (
+            value.but(kind="tensor", const=NO_CONSTANT, dtype=None)
+            if value is not None and value.known
+            else None
+        )
 
     def _calls_in(self, ev: Evaluator, owner: Instance, name: str) -> list[tuple[ast.Call, Point]]:
         """The calls of a method in the classes that an instance inherits from."""
         classes = ev.lineage(owner.cls)
         modules = dict.fromkeys(cls.module for cls in classes)
         found = [call for module in modules for call in module.calls_to(name, ev)]
-        return [(call, point) for call, point in found if point.scope.function is not None and point.scope.function.owner in classes]
+        return [
+            (call, point)
+            for call, point in found
+            if point.scope.function is not None and point.scope.function.owner in classes
+        ]
 
     def _prepared(self, ev: Evaluator, owner: Instance) -> Value | None:
         """The numbers that `_prepare_local` of an optimizer computes for all variables of a step."""
@@ -121,27 +174,48 @@ class Variables:
     # Variables
 
     def remembered(self, ev: Evaluator, site: Site, value: Value) -> Value:
-        """The value of a variable that training does not move: what it starts with, or any assignment leaves."""
+        """The value of a variable that training does not move: what it starts with, or any
+        assignment leaves.
+        """
         state = assumptions.once(ev, self.states, site.node, None, self._kept_in, ev, site, value)
         found = state.value(ev) if state is not None else None
         if found is None or not found.known or found.lo > found.hi:
             return Value(dtype=value.dtype) if state is not None else value
-        return Value(found.lo, found.hi, found.zero, nan=found.nan, inf=found.inf, dtype=value.dtype, evident=found.evident)
+        return Value(
+            found.lo,
+            found.hi,
+            found.zero,
+            nan=found.nan,
+            inf=found.inf,
+            dtype=value.dtype,
+            evident=found.evident,
+        )
 
     def _kept_in(self, ev: Evaluator, site: Site, value: Value) -> Loop | None:
         start, node, point = started(site), site.node, site.point
-        if not start.known or moved_by_training(site, self._of_metric(ev, site)) and not self._counts(ev, start, node, point):
+        if (
+            not start.known
+            or moved_by_training(site, self._of_metric(ev, site))
+            and not self._counts(ev, start, node, point)
+        ):
             return None
         return self._loop(ev, as_tensor(start, value.dtype), self._changes(ev, node, point.module))
 
     def _counts(self, ev: Evaluator, start: Value, node: ast.expr, point: Point) -> bool:
-        """Whether a variable starts with a number and its file only adds positive numbers to it: nobody trains a counter."""
+        """Whether a variable starts with a number and its file only adds positive numbers to it:
+        nobody trains a counter.
+        """
         changes = self._changes(ev, node, point.module) if start.is_number or start.exact else []
-        return bool(changes) and all(sign == "+" and (value := given.value(ev)).is_number and value.lo > 0 for sign, given in changes)
+        return bool(changes) and all(
+            sign == "+" and (value := given.value(ev)).is_number and value.lo > 0
+            for sign, given in changes
+        )
 
     def _of_metric(self, ev: Evaluator, site: Site) -> bool:
         owner = site.value("self").obj if "self" in site.args else None
-        return isinstance(owner, Instance) and any("metric" in base.lower() for base in ev.foreign_bases(owner.cls))
+        return isinstance(owner, Instance) and any(
+            "metric" in base.lower() for base in ev.foreign_bases(owner.cls)
+        )
 
     def _loop(self, ev: Evaluator, start: Value, changes: list[tuple[str, Binding]]) -> Loop | None:
         """The state as a loop over its changes; None when there is none, or too many."""
@@ -153,32 +227,55 @@ class Variables:
 
     def _changes(self, ev: Evaluator, node: ast.expr, module: Module) -> list[tuple[str, Binding]]:
         """The assignments in a file to the variable that a call made."""
-        return [(sign, given) for target, sign, given, point in self._all_changes(ev, module)
-                if node in self._makers(ev, target, point, _DEPTH)]
+        return [
+            (sign, given)
+            for target, sign, given, point in self._all_changes(ev, module)
+            if node in self._makers(ev, target, point, _DEPTH)
+        ]
 
     def assigned(self, ev: Evaluator, variable: Site) -> list[Value]:
-        """What a file assigns to the variable that a site makes, one value for each place that does so."""
+        """What a file assigns to the variable that a site makes, one value for each place that does
+        so.
+        """
         if variable.point is None or not isinstance(variable.node, ast.Call):
             return []
-        return [given.value(ev) for _, given in self._changes(ev, variable.node, variable.point.module)]
+        return [
+            given.value(ev) for _, given in self._changes(ev, variable.node, variable.point.module)
+        ]
 
     def assigns(self, ev: Evaluator, variable: Site, scope: Scope, above: float = INF) -> bool:
-        """Whether a function assigns something to the variable that a site makes, in a row above another one."""
+        """Whether a function assigns something to the variable that a site makes, in a row above
+        another one.
+        """
         if variable.point is None or not isinstance(variable.node, ast.Call):
             return False
-        return any([point.scope is scope and target.lineno < above and variable.node in self._makers(ev, target, point, _DEPTH)
-                    for target, _, _, point in self._all_changes(ev, variable.point.module)])
+        return any(
+            [
+                point.scope is scope
+                and target.lineno < above
+                and variable.node in self._makers(ev, target, point, _DEPTH)
+                for target, _, _, point in self._all_changes(ev, variable.point.module)
+            ]
+        )
 
     def _slot(self, ev: Evaluator, owner: Instance, name: str, maker: str) -> Loop | None:
-        """A slot of an optimizer: what it starts with, or any assignment leaves; None where it is handed to an op as it is."""
-        return assumptions.once(ev, self.states, (owner.cls, name), None, self._found_slot, ev, owner, name, maker)
+        """A slot of an optimizer: what it starts with, or any assignment leaves; None where it is
+        handed to an op as it is.
+        """
+        return assumptions.once(
+            ev, self.states, (owner.cls, name), None, self._found_slot, ev, owner, name, maker
+        )
 
     def _found_slot(self, ev: Evaluator, owner: Instance, name: str, maker: str) -> Loop | None:
         classes, changes = ev.lineage(owner.cls), []
         for module in dict.fromkeys(cls.module for cls in classes):
             for target, sign, given, point in self._all_changes(ev, module):
-                of_class = point.scope.function is not None and point.scope.function.owner in classes
-                if of_class and any(_slot_name(made) == name for made in self._makers(ev, target, point, _DEPTH)):
+                of_class = (
+                    point.scope.function is not None and point.scope.function.owner in classes
+                )
+                if of_class and any(
+                    _slot_name(made) == name for made in self._makers(ev, target, point, _DEPTH)
+                ):
                     changes.append((sign, given))
         return self._loop(ev, self._slot_start(ev, owner, name, maker), changes)
 
@@ -186,13 +283,23 @@ class Variables:
         for call, point in self._calls_in(ev, owner, maker):
             if _slot_name(call) == name:
                 keywords = {k.arg: k.value for k in call.keywords}
-                given = keywords.get("initial_value") or keywords.get("initializer") or (call.args[2] if len(call.args) > 2 else None)
+                given = (
+                    keywords.get("initial_value")
+                    or keywords.get("initializer")
+                    or (call.args[2] if len(call.args) > 2 else None)
+                )
                 if given is not None:
                     start = ev.evaluate(given, point)
-                    return as_tensor(start.obj.out(unknown(), start.obj.site) if hasattr(start.obj, "out") else start)
+                    return as_tensor(
+                        start.obj.out(unknown(), start.obj.site)
+                        if hasattr(start.obj, "out")
+                        else start
+                    )
         return number(0.0, "tensor")
 
-    def _all_changes(self, ev: Evaluator, module: Module) -> list[tuple[ast.expr, str, Binding, Point]]:
+    def _all_changes(
+        self, ev: Evaluator, module: Module
+    ) -> list[tuple[ast.expr, str, Binding, Point]]:
         """Every assignment to a variable in a file: its target, how it combines, and what is given."""
         if module not in self.changes:
             found = self.changes[module] = []
@@ -214,14 +321,20 @@ class Variables:
                 return self._makers(ev, target.value, point, depth - 1)
             owner = self._owner(ev, target.value, point)
             if owner is not None:
-                return self._bound_makers(ev, ev.find_attribute([owner, *ev.heirs(owner)], target.attr), depth - 1)
+                return self._bound_makers(
+                    ev, ev.find_attribute([owner, *ev.heirs(owner)], target.attr), depth - 1
+                )
         return set()
 
     def _owner(self, ev: Evaluator, node: ast.expr, point: Point) -> Any:
         """The class whose instance `self` is."""
         function = point.scope.function
         spec = function.node.args.args if function is not None and function.bound else ()
-        return function.owner if spec and isinstance(node, ast.Name) and node.id == spec[0].arg else None
+        return (
+            function.owner
+            if spec and isinstance(node, ast.Name) and node.id == spec[0].arg
+            else None
+        )
 
     def _bound_makers(self, ev: Evaluator, binding: Any, depth: int) -> set[ast.Call]:
         binding = unrefined(binding)
@@ -232,13 +345,22 @@ class Variables:
         if isinstance(binding, Handed):
             return self._bound_makers(ev, binding.binding, depth - 1)
         if isinstance(binding, Joined):
-            return set().union(*(self._bound_makers(ev, one, depth - 1) for one in binding.bindings))
+            return set().union(
+                *(self._bound_makers(ev, one, depth - 1) for one in binding.bindings)
+            )
         if isinstance(binding, Loop):
-            return set().union(*(self._bound_makers(ev, one, depth - 1) for one in [binding.entry, *binding.rounds]))
+            return set().union(
+                *(
+                    self._bound_makers(ev, one, depth - 1)
+                    for one in [binding.entry, *binding.rounds]
+                )
+            )
         if isinstance(binding, Parameter):
             function: Function = binding.function
             handed = ev.calls_of_function(function)
-            return set().union(*(self._bound_makers(ev, bound.get(binding.name), depth - 1) for bound in handed))
+            return set().union(
+                *(self._bound_makers(ev, bound.get(binding.name), depth - 1) for bound in handed)
+            )
         return set()
 
 
@@ -252,33 +374,54 @@ def _slot_name(call: ast.Call) -> str | None:
 
 
 def _parts(call: ast.Call, name: str) -> tuple[ast.expr, ast.expr] | None:
-    """The target of an assignment and what it is given: `v.assign(x)`, `tf.assign(v, x)`, `self._resource_scatter_add(v, i, x)`."""
+    """The target of an assignment and what it is given: `v.assign(x)`, `tf.assign(v, x)`,
+    `self._resource_scatter_add(v, i, x)`.
+    """
     args = call.args
     keywords = {keyword.arg: keyword.value for keyword in call.keywords}
     if "scatter" in name:
         return (args[0], args[2]) if len(args) > 2 else None
-    if isinstance(call.func, ast.Attribute) and leaf(call.func.value) not in _MODULES and not name.startswith(("update", "moving")):
+    if (
+        isinstance(call.func, ast.Attribute)
+        and leaf(call.func.value) not in _MODULES
+        and not name.startswith(("update", "moving"))
+    ):
         given = args[0] if args else keywords.get("value") or keywords.get("delta")
         return (call.func.value, given) if given is not None else None
-    target = args[0] if args else keywords.get("ref") or keywords.get("variable") or keywords.get("x")
+    target = (
+        args[0] if args else keywords.get("ref") or keywords.get("variable") or keywords.get("x")
+    )
     given = args[1] if len(args) > 1 else keywords.get("value")
     return (target, given) if target is not None and given is not None else None
 
 
 def _stored(method: ast.FunctionDef) -> list[tuple[str, ast.expr]]:
-    """What `_prepare_local` puts into the state of a device: `apply_state[...].update(dict(a=1))`, `apply_state[...]["a"] = 1`."""
+    """What `_prepare_local` puts into the state of a device: `apply_state[...].update(dict(a=1))`,
+    `apply_state[...]["a"] = 1`.
+    """
     found: list[tuple[str, ast.expr]] = []
     for node in nodes_in(method):
-        if isinstance(node, ast.Call) and leaf(node.func) == "update" and isinstance(node.func.value, ast.Subscript) and node.args:
+        if (
+            isinstance(node, ast.Call)
+            and leaf(node.func) == "update"
+            and isinstance(node.func.value, ast.Subscript)
+            and node.args
+        ):
             given = node.args[0]
             if isinstance(given, ast.Call):
                 found += [(keyword.arg, keyword.value) for keyword in given.keywords if keyword.arg]
             elif isinstance(given, ast.Dict):
-                found += [(str(key.value), value) for key, value in zip(given.keys, given.values) if isinstance(key, ast.Constant)]
+                found += [
+                    (str(key.value), value)
+                    for key, value in zip(given.keys, given.values)
+                    if isinstance(key, ast.Constant)
+                ]
         elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript):
             target = node.targets[0]
             if isinstance(target.value, ast.Subscript) and isinstance(target.slice, ast.Constant):
                 found.append((str(target.slice.value), node.value))
             elif isinstance(node.value, ast.Call) and leaf(node.value.func) == "dict":
-                found += [(keyword.arg, keyword.value) for keyword in node.value.keywords if keyword.arg]
+                found += [
+                    (keyword.arg, keyword.value) for keyword in node.value.keywords if keyword.arg
+                ]
     return found

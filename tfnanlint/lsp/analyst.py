@@ -1,4 +1,6 @@
-"""The near end of the worker: jobs wait here, the most urgent goes next, old ones are called off, a dead worker is replaced."""
+"""The near end of the worker: jobs wait here, the most urgent goes next, old ones are called off, a
+dead worker is replaced.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,8 @@ from typing import Any
 
 from tfnanlint.lsp.worker import Cancel, Forget, Reply, Show, receive, send
 
-TIME_LIMIT = 120.0  # seconds for a job; one that takes longer never ends, as far as a person at an editor is concerned
+# seconds for a job; one that takes longer never ends, as far as a person at an editor is concerned
+TIME_LIMIT = 120.0
 PATIENCE = 3.0  # seconds for a worker to heed a cancellation
 # Not `-m`: that would import from the folder in which the editor was started, whatever lies there.
 # The pipe is taken away from standard output first: whatever is imported may print.
@@ -42,11 +45,15 @@ class Process:
 
     def __init__(self) -> None:
         path = [entry for entry in sys.path if entry]
-        self._process = subprocess.Popen([sys.executable, "-c", _BOOT, *path], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", _BOOT, *path], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
         self._outbox: queue.SimpleQueue[Any] = queue.SimpleQueue()
         threading.Thread(target=self._write, daemon=True).start()
 
-    def listen(self, loop: asyncio.AbstractEventLoop, hear: Callable[[Process, Reply | None], None]) -> None:
+    def listen(
+        self, loop: asyncio.AbstractEventLoop, hear: Callable[[Process, Reply | None], None]
+    ) -> None:
         """Have `hear` called in the loop with each reply, and with None when the process has ended."""
         threading.Thread(target=self._read, args=(loop, hear), daemon=True).start()
 
@@ -68,7 +75,9 @@ class Process:
             except OSError:
                 return  # It has ended, which the reader tells.
 
-    def _read(self, loop: asyncio.AbstractEventLoop, hear: Callable[[Process, Reply | None], None]) -> None:
+    def _read(
+        self, loop: asyncio.AbstractEventLoop, hear: Callable[[Process, Reply | None], None]
+    ) -> None:
         reply: Reply | None = None
         while True:
             try:
@@ -92,7 +101,9 @@ class _Ticket:
 
 
 class Analyst:
-    """Gives jobs to one worker, one at a time. Lives in one event loop; the process may be started before there is one."""
+    """Gives jobs to one worker, one at a time. Lives in one event loop; the process may be started
+    before there is one.
+    """
 
     def __init__(self) -> None:
         self._process: Process | None = Process()
@@ -118,7 +129,9 @@ class Analyst:
             self._shown.pop(path, None)
         else:
             self._shown[path] = text
-        self._unsent = [one for one in self._unsent if not isinstance(one, Show) or one.path != path]
+        self._unsent = [
+            one for one in self._unsent if not isinstance(one, Show) or one.path != path
+        ]
         self._unsent.append(Show(path, text))
 
     def forget(self) -> None:
@@ -126,7 +139,9 @@ class Analyst:
         self._unsent.append(Forget())
 
     async def ask(self, job: Any, urgent: bool = False) -> Any:
-        """The answer to a job. A caller that is cancelled calls the job off. Raises `Died`, `Failed`."""
+        """The answer to a job. A caller that is cancelled calls the job off. Raises `Died`,
+        `Failed`.
+        """
         rank = (0 if urgent else 1, -job.number)
         ticket = _Ticket(job, rank, asyncio.get_running_loop().create_future())
         self._waiting.append(ticket)
@@ -178,7 +193,9 @@ class Analyst:
         """End the worker if it does not answer in time."""
         if self._alarm is not None:
             self._alarm.cancel()
-        self._alarm = asyncio.get_running_loop().call_later(seconds, self._late, self._current, seconds)
+        self._alarm = asyncio.get_running_loop().call_later(
+            seconds, self._late, self._current, seconds
+        )
 
     def _late(self, ticket: _Ticket, seconds: float) -> None:
         if ticket is self._current and self._process is not None:

@@ -10,7 +10,15 @@ from lsprotocol import types
 from pygls.uris import from_fs_path
 
 from tfnanlint.diagnostics import notices
-from tfnanlint.diagnostics.findings import Certainty, Claim, Differentiated, Edit, Finding, Fix, Step
+from tfnanlint.diagnostics.findings import (
+    Certainty,
+    Claim,
+    Differentiated,
+    Edit,
+    Finding,
+    Fix,
+    Step,
+)
 from tfnanlint.lsp.documents import Part, Snapshot
 from tfnanlint.lsp.sheets import Answer
 from tfnanlint.report import escape, message
@@ -30,7 +38,11 @@ _CERTAINTY = {
     Certainty.MAY: "unsafe values are among those that reach it",
     Certainty.UNKNOWN: "nothing seen here guards the value",
 }
-_CLAIM = {Claim.EQUAL: "equal", Claim.EQUAL_WHERE_FINITE: "equal where finite", Claim.SHIFTED: "shifted"}
+_CLAIM = {
+    Claim.EQUAL: "equal",
+    Claim.EQUAL_WHERE_FINITE: "equal where finite",
+    Claim.SHIFTED: "shifted",
+}
 
 
 def claimed(fix: Fix) -> str:
@@ -75,7 +87,8 @@ def _location(step: Step, finding: Finding, snapshot: Snapshot) -> types.Locatio
     if step.path == finding.path:
         located = snapshot.locate(step.span)
         return types.Location(located[0].uri, located[1]) if located is not None else None
-    start = types.Position(step.row - 1, 0)  # Another file's text is not at hand: its row is known, the column is not.
+    # Another file's text is not at hand: its row is known, the column is not.
+    start = types.Position(step.row - 1, 0)
     return types.Location(from_fs_path(step.path), types.Range(start, start))
 
 
@@ -91,7 +104,11 @@ def identity(found: Iterable[types.Diagnostic]) -> str:
 def at(answer: Answer, uri: str, position: types.Position) -> list[Finding]:
     """The findings at a position."""
     offset = answer.snapshot.offset(uri, position)
-    return [one for one in answer.outcome.findings if offset is not None and one.span.start <= offset <= one.span.end]
+    return [
+        one
+        for one in answer.outcome.findings
+        if offset is not None and one.span.start <= offset <= one.span.end
+    ]
 
 
 def hover(answer: Answer, uri: str, position: types.Position, markdown: bool) -> types.Hover | None:
@@ -111,12 +128,20 @@ def _explained(finding: Finding, answer: Answer, markdown: bool) -> Iterator[str
     say = _in_markdown if markdown else escape
     page = answer.outcome.pages.get(finding.code)
     code = f"[{finding.code}]({page})" if markdown and page else finding.code
-    yield f"**{code} {finding.slug}**: {say(finding.message)}" if markdown else f"{code} {finding.slug}: {say(finding.message)}"
+    yield (
+        f"**{code} {finding.slug}**: {say(finding.message)}"
+        if markdown
+        else f"{code} {finding.slug}: {say(finding.message)}"
+    )
     yield ""
     if finding.range:
         yield f"- value: {say(finding.range)}"
     if finding.modes:
-        taken = "; a gradient is taken through it" if finding.differentiated is Differentiated.YES else ""
+        taken = (
+            "; a gradient is taken through it"
+            if finding.differentiated is Differentiated.YES
+            else ""
+        )
         yield f"- certainty: {finding.certainty.name.lower()}, {_CERTAINTY[finding.certainty]}{taken}"
     for fix in finding.fixes:
         yield f"- fix: {say(claimed(fix))}"
@@ -140,9 +165,13 @@ def _where(step: Step, finding: Finding, snapshot: Snapshot, markdown: bool) -> 
 
 
 def _in_markdown(text: str) -> str:
-    """Text of a file that a viewer of Markdown must show as it is: no links, images or markup of its own."""
+    """Text of a file that a viewer of Markdown must show as it is: no links, images or markup of
+    its own.
+    """
     plain = escape(text)
-    return "".join(f"\\{character}" if character in "\\`*_[]<>#|!&" else character for character in plain)
+    return "".join(
+        f"\\{character}" if character in "\\`*_[]<>#|!&" else character for character in plain
+    )
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -150,8 +179,12 @@ def _in_markdown(text: str) -> str:
 
 
 def asked_for(kind: str, only: Iterable[str] | None) -> bool:
-    """Whether a kind of action is among those that a client asks for; `source` asks for `source.fixAll`, too."""
-    return only is None or any(kind == one or kind.startswith(f"{one}.") for one in map(_name, only))
+    """Whether a kind of action is among those that a client asks for; `source` asks for
+    `source.fixAll`, too.
+    """
+    return only is None or any(
+        kind == one or kind.startswith(f"{one}.") for one in map(_name, only)
+    )
 
 
 def _name(kind: str | types.CodeActionKind) -> str:
@@ -163,41 +196,59 @@ def here(answer: Answer, uri: str, range_: types.Range) -> Iterator[tuple[Findin
     for finding in answer.outcome.findings:
         located = answer.snapshot.locate(finding.span)
         if located is not None and located[0].uri == uri:
-            if located[1].start.line <= range_.end.line and range_.start.line <= located[1].end.line:
+            if (
+                located[1].start.line <= range_.end.line
+                and range_.start.line <= located[1].end.line
+            ):
                 yield finding, located[1]
 
 
 def about_fixes(answer: Answer, params: types.CodeActionParams) -> bool:
-    """Whether there is anything to offer: clients ask at every move of the cursor, and to make fixes takes time."""
+    """Whether there is anything to offer: clients ask at every move of the cursor, and to make
+    fixes takes time.
+    """
     only = params.context.only
     if only is not None and (asked_for(FIX_ALL, only) or asked_for(NOTEBOOK_FIX_ALL, only)):
         return True
     return any(here(answer, params.text_document.uri, params.range))
 
 
-def workspace_edit(snapshot: Snapshot, edits: Iterable[Edit], versioned: bool) -> types.WorkspaceEdit | None:
+def workspace_edit(
+    snapshot: Snapshot, edits: Iterable[Edit], versioned: bool
+) -> types.WorkspaceEdit | None:
     """Edits for the client to make; None when some cross the border of a document."""
     by_document = snapshot.text_edits(edits)
     if by_document is None:
         return None
     if not versioned:
         return types.WorkspaceEdit(changes={part.uri: found for part, found in by_document.items()})
-    return types.WorkspaceEdit(document_changes=[types.TextDocumentEdit(_versioned(part), list(found))
-                                                 for part, found in by_document.items()])
+    return types.WorkspaceEdit(
+        document_changes=[
+            types.TextDocumentEdit(_versioned(part), list(found))
+            for part, found in by_document.items()
+        ]
+    )
 
 
 def _versioned(part: Part) -> types.OptionalVersionedTextDocumentIdentifier:
     return types.OptionalVersionedTextDocumentIdentifier(uri=part.uri, version=part.version)
 
 
-def quick_fixes(answer: Answer, finding: Finding, shown: types.Diagnostic, versioned: bool) -> Iterator[types.CodeAction]:
+def quick_fixes(
+    answer: Answer, finding: Finding, shown: types.Diagnostic, versioned: bool
+) -> Iterator[types.CodeAction]:
     """An action for each fix of a finding, the best safe one preferred."""
     preferred = next((fix for fix in finding.fixes if fix.claim.safe), None)
     for fix in finding.fixes:
         edit = workspace_edit(answer.snapshot, fix.edits, versioned)
         if edit is not None:
-            yield types.CodeAction(title=f"{finding.code}: {claimed(fix)}", kind=types.CodeActionKind.QuickFix, diagnostics=[shown],
-                                   is_preferred=fix is preferred or None, edit=edit)
+            yield types.CodeAction(
+                title=f"{finding.code}: {claimed(fix)}",
+                kind=types.CodeActionKind.QuickFix,
+                diagnostics=[shown],
+                is_preferred=fix is preferred or None,
+                edit=edit,
+            )
 
 
 def hideable(finding: Finding) -> bool:

@@ -1,4 +1,6 @@
-"""What lies between two versions of a text: the top-level statements that differ, and the new tree without parsing all of it."""
+"""What lies between two versions of a text: the top-level statements that differ, and the new tree
+without parsing all of it.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ from tfnanlint.syntax.source import Source, Span
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """`old` and `new` differ between `start` and `old_end` or `new_end`, offsets at which top-level statements begin or end."""
+    """`old` and `new` differ between `start` and `old_end` or `new_end`, offsets at which top-level
+    statements begin or end.
+    """
 
     old: Source
     new: Source
@@ -35,9 +39,15 @@ class Difference:
         """A finding of `old` where it stands in `new`; None when it stood in what has changed."""
         if finding.span.end > self.start and finding.span.start < self.old_end:
             return None
-        trace = tuple(self._step(step) if step.path == finding.path else step for step in finding.trace)
+        trace = tuple(
+            self._step(step) if step.path == finding.path else step for step in finding.trace
+        )
         covers = finding.data.get("covers")
-        data = finding.data if covers is None else {**finding.data, "covers": type(covers)(map(self._span, covers))}
+        data = (
+            finding.data
+            if covers is None
+            else {**finding.data, "covers": type(covers)(map(self._span, covers))}
+        )
         return replace(finding, span=self._span(finding.span), trace=trace, data=data)
 
     def _span(self, span: Span) -> Span:
@@ -45,11 +55,17 @@ class Difference:
         return Span(span.start + by, span.end + by)
 
     def _step(self, step: Step) -> Step:
-        return replace(step, span=self._span(step.span), row=step.row + self._moved[1]) if step.span.start >= self.old_end else step
+        return (
+            replace(step, span=self._span(step.span), row=step.row + self._moved[1])
+            if step.span.start >= self.old_end
+            else step
+        )
 
 
 def between(old: Source, new: Source) -> Difference | None:
-    """What differs, by whole top-level statements; None when nothing does, or everything. `old` has been parsed."""
+    """What differs, by whole top-level statements; None when nothing does, or everything. `old` has
+    been parsed.
+    """
     before, after = old.text, new.text
     if before == after or not old.tree.body:
         return None
@@ -70,7 +86,9 @@ def between(old: Source, new: Source) -> Difference | None:
 
 
 def parse(difference: Difference) -> None:
-    """Give the new source its tree: only what differs is parsed where rows have not moved. What cannot be parsed is left alone."""
+    """Give the new source its tree: only what differs is parsed where rows have not moved. What
+    cannot be parsed is left alone.
+    """
     old, new = difference.old, difference.new
     if len(old.line_starts) != len(new.line_starts) or "tree" in new.__dict__:
         return
@@ -79,7 +97,8 @@ def parse(difference: Difference) -> None:
             warnings.simplefilter("ignore")
             middle = ast.parse(new.text[difference.start : difference.new_end])
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return  # The whole text tells what is wrong with it, or that a part of it only made no sense alone.
+        # The whole text tells what is wrong with it, or that a part of it only made no sense alone.
+        return
     rows = difference.rows
     ast.increment_lineno(middle, rows.start - 1)
     body = old.tree.body
@@ -106,8 +125,11 @@ def _first_rows(source: Source) -> list[int]:
     for node in source.tree.body:
         decorators = getattr(node, "decorator_list", ())
         row = min((one.lineno for one in decorators), default=node.lineno)
-        # A decorator in brackets may begin below its sign; a statement may follow another behind a semicolon.
-        if source.line_text(row)[:1] not in ("", " ", "\t", ")", "]", "}") and (not decorators or source.line_text(row).startswith("@")):
+        # A decorator in brackets may begin below its sign; a statement may follow another behind a
+        # semicolon.
+        if source.line_text(row)[:1] not in ("", " ", "\t", ")", "]", "}") and (
+            not decorators or source.line_text(row).startswith("@")
+        ):
             if node.col_offset == 0 and (not found or found[-1] < row):
                 found.append(row)
     return found

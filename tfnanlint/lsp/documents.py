@@ -1,4 +1,6 @@
-"""What the editor shows, kept as the protocol's changes say: pygls splits lines where editors do not, so this does it."""
+"""What the editor shows, kept as the protocol's changes say: pygls splits lines where editors do
+not, so this does it.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,14 @@ from tfnanlint.syntax.source import Span
 class Document(TextDocument):
     """An open text, as lines. Changes cost as much as the lines they touch."""
 
-    def __init__(self, uri: str, source: str = "", version: int | None = None, language_id: str | None = None, encoding: str = "utf-16"):
+    def __init__(
+        self,
+        uri: str,
+        source: str = "",
+        version: int | None = None,
+        language_id: str | None = None,
+        encoding: str = "utf-16",
+    ):
         super().__init__(uri, "", version, language_id)
         self._encoding = encoding
         self._lines = split(source)
@@ -45,7 +54,13 @@ class Document(TextDocument):
         self._text = None
         if isinstance(change, types.TextDocumentContentChangePartial):
             start, end = change.range.start, change.range.end
-            replace(self._lines, (start.line, start.character), (end.line, end.character), change.text, self._encoding)
+            replace(
+                self._lines,
+                (start.line, start.character),
+                (end.line, end.character),
+                change.text,
+                self._encoding,
+            )
         else:
             self._lines = split(change.text)
 
@@ -56,15 +71,25 @@ class Documents(Workspace):
     @classmethod
     def instead_of(cls, other: Workspace) -> Documents:
         """A workspace with the folders and the encoding of one in which nothing is open yet."""
-        return cls(other.root_uri, types.TextDocumentSyncKind.Incremental, list(other.folders.values()), other.position_encoding)
+        return cls(
+            other.root_uri,
+            types.TextDocumentSyncKind.Incremental,
+            list(other.folders.values()),
+            other.position_encoding,
+        )
 
     @property
     def encoding(self) -> str:
         encoding = self.position_encoding
         return str(getattr(encoding, "value", encoding))
 
-    def _create_text_document(self, doc_uri: str, source: str | None = None, version: int | None = None,
-                              language_id: str | None = None) -> TextDocument:
+    def _create_text_document(
+        self,
+        doc_uri: str,
+        source: str | None = None,
+        version: int | None = None,
+        language_id: str | None = None,
+    ) -> TextDocument:
         return Document(doc_uri, source or "", version, language_id, self.encoding)
 
 
@@ -83,9 +108,11 @@ class Part:
 
 
 class Snapshot:
-    """What is analysed at once, at one moment: a file, or the code cells of a notebook. `texts` goes to the worker.
+    """What is analysed at once, at one moment: a file, or the code cells of a notebook. `texts`
+    goes to the worker.
 
-    Where cells begin in the text in which the worker counts is known when it has answered: see `placed`.
+    Where cells begin in the text in which the worker counts is known when it has answered: see
+    `placed`.
     """
 
     def __init__(self, texts: Texts, parts: Iterable[Part], encoding: str):
@@ -98,26 +125,38 @@ class Snapshot:
         """The same with each cell where it begins; unchanged when nothing is said."""
         if not starts:
             return self
-        return Snapshot(self.texts, (replace_field(part, start=at) for part, at in zip(self.parts, starts)), self._encoding)
+        return Snapshot(
+            self.texts,
+            (replace_field(part, start=at) for part, at in zip(self.parts, starts)),
+            self._encoding,
+        )
 
     def locate(self, span: Span) -> tuple[Part, types.Range] | None:
-        """The document that a span lies in, and its range there; None when it lies in none, or in several."""
+        """The document that a span lies in, and its range there; None when it lies in none, or in
+        several.
+        """
         at = bisect.bisect_right(self._starts, span.start) - 1
         if at < 0 or span.end > self.parts[at].end:
             return None
         part = self.parts[at]
-        start, end = part.text.range(Span(span.start - part.start, span.end - part.start), self._encoding)
+        start, end = part.text.range(
+            Span(span.start - part.start, span.end - part.start), self._encoding
+        )
         return part, types.Range(types.Position(*start), types.Position(*end))
 
     def offset(self, uri: str, position: types.Position) -> int | None:
         """Where a position of a document is in the text."""
         for part in self.parts:
             if part.uri == uri:
-                return part.start + part.text.offset((position.line, position.character), self._encoding)
+                return part.start + part.text.offset(
+                    (position.line, position.character), self._encoding
+                )
         return None
 
     def text_edits(self, edits: Iterable[Edit]) -> dict[Part, list[types.TextEdit]] | None:
-        """Edits by document, each document's in order; None when one of them cannot be made in one document."""
+        """Edits by document, each document's in order; None when one of them cannot be made in one
+        document.
+        """
         found: dict[Part, list[types.TextEdit]] = {}
         for edit in sorted(edits, key=lambda one: one.span):
             located = self.locate(edit.span)
@@ -130,7 +169,9 @@ class Snapshot:
 
 def file_snapshot(document: Document, encoding: str) -> Snapshot:
     """A file as it is open."""
-    return Snapshot(document.source, [Part(document.uri, document.version, document.text, 0)], encoding)
+    return Snapshot(
+        document.source, [Part(document.uri, document.version, document.text, 0)], encoding
+    )
 
 
 def notebook_snapshot(documents: Iterable[Document], encoding: str) -> Snapshot:

@@ -27,7 +27,8 @@ def server_of(analyst: Analyst) -> Server:
 def _lifecycle(server: Server) -> None:
     @server.feature(types.INITIALIZE)
     def initialize(ls: Server, params: types.InitializeParams) -> None:
-        ls.protocol._workspace = Documents.instead_of(ls.workspace)  # pygls has no other way to give it one
+        # pygls has no other way to give it one
+        ls.protocol._workspace = Documents.instead_of(ls.workspace)
         options = params.initialization_options
         if isinstance(options, dict):
             ls.take_settings("", options.get("settings", options))
@@ -37,16 +38,28 @@ def _lifecycle(server: Server) -> None:
         wanted = []
         if ls.can("workspace.did_change_watched_files.dynamic_registration"):
             watchers = [types.FileSystemWatcher(pattern) for pattern in _WATCHED]
-            wanted.append(types.Registration("tfnanlint-files", types.WORKSPACE_DID_CHANGE_WATCHED_FILES,
-                                             types.DidChangeWatchedFilesRegistrationOptions(watchers)))
+            wanted.append(
+                types.Registration(
+                    "tfnanlint-files",
+                    types.WORKSPACE_DID_CHANGE_WATCHED_FILES,
+                    types.DidChangeWatchedFilesRegistrationOptions(watchers),
+                )
+            )
         if ls.can("workspace.did_change_configuration.dynamic_registration"):
-            wanted.append(types.Registration("tfnanlint-settings", types.WORKSPACE_DID_CHANGE_CONFIGURATION,
-                                             types.DidChangeConfigurationRegistrationOptions(section="tfnanlint")))
+            wanted.append(
+                types.Registration(
+                    "tfnanlint-settings",
+                    types.WORKSPACE_DID_CHANGE_CONFIGURATION,
+                    types.DidChangeConfigurationRegistrationOptions(section="tfnanlint"),
+                )
+            )
         try:
             if wanted:
                 await ls.client_register_capability_async(types.RegistrationParams(wanted))
         except JsonRpcException as error:  # Then changes on disk are seen when something is saved.
-            ls.window_log_message(types.LogMessageParams(types.MessageType.Warning, f"not registered: {error}"))
+            ls.window_log_message(
+                types.LogMessageParams(types.MessageType.Warning, f"not registered: {error}")
+            )
         if ls.can("workspace.configuration"):
             await ls.fetch_settings()
 
@@ -115,7 +128,9 @@ def _notebooks(server: Server) -> None:
 
 def _workspace(server: Server) -> None:
     @server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)
-    async def did_change_configuration(ls: Server, params: types.DidChangeConfigurationParams) -> None:
+    async def did_change_configuration(
+        ls: Server, params: types.DidChangeConfigurationParams
+    ) -> None:
         if ls.can("workspace.configuration"):
             await ls.fetch_settings()
         elif isinstance(params.settings, dict):
@@ -128,16 +143,24 @@ def _workspace(server: Server) -> None:
         ls.all_changed()
 
     @server.feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)
-    async def did_change_workspace_folders(ls: Server, params: types.DidChangeWorkspaceFoldersParams) -> None:
+    async def did_change_workspace_folders(
+        ls: Server, params: types.DidChangeWorkspaceFoldersParams
+    ) -> None:
         if ls.can("workspace.configuration"):
             await ls.fetch_settings()
         ls.all_changed(at_once=True)
 
 
 def _requests(server: Server) -> None:
-    @server.feature(types.TEXT_DOCUMENT_DIAGNOSTIC, types.DiagnosticOptions(
-        identifier=answers.SOURCE, inter_file_dependencies=True, workspace_diagnostics=False))
-    async def pull(ls: Server, params: types.DocumentDiagnosticParams) -> types.DocumentDiagnosticReport:
+    @server.feature(
+        types.TEXT_DOCUMENT_DIAGNOSTIC,
+        types.DiagnosticOptions(
+            identifier=answers.SOURCE, inter_file_dependencies=True, workspace_diagnostics=False
+        ),
+    )
+    async def pull(
+        ls: Server, params: types.DocumentDiagnosticParams
+    ) -> types.DocumentDiagnosticReport:
         uri = params.text_document.uri
         answer = await ls.answer(uri)
         items = answers.diagnostics(answer).get(uri, []) if answer is not None else []
@@ -148,7 +171,10 @@ def _requests(server: Server) -> None:
 
     kinds = [types.CodeActionKind.QuickFix, answers.FIX_ALL, answers.NOTEBOOK_FIX_ALL]
 
-    @server.feature(types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions(code_action_kinds=kinds, resolve_provider=True))
+    @server.feature(
+        types.TEXT_DOCUMENT_CODE_ACTION,
+        types.CodeActionOptions(code_action_kinds=kinds, resolve_provider=True),
+    )
     async def code_action(ls: Server, params: types.CodeActionParams) -> list[types.CodeAction]:
         answer = await ls.answer(params.text_document.uri)
         if answer is not None and answers.about_fixes(answer, params):
@@ -156,7 +182,11 @@ def _requests(server: Server) -> None:
         found = list(actions(ls, answer, params)) if answer is not None else []
         if ls.resolves:
             return found
-        return [action for action in [await resolved(ls, one) for one in found] if action.edit is not None]
+        return [
+            action
+            for action in [await resolved(ls, one) for one in found]
+            if action.edit is not None
+        ]
 
     @server.feature(types.CODE_ACTION_RESOLVE)
     async def resolve(ls: Server, params: types.CodeAction) -> types.CodeAction:
@@ -167,24 +197,39 @@ def _requests(server: Server) -> None:
         answer = await ls.answer(params.text_document.uri)
         if answer is not None and answers.at(answer, params.text_document.uri, params.position):
             answer = await ls.repaired(params.text_document.uri)
-        return answers.hover(answer, params.text_document.uri, params.position, ls.markdown) if answer is not None else None
+        return (
+            answers.hover(answer, params.text_document.uri, params.position, ls.markdown)
+            if answer is not None
+            else None
+        )
 
-    @server.feature(types.TEXT_DOCUMENT_DOCUMENT_LINK, types.DocumentLinkOptions(resolve_provider=False))
-    async def document_link(ls: Server, params: types.DocumentLinkParams) -> list[types.DocumentLink]:
+    @server.feature(
+        types.TEXT_DOCUMENT_DOCUMENT_LINK, types.DocumentLinkOptions(resolve_provider=False)
+    )
+    async def document_link(
+        ls: Server, params: types.DocumentLinkParams
+    ) -> list[types.DocumentLink]:
         answer = await ls.answer(params.text_document.uri)
         return list(answers.links(answer, params.text_document.uri)) if answer is not None else []
 
     @server.feature("tfnanlint/text")
     def text(ls: Server, params: Any) -> dict[str, Any]:
-        """What the server takes a document to be: for reports of bugs, and for tests that compare it with an editor's."""
+        """What the server takes a document to be: for reports of bugs, and for tests that compare
+        it with an editor's.
+        """
         document = ls.documents.get_text_document(params.uri)
         return {"text": document.source, "version": document.version}
 
 
 def serve(analyst: Analyst, stdin: BinaryIO, stdout: BinaryIO) -> None:
-    """Serve one client until it is gone. What is logged goes to standard error, where editors keep it."""
-    logging.basicConfig(stream=sys.stderr, level=os.environ.get("TFNANLINT_LSP_LOG", "ERROR").upper(),
-                        format="%(asctime)s %(name)s %(levelname)s %(message)s")
+    """Serve one client until it is gone. What is logged goes to standard error, where editors keep
+    it.
+    """
+    logging.basicConfig(
+        stream=sys.stderr,
+        level=os.environ.get("TFNANLINT_LSP_LOG", "ERROR").upper(),
+        format="%(asctime)s %(name)s %(levelname)s %(message)s",
+    )
     try:
         server_of(analyst).start_io(stdin, stdout)
     finally:

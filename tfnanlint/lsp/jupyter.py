@@ -1,4 +1,6 @@
-"""What jupyter-lsp asks installed packages for: which language server they bring. It finds this by an entry point."""
+"""What jupyter-lsp asks installed packages for: which language server they bring. It finds this by
+an entry point.
+"""
 
 from __future__ import annotations
 

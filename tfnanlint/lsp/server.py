@@ -1,4 +1,6 @@
-"""The protocol: which requests and notifications there are, and what each of them does to the sheets."""
+"""The protocol: which requests and notifications there are, and what each of them does to the
+sheets.
+"""
 
 from __future__ import annotations
 
@@ -21,12 +23,16 @@ from tfnanlint.lsp.settings import EditorSettings, editor_settings
 from tfnanlint.lsp.sheets import Answer, Sheet
 from tfnanlint.lsp.worker import Ignore, Offer, Place, Repair
 
-AFTERTHOUGHT = 0.25  # seconds without a change after which what depends on the changed files is looked at again
+# seconds without a change after which what depends on the changed files is looked at again
+AFTERTHOUGHT = 0.25
 CONTENT_MODIFIED = -32801
 _WATCHED = ("**/*.py", "**/pyproject.toml", "**/tfnanlint.toml")
 _NOTEBOOKS = types.NotebookDocumentSyncOptions(
-    notebook_selector=[types.NotebookDocumentFilterWithCells(
-        notebook="jupyter-notebook", cells=[types.NotebookCellLanguage(language="python")])],
+    notebook_selector=[
+        types.NotebookDocumentFilterWithCells(
+            notebook="jupyter-notebook", cells=[types.NotebookCellLanguage(language="python")]
+        )
+    ],
     save=True,
 )
 
@@ -38,7 +44,8 @@ class Server(LanguageServer):
         super().__init__("tfnanlint", __version__, notebook_document_sync=_NOTEBOOKS)
         self.analyst = analyst
         self.sheets: dict[str, Sheet] = {}
-        self.settings: dict[str, EditorSettings] = {"": EditorSettings()}  # by folder; "" for all others
+        # by folder; "" for all others
+        self.settings: dict[str, EditorSettings] = {"": EditorSettings()}
         self._said: set[str] = set()
         self._changed: set[str] = set()
         self._timer: asyncio.TimerHandle | None = None
@@ -46,7 +53,9 @@ class Server(LanguageServer):
     # What the client can do
 
     def can(self, path: str) -> Any:
-        """A capability of the client by its path, such as `text_document.diagnostic`; None where it has none."""
+        """A capability of the client by its path, such as `text_document.diagnostic`; None where it
+        has none.
+        """
         found: Any = self.client_capabilities
         for name in path.split("."):
             found = getattr(found, name, None)
@@ -79,12 +88,23 @@ class Server(LanguageServer):
     def open(self, uri: str) -> Sheet:
         """The sheet of a file that has just been opened."""
         document = self.documents.get_text_document(uri)
-        sheet = Sheet(uri, self.analyst, lambda: file_snapshot(document, self.documents.encoding), lambda: self.place(uri), self.ready)
+        sheet = Sheet(
+            uri,
+            self.analyst,
+            lambda: file_snapshot(document, self.documents.encoding),
+            lambda: self.place(uri),
+            self.ready,
+        )
         return self._opened(sheet)
 
     def open_notebook(self, uri: str) -> Sheet:
-        sheet = Sheet(uri, self.analyst, lambda: notebook_snapshot(self.cells(uri), self.documents.encoding),
-                      lambda: self.place(uri), self.ready)
+        sheet = Sheet(
+            uri,
+            self.analyst,
+            lambda: notebook_snapshot(self.cells(uri), self.documents.encoding),
+            lambda: self.place(uri),
+            self.ready,
+        )
         return self._opened(sheet)
 
     def _opened(self, sheet: Sheet) -> Sheet:
@@ -119,14 +139,20 @@ class Server(LanguageServer):
             place = sheet.place()
             if answer.repaired or place is None or not answer.outcome.findings:
                 return answer
-            job = Offer(self.analyst.number(), place, answer.snapshot.texts, answer.outcome.findings)
+            job = Offer(
+                self.analyst.number(), place, answer.snapshot.texts, answer.outcome.findings
+            )
             found = await self._told(job)
             if sheet.answer is answer:
-                sheet.answer = replace(answer, outcome=replace(answer.outcome, findings=found), repaired=True)
+                sheet.answer = replace(
+                    answer, outcome=replace(answer.outcome, findings=found), repaired=True
+                )
         return None
 
     def changed(self, uri: str) -> None:
-        """A file's own findings are looked for at once, those of files that may depend on it when it comes to rest."""
+        """A file's own findings are looked for at once, those of files that may depend on it when
+        it comes to rest.
+        """
         sheet = self.sheets.get(uri)
         if sheet is None:
             return
@@ -154,7 +180,9 @@ class Server(LanguageServer):
                 sheet.touch()
 
     def ready(self, sheet: Sheet) -> None:
-        """A new answer: send it, or let a client that asks know when it differs from what it was told."""
+        """A new answer: send it, or let a client that asks know when it differs from what it was
+        told.
+        """
         problem = sheet.answer.outcome.problem
         if problem:
             self.complain(problem)
@@ -163,13 +191,19 @@ class Server(LanguageServer):
             self._publish(sheet, found)
             return
         name = answers.identity(one for part in found.values() for one in part)
-        if sheet.told is not None and sheet.told != name and self.can("workspace.diagnostics.refresh_support"):
+        if (
+            sheet.told is not None
+            and sheet.told != name
+            and self.can("workspace.diagnostics.refresh_support")
+        ):
             self.workspace_diagnostic_refresh(None)
         sheet.told = name
 
     def _publish(self, sheet: Sheet, found: dict[str, list[types.Diagnostic]]) -> None:
         for part in sheet.answer.snapshot.parts:
-            self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(part.uri, found[part.uri], part.version))
+            self.text_document_publish_diagnostics(
+                types.PublishDiagnosticsParams(part.uri, found[part.uri], part.version)
+            )
 
     def withdraw(self, uris: list[str]) -> None:
         """Closed documents have no diagnostics."""
@@ -181,7 +215,9 @@ class Server(LanguageServer):
         """Say once in the editor what is wrong."""
         if text not in self._said:
             self._said.add(text)
-            self.window_show_message(types.ShowMessageParams(types.MessageType.Error, f"tfnanlint: {text}"))
+            self.window_show_message(
+                types.ShowMessageParams(types.MessageType.Error, f"tfnanlint: {text}")
+            )
 
     # Places and settings
 
@@ -199,11 +235,17 @@ class Server(LanguageServer):
 
     def folders(self) -> list[str]:
         paths = (to_fs_path(folder.uri) for folder in self.documents.folders.values())
-        return [path for path in paths if path is not None] or ([self.documents.root_path] if self.documents.root_path else [])
+        return [path for path in paths if path is not None] or (
+            [self.documents.root_path] if self.documents.root_path else []
+        )
 
     def folder(self, path: str | None) -> str:
         """The innermost folder of the workspace around a path; "" when there is none."""
-        around = [one for one in self.folders() if path is not None and path.startswith(one.rstrip(os.sep) + os.sep)]
+        around = [
+            one
+            for one in self.folders()
+            if path is not None and path.startswith(one.rstrip(os.sep) + os.sep)
+        ]
         return max(around, key=len, default="")
 
     def take_settings(self, folder: str, value: Any) -> None:
@@ -216,7 +258,9 @@ class Server(LanguageServer):
         """Ask the client for the settings of each folder."""
         folders = list(self.documents.folders.values())
         items = [types.ConfigurationItem(section="tfnanlint")]
-        items += [types.ConfigurationItem(scope_uri=folder.uri, section="tfnanlint") for folder in folders]
+        items += [
+            types.ConfigurationItem(scope_uri=folder.uri, section="tfnanlint") for folder in folders
+        ]
         try:
             values = await self.workspace_configuration_async(types.ConfigurationParams(items))
         except JsonRpcException as error:
@@ -232,16 +276,26 @@ class Server(LanguageServer):
     # Edits
 
     async def fix_all(self, uri: str) -> types.WorkspaceEdit | None:
-        """The edit that makes every fix whose claim is safe, in a file or in all cells of a notebook."""
+        """The edit that makes every fix whose claim is safe, in a file or in all cells of a
+        notebook.
+        """
         sheet = self.sheets.get(uri)
         place = sheet.place() if sheet is not None else None
         answer = await sheet.settled() if place is not None else None
         if answer is None:
             return None
-        repaired = await self._asked(answer, Repair(self.analyst.number(), place, answer.snapshot.texts))
+        repaired = await self._asked(
+            answer, Repair(self.analyst.number(), place, answer.snapshot.texts)
+        )
         for problem in repaired.problems:
-            self.window_log_message(types.LogMessageParams(types.MessageType.Info, f"{place.path}: {problem}"))
-        return answers.workspace_edit(answer.snapshot, repaired.edits, self.versioned) if repaired.edits else None
+            self.window_log_message(
+                types.LogMessageParams(types.MessageType.Info, f"{place.path}: {problem}")
+            )
+        return (
+            answers.workspace_edit(answer.snapshot, repaired.edits, self.versioned)
+            if repaired.edits
+            else None
+        )
 
     async def hide(self, uri: str, data: dict) -> types.WorkspaceEdit | None:
         """The edit that adds a comment which hides a finding."""
@@ -251,9 +305,15 @@ class Server(LanguageServer):
             return None
         if data["version"] != _versions(answer.snapshot):
             raise JsonRpcException("the text has changed since", CONTENT_MODIFIED)
-        job = Ignore(self.analyst.number(), answer.snapshot.texts, data["code"], answers.span_of(data))
+        job = Ignore(
+            self.analyst.number(), answer.snapshot.texts, data["code"], answers.span_of(data)
+        )
         edit = await self._asked(answer, job)
-        return answers.workspace_edit(answer.snapshot, [edit], self.versioned) if edit is not None else None
+        return (
+            answers.workspace_edit(answer.snapshot, [edit], self.versioned)
+            if edit is not None
+            else None
+        )
 
     async def _told(self, job: Offer | Repair | Ignore) -> Any:
         try:
@@ -263,7 +323,9 @@ class Server(LanguageServer):
 
     async def _asked(self, answer: Answer, job: Repair | Ignore) -> Any:
         value = await self._told(job)
-        current = [self.documents.get_text_document(part.uri).version for part in answer.snapshot.parts]
+        current = [
+            self.documents.get_text_document(part.uri).version for part in answer.snapshot.parts
+        ]
         if current != _versions(answer.snapshot):
             raise JsonRpcException("the text has changed meanwhile", CONTENT_MODIFIED)
         return value
@@ -273,7 +335,9 @@ def _versions(snapshot: Snapshot) -> list[int | None]:
     return [part.version for part in snapshot.parts]
 
 
-def actions(server: Server, answer: Answer, params: types.CodeActionParams) -> Iterator[types.CodeAction]:
+def actions(
+    server: Server, answer: Answer, params: types.CodeActionParams
+) -> Iterator[types.CodeAction]:
     """Actions for a range, those whose edit takes an analysis still without it."""
     uri, only = params.text_document.uri, params.context.only
     notebook = server.documents.get_notebook_document(cell_uri=uri)
@@ -282,10 +346,18 @@ def actions(server: Server, answer: Answer, params: types.CodeActionParams) -> I
             shown = answers.diagnostic(finding, range_, answer)
             yield from answers.quick_fixes(answer, finding, shown, server.versioned)
             if answers.hideable(finding):
-                data = {"uri": uri, "code": finding.code, "span": [finding.span.start, finding.span.end],
-                        "version": _versions(answer.snapshot)}
-                yield types.CodeAction(title=f"{finding.code}: ignore on this line", kind=types.CodeActionKind.QuickFix,
-                                       diagnostics=[shown], data=data)
+                data = {
+                    "uri": uri,
+                    "code": finding.code,
+                    "span": [finding.span.start, finding.span.end],
+                    "version": _versions(answer.snapshot),
+                }
+                yield types.CodeAction(
+                    title=f"{finding.code}: ignore on this line",
+                    kind=types.CodeActionKind.QuickFix,
+                    diagnostics=[shown],
+                    data=data,
+                )
     if not answers.safely_fixable(answer):
         return
     title = "tfnanlint: fix all that can be fixed without moving a value"
@@ -293,12 +365,18 @@ def actions(server: Server, answer: Answer, params: types.CodeActionParams) -> I
         yield types.CodeAction(title=title, kind=answers.FIX_ALL, data={"uri": uri})
     # Cells are asked for one by one, but all are fixed together, once.
     if notebook is not None and answers.asked_for(answers.NOTEBOOK_FIX_ALL, only):
-        yield types.CodeAction(title=f"{title}, in all cells", kind=answers.NOTEBOOK_FIX_ALL, data={"uri": notebook.uri})
+        yield types.CodeAction(
+            title=f"{title}, in all cells",
+            kind=answers.NOTEBOOK_FIX_ALL,
+            data={"uri": notebook.uri},
+        )
 
 
 async def resolved(server: Server, action: types.CodeAction) -> types.CodeAction:
     """An action with its edit."""
     if action.edit is None and isinstance(action.data, dict):
         data = action.data
-        action.edit = await (server.hide(data["uri"], data) if "code" in data else server.fix_all(data["uri"]))
+        action.edit = await (
+            server.hide(data["uri"], data) if "code" in data else server.fix_all(data["uri"])
+        )
     return action

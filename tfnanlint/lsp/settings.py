@@ -1,4 +1,6 @@
-"""What the editor itself sets: the keys of the configuration file in either spelling, and three of its own."""
+"""What the editor itself sets: the keys of the configuration file in either spelling, and three of
+its own.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ _OF_THE_CLIENT = frozenset(("trace", "path", "interpreter", "import-strategy", "
 
 @dataclass(frozen=True, slots=True)
 class EditorSettings:
-    """`enable` switches the server off; `table` is a layer of configuration above the files, `options` are as of `--config`."""
+    """`enable` switches the server off; `table` is a layer of configuration above the files,
+    `options` are as of `--config`.
+    """
 
     enable: bool = True
     table: tuple[tuple[str, Any], ...] = ()
@@ -22,7 +26,9 @@ class EditorSettings:
 
 
 def editor_settings(value: Any) -> tuple[EditorSettings, list[str]]:
-    """Settings as a client sends them, with or without the section `tfnanlint` around them; and what is wrong in them."""
+    """Settings as a client sends them, with or without the section `tfnanlint` around them; and
+    what is wrong in them.
+    """
     if isinstance(value, dict) and isinstance(value.get("tfnanlint"), dict):
         value = value["tfnanlint"]
     if value is None:
@@ -37,12 +43,18 @@ def editor_settings(value: Any) -> tuple[EditorSettings, list[str]]:
         if key == "enable":
             enable = setting is not False
         elif key == "config":
-            options = tuple(setting) if isinstance(setting, list) else (str(setting),) if setting else ()
+            options = (
+                tuple(setting) if isinstance(setting, list) else (str(setting),) if setting else ()
+            )
         else:
             try:
                 layer({key: setting}, "the editor's settings", "")
                 table.append((key, setting))
             except ConfigError as error:
                 unknown = key not in KEYS
-                problems.append(f"the editor's settings: unknown key `{name}`{hint(key, KEYS)}" if unknown else str(error))
+                problems.append(
+                    f"the editor's settings: unknown key `{name}`{hint(key, KEYS)}"
+                    if unknown
+                    else str(error)
+                )
     return EditorSettings(enable, tuple(table), options), problems

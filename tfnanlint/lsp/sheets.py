@@ -1,4 +1,6 @@
-"""What is analysed when: one sheet for each open file or notebook, brought up to date with as little work as possible."""
+"""What is analysed when: one sheet for each open file or notebook, brought up to date with as
+little work as possible.
+"""
 
 from __future__ import annotations
 
@@ -13,16 +15,20 @@ from tfnanlint.lsp.documents import Snapshot
 from tfnanlint.lsp.worker import Check, Outcome, Place
 from tfnanlint.syntax.source import Source, Span
 
-# Seconds. The analysis begins at once; if typing overtakes it and it takes longer than this, the next waits for a pause.
+# Seconds. The analysis begins at once; if typing overtakes it and it takes longer than this, the
+# next waits for a pause.
 QUICK = 0.04
 LONGEST_PAUSE = 0.2
-# A change is answered at once by judging what was changed; after this long without another, all is judged again.
+# A change is answered at once by judging what was changed; after this long without another, all is
+# judged again.
 REST = 0.25
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What was found in a snapshot. The findings have their fixes only if `repaired` is set: most are never asked for."""
+    """What was found in a snapshot. The findings have their fixes only if `repaired` is set: most
+    are never asked for.
+    """
 
     snapshot: Snapshot
     outcome: Outcome
@@ -32,11 +38,18 @@ class Answer:
 class Sheet:
     """A file or notebook and the newest answer about it.
 
-    `read` takes the snapshot, `place` says where it belongs (None: it is not to be checked), `ready` is told of each new answer.
+    `read` takes the snapshot, `place` says where it belongs (None: it is not to be checked),
+    `ready` is told of each new answer.
     """
 
-    def __init__(self, uri: str, analyst: Analyst, read: Callable[[], Snapshot], place: Callable[[], Place | None],
-                 ready: Callable[[Sheet], None]):
+    def __init__(
+        self,
+        uri: str,
+        analyst: Analyst,
+        read: Callable[[], Snapshot],
+        place: Callable[[], Place | None],
+        ready: Callable[[Sheet], None],
+    ):
         self.uri = uri
         self.answer: Answer | None = None
         self.told: str | None = None  # what the client was last told, as the server remembers it
@@ -56,7 +69,9 @@ class Sheet:
         self._closed = False
 
     def touch(self, typed: bool = False) -> None:
-        """Something that its findings depend on has changed, only its own text if `typed`; an answer that is on the way is old."""
+        """Something that its findings depend on has changed, only its own text if `typed`; an
+        answer that is on the way is old.
+        """
         self._typed = typed and (self._typed or self._done == self._wanted)
         self._wanted += 1
         self._touched.set()
@@ -89,10 +104,15 @@ class Sheet:
                 await asyncio.sleep(min(self._seconds, LONGEST_PAUSE))
             wanted = self._wanted
             snapshot = self._read()
-            start, outcome = time.perf_counter(), await self._outcome(snapshot, self._typed and not confirming)
+            start, outcome = (
+                time.perf_counter(),
+                await self._outcome(snapshot, self._typed and not confirming),
+            )
             if not confirming:
                 hurried = outcome is None or wanted != self._wanted
-                self._seconds = max(self._seconds if outcome is None else 0.0, time.perf_counter() - start)
+                self._seconds = max(
+                    self._seconds if outcome is None else 0.0, time.perf_counter() - start
+                )
             if outcome is not None and wanted == self._wanted and not self._closed:
                 self._take(Answer(snapshot.placed(outcome.starts), outcome), wanted)
 
@@ -107,7 +127,11 @@ class Sheet:
 
     def _take(self, answer: Answer, wanted: int) -> None:
         """Make known what was found; not again when it was known."""
-        known = self.answer is not None and self._done == wanted and self.answer.outcome == replace(answer.outcome, hasty=True)
+        known = (
+            self.answer is not None
+            and self._done == wanted
+            and self.answer.outcome == replace(answer.outcome, hasty=True)
+        )
         self._done, self._hasty, self.answer = wanted, answer.outcome.hasty, answer
         if not known:
             self._ready(self)
@@ -118,7 +142,9 @@ class Sheet:
         place = self.place()
         if place is None:
             return Outcome()
-        self._asking = asyncio.ensure_future(self._analyst.ask(Check(self._analyst.number(), place, snapshot.texts, hasty)))
+        self._asking = asyncio.ensure_future(
+            self._analyst.ask(Check(self._analyst.number(), place, snapshot.texts, hasty))
+        )
         try:
             return await self._asking
         except asyncio.CancelledError:
@@ -127,7 +153,9 @@ class Sheet:
             return None
         except (Died, Failed) as error:
             text = f"the analysis failed: {error}; this is a bug of tfnanlint, please report it"
-            return Outcome((notices.INTERNAL.finding(Source(place.path, ""), Span(0, 0), text),), text)
+            return Outcome(
+                (notices.INTERNAL.finding(Source(place.path, ""), Span(0, 0), text),), text
+            )
         finally:
             self._asking = None
 

@@ -1,4 +1,6 @@
-"""A text as editors address it: lines that end at LF, CRLF or CR only, and columns in the units that were agreed on."""
+"""A text as editors address it: lines that end at LF, CRLF or CR only, and columns in the units
+that were agreed on.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,9 @@ def units(text: str, encoding: str) -> int:
 
 
 def index(line: str, column: int, encoding: str) -> int:
-    """The code points before a column. Beyond the line's content it is its length; inside of a character, its start."""
+    """The code points before a column. Beyond the line's content it is its length; inside of a
+    character, its start.
+    """
     content = line.rstrip("\r\n")
     if encoding == "utf-32" or content.isascii():
         return min(max(column, 0), len(content))
@@ -53,13 +57,16 @@ def index(line: str, column: int, encoding: str) -> int:
 
 
 def replace(lines: list[str], start: Place, end: Place, text: str, encoding: str) -> None:
-    """Replace a range, as an editor's change event states it, in place. A place behind the last line is the end."""
+    """Replace a range, as an editor's change event states it, in place. A place behind the last
+    line is the end.
+    """
     first, first_at = _located(lines, start, encoding)
     last, last_at = _located(lines, end, encoding)
     if (last, last_at) < (first, first_at):
         first, first_at, last, last_at = last, last_at, first, first_at
     middle = lines[first][:first_at] + text + lines[last][last_at:]
-    # A line feed that comes to stand behind a carriage return, or the other way round, makes one line end of two.
+    # A line feed that comes to stand behind a carriage return, or the other way round, makes one
+    # line end of two.
     if first and middle.startswith("\n") and lines[first - 1].endswith("\r"):
         first -= 1
         middle = lines[first] + middle
@@ -86,7 +93,9 @@ def _located(lines: list[str], place: Place, encoding: str) -> Place:
 
 
 class Text:
-    """A version of a text, with conversions between offsets in code points and an editor's positions."""
+    """A version of a text, with conversions between offsets in code points and an editor's
+    positions.
+    """
 
     def __init__(self, lines: Sequence[str]):
         self.lines = tuple(lines)

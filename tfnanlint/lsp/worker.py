@@ -1,7 +1,9 @@
-"""The process that analyses. It reads jobs from its standard input and answers on its standard output, one at a time.
+"""The process that analyses. It reads jobs from its standard input and answers on its standard
+output, one at a time.
 
-It is a process of its own because the analysis holds the interpreter for as long as it takes, and because what ends it
-(a parser's stack, memory) must not end the editor's server. A job can be interrupted: its text has become old.
+It is a process of its own because the analysis holds the interpreter for as long as it takes, and
+because what ends it (a parser's stack, memory) must not end the editor's server. A job can be
+interrupted: its text has become old.
 """
 
 from __future__ import annotations
@@ -42,7 +44,9 @@ Texts = str | tuple[str, ...]  # of a file, or of the code cells of a notebook i
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a text belongs: its path, the folder of the workspace around it, and what the editor itself has set."""
+    """Where a text belongs: its path, the folder of the workspace around it, and what the editor
+    itself has set.
+    """
 
     path: str
     folder: str
@@ -74,7 +78,8 @@ class Cancel:
 class Check:
     """Asks for the findings in a text, or in the cells of a notebook: an `Outcome`.
 
-    A `hasty` one may be answered with what was found before wherever the text has not changed since.
+    A `hasty` one may be answered with what was found before wherever the text has not changed
+    since.
     """
 
     number: int
@@ -85,7 +90,9 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """Asks for some of the findings in a text once more, with their fixes: a tuple of findings in the same order."""
+    """Asks for some of the findings in a text once more, with their fixes: a tuple of findings in
+    the same order.
+    """
 
     number: int
     place: Place
@@ -104,7 +111,9 @@ class Repair:
 
 @dataclass(frozen=True, slots=True)
 class Ignore:
-    """Asks for the edit that lets a comment hide the findings of a code at a span: an `Edit`, or None."""
+    """Asks for the edit that lets a comment hide the findings of a code at a span: an `Edit`, or
+    None.
+    """
 
     number: int
     texts: Texts
@@ -114,7 +123,9 @@ class Ignore:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What was found, without fixes; what is wrong with the configuration, if that is why nothing was; the rule page of each code."""
+    """What was found, without fixes; what is wrong with the configuration, if that is why nothing
+    was; the rule page of each code.
+    """
 
     findings: tuple[Finding, ...] = ()
     problem: str = ""
@@ -135,7 +146,9 @@ class Repaired:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The answer to a job. `superseded` when it was interrupted; `error` when the job itself could not be done."""
+    """The answer to a job. `superseded` when it was interrupted; `error` when the job itself could
+    not be done.
+    """
 
     number: int
     value: Any = None
@@ -144,7 +157,9 @@ class Reply:
 
 
 class Superseded(BaseException):
-    """Raised in the middle of a job that has been cancelled; no part of the analysis may take it for its own."""
+    """Raised in the middle of a job that has been cancelled; no part of the analysis may take it
+    for its own.
+    """
 
 
 def send(stream: BinaryIO, message: Any) -> None:
@@ -177,7 +192,8 @@ class Worker:
         threading.Thread(target=self._receive, daemon=True).start()
         self._desk.warm_up()
         gc.freeze()
-        gc.disable()  # A pause of the collector would fall between a key and its diagnostics; see `_tidy`.
+        # A pause of the collector would fall between a key and its diagnostics; see `_tidy`.
+        gc.disable()
         while True:
             message = self._inbox.get()
             if isinstance(message, Show):
@@ -234,16 +250,23 @@ class Desk:
     def __init__(self) -> None:
         self._linters: dict[Any, tuple[float, linter.Linter]] = {}
         self._rules: tuple[Rule, ...] | None = None
-        # The last text that was checked: an editor asks for the fixes of its findings next, if for any.
+        # The last text that was checked: an editor asks for the fixes of its findings next, if for
+        # any.
         self._last: tuple[Place, Texts, checking.Checking] | None = None
         # The newest version of each text that could be analysed, and all that was found in it.
         self._bases: dict[str, tuple[Source, list[Finding]]] = {}
 
     def warm_up(self) -> None:
         """Load what every check needs, so that the first does not wait for it."""
-        sample = "import tensorflow as tf\n\n\ndef f(x):\n    return tf.math.log(tf.nn.softmax(x))\n"
+        sample = (
+            "import tensorflow as tf\n\n\ndef f(x):\n    return tf.math.log(tf.nn.softmax(x))\n"
+        )
         try:
-            policy = Configuration(layer({}, "warming up", os.getcwd()), (), True).for_file(os.devnull).policy("", self.rules())
+            policy = (
+                Configuration(layer({}, "warming up", os.getcwd()), (), True)
+                .for_file(os.devnull)
+                .policy("", self.rules())
+            )
             checking.check_source(Source("", sample), policy)
         except Exception:
             pass  # Said in the answer to the first job, where somebody reads it.
@@ -279,7 +302,9 @@ class Desk:
             found = linter.Linter(Configuration(stated, place.options), self.rules())
             self._linters[key] = time.monotonic(), found
         settings = found.configuration.for_file(place.path)
-        if sum(map(len, texts)) > settings.max_file_size or excluded(place.path, found.configuration, forced=True):
+        if sum(map(len, texts)) > settings.max_file_size or excluded(
+            place.path, found.configuration, forced=True
+        ):
             return None
         return found
 
@@ -300,7 +325,9 @@ class Desk:
         return Outcome(findings, "", addresses, links, _starts(source), change is not None)
 
     def _change(self, job: Check, source: Source) -> difference.Difference | None:
-        """What has changed since the last version of a text, where that tells which part of it to judge again."""
+        """What has changed since the last version of a text, where that tells which part of it to
+        judge again.
+        """
         if job.place.path not in self._bases or isinstance(source, CellSource):
             return None
         change = difference.between(self._bases[job.place.path][0], source)
@@ -309,8 +336,13 @@ class Desk:
         difference.parse(change)
         return change if job.hasty else None
 
-    def _findings(self, job: Check | Offer, source: Source, using: linter.Linter,
-                  change: difference.Difference | None = None) -> tuple[Finding, ...]:
+    def _findings(
+        self,
+        job: Check | Offer,
+        source: Source,
+        using: linter.Linter,
+        change: difference.Difference | None = None,
+    ) -> tuple[Finding, ...]:
         """Raises ConfigError: a baseline is no longer there."""
         path = job.place.path
         policy, narrowing = using.policy(path), using.narrowing(path)
@@ -319,20 +351,30 @@ class Desk:
                 last = checking.Checking(source, policy)
                 self._last = job.place, job.texts, last
             else:
-                carried = [moved for one in self._bases[path][1] if (moved := change.carried(one)) is not None]
+                carried = [
+                    moved
+                    for one in self._bases[path][1]
+                    if (moved := change.carried(one)) is not None
+                ]
                 with checking.Checking(source, policy, change.rows, carried) as last:
-                    pass  # It has no fixes for what it carries: when one is asked for, all is checked.
+                    # It has no fixes for what it carries: when one is asked for, all is checked.
+                    pass
             self._keep(source, last.found)
             return narrowing.narrowed(last.checked).findings
         except Exception as error:
             return linter.failure(source.path, error).findings
 
     def _keep(self, source: Source, found: list[Finding] | None) -> None:
-        """Take a version for the one from which the next change is counted; one that cannot be analysed is none."""
+        """Take a version for the one from which the next change is counted; one that cannot be
+        analysed is none.
+        """
         if found is None or isinstance(source, CellSource):
             return
         self._bases.pop(source.path, None)
-        self._bases[source.path] = source, [dataclasses.replace(one, data=_plain(one.data)) for one in found]
+        self._bases[source.path] = (
+            source,
+            [dataclasses.replace(one, data=_plain(one.data)) for one in found],
+        )
         while len(self._bases) > MOST_BASES:
             del self._bases[next(iter(self._bases))]
 
@@ -357,14 +399,26 @@ class Desk:
         using = self._linter(job.place, job.texts)
         if using is None:
             return Repaired()
-        source, policy, narrowing = _source(job.place.path, job.texts), using.policy(job.place.path), using.narrowing(job.place.path)
-        result = fixing.fix_source(source, lambda changed: narrowing.disarmed(checking.check_source(changed, policy)),
-                                   lambda fix: fix.claim.safe)
-        return Repaired(tuple(_changes(source, result.source)), len(result.applied), tuple(result.problems))
+        source, policy, narrowing = (
+            _source(job.place.path, job.texts),
+            using.policy(job.place.path),
+            using.narrowing(job.place.path),
+        )
+        result = fixing.fix_source(
+            source,
+            lambda changed: narrowing.disarmed(checking.check_source(changed, policy)),
+            lambda fix: fix.claim.safe,
+        )
+        return Repaired(
+            tuple(_changes(source, result.source)), len(result.applied), tuple(result.problems)
+        )
 
 
 def _relevant(texts: Texts) -> bool:
-    return any("tensorflow" in text or "keras" in text for text in ((texts,) if isinstance(texts, str) else texts))
+    return any(
+        "tensorflow" in text or "keras" in text
+        for text in ((texts,) if isinstance(texts, str) else texts)
+    )
 
 
 def _source(path: str, texts: Texts) -> Source:
@@ -374,7 +428,11 @@ def _source(path: str, texts: Texts) -> Source:
 
 
 def _starts(source: Source) -> tuple[int, ...]:
-    return tuple(source.offset_in(cell.number, 0) for cell in source.cells) if isinstance(source, CellSource) else ()
+    return (
+        tuple(source.offset_in(cell.number, 0) for cell in source.cells)
+        if isinstance(source, CellSource)
+        else ()
+    )
 
 
 def _changes(old: Source, new: Source) -> Iterator[Edit]:

@@ -1,8 +1,8 @@
 """The code cells of a notebook as one module, and its places back as cell and line.
 
-Every cell stands in the module's text with its own characters at their own distances: `offset - cell.start` is the
-offset in the cell. A cell ends with a line end, and an empty line parts it from the next, so that a line added after
-its last one belongs to it.
+Every cell stands in the module's text with its own characters at their own distances:
+`offset - cell.start` is the offset in the cell. A cell ends with a line end, and an empty line
+parts it from the next, so that a line added after its last one belongs to it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ _OPENING = "if 1:\n"
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A code cell: its 1-based number among all cells of the notebook, its text, and whether that is Python at all."""
+    """A code cell: its 1-based number among all cells of the notebook, its text, and whether that
+    is Python at all.
+    """
 
     number: int
     text: str
@@ -52,8 +54,8 @@ class _Place:
 class CellSource(Source):
     """The module that code cells make together, in the order of the notebook.
 
-    `cells` are the code cells. A cell that cannot be parsed is blank in the text and one of the `faults`, whose rows
-    are the module's. Raises nothing: what cannot be parsed at all is empty.
+    `cells` are the code cells. A cell that cannot be parsed is blank in the text and one of the
+    `faults`, whose rows are the module's. Raises nothing: what cannot be parsed at all is empty.
     """
 
     def __init__(self, path: str, cells: Sequence[Cell]):
@@ -116,13 +118,17 @@ class CellSource(Source):
         super().__init__(self.path, self._assembled())
         rows = {index: self.position(self._places[index].start)[0] for index in faults}
         self.faults = tuple(
-            Unreadable(f"this cell is not checked: {fault}", rows[index] + fault.row - 1, fault.column)
+            Unreadable(
+                f"this cell is not checked: {fault}", rows[index] + fault.row - 1, fault.column
+            )
             for index, fault in faults.items()
         )
 
     @property
     def blocks(self) -> list[list[ast.stmt]]:
-        """The statements of each cell: one that raises ends its cell, and people run the next all the same."""
+        """The statements of each cell: one that raises ends its cell, and people run the next all
+        the same.
+        """
         ends = [self.position(place.stop)[0] for place in self._places]
         found: dict[int, list[ast.stmt]] = {}
         for stmt in self.tree.body:
@@ -132,13 +138,17 @@ class CellSource(Source):
     # Places
 
     def at(self, offset: int) -> tuple[Cell, int]:
-        """The cell that an offset belongs to, and the offset in its text; what follows a cell counts as its end."""
+        """The cell that an offset belongs to, and the offset in its text; what follows a cell
+        counts as its end.
+        """
         index = self._index(offset)
         place = self._places[index]
         return self.cells[index], max(0, min(offset, place.end) - place.start)
 
     def offset_in(self, number: int, offset: int) -> int:
-        """The offset in the module of an offset in the text of the cell with a number. Raises KeyError."""
+        """The offset in the module of an offset in the text of the cell with a number. Raises
+        KeyError.
+        """
         for cell, place in zip(self.cells, self._places):
             if cell.number == number:
                 return place.start + offset
@@ -152,7 +162,9 @@ class CellSource(Source):
         if not self.cells:
             return Location(row, column)
         index = self._index(offset)
-        return Location(row - self.position(self._starts[index])[0] + 1, column, self.cells[index].number)
+        return Location(
+            row - self.position(self._starts[index])[0] + 1, column, self.cells[index].number
+        )
 
     def first_row(self, row: int) -> int:
         if not self.cells:
@@ -171,7 +183,9 @@ class CellSource(Source):
     # Editing
 
     def edited(self, text: str, edits: Iterable) -> CellSource:
-        """The notebook after edits. Raises `Uneditable` when one leaves its cell, or touches what is not Python there."""
+        """The notebook after edits. Raises `Uneditable` when one leaves its cell, or touches what
+        is not Python there.
+        """
         within: dict[int, list] = {}
         for edit in edits:
             index = self._index(edit.span.start)
@@ -180,7 +194,9 @@ class CellSource(Source):
                 raise Uneditable("it reaches beyond one cell of the notebook")
             within.setdefault(index, []).append(edit)
         new = object.__new__(CellSource)
-        new.cells = tuple(self._edited_cell(at, within.get(at, ())) for at in range(len(self.cells)))
+        new.cells = tuple(
+            self._edited_cell(at, within.get(at, ())) for at in range(len(self.cells))
+        )
         new._openings = self._openings
         new._python = list(self._python)
         for index in within:
@@ -194,7 +210,9 @@ class CellSource(Source):
     def _moved(self, fault: Unreadable, new: CellSource) -> Unreadable:
         """A fault of a cell that did not change, in the rows of another text."""
         index = self._index(self.line_starts[fault.row - 1])
-        rows = new.position(new._places[index].start)[0] - self.position(self._places[index].start)[0]
+        rows = (
+            new.position(new._places[index].start)[0] - self.position(self._places[index].start)[0]
+        )
         return Unreadable(str(fault), fault.row + rows, fault.column)
 
     def _edited_cell(self, index: int, edits: Sequence) -> Cell:

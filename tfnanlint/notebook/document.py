@@ -1,7 +1,9 @@
-"""Jupyter notebooks: the code cells in the JSON text, and changed cells put back into it with all else kept as it is.
+"""Jupyter notebooks: the code cells in the JSON text, and changed cells put back into it with all
+else kept as it is.
 
-The standard library's scanner reads values and says where they end, so that each cell's source is known as a place in
-the text. A changed cell is written by putting new characters between the old ones, in the way the file spells its own.
+The standard library's scanner reads values and says where they end, so that each cell's source is
+known as a place in the text. A changed cell is written by putting new characters between the old
+ones, in the way the file spells its own.
 """
 
 from __future__ import annotations
@@ -32,13 +34,24 @@ _BLANK = re.compile(r"[ \t\n\r]*")
 _OLD = re.compile(r"[12]\b(?!\.)")
 # The spellings of one code point in a JSON string.
 _SPELLED = re.compile(r"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u....|\\.|.", re.S)
-MAX_COMPARED = 2000  # characters of changed lines; between the edits in longer ones, escapes are spelled anew
-_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"}
+# characters of changed lines; between the edits in longer ones, escapes are spelled anew
+MAX_COMPARED = 2000
+_ESCAPES = {
+    '"': '\\"',
+    "\\": "\\\\",
+    "\n": "\\n",
+    "\r": "\\r",
+    "\t": "\\t",
+    "\b": "\\b",
+    "\f": "\\f",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class _Written:
-    """How a cell's source stands in the JSON text: the span of the value, and of each string in it with what it says."""
+    """How a cell's source stands in the JSON text: the span of the value, and of each string in it
+    with what it says.
+    """
 
     value: Span
     strings: tuple[tuple[Span, str], ...]
@@ -52,7 +65,8 @@ class _Written:
 class Notebook:
     """A notebook's JSON text and its code cells.
 
-    Raises `Unreadable` when the bytes are no notebook: the message says what is wrong, row and column where.
+    Raises `Unreadable` when the bytes are no notebook: the message says what is wrong, row and
+    column where.
     """
 
     def __init__(self, path: str, data: bytes):
@@ -89,7 +103,8 @@ class Notebook:
     def edited(self, source: CellSource) -> bytes:
         """The notebook's bytes with the cells of a source that came from it by edits.
 
-        Only strings of changed cells differ: the rest is the same byte for byte, and that is checked. Raises `Uneditable`.
+        Only strings of changed cells differ: the rest is the same byte for byte, and that is
+        checked. Raises `Uneditable`.
         """
         changes = []
         for old, written, new in zip(self.cells, self._written, source.cells):
@@ -105,7 +120,9 @@ class Notebook:
         return data
 
     def _verify(self, data: bytes, source: CellSource) -> None:
-        """Read the new bytes back: the cells say what they should, and nothing around the changed ones moved."""
+        """Read the new bytes back: the cells say what they should, and nothing around the changed
+        ones moved.
+        """
         try:
             new = Notebook(self.path, data)
         except Unreadable as error:
@@ -129,9 +146,13 @@ class Notebook:
         written = self._written[index]
         for span, text in written.strings:
             if offset < len(text):
-                return self._position(span.start + 1 + sum(len(one) for one in _spellings(self.text, span)[:offset]))
+                return self._position(
+                    span.start + 1 + sum(len(one) for one in _spellings(self.text, span)[:offset])
+                )
             offset -= len(text)
-        return self._position(written.strings[-1][0].end - 1 if written.strings else written.value.start)
+        return self._position(
+            written.strings[-1][0].end - 1 if written.strings else written.value.start
+        )
 
     def _position(self, offset: int) -> tuple[int, int]:
         return self.file.position(offset)
@@ -158,7 +179,9 @@ class Notebook:
         """All cells in order, and where each begins."""
         places = dict(_members(self.text, start))
         if _OLD.match(self.text, places.get("nbformat", len(self.text))):
-            raise _Malformed("its format is older than nbformat 3; save it anew in Jupyter", places["nbformat"])
+            raise _Malformed(
+                "its format is older than nbformat 3; save it anew in Jupyter", places["nbformat"]
+            )
         if isinstance(document.get("cells"), list):
             yield from zip(document["cells"], _items(self.text, places["cells"]))
         elif isinstance(document.get("worksheets"), list):
@@ -178,7 +201,9 @@ class Notebook:
         language = _cell_language(cell.get("metadata"), cell.get("language"))
         name = cell.get("id")
         python = language in ("", "python") and self.is_python
-        self.cells.append(Cell(number, written.text, python, name if isinstance(name, str) else None))
+        self.cells.append(
+            Cell(number, written.text, python, name if isinstance(name, str) else None)
+        )
         self._written.append(written)
 
 
@@ -225,7 +250,9 @@ def _skipped(text: str, at: int) -> int:
 
 
 def _members(text: str, start: int) -> Iterator[tuple[str, int]]:
-    """Keys of the object at an offset, and where their values begin. The text has been read before, so it is sound."""
+    """Keys of the object at an offset, and where their values begin. The text has been read before,
+    so it is sound.
+    """
     at = _skipped(text, start + 1)
     while text[at] == '"':
         key, at = _scan(text, at)
@@ -255,7 +282,9 @@ def _source(text: str, value: object, at: int) -> _Written:
         return _Written(Span(at, end), ((Span(at, end), value),), False)
     if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
         raise _Malformed("the source of a cell is no text", at)
-    strings = tuple((Span(start, _scan(text, start)[1]), one) for start, one in zip(_items(text, at), value))
+    strings = tuple(
+        (Span(start, _scan(text, start)[1]), one) for start, one in zip(_items(text, at), value)
+    )
     return _Written(Span(at, end), strings, True)
 
 
@@ -270,7 +299,9 @@ def _language(metadata: object) -> str:
 
 
 def _cell_language(metadata: object, language: object) -> str:
-    """The language of one cell, as Visual Studio Code and old notebooks state it; empty for the notebook's."""
+    """The language of one cell, as Visual Studio Code and old notebooks state it; empty for the
+    notebook's.
+    """
     editor = metadata.get("vscode") if isinstance(metadata, dict) else None
     name = editor.get("languageId") if isinstance(editor, dict) else language
     return name.lower() if isinstance(name, str) else ""
@@ -286,9 +317,11 @@ def _spellings(text: str, span: Span) -> list[str]:
 
 
 class _Writer:
-    """Spells a new text for a cell's source: what it shares with the old text keeps its spelling and its place in the list.
+    """Spells a new text for a cell's source: what it shares with the old text keeps its spelling
+    and its place in the list.
 
-    `gaps` has for each code point of the old source the JSON between it and the one before, as between two strings.
+    `gaps` has for each code point of the old source the JSON between it and the one before, as
+    between two strings.
     """
 
     def __init__(self, text: str, written: _Written):
@@ -307,7 +340,9 @@ class _Writer:
             self._spelled += spelled
         self._end = text[at : written.value.end]
         # A list with one line a string, as Jupyter writes it, is to stay one.
-        self._by_lines = written.listed and [said for _, said in written.strings] == _lines(written.text)
+        self._by_lines = written.listed and [said for _, said in written.strings] == _lines(
+            written.text
+        )
         first_gap = self._gaps[0][1:-1] if self._gaps else ""
         self._gap = next(filter(None, self._gaps[1:]), f'",{first_gap or " "}"')
 
@@ -323,7 +358,10 @@ class _Writer:
             gap = self._gaps[old] if old else ""
             if at and self._by_lines:
                 gap = gap or self._gap if new[at - 1] == "\n" else ""
-            parts += (gap if at else "", self._respelled(character) if old is None else self._spelled[old])
+            parts += (
+                gap if at else "",
+                self._respelled(character) if old is None else self._spelled[old],
+            )
         return "".join(parts) + self._end
 
     def _respelled(self, text: str) -> str:
@@ -332,7 +370,11 @@ class _Writer:
     def _spell(self, character: str) -> str:
         if character in _ESCAPES:
             return _ESCAPES[character]
-        if character < " " or "\ud800" <= character <= "\udfff" or (self._escaped and character > "\x7f"):
+        if (
+            character < " "
+            or "\ud800" <= character <= "\udfff"
+            or (self._escaped and character > "\x7f")
+        ):
             return json.dumps(character)[1:-1]
         return character
 
@@ -343,7 +385,9 @@ def _lines(text: str) -> list[str]:
 
 
 def _sources(old: str, new: str) -> list[int | None]:
-    """For each character of a new text the index of the one in the old text that it comes from; None when it is new."""
+    """For each character of a new text the index of the one in the old text that it comes from;
+    None when it is new.
+    """
     before, after = _lines(old), _lines(new)
     starts = [0, *itertools.accumulate(map(len, before))]
     found: list[int | None] = []
@@ -361,7 +405,9 @@ def _matched(old: str, new: str, start: int) -> list[int | None]:
     tail = _shared(old[head:][::-1], new[head:][::-1])
     middle: list[int | None] = [None] * (len(new) - head - tail)
     if len(old) - head - tail < MAX_COMPARED and len(middle) < MAX_COMPARED:
-        matcher = SequenceMatcher(None, old[head : len(old) - tail], new[head : len(new) - tail], autojunk=False)
+        matcher = SequenceMatcher(
+            None, old[head : len(old) - tail], new[head : len(new) - tail], autojunk=False
+        )
         for i, j, size in matcher.get_matching_blocks():
             middle[j : j + size] = range(start + head + i, start + head + i + size)
     return [*range(start, start + head), *middle, *range(start + len(old) - tail, start + len(old))]

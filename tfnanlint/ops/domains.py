@@ -1,7 +1,8 @@
-"""Domains: where an op and its derivative are finite, and whether what arrives at a site surely lies there.
+"""Domains: where an op and its derivative are finite, and whether what arrives at a site surely
+lies there.
 
-The domains of values are those that the rows of the table name (`needs`); those of derivatives are narrower for roots
-and exponentials.
+The domains of values are those that the rows of the table name (`needs`); those of derivatives are
+narrower for roots and exponentials.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ from tfnanlint.values.value import FLOATS, INF, NO_CONSTANT, Value
 
 @dataclass(frozen=True, slots=True)
 class Domain:
-    """Numbers between `lo` and `hi`, the ends excluded if `open`, 0 excluded if `punctured`; `outside` in words."""
+    """Numbers between `lo` and `hi`, the ends excluded if `open`, 0 excluded if `punctured`;
+    `outside` in words.
+    """
 
     lo: float
     hi: float
@@ -46,7 +49,13 @@ class Domain:
         """Whether every element surely lies outside."""
         if self.punctured:
             return value.lo == value.hi == 0
-        return value.hi < self.lo or value.lo > self.hi or self.open and self.lo in (value.hi,) and value.hi > -INF
+        return (
+            value.hi < self.lo
+            or value.lo > self.hi
+            or self.open
+            and self.lo in (value.hi,)
+            and value.hi > -INF
+        )
 
     def clear(self, value: Value) -> bool:
         """Whether something is known of a value that admits a number outside."""
@@ -67,13 +76,22 @@ _NAMED = {
 _ROOTS = frozenset(("tf.sqrt", "K.sqrt"))
 _EXPONENTIALS = {"tf.exp": 1.0, "tf.math.expm1": 1.0, "ops.exp2": 1.0 / math.log(2.0)}
 # Something inside the domain, as an expression of {x}, for the elements that do not count.
-_FILLERS = {"nonnegative": "tf.ones_like({x})", "positive": "tf.ones_like({x})", "nonzero": "tf.ones_like({x})",
-            "above -1": "tf.zeros_like({x})", "above 1": "2.0 * tf.ones_like({x})", "inside (-1, 1)": "tf.zeros_like({x})",
-            "inside (0, 1)": "0.5 * tf.ones_like({x})", "inside (0, 2)": "tf.ones_like({x})"}
+_FILLERS = {
+    "nonnegative": "tf.ones_like({x})",
+    "positive": "tf.ones_like({x})",
+    "nonzero": "tf.ones_like({x})",
+    "above -1": "tf.zeros_like({x})",
+    "above 1": "2.0 * tf.ones_like({x})",
+    "inside (-1, 1)": "tf.zeros_like({x})",
+    "inside (0, 1)": "0.5 * tf.ones_like({x})",
+    "inside (0, 2)": "tf.ones_like({x})",
+}
 
 
 def domain(site: Site, param: str) -> Domain | None:
-    """Where a parameter must lie for the op's value and derivative to be finite; None when it may be anything."""
+    """Where a parameter must lie for the op's value and derivative to be finite; None when it may
+    be anything.
+    """
     name = site.op.name
     if name == "tf.pow":
         return _of_power(site, param)
@@ -81,7 +99,9 @@ def domain(site: Site, param: str) -> Domain | None:
         return _NAMED["positive"]
     if name in _EXPONENTIALS and param == site.op.main:
         largest = FLOATS.get(site.value(param).dtype or "float32", FLOATS["float32"]).max
-        return Domain(-INF, math.log(largest) * _EXPONENTIALS[name], "so large that the result overflows")
+        return Domain(
+            -INF, math.log(largest) * _EXPONENTIALS[name], "so large that the result overflows"
+        )
     return _NAMED.get(site.op.needs.get(param, ""))
 
 
@@ -107,7 +127,16 @@ def domains(site: Site) -> Iterator[tuple[str, Domain]]:
 @cache
 def with_domains() -> frozenset[str]:
     """The ops of which some parameter must lie somewhere."""
-    return frozenset([name for name, op in load().items() if not _NAMED.keys().isdisjoint(op.needs.values()) or name == "tf.pow" or name in _ROOTS or name in _EXPONENTIALS])
+    return frozenset(
+        [
+            name
+            for name, op in load().items()
+            if not _NAMED.keys().isdisjoint(op.needs.values())
+            or name == "tf.pow"
+            or name in _ROOTS
+            or name in _EXPONENTIALS
+        ]
+    )
 
 
 def filler(site: Site, param: str) -> str:

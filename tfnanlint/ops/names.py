@@ -1,6 +1,8 @@
-"""Names: from the many spellings of one op to its canonical name, and back to the file's own spelling.
+"""Names: from the many spellings of one op to its canonical name, and back to the file's own
+spelling.
 
-Canonical roots are `tf`, `K`, `ops`, `tnp`, `raw`, `keras`, `np`, `slim`, `tfp` (see `tfnanlint.ops.table`).
+Canonical roots are `tf`, `K`, `ops`, `tnp`, `raw`, `keras`, `np`, `slim`, `tfp` (see
+`tfnanlint.ops.table`).
 """
 
 from __future__ import annotations
@@ -53,8 +55,12 @@ ROOTS = frozenset("tf K ops tnp raw keras np slim tfp math builtins method".spli
 _OURS = ROOTS - {"keras", "math", "builtins"}
 # How a canonical root is reached from the module that holds it.
 _WAYS = {
-    "tf": ("tf", ""), "keras": ("tf", "keras"), "K": ("keras", "backend"), "ops": ("keras", "ops"),
-    "tnp": ("tf", "experimental.numpy"), "raw": ("tf", "raw_ops"),
+    "tf": ("tf", ""),
+    "keras": ("tf", "keras"),
+    "K": ("keras", "backend"),
+    "ops": ("keras", "ops"),
+    "tnp": ("tf", "experimental.numpy"),
+    "raw": ("tf", "raw_ops"),
 }
 
 
@@ -67,7 +73,7 @@ def canonical(dotted: str) -> str:
         moved = False
         for prefix, root in _PREFIXES:
             if name.startswith(prefix):
-                name = root + name[len(prefix):]
+                name = root + name[len(prefix) :]
                 moved = True
                 break
     return name[:-1]
@@ -84,11 +90,13 @@ def is_tensorflow(name: str) -> bool:
 
 
 def inside(name: str, target: str) -> str | None:
-    """How a name goes on behind the module `target`, with its dot: `.math.log`; empty for the module itself, None when it is not in there."""
+    """How a name goes on behind the module `target`, with its dot: `.math.log`; empty for the
+    module itself, None when it is not in there.
+    """
     whole: str | None = name
     while whole is not None:
         if whole == target or whole.startswith(target + "."):
-            return whole[len(target):]
+            return whole[len(target) :]
         root, _, rest = whole.partition(".")
         way = _WAYS.get(root)
         whole = f"{way[0]}.{way[1]}.{rest}" if way is not None and way[1] else None

@@ -1,4 +1,6 @@
-"""The type of the rows in the table of ops. Below `site`, which applies a row, and `ops`, which makes the rows."""
+"""The type of the rows in the table of ops. Below `site`, which applies a row, and `ops`, which
+makes the rows.
+"""
 
 from __future__ import annotations
 
@@ -14,22 +16,25 @@ Site = Any  # a `site.Site`: only what makes rows and applies them looks into it
 class Op:
     """One row.
 
-    `params` in positional order; a name with a leading `*` takes the rest. `positions` holds other orders by alias
-    (`np.sum` has axis second where `tf.reduce_sum` has too, but `K.clip` and `tf.where` of TF1 may differ).
-    `gives` computes the result's value. `needs` maps a parameter to what it must be: "positive", "nonnegative",
-    "nonzero", "above -1", "inside (-1, 1)". `gradient` says in words where the derivative is not finite although the
-    value is. `masked` tells in which modes masking the result afterwards leaves a NaN gradient: "all", "xla", or "".
-    `passes` names the parameter whose values come out unchanged (identity, reshape). `main` is the parameter the
-    trace follows. `pure` is False for random sources and variables. `reference` spells the TensorFlow expression that
-    the soundness test runs; empty for rows that cannot be executed alone (the reason stands in `untested`).
-    `refines` names a condition and the branches it holds (fails) in: tf.where, tf.boolean_mask.
-    `bounds` marks rows whose result is an operand or a limit for it: tf.maximum, tf.clip_by_value.
-    `floatx` marks rows that Keras computes in its floatx where no dtype is asked for: K.constant, keras.random.normal.
-    `reaches` holds numbers that the result is exactly, for finite arguments and not only far out or for all 0: 0 of relu, 1 and -1 of tanh.
-    `recasts` marks rows whose spelling in Keras casts a float32 that it is given to its floatx: ops.cbrt.
-    `starts` names the parameter that says what the variable starts with which a row makes; empty where it makes none.
-    `edges` names the parameters that must keep to a range, or at one number of which the gradient is lost.
-    `signatures` holds the orders of all spellings, of any row, that were found to differ from the row's.
+    `params` in positional order; a name with a leading `*` takes the rest. `positions` holds other
+    orders by alias (`np.sum` has axis second where `tf.reduce_sum` has too, but `K.clip` and
+    `tf.where` of TF1 may differ). `gives` computes the result's value. `needs` maps a parameter to
+    what it must be: "positive", "nonnegative", "nonzero", "above -1", "inside (-1, 1)". `gradient`
+    says in words where the derivative is not finite although the value is. `masked` tells in which
+    modes masking the result afterwards leaves a NaN gradient: "all", "xla", or "". `passes` names
+    the parameter whose values come out unchanged (identity, reshape). `main` is the parameter the
+    trace follows. `pure` is False for random sources and variables. `reference` spells the
+    TensorFlow expression that the soundness test runs; empty for rows that cannot be executed alone
+    (the reason stands in `untested`). `refines` names a condition and the branches it holds (fails)
+    in: tf.where, tf.boolean_mask. `bounds` marks rows whose result is an operand or a limit for it:
+    tf.maximum, tf.clip_by_value. `floatx` marks rows that Keras computes in its floatx where no
+    dtype is asked for: K.constant, keras.random.normal. `reaches` holds numbers that the result is
+    exactly, for finite arguments and not only far out or for all 0: 0 of relu, 1 and -1 of tanh.
+    `recasts` marks rows whose spelling in Keras casts a float32 that it is given to its floatx:
+    ops.cbrt. `starts` names the parameter that says what the variable starts with which a row
+    makes; empty where it makes none. `edges` names the parameters that must keep to a range, or at
+    one number of which the gradient is lost. `signatures` holds the orders of all spellings, of any
+    row, that were found to differ from the row's.
     """
 
     name: str

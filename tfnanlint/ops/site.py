@@ -20,20 +20,43 @@ _PLACES: Final = frozenset((ast.Constant, ast.Slice, ast.Tuple))
 class Site:
     """`op` applied at `node`.
 
-    `args` maps parameter names to the expressions given; `value(param)` is what arrives there, computed by `interpreter` when asked for:
-    None for a site whose values are all given.
-    `complete` is False when an argument could not be bound to a parameter of the row (then no fix is made), `hidden` is True
-    when `**` hides some that nobody has seen.
-    `library` tells which spelling family the op came in: tf, K, ops, tnp, keras, np, operator, method.
-    `point` is where in the program the site stands; only the engine looks into it.
+    `args` maps parameter names to the expressions given; `value(param)` is what arrives there,
+    computed by `interpreter` when asked for: None for a site whose values are all given. `complete`
+    is False when an argument could not be bound to a parameter of the row (then no fix is made),
+    `hidden` is True when `**` hides some that nobody has seen. `library` tells which spelling
+    family the op came in: tf, K, ops, tnp, keras, np, operator, method. `point` is where in the
+    program the site stands; only the engine looks into it.
     """
 
-    __slots__ = ("op", "node", "args", "complete", "hidden", "library", "point", "source", "name", "result", "interpreter",
-                 "_values", "_differentiated")
+    __slots__ = (
+        "op",
+        "node",
+        "args",
+        "complete",
+        "hidden",
+        "library",
+        "point",
+        "source",
+        "name",
+        "result",
+        "interpreter",
+        "_values",
+        "_differentiated",
+    )
 
-    def __init__(self, op: Op, node: ast.expr, args: dict[str, ast.expr], interpreter: Evaluator | None,
-                 *, complete: bool = True, library: str = "tf", point: Any = None, source: Source | None = None,
-                 name: str = ""):
+    def __init__(
+        self,
+        op: Op,
+        node: ast.expr,
+        args: dict[str, ast.expr],
+        interpreter: Evaluator | None,
+        *,
+        complete: bool = True,
+        library: str = "tf",
+        point: Any = None,
+        source: Source | None = None,
+        name: str = "",
+    ):
         self.op = op
         self.node = node
         self.args = args
@@ -86,7 +109,9 @@ class Site:
             self._values.pop(param, None)
 
     def give(self) -> Value:
-        """What the row computes, as a value of this site's own: never one that arrived here, or that a table or an expression keeps."""
+        """What the row computes, as a value of this site's own: never one that arrived here, or
+        that a table or an expression keeps.
+        """
         given = self.op.gives(self)
         value = given.but()
         if value.kind in _ARRAYS:
@@ -96,7 +121,8 @@ class Site:
         return value
 
     def _leaves_nothing(self) -> bool:
-        """Whether the result may be without elements: of one that may be, but for the sum over all of them, and of a mask.
+        """Whether the result may be without elements: of one that may be, but for the sum over all
+        of them, and of a mask.
 
         Sizes that an op is given are no elements of it, and there are some.
         """
@@ -108,20 +134,39 @@ class Site:
         return False
 
     def another(self) -> Site:
-        """The same op on other elements, which nobody followed: another round of a comprehension, another row of a tensor."""
-        made = Site(self.op, self.node, self.args, self.interpreter, complete=False, library=self.library, point=self.point,
-                    source=self.source, name=self.name)
+        """The same op on other elements, which nobody followed: another round of a comprehension,
+        another row of a tensor.
+        """
+        made = Site(
+            self.op,
+            self.node,
+            self.args,
+            self.interpreter,
+            complete=False,
+            library=self.library,
+            point=self.point,
+            source=self.source,
+            name=self.name,
+        )
         made.hidden, made.result, made._values = self.hidden, self.result, self._values
         made._differentiated = self._differentiated
         return made
 
     def maker(self, param: str) -> Op | None:
-        """The op that makes what reaches `param`, where the names alone tell it; nothing is computed."""
+        """The op that makes what reaches `param`, where the names alone tell it; nothing is
+        computed.
+        """
         node = self.args.get(param)
-        return self.interpreter.maker(node, self.point) if self.interpreter is not None and node is not None else None
+        return (
+            self.interpreter.maker(node, self.point)
+            if self.interpreter is not None and node is not None
+            else None
+        )
 
     def may_be_made_by(self, param: str, *names: str) -> bool:
-        """Whether an op among `names` may make what reaches `param`, as far as `maker` can tell: ask it before `value`."""
+        """Whether an op among `names` may make what reaches `param`, as far as `maker` can tell:
+        ask it before `value`.
+        """
         if isinstance(self.args.get(param), ast.Constant):
             return False
         maker = self.maker(param)
@@ -139,7 +184,9 @@ class Site:
         return param in self.args or param in self._values
 
     def const(self, param: str, default: Any = None) -> Any:
-        """The Python constant given for `param`; `default` when not given, NO_CONSTANT when given but not constant."""
+        """The Python constant given for `param`; `default` when not given, NO_CONSTANT when given
+        but not constant.
+        """
         return self.value(param).const if self.given(param) else default
 
     @property
@@ -148,23 +195,42 @@ class Site:
         return self._differentiated(self) if self._differentiated else Differentiated.UNKNOWN
 
     def apply(self, callee: Value, *args: Value) -> Value:
-        """What calling `callee` (an activation, a mapped function) on `args` gives; unknown when it is not known."""
-        return self.interpreter.call_with(callee, list(args)) if self.interpreter is not None else unknown()
+        """What calling `callee` (an activation, a mapped function) on `args` gives; unknown when it
+        is not known.
+        """
+        return (
+            self.interpreter.call_with(callee, list(args))
+            if self.interpreter is not None
+            else unknown()
+        )
 
     def __repr__(self) -> str:
         return f"<Site {self.op.name} line {getattr(self.node, 'lineno', '?')}>"
 
 
 def another(value: Value, kind: str | None = None) -> Value:
-    """A number of its own that is made as `value` was: one more element of a list or tensor of which only `value` is known."""
-    obj = tuple([another(item) for item in value.obj]) if isinstance(value.obj, tuple) and value.kind == "sequence" else value.obj
+    """A number of its own that is made as `value` was: one more element of a list or tensor of
+    which only `value` is known.
+    """
+    obj = (
+        tuple([another(item) for item in value.obj])
+        if isinstance(value.obj, tuple) and value.kind == "sequence"
+        else value.obj
+    )
     return value.but(origin=_another(value.origin), kind=kind, obj=obj)
 
 
 def element_of(value: Value, kind: str) -> Value:
-    """One element of a list or tensor of which only is known what all of it is, as `another` makes it."""
-    return value.but(origin=_another(value.origin), kind=kind, obj=None, const=NO_CONSTANT,
-                     emptied=value.emptied and kind != "number")
+    """One element of a list or tensor of which only is known what all of it is, as `another` makes
+    it.
+    """
+    return value.but(
+        origin=_another(value.origin),
+        kind=kind,
+        obj=None,
+        const=NO_CONSTANT,
+        emptied=value.emptied and kind != "number",
+    )
 
 
 def _another(origin: Any) -> Any:
@@ -172,9 +238,11 @@ def _another(origin: Any) -> Any:
 
 
 def made_by(value: Value, *names: str, aligned: bool = False) -> Site | None:
-    """The op application among `names` whose result `value` is, seen through ops that pass values unchanged.
+    """The op application among `names` whose result `value` is, seen through ops that pass values
+    unchanged.
 
-    `aligned`: not through ops that pick or move elements, for relations between elements (`x - max(x)`).
+    `aligned`: not through ops that pick or move elements, for relations between elements
+    (`x - max(x)`).
     """
     for _ in range(32):
         origin = value.origin
@@ -189,7 +257,9 @@ def made_by(value: Value, *names: str, aligned: bool = False) -> Site | None:
 
 
 def part_of(value: Value, index: int, *names: str) -> Site | None:
-    """The op application among `names` of whose results `value` is the one at `index` (`mean, variance = tf.nn.moments(x)`)."""
+    """The op application among `names` of whose results `value` is the one at `index`
+    (`mean, variance = tf.nn.moments(x)`).
+    """
     for _ in range(32):
         origin = value.origin
         if isinstance(origin, Site) and origin.op.passes:
@@ -200,11 +270,19 @@ def part_of(value: Value, index: int, *names: str) -> Site | None:
     return None
 
 
-_UNCHANGED: Final = frozenset({"tf.identity", "tf.stop_gradient", "tf.ensure_shape", "tf.debugging.check_numerics"})
+_UNCHANGED: Final = frozenset(
+    {"tf.identity", "tf.stop_gradient", "tf.ensure_shape", "tf.debugging.check_numerics"}
+)
 
 
 # Elements keep their partners: an axis comes, goes or is stretched.
-_ALIGNED: Final = _UNCHANGED | {"tf.reshape", "tf.squeeze", "tf.expand_dims", "tf.tile", "tf.broadcast_to"}
+_ALIGNED: Final = _UNCHANGED | {
+    "tf.reshape",
+    "tf.squeeze",
+    "tf.expand_dims",
+    "tf.tile",
+    "tf.broadcast_to",
+}
 
 
 def _itself(value: Value) -> Value:
@@ -218,7 +296,9 @@ def _itself(value: Value) -> Value:
 
 
 def same(a: Value, b: Value, depth: int = 10) -> bool:
-    """Whether two values are surely the same number: one token, or the same pure op on the same values."""
+    """Whether two values are surely the same number: one token, or the same pure op on the same
+    values.
+    """
     a, b = _itself(a), _itself(b)
     if a.token == b.token:
         return True
@@ -235,31 +315,62 @@ def same(a: Value, b: Value, depth: int = 10) -> bool:
         return same(left.value(left.op.main), right.value(left.op.main), depth - 1)
     if not left.complete or not right.complete or not left.args:
         return False
-    return all(same(left.value(param), right.value(param), depth - 1) for param in left.args if param != "name")
+    return all(
+        same(left.value(param), right.value(param), depth - 1)
+        for param in left.args
+        if param != "name"
+    )
 
 
 def _same_index(one: Site, other: Site) -> bool:
-    """Whether two sites take the same elements: `x[:, i] * x[:, i]`, with nothing between that gives i another value."""
+    """Whether two sites take the same elements: `x[:, i] * x[:, i]`, with nothing between that
+    gives i another value.
+    """
     left, right = getattr(one.node, "slice", None), getattr(other.node, "slice", None)
-    if left is None or right is None or one.point is None or other.point is None or ast.dump(left) != ast.dump(right):
+    if (
+        left is None
+        or right is None
+        or one.point is None
+        or other.point is None
+        or ast.dump(left) != ast.dump(right)
+    ):
         return False
     inside = nodes_in(left)
     return not any(isinstance(node, ast.Call) for node in inside) and all(
-        one.point.lookup(node.id) is other.point.lookup(node.id) for node in inside if isinstance(node, ast.Name))
+        one.point.lookup(node.id) is other.point.lookup(node.id)
+        for node in inside
+        if isinstance(node, ast.Name)
+    )
 
 
 # What arrays have as methods and tensors do not.
-_OF_ARRAYS: Final = frozenset(f"method.{name}" for name in "sum prod std var any all argmax argmin dot cumsum cumprod".split())
+_OF_ARRAYS: Final = frozenset(
+    f"method.{name}" for name in "sum prod std var any all argmax argmin dot cumsum cumprod".split()
+)
 
 
 def may_be_numpy(site: Site) -> bool:
-    """Whether an operator works on an array, and on nothing that is known to be a tensor (`p / p.sum()`: p has a method of arrays)."""
+    """Whether an operator works on an array, and on nothing that is known to be a tensor
+    (`p / p.sum()`: p has a method of arrays).
+    """
     values = [site.value(param) for param in site.args]
-    owners = [value.origin.value("self") for value in values if isinstance(value.origin, Site) and value.origin.name in _OF_ARRAYS]
-    others = [value for value in values if not _array(value) and not any(same(value, owner) for owner in owners)]
+    owners = [
+        value.origin.value("self")
+        for value in values
+        if isinstance(value.origin, Site) and value.origin.name in _OF_ARRAYS
+    ]
+    others = [
+        value
+        for value in values
+        if not _array(value) and not any(same(value, owner) for owner in owners)
+    ]
     return any(map(_array, values)) and not any(value.kind == "tensor" for value in others)
 
 
 def _array(value: Value) -> bool:
     origin = value.origin
-    return value.kind == "array" or isinstance(origin, Site) and (origin.library == "np" or origin.name in _OF_ARRAYS)
+    return (
+        value.kind == "array"
+        or isinstance(origin, Site)
+        and (origin.library == "np" or origin.name in _OF_ARRAYS)
+    )

@@ -1,9 +1,10 @@
 """The table: everything known about TensorFlow ops, one row an op, one family a file.
 
-A row is made with `op(...)` in one of the family modules and tested against TensorFlow in tests/ops/test_table.py.
-Names are canonical: `tf.` (any TensorFlow 1 or 2 spelling, compat.v1 too), `K.` (Keras backend), `ops.` (keras.ops),
-`tnp.` (tf.experimental.numpy), `raw.` (tf.raw_ops), `keras.` (Keras layers, losses, activations), `np.` (NumPy),
-`math.` (the Python module), `slim.` (tf.contrib.slim and layers), `tfp.` (TensorFlow Probability).
+A row is made with `op(...)` in one of the family modules and tested against TensorFlow in
+tests/ops/test_table.py. Names are canonical: `tf.` (any TensorFlow 1 or 2 spelling, compat.v1 too),
+`K.` (Keras backend), `ops.` (keras.ops), `tnp.` (tf.experimental.numpy), `raw.` (tf.raw_ops),
+`keras.` (Keras layers, losses, activations), `np.` (NumPy), `math.` (the Python module), `slim.`
+(tf.contrib.slim and layers), `tfp.` (TensorFlow Probability).
 """
 
 from __future__ import annotations
@@ -19,31 +20,92 @@ from tfnanlint.values.value import Value
 
 # Parameters that have these names take no numbers that a result is made of, whatever the op.
 SETTINGS: Final = frozenset("name dtype axis axes shape keepdims perm seed equation depth".split())
-# How the texts of `needs` and `gradient` begin that speak of single numbers, not of what is far out.
+# How the texts of `needs` and `gradient` begin that speak of single numbers, not of what is far
+# out.
 RANGES = ("positive", "nonnegative", "nonzero", "above", "inside")
-AT_A_POINT = ("NaN at", "infinite at", "infinite near", "NaN where all elements are equal", "NaN where all elements are 0")
+AT_A_POINT = (
+    "NaN at",
+    "infinite at",
+    "infinite near",
+    "NaN where all elements are equal",
+    "NaN where all elements are 0",
+)
 # The ops that give the same numbers in another dtype.
-CASTS = ("tf.cast", "tf.saturate_cast", "tf.to_float", "tf.to_double", "tf.to_int32", "tf.to_int64", "K.cast_to_floatx")
+CASTS = (
+    "tf.cast",
+    "tf.saturate_cast",
+    "tf.to_float",
+    "tf.to_double",
+    "tf.to_int32",
+    "tf.to_int64",
+    "K.cast_to_floatx",
+)
 
 
 TABLE: Final[dict[str, Op]] = {}
 ROWS: Final[list[Op]] = []
 # Spellings of one parameter in the libraries that share a row.
 SYNONYMS: Final[dict[str, str]] = {
-    "reduction_indices": "axis", "keep_dims": "keepdims", "dim": "axis", "input_tensor": "x", "input": "x", "tensor": "x",
-    "features": "x", "params": "x", "input_": "x", "value": "x", "a": "x", "t": "x", "x1": "x", "x2": "y", "b": "y",
-    "x": "logits", "min_value": "clip_value_min", "max_value": "clip_value_max", "a_min": "clip_value_min",
-    "a_max": "clip_value_max", "x_min": "clip_value_min", "x_max": "clip_value_max",
-    "data": "x", "matrix": "x", "arr": "x", "img1": "x", "img2": "y", "image": "x", "images": "x", "sp_a": "x", "chol": "x", "val": "x",
-    "lower_upper": "x", "diagonals": "x", "bands": "x", "z": "x", "inputs": "x", "values": "x", "e": "y", "p": "coeffs",
-    "level": "rate", "alpha": "negative_slope", "negative_slope": "alpha", "dimension": "axis", "output_dtype": "dtype",
-    "filter": "filters", "target": "labels", "output": "logits",
-    "stop": "limit", "step": "delta",
+    "reduction_indices": "axis",
+    "keep_dims": "keepdims",
+    "dim": "axis",
+    "input_tensor": "x",
+    "input": "x",
+    "tensor": "x",
+    "features": "x",
+    "params": "x",
+    "input_": "x",
+    "value": "x",
+    "a": "x",
+    "t": "x",
+    "x1": "x",
+    "x2": "y",
+    "b": "y",
+    "x": "logits",
+    "min_value": "clip_value_min",
+    "max_value": "clip_value_max",
+    "a_min": "clip_value_min",
+    "a_max": "clip_value_max",
+    "x_min": "clip_value_min",
+    "x_max": "clip_value_max",
+    "data": "x",
+    "matrix": "x",
+    "arr": "x",
+    "img1": "x",
+    "img2": "y",
+    "image": "x",
+    "images": "x",
+    "sp_a": "x",
+    "chol": "x",
+    "val": "x",
+    "lower_upper": "x",
+    "diagonals": "x",
+    "bands": "x",
+    "z": "x",
+    "inputs": "x",
+    "values": "x",
+    "e": "y",
+    "p": "coeffs",
+    "level": "rate",
+    "alpha": "negative_slope",
+    "negative_slope": "alpha",
+    "dimension": "axis",
+    "output_dtype": "dtype",
+    "filter": "filters",
+    "target": "labels",
+    "output": "logits",
+    "stop": "limit",
+    "step": "delta",
 }
 
 
-def op(name: str, aliases: str = "", params: str = "x name", gives: Callable[[Site], Value] | None = None,
-       **info: Any) -> Op:
+def op(
+    name: str,
+    aliases: str = "",
+    params: str = "x name",
+    gives: Callable[[Site], Value] | None = None,
+    **info: Any,
+) -> Op:
     """Add a row: `aliases` and `params` are separated by blanks."""
     assert gives is not None, name
     names = tuple(params.split())
@@ -58,12 +120,34 @@ def op(name: str, aliases: str = "", params: str = "x name", gives: Callable[[Si
 
 
 def _edges(info: dict[str, Any]) -> tuple[str, ...]:
-    ranged = tuple(param for param, word in info.get("needs", {}).items() if word.startswith(RANGES))
-    return ranged or ((info["main"],) if info["main"] and info.get("gradient", "").startswith(AT_A_POINT) else ())
+    ranged = tuple(
+        param for param, word in info.get("needs", {}).items() if word.startswith(RANGES)
+    )
+    return ranged or (
+        (info["main"],) if info["main"] and info.get("gradient", "").startswith(AT_A_POINT) else ()
+    )
 
 
-FAMILIES = ("arithmetic", "elementwise", "signals", "comparison", "reductions", "products", "nn", "arrays", "control", "random", "linalg", "losses",
-            "variables", "layers", "cells", "training", "python", "structures")
+FAMILIES = (
+    "arithmetic",
+    "elementwise",
+    "signals",
+    "comparison",
+    "reductions",
+    "products",
+    "nn",
+    "arrays",
+    "control",
+    "random",
+    "linalg",
+    "losses",
+    "variables",
+    "layers",
+    "cells",
+    "training",
+    "python",
+    "structures",
+)
 
 
 @cache
@@ -86,5 +170,7 @@ def namespaces() -> frozenset[str]:
 
 @cache
 def last_names() -> frozenset[str]:
-    """The last part of every spelling: a callee with another last name is no op, unless the file renames one."""
+    """The last part of every spelling: a callee with another last name is no op, unless the file
+    renames one.
+    """
     return frozenset(alias.rsplit(".", 1)[-1] for alias in load())

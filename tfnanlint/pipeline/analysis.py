@@ -1,4 +1,6 @@
-"""From a source to its findings: find the op applications that rules ask for, and let the rules judge them."""
+"""From a source to its findings: find the op applications that rules ask for, and let the rules
+judge them.
+"""
 
 from __future__ import annotations
 
@@ -23,31 +25,53 @@ from tfnanlint.program.scope import Fixed, Imported, Point
 from tfnanlint.project.index import Facts, Project, adopt, remember
 from tfnanlint.rule.registry import Context, Rule
 from tfnanlint.syntax.access_paths import leaf
-from tfnanlint.syntax.nodes import ATTRIBUTE, AUG_ASSIGN, BIN_OP, CALL, COMPARE, CONSTANT, IF_EXP, NAME, SUBSCRIPT, nodes_in
+from tfnanlint.syntax.nodes import (
+    ATTRIBUTE,
+    AUG_ASSIGN,
+    BIN_OP,
+    CALL,
+    COMPARE,
+    CONSTANT,
+    IF_EXP,
+    NAME,
+    SUBSCRIPT,
+    nodes_in,
+)
 from tfnanlint.syntax.source import Source, holds_tests
 from tfnanlint.values.value import Note, Value
 
 INTERNAL: Final = "TFN000"
-# Evaluations in followed calls that the draft of a file may cost, and more for each of its lines: half of the time that following
-# takes on real code is spent in one file of 40. The final judgement, which most files are spared, looks at callers elsewhere, too.
+# Evaluations in followed calls that the draft of a file may cost, and more for each of its lines:
+# half of the time that following takes on real code is spent in one file of 40. The final
+# judgement, which most files are spared, looks at callers elsewhere, too.
 ALLOWANCE, ALLOWANCE_PER_LINE = 4000, 0.5
 _FINAL = 4
-_FEW_IMPORTERS: Final = 3  # files that call a function, for a place of which a draft says nothing to be judged once more
+# files that call a function, for a place of which a draft says nothing to be judged once more
+_FEW_IMPORTERS: Final = 3
 _MAX_BEHIND: Final = 12  # ops between such a place and the parameter
 _BUILTINS: Final = frozenset(dir(builtins))
-# How a name can be bound to something else than a function, as text: what stands behind the name, what stands before it, and what
-# around it; and once for all names, which pays after some searches.
+# How a name can be bound to something else than a function, as text: what stands behind the name,
+# what stands before it, and what around it; and once for all names, which pays after some searches.
 _BEHIND, _BEFORE = (" =", "=", " :", ":"), ("for ", "as ", "import ", "lambda ")
 _AROUND = (("  ", (",",)), ("(", (",", ")")), (", ", (",", ")", " in ")))
-_BOUND = tuple(map(re.compile, (r"\b(\w+) ?[=:]", r"\b(?:for|as|import|lambda) (\w+)", r"(?:[(,] ?|  )(\w+)(?=[,)]| in )")))
+_BOUND = tuple(
+    map(
+        re.compile,
+        (r"\b(\w+) ?[=:]", r"\b(?:for|as|import|lambda) (\w+)", r"(?:[(,] ?|  )(\w+)(?=[,)]| in )"),
+    )
+)
 _MANY_NAMES = 64
 
 
-# What is handed to these is not differentiated: they stop gradients, or run the graph for its values.
+# What is handed to these is not differentiated: they stop gradients, or run the graph for its
+# values.
 _UNDIFFERENTIATED: Final = frozenset(("stop_gradient", "evaluate", "run", "numpy"))
-# Words in the names of functions that show what they are given. Any other may train on it (`model.compile(loss=...)`).
-_SHOWING: Final = frozenset("print log logging info debug warning summary summaries scalar histogram image text collect report "
-                     "record plot show".split())
+# Words in the names of functions that show what they are given. Any other may train on it
+# (`model.compile(loss=...)`).
+_SHOWING: Final = frozenset(
+    "print log logging info debug warning summary summaries scalar histogram image text collect report "
+    "record plot show".split()
+)
 _DIVISIONS: Final = frozenset((ast.Div, ast.FloorDiv, ast.Mod))
 _WITH_EDGES: Final = frozenset((ast.Div, ast.Pow))
 _DATA_METHODS: Final = frozenset(("map", "filter", "flat_map"))
@@ -55,8 +79,12 @@ _DATA_METHODS: Final = frozenset(("map", "filter", "flat_map"))
 
 def _by_a_number(node: ast.BinOp) -> bool:
     """x / 2.0: nothing to judge in a division by a literal number that is not 0."""
-    return (type(node.op) in _DIVISIONS and type(node.right) is CONSTANT
-            and isinstance(node.right.value, (int, float)) and bool(node.right.value))
+    return (
+        type(node.op) in _DIVISIONS
+        and type(node.right) is CONSTANT
+        and isinstance(node.right.value, (int, float))
+        and bool(node.right.value)
+    )
 
 
 def _whole_power(site: Site) -> bool:
@@ -69,28 +97,45 @@ def _any(finding: Finding) -> bool:
     return True
 
 
-def analyse(source: Source, rules: Iterable[Rule], setup: Setup = Setup(),
-            wanted: Callable[[Finding], bool] = _any) -> list[Finding]:
-    """All findings of `rules` in a source with their fixes. Arguments and errors are those of `Analysis`."""
+def analyse(
+    source: Source,
+    rules: Iterable[Rule],
+    setup: Setup = Setup(),
+    wanted: Callable[[Finding], bool] = _any,
+) -> list[Finding]:
+    """All findings of `rules` in a source with their fixes. Arguments and errors are those of
+    `Analysis`.
+    """
     with Analysis(source, rules, setup, wanted) as analysis:
         return [analysis.repaired(finding) for finding in analysis.findings]
 
 
 class Analysis:
-    """All findings of `rules` in a source, of every certainty, in order of position; fixes are made one by one, when asked for.
+    """All findings of `rules` in a source, of every certainty, in order of position; fixes are made
+    one by one, when asked for.
 
-    A place where nothing is `wanted`, and nothing found that callers elsewhere could make surer, may be left out. Where nothing is
-    `shown` as the draft found it, it is judged once more only if callers elsewhere tell something of a value of which nothing was known. With
-    `within`, only these rows are judged, as always with all of the file and its project in view. What all of it depends on
-    outside of the source is noted in `facts`, if that is given. `cut_short` says that something was not followed to its end, which
-    would have cost more than it may in a file of this length.
+    A place where nothing is `wanted`, and nothing found that callers elsewhere could make surer,
+    may be left out. Where nothing is `shown` as the draft found it, it is judged once more only if
+    callers elsewhere tell something of a value of which nothing was known. With `within`, only
+    these rows are judged, as always with all of the file and its project in view. What all of it
+    depends on outside of the source is noted in `facts`, if that is given. `cut_short` says that
+    something was not followed to its end, which would have cost more than it may in a file of this
+    length.
 
-    Raises `Unreadable` when the source cannot be parsed. A rule that raises is reported as TFN000; the others go on. What
-    fixes are made from is held until `close`.
+    Raises `Unreadable` when the source cannot be parsed. A rule that raises is reported as TFN000;
+    the others go on. What fixes are made from is held until `close`.
     """
 
-    def __init__(self, source: Source, rules: Iterable[Rule], setup: Setup = Setup(), wanted: Callable[[Finding], bool] = _any,
-                 within: range | None = None, facts: Facts | None = None, shown: Callable[[Finding], bool] = _any):
+    def __init__(
+        self,
+        source: Source,
+        rules: Iterable[Rule],
+        setup: Setup = Setup(),
+        wanted: Callable[[Finding], bool] = _any,
+        within: range | None = None,
+        facts: Facts | None = None,
+        shown: Callable[[Finding], bool] = _any,
+    ):
         self.findings: list[Finding] = []
         self.cut_short = False
         self._file: File | None = None
@@ -105,7 +150,9 @@ class Analysis:
         self._file = draft = File(source, found, marks, True, setup, facts)
         try:
             for node, point, stopped in draft.candidates(within=within):
-                judged = [finding for finding in draft.judge(node, point, stopped) if wanted(finding)]
+                judged = [
+                    finding for finding in draft.judge(node, point, stopped) if wanted(finding)
+                ]
                 if judged:
                     doubtful[node] = node.lineno
                     left = None if any(map(shown, judged)) else draft.unknown(node, point)
@@ -130,15 +177,23 @@ class Analysis:
             raise
         if not holds_tests(source.path):  # hardly any file imports these
             remember(source)
-        # What two sites say of one place is said once: a product is met by itself, and by the softmax behind it.
+        # What two sites say of one place is said once: a product is met by itself, and by the
+        # softmax behind it.
         said: dict[Any, Finding] = {}
         for one in self.findings:
             said.setdefault((one.span, one.code, one.message), one)
         self.findings = sorted(said.values(), key=lambda f: (f.span, f.code))
 
-    def _judge_again(self, final: File, doubtful: dict[ast.AST, int], unknown: dict[ast.AST, tuple[Unknown, list[Finding]]],
-                     in_file: bool) -> None:
-        """The findings at doubtful places: those of the draft where still nothing is known of what arrives there."""
+    def _judge_again(
+        self,
+        final: File,
+        doubtful: dict[ast.AST, int],
+        unknown: dict[ast.AST, tuple[Unknown, list[Finding]]],
+        in_file: bool,
+    ) -> None:
+        """The findings at doubtful places: those of the draft where still nothing is known of what
+        arrives there.
+        """
         for node, point, stopped in final.candidates(doubtful):
             left, drafted = unknown.get(node, (None, []))
             if left is not None and not left.less(final.interpreter.site(node, point)):
@@ -174,12 +229,18 @@ def _harmless(node: ast.BinOp) -> bool:
     """Division by a number that is written there and is not 0, and text with its fields filled in."""
     if type(node.op) not in _DIVISIONS:
         return False
-    text = isinstance(node.left, ast.JoinedStr) or isinstance(node.left, ast.Constant) and isinstance(node.left.value, str)
+    text = (
+        isinstance(node.left, ast.JoinedStr)
+        or isinstance(node.left, ast.Constant)
+        and isinstance(node.left.value, str)
+    )
     return text or isinstance(node.right, ast.Constant) and bool(node.right.value)
 
 
 class Unknown:
-    """The parameters of an op application at which nothing was known of what arrives, as a draft saw it."""
+    """The parameters of an op application at which nothing was known of what arrives, as a draft
+    saw it.
+    """
 
     def __init__(self, site: Site):
         self._op = site.op
@@ -187,26 +248,43 @@ class Unknown:
 
     def less(self, site: Site | None) -> bool:
         """Whether more is known of what arrives at the same application now."""
-        return site is None or site.op is not self._op or any(_tells(site.value(param)) for param in self.params if param in site.args)
+        return (
+            site is None
+            or site.op is not self._op
+            or any(_tells(site.value(param)) for param in self.params if param in site.args)
+        )
 
 
 def _tells(value: Value) -> bool:
     """Whether something is known of a value: of numbers, and of what is no number."""
-    return value.known or value.obj is not None or value.kind not in ("tensor", "array", "unknown") or value.guarded
+    return (
+        value.known
+        or value.obj is not None
+        or value.kind not in ("tensor", "array", "unknown")
+        or value.guarded
+    )
 
 
 class File:
     """The judgement of one source.
 
-    A draft looks at every candidate with what this file and its imports say; the final judgement looks at what the draft
-    found once more, with the callers in other files too. Most files never need the second. Where there are no such callers, the
-    draft itself goes on as the final judgement, with all that it knows.
+    A draft looks at every candidate with what this file and its imports say; the final judgement
+    looks at what the draft found once more, with the callers in other files too. Most files never
+    need the second. Where there are no such callers, the draft itself goes on as the final
+    judgement, with all that it knows.
     """
 
     __deletable__ = ["gradients", "interpreter", "module", "project"]
 
-    def __init__(self, source: Source, subscribed: Subscriptions, marks: Marks, draft: bool, setup: Setup = Setup(),
-                 facts: Facts | None = None):
+    def __init__(
+        self,
+        source: Source,
+        subscribed: Subscriptions,
+        marks: Marks,
+        draft: bool,
+        setup: Setup = Setup(),
+        facts: Facts | None = None,
+    ):
         self.project = Project(source.path, facts, Module)
         self.module = self.project.modules[self.project.path] = Module(source, self.project)
         self.interpreter = Engine(not draft, _allowance(source) * (1 if draft else _FINAL))
@@ -238,37 +316,65 @@ class File:
     def context(self, one: Rule) -> Context:
         """What a rule may ask of this judgement; most rules never do."""
         if one not in self.contexts:
-            self.contexts[one] = Context(self.module, self.interpreter, one, self.runs is None, self.setup)
+            self.contexts[one] = Context(
+                self.module, self.interpreter, one, self.runs is None, self.setup
+            )
         return self.contexts[one]
 
     def of_file(self) -> list[Finding]:
         """Findings of the rules that look at a file as a whole."""
-        return [finding for one in self.subscribed.events["file"] if self.module.source.holds(one.words)
-                for finding in self.run(one, self.module, None)]
+        return [
+            finding
+            for one in self.subscribed.events["file"]
+            if self.module.source.holds(one.words)
+            for finding in self.run(one, self.module, None)
+        ]
 
     def passed_on(self, node: ast.expr, point: Point) -> bool:
-        """Whether an op that goes wrong at the edge of a range is applied to a parameter, or to what is computed from one, of which callers
-        in other files may know more; a draft does not look for them."""
-        if isinstance(node, ast.Compare) or isinstance(node, ast.BinOp) and (type(node.op) not in _WITH_EDGES or _harmless(node)):
+        """Whether an op that goes wrong at the edge of a range is applied to a parameter, or to
+        what is computed from one, of which callers in other files may know more; a draft does not
+        look for them.
+        """
+        if (
+            isinstance(node, ast.Compare)
+            or isinstance(node, ast.BinOp)
+            and (type(node.op) not in _WITH_EDGES or _harmless(node))
+        ):
             return False
         site = self.interpreter.site(node, point)
         if site is None:
             return isinstance(node, ast.Call) and self._chosen_abroad(node, point)
         if site.op.name not in self.subscribed.by_op or _whole_power(site):
             return False
-        return any([self._known_abroad(site.value(param)) and not named_count(site, param) and not named_scale(site, param)
-                    for param in site.op.edges if param in site.args])
+        return any(
+            [
+                self._known_abroad(site.value(param))
+                and not named_count(site, param)
+                and not named_scale(site, param)
+                for param in site.op.edges
+                if param in site.args
+            ]
+        )
 
     def _chosen_abroad(self, call: ast.Call, point: Point) -> bool:
-        """Whether callers in other files may say which op of a list or dict is applied (`OPS[kind](x)`), or to what."""
+        """Whether callers in other files may say which op of a list or dict is applied
+        (`OPS[kind](x)`), or to what.
+        """
         table = call.func
         if not isinstance(table, ast.Subscript) or leaf(table.value) not in self.marks.tables:
             return False
-        return any([self._known_abroad(self.interpreter.ask(one, point)) for one in (table.slice, *call.args)])
+        return any(
+            [
+                self._known_abroad(self.interpreter.ask(one, point))
+                for one in (table.slice, *call.args)
+            ]
+        )
 
     def _known_abroad(self, value: Value) -> bool:
-        """Whether a value comes from a parameter of a function that a few other files call. With many, one of them knows nothing. Of sizes and
-        other numbers of Python, which whoever hands them over knows, nothing is asked."""
+        """Whether a value comes from a parameter of a function that a few other files call. With
+        many, one of them knows nothing. Of sizes and other numbers of Python, which whoever hands
+        them over knows, nothing is asked.
+        """
         origin: Any = value.origin
         for _ in range(_MAX_BEHIND):
             if value.kind == "number":
@@ -288,7 +394,9 @@ class File:
         return 0 < len(callers) <= _FEW_IMPORTERS and not all(map(holds_tests, callers))
 
     def unknown(self, node: ast.expr, point: Point) -> Unknown | None:
-        """What is not known where an op is applied; None for what is no application, or where something is known of all."""
+        """What is not known where an op is applied; None for what is no application, or where
+        something is known of all.
+        """
         site = self.interpreter.site(node, point) if not isinstance(node, ast.Compare) else None
         left = Unknown(site) if site is not None else None
         return left if left is not None and left.params else None
@@ -301,7 +409,11 @@ class File:
         if isinstance(node, ast.BinOp) and _harmless(node):
             return
         operator = isinstance(node, ast.BinOp)
-        site = self.interpreter.operation(node, point) if isinstance(node, ast.BinOp) else self.interpreter.site(node, point)
+        site = (
+            self.interpreter.operation(node, point)
+            if isinstance(node, ast.BinOp)
+            else self.interpreter.site(node, point)
+        )
         if site is None:
             if isinstance(node, ast.Call):
                 for one in self.subscribed.events["call"]:
@@ -311,14 +423,26 @@ class File:
         if found and operator and self.interpreter.site(node, point) is not site:
             site = self.interpreter.site(node, point)
             found = self._found_at(site, stopped) if site is not None else []
-        if site is not None and found and not (_outside_tensorflow(site) or self.gradients.handed(site.point.scope.function) or self.gradients.of_start(site)):
+        if (
+            site is not None
+            and found
+            and not (
+                _outside_tensorflow(site)
+                or self.gradients.handed(site.point.scope.function)
+                or self.gradients.of_start(site)
+            )
+        ):
             yield from found
 
     def _found_at(self, site: Site, stopped: bool) -> list[Finding]:
         """What the rules say of an op application."""
         site._differentiated = lambda one: self.gradients.of(one, stopped)
-        return [finding for one in self.subscribed.by_op.get(site.op.name, ()) if one.arrays or site.library != "np"
-                for finding in self.run(one, site, None)]
+        return [
+            finding
+            for one in self.subscribed.by_op.get(site.op.name, ())
+            if one.arrays or site.library != "np"
+            for finding in self.run(one, site, None)
+        ]
 
     def run(self, one: Rule, subject: Any, point: Point | None) -> list[Finding]:
         found = self._asked(one, subject, point)
@@ -330,13 +454,18 @@ class File:
         context = self.context(one)
         self.interpreter.session.steps = 0
         try:
-            found = one.check(subject, context) if point is None else one.check(subject, point, context)
+            found = (
+                one.check(subject, context) if point is None else one.check(subject, point, context)
+            )
             return list(found or ())
-        except Exception as error:  # a broken rule must not hide the others; it is reported, never swallowed
+        # a broken rule must not hide the others; it is reported, never swallowed
+        except Exception as error:
             return [self._broken(one, subject, error)]
 
     def repaired(self, finding: Finding) -> Finding:
-        """A finding of the final judgement with the fixes that its rule makes; a rule that breaks at that is reported instead."""
+        """A finding of the final judgement with the fixes that its rule makes; a rule that breaks
+        at that is reported instead.
+        """
         run = self.runs.get(finding)
         if run is None or finding.fixes:
             return finding
@@ -356,15 +485,31 @@ class File:
     def _broken(self, one: Rule, subject: Any, error: Exception) -> Finding:
         node = getattr(subject, "node", subject)
         where = traceback.extract_tb(error.__traceback__)[-1]
-        span = self.module.source.span(node if hasattr(node, "lineno") else self.module.source.tree.body[0])
-        return Finding(INTERNAL, "internal-error", self.module.source.path, span,
-                       f"rule {one.code} failed here ({type(error).__name__}: {error}; {where.filename}:{where.lineno}); "
-                       "please report it", Certainty.MUST)
+        span = self.module.source.span(
+            node if hasattr(node, "lineno") else self.module.source.tree.body[0]
+        )
+        return Finding(
+            INTERNAL,
+            "internal-error",
+            self.module.source.path,
+            span,
+            f"rule {one.code} failed here ({type(error).__name__}: {error}; {where.filename}:{where.lineno}); "
+            "please report it",
+            Certainty.MUST,
+        )
 
-    def candidates(self, only: dict[ast.AST, int] | None = None, within: range | None = None) -> Iterator[tuple[ast.expr, Point, bool]]:
-        """Expressions on lines with a word or sign that some rule asks for, each once; or those of `only`, by their rows."""
+    def candidates(
+        self, only: dict[ast.AST, int] | None = None, within: range | None = None
+    ) -> Iterator[tuple[ast.expr, Point, bool]]:
+        """Expressions on lines with a word or sign that some rule asks for, each once; or those of
+        `only`, by their rows.
+        """
         seen: set[ast.AST] = set()
-        rows = self.subscribed.rows(self.module, self.marks) if only is None else sorted(set(only.values()))
+        rows = (
+            self.subscribed.rows(self.module, self.marks)
+            if only is None
+            else sorted(set(only.values()))
+        )
         if within is not None:
             rows = [row for row in rows if row in within]
         for row in rows:
@@ -373,10 +518,14 @@ class File:
             for expression, point in self.module.expressions(row, self.interpreter):
                 if expression not in seen:
                     seen.add(expression)
-                    yield from (c for c in self.seek(expression, point) if only is None or c[0] in only)
+                    yield from (
+                        c for c in self.seek(expression, point) if only is None or c[0] in only
+                    )
 
     def _may_hold(self, row: int) -> bool:
-        """Whether `seek` may find something on a row, as the tree alone tells: else the function around it need not be walked."""
+        """Whether `seek` may find something on a row, as the tree alone tells: else the function
+        around it need not be walked.
+        """
         computed = self.module.computed(row)
         if computed is None:
             return True
@@ -394,7 +543,9 @@ class File:
     def _holds_sought(self, expression: ast.AST) -> bool:
         for node in nodes_in(expression):
             kind = type(node)
-            if (kind is CALL or kind is BIN_OP or kind is COMPARE or kind is AUG_ASSIGN) and self._sought(node):
+            if (
+                kind is CALL or kind is BIN_OP or kind is COMPARE or kind is AUG_ASSIGN
+            ) and self._sought(node):
                 return True
         return False
 
@@ -404,14 +555,25 @@ class File:
         if kind is CALL:
             function = node.func
             name = leaf(function.func if type(function) is CALL else function)
-            return (name in self.subscribed.leaves or name in self.marks.objects or type(function) is NAME and self._may_be_renamed(name)
-                    or type(function) is SUBSCRIPT and leaf(function.value) in self.marks.tables or self._hands_op_over(node))
+            return (
+                name in self.subscribed.leaves
+                or name in self.marks.objects
+                or type(function) is NAME
+                and self._may_be_renamed(name)
+                or type(function) is SUBSCRIPT
+                and leaf(function.value) in self.marks.tables
+                or self._hands_op_over(node)
+            )
         if kind is COMPARE:
             return bool(self.compared)
-        return type(node.op) in self.subscribed.signs and not (kind is BIN_OP and _by_a_number(node))
+        return type(node.op) in self.subscribed.signs and not (
+            kind is BIN_OP and _by_a_number(node)
+        )
 
     def _may_be_renamed(self, name: str) -> bool:
-        """`_renamed` anywhere in the file: not where a name is that of a function or class and is bound to nothing else."""
+        """`_renamed` anywhere in the file: not where a name is that of a function or class and is
+        bound to nothing else.
+        """
         if name not in self._renaming:
             binding = self.module.scope.at(name)
             if self.module.stars or binding is None and name not in _BUILTINS:
@@ -419,7 +581,10 @@ class File:
             elif isinstance(binding, Imported):
                 found = binding.dotted.rsplit(".", 1)[-1] in self.subscribed.leaves
             else:
-                found = binding is not None and not (isinstance(binding, Fixed) and isinstance(binding.value(self.interpreter).obj, (Function, ClassObject)))
+                found = binding is not None and not (
+                    isinstance(binding, Fixed)
+                    and isinstance(binding.value(self.interpreter).obj, (Function, ClassObject))
+                )
             self._renaming[name] = found or self._bound(name)
         return self._renaming[name]
 
@@ -433,7 +598,9 @@ class File:
         return name in self._names
 
     def seek(self, expression: ast.AST, point: Point) -> Iterator[tuple[ast.expr, Point, bool]]:
-        """The op applications inside an expression, each with the point (refined, inside a lambda) where it stands."""
+        """The op applications inside an expression, each with the point (refined, inside a lambda)
+        where it stands.
+        """
         stack: list[tuple[Any, Point, bool]] = [(expression, point, self._reported(expression))]
         leaves = self.subscribed.leaves
         while stack:
@@ -444,18 +611,35 @@ class File:
             if kind is CALL:
                 function = node.func
                 name = leaf(function.func if type(function) is CALL else function)
-                if (name in leaves or name in self.marks.objects or type(function) is NAME and self._renamed(name, point)
-                        or type(function) is SUBSCRIPT and leaf(function.value) in self.marks.tables or self._hands_op_over(node)):
+                if (
+                    name in leaves
+                    or name in self.marks.objects
+                    or type(function) is NAME
+                    and self._renamed(name, point)
+                    or type(function) is SUBSCRIPT
+                    and leaf(function.value) in self.marks.tables
+                    or self._hands_op_over(node)
+                ):
                     yield node, point, stopped
-                stopped = (stopped or name in _UNDIFFERENTIATED or name.startswith("assert")
-                           or name in _DATA_METHODS and self._prepares(node, point))
+                stopped = (
+                    stopped
+                    or name in _UNDIFFERENTIATED
+                    or name.startswith("assert")
+                    or name in _DATA_METHODS
+                    and self._prepares(node, point)
+                )
             elif kind is BIN_OP:
                 if type(node.op) in self.subscribed.signs and not _by_a_number(node):
                     yield node, point, stopped
             elif kind is COMPARE:
                 yield node, point, stopped
-            evaluated = for_evaluation(node) if kind is IF_EXP or kind is CALL and name in PHASES else None
-            stack += [(part, where, stopped or part is evaluated) for part, where in self.interpreter.parts(node, point)]
+            evaluated = (
+                for_evaluation(node) if kind is IF_EXP or kind is CALL and name in PHASES else None
+            )
+            stack += [
+                (part, where, stopped or part is evaluated)
+                for part, where in self.interpreter.parts(node, point)
+            ]
 
     def _hands_op_over(self, node: ast.Call) -> bool:
         """Whether a call may hand an op itself to what it calls: `apply(tf.math.log, x)`."""
@@ -469,7 +653,9 @@ class File:
         return False
 
     def _renamed(self, name: str, point: Point) -> bool:
-        """Whether a name that is no op's own may stand for an op all the same; what the file defines or Python has does not."""
+        """Whether a name that is no op's own may stand for an op all the same; what the file
+        defines or Python has does not.
+        """
         binding = point.lookup(name)
         if binding is None:
             return bool(point.module.stars)
@@ -479,12 +665,18 @@ class File:
 
     def _reported(self, expression: ast.AST) -> bool:
         """collect("norms", tf.norm(x)) as a statement: what is only shown is not differentiated."""
-        return (isinstance(expression, ast.Call) and expression in self.module.discarded
-                and not _SHOWING.isdisjoint(leaf(expression.func).lower().split("_")))
+        return (
+            isinstance(expression, ast.Call)
+            and expression in self.module.discarded
+            and not _SHOWING.isdisjoint(leaf(expression.func).lower().split("_"))
+        )
 
     def _prepares(self, node: ast.Call, point: Point) -> bool:
         """dataset.map(f): what is done to data is not differentiated."""
-        return isinstance(node.func, ast.Attribute) and self.interpreter.resolve(node.func, point) is None
+        return (
+            isinstance(node.func, ast.Attribute)
+            and self.interpreter.resolve(node.func, point) is None
+        )
 
 
 def _places(text: str, name: str) -> Iterator[int]:
@@ -496,9 +688,17 @@ def _places(text: str, name: str) -> Iterator[int]:
 
 
 def _binds(text: str, start: int, end: int) -> bool:
-    """Whether a name that stands somewhere in a text may be bound there to something else than a function or class."""
-    return (text.startswith(_BEHIND, end) or text.endswith(_BEFORE, 0, start)
-            or any(text.endswith(before, 0, start) and text.startswith(behind, end) for before, behind in _AROUND))
+    """Whether a name that stands somewhere in a text may be bound there to something else than a
+    function or class.
+    """
+    return (
+        text.startswith(_BEHIND, end)
+        or text.endswith(_BEFORE, 0, start)
+        or any(
+            text.endswith(before, 0, start) and text.startswith(behind, end)
+            for before, behind in _AROUND
+        )
+    )
 
 
 def _outside_tensorflow(site: Site, depth: int = 6) -> bool:
@@ -506,12 +706,21 @@ def _outside_tensorflow(site: Site, depth: int = 6) -> bool:
     if site.library != "operator" or depth == 0:
         return False
     made = [site.value(param) for param in site.args]
-    return any(_numpy(value, depth) for value in made) and all(_numpy(v, depth) or v.kind == "number" for v in made)
+    return any(_numpy(value, depth) for value in made) and all(
+        _numpy(v, depth) or v.kind == "number" for v in made
+    )
 
 
 def _numpy(value: Value, depth: int) -> bool:
     origin = value.origin
-    return value.kind == "array" or isinstance(origin, Site) and (
-        origin.library in ("np", "math") or _outside_tensorflow(origin, depth - 1)
-        or origin.library == "method" and origin.given("self") and _numpy(origin.value("self"), depth - 1))
-
+    return (
+        value.kind == "array"
+        or isinstance(origin, Site)
+        and (
+            origin.library in ("np", "math")
+            or _outside_tensorflow(origin, depth - 1)
+            or origin.library == "method"
+            and origin.given("self")
+            and _numpy(origin.value("self"), depth - 1)
+        )
+    )

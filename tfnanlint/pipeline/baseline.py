@@ -1,7 +1,8 @@
-"""A baseline: the findings that a project knew when it adopted tfnanlint, kept in a file and not reported.
+"""A baseline: the findings that a project knew when it adopted tfnanlint, kept in a file and not
+reported.
 
-A finding is known by its file, its rule, the function around it and the flagged text, so that it stays known when lines
-move and is reported anew when the flagged text changes.
+A finding is known by its file, its rule, the function around it and the flagged text, so that it
+stays known when lines move and is reported anew when the flagged text changes.
 """
 
 from __future__ import annotations
@@ -18,12 +19,15 @@ from tfnanlint.pipeline.check import Checked
 from tfnanlint.suppression.fingerprint import fingerprints
 
 VERSION = 1
-NEVER = frozenset(notice.code for notice in (INTERNAL, INVALID_SYNTAX, UNREAD))  # what was not checked is not known
+# what was not checked is not known
+NEVER = frozenset(notice.code for notice in (INTERNAL, INVALID_SYNTAX, UNREAD))
 
 
 @dataclass(slots=True)
 class Baseline:
-    """Known findings: for each file, named relative to the baseline's directory, fingerprint -> code."""
+    """Known findings: for each file, named relative to the baseline's directory, fingerprint ->
+    code.
+    """
 
     path: str
     files: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -33,13 +37,17 @@ class Baseline:
         """The baseline in a file. Raises `ConfigError` when there is none or it is not one."""
         data = files.read(path)
         if data is None:
-            raise ConfigError(f"{path}: there is no such baseline; `tfnanlint baseline create` makes it")
+            raise ConfigError(
+                f"{path}: there is no such baseline; `tfnanlint baseline create` makes it"
+            )
         try:
             stated = json.loads(data)
             return cls(path, _entries(stated))
         except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
-            raise ConfigError(f"{path}: not a baseline of this version of tfnanlint; `tfnanlint baseline create --force` "
-                              "makes it anew") from None
+            raise ConfigError(
+                f"{path}: not a baseline of this version of tfnanlint; `tfnanlint baseline create --force` "
+                "makes it anew"
+            ) from None
 
     def name_of(self, path: str) -> str:
         """The name under which the baseline keeps a file."""
@@ -55,11 +63,15 @@ class Baseline:
         if not known:
             return [False] * len(checked.findings)
         names = fingerprints(checked.source, checked.findings)
-        return [finding.code not in NEVER and known.get(name) == finding.code
-                for finding, name in zip(checked.findings, names)]
+        return [
+            finding.code not in NEVER and known.get(name) == finding.code
+            for finding, name in zip(checked.findings, names)
+        ]
 
     def take(self, checked: Checked, add: bool) -> tuple[int, int]:
-        """Make the entries of a file those of its findings, without new ones unless `add`. How many came and went."""
+        """Make the entries of a file those of its findings, without new ones unless `add`. How many
+        came and went.
+        """
         name = self.name_of(checked.path)
         names = fingerprints(checked.source, checked.findings)
         found = {key: f.code for f, key in zip(checked.findings, names) if f.code not in NEVER}
@@ -86,7 +98,9 @@ class Baseline:
         lines = []
         for name, entries in kept.items():
             ordered = sorted(entries.items(), key=lambda item: (item[1], item[0]))
-            inner = ",\n".join(f"      {json.dumps(key)}: {json.dumps(code)}" for key, code in ordered)
+            inner = ",\n".join(
+                f"      {json.dumps(key)}: {json.dumps(code)}" for key, code in ordered
+            )
             lines.append(f"    {json.dumps(name)}: {{\n{inner}\n    }}")
         body = "{\n" + ",\n".join(lines) + "\n  }" if lines else "{}"
         return f'{{\n  "version": {VERSION},\n  "files": {body}\n}}\n'

@@ -1,12 +1,13 @@
 """What was found in a file, remembered until anything changes that it depends on.
 
-The key of an entry is a digest of all that is known before a file is read: the code of tfnanlint and of its rules, the
-version of Python, the settings that hold for the file, its name and its bytes. The entry has the findings with their traces
-and fixes, and each fact about other files that was used to find them, with the answer that it had (see `project`). It
-counts as long as every answer is the same.
+The key of an entry is a digest of all that is known before a file is read: the code of tfnanlint
+and of its rules, the version of Python, the settings that hold for the file, its name and its
+bytes. The entry has the findings with their traces and fixes, and each fact about other files that
+was used to find them, with the answer that it had (see `project`). It counts as long as every
+answer is the same.
 
-Files are told apart by their content and nothing else. Times of change are not asked: they would spare reading a file, at
-the price of an old answer where a tool sets them back.
+Files are told apart by their content and nothing else. Times of change are not asked: they would
+spare reading a file, at the price of an old answer where a tool sets them back.
 """
 
 from __future__ import annotations
@@ -22,22 +23,33 @@ from enum import Enum
 from importlib.util import find_spec
 from typing import Any
 
-from tfnanlint.diagnostics.findings import Bound, Certainty, Claim, Differentiated, Edit, Finding, Fix, Step
+from tfnanlint.diagnostics.findings import (
+    Bound,
+    Certainty,
+    Claim,
+    Differentiated,
+    Edit,
+    Finding,
+    Fix,
+    Step,
+)
 from tfnanlint.files.store import Store
 from tfnanlint.pipeline.check import Account, Checked, Narrowing, opened
 from tfnanlint.project import index as project
 from tfnanlint.syntax.source import Source, Span, Unreadable
 
 RULE_PACKAGES = ("tfnanlint_rules",)
-# Files of the engine that changed this recently, in nanoseconds, may change again without its showing in their times.
+# Files of the engine that changed this recently, in nanoseconds, may change again without its
+# showing in their times.
 _FRESH = 2_000_000_000
 
 
 class Cache:
     """The findings of files as they were found before.
 
-    Without a store nothing is known from before, and what is to be kept is handed over by `taken`: so a process that
-    checks a part of the files gives its results to the one that writes them. `engine` is its digest, where that is known.
+    Without a store nothing is known from before, and what is to be kept is handed over by `taken`:
+    so a process that checks a part of the files gives its results to the one that writes them.
+    `engine` is its digest, where that is known.
     """
 
     def __init__(self, store: Store | None, engine: str = ""):
@@ -47,7 +59,9 @@ class Cache:
 
     @property
     def engine(self) -> str:
-        """A digest of all code that says what is found; "" when it cannot be had, and nothing is remembered."""
+        """A digest of all code that says what is found; "" when it cannot be had, and nothing is
+        remembered.
+        """
         if not self._engine:
             self._engine = _engine(self._store)
         return self._engine
@@ -58,11 +72,15 @@ class Cache:
         return self._store.problem if self._store is not None else ""
 
     def entry(self, path: str, data: bytes, settings: str) -> Entry | None:
-        """The place of what is found in a file; `settings` is the identity of those that hold for it."""
+        """The place of what is found in a file; `settings` is the identity of those that hold for
+        it.
+        """
         if not self.engine:
             return None
         names = (os.fsencode(path), os.fsencode(os.path.abspath(path)))
-        return Entry(self, project.hashed(self.engine.encode(), _encoded(settings), *names, data), path, data)
+        return Entry(
+            self, project.hashed(self.engine.encode(), _encoded(settings), *names, data), path, data
+        )
 
     def knows_rules(self, settings: str) -> bool:
         """Whether the rules that settings name are known to exist."""
@@ -104,7 +122,9 @@ class Entry:
         self._cache, self._key, self._path, self._data = cache, key, path, data
 
     def checked(self, narrowed: Narrowing) -> Checked | None:
-        """What would be found now, those findings that `narrowed` leaves; None when that is not known."""
+        """What would be found now, those findings that `narrowed` leaves; None when that is not
+        known.
+        """
         body = self._cache.get(self._key)
         if body is None:
             return None
@@ -116,15 +136,27 @@ class Entry:
             source = opened(self._path, self._data) if found else Source(self._path, "")
         except (ValueError, TypeError, KeyError, IndexError, zlib.error, Unreadable):
             return None  # It was not written by this code.
-        kept = narrowed(Checked(source, found, hidden, unsafe_fixes, unsure=unsure, cut_short=cut_short))
+        kept = narrowed(
+            Checked(source, found, hidden, unsafe_fixes, unsure=unsure, cut_short=cut_short)
+        )
         bare = {id(finding) for finding, (repaired, _) in zip(found, rows) if not repaired}
         return None if any(id(finding) in bare for finding in kept.findings) else kept
 
     def keep(self, account: Account) -> None:
         """Remember what was found."""
         checked = account.checked
-        rows = [(repaired, _plain(finding)) for repaired, finding in zip(account.repaired, checked.findings)]
-        content = (checked.hidden, checked.unsure, checked.cut_short, checked.unsafe_fixes, rows, _listed(account.facts))
+        rows = [
+            (repaired, _plain(finding))
+            for repaired, finding in zip(account.repaired, checked.findings)
+        ]
+        content = (
+            checked.hidden,
+            checked.unsure,
+            checked.cut_short,
+            checked.unsafe_fixes,
+            rows,
+            _listed(account.facts),
+        )
         body = zlib.compress(json.dumps(content, separators=(",", ":")).encode(), 1)
         self._cache.put({self._key: body})
 
@@ -137,8 +169,13 @@ _ORDER = list(project.ANSWERS)
 
 
 def _listed(facts: project.Facts) -> list[list]:
-    """Facts as plain data: the kind, what the question is about, the answer; what is cheap to ask first."""
-    return [[*question, _plain(facts[question])] for question in sorted(facts, key=lambda one: _ORDER.index(one[0]))]
+    """Facts as plain data: the kind, what the question is about, the answer; what is cheap to ask
+    first.
+    """
+    return [
+        [*question, _plain(facts[question])]
+        for question in sorted(facts, key=lambda one: _ORDER.index(one[0]))
+    ]
 
 
 def _hold(facts: list[list]) -> bool:
@@ -179,17 +216,27 @@ def _finding(row: list) -> Finding:
         span=Span(*finding.span),
         certainty=Certainty(finding.certainty),
         differentiated=Differentiated(finding.differentiated),
-        trace=tuple(Step(path, Span(*span), number, text) for path, span, number, text in finding.trace),
+        trace=tuple(
+            Step(path, Span(*span), number, text) for path, span, number, text in finding.trace
+        ),
         modes=tuple(finding.modes),
         fixes=tuple(map(_fix, finding.fixes)),
-        data={key: tuple(Span(*one) if isinstance(one, list) else one for one in values) for key, values in finding.data.items()},
+        data={
+            key: tuple(Span(*one) if isinstance(one, list) else one for one in values)
+            for key, values in finding.data.items()
+        },
     )
 
 
 def _fix(row: list) -> Fix:
     title, claim, edits, cost, binds = row
-    bound = tuple(Bound(name, Span(*scope) if scope is not None else None, line, new) for name, scope, line, new in binds)
-    return Fix(title, Claim(claim), tuple(Edit(Span(*span), text) for span, text in edits), cost, bound)
+    bound = tuple(
+        Bound(name, Span(*scope) if scope is not None else None, line, new)
+        for name, scope, line, new in binds
+    )
+    return Fix(
+        title, Claim(claim), tuple(Edit(Span(*span), text) for span, text in edits), cost, bound
+    )
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -199,13 +246,17 @@ def _fix(row: list) -> Fix:
 def _engine(store: Store | None) -> str:
     """The digest of the code of tfnanlint, its rules, and of the versions of what they work with.
 
-    To read it all takes milliseconds, so that its digest is remembered by the times and sizes of its files. These tell all
-    changes of files that nobody has touched for two seconds: nobody can set the time at which a file's status changed.
+    To read it all takes milliseconds, so that its digest is remembered by the times and sizes of
+    its files. These tell all changes of files that nobody has touched for two seconds: nobody can
+    set the time at which a file's status changed.
     """
     files = sorted(_code())
     if not files:
         return ""
-    state = [f"{path}\0{status.st_size}\0{status.st_mtime_ns}\0{status.st_ctime_ns}\0{status.st_ino}" for _, path, status in files]
+    state = [
+        f"{path}\0{status.st_size}\0{status.st_mtime_ns}\0{status.st_ctime_ns}\0{status.st_ino}"
+        for _, path, status in files
+    ]
     key = project.hashed(b"engine", *map(_encoded, (sys.version, *state)))
     known = store.get(key) if store is not None else None
     if known is not None:
@@ -215,7 +266,11 @@ def _engine(store: Store | None) -> str:
         with open(path, "rb") as file:
             parts += (_encoded(name), file.read())
     digest = project.hashed(*parts)
-    if store is not None and max(max(status.st_ctime_ns, status.st_mtime_ns) for *_, status in files) < time.time_ns() - _FRESH:
+    if (
+        store is not None
+        and max(max(status.st_ctime_ns, status.st_mtime_ns) for *_, status in files)
+        < time.time_ns() - _FRESH
+    ):
         store.put({key: digest.encode()})
     return digest
 
@@ -228,7 +283,11 @@ def _code() -> Iterator[tuple[str, str, os.stat_result]]:
             yield from _below(top, package)
     # What writes the fixes; not imported to be asked for its version.
     spec = find_spec("libcst")
-    path = os.path.join(os.path.dirname(spec.origin), "_version.py") if spec is not None and spec.origin else ""
+    path = (
+        os.path.join(os.path.dirname(spec.origin), "_version.py")
+        if spec is not None and spec.origin
+        else ""
+    )
     if os.path.isfile(path):
         yield "libcst", path, os.stat(path)
 

@@ -1,7 +1,7 @@
 """Which findings were brought about by what changed since a revision.
 
-Those that stand on a changed line, those whose trace meets one, in whatever file, and those that were not found in the
-file as it was: a guard that was taken out leaves no line behind.
+Those that stand on a changed line, those whose trace meets one, in whatever file, and those that
+were not found in the file as it was: a guard that was taken out leaves no line behind.
 """
 
 from __future__ import annotations
@@ -21,10 +21,14 @@ from tfnanlint.syntax.source import Source, Unreadable
 _WHOLE_FILE = frozenset((INVALID_SYNTAX.code, UNREAD.code))
 
 
-def unchanged(checked: Checked, since: Revision, analyse: Callable[[Source], Checked]) -> list[bool]:
+def unchanged(
+    checked: Checked, since: Revision, analyse: Callable[[Source], Checked]
+) -> list[bool]:
     """For each finding of a file, whether it has nothing to do with what changed."""
     rows = _changed_rows(checked.source, since)
-    verdicts = [not _brought_about(finding, checked.source, rows, since) for finding in checked.findings]
+    verdicts = [
+        not _brought_about(finding, checked.source, rows, since) for finding in checked.findings
+    ]
     if rows and any(verdicts):
         former = _former_names(checked.source.path, since, analyse)
         names = fingerprints(checked.source, checked.findings)
@@ -67,13 +71,16 @@ def _brought_about(finding: Finding, source: Source, rows: Rows, since: Revision
 
 
 def _changed_rows(source: Source, since: Revision) -> Rows:
-    """The changed lines of a text that may be newer than the file on disk: what is new in it has changed, too."""
+    """The changed lines of a text that may be newer than the file on disk: what is new in it has
+    changed, too.
+    """
     path = os.path.abspath(source.path)
     changed = since.changes(path)
     if changed.everything or not source.text:
         return Rows(everything=bool(changed))
     if path.endswith(NOTEBOOK):
-        # The module of the cells has other lines than the file: it is compared with the module that they were.
+        # The module of the cells has other lines than the file: it is compared with the module that
+        # they were.
         former = _former(source.path, since) if changed else source
         return Rows(everything=True) if former is None else Rows(_new_rows(former, source, set()))
     data = WorkTree().read(path)

@@ -1,4 +1,6 @@
-"""The pipeline of one file: decode, analyse, drop what a more specific rule says better, suppress, filter."""
+"""The pipeline of one file: decode, analyse, drop what a more specific rule says better, suppress,
+filter.
+"""
 
 from __future__ import annotations
 
@@ -20,10 +22,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """One file after the pipeline. `source` is empty text where there was nothing to decode; `hidden` counts what
-    comments suppressed, `unsure` what is left out by default because its rule is wrong there too often, `known` what the baseline
-    holds, `unchanged` what stands on lines that did not change; `unsafe_fixes` says whether fixes that move values are applied in
-    this file, `cut_short` whether some value was not followed to its end, for what that would have cost.
+    """One file after the pipeline. `source` is empty text where there was nothing to decode;
+    `hidden` counts what comments suppressed, `unsure` what is left out by default because its rule
+    is wrong there too often, `known` what the baseline holds, `unchanged` what stands on lines that
+    did not change; `unsafe_fixes` says whether fixes that move values are applied in this file,
+    `cut_short` whether some value was not followed to its end, for what that would have cost.
     """
 
     source: Source
@@ -42,8 +45,8 @@ class Checked:
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """All that was found in a file, before any of it was set aside; which of it has its fixes; and what it depends on outside
-    of the file.
+    """All that was found in a file, before any of it was set aside; which of it has its fixes; and
+    what it depends on outside of the file.
     """
 
     checked: Checked
@@ -59,8 +62,11 @@ def _whole(checked: Checked) -> Checked:
     return checked
 
 
-def check(path: str, data: bytes, policy: Policy, narrowed: Narrowing = _whole, told: Teller | None = None) -> Checked:
-    """The findings in the bytes of a file, those that `narrowed` leaves. What cannot be decoded or parsed is a finding itself.
+def check(
+    path: str, data: bytes, policy: Policy, narrowed: Narrowing = _whole, told: Teller | None = None
+) -> Checked:
+    """The findings in the bytes of a file, those that `narrowed` leaves. What cannot be decoded or
+    parsed is a finding itself.
 
     `told` gets the whole account of a file that could be analysed.
     """
@@ -72,7 +78,9 @@ def check(path: str, data: bytes, policy: Policy, narrowed: Narrowing = _whole, 
         source = Source.from_bytes(path, data)
     except Unreadable as error:
         nothing = Source(path, "")
-        return narrowed(Checked(nothing, (notices.INVALID_SYNTAX.finding(nothing, Span(0, 0), str(error)),)))
+        return narrowed(
+            Checked(nothing, (notices.INVALID_SYNTAX.finding(nothing, Span(0, 0), str(error)),))
+        )
     return check_source(source, policy, narrowed, told)
 
 
@@ -85,8 +93,12 @@ def opened(path: str, data: bytes) -> Source:
     return Notebook(path, data).source
 
 
-def _check_notebook(path: str, data: bytes, policy: Policy, narrowed: Narrowing, told: Teller | None) -> Checked:
-    """The findings in a notebook's Python cells; none when they do not name TensorFlow, whatever else in it does."""
+def _check_notebook(
+    path: str, data: bytes, policy: Policy, narrowed: Narrowing, told: Teller | None
+) -> Checked:
+    """The findings in a notebook's Python cells; none when they do not name TensorFlow, whatever
+    else in it does.
+    """
     from tfnanlint.notebook.document import Notebook
 
     try:
@@ -105,8 +117,12 @@ def unread(path: str, reason: str) -> Checked:
     return Checked(nothing, (notices.UNREAD.finding(nothing, Span(0, 0), reason),))
 
 
-def check_source(source: Source, policy: Policy, narrowed: Narrowing = _whole, told: Teller | None = None) -> Checked:
-    """The findings in a decoded source, those that `narrowed` leaves, with their fixes. Arguments are those of `check`."""
+def check_source(
+    source: Source, policy: Policy, narrowed: Narrowing = _whole, told: Teller | None = None
+) -> Checked:
+    """The findings in a decoded source, those that `narrowed` leaves, with their fixes. Arguments
+    are those of `check`.
+    """
     with Checking(source, policy, facts=None if told is None else {}) as checking:
         kept = narrowed(checking.checked)
         repaired = {finding: checking.repaired(finding) for finding in kept.findings}
@@ -114,21 +130,35 @@ def check_source(source: Source, policy: Policy, narrowed: Narrowing = _whole, t
             found = tuple(repaired.get(finding, finding) for finding in checking.checked.findings)
             if not any(finding.code == notices.INTERNAL.code for finding in found):
                 flags = tuple(finding in repaired for finding in checking.checked.findings)
-                told(Account(replace(checking.checked, findings=found), flags, checking.facts or {}))
-        return replace(kept, findings=tuple(repaired[finding] for finding in kept.findings)) if repaired else kept
+                told(
+                    Account(replace(checking.checked, findings=found), flags, checking.facts or {})
+                )
+        return (
+            replace(kept, findings=tuple(repaired[finding] for finding in kept.findings))
+            if repaired
+            else kept
+        )
 
 
 class Checking:
-    """The findings in a decoded source, as `checked`; their fixes are made one by one, when asked for, which costs more than
-    to find them. What fixes are made from is held until `close`. `complete` says whether the source could be analysed; what
-    that depends on outside of it is noted in `facts`, if it is given.
+    """The findings in a decoded source, as `checked`; their fixes are made one by one, when asked
+    for, which costs more than to find them. What fixes are made from is held until `close`.
+    `complete` says whether the source could be analysed; what that depends on outside of it is
+    noted in `facts`, if it is given.
 
-    `found` are those of all rules, before anything is filtered; None where the source could not be analysed. With `within`
-    only these rows are judged, and `elsewhere` tells what was found in others before.
+    `found` are those of all rules, before anything is filtered; None where the source could not be
+    analysed. With `within` only these rows are judged, and `elsewhere` tells what was found in
+    others before.
     """
 
-    def __init__(self, source: Source, policy: Policy, within: range | None = None, elsewhere: Iterable[Finding] = (),
-                 facts: Facts | None = None):
+    def __init__(
+        self,
+        source: Source,
+        policy: Policy,
+        within: range | None = None,
+        elsewhere: Iterable[Finding] = (),
+        facts: Facts | None = None,
+    ):
         self.checked = Checked(source)
         self.complete = True
         self.facts = facts
@@ -136,19 +166,26 @@ class Checking:
         self._analysis: Analysis | None = None
         if policy.comments and suppress.skips_file(source):
             return
-        from tfnanlint.pipeline import analysis as flow  # The op table is loaded only when some file needs it.
+        # The op table is loaded only when some file needs it.
+        from tfnanlint.pipeline import analysis as flow
 
         try:
-            self._analysis = flow.Analysis(source, policy.rules, policy.setup, policy.drafted, within, facts, policy.shown)
+            self._analysis = flow.Analysis(
+                source, policy.rules, policy.setup, policy.drafted, within, facts, policy.shown
+            )
         except Unreadable as error:
             self.complete = False
             self.checked = Checked(source, (_unparsable(source, error),))
         except (RecursionError, MemoryError):
             self.complete = False
-            self.checked = Checked(source, (_unparsable(source, Unreadable("nested too deeply to be analysed")),))
+            self.checked = Checked(
+                source, (_unparsable(source, Unreadable("nested too deeply to be analysed")),)
+            )
         else:
             here = {(one.code, one.span) for one in self._analysis.findings}
-            self.found = self._analysis.findings + [one for one in elsewhere if (one.code, one.span) not in here]
+            self.found = self._analysis.findings + [
+                one for one in elsewhere if (one.code, one.span) not in here
+            ]
             self.found.sort(key=lambda finding: (finding.span, finding.code))
             self.checked = _filtered(self.found, source, policy, self._analysis.cut_short)
 
@@ -172,17 +209,28 @@ class Checking:
 def _filtered(found: list[Finding], source: Source, policy: Policy, cut_short: bool) -> Checked:
     """What is left of the findings of all rules, with what is wrong with comments and cells."""
     found = _most_specific(found, policy)
-    outcome = suppress.apply(found, source, policy) if policy.comments else suppress.Outcome(found, [], [])
+    outcome = (
+        suppress.apply(found, source, policy)
+        if policy.comments
+        else suppress.Outcome(found, [], [])
+    )
     shown = [finding for finding in outcome.kept if policy.reports(finding)] + outcome.idle
     shown += [_unparsable(source, fault) for fault in source.faults]
     shown.sort(key=lambda finding: (finding.span, finding.code))
     unsure = sum(map(policy.withholds, outcome.kept))
-    return Checked(source, tuple(shown), len(outcome.hidden), policy.unsafe_fixes, unsure=unsure, cut_short=cut_short)
+    return Checked(
+        source,
+        tuple(shown),
+        len(outcome.hidden),
+        policy.unsafe_fixes,
+        unsure=unsure,
+        cut_short=cut_short,
+    )
 
 
 def _most_specific(found: list[Finding], policy: Policy) -> list[Finding]:
-    """Drop each finding in whose place one of a rule stands that replaces its rule there, also if that one shows only in modes
-    that are not used, or is withheld.
+    """Drop each finding in whose place one of a rule stands that replaces its rule there, also if
+    that one shows only in modes that are not used, or is withheld.
     """
     replaced = {
         (code, span)
@@ -199,4 +247,6 @@ def _unparsable(source: Source, error: Unreadable) -> Finding:
     if error.row <= len(source.line_starts):
         line = source.line_text(error.row)
         start = source.line_starts[error.row - 1] + max(0, min(error.column - 1, len(line)))
-    return notices.INVALID_SYNTAX.finding(source, Span(start, min(start + 1, len(source.text))), str(error))
+    return notices.INVALID_SYNTAX.finding(
+        source, Span(start, min(start + 1, len(source.text))), str(error)
+    )

@@ -1,6 +1,8 @@
-"""Applying fixes until nothing is left to fix, each proved to remove its finding, add none and change nothing else.
+"""Applying fixes until nothing is left to fix, each proved to remove its finding, add none and
+change nothing else.
 
-A fix that brings up another finding is made together with the fix of that one, if the two leave nothing new.
+A fix that brings up another finding is made together with the fix of that one, if the two leave
+nothing new.
 """
 
 from __future__ import annotations
@@ -35,8 +37,8 @@ Repair = tuple[Finding, Fix]
 
 @dataclass(slots=True)
 class FixResult:
-    """The fixed source, which fixes are in it, how many rounds changed the text, what was refused and why, and where in the
-    new text the fixes are.
+    """The fixed source, which fixes are in it, how many rounds changed the text, what was refused
+    and why, and where in the new text the fixes are.
     """
 
     source: Source
@@ -49,21 +51,27 @@ class FixResult:
 def fix_source(
     source: Source, analyse: Callable[[Source], list[Finding]], allowed: Callable[[Fix], bool]
 ) -> FixResult:
-    """Apply the first allowed fix of each finding that holds, inner expressions first, and check again until settled.
+    """Apply the first allowed fix of each finding that holds, inner expressions first, and check
+    again until settled.
 
-    A round is kept only if the new text parses, nothing outside the edits changed, the findings fixed are gone
-    and no finding is new. A fix that breaks this alone is left out and named in `problems`; the others go on. One that brings
-    up findings which have allowed fixes is made together with these, as one fix.
-    A finding that says a suppression comment has become idle does not count as new.
+    A round is kept only if the new text parses, nothing outside the edits changed, the findings
+    fixed are gone and no finding is new. A fix that breaks this alone is left out and named in
+    `problems`; the others go on. One that brings up findings which have allowed fixes is made
+    together with these, as one fix. A finding that says a suppression comment has become idle does
+    not count as new.
     """
     work = _Work(source, analyse, allowed)
     if any(map(work.offer, work.findings)) and not fixable(source.encoding):
         problem = f"not fixed: its encoding {source.encoding} cannot be written back without changing its meaning"
         return FixResult(source, [], 0, [problem])
     left = work.settle()
-    return FixResult(work.source, [(one.finding, one.fix) for one in work.applied], work.rounds,
-                     [*(problem for problem, _ in work.refused.values()), *left],
-                     sorted({*work.written, *(region for one in work.applied for region in one.regions)}))
+    return FixResult(
+        work.source,
+        [(one.finding, one.fix) for one in work.applied],
+        work.rounds,
+        [*(problem for problem, _ in work.refused.values()), *left],
+        sorted({*work.written, *(region for one in work.applied for region in one.regions)}),
+    )
 
 
 @dataclass(slots=True)
@@ -85,7 +93,9 @@ class _Step:
 
 @dataclass(slots=True)
 class _Fault:
-    """Why a batch does not hold; and, where it is a finding that it brings up or leaves, which, and what the batch led to."""
+    """Why a batch does not hold; and, where it is a finding that it brings up or leaves, which, and
+    what the batch led to.
+    """
 
     reason: str
     finding: Finding | None = None
@@ -100,31 +110,44 @@ class _Work:
         self.written: list[Span] = []  # what is left of fixes that later ones replaced in part
         self.named: list[Bound] = []  # the names that fixes have introduced
         self.rounds = 0
-        # Why a fix did not hold and in which round, by code, title and place of the finding; told at the end.
+        # Why a fix did not hold and in which round, by code, title and place of the finding; told
+        # at the end.
         self.refused: dict[tuple[str, str, Span], tuple[str, int]] = {}
         self._analyse = analyse
         self._allowed = allowed
 
     def settle(self) -> list[str]:
-        """Rounds until nothing is on offer that holds. What is left on offer after the last round, in words."""
+        """Rounds until nothing is on offer that holds. What is left on offer after the last round,
+        in words.
+        """
         rounds = ROUNDS
         while self.rounds < rounds:
             candidates = self._candidates()
             batch = _compatible(candidates)
-            # A round in which a fix waits for a name does not count: ten values of one function take ten rounds.
+            # A round in which a fix waits for a name does not count: ten values of one function
+            # take ten rounds.
             rounds = min(MOST_ROUNDS, rounds + _waiting(batch, candidates))
             if batch:
                 step = self._sieve(batch)
                 if step is not None:
                     self._accept(step)
                 continue
-            # What did not hold in an earlier text may hold in this one; a second run would find out.
-            tried = {key: refusal for key, refusal in self.refused.items() if refusal[1] == self.rounds}
+            # What did not hold in an earlier text may hold in this one; a second run would find
+            # out.
+            tried = {
+                key: refusal for key, refusal in self.refused.items() if refusal[1] == self.rounds
+            }
             if tried == self.refused:
                 return []
             self.refused = tried
-        left = ", ".join(f"{finding.code} at {self._place(finding)}" for finding, _ in self._candidates())
-        return [f"stopped after {self.rounds} rounds with fixes still on offer for {left}"] if left else []
+        left = ", ".join(
+            f"{finding.code} at {self._place(finding)}" for finding, _ in self._candidates()
+        )
+        return (
+            [f"stopped after {self.rounds} rounds with fixes still on offer for {left}"]
+            if left
+            else []
+        )
 
     def offer(self, finding: Finding) -> Fix | None:
         """The fix to try for a finding: the first that is allowed and was not refused."""
@@ -136,7 +159,8 @@ class _Work:
     def _candidates(self) -> list[Repair]:
         """What to try: shortest first, then by position, code and title.
 
-        What moves values waits until nothing else is left: behind a floor of 1e-7 nobody sees the logarithm of a softmax any more.
+        What moves values waits until nothing else is left: behind a floor of 1e-7 nobody sees the
+        logarithm of a softmax any more.
         """
         found = []
         for finding in self.findings:
@@ -150,7 +174,9 @@ class _Work:
         return sorted(exact or found, key=_order)
 
     def _sieve(self, batch: list[Repair]) -> _Step | None:
-        """The largest part of a batch that holds, found by halving; a repair that fails alone is refused."""
+        """The largest part of a batch that holds, found by halving; a repair that fails alone is
+        refused.
+        """
         outcome = self._attempt(batch)
         if isinstance(outcome, _Step):
             return outcome
@@ -168,24 +194,38 @@ class _Work:
         return together if isinstance(together, _Step) else first
 
     def _helped(self, finding: Finding) -> _Step | None:
-        """What the first fix of a finding leads to that holds together with those of what it brings up."""
+        """What the first fix of a finding leads to that holds together with those of what it brings
+        up.
+        """
         for fix in finding.fixes:
             if self._allowed(fix) and _well_formed(fix, self.source):
                 outcome = self._attempt([(finding, fix)])
-                whole = outcome if isinstance(outcome, _Step) else self._completed((finding, fix), outcome, CHAIN)
+                whole = (
+                    outcome
+                    if isinstance(outcome, _Step)
+                    else self._completed((finding, fix), outcome, CHAIN)
+                )
                 if whole is not None:
                     return whole
         return None
 
     def _completed(self, repair: Repair, fault: _Fault, left: int) -> _Step | None:
-        """What a repair leads to together with those of the findings that it brings up; None when that does not settle."""
+        """What a repair leads to together with those of the findings that it brings up; None when
+        that does not settle.
+        """
         if fault.finding is None or fault.step is None or not left:
             return None
-        allowed = [fix for fix in fault.finding.fixes if self._allowed(fix) and _well_formed(fix, fault.step.source)]
+        allowed = [
+            fix
+            for fix in fault.finding.fixes
+            if self._allowed(fix) and _well_formed(fix, fault.step.source)
+        ]
         for more in allowed[:CHOICES]:
             both = repair[0], _joined(self.source.text, repair[1], more)
             outcome = self._attempt([both])
-            whole = outcome if isinstance(outcome, _Step) else self._completed(both, outcome, left - 1)
+            whole = (
+                outcome if isinstance(outcome, _Step) else self._completed(both, outcome, left - 1)
+            )
             if whole is not None:
                 return whole
         return None
@@ -206,7 +246,9 @@ class _Work:
         except Uneditable as error:
             return _Fault(str(error))
         binds = [bound for _, fix in batch for bound in fix.binds]
-        reason = _damage(self.source, new, shift) or misnamed(self.source, new, shift, binds, self.named)
+        reason = _damage(self.source, new, shift) or misnamed(
+            self.source, new, shift, binds, self.named
+        )
         if reason:
             return _Fault(reason)
         findings = self._analyse(new)
@@ -227,32 +269,59 @@ class _Work:
             if (*key, finding.message) in gone:
                 return _Fault("the finding is still there after its fix", finding, step)
             return self._new_finding(step, finding)
-        hidden = next((f for f in self.findings if id(f) not in fixed and rest[f.code, places.old(f.span)] > 0
-                       and any(_within(one, f) or self._first(f, one) for one, _ in step.batch)), None)
-        return _Fault(f"it would hide {hidden.code} at {self._place(hidden)} without a repair") if hidden is not None else None
+        hidden = next(
+            (
+                f
+                for f in self.findings
+                if id(f) not in fixed
+                and rest[f.code, places.old(f.span)] > 0
+                and any(_within(one, f) or self._first(f, one) for one, _ in step.batch)
+            ),
+            None,
+        )
+        return (
+            _Fault(f"it would hide {hidden.code} at {self._place(hidden)} without a repair")
+            if hidden is not None
+            else None
+        )
 
     def _first(self, outer: Finding, inner: Finding) -> bool:
         """Whether a finding stands around another one and has a fix on offer that moves no values."""
         other = self.offer(outer)
-        return inner.span != outer.span and inner.span in outer.span and other is not None and other.claim.safe
+        return (
+            inner.span != outer.span
+            and inner.span in outer.span
+            and other is not None
+            and other.claim.safe
+        )
 
     def _new_finding(self, step: _Step, finding: Finding) -> _Fault:
         codes = ", ".join(sorted({fixed.code for fixed, _ in step.batch}))
         place = step.source.location(finding.span.start).words
         back = next(filter(self._allowed, finding.fixes), None)
-        undone = back is not None and _well_formed(back, step.source) and edits_apply(step.source.text, back.edits)
+        undone = (
+            back is not None
+            and _well_formed(back, step.source)
+            and edits_apply(step.source.text, back.edits)
+        )
         if undone == self.source.text:
             return _Fault(f"the fixes of {codes} and {finding.code} undo each other")
         unsafe = ", which takes --unsafe-fixes to repair" if finding.fixes and back is None else ""
-        return _Fault(f"it would bring up {finding.code} at {place}{unsafe}: {finding.message}", finding, step)
+        return _Fault(
+            f"it would bring up {finding.code} at {place}{unsafe}: {finding.message}", finding, step
+        )
 
     def _accept(self, step: _Step) -> None:
         self.rounds += 1
         shift = step.shift
-        self.written = [place for region in self.written if (place := _carried(region, self.source, shift))]
+        self.written = [
+            place for region in self.written if (place := _carried(region, self.source, shift))
+        ]
         still = []
         for one in self.applied:
-            carried = [place for region in one.regions if (place := _carried(region, self.source, shift))]
+            carried = [
+                place for region in one.regions if (place := _carried(region, self.source, shift))
+            ]
             if len(carried) == len(one.regions):
                 one.regions = carried
                 still.append(one)
@@ -274,15 +343,27 @@ class _Work:
 
 def _joined(text: str, first: Fix, second: Fix) -> Fix:
     """Two fixes as one: of a text, and of what the first makes of it."""
-    claim = next(one for one in (Claim.SHIFTED, Claim.EQUAL_WHERE_FINITE, Claim.EQUAL) if one in (first.claim, second.claim))
+    claim = next(
+        one
+        for one in (Claim.SHIFTED, Claim.EQUAL_WHERE_FINITE, Claim.EQUAL)
+        if one in (first.claim, second.claim)
+    )
     costs = "; ".join(dict.fromkeys(cost for cost in (first.cost, second.cost) if cost))
     shift = Shift(first.edits)
     binds = [*first.binds, *(back(bound, shift) for bound in second.binds)]
-    return Fix(f"{first.title}; {second.title}", claim, tuple(composed(text, first.edits, second.edits)), costs, tuple(binds))
+    return Fix(
+        f"{first.title}; {second.title}",
+        claim,
+        tuple(composed(text, first.edits, second.edits)),
+        costs,
+        tuple(binds),
+    )
 
 
 def _takes_place(finding: Finding, rest: Counter, places: _Places) -> bool:
-    """Whether a finding stands for one that was there before, of a rule that its rule goes before: the same hazard, named better."""
+    """Whether a finding stands for one that was there before, of a rule that its rule goes before:
+    the same hazard, named better.
+    """
     for span in (finding.span, *finding.data.get("covers", ())):
         for code in finding.data.get("over", ()):
             if rest[code, places.new(span)] > 0:
@@ -299,8 +380,8 @@ def _well_formed(fix: Fix, source: Source) -> bool:
 
 
 def _order(repair: Repair) -> tuple[int, int, bool, str, str]:
-    """Inner expressions before outer ones, of one expression what moves no values first. An import added at the top does not
-    make a fix long.
+    """Inner expressions before outer ones, of one expression what moves no values first. An import
+    added at the top does not make a fix long.
     """
     finding, fix = repair
     extent = _extent(fix)
@@ -309,16 +390,23 @@ def _order(repair: Repair) -> tuple[int, int, bool, str, str]:
 
 def _extent(fix: Fix) -> Span:
     """The smallest span around all that a fix replaces; around all edits of one that only adds."""
-    replaced = [edit.span for edit in fix.edits if _replaces(edit)] or [edit.span for edit in fix.edits]
+    replaced = [edit.span for edit in fix.edits if _replaces(edit)] or [
+        edit.span for edit in fix.edits
+    ]
     return Span(min(span.start for span in replaced), max(span.end for span in replaced))
 
 
 def _compatible(candidates: list[Repair]) -> list[Repair]:
     """As many of the repairs, in their order, as do not overlap and do not bind the same name.
 
-    Of those that bind one name the first in the text goes. What stands within a finding of a rule that goes before its own waits.
+    Of those that bind one name the first in the text goes. What stands within a finding of a rule
+    that goes before its own waits.
     """
-    candidates = [repair for repair in candidates if not any(_within(repair[0], other) for other, _ in candidates)]
+    candidates = [
+        repair
+        for repair in candidates
+        if not any(_within(repair[0], other) for other, _ in candidates)
+    ]
     binding = [fix for _, fix in candidates if fix.binds]
     chosen: list[Repair] = []
     taken: list[Edit] = []  # by position; none of them overlap
@@ -337,7 +425,9 @@ def _compatible(candidates: list[Repair]) -> list[Repair]:
 
 
 def _goes_before(one: Fix, other: Fix) -> bool:
-    """Whether a fix stands before another one that binds the same name: the first value gets the plain name, in the round before it."""
+    """Whether a fix stands before another one that binds the same name: the first value gets the
+    plain name, in the round before it.
+    """
     if not other.binds or not _share_a_name(one, other):
         return False
     first, second = _extent(one), _extent(other)
@@ -349,20 +439,33 @@ def _share_a_name(one: Fix, other: Fix) -> bool:
 
 
 def _within(inner: Finding, outer: Finding) -> bool:
-    """Whether a finding stands within the expression of another one, of a rule that goes before its own: a root in what a choice hides."""
-    return inner.span != outer.span and inner.span in outer.span and inner.code in outer.data.get("over", ())
+    """Whether a finding stands within the expression of another one, of a rule that goes before its
+    own: a root in what a choice hides.
+    """
+    return (
+        inner.span != outer.span
+        and inner.span in outer.span
+        and inner.code in outer.data.get("over", ())
+    )
 
 
 def _waiting(batch: list[Repair], candidates: list[Repair]) -> bool:
     """Whether a candidate waits only for the name of one that is made in this round."""
     chosen = {id(fix) for _, fix in batch}
-    return any(_share_a_name(fix, other) for _, fix in candidates if id(fix) not in chosen for _, other in batch)
+    return any(
+        _share_a_name(fix, other)
+        for _, fix in candidates
+        if id(fix) not in chosen
+        for _, other in batch
+    )
 
 
 def _near(edit: Edit, taken: list[Edit]) -> list[Edit]:
     """Those of some edits that could touch an edit."""
     first = bisect.bisect_left(taken, edit.span.start, key=lambda one: one.span.start)
-    last = bisect.bisect_left(taken, max(edit.span.end, edit.span.start + 1), key=lambda one: one.span.start)
+    last = bisect.bisect_left(
+        taken, max(edit.span.end, edit.span.start + 1), key=lambda one: one.span.start
+    )
     return taken[max(0, first - 1) : last]
 
 
@@ -370,16 +473,27 @@ def _conflict(one: Edit, other: Edit) -> bool:
     """Whether two edits cannot be made together. Import lines added at one place can."""
     a, b = one.span, other.span
     if a.start == a.end == b.start == b.end:
-        return one.text != other.text and not (_IMPORT.fullmatch(one.text) and _IMPORT.fullmatch(other.text))
+        return one.text != other.text and not (
+            _IMPORT.fullmatch(one.text) and _IMPORT.fullmatch(other.text)
+        )
     return a.start < b.end and b.start < a.end
 
 
 def _carried(region: Span, source: Source, shift: Shift) -> Span | None:
-    """Where what an earlier fix wrote is after a later one: also in a line that this one added. None when it is gone."""
+    """Where what an earlier fix wrote is after a later one: also in a line that this one added.
+    None when it is gone.
+    """
     if not any(region in edit.span for edit in shift.edits if _replaces(edit)):
         return shift.span(region)
     text = "".join(source.slice(region).split())  # what was broken over lines is moved as one line
-    return next((place for edit, place in zip(shift.edits, shift.regions) if text in "".join(edit.text.split())), None)
+    return next(
+        (
+            place
+            for edit, place in zip(shift.edits, shift.regions)
+            if text in "".join(edit.text.split())
+        ),
+        None,
+    )
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -422,17 +536,22 @@ def _between(text: str, spans: Iterable[Span]) -> list[str]:
 
 
 class _Places:
-    """Names for the places of findings that hold before and after edits, so that findings can be matched.
+    """Names for the places of findings that hold before and after edits, so that findings can be
+    matched.
 
-    Outside of the expressions that edits touch, a place is its span in the new text. What one fix touches or adds
-    is one place, in which findings are only counted: a rewrite moves things around.
+    Outside of the expressions that edits touch, a place is its span in the new text. What one fix
+    touches or adds is one place, in which findings are only counted: a rewrite moves things around.
     """
 
     def __init__(self, source: Source, shift: Shift, fixes: list[Fix]):
         self._shift = shift
-        self._joined = list(range(len(fixes)))  # fix -> an earlier one that touches the same expression, or itself
+        # fix -> an earlier one that touches the same expression, or itself
+        self._joined = list(range(len(fixes)))
         touched = sorted(
-            (_touched(source, edit), at) for at, fix in enumerate(fixes) for edit in fix.edits if _replaces(edit)
+            (_touched(source, edit), at)
+            for at, fix in enumerate(fixes)
+            for edit in fix.edits
+            if _replaces(edit)
         )
         self._old: list[tuple[Span, int]] = []
         for span, at in touched:
@@ -444,7 +563,12 @@ class _Places:
         self._new = [(shift.span(span), at) for span, at in self._old]
         place = dict(zip(shift.edits, shift.regions))
         self._added = sorted(
-            {place[edit]: at for at, fix in enumerate(fixes) for edit in fix.edits if not _replaces(edit)}.items()
+            {
+                place[edit]: at
+                for at, fix in enumerate(fixes)
+                for edit in fix.edits
+                if not _replaces(edit)
+            }.items()
         )
 
     def _join(self, one: int, other: int) -> None:

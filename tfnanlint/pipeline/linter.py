@@ -1,4 +1,6 @@
-"""Checking and fixing file by file under one configuration: what the command line, the editor and `tfnanlint.check` share."""
+"""Checking and fixing file by file under one configuration: what the command line, the editor and
+`tfnanlint.check` share.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +27,8 @@ __all__ = ["Fixed", "Linter", "Narrowing", "load_rules"]
 
 @dataclass(frozen=True, slots=True)
 class Fixed(Generic[AnyStr]):
-    """A file after fixing: what is still found in it, its content before and after, the findings that are gone, and
-    what could not be fixed and why.
+    """A file after fixing: what is still found in it, its content before and after, the findings
+    that are gone, and what could not be fixed and why.
     """
 
     checked: Checked
@@ -41,7 +43,9 @@ class Fixed(Generic[AnyStr]):
 
 
 def load_rules() -> tuple[Rule, ...]:
-    """The installed rules. Raises `ConfigError`: checking without them would pass for a clean result."""
+    """The installed rules. Raises `ConfigError`: checking without them would pass for a clean
+    result.
+    """
     from tfnanlint.rule import registry as rules
 
     try:
@@ -51,16 +55,24 @@ def load_rules() -> tuple[Rule, ...]:
 
 
 class Linter:
-    """Checks and fixes the bytes of files. A bug of tfnanlint costs one file and is a finding there, TFN000.
+    """Checks and fixes the bytes of files. A bug of tfnanlint costs one file and is a finding
+    there, TFN000.
 
-    Content is bytes, as they are in a file, or text, which has an encoding already. A path decides which settings hold,
-    and where imports lead; nothing is written. With `since`, only what lines changed
-    since that revision bring about is reported. `baselines` says whether configured ones hold. `cache` makes what remembers
-    the findings of files, when the first file needs it; it can only be used with the installed rules. Raises `ConfigError`.
+    Content is bytes, as they are in a file, or text, which has an encoding already. A path decides
+    which settings hold, and where imports lead; nothing is written. With `since`, only what lines
+    changed since that revision bring about is reported. `baselines` says whether configured ones
+    hold. `cache` makes what remembers the findings of files, when the first file needs it; it can
+    only be used with the installed rules. Raises `ConfigError`.
     """
 
-    def __init__(self, configuration: Configuration, rules: Sequence[Rule] | None = None, since: Revision | None = None,
-                 baselines: bool = True, cache: Callable[[], Cache] | None = None):
+    def __init__(
+        self,
+        configuration: Configuration,
+        rules: Sequence[Rule] | None = None,
+        since: Revision | None = None,
+        baselines: bool = True,
+        cache: Callable[[], Cache] | None = None,
+    ):
         self.configuration = configuration
         self._rules = None if rules is None else tuple(rules)
         self._since = since
@@ -87,16 +99,24 @@ class Linter:
         return self._cache.problem if self._cache is not None else ""
 
     def verify(self, directory: str) -> None:
-        """Raise `ConfigError` when the settings of an absolute directory name a rule that does not exist."""
+        """Raise `ConfigError` when the settings of an absolute directory name a rule that does not
+        exist.
+        """
         settings = self.configuration.for_directory(directory)
-        if not settings.selects or self.cache is not None and self.cache.knows_rules(settings.identity):
+        if (
+            not settings.selects
+            or self.cache is not None
+            and self.cache.knows_rules(settings.identity)
+        ):
             return
         self.policy(os.path.join(directory, "-"))
         if self.cache is not None:
             self.cache.keep_rules(settings.identity)
 
     def policy(self, path: str) -> Policy:
-        """What applies to the file at a path; also the place where names of unknown rules come to light."""
+        """What applies to the file at a path; also the place where names of unknown rules come to
+        light.
+        """
         if self._rules is None:
             self._rules = load_rules()
         absolute = os.path.abspath(path)
@@ -109,7 +129,9 @@ class Linter:
         return self._analyse(path, data, self.narrowing(path))
 
     def fix(self, path: str, data: AnyStr) -> Fixed[AnyStr]:
-        """The content of a file with every fix applied that is allowed and holds, and the findings that remain."""
+        """The content of a file with every fix applied that is allowed and holds, and the findings
+        that remain.
+        """
         if isinstance(data, str) and path.endswith(NOTEBOOK):
             fixed = self.fix(path, data.encode("utf-8", "surrogatepass"))
             return replace(fixed, before=data, after=fixed.after.decode("utf-8", "surrogatepass"))
@@ -123,7 +145,9 @@ class Linter:
             return Fixed(failure(path, error), data, data)
 
     def annotate(self, path: str, data: bytes, reason: str) -> Fixed[bytes]:
-        """The bytes of a file with a comment for each finding that hides it; `applied` are the findings hidden."""
+        """The bytes of a file with a comment for each finding that hides it; `applied` are the
+        findings hidden.
+        """
         from tfnanlint.pipeline import fix as fixing
         from tfnanlint.suppression import writer as ignores
 
@@ -136,8 +160,15 @@ class Linter:
             if not covered:
                 return Fixed(checked, data, data)
             after = self.narrowing(path).narrowed(check_source(new, policy))
-            if len(after.findings) + len(covered) > len(checked.findings) or not ignores.only_comments_differ(source, new):
-                return Fixed(checked, data, data, problems=("no comments written: they would not hide what was found",))
+            if len(after.findings) + len(covered) > len(
+                checked.findings
+            ) or not ignores.only_comments_differ(source, new):
+                return Fixed(
+                    checked,
+                    data,
+                    data,
+                    problems=("no comments written: they would not hide what was found",),
+                )
             return Fixed(after, data, _encoded(source, data, new), tuple(covered))
         except (fixing.Refused, Uneditable) as refusal:
             return Fixed(checked, data, data, problems=(f"no comments written: {refusal}",))
@@ -147,7 +178,9 @@ class Linter:
             return Fixed(failure(path, error), data, data)
 
     def file(self, path: str, fixing: bool = False) -> Fixed[bytes] | None:
-        """The outcome for a file on disk, which is not written; None when it has nothing to do with TensorFlow."""
+        """The outcome for a file on disk, which is not written; None when it has nothing to do with
+        TensorFlow.
+        """
         data = self._bytes(path)
         if not isinstance(data, bytes):
             return data
@@ -159,7 +192,9 @@ class Linter:
         return self.annotate(path, data, reason) if isinstance(data, bytes) else data
 
     def _bytes(self, path: str) -> bytes | Fixed[bytes] | None:
-        """What is to be checked in a file, or why it cannot be, or None when it has nothing to do with TensorFlow."""
+        """What is to be checked in a file, or why it cannot be, or None when it has nothing to do
+        with TensorFlow.
+        """
         try:
             data = read(path, self.configuration.for_file(os.path.abspath(path)).max_file_size)
         except Unread as error:
@@ -171,7 +206,9 @@ class Linter:
         return Narrowing(self, path)
 
     def recalled(self, path: str, data: bytes, fixing: bool = False) -> Fixed[bytes] | None:
-        """The outcome for a file on disk with this content as far as it is remembered; what is to be fixed is not."""
+        """The outcome for a file on disk with this content as far as it is remembered; what is to
+        be fixed is not.
+        """
         limit = size_limit(path, self.configuration.for_file(os.path.abspath(path)).max_file_size)
         entry = self._entry(path, data) if 0 < len(data) <= limit else None
         checked = entry.checked(self.narrowing(path).narrowed) if entry is not None else None
@@ -183,7 +220,9 @@ class Linter:
         """The place of a file's findings in the cache."""
         if self.cache is None or not isinstance(data, bytes):
             return None
-        return self.cache.entry(path, data, self.configuration.for_file(os.path.abspath(path)).identity)
+        return self.cache.entry(
+            path, data, self.configuration.for_file(os.path.abspath(path)).identity
+        )
 
     def baseline(self, path: str) -> Baseline | None:
         """The baseline that holds for the file at a path."""
@@ -208,7 +247,9 @@ class Linter:
                 return recalled
             policy = self.policy(path)
             if isinstance(data, bytes):
-                return check(path, data, policy, narrowing.narrowed, None if entry is None else entry.keep)
+                return check(
+                    path, data, policy, narrowing.narrowed, None if entry is None else entry.keep
+                )
             return check_source(Source(path, data), policy, narrowing.narrowed)
         except ConfigError:
             raise
@@ -224,7 +265,9 @@ class Linter:
         from tfnanlint.pipeline import fix as fixing
 
         source, policy = checked.source, self.policy(checked.path)
-        result = fixing.fix_source(source, lambda changed: narrowing.disarmed(check_source(changed, policy)), allowed)
+        result = fixing.fix_source(
+            source, lambda changed: narrowing.disarmed(check_source(changed, policy)), allowed
+        )
         problems = tuple(result.problems)
         if result.source.text == source.text:
             return Fixed(checked, data, data, problems=problems)
@@ -233,12 +276,18 @@ class Linter:
         except (fixing.Refused, Uneditable) as refusal:
             return Fixed(checked, data, data, problems=(*problems, f"not fixed: {refusal}"))
         applied = tuple(finding for finding, _ in result.applied)
-        after = check(source.path, new, policy) if isinstance(new, bytes) else check_source(result.source, policy)
+        after = (
+            check(source.path, new, policy)
+            if isinstance(new, bytes)
+            else check_source(result.source, policy)
+        )
         return Fixed(narrowing.narrowed(after), data, new, applied, problems)
 
 
 def _encoded(source: Source, data: AnyStr, new: Source) -> AnyStr:
-    """The content of a file, read as `source`, that says what `new` does. Raises `Refused` or `Uneditable`."""
+    """The content of a file, read as `source`, that says what `new` does. Raises `Refused` or
+    `Uneditable`.
+    """
     from tfnanlint.notebook.cells import CellSource
     from tfnanlint.pipeline import fix as fixing
 
@@ -252,7 +301,9 @@ def _encoded(source: Source, data: AnyStr, new: Source) -> AnyStr:
 
 
 class Narrowing:
-    """Which findings of a file are asked for: not those of its baseline, and not those that no changed line brings about."""
+    """Which findings of a file are asked for: not those of its baseline, and not those that no
+    changed line brings about.
+    """
 
     def __init__(self, linter: Linter, path: str):
         self._linter = linter
@@ -264,19 +315,30 @@ class Narrowing:
         if not checked.findings or (self._baseline is None and self._since is None):
             return checked
         known, unchanged = self._verdicts(checked)
-        kept = tuple(one for one, a, b in zip(checked.findings, known, unchanged) if not a and not b)
+        kept = tuple(
+            one for one, a, b in zip(checked.findings, known, unchanged) if not a and not b
+        )
         aside = sum(b for a, b in zip(known, unchanged) if not a)
         return replace(checked, findings=kept, known=sum(known), unchanged=aside)
 
     def disarmed(self, checked: Checked) -> list[Finding]:
-        """All findings, without fixes where they are not asked for: a fix must still not bring up any of their kind."""
+        """All findings, without fixes where they are not asked for: a fix must still not bring up
+        any of their kind.
+        """
         if self._baseline is None and self._since is None:
             return list(checked.findings)
         verdicts = zip(checked.findings, *self._verdicts(checked))
-        return [replace(one, fixes=()) if known or unchanged else one for one, known, unchanged in verdicts]
+        return [
+            replace(one, fixes=()) if known or unchanged else one
+            for one, known, unchanged in verdicts
+        ]
 
     def _verdicts(self, checked: Checked) -> tuple[list[bool], list[bool]]:
-        known = self._baseline.knows(checked) if self._baseline is not None else [False] * len(checked.findings)
+        known = (
+            self._baseline.knows(checked)
+            if self._baseline is not None
+            else [False] * len(checked.findings)
+        )
         if self._since is None:
             return known, [False] * len(checked.findings)
         from tfnanlint.pipeline.changed_lines import unchanged

@@ -1,4 +1,6 @@
-"""Where rules may have work: what they look at, and the rows of a file that hold their words and signs, by its text alone."""
+"""Where rules may have work: what they look at, and the rows of a file that hold their words and
+signs, by its text alone.
+"""
 
 from __future__ import annotations
 
@@ -12,17 +14,36 @@ from tfnanlint.program.scope import Assigned, Imported
 from tfnanlint.rule.registry import EVENTS, Rule
 from tfnanlint.syntax.access_paths import leaf
 from tfnanlint.syntax.source import Source
-from tfnanlint.syntax.text_index import code_of, differences, finders, holding, long_strings, named, powers, rows_of
+from tfnanlint.syntax.text_index import (
+    code_of,
+    differences,
+    finders,
+    holding,
+    long_strings,
+    named,
+    powers,
+    rows_of,
+)
 
 if TYPE_CHECKING:
     from tfnanlint.program.module import Module
 
-_SYMBOLS = {"tf.divide": "/", "tf.pow": "**", "tf.math.floordiv": "//", "tf.math.floormod": "%", "tf.subtract": "-",
-            "tf.add": "+", "tf.multiply": "*"}
-_ROWS: Final = {"**": powers, "-": differences}  # for signs that mean something else elsewhere, what finds their rows
+_SYMBOLS = {
+    "tf.divide": "/",
+    "tf.pow": "**",
+    "tf.math.floordiv": "//",
+    "tf.math.floormod": "%",
+    "tf.subtract": "-",
+    "tf.add": "+",
+    "tf.multiply": "*",
+}
+# for signs that mean something else elsewhere, what finds their rows
+_ROWS: Final = {"**": powers, "-": differences}
 _OBJECTS = ("keras.layers.", "keras.losses.")
-_COMMENTED = re.compile(r"[^\S\r\n]*#")  # nothing but a comment stands there, or a line of a string that looks like one
-# Before an op that is not called: the name that it gets, and what stands before an element of a list or dict, which begins with its name.
+# nothing but a comment stands there, or a line of a string that looks like one
+_COMMENTED = re.compile(r"[^\S\r\n]*#")
+# Before an op that is not called: the name that it gets, and what stands before an element of a
+# list or dict, which begins with its name.
 _GIVEN = re.compile(r"(\w+)[ \t]*=[ \t]*[\w.]+$")
 _ENDS = re.compile(r"[ \t]*(?:#|;|$)", re.M)
 _LISTED = re.compile(r"[\[{(,:][ \t]*[\w.]+$|^[ \t]*[\w.]+$")
@@ -30,12 +51,14 @@ _TABLE = re.compile(r"(\w+)[ \t]*=[ \t]*(?:dict\(|[\[{(])[^=\])}]*$")
 _LONG_TABLE = 2000  # characters of a list or dict that are looked through for its beginning
 _FROM = re.compile(r"from[ \t]+([\w.]+)[ \t]+import\b[ \t]*(\([^)]*\)|[^\n]*)")
 _WORDS = re.compile(r"\w+")
-_FEW_ROWS = 40  # marked in a file: of more at least one is code, and to look at them takes as long as parsing
+# marked in a file: of more at least one is code, and to look at them takes as long as parsing
+_FEW_ROWS = 40
 
 
 class Marks:
-    """The rows of a file that hold a word or sign of a rule outside of a comment, the names of objects whose calls rules look at, and the
-    names of lists and dicts of such objects."""
+    """The rows of a file that hold a word or sign of a rule outside of a comment, the names of
+    objects whose calls rules look at, and the names of lists and dicts of such objects.
+    """
 
     def __init__(self, rows: set[int], objects: set[str], tables: set[str]):
         self.rows = rows
@@ -46,9 +69,14 @@ class Marks:
 class Subscriptions:
     """Which rules look at what, and the words by which candidate lines are found."""
 
-    def __init__(self, targets: Iterable[tuple[Rule, tuple[str, ...]]], pattern: re.Pattern[str] | None = None):
-        """`targets`: each rule with the ops and events that it looks at; `pattern` finds all their words, and maybe others, behind
-        a dot."""
+    def __init__(
+        self,
+        targets: Iterable[tuple[Rule, tuple[str, ...]]],
+        pattern: re.Pattern[str] | None = None,
+    ):
+        """`targets`: each rule with the ops and events that it looks at; `pattern` finds all their
+        words, and maybe others, behind a dot.
+        """
         table = load()
         targets = tuple(targets)
         self.rules = tuple(one for one, _ in targets)
@@ -70,16 +98,31 @@ class Subscriptions:
                 if target in _SYMBOLS:
                     symbols.add(_SYMBOLS[target])
         self.leaves = frozenset(words)
-        self.edged = frozenset(edged)  # of ops that go wrong at the edge of a range: where such a one goes as a value, too, is looked at
+        # of ops that go wrong at the edge of a range: where such a one goes as a value, too, is
+        # looked at
+        self.edged = frozenset(edged)
         self.signs = frozenset(sign for sign, name in _OPERATORS.items() if name in self.by_op)
-        # Layers and losses are judged where they are called, too, under the name that the file gives them.
-        makers = {row.name.rsplit(".", 1)[-1] for name in self.by_op for row in [table[name]]
-                  if row.name.startswith(_OBJECTS) and row.name.rsplit(".", 1)[-1][0].isupper()}
+        # Layers and losses are judged where they are called, too, under the name that the file
+        # gives them.
+        makers = {
+            row.name.rsplit(".", 1)[-1]
+            for name in self.by_op
+            for row in [table[name]]
+            if row.name.startswith(_OBJECTS) and row.name.rsplit(".", 1)[-1][0].isupper()
+        }
         self._makers = frozenset(makers)
         self._maker = re.compile(rf"=[ \t]*({_by_initials(makers)})\(") if makers else None
-        self._made = re.compile(rf"(\w+)[ \t]*=[ \t]*[\w.]*\b(?:{_by_initials(makers)})\(") if makers else None
-        pieces = dict.fromkeys([*sorted(symbols), *(word for one in self.rules for word in one.words)])
-        shortest = tuple(one for one in pieces if not any(other in one for other in pieces if other != one))
+        self._made = (
+            re.compile(rf"(\w+)[ \t]*=[ \t]*[\w.]*\b(?:{_by_initials(makers)})\(")
+            if makers
+            else None
+        )
+        pieces = dict.fromkeys(
+            [*sorted(symbols), *(word for one in self.rules for word in one.words)]
+        )
+        shortest = tuple(
+            one for one in pieces if not any(other in one for other in pieces if other != one)
+        )
         self.pieces = tuple(finder.pieces for finder in finders(shortest))
         self._words = tuple(dict.fromkeys([word for one in self.rules for word in one.words]))
         self._symbols = tuple(sorted(symbols))
@@ -92,14 +135,20 @@ class Subscriptions:
         found = set(rows_of(starts, [place for word, place in words if word in self.leaves]))
         for piece in [piece for pieces in self.pieces if source.holds(pieces) for piece in pieces]:
             rows_of_sign = _ROWS.get(piece)
-            found.update(rows_of_sign(text, starts) if rows_of_sign is not None else holding(text, starts, piece))
+            found.update(
+                rows_of_sign(text, starts)
+                if rows_of_sign is not None
+                else holding(text, starts, piece)
+            )
         rows = {row for row in found if not _COMMENTED.match(text, starts[row - 1])}
         objects = self._objects(text, words) if self._makers else set()
         held, tables = self._holders(text, words)
         return Marks(rows, objects | held, tables)
 
     def rows(self, module: Module, marks: Marks) -> list[int]:
-        """The rows marked, and those with a name of the file's own for something that a rule looks at, ascending."""
+        """The rows marked, and those with a name of the file's own for something that a rule looks
+        at, ascending.
+        """
         found = set(marks.rows)
         for name in self._own_names(module):
             found.update(module.source.rows_with(name))
@@ -110,10 +159,16 @@ class Subscriptions:
         return sorted(found)
 
     def works(self, source: Source, marks: Marks) -> bool:
-        """Whether rules may have work in a file, by its text alone: something that is marked is code, or a name is imported that may be
-        an op's."""
+        """Whether rules may have work in a file, by its text alone: something that is marked is
+        code, or a name is imported that may be an op's.
+        """
         rows = sorted(marks.rows)
-        if len(rows) > _FEW_ROWS or marks.objects and rows or self._imports(source.text, bool(rows)):
+        if (
+            len(rows) > _FEW_ROWS
+            or marks.objects
+            and rows
+            or self._imports(source.text, bool(rows))
+        ):
             return True
         strings = long_strings(source.text) if rows else []
         if strings is None:
@@ -124,56 +179,84 @@ class Subscriptions:
         return False
 
     def _marked(self, line: str, code: str) -> bool:
-        """Whether a word or sign stands on a row: words of rules may be in strings, too (`activation="softmax"`)."""
-        if any([word in line for word in self._words]) or self.pattern is not None and not self.leaves.isdisjoint(self.pattern.findall(code)):
+        """Whether a word or sign stands on a row: words of rules may be in strings, too
+        (`activation="softmax"`).
+        """
+        if (
+            any([word in line for word in self._words])
+            or self.pattern is not None
+            and not self.leaves.isdisjoint(self.pattern.findall(code))
+        ):
             return True
-        return any([bool(_ROWS[sign]("_" + code, [0])) if sign in _ROWS else sign in code for sign in self._symbols])
+        return any(
+            [
+                bool(_ROWS[sign]("_" + code, [0])) if sign in _ROWS else sign in code
+                for sign in self._symbols
+            ]
+        )
 
     def _imports(self, text: str, everywhere: bool) -> bool:
-        """Whether a text imports a name that may be an op's out of TensorFlow or Keras, or out of any module: it may be called without a
-        dot before it."""
+        """Whether a text imports a name that may be an op's out of TensorFlow or Keras, or out of
+        any module: it may be called without a dot before it.
+        """
         for found in _FROM.finditer(text):
             module, names = found[1], found[2]
-            begins = not text[text.rfind("\n", 0, found.start()) + 1:found.start()].strip(" \t")
+            begins = not text[text.rfind("\n", 0, found.start()) + 1 : found.start()].strip(" \t")
             if begins and (everywhere or "tensorflow" in module or "keras" in module):
-                if "*" in names or "\\" in names or not self.leaves.isdisjoint(_WORDS.findall(names)):
+                if (
+                    "*" in names
+                    or "\\" in names
+                    or not self.leaves.isdisjoint(_WORDS.findall(names))
+                ):
                     return True
         return False
 
     def _objects(self, text: str, words: list[tuple[str, int]]) -> set[str]:
-        """Names and attributes that hold layers and losses whose calls some rule looks at (`loss_fn = BinaryCrossentropy(...)`); `words`
-        are those behind dots, with the places of the dots."""
+        """Names and attributes that hold layers and losses whose calls some rule looks at
+        (`loss_fn = BinaryCrossentropy(...)`); `words` are those behind dots, with the places of the
+        dots.
+        """
         ends = [place + len(word) + 2 for word, place in words if word in self._makers]
         ends += [match.end() for match in self._maker.finditer(text)]
-        lines = [text[text.rfind("\n", 0, end) + 1:end] for end in ends]
+        lines = [text[text.rfind("\n", 0, end) + 1 : end] for end in ends]
         return {match[1] for line in lines for match in self._made.finditer(line)}
 
     def _holders(self, text: str, words: list[tuple[str, int]]) -> tuple[set[str], set[str]]:
-        """Names and attributes that hold an op itself (`self.act = tf.math.log`), and those of lists and dicts of ops."""
+        """Names and attributes that hold an op itself (`self.act = tf.math.log`), and those of
+        lists and dicts of ops.
+        """
         objects: set[str] = set()
         tables: set[str] = set()
         for word, place in words:
             if word not in self.edged or text.startswith("(", place + len(word) + 1):
                 continue
-            line = text[text.rfind("\n", 0, place) + 1:place]
+            line = text[text.rfind("\n", 0, place) + 1 : place]
             given = _GIVEN.search(line)
-            if given is not None and _ENDS.match(text, place + len(word) + 1) is not None:  # else it is a keyword of a call
+            # else it is a keyword of a call
+            if given is not None and _ENDS.match(text, place + len(word) + 1) is not None:
                 objects.add(given[1])
-            elif _LISTED.search(line) is not None and (listed := _TABLE.search(text[max(place - _LONG_TABLE, 0):place])) is not None:
+            elif (
+                _LISTED.search(line) is not None
+                and (listed := _TABLE.search(text[max(place - _LONG_TABLE, 0) : place])) is not None
+            ):
                 tables.add(listed[1])
         for name in tables:
             objects.update(re.findall(rf"(\w+)[ \t]*=[ \t]*(?:self\.)?{name}(?:\[|\.get\()", text))
         return objects, tables
 
     def _own_names(self, module: Module) -> set[str]:
-        """Local names that imports and assignments at the top level give to subscribed ops (`ln = tf.math.log`)."""
+        """Local names that imports and assignments at the top level give to subscribed ops
+        (`ln = tf.math.log`).
+        """
         found = set()
         for local, entry in module.scope.history.items():
             for binding in entry.bindings():
                 if isinstance(binding, Imported):
                     if binding.dotted.rsplit(".", 1)[-1] in self.leaves:
                         found.add(local)
-                elif isinstance(binding, Assigned) and isinstance(binding.node, (ast.Attribute, ast.Name)):
+                elif isinstance(binding, Assigned) and isinstance(
+                    binding.node, (ast.Attribute, ast.Name)
+                ):
                     if leaf(binding.node) in self.leaves and local.isidentifier():
                         found.add(local)
         return found
@@ -185,22 +268,35 @@ def _leaves(row: Op) -> set[str]:
 
 
 def _behind_dots(rules: tuple[Rule, ...]) -> re.Pattern[str] | None:
-    """Finds the words of all rules behind dots: one pattern for all files, for it takes milliseconds to be compiled."""
+    """Finds the words of all rules behind dots: one pattern for all files, for it takes
+    milliseconds to be compiled.
+    """
     table = load()
     words = {word for one in rules for word in one.words}
-    words.update(word for one in rules for target in one.on if target not in EVENTS for word in _leaves(table[target]))
+    words.update(
+        word
+        for one in rules
+        for target in one.on
+        if target not in EVENTS
+        for word in _leaves(table[target])
+    )
     return re.compile(rf"\.({_by_initials(words)})\b") if words else None
 
 
 def _by_initials(words: Iterable[str]) -> str:
-    """A pattern for any of some words: by their first letters, which leaves few to be compared at a place."""
+    """A pattern for any of some words: by their first letters, which leaves few to be compared at a
+    place.
+    """
     rests: dict[str, list[str]] = {}
     for word in sorted(words):
         rests.setdefault(word[0], []).append(re.escape(word[1:]))
-    return "|".join(f"{re.escape(initial)}(?:{'|'.join(found)})" for initial, found in rests.items())
+    return "|".join(
+        f"{re.escape(initial)}(?:{'|'.join(found)})" for initial, found in rests.items()
+    )
 
 
-# What a rule needs; the pieces of text of which one has to stand in a file; and each part of it that one op only needs, with its piece.
+# What a rule needs; the pieces of text of which one has to stand in a file; and each part of it
+# that one op only needs, with its piece.
 Need = tuple[tuple[str, ...], tuple[str, ...], tuple[tuple[str, tuple[str]], ...]]
 
 # For some rules: what each of them needs, and what finds their words.
@@ -211,21 +307,33 @@ _cache: dict[tuple, Subscriptions] = {}
 
 def _need(needs: tuple[str, ...]) -> Need:
     """What a rule needs, taken apart once for all files."""
-    return (needs, tuple([piece for piece in needs if ":" not in piece]),
-            tuple([(need, (need.partition(":")[2],)) for need in needs if ":" in need]))
+    return (
+        needs,
+        tuple([piece for piece in needs if ":" not in piece]),
+        tuple([(need, (need.partition(":")[2],)) for need in needs if ":" in need]),
+    )
 
 
 def _met(need: Need, source: Source) -> list[Any]:
-    """What a rule needs, if it stands in a file, and each part of it that one op only needs, if that does."""
+    """What a rule needs, if it stands in a file, and each part of it that one op only needs, if
+    that does.
+    """
     needs, for_all, parts = need
-    return [needs, *[part for part, piece in parts if source.holds(piece)]] if source.holds(for_all) else []
+    return (
+        [needs, *[part for part, piece in parts if source.holds(piece)]]
+        if source.holds(for_all)
+        else []
+    )
 
 
 def subscriptions(rules: Iterable[Rule], source: Source) -> Subscriptions:
     """What `rules` look at in a file: it hangs on few pieces of its text."""
     rules = tuple(rules)
     if rules not in _needed:
-        _needed[rules] = tuple(map(_need, dict.fromkeys(one.needs for one in rules if one.needs))), _behind_dots(rules)
+        _needed[rules] = (
+            tuple(map(_need, dict.fromkeys(one.needs for one in rules if one.needs))),
+            _behind_dots(rules),
+        )
     needed, pattern = _needed[rules]
     standing = frozenset([met for need in needed for met in _met(need, source)])
     if (rules, standing) not in _standing:

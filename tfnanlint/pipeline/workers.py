@@ -15,12 +15,14 @@ from tfnanlint.pipeline.linter import Fixed, Linter, failure
 if TYPE_CHECKING:
     from concurrent.futures import ProcessPoolExecutor
 
-WORTH_IT = 1 << 20  # bytes that mention TensorFlow: with less, starting processes costs more than it saves
+# bytes that mention TensorFlow: with less, starting processes costs more than it saves
+WORTH_IT = 1 << 20
 _CHUNKS = 8  # for each process, so that none waits long for the last
 _LIMIT = 8 << 20  # a larger file is passed on unseen
 
 Maker = Callable[[Any], Linter]
-Work = tuple["list[Fixed | None]", "dict[str, bytes]"]  # the outcomes of a chunk of files, and what is to be remembered
+# the outcomes of a chunk of files, and what is to be remembered
+Work = tuple["list[Fixed | None]", "dict[str, bytes]"]
 _linter: Linter | None = None
 
 
@@ -32,7 +34,9 @@ def cores() -> int:
 
 
 def contents(paths: Sequence[str]) -> Iterator[tuple[str, bytes]]:
-    """The files that are worth a look, with their bytes: what mentions TensorFlow, and, without any, what cannot be read."""
+    """The files that are worth a look, with their bytes: what mentions TensorFlow, and, without
+    any, what cannot be read.
+    """
     for path in paths:
         try:
             data = read(path, _LIMIT)
@@ -44,12 +48,25 @@ def contents(paths: Sequence[str]) -> Iterator[tuple[str, bytes]]:
 
 
 class Crew:
-    """Processes that check files. `make` builds a `Linter` from `orders` in each of them; both can be pickled. `keep` gets what
-    the linters' caches are to keep.
+    """Processes that check files. `make` builds a `Linter` from `orders` in each of them; both can
+    be pickled. `keep` gets what the linters' caches are to keep.
     """
 
-    def __init__(self, make: Maker, orders: Any, fixing: bool, count: int, keep: Callable[[dict[str, bytes]], None] | None = None):
-        self._make, self._orders, self._fixing, self._count, self._keep = make, orders, fixing, count, keep
+    def __init__(
+        self,
+        make: Maker,
+        orders: Any,
+        fixing: bool,
+        count: int,
+        keep: Callable[[dict[str, bytes]], None] | None = None,
+    ):
+        self._make, self._orders, self._fixing, self._count, self._keep = (
+            make,
+            orders,
+            fixing,
+            count,
+            keep,
+        )
 
     def outcomes(self, files: Sequence[tuple[str, int]]) -> Iterator[Fixed | None]:
         """The outcome of each file, in order. A file at which a process dies is a finding, TFN000."""
@@ -81,7 +98,9 @@ class Crew:
             try:
                 yield from self._delivered(pool.submit(_work, [path], self._fixing).result())
             except BrokenProcessPool:
-                yield Fixed(failure(path, ChildProcessError("the process that checked it died")), b"", b"")
+                yield Fixed(
+                    failure(path, ChildProcessError("the process that checked it died")), b"", b""
+                )
             finally:
                 pool.shutdown(wait=True)
 

@@ -12,7 +12,19 @@ _LISTS: Final = frozenset((ast.Tuple, ast.List))
 _WITH: Final = frozenset((ast.With, ast.AsyncWith))
 _ONE_TARGET: Final = frozenset((ast.AugAssign, ast.AnnAssign))
 # They leave their block, or what is in them runs later.
-_LEAVING: Final = frozenset((ast.Return, ast.Break, ast.Continue, ast.Raise, ast.Yield, ast.YieldFrom, ast.Await, ast.FunctionDef, ast.Lambda))
+_LEAVING: Final = frozenset(
+    (
+        ast.Return,
+        ast.Break,
+        ast.Continue,
+        ast.Raise,
+        ast.Yield,
+        ast.YieldFrom,
+        ast.Await,
+        ast.FunctionDef,
+        ast.Lambda,
+    )
+)
 
 
 def assigned_attributes(method: Any) -> set[str]:
@@ -28,7 +40,9 @@ def assigned_attributes(method: Any) -> set[str]:
         elif kind in _ONE_TARGET:
             targets = [node.target]
         elif kind in _WITH:
-            targets = [item.optional_vars for item in node.items if type(item.optional_vars) is ATTRIBUTE]
+            targets = [
+                item.optional_vars for item in node.items if type(item.optional_vars) is ATTRIBUTE
+            ]
         else:
             continue
         for target in targets:  # it grows on the way
@@ -42,7 +56,9 @@ def assigned_attributes(method: Any) -> set[str]:
 
 
 def stored_as_given(method: Any) -> dict[str, ast.expr]:
-    """The attributes that a method assigns once and always, by what it is given alone: `self.eps = eps`, `self.dense = Dense(units, act)`."""
+    """The attributes that a method assigns once and always, by what it is given alone:
+    `self.eps = eps`, `self.dense = Dense(units, act)`.
+    """
     known = getattr(method, "stored", None)
     if known is None:  # kept with the tree
         known = method.stored = _stored(method)
@@ -50,7 +66,15 @@ def stored_as_given(method: Any) -> dict[str, ast.expr]:
 
 
 # What binds a name besides names themselves.
-_NAMING = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.alias, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)
+_NAMING = (
+    ast.FunctionDef,
+    ast.AsyncFunctionDef,
+    ast.ClassDef,
+    ast.alias,
+    ast.ExceptHandler,
+    ast.MatchAs,
+    ast.MatchStar,
+)
 
 
 def _stored(method: Any) -> dict[str, ast.expr]:
@@ -62,7 +86,11 @@ def _stored(method: Any) -> dict[str, ast.expr]:
         if isinstance(node, ast.Attribute):
             times[node.attr] += not isinstance(node.ctx, ast.Load) and _named(node.value, owner)
         elif isinstance(node, _NAMING) and node is not method:
-            bound.add((node.asname or node.name).partition(".")[0] if isinstance(node, ast.alias) else node.name or "")
+            bound.add(
+                (node.asname or node.name).partition(".")[0]
+                if isinstance(node, ast.alias)
+                else node.name or ""
+            )
         elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
             bound.add(node.id)
     found: dict[str, ast.expr] = {}
@@ -70,20 +98,32 @@ def _stored(method: Any) -> dict[str, ast.expr]:
         return found
     bound.add(owner)
     for target, value in _assignments(method.body):
-        if isinstance(target, ast.Attribute) and times[target.attr] == 1 and _named(target.value, owner):
+        if (
+            isinstance(target, ast.Attribute)
+            and times[target.attr] == 1
+            and _named(target.value, owner)
+        ):
             if bound.isdisjoint([one.id for one in nodes_in(value) if isinstance(one, ast.Name)]):
                 found[target.attr] = value
     return found
 
 
 def _assignments(body: list[ast.stmt]) -> Iterator[tuple[ast.expr, ast.expr]]:
-    """What the statements of a body assign, each target with its value: `self.axis, self.eps = axis, eps` are two."""
+    """What the statements of a body assign, each target with its value:
+    `self.axis, self.eps = axis, eps` are two.
+    """
     for statement in body:
         value = statement.value if isinstance(statement, (ast.Assign, ast.AnnAssign)) else None
         if value is None:
             continue
-        for target in statement.targets if isinstance(statement, ast.Assign) else [statement.target]:
-            if isinstance(target, (ast.Tuple, ast.List)) and isinstance(value, (ast.Tuple, ast.List)) and len(target.elts) == len(value.elts):
+        for target in (
+            statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+        ):
+            if (
+                isinstance(target, (ast.Tuple, ast.List))
+                and isinstance(value, (ast.Tuple, ast.List))
+                and len(target.elts) == len(value.elts)
+            ):
                 if not any(isinstance(one, ast.Starred) for one in target.elts + value.elts):
                     yield from zip(target.elts, value.elts)
             else:
@@ -95,8 +135,9 @@ Spelled = tuple[str, bool]  # a name, or with True what names begin with
 
 
 def spelled_names(method: Any) -> list[Spelled]:
-    """The names under which a method sets attributes of its first parameter where it computes them: `setattr(self, f"block_{n}", block)`,
-    `self.__dict__.update(kwargs)`."""
+    """The names under which a method sets attributes of its first parameter where it computes them:
+    `setattr(self, f"block_{n}", block)`, `self.__dict__.update(kwargs)`.
+    """
     known = getattr(method, "spelled", None)
     if known is None:  # kept with the tree
         known = method.spelled = _spelled(method) if method.args.args else []
@@ -108,48 +149,98 @@ def _spelled(method: Any) -> list[Spelled]:
     for node in nodes_in(method):
         if isinstance(node, ast.Call):
             function: Any = node.func
-            if _named(function, "setattr") and len(node.args) == 3 and _named(node.args[0], owner) and not isinstance(node.args[1], ast.Constant):
+            if (
+                _named(function, "setattr")
+                and len(node.args) == 3
+                and _named(node.args[0], owner)
+                and not isinstance(node.args[1], ast.Constant)
+            ):
                 found += _names_of(node.args[1], method)
-            elif isinstance(function, ast.Attribute) and function.attr == "update" and _dict_of(function.value, owner):
+            elif (
+                isinstance(function, ast.Attribute)
+                and function.attr == "update"
+                and _dict_of(function.value, owner)
+            ):
                 found.append(("", True))
-        elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) and _dict_of(node.value, owner):
+        elif (
+            isinstance(node, ast.Subscript)
+            and isinstance(node.ctx, ast.Store)
+            and _dict_of(node.value, owner)
+        ):
             found += _names_of(node.slice, method)
-        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and _dict_of(node, owner):
+        elif (
+            isinstance(node, ast.Attribute)
+            and isinstance(node.ctx, ast.Store)
+            and _dict_of(node, owner)
+        ):
             found.append(("", True))
     return found
 
 
 def sets(spelled: list[Spelled], attribute: str) -> bool:
     """Whether an attribute is under one of the names that are computed."""
-    return any([attribute.startswith(name) if open_end else attribute == name for name, open_end in spelled])
+    return any(
+        [
+            attribute.startswith(name) if open_end else attribute == name
+            for name, open_end in spelled
+        ]
+    )
 
 
 def keeps_keywords(method: Any) -> bool:
-    """Whether all that a method sets under computed names is what its `**kwargs` hold, under their names: `self.__dict__.update(kwargs)`,
-    `for name, value in kwargs.items(): setattr(self, name, value)`."""
+    """Whether all that a method sets under computed names is what its `**kwargs` hold, under their
+    names: `self.__dict__.update(kwargs)`,
+    `for name, value in kwargs.items(): setattr(self, name, value)`.
+    """
     if method.args.kwarg is None:
         return False
     owner, given = method.args.args[0].arg, method.args.kwarg.arg
     kept = 0
     for node in nodes_in(method):
-        if isinstance(node, ast.Name) and node.id == given and not isinstance(node.ctx, ast.Load) or isinstance(node, ast.Subscript) and (
-                _named(node.value, given) and not isinstance(node.ctx, ast.Load)):
+        if (
+            isinstance(node, ast.Name)
+            and node.id == given
+            and not isinstance(node.ctx, ast.Load)
+            or isinstance(node, ast.Subscript)
+            and (_named(node.value, given) and not isinstance(node.ctx, ast.Load))
+        ):
             return False
-        if isinstance(node, ast.For) and isinstance(node.target, ast.Tuple) and _pairs_of(node.iter, given):
+        if (
+            isinstance(node, ast.For)
+            and isinstance(node.target, ast.Tuple)
+            and _pairs_of(node.iter, given)
+        ):
             names = [getattr(one, "id", "") for one in node.target.elts]
-            kept += sum([isinstance(one, ast.Call) and _named(one.func, "setattr") and [getattr(arg, "id", "") for arg in one.args] == [owner, *names]
-                         for one in nodes_in(node)])
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "update":
+            kept += sum(
+                [
+                    isinstance(one, ast.Call)
+                    and _named(one.func, "setattr")
+                    and [getattr(arg, "id", "") for arg in one.args] == [owner, *names]
+                    for one in nodes_in(node)
+                ]
+            )
+        elif (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and node.func.attr == "update"
+        ):
             if _named(node.func.value, given):
                 return False
             handed = [*node.args, *[one.value for one in node.keywords if one.arg is None]]
-            kept += _dict_of(node.func.value, owner) and len(handed) == 1 and _named(handed[0], given)
+            kept += (
+                _dict_of(node.func.value, owner) and len(handed) == 1 and _named(handed[0], given)
+            )
     return kept == len(spelled_names(method))
 
 
 def _pairs_of(node: ast.expr, name: str) -> bool:
     """Whether a node is `kwargs.items()`."""
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "items" and _named(node.func.value, name)
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "items"
+        and _named(node.func.value, name)
+    )
 
 
 def _dict_of(node: ast.AST, owner: str) -> bool:
@@ -160,30 +251,50 @@ def _dict_of(node: ast.AST, owner: str) -> bool:
 
 
 def _names_of(node: ast.expr, method: Any) -> list[Spelled]:
-    """What a text may be, as it is written: a constant, or one with something behind it; also through a name of the method."""
+    """What a text may be, as it is written: a constant, or one with something behind it; also
+    through a name of the method.
+    """
     if not isinstance(node, ast.Name):
         return [_begun(node)]
     found: list[Spelled] = []
     unseen = 0  # what binds the name in another way
     for inner in nodes_in(method):
-        if isinstance(inner, ast.Name) and inner.id == node.id and not isinstance(inner.ctx, ast.Load):
+        if (
+            isinstance(inner, ast.Name)
+            and inner.id == node.id
+            and not isinstance(inner.ctx, ast.Load)
+        ):
             unseen += 1
-        elif isinstance(inner, ast.Assign) and len(inner.targets) == 1 and _named(inner.targets[0], node.id):
+        elif (
+            isinstance(inner, ast.Assign)
+            and len(inner.targets) == 1
+            and _named(inner.targets[0], node.id)
+        ):
             unseen -= 1
             found.append(_begun(inner.value))
-        elif isinstance(inner, ast.For) and _named(inner.target, node.id) and isinstance(inner.iter, (ast.Tuple, ast.List)):
+        elif (
+            isinstance(inner, ast.For)
+            and _named(inner.target, node.id)
+            and isinstance(inner.iter, (ast.Tuple, ast.List))
+        ):
             unseen -= 1
             found += [_begun(one) for one in inner.iter.elts]
     return found if found and not unseen else [("", True)]
 
 
 def _begun(node: ast.expr) -> Spelled:
-    """What a text begins with: `f"block_{n}"`, `"block_" + str(n)`, `"block_%d" % n`, `"block_{}".format(n)`."""
+    """What a text begins with: `f"block_{n}"`, `"block_" + str(n)`, `"block_%d" % n`,
+    `"block_{}".format(n)`.
+    """
     if isinstance(node, ast.JoinedStr):
         node = node.values[0] if node.values else node
     elif isinstance(node, ast.BinOp):
         node = node.left
-    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "format":
+    elif (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "format"
+    ):
         node = node.func.value
     elif isinstance(node, ast.Constant) and isinstance(node.value, str):
         return node.value, False
@@ -197,14 +308,21 @@ def tested_attributes(function: Any) -> list[str]:
     if known is None:  # kept with the tree
         owner = function.args.args[0].arg if function.args.args else ""
         tests = [node.test for node in nodes_in(function) if isinstance(node, (ast.If, ast.IfExp))]
-        known = function.tested = sorted({inner.attr for test in tests for inner in nodes_in(test)
-                                          if isinstance(inner, ast.Attribute) and _named(inner.value, owner)})
+        known = function.tested = sorted(
+            {
+                inner.attr
+                for test in tests
+                for inner in nodes_in(test)
+                if isinstance(inner, ast.Attribute) and _named(inner.value, owner)
+            }
+        )
     return known
 
 
 def replaced(method: Any, attribute: str) -> set[ast.expr]:
-    """The values that a method assigns to an attribute only until a later statement of the same block assigns another one, while
-    nobody else can see the object."""
+    """The values that a method assigns to an attribute only until a later statement of the same
+    block assigns another one, while nobody else can see the object.
+    """
     owner, found = method.args.args[0].arg, set()
     for block in _blocks(method):
         held: ast.expr | None = None
@@ -212,7 +330,12 @@ def replaced(method: Any, attribute: str) -> set[ast.expr]:
             if held is not None and _lent(statement, owner):
                 held = None
             for target in statement.targets if isinstance(statement, ast.Assign) else ():
-                if isinstance(target, ast.Attribute) and target.attr == attribute and isinstance(target.value, ast.Name) and target.value.id == owner:
+                if (
+                    isinstance(target, ast.Attribute)
+                    and target.attr == attribute
+                    and isinstance(target.value, ast.Name)
+                    and target.value.id == owner
+                ):
                     found |= {held} if held is not None else set()
                     held = statement.value
     return found
@@ -222,12 +345,16 @@ def _blocks(method: Any) -> list[list[ast.stmt]]:
     """The blocks of statements in a method, its own included."""
     known = getattr(method, "blocks", None)
     if known is None:  # kept with the tree: every attribute of its class asks
-        known = method.blocks = [block for node in (method, *statements_in(method)) for block in blocks_of(node) if block]
+        known = method.blocks = [
+            block for node in (method, *statements_in(method)) for block in blocks_of(node) if block
+        ]
     return known
 
 
 def _lent(statement: ast.stmt, owner: str) -> bool:
-    """Whether a statement leaves its block, or hands the object on: `self.build()`, `f(self)`, a function with `self` in it."""
+    """Whether a statement leaves its block, or hands the object on: `self.build()`, `f(self)`, a
+    function with `self` in it.
+    """
     seen: set[ast.AST] = set()
     for node in nodes_in(statement):
         kind = type(node)

@@ -1,6 +1,8 @@
-"""Statements: one walk over a body that binds names, splits at branches, joins after them and widens at loops.
+"""Statements: one walk over a body that binds names, splits at branches, joins after them and
+widens at loops.
 
-Nothing is evaluated here. Every simple statement is noted with its time, so that expressions can be judged later.
+Nothing is evaluated here. Every simple statement is noted with its time, so that expressions can be
+judged later.
 """
 
 from __future__ import annotations
@@ -8,19 +10,76 @@ from __future__ import annotations
 import ast
 from typing import Any, Callable, Final
 
-from tfnanlint.program.mutation import (CHANGING, SETTERS, Bindings, Copies, Filled, Held, InPlace, Lent, Mutated, SetThrough, attribute_set, connected, copied, copy, copy_items,
-                               extends, fillable, lent, objects, output, place_of, popped, shared, viewed, whole, written_key)
 from tfnanlint.program.attributes import assigned_attributes
-from tfnanlint.program.joins import Branching
 from tfnanlint.program.functions import Function
-from tfnanlint.syntax.access_paths import leaf, path_of, root_of
-from tfnanlint.program.predicates import ASSERTIONS, says_training
+from tfnanlint.program.joins import Branching
 from tfnanlint.program.loops import Flag, Fork, LoopFrame, flag_of, runs
+from tfnanlint.program.mutation import (
+    CHANGING,
+    SETTERS,
+    Bindings,
+    Copies,
+    Filled,
+    Held,
+    InPlace,
+    Lent,
+    Mutated,
+    SetThrough,
+    attribute_set,
+    connected,
+    copied,
+    copy,
+    copy_items,
+    extends,
+    fillable,
+    lent,
+    objects,
+    output,
+    place_of,
+    popped,
+    shared,
+    viewed,
+    whole,
+    written_key,
+)
 from tfnanlint.program.patterns import captured, condition, says_number
-from tfnanlint.syntax.nodes import ATTRIBUTE, CALL, CONSTANT, LAMBDA, NAME, SEQUENCES, STARRED, SUBSCRIPT, caught, declared, loaded, nodes_in, recorded, repeated
+from tfnanlint.program.predicates import ASSERTIONS, says_training
+from tfnanlint.program.scope import (
+    Assigned,
+    Binding,
+    Element,
+    Ended,
+    Fixed,
+    Imported,
+    Iterated,
+    Joined,
+    Loop,
+    Point,
+    Raised,
+    Refined,
+    Scope,
+    Stored,
+    unrefined,
+)
 from tfnanlint.program.static_conditions import outcome
+from tfnanlint.syntax.access_paths import leaf, path_of, root_of
+from tfnanlint.syntax.nodes import (
+    ATTRIBUTE,
+    CALL,
+    CONSTANT,
+    LAMBDA,
+    NAME,
+    SEQUENCES,
+    STARRED,
+    SUBSCRIPT,
+    caught,
+    declared,
+    loaded,
+    nodes_in,
+    recorded,
+    repeated,
+)
 from tfnanlint.syntax.text_index import within
-from tfnanlint.program.scope import (Assigned, Binding, Element, Ended, Fixed, Imported, Iterated, Joined, Loop, Point, Raised, Refined, Scope, Stored, unrefined)
 from tfnanlint.values.value import Value
 
 # What gives an object that has a name already, and what may give a part or another form of one.
@@ -35,7 +94,8 @@ class Walk(Branching):
     def __init__(self, scope: Scope):
         super().__init__(scope)
         self.loops: list[LoopFrame] = []
-        self.raised: set[str] = set()  # the variables that some statement before this one has added a number to
+        # the variables that some statement before this one has added a number to
+        self.raised: set[str] = set()
         self.rows = scope.module.binding_rows  # where an expression may bind or change a name
         self.copies: Copies = {}  # `b = a`: names of one object, as long as both stand for it
         self.views: Copies = {}  # `b = a.reshape(-1)`: names of arrays that may share their numbers
@@ -62,7 +122,11 @@ class Walk(Branching):
         for inner in nodes_in(node):
             if isinstance(inner, ast.NamedExpr):
                 self.bind(inner.target.id, Assigned(inner.value, self.scope.here()))
-            elif inner is not node and (call := popped(inner)) is not None and (path := path_of(call.func.value)) is not None:
+            elif (
+                inner is not node
+                and (call := popped(inner)) is not None
+                and (path := path_of(call.func.value)) is not None
+            ):
                 if (held := self.scope.at(path)) is not None:  # in which order is not known
                     self._change(path, lambda held: Fixed(Value(kind="unknown")), held)
 
@@ -83,13 +147,17 @@ class Walk(Branching):
             self._another(fork)
             self._branched(fork, self._branch(test, False, node.orelse, fork.flag))
         else:
-            self._reached(fork, self._assumed(test, False, point) | self._apart(test, False, fork.flag, point))
+            self._reached(
+                fork, self._assumed(test, False, point) | self._apart(test, False, fork.flag, point)
+            )
             if not live and says_training(test) and node in getattr(self.scope.node, "body", ()):
                 self.scope.time += 1  # `if training: return x`: only evaluation comes further
                 self.scope.stopped.append((self.scope.time, _ENDLESS))
         return self._joined(fork)
 
-    def _branch(self, test: ast.expr, truth: bool, body: list[ast.stmt], flag: Flag | None = None) -> bool:
+    def _branch(
+        self, test: ast.expr, truth: bool, body: list[ast.stmt], flag: Flag | None = None
+    ) -> bool:
         """What is walked where a test, of a flag perhaps, comes to `truth`."""
         self.assume(test, truth)
         for path, binding in self._apart(test, truth, flag, self.scope.here()).items():
@@ -107,9 +175,19 @@ class Walk(Branching):
         begun, mark, last = self.scope.time, len(self.log), node.body[-1]
         fork = self._fork()
         live = self.block(node.body[:-1])
-        until = self.scope.time if isinstance(last, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Import, ast.ImportFrom)) else None
+        until = (
+            self.scope.time
+            if isinstance(
+                last, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Import, ast.ImportFrom)
+            )
+            else None
+        )
         live = live and self.block([last])
-        broken_off = [(path, self._during(path, begun, until)) for path in sorted(set(self.log[mark:]))] if node.handlers else []
+        broken_off = (
+            [(path, self._during(path, begun, until)) for path in sorted(set(self.log[mark:]))]
+            if node.handlers
+            else []
+        )
         live = live and self.block(node.orelse)
         if node.handlers:
             self._branched(fork, live)
@@ -117,9 +195,15 @@ class Walk(Branching):
                 self._another(fork)
                 self._branched(fork, self._handler(one, broken_off))
             live = self._joined(fork)
-        return self._finally(node.finalbody, begun, set(self.log[mark:])) and live if node.finalbody else live
+        return (
+            self._finally(node.finalbody, begun, set(self.log[mark:])) and live
+            if node.finalbody
+            else live
+        )
 
-    def _handler(self, node: ast.ExceptHandler, broken_off: list[tuple[str, Binding | None]]) -> bool:
+    def _handler(
+        self, node: ast.ExceptHandler, broken_off: list[tuple[str, Binding | None]]
+    ) -> bool:
         """What is walked where an exception has broken off the body of a `try`."""
         for path, binding in broken_off:
             self.bind(path, binding)
@@ -128,7 +212,9 @@ class Walk(Branching):
         return self.block(node.body)
 
     def _finally(self, body: list[ast.stmt], begun: int, paths: set[str]) -> bool:
-        """Walk what also follows an exception that nobody caught, in which names are whatever they have been since `begun`."""
+        """Walk what also follows an exception that nobody caught, in which names are whatever they
+        have been since `begun`.
+        """
         ended = {path: self.scope.at(path) for path in sorted(paths)}
         during = {path: self._during(path, begun, None) for path in ended}
         for path, binding in during.items():
@@ -194,7 +280,9 @@ class Walk(Branching):
         return frame
 
     def _module(self, path: str) -> bool:
-        """Whether a path begins with the name of a module: `tf.reshape(x, ...)` is no method of an array."""
+        """Whether a path begins with the name of a module: `tf.reshape(x, ...)` is no method of an
+        array.
+        """
         return isinstance(unrefined(self.scope.here().lookup(root_of(path))), Imported)
 
     def _leave(self, frame: LoopFrame, live: bool, over: Assigned | None = None) -> None:
@@ -202,19 +290,25 @@ class Walk(Branching):
         self.loops.pop()
         if live:
             frame.capture(self.scope)
-        for path in sorted(set(self.log[frame.mark:]) - frame.names.keys()):
+        for path in sorted(set(self.log[frame.mark :]) - frame.names.keys()):
             before = self.scope.at(path, frame.begun)
-            if isinstance(self.scope.at(path), Refined) and unrefined(self.scope.at(path)) is unrefined(before):
+            if isinstance(self.scope.at(path), Refined) and unrefined(
+                self.scope.at(path)
+            ) is unrefined(before):
                 self.bind(path, before)  # the body, and what was tested in it, may be passed over
         surely = over is not None and runs(over.node)
         for path, loop in frame.names.items():
             if over is None or not loop.rounds or path in frame.kept:
                 self.bind(path, loop)
             else:
-                self.bind(path, Joined(loop.rounds) if surely else Ended(loop, over.node, over.point))
+                self.bind(
+                    path, Joined(loop.rounds) if surely else Ended(loop, over.node, over.point)
+                )
 
     def _after(self, frame: LoopFrame, fork: Fork, ended: bool) -> bool:
-        """What follows a loop: its end, with the `else` branch, which may be `ended`, or one of its breaks."""
+        """What follows a loop: its end, with the `else` branch, which may be `ended`, or one of its
+        breaks.
+        """
         if not frame.exits:
             return ended
         self._branched(fork, ended)
@@ -228,7 +322,8 @@ class Walk(Branching):
         given: Binding = Iterated(whole)
         items = copy_items(self.copies, node.target, node.iter)
         frame = self._enter(node)
-        if not items.isdisjoint(node.bound.changed):  # an earlier round may have changed an array that a later one takes
+        # an earlier round may have changed an array that a later one takes
+        if not items.isdisjoint(node.bound.changed):
             given = Joined([given, Iterated(Assigned(repeated(node), self.scope.here()))])
         self.target(node.target, given)
         self._leave(frame, self.block(node.body), whole)
@@ -243,12 +338,16 @@ class Walk(Branching):
         self.assume(node.test, True)
         self._leave(frame, self.block(node.body))
         fork = self._fork()
-        ended = outcome(node.test, self.scope.here()) is not True and self._branch(node.test, False, node.orelse)
+        ended = outcome(node.test, self.scope.here()) is not True and self._branch(
+            node.test, False, node.orelse
+        )
         return self._after(frame, fork, ended)
 
     def leave_loop(self, node: Any) -> bool:
         if self.loops and isinstance(node, ast.Break):
-            self.loops[-1].exits.append({path: self.scope.at(path) for path in self.loops[-1].names})
+            self.loops[-1].exits.append(
+                {path: self.scope.at(path) for path in self.loops[-1].names}
+            )
         elif self.loops:
             self.loops[-1].capture(self.scope)
         return False
@@ -282,13 +381,19 @@ class Walk(Branching):
         return live and self.block(node.body[used:])
 
     def _depending(self, checks: ast.expr) -> None:
-        """`with tf.control_dependencies([done])`: what named assertions say holds inside, and what is assigned there has been."""
+        """`with tf.control_dependencies([done])`: what named assertions say holds inside, and what
+        is assigned there has been.
+        """
         for check in getattr(checks, "elts", ()):
             made = unrefined(self.scope.at(check.id)) if isinstance(check, ast.Name) else None
             node = made.node if isinstance(made, Assigned) else check
             if isinstance(node, ast.Call) and leaf(node.func) in ASSERTIONS:
                 self.assume(node, True)
-            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr.startswith("assign"):
+            elif (
+                isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Attribute)
+                and node.func.attr.startswith("assign")
+            ):
                 self._assigned_to(node.func, node)
 
     def function(self, node: Any) -> None:
@@ -303,10 +408,14 @@ class Walk(Branching):
     def class_(self, node: ast.ClassDef) -> None:
         rows = self.scope.module.nonlocal_rows
         if rows and within(rows, node.lineno, node.end_lineno or node.lineno):
-            for name in sorted(declared(node, ast.Nonlocal)):  # which object a method changes it for is not told apart
+            # which object a method changes it for is not told apart
+            for name in sorted(declared(node, ast.Nonlocal)):
                 self.bind(name, Fixed(Value(kind="unknown")))
             self.scope.shared |= declared(node, ast.Nonlocal)
-        self.bind(node.name, Fixed(Value(kind="class", obj=self.scope.module.class_(node, self.scope.here()))))
+        self.bind(
+            node.name,
+            Fixed(Value(kind="class", obj=self.scope.module.class_(node, self.scope.here()))),
+        )
 
     def return_(self, node: ast.Return) -> bool:
         self.note(node.value)
@@ -356,21 +465,27 @@ class Walk(Branching):
             self._change(path, lambda held: Mutated(held, call, here), base)
 
     def _handed(self, call: ast.Call) -> None:
-        """Arrays of one number, whole or in part, lists and dicts that are handed to a function whose result nobody uses."""
+        """Arrays of one number, whole or in part, lists and dicts that are handed to a function
+        whose result nobody uses.
+        """
         for given in [*call.args, *[one.value for one in call.keywords]]:
             kind = type(given)
             if kind is CONSTANT or kind is CALL:  # they have no path
                 continue
             path = whole(given) or path_of(given)
             made = self.scope.at(path) if path else None
-            if path is not None and (isinstance(made, Filled) or isinstance(made, Assigned) and fillable(made.node)):
+            if path is not None and (
+                isinstance(made, Filled) or isinstance(made, Assigned) and fillable(made.node)
+            ):
                 here = self.scope.here()
                 self._change(path, lambda held: Filled(held, call, here), made)
 
     def _lent(self, call: Any, name: str) -> None:
         """Arrays that are handed to a function of the program which changes them in place."""
         callee = self.scope.here().lookup(name)
-        function = callee._value.obj if isinstance(callee, Fixed) and callee._value is not None else None
+        function = (
+            callee._value.obj if isinstance(callee, Fixed) and callee._value is not None else None
+        )
         if isinstance(function, Function):
             for path in lent(call, function):
                 if (held := self.scope.at(path)) is not None:
@@ -384,7 +499,9 @@ class Walk(Branching):
             self._change(path, lambda held: written, base)
 
     def _assigned_to(self, assign: ast.Attribute, call: ast.Call) -> None:
-        """After `self.n.assign_add(1)` the variable is larger; after any other assignment it is what any of them may leave."""
+        """After `self.n.assign_add(1)` the variable is larger; after any other assignment it is
+        what any of them may leave.
+        """
         path, name = path_of(assign.value) or "", assign.attr
         owner = path.partition(".")[0]
         if not self._own(owner) or path.count(".") != 1:
@@ -406,7 +523,9 @@ class Walk(Branching):
         return bool(parameters) and parameters[0].arg == owner
 
     def _own_method(self, owner: str, name: str) -> None:
-        """After `self.reset()` the attributes that it assigns are what any method may have made of them."""
+        """After `self.reset()` the attributes that it assigns are what any method may have made of
+        them.
+        """
         if not self._own(owner):
             return
         method = self.scope.function.owner.methods.get(name)
@@ -459,7 +578,9 @@ class Walk(Branching):
         combined = node.__dict__.get("combined")
         if combined is None:  # one expression for all walks of this statement
             before = ast.copy_location(loaded(node.target), node.target)
-            combined = node.combined = ast.copy_location(ast.BinOp(before, node.op, node.value), node)
+            combined = node.combined = ast.copy_location(
+                ast.BinOp(before, node.op, node.value), node
+            )
             combined.augmented = True
         self.note(combined)
         binding, path = Assigned(combined, self.scope.here()), path_of(node.target)
@@ -492,7 +613,8 @@ class Walk(Branching):
             key = written_key(node.slice)
             self._change(owner, lambda held: Stored(held, key, binding), held)
             whole = viewed(held)
-            if whole is not None and (under := self._held(whole)) is not None:  # `row = table[i]; row[j] = x`
+            # `row = table[i]; row[j] = x`
+            if whole is not None and (under := self._held(whole)) is not None:
                 self._change(whole, lambda held: Stored(held, None, binding), under)
         path = f"{owner}.{node.attr}" if owner and kind is ATTRIBUTE else path_of(node)
         if isinstance(node, ast.Attribute) and node.attr in self.scope.module.setters:
@@ -500,7 +622,7 @@ class Walk(Branching):
         if path is not None:
             self.bind(path, binding)
             for alias, surely in aliases:
-                self._also(alias + path[len(owner or ""):], binding, surely)
+                self._also(alias + path[len(owner or "") :], binding, surely)
             if isinstance(binding, Assigned):
                 copy(self.copies, path, copied(binding.node))
 
@@ -519,8 +641,12 @@ class Walk(Branching):
             self._shown(path, new)
 
     def _shown(self, path: str, changed: Binding) -> None:
-        """Arrays that may share the numbers of one that was changed: they may hold some of what it holds now."""
-        for other in sorted(connected({path}, self.copies, self.views) - connected({path}, self.copies)):
+        """Arrays that may share the numbers of one that was changed: they may hold some of what it
+        holds now.
+        """
+        for other in sorted(
+            connected({path}, self.copies, self.views) - connected({path}, self.copies)
+        ):
             if (held := self.scope.at(other)) is not None:
                 self.bind(other, InPlace(held, changed, False))
 
@@ -536,9 +662,17 @@ class Walk(Branching):
         return found
 
     def _unpack(self, node: Any, binding: Binding) -> None:
-        values = binding.node.elts if isinstance(binding, Assigned) and type(binding.node) in SEQUENCES else None
+        values = (
+            binding.node.elts
+            if isinstance(binding, Assigned) and type(binding.node) in SEQUENCES
+            else None
+        )
         starred = next((i for i, e in enumerate(node.elts) if isinstance(e, ast.Starred)), None)
-        if values is not None and (starred is not None or len(values) != len(node.elts) or any([type(v) is STARRED for v in values])):
+        if values is not None and (
+            starred is not None
+            or len(values) != len(node.elts)
+            or any([type(v) is STARRED for v in values])
+        ):
             values = None
         for index, element in enumerate(node.elts):
             if values is not None:
@@ -554,8 +688,14 @@ class Walk(Branching):
         for target in node.targets:
             path = path_of(target)
             if path is not None:
-                self.bind(path, None if isinstance(target, ast.Name) else Fixed(Value(kind="unknown")))
-            if isinstance(target, ast.Subscript) and (base := path_of(target.value)) and (held := self._held(base)) is not None:
+                self.bind(
+                    path, None if isinstance(target, ast.Name) else Fixed(Value(kind="unknown"))
+                )
+            if (
+                isinstance(target, ast.Subscript)
+                and (base := path_of(target.value))
+                and (held := self._held(base)) is not None
+            ):
                 self._change(base, lambda held: Fixed(Value(kind="unknown")), held)
 
     def imports(self, node: ast.Import) -> None:
@@ -572,12 +712,17 @@ class Walk(Branching):
             if name == "*":
                 module.stars.append((base, level))
             else:
-                self.bind(one.asname or name, Imported(f"{base}.{name}" if base else name, level, module))
+                self.bind(
+                    one.asname or name, Imported(f"{base}.{name}" if base else name, level, module)
+                )
 
     def global_(self, node: Any) -> None:
         """A global or nonlocal name: as anybody may have left it; then as assigned here."""
         for name in node.names:
-            self.bind(name, self._outside(name, isinstance(node, ast.Global)) or Fixed(Value(kind="unknown")))
+            self.bind(
+                name,
+                self._outside(name, isinstance(node, ast.Global)) or Fixed(Value(kind="unknown")),
+            )
 
     def _outside(self, name: str, is_global: bool) -> Binding | None:
         """A name as those may have left it who share it; None where nobody is known to."""
@@ -586,15 +731,38 @@ class Walk(Branching):
             return module.shared_binding(name) if name in module.shared else None
         while point is not None and (point.scope.of_class or name not in point.scope.shared):
             point = point.scope.parent
-        return point.scope.shared_binding(name) if point is not None and point.scope is not module else None
+        return (
+            point.scope.shared_binding(name)
+            if point is not None and point.scope is not module
+            else None
+        )
 
 
 _HANDLERS: Final[dict[type, Callable[[Walk, Any], Any]]] = {
-    ast.Expr: Walk.expression, ast.Assign: Walk.assign, ast.AnnAssign: Walk.annotated, ast.AugAssign: Walk.augmented,
-    ast.If: Walk.if_, ast.For: Walk.for_, ast.AsyncFor: Walk.for_, ast.While: Walk.while_, ast.With: Walk.with_,
-    ast.AsyncWith: Walk.with_, ast.Try: Walk.try_, ast.Match: Walk.match_, ast.FunctionDef: Walk.function,
-    ast.AsyncFunctionDef: Walk.function, ast.ClassDef: Walk.class_, ast.Return: Walk.return_, ast.Raise: Walk.raise_,
-    ast.Break: Walk.leave_loop, ast.Continue: Walk.leave_loop, ast.Assert: Walk.assertion, ast.Delete: Walk.delete,
-    ast.Import: Walk.imports, ast.ImportFrom: Walk.imports_from, ast.Global: Walk.global_, ast.Nonlocal: Walk.global_,
+    ast.Expr: Walk.expression,
+    ast.Assign: Walk.assign,
+    ast.AnnAssign: Walk.annotated,
+    ast.AugAssign: Walk.augmented,
+    ast.If: Walk.if_,
+    ast.For: Walk.for_,
+    ast.AsyncFor: Walk.for_,
+    ast.While: Walk.while_,
+    ast.With: Walk.with_,
+    ast.AsyncWith: Walk.with_,
+    ast.Try: Walk.try_,
+    ast.Match: Walk.match_,
+    ast.FunctionDef: Walk.function,
+    ast.AsyncFunctionDef: Walk.function,
+    ast.ClassDef: Walk.class_,
+    ast.Return: Walk.return_,
+    ast.Raise: Walk.raise_,
+    ast.Break: Walk.leave_loop,
+    ast.Continue: Walk.leave_loop,
+    ast.Assert: Walk.assertion,
+    ast.Delete: Walk.delete,
+    ast.Import: Walk.imports,
+    ast.ImportFrom: Walk.imports_from,
+    ast.Global: Walk.global_,
+    ast.Nonlocal: Walk.global_,
 }
 _HANDLERS.update({ast.TryStar: Walk.try_} if hasattr(ast, "TryStar") else {})

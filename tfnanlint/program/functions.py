@@ -1,4 +1,6 @@
-"""What can be called: functions, lambdas, classes and instances of the program, and how arguments meet parameters."""
+"""What can be called: functions, lambdas, classes and instances of the program, and how arguments
+meet parameters.
+"""
 
 from __future__ import annotations
 
@@ -22,11 +24,24 @@ FEW: Final = 5  # statements of a short function
 MAX_LINEAGE: Final = 12  # classes that a class inherits from
 
 
-
 class Function:
-    """A function or lambda of the program, defined at `point`; `owner` is the class it is a method of."""
+    """A function or lambda of the program, defined at `point`; `owner` is the class it is a method
+    of.
+    """
 
-    __slots__ = ("node", "point", "module", "owner", "activation", "decorators", "busy", "stamp", "assumed", "arguments", "callees")
+    __slots__ = (
+        "node",
+        "point",
+        "module",
+        "owner",
+        "activation",
+        "decorators",
+        "busy",
+        "stamp",
+        "assumed",
+        "arguments",
+        "callees",
+    )
 
     def __init__(self, node: Any, point: Point, module: Module, owner: ClassObject | None = None):
         self.node = node
@@ -36,11 +51,13 @@ class Function:
         self.activation: Scope | None = None
         decorators = getattr(node, "decorator_list", ())
         self.decorators = tuple([decorator_leaf(d) for d in decorators]) if decorators else ()
-        self.callees: dict[ast.AST, str | None] = {}  # what names that it does not bind itself lead to; see `Resolution.resolve`
+        # what names that it does not bind itself lead to; see `Resolution.resolve`
+        self.callees: dict[ast.AST, str | None] = {}
         self.busy = 0
         self.stamp = 0  # of the assumption about what it returns inside itself; see `assumptions`
         self.assumed: Value | None = None
-        self.arguments: list[dict[str, Value]] = []  # of its calls inside itself, while that is assumed
+        # of its calls inside itself, while that is assumed
+        self.arguments: list[dict[str, Value]] = []
 
     @property
     def name(self) -> str:
@@ -48,22 +65,34 @@ class Function:
 
     @property
     def short(self) -> bool:
-        """Whether its body is an expression or a few statements, as that of a cast or of a list of sizes."""
+        """Whether its body is an expression or a few statements, as that of a cast or of a list of
+        sizes.
+        """
         return isinstance(self.node, ast.Lambda) or len(self.node.body) <= FEW
 
     @property
     def abstract(self) -> bool:
         """Whether its body only raises an error: what runs is what overrides it."""
         body = self.node.body
-        return isinstance(body, list) and isinstance(body[-1], ast.Raise) and all(
-            [isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant) for one in body[:-1]])
+        return (
+            isinstance(body, list)
+            and isinstance(body[-1], ast.Raise)
+            and all(
+                [
+                    isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant)
+                    for one in body[:-1]
+                ]
+            )
+        )
 
     @property
     def changed(self) -> set[str]:
         """The names of what its body changes in place."""
         found = getattr(self.node, "changed", None)
         if found is None:  # kept with the tree, which outlives the module
-            found = self.node.changed = Bindings(self.node.body).changed if isinstance(self.node.body, list) else set()
+            found = self.node.changed = (
+                Bindings(self.node.body).changed if isinstance(self.node.body, list) else set()
+            )
         return found
 
     @property
@@ -71,8 +100,14 @@ class Function:
         """The names of what the functions in its body change in place."""
         found = getattr(self.node, "changed_inside", None)
         if found is None:
-            inner = [one for one in statements_in(self.node) if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef))]
-            found = self.node.changed_inside = set().union(*[Bindings(one.body).changed for one in inner])
+            inner = [
+                one
+                for one in statements_in(self.node)
+                if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef))
+            ]
+            found = self.node.changed_inside = set().union(
+                *[Bindings(one.body).changed for one in inner]
+            )
         return found
 
     @property
@@ -83,19 +118,31 @@ class Function:
     @property
     def transparent(self) -> bool:
         """Whether what it returns reaches the caller as it is."""
-        return not self.decorators or all([name in TRANSPARENT or name.startswith("register") or self._wrapped(node)
-                                           for name, node in zip(self.decorators, self.node.decorator_list)])
+        return not self.decorators or all(
+            [
+                name in TRANSPARENT or name.startswith("register") or self._wrapped(node)
+                for name, node in zip(self.decorators, self.node.decorator_list)
+            ]
+        )
 
     def _wrapped(self, decorator: ast.expr) -> bool:
-        """Whether a decorator of the program hands on what it is called with, and hands back what it gets."""
+        """Whether a decorator of the program hands on what it is called with, and hands back what
+        it gets.
+        """
         made = self._decorating(decorator)
         return made is not None and hands_on(made)
 
     def _decorating(self, decorator: ast.expr) -> Any:
-        """The function of the program that is called with this one: `timed` of `@timed`, what `scope` gives of `@scope("name")`."""
+        """The function of the program that is called with this one: `timed` of `@timed`, what
+        `scope` gives of `@scope("name")`.
+        """
         name = decorator.func if isinstance(decorator, ast.Call) else decorator
         binding = unrefined(self.point.lookup(name.id)) if isinstance(name, ast.Name) else None
-        made = binding._value.obj if isinstance(binding, Fixed) and binding._value is not None else None
+        made = (
+            binding._value.obj
+            if isinstance(binding, Fixed) and binding._value is not None
+            else None
+        )
         if not isinstance(made, Function):
             return None
         return given_back(made.node) if isinstance(decorator, ast.Call) else made.node
@@ -103,23 +150,49 @@ class Function:
     @property
     def registered(self) -> bool:
         """Whether a decorator keeps it for callers that nobody sees."""
-        return any([name.startswith("register") and name not in TRANSPARENT for name in self.decorators])
+        return any(
+            [name.startswith("register") and name not in TRANSPARENT for name in self.decorators]
+        )
 
     @property
     def is_property(self) -> bool:
-        return bool(self.decorators) and ("property" in self.decorators or "cached_property" in self.decorators or self._made_property)
+        return bool(self.decorators) and (
+            "property" in self.decorators
+            or "cached_property" in self.decorators
+            or self._made_property
+        )
 
     @property
     def _made_property(self) -> bool:
-        """Whether a decorator of the program makes a property of it: `lazy_property`, which keeps what it gave."""
-        inner = [given_back(self._decorating(one)) for one in self.node.decorator_list if isinstance(one, ast.Name)]
-        return any([one is not None and "property" in map(decorator_leaf, one.decorator_list) for one in inner])
+        """Whether a decorator of the program makes a property of it: `lazy_property`, which keeps
+        what it gave.
+        """
+        inner = [
+            given_back(self._decorating(one))
+            for one in self.node.decorator_list
+            if isinstance(one, ast.Name)
+        ]
+        return any(
+            [
+                one is not None and "property" in map(decorator_leaf, one.decorator_list)
+                for one in inner
+            ]
+        )
 
 
 class ClassObject:
     """A class of the program; its body is walked when somebody asks for its `scope` or `methods`."""
 
-    __slots__ = ("node", "point", "module", "_scope", "_methods", "_attributes", "_outside", "_spelled")
+    __slots__ = (
+        "node",
+        "point",
+        "module",
+        "_scope",
+        "_methods",
+        "_attributes",
+        "_outside",
+        "_spelled",
+    )
 
     def __init__(self, node: ast.ClassDef, point: Point, module: Module):
         self.node = node
@@ -147,12 +220,20 @@ class ClassObject:
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """The names that a named tuple or dataclass is made with, in order: those annotated in its body, or those of
-        `collections.namedtuple(...)` as its base."""
+        """The names that a named tuple or dataclass is made with, in order: those annotated in its
+        body, or those of `collections.namedtuple(...)` as its base.
+        """
         found = getattr(self.node, "fields", None)
         if found is None:  # kept with the tree, which outlives the module
-            found = self.node.fields = tuple([name for base in self.node.bases for name in _tuple_names(base)]) + tuple(
-                [one.target.id for one in self.node.body if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name)])
+            found = self.node.fields = tuple(
+                [name for base in self.node.bases for name in _tuple_names(base)]
+            ) + tuple(
+                [
+                    one.target.id
+                    for one in self.node.body
+                    if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name)
+                ]
+            )
         return found
 
     def close(self) -> None:
@@ -178,24 +259,36 @@ class ClassObject:
         return self._attributes.get(attribute, [])
 
     def sets_by_name(self, attribute: str) -> bool:
-        """Whether a method may set an attribute under a name that is computed: `setattr(self, name, value)`."""
+        """Whether a method may set an attribute under a name that is computed:
+        `setattr(self, name, value)`.
+        """
         if self._spelled is None:
             methods = self.methods.values() if self.module.source.holds(SETTING) else ()
             self._spelled = [one for method in methods for one in spelled_names(method.node)]
         return sets(self._spelled, attribute)
 
     def changed_outside(self, attribute: str) -> bool:
-        """Whether its file assigns an attribute through the name of the class (`Layer.count += 1`), or through `cls`."""
+        """Whether its file assigns an attribute through the name of the class (`Layer.count += 1`),
+        or through `cls`.
+        """
         if attribute not in self._outside:  # the text of the file is searched
-            self._outside[attribute] = self.module.source.assigns_outside(attribute) and self._assigned_outside(attribute)
+            self._outside[attribute] = self.module.source.assigns_outside(
+                attribute
+            ) and self._assigned_outside(attribute)
         return self._outside[attribute]
 
     def _assigned_outside(self, attribute: str) -> bool:
         text = self.module.source.text
-        if not any(f"{owner}.{attribute}" in text for owner in (self.name, "cls", "__class__", "type(self)")):
+        if not any(
+            f"{owner}.{attribute}" in text
+            for owner in (self.name, "cls", "__class__", "type(self)")
+        ):
             return False
         owners = rf"(?:\b{re.escape(self.name)}|\bcls|__class__|type\(self\))"
-        return re.search(rf"{owners}\.{re.escape(attribute)}\s*(?:[-+*/%@&|^]|//|\*\*)?=(?!=)", text) is not None
+        return (
+            re.search(rf"{owners}\.{re.escape(attribute)}\s*(?:[-+*/%@&|^]|//|\*\*)?=(?!=)", text)
+            is not None
+        )
 
 
 def in_order(cls: ClassObject, lists: list[list[ClassObject]]) -> list[ClassObject]:
@@ -216,8 +309,10 @@ def _foremost(lists: list[list[ClassObject]]) -> ClassObject:
 
 
 class Instance:
-    """An object of a class of the program; `node` is the call that made it, None for `self`. Of the attributes somebody asked for, `given`
-    holds what that call was given for them; None where more than that may be in one. `replaced` are the fields that a copy has of its own."""
+    """An object of a class of the program; `node` is the call that made it, None for `self`. Of the
+    attributes somebody asked for, `given` holds what that call was given for them; None where more
+    than that may be in one. `replaced` are the fields that a copy has of its own.
+    """
 
     __slots__ = ("cls", "node", "point", "given", "replaced")
 
@@ -244,24 +339,32 @@ class Bound:
 
     __slots__ = ("function", "args", "keywords")
 
-    def __init__(self, function: Any, args: list[Binding], keywords: dict[str, Binding] | None = None):
+    def __init__(
+        self, function: Any, args: list[Binding], keywords: dict[str, Binding] | None = None
+    ):
         self.function = function
         self.args = args
         self.keywords = keywords or {}
 
 
 def _tuple_names(base: ast.expr) -> list[str]:
-    """The names of the elements in `collections.namedtuple("State", ["mean", "scale"])`, which a class may have as its base."""
+    """The names of the elements in `collections.namedtuple("State", ["mean", "scale"])`, which a
+    class may have as its base.
+    """
     if not isinstance(base, ast.Call) or leaf(base.func) != "namedtuple" or len(base.args) < 2:
         return []
     given = base.args[1]
     parts = given.elts if isinstance(given, (ast.List, ast.Tuple)) else [given]
-    names = [one.value for one in parts if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+    names = [
+        one.value for one in parts if isinstance(one, ast.Constant) and isinstance(one.value, str)
+    ]
     return names if parts != [given] else " ".join(names).replace(",", " ").split()
 
 
 def arguments(call: ast.Call, point: Point) -> tuple[list[Binding], dict[str, Binding], bool]:
-    """Positional and keyword arguments of a call as bindings; False when `*args` or `**kwargs` hide some."""
+    """Positional and keyword arguments of a call as bindings; False when `*args` or `**kwargs` hide
+    some.
+    """
     positional: list[Binding] = []
     keywords: dict[str, Binding] = {}
     complete = True
@@ -288,7 +391,9 @@ def arguments(call: ast.Call, point: Point) -> tuple[list[Binding], dict[str, Bi
 
 
 def hidden(call: ast.Call, point: Point) -> dict[str, Binding] | None:
-    """The keyword arguments that `**kwargs` in a call stands for, where it is what the call being followed collected."""
+    """The keyword arguments that `**kwargs` in a call stands for, where it is what the call being
+    followed collected.
+    """
     found: dict[str, Binding] = {}
     for keyword in call.keywords:
         if keyword.arg is None:
@@ -311,18 +416,29 @@ def stored_in(binding: Binding | None) -> tuple[Binding | None, dict[str, Bindin
 def collected(node: ast.expr, point: Point) -> dict[str, Binding] | None:
     shown = display(node)
     if shown is not None:
-        written: dict[Any, Binding] = {getattr(key, "value", None): Assigned(value, point) for key, value in zip(shown.keys, shown.values)}
+        written: dict[Any, Binding] = {
+            getattr(key, "value", None): Assigned(value, point)
+            for key, value in zip(shown.keys, shown.values)
+        }
         return written if all(isinstance(name, str) for name in written) else None
-    binding, stored = stored_in(unrefined(point.lookup(node.id)) if isinstance(node, ast.Name) else None)
+    binding, stored = stored_in(
+        unrefined(point.lookup(node.id)) if isinstance(node, ast.Name) else None
+    )
     if not isinstance(binding, Handed) or not isinstance(binding.binding, Collected):
         return None
     taken = _taken_out(binding.function.node, node.id)
     items = binding.binding.items
-    return None if taken is None else {k: Handed(b, binding.function) for k, b in items.items() if k not in taken} | stored
+    return (
+        None
+        if taken is None
+        else {k: Handed(b, binding.function) for k, b in items.items() if k not in taken} | stored
+    )
 
 
 def _taken_out(function: ast.AST, name: str) -> set[str] | None:
-    """The keys that a function takes out of a dict, `kwargs.pop("name", None)`; None where one is not a constant."""
+    """The keys that a function takes out of a dict, `kwargs.pop("name", None)`; None where one is
+    not a constant.
+    """
     known = getattr(function, "taken_out", None)
     if known is None:  # kept with the tree, for a call is followed often
         known = function.taken_out = {}
@@ -335,9 +451,17 @@ def _popped(function: ast.AST, name: str) -> set[Any] | None:
     found: set[Any] = set()
     for node in nodes_in(function):
         key = None
-        if isinstance(node, ast.Call) and leaf(node.func) == "pop" and _named(node.func.value, name):
+        if (
+            isinstance(node, ast.Call)
+            and leaf(node.func) == "pop"
+            and _named(node.func.value, name)
+        ):
             key = node.args[0] if node.args else None
-        elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Del) and _named(node.value, name):
+        elif (
+            isinstance(node, ast.Subscript)
+            and isinstance(node.ctx, ast.Del)
+            and _named(node.value, name)
+        ):
             key = node.slice
         else:
             continue
@@ -351,27 +475,44 @@ def _named(node: ast.AST, name: str) -> bool:
     return type(node) is NAME and node.id == name
 
 
-def bind_parameters(function: Function, positional: list[Binding], keywords: dict[str, Binding],
-                    missing: Binding | None = None, hidden: bool = False) -> dict[str, Binding]:
-    """Parameter name -> binding; defaults are evaluated where the function is defined; `missing` stands for the rest. With `hidden`, `*` or
-    `**` may give any parameter that is not written in the call, and more."""
+def bind_parameters(
+    function: Function,
+    positional: list[Binding],
+    keywords: dict[str, Binding],
+    missing: Binding | None = None,
+    hidden: bool = False,
+) -> dict[str, Binding]:
+    """Parameter name -> binding; defaults are evaluated where the function is defined; `missing`
+    stands for the rest. With `hidden`, `*` or `**` may give any parameter that is not written in
+    the call, and more.
+    """
     spec = function.node.args
     names, known, defaults = signature_of(spec)
     bound: dict[str, Binding] = dict(zip(names, positional))
     if spec.vararg:
-        rest = positional[len(names):]
+        rest = positional[len(names) :]
         bound[spec.vararg.arg] = Starred(rest)
     for name, binding in keywords.items():
         if name in known:
             bound[name] = binding
     if spec.kwarg:
-        bound[spec.kwarg.arg] = Collected({name: binding for name, binding in keywords.items() if name not in known})
+        bound[spec.kwarg.arg] = Collected(
+            {name: binding for name, binding in keywords.items() if name not in known}
+        )
     if hidden:
-        bound |= {rest.arg: Fixed(Value(kind=kind)) for rest, kind in ((spec.vararg, "sequence"), (spec.kwarg, "dict")) if rest is not None}
+        bound |= {
+            rest.arg: Fixed(Value(kind=kind))
+            for rest, kind in ((spec.vararg, "sequence"), (spec.kwarg, "dict"))
+            if rest is not None
+        }
     for name, node in defaults.items():
         if name not in bound and not hidden:
             # What one call has put into a list or dict is there in the next.
-            kept = type(node) is not CONSTANT and (isinstance(node, (ast.List, ast.Set)) or display(node) is not None) and name in function.changed
+            kept = (
+                type(node) is not CONSTANT
+                and (isinstance(node, (ast.List, ast.Set)) or display(node) is not None)
+                and name in function.changed
+            )
             bound[name] = Fixed(Value(kind="unknown")) if kept else Assigned(node, function.point)
     for name in known:
         if name not in bound:
@@ -383,35 +524,60 @@ def without_none(note: ast.expr | None) -> ast.expr | None:
     """The class in an annotation: `C` of `Optional[C]` and of `C | None`."""
     if isinstance(note, ast.Subscript) and leaf(note.value) == "Optional":
         return note.slice
-    if isinstance(note, ast.BinOp) and isinstance(note.op, ast.BitOr) and isinstance(note.right, ast.Constant):
+    if (
+        isinstance(note, ast.BinOp)
+        and isinstance(note.op, ast.BitOr)
+        and isinstance(note.right, ast.Constant)
+    ):
         return note.left if note.right.value is None else None
     return note
 
 
 def says_number(spec: ast.arguments, name: str) -> bool:
-    """Whether a parameter is annotated as a Python number: `int`, `float`, `Optional[int]`, `int | None`."""
-    note = next((a.annotation for a in spec.posonlyargs + spec.args + spec.kwonlyargs if a.arg == name), None)
+    """Whether a parameter is annotated as a Python number: `int`, `float`, `Optional[int]`,
+    `int | None`.
+    """
+    note = next(
+        (a.annotation for a in spec.posonlyargs + spec.args + spec.kwonlyargs if a.arg == name),
+        None,
+    )
     if isinstance(note, ast.Subscript) and leaf(note.value) == "Optional":
         note = note.slice
-    elif isinstance(note, ast.BinOp) and isinstance(note.right, ast.Constant) and note.right.value is None:
+    elif (
+        isinstance(note, ast.BinOp)
+        and isinstance(note.right, ast.Constant)
+        and note.right.value is None
+    ):
         note = note.left
     return isinstance(note, ast.Name) and note.id in ("int", "float")
 
 
-# The names of the positional parameters of a function, the names of all in order, and the expressions that are their defaults.
+# The names of the positional parameters of a function, the names of all in order, and the
+# expressions that are their defaults.
 Signature = tuple[list[str], dict[str, None], dict[str, ast.expr]]
 
 
 def signature_of(spec: ast.arguments) -> Signature:
-    """The parameters of a function, kept with the tree: whoever calls it, and whoever looks for its callers, asks."""
+    """The parameters of a function, kept with the tree: whoever calls it, and whoever looks for its
+    callers, asks.
+    """
     kept: dict[str, Any] = spec.__dict__
     found: Signature | None = kept.get("signature")
     if found is None:
         places = spec.posonlyargs + spec.args
         positional = [one.arg for one in places]
         names = dict.fromkeys([*positional, *[one.arg for one in spec.kwonlyargs]])
-        defaults = {one.arg: node for one, node in zip(places[len(places) - len(spec.defaults):], spec.defaults)}
-        defaults.update([(one.arg, node) for one, node in zip(spec.kwonlyargs, spec.kw_defaults) if node is not None])
+        defaults = {
+            one.arg: node
+            for one, node in zip(places[len(places) - len(spec.defaults) :], spec.defaults)
+        }
+        defaults.update(
+            [
+                (one.arg, node)
+                for one, node in zip(spec.kwonlyargs, spec.kw_defaults)
+                if node is not None
+            ]
+        )
         found = kept["signature"] = positional, names, defaults
     return found
 
@@ -440,11 +606,26 @@ class Handed(Binding):
 
 
 def recast(value: Value, dtype: str | None, entering: bool = False) -> Value:
-    """A value in the dtype that a layer of Keras computes in: "" for that of a file that sets none, None where it cannot be told."""
-    if entering and dtype and value.dtype is None and not value.known and value.kind in ("tensor", "unknown"):
-        return value.but(dtype=dtype, zero=cast(value, dtype).zero, inf=value.inf or dtype == "float16")  # beyond 65504
+    """A value in the dtype that a layer of Keras computes in: "" for that of a file that sets none,
+    None where it cannot be told.
+    """
+    if (
+        entering
+        and dtype
+        and value.dtype is None
+        and not value.known
+        and value.kind in ("tensor", "unknown")
+    ):
+        # beyond 65504
+        return value.but(
+            dtype=dtype, zero=cast(value, dtype).zero, inf=value.inf or dtype == "float16"
+        )
     kinds = ("tensor", "array", "unknown") if entering and dtype else ("tensor", "array")
-    if value.kind not in kinds or value.dtype not in FLOATS and (value.dtype is not None or not value.known):
+    if (
+        value.kind not in kinds
+        or value.dtype not in FLOATS
+        and (value.dtype is not None or not value.known)
+    ):
         return value
     if value.dtype == (dtype or None) or dtype == "" and value.dtype == "float32":
         return value
@@ -452,7 +633,9 @@ def recast(value: Value, dtype: str | None, entering: bool = False) -> Value:
 
 
 class Recast(Binding):
-    """What a layer of a class of the program, or a Lambda that a call makes, is called with: Keras casts floats to the dtype of its policy."""
+    """What a layer of a class of the program, or a Lambda that a call makes, is called with: Keras
+    casts floats to the dtype of its policy.
+    """
 
     __slots__ = ("binding", "layer", "module")
 
@@ -469,7 +652,11 @@ class Recast(Binding):
     def compute(self, interpreter: Evaluator) -> Value:
         value = self.binding.value(interpreter)
         layer = self.layer
-        dtype = interpreter.dtype_of(layer) if isinstance(layer, ClassObject) else interpreter.dtype_of_lambda(layer, self.module)
+        dtype = (
+            interpreter.dtype_of(layer)
+            if isinstance(layer, ClassObject)
+            else interpreter.dtype_of_lambda(layer, self.module)
+        )
         return recast(value, dtype, entering=True)
 
 
@@ -511,14 +698,20 @@ class Starred(Binding):
 
 
 @cache
-def _params_of(row: Op, name: str, leading: tuple[str, ...]) -> tuple[tuple[str, ...], frozenset[str], frozenset[str]]:
-    """The parameters of a spelling in their order but for those that lead, the same without stars, and those of them that the row has not."""
+def _params_of(
+    row: Op, name: str, leading: tuple[str, ...]
+) -> tuple[tuple[str, ...], frozenset[str], frozenset[str]]:
+    """The parameters of a spelling in their order but for those that lead, the same without stars,
+    and those of them that the row has not.
+    """
     params = tuple(param for param in row.params_of(name) if param not in leading)
     plain = frozenset(param.lstrip("*") for param in params)
     return params, plain, plain - {param.lstrip("*") for param in row.params}
 
 
-def bind_op(row: Op, name: str, call: ast.Call, leading: tuple[str, ...] = ()) -> tuple[dict[str, ast.expr], bool]:
+def bind_op(
+    row: Op, name: str, call: ast.Call, leading: tuple[str, ...] = ()
+) -> tuple[dict[str, ast.expr], bool]:
     """Parameter -> expression for a call of a row; False when some argument has no parameter."""
     params, plain, foreign = _params_of(row, name, leading)
     args: dict[str, ast.expr] = {}
@@ -531,7 +724,9 @@ def bind_op(row: Op, name: str, call: ast.Call, leading: tuple[str, ...] = ()) -
         param = params[position]
         if param.startswith("*"):
             rest = call.args[position:] if param == "*inputs" else [node]
-            args[param[1:]] = node if len(rest) == 1 else ast.copy_location(ast.Tuple(rest, ast.Load()), node)
+            args[param[1:]] = (
+                node if len(rest) == 1 else ast.copy_location(ast.Tuple(rest, ast.Load()), node)
+            )
             complete = complete and len(call.args) == position + 1
             break
         args[param] = node
@@ -545,5 +740,6 @@ def bind_op(row: Op, name: str, call: ast.Call, leading: tuple[str, ...] = ()) -
             complete = False
         else:
             args[given] = keyword.value
-    # Some spellings take arguments that their row does not know (np.std(ddof=1), tf.matmul(a_is_sparse=True)).
+    # Some spellings take arguments that their row does not know (np.std(ddof=1),
+    # tf.matmul(a_is_sparse=True)).
     return args, complete and (not foreign or foreign.isdisjoint(args))

@@ -7,7 +7,9 @@ from typing import Any
 
 
 class History:
-    """The bindings of one path in the order of their times: the last one, and lists of those before it, which most paths do not have."""
+    """The bindings of one path in the order of their times: the last one, and lists of those before
+    it, which most paths do not have.
+    """
 
     __slots__ = ("time", "binding", "_times", "_before")
 
@@ -39,13 +41,19 @@ class History:
 
     def nth(self, index: int) -> Any:
         """One of the bindings, counted from 1."""
-        return self.binding if self._before is None or index > len(self._before) else self._before[index - 1]
+        return (
+            self.binding
+            if self._before is None or index > len(self._before)
+            else self._before[index - 1]
+        )
 
     def made(self, index: int) -> int:
         """When one of the bindings was made; 0 for none."""
         if index == 0:
             return 0
-        return self.time if self._times is None or index > len(self._times) else self._times[index - 1]
+        return (
+            self.time if self._times is None or index > len(self._times) else self._times[index - 1]
+        )
 
     def count(self) -> int:
         """How often the path was bound."""

@@ -8,7 +8,17 @@ from tfnanlint.program.history import History
 from tfnanlint.program.loops import Apart, Flag, Fork, State, merged
 from tfnanlint.program.mutation import Held
 from tfnanlint.program.predicates import spoken_of
-from tfnanlint.program.scope import Assigned, Binding, Joined, Parameter, Point, Refined, Scope, refinements, unrefined
+from tfnanlint.program.scope import (
+    Assigned,
+    Binding,
+    Joined,
+    Parameter,
+    Point,
+    Refined,
+    Scope,
+    refinements,
+    unrefined,
+)
 from tfnanlint.syntax.access_paths import root_of
 from tfnanlint.syntax.nodes import NAME
 
@@ -38,7 +48,7 @@ class Branching:
         """The end of a branch, which is reached if it is `live`."""
         history, before = self.scope.history, fork.before
         state: State = {}
-        for path in self.log[fork.mark:]:
+        for path in self.log[fork.mark :]:
             if path not in state:
                 entry = history[path]
                 state[path] = entry.binding
@@ -71,7 +81,12 @@ class Branching:
                 self.bind(path, only[path])
                 continue
             base = fork.before[path] or self._before(path, fork.begun)
-            self.bind(path, base if only is not None else merged([state.get(path, base) for state in fork.states], base, fork.flag))
+            self.bind(
+                path,
+                base
+                if only is not None
+                else merged([state.get(path, base) for state in fork.states], base, fork.flag),
+            )
         return True
 
     def _held(self, path: str) -> Binding | None:
@@ -107,21 +122,31 @@ class Branching:
         return found
 
     def _apart(self, test: ast.expr, truth: bool, flag: Flag | None, point: Point) -> State:
-        """The parameters that every call hands over, in a branch of a test of a flag; none where it is no flag."""
+        """The parameters that every call hands over, in a branch of a test of a flag; none where it
+        is no flag.
+        """
         found: State = {}
         if flag is None:
             return found
         for path, entry in self.scope.history.items():
             base = entry.at(point.time)
             parameter = unrefined(base)
-            if type(parameter) is Parameter and parameter.default is None and not (parameter.function.bound and path == "self"):
+            if (
+                type(parameter) is Parameter
+                and parameter.default is None
+                and not (parameter.function.bound and path == "self")
+            ):
                 found[path] = Apart(base, path, test, truth, point, flag)
         return found
 
     def _during(self, path: str, begun: int, until: int | None) -> Binding | None:
         """Whatever a name has been since `begun`: an exception may come between any two statements."""
         entry = self.scope.history[path]
-        made = [b for t, b in zip(entry.times(), entry.bindings()) if t > begun and (until is None or t <= until)]
+        made = [
+            b
+            for t, b in zip(entry.times(), entry.bindings())
+            if t > begun and (until is None or t <= until)
+        ]
         found = [self.scope.at(path, begun) or self._before(path, begun), *made]
         found = list(dict.fromkeys([b for b in found if b is not None]))
         return Joined(found) if len(found) > 1 else found[0] if found else None

@@ -13,7 +13,8 @@ from tfnanlint.syntax.nodes import CALL, CLASS, blocks_of, nodes_in
 from tfnanlint.syntax.source import Source
 from tfnanlint.values.evaluator import Evaluator
 
-_REPLACING: Final = frozenset(("setter", "deleter"))  # the methods of a property that are not what its name gives
+# the methods of a property that are not what its name gives
+_REPLACING: Final = frozenset(("setter", "deleter"))
 _DEFINITIONS: Final = frozenset((ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
 
 
@@ -22,7 +23,9 @@ def _end(node: Any) -> int:
 
 
 class _Surrounding:
-    """A block of statements around a row that was asked for, what the statements around it compute, and which of its own was asked for last."""
+    """A block of statements around a row that was asked for, what the statements around it compute,
+    and which of its own was asked for last.
+    """
 
     __slots__ = ("body", "computed", "index")
 
@@ -33,7 +36,9 @@ class _Surrounding:
 
 
 def _index(body: list[ast.stmt], row: int, near: int = 0) -> int:
-    """Which statement of a block is the last that begins at or above a row; the first where none does. It may be `near` another one."""
+    """Which statement of a block is the last that begins at or above a row; the first where none
+    does. It may be `near` another one.
+    """
     first, behind = 0, len(body)
     if near:
         if body[near].lineno > row:
@@ -52,7 +57,9 @@ def _index(body: list[ast.stmt], row: int, near: int = 0) -> int:
 
 
 def _begun(statements: list[tuple[ast.expr, int]], row: int) -> int:
-    """How many of some noted expressions, which stand in the order of the text, begin at or above a row."""
+    """How many of some noted expressions, which stand in the order of the text, begin at or above a
+    row.
+    """
     first, behind = 0, len(statements)
     while first < behind:
         middle = (first + behind) // 2
@@ -85,11 +92,29 @@ def _test(node: Any) -> list[ast.AST]:
 
 # What is computed by a statement itself, not by those inside of it.
 _COMPUTED: Final[dict[type, Callable[[Any], list[ast.AST]]]] = {
-    **dict.fromkeys((ast.Assign, ast.AnnAssign, ast.Return, ast.Expr), _given), **dict.fromkeys((ast.If, ast.While, ast.Assert), _test),
-    **dict.fromkeys((ast.For, ast.AsyncFor), lambda node: [node.iter]), ast.AugAssign: lambda node: [node],
-    **dict.fromkeys((ast.With, ast.AsyncWith), lambda node: [item.context_expr for item in node.items]),
-    **dict.fromkeys((*_DEFINITIONS, ast.Try, ast.Raise, ast.Delete, ast.Pass, ast.Import, ast.ImportFrom, ast.Global, ast.Nonlocal,
-                     ast.Break, ast.Continue), _nothing),
+    **dict.fromkeys((ast.Assign, ast.AnnAssign, ast.Return, ast.Expr), _given),
+    **dict.fromkeys((ast.If, ast.While, ast.Assert), _test),
+    **dict.fromkeys((ast.For, ast.AsyncFor), lambda node: [node.iter]),
+    ast.AugAssign: lambda node: [node],
+    **dict.fromkeys(
+        (ast.With, ast.AsyncWith), lambda node: [item.context_expr for item in node.items]
+    ),
+    **dict.fromkeys(
+        (
+            *_DEFINITIONS,
+            ast.Try,
+            ast.Raise,
+            ast.Delete,
+            ast.Pass,
+            ast.Import,
+            ast.ImportFrom,
+            ast.Global,
+            ast.Nonlocal,
+            ast.Break,
+            ast.Continue,
+        ),
+        _nothing,
+    ),
 }
 
 
@@ -111,14 +136,15 @@ class Module:
         self.masks: Any = None
         self.assertions: Any = None
         self.endings: dict[Scope, Any] = {}
-        self.outer: dict[ast.AST, list[ast.AST]] = {}  # what stands around nodes of which a rule has asked it
+        # what stands around nodes of which a rule has asked it
+        self.outer: dict[ast.AST, list[ast.AST]] = {}
         self._base_names: frozenset[str] | None = None
         self._calls: dict[str, list[tuple[ast.Call, Point]]] = {}
         self._expressions: dict[int, list[tuple[ast.AST, Point]]] = {}
         self._chains: dict[int, list[ast.AST]] = {}
         self._computed: dict[int, list[ast.AST] | None] = {}
-        # The blocks around the row that was asked for last, and what the statements around each compute; and the functions and classes
-        # around such a row: the next row is near.
+        # The blocks around the row that was asked for last, and what the statements around each
+        # compute; and the functions and classes around such a row: the next row is near.
         self._around = [_Surrounding(source.tree.body, [])]
         self._inside: list[ast.AST] = []
         self.scope = Scope(source.tree, None, self)
@@ -141,12 +167,21 @@ class Module:
         return frozenset(found)
 
     def close(self) -> None:
-        """Take apart what refers to itself, so that memory is given back without the cyclic collector (it is off)."""
+        """Take apart what refers to itself, so that memory is given back without the cyclic
+        collector (it is off).
+        """
         for cls in self.classes.values():
             cls.close()
         self.scope.close()
         self.masks = self.assertions = self.project = None
-        for kept in (self.endings, self.functions, self.classes, self.outer, self._calls, self._expressions):
+        for kept in (
+            self.endings,
+            self.functions,
+            self.classes,
+            self.outer,
+            self._calls,
+            self._expressions,
+        ):
             kept.clear()
         del self.scope
 
@@ -173,7 +208,9 @@ class Module:
     def base_names(self) -> frozenset[str]:
         """The last names of all bases of the classes here."""
         if self._base_names is None:
-            self._base_names = frozenset(leaf(base) for cls in self.classes.values() for base in cls.node.bases)
+            self._base_names = frozenset(
+                leaf(base) for cls in self.classes.values() for base in cls.node.bases
+            )
         return self._base_names
 
     def chain(self, row: int) -> list[ast.AST]:
@@ -198,7 +235,9 @@ class Module:
         return around
 
     def computed(self, row: int) -> list[ast.AST] | None:
-        """What the statements around a row compute themselves, as the tree alone tells; None where it does not: at decorators."""
+        """What the statements around a row compute themselves, as the tree alone tells; None where
+        it does not: at decorators.
+        """
         if row not in self._computed:
             self._computed[row] = self._computed_at(row)
         return self._computed[row]
@@ -213,7 +252,12 @@ class Module:
             index = block.index = _index(body, row, block.index)
             node = body[index]
             parts = _COMPUTED.get(type(node))
-            if parts is None or not node.lineno <= row <= _end(node) or index and _end(body[index - 1]) >= row:
+            if (
+                parts is None
+                or not node.lineno <= row <= _end(node)
+                or index
+                and _end(body[index - 1]) >= row
+            ):
                 return None
             if parts is not _nothing:
                 found = found + parts(node)
@@ -224,7 +268,9 @@ class Module:
         return found
 
     def statements_at(self, row: int) -> list[ast.stmt]:
-        """The statements that hold a row, the outermost first; [] where it is not in one alone: in none, in several, or at decorators."""
+        """The statements that hold a row, the outermost first; [] where it is not in one alone: in
+        none, in several, or at decorators.
+        """
         found: list[ast.stmt] = []
         body = self.source.tree.body
         while body:
@@ -237,7 +283,9 @@ class Module:
         return found
 
     def _calls_on(self, row: int, name: str) -> bool:
-        """Whether something whose name ends in `name` may be called on a row: a definition of that name is no call."""
+        """Whether something whose name ends in `name` may be called on a row: a definition of that
+        name is no call.
+        """
         computed = self.computed(row)
         if computed is None:
             return True
@@ -262,13 +310,18 @@ class Module:
         return scope
 
     def scopes_of_row(self, row: int, interpreter: Evaluator) -> list[Scope]:
-        """Scopes to look into for a row: the innermost function, or the module and its class bodies."""
+        """Scopes to look into for a row: the innermost function, or the module and its class
+        bodies.
+        """
         scope = self.scope_of_row(row, interpreter)
         if scope is None:
             return []
         if scope is not self.scope:
             return [scope]
-        return [scope, *(self.classes[node].scope for node in self.chain(row) if node in self.classes)]
+        return [
+            scope,
+            *(self.classes[node].scope for node in self.chain(row) if node in self.classes),
+        ]
 
     def expressions(self, row: int, interpreter: Evaluator) -> list[tuple[ast.AST, Point]]:
         """The noted expressions that touch a row, each with the point where it stands."""

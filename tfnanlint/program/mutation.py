@@ -1,4 +1,6 @@
-"""Two names of one object: `b = a` and then `b.append(x)` changes what `a` stands for. And what the statements of a loop bind."""
+"""Two names of one object: `b = a` and then `b.append(x)` changes what `a` stands for. And what the
+statements of a loop bind.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +8,45 @@ import ast
 from typing import Any, Final
 
 from tfnanlint.ops.site import Site
-from tfnanlint.program.scope import Assigned, Binding, Element, Fixed, Iterated, Joined, Loop, Point, Stored, unrefined
+from tfnanlint.program.scope import (
+    Assigned,
+    Binding,
+    Element,
+    Fixed,
+    Iterated,
+    Joined,
+    Loop,
+    Point,
+    Stored,
+    unrefined,
+)
 from tfnanlint.syntax.access_paths import leaf, path_of
-from tfnanlint.syntax.nodes import ASSIGN, ATTRIBUTE, AUG_ASSIGN, CALL, EXPR, IF_EXP, NAME, SEQUENCES, STARRED, SUBSCRIPT, blocks_of, display
+from tfnanlint.syntax.nodes import (
+    ASSIGN,
+    ATTRIBUTE,
+    AUG_ASSIGN,
+    CALL,
+    EXPR,
+    IF_EXP,
+    NAME,
+    SEQUENCES,
+    STARRED,
+    SUBSCRIPT,
+    blocks_of,
+    display,
+)
 from tfnanlint.values.evaluator import Evaluator
 from tfnanlint.values.value import Value, outward, rounded
 
-CHANGING: Final = frozenset("append extend insert add update pop remove clear setdefault appendleft fill sort reverse".split())
-_VIEWS: Final = frozenset("reshape ravel view squeeze transpose swapaxes asarray atleast_1d atleast_2d expand_dims".split())
-_UNIFORM: Final = frozenset("zeros ones full empty zeros_like ones_like full_like empty_like".split())
+CHANGING: Final = frozenset(
+    "append extend insert add update pop remove clear setdefault appendleft fill sort reverse".split()
+)
+_VIEWS: Final = frozenset(
+    "reshape ravel view squeeze transpose swapaxes asarray atleast_1d atleast_2d expand_dims".split()
+)
+_UNIFORM: Final = frozenset(
+    "zeros ones full empty zeros_like ones_like full_like empty_like".split()
+)
 _NUMPY: Final = frozenset(("np", "numpy"))
 # Statements that bind names themselves, or have blocks of those that do.
 _ONE_TARGET: Final = frozenset((ast.AugAssign, ast.AnnAssign))
@@ -24,7 +56,10 @@ _WITH: Final = frozenset((ast.With, ast.AsyncWith))
 _BRANCHING: Final = frozenset((ast.Try, ast.Match))
 _PARTING: Final = frozenset((ast.Slice, ast.Tuple))
 SOME = slice(None, None, 0)  # elements of a list of which nobody knows where they stand
-_MAKING = frozenset(f"np.{name}" for name in "array asarray zeros ones full arange linspace eye zeros_like ones_like full_like ravel reshape".split())
+_MAKING = frozenset(
+    f"np.{name}"
+    for name in "array asarray zeros ones full arange linspace eye zeros_like ones_like full_like ravel reshape".split()
+)
 _MAX = 64  # bindings looked at for the object that a name stands for
 
 Copies = dict[str, set[str]]
@@ -44,7 +79,8 @@ class Mutated(Binding):
     def compute(self, interpreter: Evaluator) -> Value:
         mark = len(interpreter.reads)
         base = self.base.value(interpreter)
-        growing = any(isinstance(one, Loop) for one in interpreter.reads[mark:])  # in every try of a loop
+        # in every try of a loop
+        growing = any(isinstance(one, Loop) for one in interpreter.reads[mark:])
         return interpreter.mutated(base, self.call, self.point, growing)
 
     @property
@@ -53,7 +89,9 @@ class Mutated(Binding):
 
 
 class Held(Binding):
-    """What an attribute or element held at a point before this function assigned it; few are ever asked for."""
+    """What an attribute or element held at a point before this function assigned it; few are ever
+    asked for.
+    """
 
     __slots__ = ("path", "point")
 
@@ -67,8 +105,9 @@ class Held(Binding):
 
 
 class SetThrough(Binding):
-    """An attribute after an assignment, `layer.scale = x`, where the name is one of a property in this file: what the getter gives for
-    an object that has it."""
+    """An attribute after an assignment, `layer.scale = x`, where the name is one of a property in
+    this file: what the getter gives for an object that has it.
+    """
 
     __slots__ = ("node", "point", "binding")
 
@@ -89,7 +128,9 @@ class SetThrough(Binding):
 
 
 class InPlace(Binding):
-    """An array after another name of it was changed (`b = a; a += 1`). The same statement makes a tensor or a number anew."""
+    """An array after another name of it was changed (`b = a; a += 1`). The same statement makes a
+    tensor or a number anew.
+    """
 
     __slots__ = ("base", "changed", "surely")
 
@@ -101,19 +142,25 @@ class InPlace(Binding):
 
     def compute(self, interpreter: Evaluator) -> Value:
         held = self.base.value(interpreter)
-        if held.kind != "array" and not (held.kind in ("tensor", "unknown") and self._in_part(interpreter)):
+        if held.kind != "array" and not (
+            held.kind in ("tensor", "unknown") and self._in_part(interpreter)
+        ):
             return held
         changed = self.changed.value(interpreter)
         made = held.origin
-        array = isinstance(made, Site) and made.name in _MAKING  # other functions of NumPy make scalars of scalars
-        if held.kind == "array" and held.dtype is not None:  # it keeps its dtype, to which the numbers are rounded
+        # other functions of NumPy make scalars of scalars
+        array = isinstance(made, Site) and made.name in _MAKING
+        # it keeps its dtype, to which the numbers are rounded
+        if held.kind == "array" and held.dtype is not None:
             lo, hi = rounded(changed.lo, held.dtype), rounded(changed.hi, held.dtype)
             if (lo, hi) != (changed.lo, changed.hi):  # what was added was rounded before
                 lo, hi = outward(lo, hi, held.dtype, 1)
             changed = changed.but(lo=lo, hi=hi, zero=changed.zero)
         if self.surely and array:
             return changed
-        return interpreter.joined([held, changed]).but(kind=held.kind, dtype=held.dtype if held.kind == "array" else None)
+        return interpreter.joined([held, changed]).but(
+            kind=held.kind, dtype=held.dtype if held.kind == "array" else None
+        )
 
     def _in_part(self, interpreter: Evaluator) -> bool:
         """Whether one of several objects that the name may stand for is an array."""
@@ -128,14 +175,20 @@ class InPlace(Binding):
                 stack += one.bindings if isinstance(one, Joined) else [one.entry, *one.rounds]
             elif isinstance(one, InPlace):
                 stack.append(one.base)
-            elif isinstance(one, Assigned) and len(seen) > 1 and one.value(interpreter).kind == "array":
+            elif (
+                isinstance(one, Assigned)
+                and len(seen) > 1
+                and one.value(interpreter).kind == "array"
+            ):
                 return True
         return False
 
 
 class Lent(InPlace):
-    """What was handed to a function of the program that changes it in place (`def scaled(x): x /= x.sum()`), or what such a function got
-    under two names: an array of any numbers."""
+    """What was handed to a function of the program that changes it in place
+    (`def scaled(x): x /= x.sum()`), or what such a function got under two names: an array of any
+    numbers.
+    """
 
     __slots__ = ()
 
@@ -144,7 +197,9 @@ class Lent(InPlace):
 
 
 class Filled(Mutated):
-    """What was handed to a function whose result nobody uses: it may have filled it (`cv2.fillPoly(mask, points, 1)`)."""
+    """What was handed to a function whose result nobody uses: it may have filled it
+    (`cv2.fillPoly(mask, points, 1)`).
+    """
 
     __slots__ = ()
 
@@ -153,8 +208,14 @@ class Filled(Mutated):
 
 
 def parted(bound: dict[str, Binding], function: Any) -> dict[str, Binding]:
-    """The parameters of a function with what a call gives them: of those that get one object, all change when the function changes one."""
-    names = {name: binding.node.id for name, binding in bound.items() if isinstance(binding, Assigned) and isinstance(binding.node, ast.Name)}
+    """The parameters of a function with what a call gives them: of those that get one object, all
+    change when the function changes one.
+    """
+    names = {
+        name: binding.node.id
+        for name, binding in bound.items()
+        if isinstance(binding, Assigned) and isinstance(binding.node, ast.Name)
+    }
     given = list(names.values())
     if len(set(given)) < len(given):
         changed = {names[name] for name in function.changed if name in names}
@@ -170,12 +231,17 @@ def lent(call: ast.Call, function: Any) -> list[str]:
     if not changed:
         return []
     spec = function.node.args
-    given = [*zip([one.arg for one in (*spec.posonlyargs, *spec.args)], call.args), *[(one.arg, one.value) for one in call.keywords]]
+    given = [
+        *zip([one.arg for one in (*spec.posonlyargs, *spec.args)], call.args),
+        *[(one.arg, one.value) for one in call.keywords],
+    ]
     return [path for name, node in given if name in changed and (path := path_of(node)) is not None]
 
 
 def objects(binding: Binding | None) -> set[Binding]:
-    """The bindings that made the object which a binding stands for: of several when branches or rounds leave several."""
+    """The bindings that made the object which a binding stands for: of several when branches or
+    rounds leave several.
+    """
     found: set[Binding] = set()
     stack: list[Binding | None] = [binding]
     seen: set[Binding] = set()
@@ -217,7 +283,11 @@ def _items(one: Binding) -> list[Binding | None]:
 
 def _walked(node: ast.expr, place: int) -> ast.expr:
     """The list of which `zip` and `enumerate` give an element at a place."""
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("zip", "enumerate"):
+    if (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id in ("zip", "enumerate")
+    ):
         place -= node.func.id == "enumerate"
         return node.args[place] if 0 <= place < len(node.args) else node
     return node
@@ -225,11 +295,17 @@ def _walked(node: ast.expr, place: int) -> ast.expr:
 
 def listed(node: ast.expr) -> list[str]:
     """The names written in a list or tuple."""
-    return [path for item in node.elts for path in copied(item)] if isinstance(node, (ast.List, ast.Tuple)) else []
+    return (
+        [path for item in node.elts for path in copied(item)]
+        if isinstance(node, (ast.List, ast.Tuple))
+        else []
+    )
 
 
 def shared(node: ast.expr) -> list[str]:
-    """The names of arrays with which what an expression gives may share its numbers: `x[1:]`, `x.reshape(-1)`, `np.ravel(x)`."""
+    """The names of arrays with which what an expression gives may share its numbers: `x[1:]`,
+    `x.reshape(-1)`, `np.ravel(x)`.
+    """
     kind = type(node)
     if kind is SUBSCRIPT:
         if type(node.slice) not in _PARTING:
@@ -250,24 +326,36 @@ def shared(node: ast.expr) -> list[str]:
 
 def uniform(node: ast.expr) -> bool:
     """Whether an expression makes an array of one number: `np.zeros(shape)`."""
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _UNIFORM and isinstance(
-        node.func.value, ast.Name) and node.func.value.id in _NUMPY
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in _UNIFORM
+        and isinstance(node.func.value, ast.Name)
+        and node.func.value.id in _NUMPY
+    )
 
 
 def fillable(node: ast.expr) -> bool:
-    """Whether an expression makes something that functions are handed to put something into: an array of one number, a list, a dict."""
+    """Whether an expression makes something that functions are handed to put something into: an
+    array of one number, a list, a dict.
+    """
     return uniform(node) or isinstance(node, ast.List) or display(node) is not None
 
 
-SETTERS: Final = frozenset(("setattr", "__setattr__"))  # the second one also where a dataclass is frozen: `object.__setattr__(self, "eps", eps)`
+# the second one also where a dataclass is frozen: `object.__setattr__(self, "eps", eps)`
+SETTERS: Final = frozenset(("setattr", "__setattr__"))
 
 
 def attribute_set(call: ast.Call) -> ast.Attribute | None:
     """`x.name` of `setattr(x, "name", value)`; one node for all walks of the call."""
-    if len(call.args) != 3 or not (isinstance(call.args[1], ast.Constant) and isinstance(call.args[1].value, str)):
+    if len(call.args) != 3 or not (
+        isinstance(call.args[1], ast.Constant) and isinstance(call.args[1].value, str)
+    ):
         return None
     if "attribute" not in call.__dict__:
-        call.attribute = ast.copy_location(ast.Attribute(call.args[0], call.args[1].value, ast.Store()), call)
+        call.attribute = ast.copy_location(
+            ast.Attribute(call.args[0], call.args[1].value, ast.Store()), call
+        )
     return call.attribute
 
 
@@ -280,7 +368,9 @@ def output(call: ast.Call) -> str | None:
 
 
 def viewed(binding: Binding | None) -> str | None:
-    """The name of the array of which a binding holds a part that shares its memory (`row = table[i]`), also after stores into it."""
+    """The name of the array of which a binding holds a part that shares its memory
+    (`row = table[i]`), also after stores into it.
+    """
     binding = unrefined(binding)
     while isinstance(binding, Stored):
         binding = unrefined(binding.base)
@@ -294,24 +384,45 @@ def whole(node: ast.expr) -> str | None:
 
 def extends(node: ast.AugAssign) -> bool:
     """Whether it changes a list or dict in place: `b += [x]`, `d |= {"a": x}`."""
-    return isinstance(node.op, ast.Add) and isinstance(node.value, (ast.List, ast.ListComp)) or isinstance(node.op, ast.BitOr) and display(node.value) is not None
+    return (
+        isinstance(node.op, ast.Add)
+        and isinstance(node.value, (ast.List, ast.ListComp))
+        or isinstance(node.op, ast.BitOr)
+        and display(node.value) is not None
+    )
 
 
 def popped(node: Any) -> ast.Call | None:
-    """A call that takes an element out of a list and gives it: `x = layers.pop()`, `x = layers.pop(0)`."""
+    """A call that takes an element out of a list and gives it: `x = layers.pop()`,
+    `x = layers.pop(0)`.
+    """
     function = node.func if type(node) is CALL else None
     if type(function) is not ATTRIBUTE or function.attr != "pop" or node.keywords:
         return None
-    return node if not node.args or len(node.args) == 1 and _whole_number(node.args[0]) is not None else None
+    return (
+        node
+        if not node.args or len(node.args) == 1 and _whole_number(node.args[0]) is not None
+        else None
+    )
 
 
 def written_key(index: ast.expr) -> Any:
-    """An index as it is written: a constant, a slice (`SOME` where its bounds are not numbers), None for others."""
+    """An index as it is written: a constant, a slice (`SOME` where its bounds are not numbers),
+    None for others.
+    """
     if isinstance(index, ast.Slice):
-        bounds = [0 if end is None else _whole_number(end) for end in (index.lower, index.upper, index.step)]
+        bounds = [
+            0 if end is None else _whole_number(end)
+            for end in (index.lower, index.upper, index.step)
+        ]
         if None in bounds:
             return SOME
-        return slice(*[None if end is None else bound for end, bound in zip((index.lower, index.upper, index.step), bounds)])
+        return slice(
+            *[
+                None if end is None else bound
+                for end, bound in zip((index.lower, index.upper, index.step), bounds)
+            ]
+        )
     return index.value if isinstance(index, ast.Constant) else _whole_number(index)
 
 
@@ -319,7 +430,11 @@ def _whole_number(node: ast.expr) -> int | None:
     """The number of `3` or `-1`."""
     sign = -1 if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) else 1
     written = node.operand if sign < 0 else node
-    return sign * written.value if isinstance(written, ast.Constant) and type(written.value) is int else None
+    return (
+        sign * written.value
+        if isinstance(written, ast.Constant) and type(written.value) is int
+        else None
+    )
 
 
 def place_of(index: int, starred: int | None, count: int) -> int | slice:
@@ -339,10 +454,15 @@ def copy(copies: Copies, path: str | None, sources: list[str]) -> None:
 
 
 def copy_items(copies: Copies, target: ast.expr, iterable: ast.expr) -> set[str]:
-    """Note that the names which a loop binds stand for objects of other names in turn: `for t in [a, b]`, `for i, t in enumerate([a, b])`.
-    The other names are what it gives."""
+    """Note that the names which a loop binds stand for objects of other names in turn:
+    `for t in [a, b]`, `for i, t in enumerate([a, b])`. The other names are what it gives.
+    """
     several = isinstance(target, (ast.Tuple, ast.List))
-    pairs = [(one, _walked(iterable, place)) for place, one in enumerate(target.elts)] if several else [(target, iterable)]
+    pairs = (
+        [(one, _walked(iterable, place)) for place, one in enumerate(target.elts)]
+        if several
+        else [(target, iterable)]
+    )
     found: set[str] = set()
     for one, source in pairs:
         names = listed(source)
@@ -364,8 +484,10 @@ def connected(paths: set[str], *copies: Copies) -> set[str]:
 
 
 class Bindings:
-    """What the statements of a body (not those of nested functions) bind: `paths`; of these, `changed` are objects that are
-    changed in place, `parts` attributes and elements with their owners, `copies` names of one object, `views` names of parts of arrays."""
+    """What the statements of a body (not those of nested functions) bind: `paths`; of these,
+    `changed` are objects that are changed in place, `parts` attributes and elements with their
+    owners, `copies` names of one object, `views` names of parts of arrays.
+    """
 
     def __init__(self, body: list[ast.stmt]):
         self.paths: set[str] = set()
@@ -396,7 +518,9 @@ class Bindings:
                 stack += node.body
                 stack += node.orelse
             elif kind in _WITH:
-                self._bind([item.optional_vars for item in node.items if item.optional_vars is not None])
+                self._bind(
+                    [item.optional_vars for item in node.items if item.optional_vars is not None]
+                )
                 stack += node.body
             elif kind in _BRANCHING:
                 for block in blocks_of(node):
@@ -453,11 +577,15 @@ class Bindings:
                     self.parts.add((owner, path))
 
     def with_aliases(self, copies: Copies, views: Copies) -> set[str]:
-        """The paths, and other names of the objects that are changed, which `copies` and `views` made before or the body makes."""
+        """The paths, and other names of the objects that are changed, which `copies` and `views`
+        made before or the body makes.
+        """
         changed = self.changed | {array for view, array in self.views if view in self.changed}
         found = self.paths | connected(changed, copies, self.copies, views, self.shared)
         for owner, path in self.parts:
-            found.update(alias + path[len(owner):] for alias in connected({owner}, copies, self.copies))
+            found.update(
+                alias + path[len(owner) :] for alias in connected({owner}, copies, self.copies)
+            )
         return found
 
     def _change(self, node: ast.expr) -> None:

@@ -16,7 +16,9 @@ def condition(pattern: Any, subject: ast.expr) -> ast.expr | None:
     kept: dict[str, Any] = pattern.__dict__  # one test for all walks of the statement
     if "condition" not in kept:
         test: ast.expr | None = _condition(pattern, subject)
-        kept["condition"] = test if test is None else ast.fix_missing_locations(ast.copy_location(test, pattern))
+        kept["condition"] = (
+            test if test is None else ast.fix_missing_locations(ast.copy_location(test, pattern))
+        )
     found: ast.expr | None = kept["condition"]
     return found
 
@@ -27,7 +29,9 @@ def _condition(pattern: Any, subject: ast.expr) -> ast.expr | None:
     if isinstance(pattern, ast.MatchSingleton):
         return ast.Compare(subject, [ast.Is()], [ast.Constant(pattern.value)])
     if isinstance(pattern, ast.MatchAs):
-        return ast.Constant(True) if pattern.pattern is None else _condition(pattern.pattern, subject)
+        return (
+            ast.Constant(True) if pattern.pattern is None else _condition(pattern.pattern, subject)
+        )
     if isinstance(pattern, ast.MatchOr):
         parts = [test for one in pattern.patterns if (test := _condition(one, subject)) is not None]
         return ast.BoolOp(ast.Or(), parts) if len(parts) == len(pattern.patterns) else None
@@ -35,8 +39,12 @@ def _condition(pattern: Any, subject: ast.expr) -> ast.expr | None:
 
 
 def says_number(pattern: Any) -> bool:
-    """Whether it says something of the subject that a pattern of one constant does not fit: that it is not 0."""
-    return isinstance(pattern, ast.MatchValue) and not (isinstance(pattern.value, ast.Constant) and isinstance(pattern.value.value, str))
+    """Whether it says something of the subject that a pattern of one constant does not fit: that it
+    is not 0.
+    """
+    return isinstance(pattern, ast.MatchValue) and not (
+        isinstance(pattern.value, ast.Constant) and isinstance(pattern.value.value, str)
+    )
 
 
 def captured(pattern: Any, subject: Binding) -> Iterator[tuple[str, Binding]]:
@@ -58,9 +66,22 @@ def captured(pattern: Any, subject: Binding) -> Iterator[tuple[str, Binding]]:
 
 def _parts(patterns: list[Any], subject: Binding) -> list[Binding]:
     """What stands at the places of a list of patterns: `match x, y` has it written out."""
-    starred = next((place for place, one in enumerate(patterns) if isinstance(one, ast.MatchStar)), None)
-    written: Any = getattr(subject.node, "elts", None) if isinstance(subject, Assigned) and type(subject.node) in SEQUENCES else None
-    if written is not None and starred is None and len(written) == len(patterns) and not any([isinstance(one, ast.Starred) for one in written]):
+    starred = next(
+        (place for place, one in enumerate(patterns) if isinstance(one, ast.MatchStar)), None
+    )
+    written: Any = (
+        getattr(subject.node, "elts", None)
+        if isinstance(subject, Assigned) and type(subject.node) in SEQUENCES
+        else None
+    )
+    if (
+        written is not None
+        and starred is None
+        and len(written) == len(patterns)
+        and not any([isinstance(one, ast.Starred) for one in written])
+    ):
         assert isinstance(subject, Assigned)
         return [Assigned(one, subject.point) for one in written]
-    return [Element(subject, place_of(place, starred, len(patterns))) for place in range(len(patterns))]
+    return [
+        Element(subject, place_of(place, starred, len(patterns))) for place in range(len(patterns))
+    ]

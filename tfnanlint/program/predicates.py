@@ -1,4 +1,6 @@
-"""What a test says about the values in it: `x > 0`, `not a or b`, `tf.reduce_all(x >= eps)`, `assert_positive(x)`."""
+"""What a test says about the values in it: `x > 0`, `not a or b`, `tf.reduce_all(x >= eps)`,
+`assert_positive(x)`.
+"""
 
 from __future__ import annotations
 
@@ -10,22 +12,48 @@ from tfnanlint.syntax.nodes import BIN_OP, BOOL_OP, CALL, COMPARE, CONSTANT, NAM
 
 _FLIP: Final = {">": "<", ">=": "<=", "<": ">", "<=": ">=", "==": "==", "!=": "!="}
 _NEGATE: Final = {">": "<=?", ">=": "<?", "<": ">=?", "<=": ">?", "==": "!=?", "!=": "=="}
-_OPERATORS: Final = {ast.Gt: ">", ast.GtE: ">=", ast.Lt: "<", ast.LtE: "<=", ast.Eq: "==", ast.NotEq: "!="}
-_FUNCTIONS: Final = {"greater": ">", "greater_equal": ">=", "less": "<", "less_equal": "<=", "equal": "==", "not_equal": "!="}
+_OPERATORS: Final = {
+    ast.Gt: ">",
+    ast.GtE: ">=",
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+}
+_FUNCTIONS: Final = {
+    "greater": ">",
+    "greater_equal": ">=",
+    "less": "<",
+    "less_equal": "<=",
+    "equal": "==",
+    "not_equal": "!=",
+}
 _CHECKS: Final = {
-    "assert_positive": (">", 0.0), "assert_non_negative": (">=", 0.0), "assert_negative": ("<", 0.0),
+    "assert_positive": (">", 0.0),
+    "assert_non_negative": (">=", 0.0),
+    "assert_negative": ("<", 0.0),
     "assert_non_positive": ("<=", 0.0),
 }
-_PAIR_CHECKS: Final = {"assert_greater": ">", "assert_greater_equal": ">=", "assert_less": "<", "assert_less_equal": "<=",
-                "assert_equal": "==", "assert_none_equal": "!="}
+_PAIR_CHECKS: Final = {
+    "assert_greater": ">",
+    "assert_greater_equal": ">=",
+    "assert_less": "<",
+    "assert_less_equal": "<=",
+    "assert_equal": "==",
+    "assert_none_equal": "!=",
+}
 _FINITE: Final = frozenset({"is_finite", "isfinite", "assert_all_finite", "check_numerics"})
 _NAN: Final = frozenset({"is_nan", "isnan"})
 ASSERTIONS: Final = frozenset(_CHECKS) | frozenset(_PAIR_CHECKS) | {"assert_all_finite", "Assert"}
 _INVERTING: Final = frozenset((ast.Not, ast.Invert))
-_AND: Final[dict[type, bool]] = {ast.And: True, ast.BitAnd: True, ast.Or: False, ast.BitOr: False}  # whether an operator needs both sides
+# whether an operator needs both sides
+_AND: Final[dict[type, bool]] = {ast.And: True, ast.BitAnd: True, ast.Or: False, ast.BitOr: False}
 _MAGNITUDES: Final = frozenset({"abs", "absolute", "fabs"})
 
-EXTREMES: Final = {**dict.fromkeys(("reduce_min", "min", "amin", "minimum"), (">", ">=")), **dict.fromkeys(("reduce_max", "max", "amax", "maximum"), ("<", "<="))}
+EXTREMES: Final = {
+    **dict.fromkeys(("reduce_min", "min", "amin", "minimum"), (">", ">=")),
+    **dict.fromkeys(("reduce_max", "max", "amax", "maximum"), ("<", "<=")),
+}
 _NONE: Final = frozenset({("==", 0), ("<=", 0), ("<", 1)})
 _OF_TWO: Final = frozenset({"minimum", "maximum"})
 
@@ -44,13 +72,19 @@ def inverse_of(test: ast.expr) -> ast.expr | None:
 
 
 def parts_that_hold(test: ast.expr, truth: bool) -> list[ast.expr]:
-    """The parts that are all `truth` where a test made of them is: of `a & b` where it holds, of `a | b` where it does not."""
+    """The parts that are all `truth` where a test made of them is: of `a & b` where it holds, of
+    `a | b` where it does not.
+    """
     kind = type(test)
     if kind is BOOL_OP:
         return test.values if _AND.get(type(test.op)) is truth else []
     if kind is BIN_OP:
         return [test.left, test.right] if _AND.get(type(test.op)) is truth else []
-    if kind is CALL and len(test.args) >= 2 and leaf(test.func) == ("logical_and" if truth else "logical_or"):
+    if (
+        kind is CALL
+        and len(test.args) >= 2
+        and leaf(test.func) == ("logical_and" if truth else "logical_or")
+    ):
         return test.args[:2]
     return []
 
@@ -65,7 +99,9 @@ def spoken_of(test: Any, truth: bool) -> Spoken:
         ops = test.ops
         if len(ops) == 1 and type(ops[0]) not in _OPERATORS:  # x is None
             return ()
-    kept: dict[str, Any] = test.__dict__  # with the tree, for bodies are walked often; to ask the node for what it has not costs an exception
+    # with the tree, for bodies are walked often; to ask the node for what it has not costs an
+    # exception
+    kept: dict[str, Any] = test.__dict__
     spoken: tuple[Spoken, Spoken] | None = kept.get("spoken")
     if spoken is None:  # both, for most tests are asked for both
         spoken = kept["spoken"] = _found_spoken(test, False), _found_spoken(test, True)
@@ -84,8 +120,10 @@ def _found_spoken(test: ast.expr, truth: bool) -> Spoken:
 def facts(test: ast.expr, truth: bool) -> list[Fact]:
     """(expression, relation, other side) for everything that surely holds when `test` is `truth`.
 
-    Relations are > >= < <= == !=, "finite", "number" (no NaN), and "beyond" for what has at least the magnitude of the other side. The other side is an expression or a number. A relation that follows
-    from a comparison that failed is marked with "?": NaN makes every comparison fail; with "??" where that of one element does so for all.
+    Relations are > >= < <= == !=, "finite", "number" (no NaN), and "beyond" for what has at least
+    the magnitude of the other side. The other side is an expression or a number. A relation that
+    follows from a comparison that failed is marked with "?": NaN makes every comparison fail; with
+    "??" where that of one element does so for all.
     """
     of_kind = _FACTS.get(type(test))
     return of_kind(test, truth) if of_kind is not None else []
@@ -117,16 +155,29 @@ def _of_comparison(test: ast.Compare, truth: bool) -> list[Fact]:
 
 def _both_ways(left: ast.expr, relation: str, right: ast.expr) -> list[Fact]:
     sign = relation.rstrip("?")
-    flipped = _FLIP[sign] + relation[len(sign):]
-    return [(left, relation, right), *_magnitude(left, relation, right), *_of_extreme(left, relation, right), (right, flipped, left),
-            *_of_extreme(right, flipped, left), *_of_none(left, relation, right)]
+    flipped = _FLIP[sign] + relation[len(sign) :]
+    return [
+        (left, relation, right),
+        *_magnitude(left, relation, right),
+        *_of_extreme(left, relation, right),
+        (right, flipped, left),
+        *_of_extreme(right, flipped, left),
+        *_of_none(left, relation, right),
+    ]
 
 
 def _of_none(left: ast.expr, relation: str, right: ast.expr) -> list[Fact]:
     """What holds of all elements where none is counted: `tf.math.count_nonzero(x <= 0) == 0`."""
-    if not (type(left) is CALL and len(left.args) == 1 and leaf(left.func) == "count_nonzero" and type(right) is CONSTANT):
+    if not (
+        type(left) is CALL
+        and len(left.args) == 1
+        and leaf(left.func) == "count_nonzero"
+        and type(right) is CONSTANT
+    ):
         return []
-    none = (relation.rstrip("?"), right.value) in _NONE and not any([one.arg == "axis" for one in left.keywords])
+    none = (relation.rstrip("?"), right.value) in _NONE and not any(
+        [one.arg == "axis" for one in left.keywords]
+    )
     return facts(left.args[0], False) if none else []
 
 
@@ -138,7 +189,11 @@ def _of_extreme(left: ast.expr, relation: str, right: ast.expr) -> list[Fact]:
     relations = EXTREMES.get(name)
     if relations is None or relation.rstrip("?") not in relations:
         return []
-    parts = left.args[:2] if name in _OF_TWO or type(left.func) is NAME and len(left.args) > 1 else left.args[:1]
+    parts = (
+        left.args[:2]
+        if name in _OF_TWO or type(left.func) is NAME and len(left.args) > 1
+        else left.args[:1]
+    )
     along = any([one.arg == "axis" for one in left.keywords]) or len(left.args) > len(parts)
     if along and not any([one.arg == "keepdims" for one in left.keywords]):
         return []
@@ -150,12 +205,16 @@ def _magnitude(left: ast.expr, relation: str, right: ast.expr) -> list[Fact]:
     if not (type(left) is CALL and len(left.args) == 1 and leaf(left.func) in _MAGNITUDES):
         return []
     inner, sign = left.args[0], relation.rstrip("?")
-    limit = right.value if isinstance(right, ast.Constant) and isinstance(right.value, (int, float)) else None
+    limit = (
+        right.value
+        if isinstance(right, ast.Constant) and isinstance(right.value, (int, float))
+        else None
+    )
     if sign in ("<", "<=") and limit is not None and sign == relation:
         return [(inner, relation, float(limit)), (inner, _FLIP[relation], -float(limit))]
     if sign == ">" and limit is not None and limit >= 0:
         return [(inner, "!=" + relation[1:], 0.0)]
-    return [(inner, "beyond" + relation[len(sign):], right)] if sign in (">", ">=") else []
+    return [(inner, "beyond" + relation[len(sign) :], right)] if sign in (">", ">=") else []
 
 
 def _of_call(test: ast.Call, truth: bool) -> list[Fact]:
@@ -164,7 +223,11 @@ def _of_call(test: ast.Call, truth: bool) -> list[Fact]:
         relation = _FUNCTIONS[name]
         return _both_ways(args[0], relation if truth else _NEGATE[relation], args[1])
     if name in ("logical_and", "logical_or") and len(args) >= 2:
-        return facts(args[0], truth) + facts(args[1], truth) if (name == "logical_and") == truth else []
+        return (
+            facts(args[0], truth) + facts(args[1], truth)
+            if (name == "logical_and") == truth
+            else []
+        )
     if name == "logical_not" and args:
         return facts(args[0], not truth)
     if name in ("reduce_all", "all", "Assert", "cast", "identity") and args:
@@ -186,8 +249,14 @@ def _check(name: str, args: list[ast.expr]) -> list[Fact]:
 
 
 _FACTS: Final[dict[type, Callable[[Any, bool], list[Fact]]]] = {
-    ast.Name: _of_truth, ast.Attribute: _of_truth, ast.Subscript: _of_truth, ast.UnaryOp: _of_inverse, ast.BoolOp: _of_parts,
-    ast.BinOp: _of_parts, ast.Compare: _of_comparison, ast.Call: _of_call,
+    ast.Name: _of_truth,
+    ast.Attribute: _of_truth,
+    ast.Subscript: _of_truth,
+    ast.UnaryOp: _of_inverse,
+    ast.BoolOp: _of_parts,
+    ast.BinOp: _of_parts,
+    ast.Compare: _of_comparison,
+    ast.Call: _of_call,
 }
 
 
@@ -197,7 +266,9 @@ _MODES: Final = {"TRAIN": True, "EVAL": False, "PREDICT": False, "INFER": False}
 
 
 def says_training(test: Any) -> bool | None:
-    """What `training`, `not self.is_training`, `training is False`, `mode == ModeKeys.PREDICT` say where they hold; None for other tests."""
+    """What `training`, `not self.is_training`, `training is False`, `mode == ModeKeys.PREDICT` say
+    where they hold; None for other tests.
+    """
     kind = type(test)
     if kind is UNARY_OP:
         said = says_training(test.operand) if type(test.op) is ast.Not else None
@@ -224,7 +295,9 @@ def _says_mode(test: ast.Compare) -> bool | None:
         return None
     other, same = test.comparators[0], type(test.ops[0]) in (ast.Eq, ast.Is)
     if name != "mode":
-        return other.value if same and type(other) is CONSTANT and type(other.value) is bool else None
+        return (
+            other.value if same and type(other) is CONSTANT and type(other.value) is bool else None
+        )
     if same:
         return _MODES.get(leaf(other))
     return False if type(test.ops[0]) in (ast.NotEq, ast.IsNot) and leaf(other) == "TRAIN" else None
@@ -234,25 +307,52 @@ Branch = tuple[ast.expr, "list[tuple[ast.expr, bool]]"]
 
 
 def branches_of(call: ast.Call) -> list[Branch]:
-    """The functions of which `tf.cond` or `tf.case` runs one, each with the tests that hold, or do not, where it is run."""
+    """The functions of which `tf.cond` or `tf.case` runs one, each with the tests that hold, or do
+    not, where it is run.
+    """
     name = leaf(call.func)
     if name not in ("cond", "case"):
         return []
-    given = dict(zip(("pred", "true_fn", "false_fn") if name == "cond" else ("pred_fn_pairs", "default"), call.args))
+    given = dict(
+        zip(
+            ("pred", "true_fn", "false_fn") if name == "cond" else ("pred_fn_pairs", "default"),
+            call.args,
+        )
+    )
     given.update([(one.arg, one.value) for one in call.keywords if one.arg is not None])
     if name == "cond":
         test = given.get("pred")
-        return [(given[one], [(test, one == "true_fn")]) for one in ("true_fn", "false_fn") if one in given] if test is not None else []
+        return (
+            [
+                (given[one], [(test, one == "true_fn")])
+                for one in ("true_fn", "false_fn")
+                if one in given
+            ]
+            if test is not None
+            else []
+        )
     return _of_pairs(given.get("pred_fn_pairs"), given.get("default"))
 
 
 def _of_pairs(pairs: ast.expr | None, default: ast.expr | None) -> list[Branch]:
-    """The functions of `tf.case`: each is run where its own test holds and those before it do not; those of a dict have no order."""
+    """The functions of `tf.case`: each is run where its own test holds and those before it do not;
+    those of a dict have no order.
+    """
     if isinstance(pairs, ast.Dict):
-        count, listed = len(pairs.keys), [(test, run) for test, run in zip(pairs.keys, pairs.values) if test is not None]
+        count, listed = (
+            len(pairs.keys),
+            [(test, run) for test, run in zip(pairs.keys, pairs.values) if test is not None],
+        )
     else:
         written = pairs.elts if isinstance(pairs, (ast.List, ast.Tuple)) else []
-        count, listed = len(written), [(one.elts[0], one.elts[1]) for one in written if isinstance(one, ast.Tuple) and len(one.elts) == 2]
+        count, listed = (
+            len(written),
+            [
+                (one.elts[0], one.elts[1])
+                for one in written
+                if isinstance(one, ast.Tuple) and len(one.elts) == 2
+            ],
+        )
     if not listed or len(listed) < count:
         return []  # some are not written here
     found: list[Branch] = []
@@ -267,8 +367,10 @@ PHASES: Final = frozenset(("in_train_phase", "in_test_phase", "cond", "smart_con
 
 
 def for_evaluation(node: Any) -> ast.expr | None:
-    """The part of an expression that runs only where nothing is trained: `K.in_train_phase(f, g)`, `tf.cond(training, f, g)`,
-    `x if training else y`. What is handed over as a tensor is computed in any case."""
+    """The part of an expression that runs only where nothing is trained: `K.in_train_phase(f, g)`,
+    `tf.cond(training, f, g)`, `x if training else y`. What is handed over as a tensor is computed
+    in any case.
+    """
     kind = type(node)
     if kind is ast.IfExp:
         said = says_training(node.test)
@@ -284,7 +386,9 @@ def for_evaluation(node: Any) -> ast.expr | None:
 
 
 def spelt_out(test: Any, name: str, made: ast.expr) -> Any:
-    """A test with an expression in the place of the name that it has; made once, for what tests say is kept with them."""
+    """A test with an expression in the place of the name that it has; made once, for what tests say
+    is kept with them.
+    """
     kept: dict[Any, Any] = test.__dict__.setdefault("spelt_out", {})
     if (name, made) not in kept:
         kept[name, made] = _with_expression(test, name, made)
@@ -296,12 +400,23 @@ def _with_expression(test: Any, name: str, made: ast.expr) -> Any:
     if kind is ast.Name and test.id == name:
         return made
     if kind is ast.Compare:
-        left, *others = [_with_expression(one, name, made) for one in (test.left, *test.comparators)]
+        left, *others = [
+            _with_expression(one, name, made) for one in (test.left, *test.comparators)
+        ]
         return ast.copy_location(ast.Compare(left, test.ops, others), test)
     if kind is ast.UnaryOp:
-        return ast.copy_location(ast.UnaryOp(test.op, _with_expression(test.operand, name, made)), test)
+        return ast.copy_location(
+            ast.UnaryOp(test.op, _with_expression(test.operand, name, made)), test
+        )
     if kind is ast.BoolOp:
-        return ast.copy_location(ast.BoolOp(test.op, [_with_expression(one, name, made) for one in test.values]), test)
+        return ast.copy_location(
+            ast.BoolOp(test.op, [_with_expression(one, name, made) for one in test.values]), test
+        )
     if kind is ast.Call:
-        return ast.copy_location(ast.Call(test.func, [_with_expression(one, name, made) for one in test.args], test.keywords), test)
+        return ast.copy_location(
+            ast.Call(
+                test.func, [_with_expression(one, name, made) for one in test.args], test.keywords
+            ),
+            test,
+        )
     return test

@@ -1,7 +1,8 @@
 """Scopes, points and bindings: which definition of a name holds at which point of the program.
 
-A scope keeps the history of every name: times and bindings. A point is a scope at a time, so that an expression met
-earlier is evaluated later, and only if somebody asks, with the bindings that held where it stands.
+A scope keeps the history of every name: times and bindings. A point is a scope at a time, so that
+an expression met earlier is evaluated later, and only if somebody asks, with the bindings that held
+where it stands.
 """
 
 from __future__ import annotations
@@ -23,11 +24,32 @@ COMPUTING: Final = frozenset((ast.Call, ast.BinOp, ast.UnaryOp, ast.IfExp))
 class Scope:
     """One activation of a module, class or function body.
 
-    Names and paths (`self.x`, `w['h1']`) share the history. `statements` lists what was walked, for finding sites later.
+    Names and paths (`self.x`, `w['h1']`) share the history. `statements` lists what was walked, for
+    finding sites later.
     """
 
-    __slots__ = ("node", "of_class", "parent", "time", "history", "memo", "statements", "returns", "function", "module",
-                 "yields", "tapes", "stopped", "callees", "shared", "inner", "loops", "_globals", "_later", "_here")
+    __slots__ = (
+        "node",
+        "of_class",
+        "parent",
+        "time",
+        "history",
+        "memo",
+        "statements",
+        "returns",
+        "function",
+        "module",
+        "yields",
+        "tapes",
+        "stopped",
+        "callees",
+        "shared",
+        "inner",
+        "loops",
+        "_globals",
+        "_later",
+        "_here",
+    )
 
     def __init__(self, node: ast.AST, parent: Point | None, module: Module, function: Any = None):
         self.node = node
@@ -41,12 +63,15 @@ class Scope:
         self.callees: dict[ast.AST, Any] = {}
         self.statements: list[tuple[ast.expr, int]] = []  # what was walked, and when
         self.returns: list[tuple[ast.expr | None, int]] = []
-        self.yields: list[tuple[ast.expr, int]] = []  # `yield x` and `yield from xs`, with their times
+        # `yield x` and `yield from xs`, with their times
+        self.yields: list[tuple[ast.expr, int]] = []
         self.tapes: list[tuple[int, int]] = []
-        self.stopped: list[tuple[int, int]] = []  # `with tape.stop_recording()`, and what `if not training` holds
+        # `with tape.stop_recording()`, and what `if not training` holds
+        self.stopped: list[tuple[int, int]] = []
         self.inner: list[Point] = []  # the points of inner expressions, for `close`
         self.loops: list[Loop] = []
-        self.shared: frozenset[str] = frozenset()  # names that functions inside assign through global or nonlocal
+        # names that functions inside assign through global or nonlocal
+        self.shared: frozenset[str] = frozenset()
         self._globals: dict[str, Shared] = {}
         self._later: dict[tuple[str, int], tuple[int, Any]] = {}
         self._here: Point | None = None
@@ -67,7 +92,9 @@ class Scope:
         return entry.binding if entry.time <= time else entry.at(time)
 
     def reaching(self, path: str, time: int) -> Any:
-        """What a function defined at `time` may find under `path` when it runs: the binding of then or any later one."""
+        """What a function defined at `time` may find under `path` when it runs: the binding of then
+        or any later one.
+        """
         entry = self.history.get(path)
         if entry is None:
             return None
@@ -96,12 +123,16 @@ class Scope:
         return entry.made(entry.index(time)) if entry is not None else 0
 
     def rebound_at(self, root: str, time: int = FOREVER) -> int:
-        """When the object that a name stands for was last exchanged; storing under one key leaves the others alone."""
+        """When the object that a name stands for was last exchanged; storing under one key leaves
+        the others alone.
+        """
         entry = self.history.get(root)
         if entry is None:
             return 0
         index = entry.index(time)
-        while index > 1 and isinstance(stored := entry.nth(index), Stored) and stored.key is not None:
+        while (
+            index > 1 and isinstance(stored := entry.nth(index), Stored) and stored.key is not None
+        ):
             index -= 1
         return entry.made(index)
 
@@ -132,11 +163,20 @@ class Scope:
 
 
 class Point:
-    """A scope at a time; `over` holds bindings of an inner expression (lambda, comprehension, refined branch)."""
+    """A scope at a time; `over` holds bindings of an inner expression (lambda, comprehension,
+    refined branch).
+    """
 
     __slots__ = ("scope", "time", "over", "outer", "memo", "later")
 
-    def __init__(self, scope: Scope, time: int = FOREVER, over: dict[str, Any] | None = None, outer: Point | None = None, later: bool = False):
+    def __init__(
+        self,
+        scope: Scope,
+        time: int = FOREVER,
+        over: dict[str, Any] | None = None,
+        outer: Point | None = None,
+        later: bool = False,
+    ):
         self.scope = scope
         self.later = later  # what stands here is computed later: a lambda that has a name
         self.time = time
@@ -149,7 +189,9 @@ class Point:
             scope.inner.append(self)
 
     def lookup(self, path: str) -> Any:
-        """The binding that holds here, through enclosing scopes for plain names; None when there is none."""
+        """The binding that holds here, through enclosing scopes for plain names; None when there is
+        none.
+        """
         point: Point | None = self
         deferred = False  # a function's body runs later than its definition
         while point is not None:
@@ -255,7 +297,9 @@ UNASKED: Final[Any] = object()
 
 
 class Imported(Binding):
-    """`import a.b as c`, `from a import b`: the dotted path; `level` counts the dots of a relative import."""
+    """`import a.b as c`, `from a import b`: the dotted path; `level` counts the dots of a relative
+    import.
+    """
 
     __slots__ = ("dotted", "level", "module", "target")
 
@@ -337,8 +381,10 @@ class Refined(Binding):
 
 
 def adds(computed: bool, found: list[Value]) -> bool:
-    """Whether one more value, of which one arrives, may add to what is known of those `found`. Beside a vague one only what is `computed` is
-    asked for: it may be shown there that any number arrives, or NaN, or Inf. What other names hold is taken to add nothing."""
+    """Whether one more value, of which one arrives, may add to what is known of those `found`.
+    Beside a vague one only what is `computed` is asked for: it may be shown there that any number
+    arrives, or NaN, or Inf. What other names hold is taken to add nothing.
+    """
     return computed or not any([value.vague for value in found])
 
 
@@ -385,10 +431,13 @@ class Stored(Binding):
         while isinstance(base, Stored) and base._value is None:
             chain.append(base)
             base = base.base
-        if len(chain) > _LONG_CHAIN:  # a table filled line by line: from its beginning, for the stack does not hold all of it
+        # a table filled line by line: from its beginning, for the stack does not hold all of it
+        if len(chain) > _LONG_CHAIN:
             for one in reversed(chain):
                 one.value(interpreter)
-        return interpreter.stored(self.base.value(interpreter), self.key, self.item.value(interpreter))
+        return interpreter.stored(
+            self.base.value(interpreter), self.key, self.item.value(interpreter)
+        )
 
 
 class Raised(Binding):
@@ -431,7 +480,9 @@ class Loop(Binding):
 
 
 class Ended(Loop):
-    """A name after a loop over `iterable` that binds it in every round: what a round left, where it is known that there is one."""
+    """A name after a loop over `iterable` that binds it in every round: what a round left, where it
+    is known that there is one.
+    """
 
     __slots__ = ("loop", "iterable", "point")
 
@@ -449,7 +500,9 @@ class Ended(Loop):
 
 
 class Shared(Binding):
-    """A global or nonlocal name that functions inside assign, too: what any assignment may have left."""
+    """A global or nonlocal name that functions inside assign, too: what any assignment may have
+    left.
+    """
 
     __slots__ = ("scope", "path", "whole")
 
@@ -493,7 +546,8 @@ def unrefined(binding: Binding | None) -> Binding | None:
     return binding
 
 
-_ONE_TEST: Final = frozenset((ast.Name, ast.Attribute, ast.Subscript, ast.Compare))  # they have no parts that are tests
+# they have no parts that are tests
+_ONE_TEST: Final = frozenset((ast.Name, ast.Attribute, ast.Subscript, ast.Compare))
 _MAX_TESTS: Final = 8  # names of masks followed from one test
 
 
@@ -506,7 +560,9 @@ def _opposite(test: Any) -> ast.expr:
 
 
 def may_be_mask(test: Any, truth: bool) -> bool:
-    """Whether a test is a name, inverted or not, or has one among the parts that hold with it; kept with the tree."""
+    """Whether a test is a name, inverted or not, or has one among the parts that hold with it; kept
+    with the tree.
+    """
     if type(test) in _ONE_TEST:
         return type(test) is NAME
     kept: dict[str, Any] = test.__dict__
@@ -522,10 +578,14 @@ def may_be_mask(test: Any, truth: bool) -> bool:
     return known
 
 
-def refinements(test: ast.expr, truth: bool, point: Point) -> list[tuple[ast.expr, str, ast.expr, Point]]:
-    """(expression, path, test, where the test was made) for each path that a test says something of.
+def refinements(
+    test: ast.expr, truth: bool, point: Point
+) -> list[tuple[ast.expr, str, ast.expr, Point]]:
+    """(expression, path, test, where the test was made) for each path that a test says something
+    of.
 
-    A mask's name (`mask = x > 0`), inverted or not, stands for its test as long as the names in it stand for the same.
+    A mask's name (`mask = x > 0`), inverted or not, stands for its test as long as the names in it
+    stand for the same.
     """
     if not may_be_mask(test, truth):
         found = [(node, path, test, point) for path, node in spoken_of(test, truth)]
@@ -533,24 +593,41 @@ def refinements(test: ast.expr, truth: bool, point: Point) -> list[tuple[ast.exp
             if type(node) is ast.Name:
                 found += _by_extreme(node.id, test, truth, point)
         return found
-    return [(node, path, one, then) for one, then in _tests_of(test, truth, point) for path, node in spoken_of(one, truth)
-            if then is point or unrefined(then.binding(path)) is unrefined(point.binding(path))]
+    return [
+        (node, path, one, then)
+        for one, then in _tests_of(test, truth, point)
+        for path, node in spoken_of(one, truth)
+        if then is point or unrefined(then.binding(path)) is unrefined(point.binding(path))
+    ]
 
 
-def _by_extreme(name: str, test: ast.expr, truth: bool, point: Point) -> list[tuple[ast.expr, str, ast.expr, Point]]:
-    """What a test of the least of some elements, which has a name, says of all of them: `lo = tf.reduce_min(x)`."""
+def _by_extreme(
+    name: str, test: ast.expr, truth: bool, point: Point
+) -> list[tuple[ast.expr, str, ast.expr, Point]]:
+    """What a test of the least of some elements, which has a name, says of all of them:
+    `lo = tf.reduce_min(x)`.
+    """
     made = unrefined(point.lookup(name))
-    if not isinstance(made, Assigned) or type(made.node) is not ast.Call or leaf(made.node.func) not in EXTREMES:
+    if (
+        not isinstance(made, Assigned)
+        or type(made.node) is not ast.Call
+        or leaf(made.node.func) not in EXTREMES
+    ):
         return []
     if made.point.scope is not point.scope or made.point.over is not None:
         return []
     written = spelt_out(test, name, made.node)
-    return [(node, path, written, point) for path, node in spoken_of(written, truth)
-            if path != name and unrefined(made.point.binding(path)) is unrefined(point.binding(path))]
+    return [
+        (node, path, written, point)
+        for path, node in spoken_of(written, truth)
+        if path != name and unrefined(made.point.binding(path)) is unrefined(point.binding(path))
+    ]
 
 
 def _tests_of(test: ast.expr, truth: bool, point: Point) -> list[tuple[ast.expr, Point]]:
-    """A test that may be a mask, and those that the names in it stand for, each with the point where it was made."""
+    """A test that may be a mask, and those that the names in it stand for, each with the point
+    where it was made.
+    """
     tests = [(test, point)]
     queue = [(test, True, point)]
     while queue and len(tests) < _MAX_TESTS:
@@ -560,9 +637,17 @@ def _tests_of(test: ast.expr, truth: bool, point: Point) -> list[tuple[ast.expr,
             queue.append((part, not same, then))
         elif isinstance(one, ast.Name):
             made = unrefined(then.lookup(one.id))
-            if isinstance(made, Assigned) and made.point.scope is point.scope and made.point.over is None:
+            if (
+                isinstance(made, Assigned)
+                and made.point.scope is point.scope
+                and made.point.over is None
+            ):
                 tests.append((made.node if same else _opposite(made.node), made.point))
                 queue.append((made.node, same, made.point))
         else:
-            queue += [(part, same, then) for part in parts_that_hold(one, truth == same) if isinstance(part, ast.Name) or inverse_of(part) is not None]
+            queue += [
+                (part, same, then)
+                for part in parts_that_hold(one, truth == same)
+                if isinstance(part, ast.Name) or inverse_of(part) is not None
+            ]
     return tests

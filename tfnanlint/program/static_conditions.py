@@ -12,14 +12,39 @@ from tfnanlint.program.scope import Assigned, Binding, Fixed, Imported, Point, u
 from tfnanlint.syntax.access_paths import path_of, root_of
 from tfnanlint.syntax.nodes import ATTRIBUTE, CONSTANT, NAME
 
-_WRITTEN = (ast.BinOp, ast.Compare, ast.List, ast.Tuple, ast.Dict, ast.Set, ast.JoinedStr, ast.ListComp, ast.DictComp, ast.SetComp)
+_WRITTEN = (
+    ast.BinOp,
+    ast.Compare,
+    ast.List,
+    ast.Tuple,
+    ast.Dict,
+    ast.Set,
+    ast.JoinedStr,
+    ast.ListComp,
+    ast.DictComp,
+    ast.SetComp,
+)
 _NEVER_NONE, _NEVER_CALLED = (*_WRITTEN, ast.Lambda), (*_WRITTEN, ast.Constant)
 _TYPES = frozenset("str int float bool complex bytes list tuple dict set".split())
-_MAY_GIVE_NONE = ("get", "constant_value", "dimension_value", "Dimension", "print", "assert", "next", "shuffle", "seed", "fill", "gradient")
+_MAY_GIVE_NONE = (
+    "get",
+    "constant_value",
+    "dimension_value",
+    "Dimension",
+    "print",
+    "assert",
+    "next",
+    "shuffle",
+    "seed",
+    "fill",
+    "gradient",
+)
 
 
 def outcome(test: ast.expr, point: Point) -> bool | None:
-    """What a test comes to, where what is written at the call being followed decides it: `mask is not None` where none is given."""
+    """What a test comes to, where what is written at the call being followed decides it:
+    `mask is not None` where none is given.
+    """
     of_kind = _OUTCOMES.get(type(test))
     return of_kind(test, point) if of_kind is not None else None
 
@@ -57,7 +82,11 @@ def _of_comparison(test: ast.Compare, point: Point) -> bool | None:
         return None if same is None else same is _SAME[relation]
     if relation in _AMONG:
         given = _handed(left, point)
-        stands = given is not None and isinstance(given.node, ast.Constant) and given.node.value in _listed(other, point)
+        stands = (
+            given is not None
+            and isinstance(given.node, ast.Constant)
+            and given.node.value in _listed(other, point)
+        )
         return _AMONG[relation] if stands else None
     return None
 
@@ -65,7 +94,12 @@ def _of_comparison(test: ast.Compare, point: Point) -> bool | None:
 def _of_call(test: ast.Call, point: Point) -> bool | None:
     args: list[Any] = test.args
     asked = test.func.id if type(test.func) is NAME else ""
-    if asked not in ("callable", "isinstance") or test.keywords or not args or type(args[0]) not in _PATHS:
+    if (
+        asked not in ("callable", "isinstance")
+        or test.keywords
+        or not args
+        or type(args[0]) not in _PATHS
+    ):
         return None
     given, kinds = _handed(args[0], point) if point.lookup(asked) is None else None, args[1:]
     if given is None or len(kinds) != (asked == "isinstance"):
@@ -77,8 +111,13 @@ _PATHS: Final = frozenset((ast.Name, ast.Attribute))
 _SAME: Final[dict[type, bool]] = {ast.Is: True, ast.Eq: True, ast.IsNot: False, ast.NotEq: False}
 _AMONG: Final[dict[type, bool]] = {ast.In: True, ast.NotIn: False}
 _OUTCOMES: Final[dict[type, Callable[[Any, Point], bool | None]]] = {
-    ast.Constant: _of_constant, ast.UnaryOp: _of_inverse, ast.BoolOp: _of_both, ast.Name: _of_path, ast.Attribute: _of_path,
-    ast.Compare: _of_comparison, ast.Call: _of_call,
+    ast.Constant: _of_constant,
+    ast.UnaryOp: _of_inverse,
+    ast.BoolOp: _of_both,
+    ast.Name: _of_path,
+    ast.Attribute: _of_path,
+    ast.Compare: _of_comparison,
+    ast.Call: _of_call,
 }
 
 
@@ -92,8 +131,13 @@ def _callable(given: Assigned) -> bool | None:
 
 
 def _is_one_of(given: Assigned, kinds: ast.expr) -> bool | None:
-    """Whether what is written in a call is of a type that Python has: of what else there are, constants and functions may be, too."""
-    named = [one.id if isinstance(one, ast.Name) else "" for one in (kinds.elts if isinstance(kinds, ast.Tuple) else [kinds])]
+    """Whether what is written in a call is of a type that Python has: of what else there are,
+    constants and functions may be, too.
+    """
+    named = [
+        one.id if isinstance(one, ast.Name) else ""
+        for one in (kinds.elts if isinstance(kinds, ast.Tuple) else [kinds])
+    ]
     if isinstance(given.node, ast.Constant):
         own = [kind.__name__ for kind in type(given.node.value).__mro__[:-1]]  # True is an int
         if any(name in own for name in named):
@@ -104,23 +148,35 @@ def _is_one_of(given: Assigned, kinds: ast.expr) -> bool | None:
 
 
 def _listed(node: ast.expr, point: Point) -> list[Any]:
-    """The constants that are written in a list, a tuple, a set or as the keys of a dict, under a name or there."""
+    """The constants that are written in a list, a tuple, a set or as the keys of a dict, under a
+    name or there.
+    """
     binding = unrefined(point.lookup(node.id)) if isinstance(node, ast.Name) else None
     written = binding.node if isinstance(binding, Assigned) else node
-    keys = written.keys if isinstance(written, ast.Dict) else written.elts if isinstance(written, (ast.List, ast.Tuple, ast.Set)) else []
+    keys = (
+        written.keys
+        if isinstance(written, ast.Dict)
+        else written.elts
+        if isinstance(written, (ast.List, ast.Tuple, ast.Set))
+        else []
+    )
     return [key.value for key in keys if isinstance(key, ast.Constant)]
 
 
 def _is(given: Assigned, value: Any) -> bool | None:
     """Whether what is written in a call is a constant."""
     node = given.node
-    if isinstance(node, ast.Constant) and (type(node.value) is type(value) or value is None or node.value is None):
+    if isinstance(node, ast.Constant) and (
+        type(node.value) is type(value) or value is None or node.value is None
+    ):
         return bool(node.value == value)
     return False if value is None and _never_none(node, given.point) else None
 
 
 def _never_none(node: ast.expr, point: Point) -> bool:
-    """Whether an expression gives something, by its form: a function of TensorFlow or what that gives, a function or class of the program."""
+    """Whether an expression gives something, by its form: a function of TensorFlow or what that
+    gives, a function or class of the program.
+    """
     if isinstance(node, _NEVER_NONE):
         return True
     if not isinstance(node, ast.Call):
@@ -130,7 +186,9 @@ def _never_none(node: ast.expr, point: Point) -> bool:
 
 
 def _named_function(node: ast.expr, point: Point) -> bool:
-    """Whether an expression is the name of a function of TensorFlow, or of a function or class of the program."""
+    """Whether an expression is the name of a function of TensorFlow, or of a function or class of
+    the program.
+    """
     if _imported(node, point) in TABLE:
         return True
     binding = unrefined(point.lookup(node.id)) if isinstance(node, ast.Name) else None
@@ -144,12 +202,13 @@ def _imported(node: ast.expr, point: Point) -> str:
     binding = unrefined(point.lookup(root_of(path))) if path is not None else None
     if path is None or not isinstance(binding, Imported) or binding.level:
         return ""
-    return of_import(binding.dotted + path[len(root_of(path)):])
+    return of_import(binding.dotted + path[len(root_of(path)) :])
 
 
 def _handed(name: ast.Name | ast.Attribute, point: Point) -> Assigned | None:
-    """What a call that is being followed hands over under a name, or the call that made the object whose attribute this is, as it is
-    written there; None where it is neither."""
+    """What a call that is being followed hands over under a name, or the call that made the object
+    whose attribute this is, as it is written there; None where it is neither.
+    """
     given = _given(name, point)
     if not isinstance(given, Assigned):
         return None
@@ -158,7 +217,11 @@ def _handed(name: ast.Name | ast.Attribute, point: Point) -> Assigned | None:
         if chosen is None:
             return given
         given = Assigned(given.node.body if chosen else given.node.orelse, given.point)
-    before = _handed(given.node, given.point) if isinstance(given.node, (ast.Name, ast.Attribute)) else None
+    before = (
+        _handed(given.node, given.point)
+        if isinstance(given.node, (ast.Name, ast.Attribute))
+        else None
+    )
     return before or given
 
 

@@ -10,14 +10,20 @@ _HALF = re.compile(rb"mixed_(b?float16)|set_floatx\(\s*['\"](b?float16)")
 
 
 def half_wanted(data: bytes) -> str:
-    """The dtype of 16 bits that a file asks Keras for (`set_global_policy("mixed_float16")`); "" where it asks for none."""
+    """The dtype of 16 bits that a file asks Keras for (`set_global_policy("mixed_float16")`); ""
+    where it asks for none.
+    """
     asked = _HALF.search(data) if b"float16" in data else None
     return (asked[1] or asked[2]).decode() if asked is not None else ""
 
 
-def halves_of(texts: Mapping[str, bytes], importing: Mapping[bytes, list[tuple[str, bytes]]]) -> dict[str, str]:
-    """The dtypes of 16 bits that the program of each file asks for, by path: that of files which import one another, or which a third one
-    imports. `importing` are the files by the words in their import statements."""
+def halves_of(
+    texts: Mapping[str, bytes], importing: Mapping[bytes, list[tuple[str, bytes]]]
+) -> dict[str, str]:
+    """The dtypes of 16 bits that the program of each file asks for, by path: that of files which
+    import one another, or which a third one imports. `importing` are the files by the words in
+    their import statements.
+    """
     asked = {path: half for path, data in texts.items() if (half := half_wanted(data))}
     if not asked:
         return {}
@@ -44,4 +50,8 @@ def halves_of(texts: Mapping[str, bytes], importing: Mapping[bytes, list[tuple[s
 def _stem(path: str) -> bytes:
     """The name by which other files import a file: its own, or that of its folder."""
     folder, name = os.path.split(path)
-    return os.path.basename(folder).encode() if name == "__init__.py" else name.removesuffix(".py").encode()
+    return (
+        os.path.basename(folder).encode()
+        if name == "__init__.py"
+        else name.removesuffix(".py").encode()
+    )

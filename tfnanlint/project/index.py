@@ -1,10 +1,11 @@
 """Imports inside the linted project: from a dotted name to the file on disk that it means.
 
-Files are read and parsed when a value is asked for, never imported. What is found depends on the files alone, not on
-which of them are linted together.
+Files are read and parsed when a value is asked for, never imported. What is found depends on the
+files alone, not on which of them are linted together.
 
-What a linted file's findings depend on outside of that file are answers to a few kinds of question (`ANSWERS`). Each answer
-that was used can be noted, and whether all would be the same today says whether the findings would.
+What a linted file's findings depend on outside of that file are answers to a few kinds of question
+(`ANSWERS`). Each answer that was used can be noted, and whether all would be the same today says
+whether the findings would.
 """
 
 from __future__ import annotations
@@ -28,8 +29,10 @@ from tfnanlint.syntax.source import Source, Unreadable
 
 Module = Any  # a `module.Module`, which knows its project
 
-MAX_FILE_BYTES = 1 << 20  # larger files are generated tables: reading them costs more than they tell
-MAX_KEPT = 16_000_000  # characters of parsed files kept for the next question; their trees take about 25 times that
+# larger files are generated tables: reading them costs more than they tell
+MAX_FILE_BYTES = 1 << 20
+# characters of parsed files kept for the next question; their trees take about 25 times that
+MAX_KEPT = 16_000_000
 MAX_TREE_FILES = 4000  # searched for callers; beyond them callers in other files are not looked for
 MAX_TREE_BYTES = 48 << 20
 MAX_SCRIPTS = 40  # beside a package
@@ -37,21 +40,26 @@ MAX_IMPORTERS = 12
 _PASSED = frozenset("node_modules build dist venv site-packages __pycache__".split())
 MAX_HOPS = 6  # re-exports followed from one import
 # Distributions that are never part of the linted project, whatever lies beside it.
-_FOREIGN = frozenset("tensorflow keras numpy scipy math os sys typing abc collections functools absl gin six tf_keras "
-                     "tensorflow_probability tensorflow_datasets torch jax pandas matplotlib sklearn".split())
+_FOREIGN = frozenset(
+    "tensorflow keras numpy scipy math os sys typing abc collections functools absl gin six tf_keras "
+    "tensorflow_probability tensorflow_datasets torch jax pandas matplotlib sklearn".split()
+)
 
 # A question about files other than the linted one: its kind, and what it is about.
 Question = tuple[str, ...]
 Facts = dict[Question, Any]
 
-_sources: OrderedDict[str, tuple[tuple, Source | None, str]] = OrderedDict()  # stamp, source, digest of what was read
+# stamp, source, digest of what was read
+_sources: OrderedDict[str, tuple[tuple, Source | None, str]] = OrderedDict()
 _kept = 0  # characters in _sources
 _shown: dict[str, Source] = {}  # what an editor holds, in place of the file on disk
 _parsed: dict[str, Source] = {}  # the last text of each of these that could be parsed
 
 
 def show(path: str, text: str | None) -> None:
-    """Let a text stand for the file at an absolute path, as an editor holds it unsaved; None: the file itself counts again."""
+    """Let a text stand for the file at an absolute path, as an editor holds it unsaved; None: the
+    file itself counts again.
+    """
     known = path in _shown
     if text is None:
         _shown.pop(path, None)
@@ -78,14 +86,18 @@ def written(path: str) -> None:
 
 
 def forget() -> None:
-    """Look again which files there are: some were made, moved, deleted or written. One run of the command line never asks this."""
+    """Look again which files there are: some were made, moved, deleted or written. One run of the
+    command line never asks this.
+    """
     _trees.clear()
     for cached in (_is_file, _package_root, *_OF_TEXTS):
         cached.cache_clear()
 
 
 def source_of(path: str) -> Source | None:
-    """The parsed source of a file, kept while the file does not change; None when it cannot be read or parsed."""
+    """The parsed source of a file, kept while the file does not change; None when it cannot be read
+    or parsed.
+    """
     if path in _shown:
         return _shown_source(path)
     try:
@@ -126,7 +138,9 @@ def adopt(source: Source) -> None:
 
 
 def remember(source: Source) -> None:
-    """Keep a linted source: its tree serves the next file that asks, if the file on disk says the same."""
+    """Keep a linted source: its tree serves the next file that asks, if the file on disk says the
+    same.
+    """
     _keep(os.path.abspath(source.path), (), source, "")
 
 
@@ -160,15 +174,18 @@ def _read(path: str, known: Source | None) -> tuple[Source | None, str]:
     return source, digest
 
 
-_IMPORTS = re.compile(rb"[ \t]*(?:from[ \t]+(\w*)[\w.]*[ \t]+import[ \t]*(?:\([^)]*\)|[^\n]*)|(?:from|import)[ \t][^\n]*)")
+_IMPORTS = re.compile(
+    rb"[ \t]*(?:from[ \t]+(\w*)[\w.]*[ \t]+import[ \t]*(?:\([^)]*\)|[^\n]*)|(?:from|import)[ \t][^\n]*)"
+)
 _ELSEWHERE = frozenset(map(str.encode, _FOREIGN))
 _WORD = re.compile(rb"\w+")
 
 
 @lru_cache(maxsize=65536)
 def _callers(top: str, leaf: str, name: str) -> tuple[str, ...]:
-    """Files below a folder that import something named `leaf` and call what ends in `name`: not all where they are too many to be of use,
-    with the asking file among them or not."""
+    """Files below a folder that import something named `leaf` and call what ends in `name`: not all
+    where they are too many to be of use, with the asking file among them or not.
+    """
     called, own = name.encode(), os.path.basename(top).encode()
     found: list[str] = []
     for path, data in _importing(top).get(leaf.encode(), ()):
@@ -180,29 +197,44 @@ def _callers(top: str, leaf: str, name: str) -> tuple[str, ...]:
 
 
 def _calls(data: bytes, name: bytes, own: bytes) -> bool:
-    """Whether something with a name that another file defines may be called in a file of the package `own`. Other names end so, too, and a
-    function or class that the file itself defines may have that name."""
+    """Whether something with a name that another file defines may be called in a file of the
+    package `own`. Other names end so, too, and a function or class that the file itself defines may
+    have that name.
+    """
     called = name + b"("
     place = data.find(called)
     while place >= 0:
-        before = data[place - 1:place]
+        before = data[place - 1 : place]
         longer = before.isalnum() or before == b"_" or before > b"\x7f"
-        if before == b"." or not longer and not data.endswith((b"def ", b"class "), 0, place) and not _only_own(data, name, own):
+        if (
+            before == b"."
+            or not longer
+            and not data.endswith((b"def ", b"class "), 0, place)
+            and not _only_own(data, name, own)
+        ):
             return True
         place = data.find(called, place + 1)
     return False
 
 
 def _only_own(data: bytes, name: bytes, own: bytes) -> bool:
-    """Whether a bare name is that of a function or class which a file defines, and nothing that it may have from elsewhere
-    (`f = losses.f`)."""
+    """Whether a bare name is that of a function or class which a file defines, and nothing that it
+    may have from elsewhere (`f = losses.f`).
+    """
     defined = b"def " + name + b"(" in data or b"class " + name in data
-    return defined and b"." + name not in data and b"import *" not in data and name not in _imported(data, own)
+    return (
+        defined
+        and b"." + name not in data
+        and b"import *" not in data
+        and name not in _imported(data, own)
+    )
 
 
 @lru_cache(maxsize=2)
 def _importing(top: str) -> dict[bytes, list[tuple[str, bytes]]]:
-    """Every word in the import statements below a folder, with the files that hold it; {} for a tree too large to search."""
+    """Every word in the import statements below a folder, with the files that hold it; {} for a
+    tree too large to search.
+    """
     found: dict[bytes, list[tuple[str, bytes]]] = {}
     own = os.path.basename(top).encode()
     for path, data in _texts(top).items():
@@ -213,14 +245,20 @@ def _importing(top: str) -> dict[bytes, list[tuple[str, bytes]]]:
 
 @lru_cache(maxsize=MAX_TREE_FILES)
 def _imported(data: bytes, own: bytes) -> frozenset[bytes]:
-    """Every word in the import statements of a file, but for those that import from elsewhere; `own` is the package that it is in."""
+    """Every word in the import statements of a file, but for those that import from elsewhere;
+    `own` is the package that it is in.
+    """
     found: set[bytes] = set()
     place = data.find(b"import")
     while place >= 0:
         statement = _IMPORTS.match(data, data.rfind(b"\n", 0, place) + 1)
-        if statement is not None and (statement[1] not in _ELSEWHERE or statement[1] == own or b";" in statement[0]):
+        if statement is not None and (
+            statement[1] not in _ELSEWHERE or statement[1] == own or b";" in statement[0]
+        ):
             found.update(_WORD.findall(statement[0]))
-        place = data.find(b"import", max(place + 6, statement.end() if statement is not None else 0))
+        place = data.find(
+            b"import", max(place + 6, statement.end() if statement is not None else 0)
+        )
     return frozenset(found)
 
 
@@ -229,8 +267,9 @@ _OTHER = re.compile(rb"(?:hparams|params|config)\.(\w+)")
 
 @lru_cache(maxsize=4096)
 def _settings_once(top: str, name: str) -> tuple[float, ...]:
-    """The numbers that files below a folder set a setting to, other settings that it is set to included; () where there are
-    none, or one of them is not known."""
+    """The numbers that files below a folder set a setting to, other settings that it is set to
+    included; () where there are none, or one of them is not known.
+    """
     found: list[float] = []
     queue, seen = [name.encode()], {name.encode()}
     while queue:
@@ -240,7 +279,11 @@ def _settings_once(top: str, name: str) -> tuple[float, ...]:
             if other is not None:
                 queue += {other[1]} - seen
                 seen.add(other[1])
-            elif text != b"None" and not text.endswith(b"." + asked) and text.count(b"(") >= text.count(b")"):
+            elif (
+                text != b"None"
+                and not text.endswith(b"." + asked)
+                and text.count(b"(") >= text.count(b")")
+            ):
                 try:
                     found.append(float(text))
                 except ValueError:
@@ -250,7 +293,9 @@ def _settings_once(top: str, name: str) -> tuple[float, ...]:
 
 @lru_cache(maxsize=4096)
 def _half_once(top: str, path: str) -> str:
-    """The dtype of 16 bits that the program of a file asks Keras to compute in, "" where it asks for none."""
+    """The dtype of 16 bits that the program of a file asks Keras to compute in, "" where it asks
+    for none.
+    """
     return _halves(top).get(path, "")
 
 
@@ -276,7 +321,9 @@ _trees: dict[str, dict[str, bytes]] = {}  # the last folders that were searched
 
 
 def _texts(top: str) -> dict[str, bytes]:
-    """The Python files below a folder, and beside it if it is a package, with their bytes; {} when the tree is too large to be searched."""
+    """The Python files below a folder, and beside it if it is a package, with their bytes; {} when
+    the tree is too large to be searched.
+    """
     if top not in _trees:
         if len(_trees) > 1:
             _trees.clear()
@@ -308,15 +355,25 @@ def _searched(top: str) -> dict[str, bytes]:
 
 
 def _scripts(top: str) -> list[str]:
-    """The files directly beside a package: the scripts that use it; none where there are many, for that is no project's folder."""
+    """The files directly beside a package: the scripts that use it; none where there are many, for
+    that is no project's folder.
+    """
     directory = os.path.dirname(top)
     if not _is_file(os.path.join(top, "__init__.py")):
         return []
     try:
-        paths = [os.path.join(directory, name) for name in sorted(os.listdir(directory)) if name.endswith(".py")]
+        paths = [
+            os.path.join(directory, name)
+            for name in sorted(os.listdir(directory))
+            if name.endswith(".py")
+        ]
     except OSError:
         return []
-    return [path for path in paths if os.path.isfile(path) and not os.path.islink(path)] if len(paths) <= MAX_SCRIPTS else []
+    return (
+        [path for path in paths if os.path.isfile(path) and not os.path.islink(path)]
+        if len(paths) <= MAX_SCRIPTS
+        else []
+    )
 
 
 ABSENT, TOO_LARGE = "absent", "large"  # in place of the digest of a file that is not read
@@ -348,7 +405,9 @@ def _digest(path: str) -> str:
 @lru_cache(maxsize=None)
 def _tree_digest(top: str) -> str:
     """The digest of all files below a folder among which callers are searched."""
-    return hashed(*(part for path, data in _texts(top).items() for part in (os.fsencode(path), data)))
+    return hashed(
+        *(part for path, data in _texts(top).items() for part in (os.fsencode(path), data))
+    )
 
 
 def _bytes(path: str) -> bytes:
@@ -358,7 +417,8 @@ def _bytes(path: str) -> bytes:
         status = os.stat(path)
         if not stat.S_ISREG(status.st_mode) or status.st_size > MAX_FILE_BYTES:
             return b""
-        with open(path, "rb", buffering=0) as file:  # whole trees are read: a buffer would take as long as the file
+        # whole trees are read: a buffer would take as long as the file
+        with open(path, "rb", buffering=0) as file:
             return file.readall()
     except OSError:
         return b""
@@ -371,7 +431,9 @@ def _is_file(path: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def _package_root(directory: str) -> tuple[str, str]:
-    """The folder above the outermost package around a folder, and the package's dotted name from there."""
+    """The folder above the outermost package around a folder, and the package's dotted name from
+    there.
+    """
     parts: list[str] = []
     while _is_file(os.path.join(directory, "__init__.py")):
         directory, name = os.path.split(directory)
@@ -382,16 +444,29 @@ def _package_root(directory: str) -> tuple[str, str]:
 
 
 def _tree_of(path: str) -> tuple[str, str]:
-    """The folder of the outermost package around a file, or of the file, and the dotted name of the package."""
+    """The folder of the outermost package around a file, or of the file, and the dotted name of the
+    package.
+    """
     root, package = _package_root(os.path.dirname(path))
-    return (os.path.join(root, package.split(".", 1)[0]) if package else os.path.dirname(path)), package
+    return (
+        os.path.join(root, package.split(".", 1)[0]) if package else os.path.dirname(path)
+    ), package
 
 
 # What remembers the bytes of files.
-_OF_TEXTS = (_importing, _callers, _set_to, _halves, _half_once, _settings_once, _digest, _tree_digest)
+_OF_TEXTS = (
+    _importing,
+    _callers,
+    _set_to,
+    _halves,
+    _half_once,
+    _settings_once,
+    _digest,
+    _tree_digest,
+)
 
-# By the kind of a question, what answers it. `tree` goes before those `OF_TREE`, which begin with the same folder: as long as
-# no file below it changes, their answers are the same.
+# By the kind of a question, what answers it. `tree` goes before those `OF_TREE`, which begin with
+# the same folder: as long as no file below it changes, their answers are the same.
 ANSWERS: dict[str, Callable[..., Any]] = {
     "file": _is_file,
     "root": _package_root,
@@ -405,13 +480,19 @@ OF_TREE = ("callers", "settings", "half")
 
 
 class Project:
-    """The files around one linted file; modules are made anew for every linted file, so that answers do not depend on order.
+    """The files around one linted file; modules are made anew for every linted file, so that
+    answers do not depend on order.
 
-    The answers to questions about other files are noted in `facts`, if it is given. `make_module` makes a module of a source in a project;
-    without it none is made.
+    The answers to questions about other files are noted in `facts`, if it is given. `make_module`
+    makes a module of a source in a project; without it none is made.
     """
 
-    def __init__(self, path: str, facts: Facts | None = None, make_module: Callable[[Source, Any], Module] | None = None):
+    def __init__(
+        self,
+        path: str,
+        facts: Facts | None = None,
+        make_module: Callable[[Source, Any], Module] | None = None,
+    ):
         self.facts = facts
         self.path = os.path.abspath(path) if path and path != "-" else ""
         self.modules: dict[str, Any] = {}
@@ -449,7 +530,11 @@ class Project:
                 self.facts["text", path] = _sources[path][2]
             self.busy.add(path)
             try:
-                self.modules[path] = self._make_module(source, self) if source is not None and self._make_module is not None else None
+                self.modules[path] = (
+                    self._make_module(source, self)
+                    if source is not None and self._make_module is not None
+                    else None
+                )
             except RecursionError:
                 self.modules[path] = None
             finally:
@@ -457,7 +542,9 @@ class Project:
         return self.modules[path]
 
     def find(self, dotted: str, level: int, importer: str) -> tuple[Module | None, str]:
-        """The module an import path leads into, and the rest of the path inside it; (None, "") when outside."""
+        """The module an import path leads into, and the rest of the path inside it; (None, "") when
+        outside.
+        """
         if not self.path or not importer:
             return None, ""
         directory = os.path.dirname(self._path(importer))
@@ -470,14 +557,22 @@ class Project:
         if first in _FOREIGN and package.split(".", 1)[0] != first:
             return None, ""
         found = self._descend(root, dotted)
-        return found if found[0] is not None or root == directory else self._descend(directory, dotted)
+        return (
+            found if found[0] is not None or root == directory else self._descend(directory, dotted)
+        )
 
     def importers(self, importer: str, name: str) -> list[Module]:
-        """Modules of the project, other than `importer`'s, that import it by its own name and call something that ends in `name`.
+        """Modules of the project, other than `importer`'s, that import it by its own name and call
+        something that ends in `name`.
 
-        At most `MAX_IMPORTERS` in the order of their paths; [] when there are more, for then the callers are not known.
+        At most `MAX_IMPORTERS` in the order of their paths; [] when there are more, for then the
+        callers are not known.
         """
-        return [module for module in map(self.module_or_own, self.importing(importer, name)) if module is not None]
+        return [
+            module
+            for module in map(self.module_or_own, self.importing(importer, name))
+            if module is not None
+        ]
 
     def importing(self, importer: str, name: str) -> list[str]:
         """The paths of the modules that are `importers`, if they can be parsed."""
@@ -492,10 +587,14 @@ class Project:
 
     def settings(self, importer: str, name: str) -> tuple[float, ...]:
         """The numbers that the project around a file sets a setting to; () when it is not known."""
-        return self._ask("settings", self._tree_of(self._path(importer))[0], name) if self.path else ()
+        return (
+            self._ask("settings", self._tree_of(self._path(importer))[0], name) if self.path else ()
+        )
 
     def half(self, importer: str) -> str:
-        """The dtype of 16 bits that the program of a file asks Keras to compute in, "" where it asks for none."""
+        """The dtype of 16 bits that the program of a file asks Keras to compute in, "" where it
+        asks for none.
+        """
         path = self._path(importer)
         return self._ask("half", self._tree_of(path)[0], path) if self.path else ""
 
@@ -514,7 +613,11 @@ class Project:
         parts = dotted.split(".") if dotted else []
         for count in range(len(parts), -1, -1):
             base = os.sep.join((directory.rstrip(os.sep), *parts[:count]))
-            for path in (f"{base}.py", f"{base}{os.sep}__init__.py") if count else (f"{base}{os.sep}__init__.py",):
+            for path in (
+                (f"{base}.py", f"{base}{os.sep}__init__.py")
+                if count
+                else (f"{base}{os.sep}__init__.py",)
+            ):
                 if self._ask("file", path):
                     module = self.module(path)
                     if module is not None:

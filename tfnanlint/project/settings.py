@@ -1,6 +1,8 @@
-"""What the files of a project set their settings to: `hparams.rate = 0.1`, `DEFINE_float("rate", 0.1)`, a field of a dataclass.
+"""What the files of a project set their settings to: `hparams.rate = 0.1`,
+`DEFINE_float("rate", 0.1)`, a field of a dataclass.
 
-A file is read once, for all names: a project is asked for many settings, and nearly all of its text sets none.
+A file is read once, for all names: a project is asked for many settings, and nearly all of its text
+sets none.
 """
 
 from __future__ import annotations
@@ -9,19 +11,29 @@ import re
 from functools import lru_cache
 from typing import Iterator
 
-# By a pattern that begins with a sign or letters, which is found fast, and one for the whole line: the setting, and what it is set to.
+# By a pattern that begins with a sign or letters, which is found fast, and one for the whole line:
+# the setting, and what it is set to.
 _ANNOTATION = rb"(?:float|int|[\w.]*Optional\[(?:float|int)\])"
-_LINES = tuple((re.compile(end), re.compile(rb"[ \t]*" + line + rb"[ \t]*=[ \t]*([^\n#=]+)")) for end, line in (
-    (rb":[ \t]*" + _ANNOTATION + rb"[ \t]*=", rb"(?<=[ \t])(\w+)[ \t]*:[ \t]*" + _ANNOTATION),
-    (rb"params\.\w+[ \t]*=", rb"[\w.]*params\.(\w+)"),
-    (rb"g(?:(?<=config)|(?<=cfg))\.\w+[ \t]*=", rb"[\w.]*(?:config|cfg)\.(\w+)"),
-    (rb"hps?\.\w+[ \t]*=", rb"[\w.]*hps?\.(\w+)")))
-_ADDED, _DEFINED = (re.compile(maker + rb"\(\s*[\"'](\w+)[\"']\s*,\s*(?:default[ \t]*=)?([^,)\n]+)")
-                    for maker in (b"add_hparam", b"DEFINE_(?:float|integer)"))
+_LINES = tuple(
+    (re.compile(end), re.compile(rb"[ \t]*" + line + rb"[ \t]*=[ \t]*([^\n#=]+)"))
+    for end, line in (
+        (rb":[ \t]*" + _ANNOTATION + rb"[ \t]*=", rb"(?<=[ \t])(\w+)[ \t]*:[ \t]*" + _ANNOTATION),
+        (rb"params\.\w+[ \t]*=", rb"[\w.]*params\.(\w+)"),
+        (rb"g(?:(?<=config)|(?<=cfg))\.\w+[ \t]*=", rb"[\w.]*(?:config|cfg)\.(\w+)"),
+        (rb"hps?\.\w+[ \t]*=", rb"[\w.]*hps?\.(\w+)"),
+    )
+)
+_ADDED, _DEFINED = (
+    re.compile(maker + rb"\(\s*[\"'](\w+)[\"']\s*,\s*(?:default[ \t]*=)?([^,)\n]+)")
+    for maker in (b"add_hparam", b"DEFINE_(?:float|integer)")
+)
 _ARGUMENT = re.compile(rb"add_argument\(\s*[\"']([^()]*)\bdefault[ \t]*=[ \t]*([^,)\n]+)")
 _OPTION = re.compile(rb"--([\w-]+)[\"']")
 # And the keywords of the calls that make an object of settings.
-_MAKERS = tuple(re.compile(maker + rb"(?<!\w" + maker + rb")\(") for maker in (b"HParams", b"ConfigDict", b"dict"))
+_MAKERS = tuple(
+    re.compile(maker + rb"(?<!\w" + maker + rb")\(")
+    for maker in (b"HParams", b"ConfigDict", b"dict")
+)
 _KEYWORD = re.compile(rb"\b(\w+)[ \t]*=[ \t]*(?=([^,)\n=]+))")
 _BEFORE_NAMES = frozenset("\"'-")
 _BEHIND_NAMES = re.compile(r"[ \t]*(?::|=(?!=))")
@@ -37,8 +49,14 @@ def set_in(data: bytes) -> dict[bytes, list[bytes]]:
 
 
 def set_to(text: str, name: str) -> tuple[float, ...]:
-    """The numbers that a file sets a setting to; () where there are none, or one of them is not known."""
-    found = _set_here(text).get(name.encode(), ()) if _stated(text, name) or "_" in name and _stated(text, name.replace("_", "-")) else ()
+    """The numbers that a file sets a setting to; () where there are none, or one of them is not
+    known.
+    """
+    found = (
+        _set_here(text).get(name.encode(), ())
+        if _stated(text, name) or "_" in name and _stated(text, name.replace("_", "-"))
+        else ()
+    )
     try:
         return tuple(dict.fromkeys([float(one) for one in found]))
     except ValueError:
@@ -46,8 +64,9 @@ def set_to(text: str, name: str) -> tuple[float, ...]:
 
 
 def _stated(text: str, name: str) -> bool:
-    """Whether a name stands somewhere as that of a setting may: in quotes, or before what it is set to. Most files only read theirs, and
-    are not searched for all of them."""
+    """Whether a name stands somewhere as that of a setting may: in quotes, or before what it is set
+    to. Most files only read theirs, and are not searched for all of them.
+    """
     place = text.find(name)
     while place >= 0:
         end = place + len(name)
@@ -58,10 +77,18 @@ def _stated(text: str, name: str) -> bool:
 
 
 def asked(text: str, name: str) -> bool:
-    """Whether a file tests a setting somewhere, or whoever sets it is asked for more than any number: it knows of the 0 then."""
+    """Whether a file tests a setting somewhere, or whoever sets it is asked for more than any
+    number: it knows of the 0 then.
+    """
     spelt = name.replace("_", "[_-]")  # as `argparse` names it
-    return re.search(rf"\b(?:if|elif|assert|while|set_defaults?|(?:register_)?validator)\b[^\n]*\b{spelt}\b|"
-                     rf"\b{spelt}\b[^\n]*\b(?:lower_bound|type\s*=\s*(?!float\b|int\b))", text) is not None
+    return (
+        re.search(
+            rf"\b(?:if|elif|assert|while|set_defaults?|(?:register_)?validator)\b[^\n]*\b{spelt}\b|"
+            rf"\b{spelt}\b[^\n]*\b(?:lower_bound|type\s*=\s*(?!float\b|int\b))",
+            text,
+        )
+        is not None
+    )
 
 
 @lru_cache(maxsize=1)

@@ -1,4 +1,6 @@
-"""Output: one format a module. Text that a file or its name supplies is escaped before a person's terminal sees it."""
+"""Output: one format a module. Text that a file or its name supplies is escaped before a person's
+terminal sees it.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,8 @@ from typing import Protocol
 from tfnanlint.diagnostics.findings import Finding, Fix
 from tfnanlint.pipeline.check import Checked
 
-# Each format's module below this package, and its class; those for people have colours and closing lines.
+# Each format's module below this package, and its class; those for people have colours and closing
+# lines.
 _FORMATS = {
     "full": "Full",
     "concise": "Concise",
@@ -30,11 +33,13 @@ _FORMATS = {
 FORMATS = tuple(_FORMATS)
 PEOPLE = ("full", "concise", "grouped")
 MAX_MESSAGE = 500
-# Where the repository can be read, with a slash at the end. It is not published yet, so that pages are relative to it.
+# Where the repository can be read, with a slash at the end. It is not published yet, so that pages
+# are relative to it.
 ADDRESS = ""
 
-# Control characters, and the invisible ones that reorder or hide text: bidirectional marks and overrides, zero-width
-# characters, line and paragraph separators, tags; and lone surrogates, which stand for undecodable bytes of a name.
+# Control characters, and the invisible ones that reorder or hide text: bidirectional marks and
+# overrides, zero-width characters, line and paragraph separators, tags; and lone surrogates, which
+# stand for undecodable bytes of a name.
 _UNSAFE = re.compile(
     "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff\U000e0000-\U000e007f]"
 )
@@ -181,10 +186,16 @@ def summary(tally: Tally, paint: Paint, fixing: bool) -> str:
 
 
 def set_aside(tally: Tally) -> str:
-    """What was left out: how many findings were not shown, and why, and in how many files a value was not followed to its end. Findings of
-    rules that are silent where nothing is known are not made before somebody asks for them: nobody can count those."""
-    parts = [f"{tally.by_comments} hidden by comments", f"{tally.known} in the baseline", f"{tally.unchanged} on unchanged lines",
-             f"{tally.unsure} less sure (`--certainty unknown` shows them and more)"]
+    """What was left out: how many findings were not shown, and why, and in how many files a value
+    was not followed to its end. Findings of rules that are silent where nothing is known are not
+    made before somebody asks for them: nobody can count those.
+    """
+    parts = [
+        f"{tally.by_comments} hidden by comments",
+        f"{tally.known} in the baseline",
+        f"{tally.unchanged} on unchanged lines",
+        f"{tally.unsure} less sure (`--certainty unknown` shows them and more)",
+    ]
     said = [part for part in parts if not part.startswith("0 ")]
     line = f"Not shown: {', '.join(said)}.\n" if said else ""
     files = "1 file" if tally.cut_short == 1 else f"{tally.cut_short} files"
@@ -202,7 +213,9 @@ def fixes_shown(tally: Tally) -> str:
 
 
 def statistics(tally: Tally, paint: Paint) -> str:
-    """What `--statistics` prints: count, code, `[*]` where `--fix` repairs all or some (`[-]`) of them, slug."""
+    """What `--statistics` prints: count, code, `[*]` where `--fix` repairs all or some (`[-]`) of
+    them, slug.
+    """
     rows = sorted(tally.codes.items(), key=lambda item: (-item[1], item[0]))
     width = len(str(rows[0][1])) if rows else 0
     lines = []

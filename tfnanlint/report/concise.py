@@ -1,4 +1,6 @@
-"""`concise`: one line a finding, `path:row:column: CODE [*] message`; in a notebook `path:cell 3:row:column`."""
+"""`concise`: one line a finding, `path:row:column: CODE [*] message`; in a notebook
+`path:cell 3:row:column`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Pieces of source for people: lines with an expression underlined, and a fix as removed and added lines."""
+"""Pieces of source for people: lines with an expression underlined, and a fix as removed and added
+lines.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ def shown(text: str) -> str:
 
 
 def width(text: str) -> int:
-    """The number of terminal columns that printed text takes: wide characters two, combining ones none."""
+    """The number of terminal columns that printed text takes: wide characters two, combining ones
+    none.
+    """
     if text.isascii():
         return len(text)
     import unicodedata
@@ -35,7 +39,9 @@ def width(text: str) -> int:
 
 
 def _window(line: str, start: int, end: int) -> tuple[str, str, str]:
-    """A line as printed, cut in three: before, inside and after code points start to end; long parts shortened."""
+    """A line as printed, cut in three: before, inside and after code points start to end; long
+    parts shortened.
+    """
     if len(line) <= MAX_COLUMNS:
         return shown(line[:start]), shown(line[start:end]), shown(line[end:])
     left = max(0, start - MAX_COLUMNS // 4)
@@ -47,7 +53,9 @@ def _window(line: str, start: int, end: int) -> tuple[str, str, str]:
 
 
 def frame(source: Source, span: Span, gutter: int, paint: Paint) -> list[str]:
-    """The lines of a span, and one before it, with the span underlined; `gutter` is the width of row numbers."""
+    """The lines of a span, and one before it, with the span underlined; `gutter` is the width of
+    row numbers.
+    """
     first, column = source.position(span.start)
     last, end_column = source.position(max(span.start, span.end))
     if end_column == 1 and last > first:  # the span ends with a line end
@@ -65,9 +73,13 @@ def frame(source: Source, span: Span, gutter: int, paint: Paint) -> list[str]:
         start = column - 1 if row == first else len(text) - len(text.lstrip())
         end = end_column - 1 if row == last else len(text.rstrip())
         before, inside, after = _window(text, start, max(start, end))
-        lines.append(f"{paint('gutter', f'{row - above:>{gutter}} |')} {before}{inside}{after}".rstrip())
+        lines.append(
+            f"{paint('gutter', f'{row - above:>{gutter}} |')} {before}{inside}{after}".rstrip()
+        )
         if inside or first == last:
-            lines.append(f"{bar} {' ' * width(before)}{paint('caret', '^' * max(1, width(inside)))}")
+            lines.append(
+                f"{bar} {' ' * width(before)}{paint('caret', '^' * max(1, width(inside)))}"
+            )
     lines.append(bar)
     return lines
 
@@ -109,7 +121,10 @@ def mini_diff(source: Source, edits: Sequence[Edit], paint: Paint) -> list[str]:
         last = source.position(max(edit.span.end for edit in group))[0]
         start = source.line_starts[first - 1]
         end = source.line_starts[last - 1] + len(source.line_text(last))
-        old, new = source.written[start:end].split("\n"), _edited(source.written, start, end, group).split("\n")
+        old, new = (
+            source.written[start:end].split("\n"),
+            _edited(source.written, start, end, group).split("\n"),
+        )
         while old and new and old[0] == new[0]:
             del old[0], new[0]
         while old and new and old[-1] == new[-1]:

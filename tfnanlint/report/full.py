@@ -1,4 +1,6 @@
-"""`full`: each finding with its source underlined, the value in words, the way it got there, and the repair."""
+"""`full`: each finding with its source underlined, the value in words, the way it got there, and
+the repair.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,9 @@ class Full:
         return ""
 
     def file(self, checked: Checked) -> str:
-        return "".join(line + "\n" for finding in checked.findings for line in self._lines(finding, checked))
+        return "".join(
+            line + "\n" for finding in checked.findings for line in self._lines(finding, checked)
+        )
 
     def end(self) -> str:
         return ""
@@ -70,7 +74,10 @@ class Full:
         if finding.range:
             yield "value", escape(finding.range)
         if finding.modes:  # notices on a file have none, and nothing to grade
-            yield "certainty", _CERTAINTY[finding.certainty] + _DIFFERENTIATED[finding.differentiated]
+            yield (
+                "certainty",
+                _CERTAINTY[finding.certainty] + _DIFFERENTIATED[finding.differentiated],
+            )
             if not _EVERYWHERE <= set(finding.modes):
                 yield "only in", ", ".join(_MODES.get(mode, mode) for mode in finding.modes)
             if finding.fixed_in:
@@ -107,7 +114,7 @@ class Full:
 def _from_here(path: str) -> str:
     """The path of a file as a person in the working directory writes it, if it is below that."""
     below = os.path.join(os.getcwd(), "")
-    return path[len(below):] if path.startswith(below) else path
+    return path[len(below) :] if path.startswith(below) else path
 
 
 def _described(fix: Fix) -> str:

@@ -1,6 +1,7 @@
 """`github`: workflow commands, which GitHub Actions turns into annotations of the changed lines.
 
-A command ends with its line, and its properties at `::`: whatever could end one is percent-encoded, `%` first.
+A command ends with its line, and its properties at `::`: whatever could end one is percent-encoded,
+`%` first.
 """
 
 from __future__ import annotations
@@ -30,7 +31,12 @@ class Github:
 
     def _command(self, finding: Finding, checked: Checked, path: str) -> str:
         where = region(checked.source, finding.span)
-        properties = {"title": f"{finding.code} {finding.slug}", "file": path, "line": where.row, "endLine": where.end_row}
+        properties = {
+            "title": f"{finding.code} {finding.slug}",
+            "file": path,
+            "line": where.row,
+            "endLine": where.end_row,
+        }
         if where.row == where.end_row:  # With columns, GitHub refuses a range over several lines.
             properties |= {"col": where.column, "endColumn": max(where.end_column, where.column)}
         stated = ",".join(f"{name}={_property(str(value))}" for name, value in properties.items())

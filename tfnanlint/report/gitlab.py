@@ -1,4 +1,6 @@
-"""`gitlab`: a Code Quality report, which GitLab shows in merge requests and compares with the target branch's."""
+"""`gitlab`: a Code Quality report, which GitLab shows in merge requests and compares with the
+target branch's.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,8 @@ def _issue(finding: Finding, checked: Checked, path: str, mark: str) -> dict[str
     where = region(checked.source, finding.span)
     value = f" (value: {escape(finding.range)})" if finding.range else ""
     return {
-        "description": f"{finding.code} {in_cell(checked.source, finding.span)}{message(finding)}{value}",  # GitLab does not show `check_name`.
+        # GitLab does not show `check_name`.
+        "description": f"{finding.code} {in_cell(checked.source, finding.span)}{message(finding)}{value}",
         "check_name": finding.code,
         "fingerprint": digest(path, mark),
         "severity": _SEVERITIES[level(finding)],

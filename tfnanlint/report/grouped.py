@@ -20,8 +20,14 @@ class Grouped:
         width = max(map(len, places))
         lines = [f"{self._paint.file(checked.path)}:"]
         for place, finding in zip(places, checked.findings):
-            mark = f"[{self._paint('mark', '*')}] " if applicable(finding, checked.unsafe_fixes) else ""
-            lines.append(f"  {place:<{width}} {self._paint('code', finding.code)} {mark}{message(finding)}")
+            mark = (
+                f"[{self._paint('mark', '*')}] "
+                if applicable(finding, checked.unsafe_fixes)
+                else ""
+            )
+            lines.append(
+                f"  {place:<{width}} {self._paint('code', finding.code)} {mark}{message(finding)}"
+            )
         return "\n".join(lines) + "\n\n"
 
     def end(self) -> str:

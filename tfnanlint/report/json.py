@@ -1,4 +1,5 @@
-"""`json`: one list of objects in ruff's shape, with the evidence added. Rows and columns are 1-based, in characters.
+"""`json`: one list of objects in ruff's shape, with the evidence added. Rows and columns are
+1-based, in characters.
 
 `cell` is null, or in a notebook the 1-based number of the cell that rows are counted in.
 """
@@ -39,7 +40,10 @@ class Json:
 def described(checked: Checked) -> list[dict[str, Any]]:
     """The findings of a file as JSON shows them, with what identifies each when lines move."""
     marks = fingerprints(checked.source, checked.findings)
-    return [{**as_dict(one, checked.source), "fingerprint": mark} for one, mark in zip(checked.findings, marks)]
+    return [
+        {**as_dict(one, checked.source), "fingerprint": mark}
+        for one, mark in zip(checked.findings, marks)
+    ]
 
 
 def as_dict(finding: Finding, source: Source) -> dict[str, Any]:
@@ -77,7 +81,11 @@ def _step(step: Step, source: Source) -> dict[str, Any]:
             "end_location": _location(source, step.span.end),
         }
     else:  # Another file's text is not at hand: its row is known, the column is not.
-        where = {"cell": None, "location": {"row": step.row, "column": 1}, "end_location": {"row": step.row, "column": 1}}
+        where = {
+            "cell": None,
+            "location": {"row": step.row, "column": 1},
+            "end_location": {"row": step.row, "column": 1},
+        }
     return {"filename": os.path.abspath(step.path), **where, "text": step.text}
 
 

@@ -1,4 +1,6 @@
-"""`json-lines`: the objects of `json`, one a line, for programs that read while tfnanlint still runs."""
+"""`json-lines`: the objects of `json`, one a line, for programs that read while tfnanlint still
+runs.
+"""
 
 from __future__ import annotations
 

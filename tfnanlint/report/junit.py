@@ -1,4 +1,6 @@
-"""`junit`: XML that test dashboards read. A file is a test suite, a finding a failed test, a clean file a passed one."""
+"""`junit`: XML that test dashboards read. A file is a test suite, a finding a failed test, a clean
+file a passed one.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,11 @@ class Junit:
 
     def end(self) -> str:
         # Dashboards take a report without any test for a broken one.
-        return (_text(_suite_of("tfnanlint", [_case("no findings", "tfnanlint")])) if self._empty else "") + "</testsuites>\n"
+        return (
+            _text(_suite_of("tfnanlint", [_case("no findings", "tfnanlint")]))
+            if self._empty
+            else ""
+        ) + "</testsuites>\n"
 
 
 def _suite(path: str, checked: Checked) -> str:
@@ -37,7 +43,9 @@ def _suite(path: str, checked: Checked) -> str:
 
 def _suite_of(name: str, cases: list[Element]) -> Element:
     failed = sum(len(case) for case in cases)
-    suite = Element("testsuite", _attributes(name=name, tests=len(cases), failures=failed, errors=0, time=0))
+    suite = Element(
+        "testsuite", _attributes(name=name, tests=len(cases), failures=failed, errors=0, time=0)
+    )
     suite.extend(cases)
     return suite
 
@@ -54,9 +62,15 @@ def _failure(path: str, finding: Finding, checked: Checked) -> Element:
     if finding.range:
         text.append(f"value: {escape(finding.range)}")
     for step in finding.trace:
-        here = source.location(step.span.start) if step.path == source.path else Location(step.row, 1)
+        here = (
+            source.location(step.span.start) if step.path == source.path else Location(step.row, 1)
+        )
         text.append(f"  at {escape(step.path)}:{here.prefix}{here.row}: {escape(step.text)}")
-    failure = SubElement(case, "failure", _attributes(message=message(finding), type=f"{level(finding)} {finding.code}"))
+    failure = SubElement(
+        case,
+        "failure",
+        _attributes(message=message(finding), type=f"{level(finding)} {finding.code}"),
+    )
     failure.text = xml_text("\n".join(text))
     return case
 

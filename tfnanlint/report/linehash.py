@@ -1,7 +1,9 @@
-"""`primaryLocationLineHash`, by which GitHub knows an alert again: the algorithm of its CodeQL action, bit for bit.
+"""`primaryLocationLineHash`, by which GitHub knows an alert again: the algorithm of its CodeQL
+action, bit for bit.
 
-For every line: a polynomial of the first 100 UTF-16 units from the line's start, over the following lines if it is shorter,
-without spaces and tabs, with a number that tells equal lines apart. The end of the file counts as 65535, then zeros.
+For every line: a polynomial of the first 100 UTF-16 units from the line's start, over the following
+lines if it is shorter, without spaces and tabs, with a number that tells equal lines apart. The end
+of the file counts as 65535, then zeros.
 """
 
 from __future__ import annotations
@@ -46,7 +48,9 @@ def _prefixes(units: array) -> list[int]:
 
 
 def _units(source: Source) -> array:
-    """The file as the action reads it: as UTF-8 whatever it is in, with its mark, one kind of line end, no blanks."""
+    """The file as the action reads it: as UTF-8 whatever it is in, with its mark, one kind of line
+    end, no blanks.
+    """
     text = source.text
     if source.encoding == "utf-8-sig":
         text = "\ufeff" + text

@@ -1,4 +1,6 @@
-"""`markdown`: a summary for a job's page or a comment: counts by rule, then a table of findings, the surest first."""
+"""`markdown`: a summary for a job's page or a comment: counts by rule, then a table of findings,
+the surest first.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,14 @@ class Markdown:
         total = sum(self._codes.values())
         if not total:
             return "## tfnanlint\n\nNothing was found.\n"
-        lines = ["## tfnanlint", "", f"{total} {'finding' if total == 1 else 'findings'}.", "", *self._counts(), ""]
+        lines = [
+            "## tfnanlint",
+            "",
+            f"{total} {'finding' if total == 1 else 'findings'}.",
+            "",
+            *self._counts(),
+            "",
+        ]
         rows = [row for one in LEVELS for row in self._rows[one]][:MAX_ROWS]
         lines += ["| | place | rule | finding |", "|---|---|---|---|", *rows]
         if total > len(rows):
@@ -51,7 +60,9 @@ class Markdown:
 
     def _counts(self) -> list[str]:
         table = ["| rule | findings | fixable with `--fix` |", "|---|---:|---:|"]
-        for (code, slug), count in sorted(self._codes.items(), key=lambda item: (-item[1], item[0])):
+        for (code, slug), count in sorted(
+            self._codes.items(), key=lambda item: (-item[1], item[0])
+        ):
             table.append(f"| {code} {markup(slug)} | {count} | {self._fixable[code]} |")
         return table
 
@@ -73,7 +84,9 @@ def _row(finding: Finding, checked: Checked, path: str) -> str:
 
 def _link(path: str, row: int) -> str:
     """The line on GitHub, when a workflow runs there."""
-    server, repository, commit = (os.environ.get(f"GITHUB_{name}") for name in ("SERVER_URL", "REPOSITORY", "SHA"))
+    server, repository, commit = (
+        os.environ.get(f"GITHUB_{name}") for name in ("SERVER_URL", "REPOSITORY", "SHA")
+    )
     if not (server and repository and commit) or path.startswith("/") or path == "-":
         return ""
     plain = "?plain=1" if path.endswith(".ipynb") else ""  # Rendered notebooks have no lines.

@@ -27,10 +27,13 @@ class Wanted:
     path: str | None = None
 
 
-def wanted(formats: Sequence[str] | None, file: str | None, environ: Mapping[str, str]) -> tuple[Wanted, ...]:
+def wanted(
+    formats: Sequence[str] | None, file: str | None, environ: Mapping[str, str]
+) -> tuple[Wanted, ...]:
     """What `--output-format` and `--output-file`, or the environment in their place, ask for.
 
-    A format is `NAME` or `NAME=FILE`; several are given one by one or separated by commas. Raises `ConfigError`.
+    A format is `NAME` or `NAME=FILE`; several are given one by one or separated by commas. Raises
+    `ConfigError`.
     """
     stated = formats if formats is not None else [environ.get("TFNANLINT_OUTPUT_FORMAT") or "full"]
     file = file or environ.get("TFNANLINT_OUTPUT_FILE") or None
@@ -38,7 +41,9 @@ def wanted(formats: Sequence[str] | None, file: str | None, environ: Mapping[str
     plain = [one for one in found if one.path is None]
     if len(plain) > 1:
         names = " and ".join(one.name for one in plain)
-        raise ConfigError(f"--output-format: {names} cannot both be printed; give all but one a file, as in `{plain[0].name}=FILE`")
+        raise ConfigError(
+            f"--output-format: {names} cannot both be printed; give all but one a file, as in `{plain[0].name}=FILE`"
+        )
     if file is not None:
         if not plain:
             raise ConfigError("--output-file: every format has a file of its own already")
@@ -52,7 +57,9 @@ def wanted(formats: Sequence[str] | None, file: str | None, environ: Mapping[str
 def _one(text: str) -> Wanted:
     name, equals, path = text.strip().partition("=")
     if name not in FORMATS:
-        raise ConfigError(f"--output-format: unknown format `{name}`{hint(name, FORMATS)}; known: {', '.join(FORMATS)}")
+        raise ConfigError(
+            f"--output-format: unknown format `{name}`{hint(name, FORMATS)}; known: {', '.join(FORMATS)}"
+        )
     if equals and not path:
         raise ConfigError(f"--output-format: `{text}` names no file")
     return Wanted(name, path or None)
@@ -74,7 +81,9 @@ class Output:
 
     def write(self, text: str) -> None:
         if self.for_people and os.environ.get("GITHUB_ACTIONS") == "true":
-            text = _COMMAND.sub(lambda match: f"{match[1]}\\x3a" if match[1] is not None else "#\\x23", text)
+            text = _COMMAND.sub(
+                lambda match: f"{match[1]}\\x3a" if match[1] is not None else "#\\x23", text
+            )
         self.stream.write(text)
 
 
@@ -100,7 +109,8 @@ class Outputs:
 
 @contextmanager
 def opened(wants: Sequence[Wanted], stream: TextIO, paint: Paint) -> Iterator[Outputs]:
-    """The outputs that were asked for. Files get their content when all is written, or keep what they had.
+    """The outputs that were asked for. Files get their content when all is written, or keep what
+    they had.
 
     Raises OSError when a file cannot be written.
     """
@@ -110,12 +120,14 @@ def opened(wants: Sequence[Wanted], stream: TextIO, paint: Paint) -> Iterator[Ou
             if one.path is not None:
                 files[one.path] = _open(one.path)
         plain = Paint(False)
-        yield Outputs([
-            Output(one.name, open_format(one.name, paint), stream, paint)
-            if one.path is None
-            else Output(one.name, open_format(one.name, plain), files[one.path], plain)
-            for one in wants
-        ])
+        yield Outputs(
+            [
+                Output(one.name, open_format(one.name, paint), stream, paint)
+                if one.path is None
+                else Output(one.name, open_format(one.name, plain), files[one.path], plain)
+                for one in wants
+            ]
+        )
         for path, file in files.items():
             file.close()
             if file.name != path:
@@ -129,7 +141,9 @@ def opened(wants: Sequence[Wanted], stream: TextIO, paint: Paint) -> Iterator[Ou
 
 
 def _open(path: str) -> TextIO:
-    """A file beside the one at a path, to be moved over it; the path itself when it is a pipe or a device."""
+    """A file beside the one at a path, to be moved over it; the path itself when it is a pipe or a
+    device.
+    """
     real = os.path.realpath(path)
     folder = os.path.dirname(real)
     try:

@@ -1,4 +1,6 @@
-"""Where a finding stands for a tool outside: a path from the top of the repository, and columns in the tool's units."""
+"""Where a finding stands for a tool outside: a path from the top of the repository, and columns in
+the tool's units.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,9 @@ class Region:
 
 def region(source: Source, span: Span, width: Width = characters) -> Region:
     """Where a span stands in the file on disk, with columns counted by `width`."""
-    return Region(*_position(source, span.start, width), *_position(source, max(span.start, span.end), width))
+    return Region(
+        *_position(source, span.start, width), *_position(source, max(span.start, span.end), width)
+    )
 
 
 def _position(source: Source, offset: int, width: Width) -> tuple[int, int]:
@@ -66,8 +70,9 @@ def in_cell(source: Source, span: Span) -> str:
 class Paths:
     """Paths as a report names them: from the top of the repository, links resolved, with `/`.
 
-    The top is what the CI service says (GITHUB_WORKSPACE, CI_PROJECT_DIR), else the directory above the working
-    directory that holds `.git`, else the working directory. A file outside of it keeps its absolute path.
+    The top is what the CI service says (GITHUB_WORKSPACE, CI_PROJECT_DIR), else the directory above
+    the working directory that holds `.git`, else the working directory. A file outside of it keeps
+    its absolute path.
     """
 
     def __init__(self) -> None:
@@ -82,17 +87,25 @@ class Paths:
         return (os.path.relpath(real, self._top) if inside else real).replace(os.sep, "/")
 
     def uri(self, path: str) -> str:
-        """The same as a URI: relative, or `file://` outside of the repository. Every byte that is not plain is encoded."""
+        """The same as a URI: relative, or `file://` outside of the repository. Every byte that is
+        not plain is encoded.
+        """
         name = self.of(path)
         text = quote(os.fsencode(name))
-        return f"file://{'' if text.startswith('/') else '/'}{text}" if os.path.isabs(name) else text
+        return (
+            f"file://{'' if text.startswith('/') else '/'}{text}" if os.path.isabs(name) else text
+        )
 
 
 def _top() -> str:
     here = os.getcwd()
     for name in ("GITHUB_WORKSPACE", "CI_PROJECT_DIR"):
         stated = os.environ.get(name)
-        if stated and os.path.isdir(stated) and (os.path.realpath(here) + os.sep).startswith(os.path.realpath(stated) + os.sep):
+        if (
+            stated
+            and os.path.isdir(stated)
+            and (os.path.realpath(here) + os.sep).startswith(os.path.realpath(stated) + os.sep)
+        ):
             return stated
     directory = here
     while not os.path.lexists(os.path.join(directory, ".git")):

@@ -1,4 +1,6 @@
-"""`rdjson`: reviewdog's format. Columns count UTF-8 bytes; the best fix is a suggestion when it can stand in one place."""
+"""`rdjson`: reviewdog's format. Columns count UTF-8 bytes; the best fix is a suggestion when it can
+stand in one place.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,8 @@ from tfnanlint.syntax.edits import edits_apply
 from tfnanlint.syntax.source import Source
 
 _SEVERITIES = {"error": "ERROR", "warning": "WARNING", "note": "INFO"}
-# A suggestion is one replacement; edits further apart than this (an added import) cannot be shown as one.
+# A suggestion is one replacement; edits further apart than this (an added import) cannot be shown
+# as one.
 MAX_SUGGESTED_ROWS = 30
 
 
@@ -30,7 +33,11 @@ class Rdjson:
         parts = []
         path = self._paths.of(checked.path)
         for finding in checked.findings:
-            parts.append(("" if self._first else ",") + "\n    " + json_text(_diagnostic(finding, checked, path)))
+            parts.append(
+                ("" if self._first else ",")
+                + "\n    "
+                + json_text(_diagnostic(finding, checked, path))
+            )
             self._first = False
         return "".join(parts)
 
@@ -42,9 +49,15 @@ def _diagnostic(finding: Finding, checked: Checked, path: str) -> dict[str, Any]
     value = f" (value: {escape(finding.range)})" if finding.range else ""
     diagnostic: dict[str, Any] = {
         "message": in_cell(checked.source, finding.span) + message(finding) + value,
-        "location": {"path": path, "range": _range(region(checked.source, finding.span, utf8_bytes))},
+        "location": {
+            "path": path,
+            "range": _range(region(checked.source, finding.span, utf8_bytes)),
+        },
         "severity": _SEVERITIES[level(finding)],
-        "code": {"value": finding.code, **({"url": url(finding)} if ADDRESS and url(finding) else {})},
+        "code": {
+            "value": finding.code,
+            **({"url": url(finding)} if ADDRESS and url(finding) else {}),
+        },
     }
     suggestion = _suggestion(applicable(finding, checked.unsafe_fixes), checked.source)
     return diagnostic | ({"suggestions": [suggestion]} if suggestion else {})

@@ -1,6 +1,8 @@
-"""`sarif`: SARIF 2.1.0, for GitHub code scanning and editors. Columns count UTF-16 units, paths are relative.
+"""`sarif`: SARIF 2.1.0, for GitHub code scanning and editors. Columns count UTF-16 units, paths are
+relative.
 
-GitHub refuses a whole file above its limits, so that what exceeds them is left out, the least sure first, and said.
+GitHub refuses a whole file above its limits, so that what exceeds them is left out, the least sure
+first, and said.
 """
 
 from __future__ import annotations
@@ -24,7 +26,9 @@ from tfnanlint.report.wellformed import json_text, well_formed
 from tfnanlint.suppression.fingerprint import fingerprints
 from tfnanlint.syntax.source import Source, Span
 
-SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+SCHEMA = (
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+)
 MAX_RESULTS = 25_000
 MAX_STEPS = 1_000
 MAX_BYTES = 10_000_000  # compressed
@@ -58,7 +62,13 @@ class Sarif:
             # Text takes a fifth of the room that objects do.
             self._results.append((LEVELS.index(result["level"]), json_text(result)))
             if finding.code == notices.INTERNAL.code:
-                self._failures.append({"level": "error", "message": result["message"], "locations": result["locations"]})
+                self._failures.append(
+                    {
+                        "level": "error",
+                        "message": result["message"],
+                        "locations": result["locations"],
+                    }
+                )
         return ""
 
     def end(self) -> str:
@@ -74,7 +84,13 @@ class Sarif:
     def _log(self, results: Sequence[Written]) -> str:
         """The whole file as text, one result a line."""
         lines = ",\n".join(text for _, text in results)
-        run = json_text({"tool": {"driver": _driver()}, "invocations": [self._invocation(len(results))], **_SETTINGS})
+        run = json_text(
+            {
+                "tool": {"driver": _driver()},
+                "invocations": [self._invocation(len(results))],
+                **_SETTINGS,
+            }
+        )
         return f'{{"$schema": "{SCHEMA}", "version": "2.1.0", "runs": [\n{run[:-1]}, "results": [\n{lines}\n]}}\n]}}\n'
 
     def _invocation(self, kept: int) -> dict[str, Any]:
@@ -82,7 +98,10 @@ class Sarif:
         if kept < len(self._results):
             text = f"{len(self._results) - kept} of {len(self._results)} findings are left out, the least sure ones: GitHub refuses more."
             said.append({"level": "warning", "message": {"text": text}})
-        return {"executionSuccessful": not self._failures, **({"toolExecutionNotifications": said} if said else {})}
+        return {
+            "executionSuccessful": not self._failures,
+            **({"toolExecutionNotifications": said} if said else {}),
+        }
 
     def _result(self, finding: Finding, source: Source, mark: str) -> dict[str, Any]:
         place = self._place(source, finding.span)
@@ -96,7 +115,9 @@ class Sarif:
             "partialFingerprints": {"tfnanlint/v1": mark},
         }
         if finding.trace:
-            result["codeFlows"] = [{"threadFlows": [{"locations": self._flow(finding, source, place)}]}]
+            result["codeFlows"] = [
+                {"threadFlows": [{"locations": self._flow(finding, source, place)}]}
+            ]
         fixes = [self._fix(fix, source) for fix in finding.fixes if _expressible(fix, source)]
         if fixes:
             result["fixes"] = fixes
@@ -117,10 +138,15 @@ class Sarif:
     def _place(self, source: Source, span: Span) -> dict[str, Any]:
         text = written(source, span)
         snippet = {"snippet": {"text": well_formed(text)}} if text and len(text) <= MAX_TEXT else {}
-        where = {"artifactLocation": self._artifact(source.path), "region": {**_region(source, span), **snippet}}
+        where = {
+            "artifactLocation": self._artifact(source.path),
+            "region": {**_region(source, span), **snippet},
+        }
         return {"physicalLocation": where}
 
-    def _flow(self, finding: Finding, source: Source, place: dict[str, Any]) -> list[dict[str, Any]]:
+    def _flow(
+        self, finding: Finding, source: Source, place: dict[str, Any]
+    ) -> list[dict[str, Any]]:
         """From the oldest step, where the value comes from, to the place where it does harm."""
         steps = [self._step(step, source) for step in reversed(finding.trace[: MAX_STEPS - 1])]
         return [*steps, {"location": {**place, "message": {"text": _sentence(finding, source)}}}]
@@ -129,13 +155,24 @@ class Sarif:
         if step.path == source.path:
             place = self._place(source, step.span)
         else:  # Another file's text is not at hand: its row is known, the column is not.
-            place = {"physicalLocation": {"artifactLocation": self._artifact(step.path), "region": {"startLine": step.row}}}
+            place = {
+                "physicalLocation": {
+                    "artifactLocation": self._artifact(step.path),
+                    "region": {"startLine": step.row},
+                }
+            }
         return {"location": {**place, "message": {"text": _plain(step.text)}}}
 
     def _fix(self, fix: Fix, source: Source) -> dict[str, Any]:
         cost = f" ({fix.cost})" if fix.cost else ""
-        change = {"artifactLocation": self._artifact(source.path), "replacements": [_replacement(e, source) for e in fix.edits]}
-        return {"description": {"text": _plain(f"{fix.title}{cost} [{fix.claim.value}]")}, "artifactChanges": [change]}
+        change = {
+            "artifactLocation": self._artifact(source.path),
+            "replacements": [_replacement(e, source) for e in fix.edits],
+        }
+        return {
+            "description": {"text": _plain(f"{fix.title}{cost} [{fix.claim.value}]")},
+            "artifactChanges": [change],
+        }
 
 
 _SETTINGS = {
@@ -169,7 +206,13 @@ def _context(source: Source, span: Span) -> dict[str, Any]:
     text = "\n".join(map(source.file.line_text, range(first, last + 1)))
     if not text or len(text) > 2 * MAX_TEXT or text == written(source, span):
         return {}
-    return {"contextRegion": {"startLine": first, "endLine": last, "snippet": {"text": well_formed(text)}}}
+    return {
+        "contextRegion": {
+            "startLine": first,
+            "endLine": last,
+            "snippet": {"text": well_formed(text)},
+        }
+    }
 
 
 def _replacement(edit: Edit, source: Source) -> dict[str, Any]:
@@ -177,7 +220,9 @@ def _replacement(edit: Edit, source: Source) -> dict[str, Any]:
 
 
 def _expressible(fix: Fix, source: Source) -> bool:
-    """Whether SARIF can hold a fix: not with a lone surrogate, nor in a notebook, whose file holds its code as JSON."""
+    """Whether SARIF can hold a fix: not with a lone surrogate, nor in a notebook, whose file holds
+    its code as JSON.
+    """
     return source.file is source and all(well_formed(edit.text) == edit.text for edit in fix.edits)
 
 
@@ -202,23 +247,38 @@ def _known() -> tuple[Rule, ...]:
 def _driver() -> dict[str, Any]:
     where = {"informationUri": report.ADDRESS} if report.ADDRESS else {}
     rules = [_described(rule) for rule in _known()]
-    return {"name": "tfnanlint", "semanticVersion": __version__, "version": __version__, **where, "rules": rules}
+    return {
+        "name": "tfnanlint",
+        "semanticVersion": __version__,
+        "version": __version__,
+        **where,
+        "rules": rules,
+    }
 
 
 def _described(rule: Rule) -> dict[str, Any]:
     summary = f"{rule.summary.rstrip('.')}."
     body = rule.doc.strip().partition("\n")[2].strip() or summary
     address = page(rule.code, rule.slug)
-    guessed = Certainty.UNKNOWN in rule.default and rule.code not in {one.code for one in notices.NOTICES}
+    guessed = Certainty.UNKNOWN in rule.default and rule.code not in {
+        one.code for one in notices.NOTICES
+    }
     return {
         "id": rule.code,
         "name": "".join(word.capitalize() for word in rule.slug.split("-")),
         "shortDescription": {"text": summary[:1024]},
         "fullDescription": {"text": _first_paragraph(body)[:1024]},
-        "help": {"text": f"{summary}\n\n{body}", "markdown": f"**{rule.code} {rule.slug}**\n\n{summary}\n\n{_fenced(body)}"},
+        "help": {
+            "text": f"{summary}\n\n{body}",
+            "markdown": f"**{rule.code} {rule.slug}**\n\n{summary}\n\n{_fenced(body)}",
+        },
         **({"helpUri": address} if report.ADDRESS and address else {}),
         "defaultConfiguration": {"level": "warning"},
-        "properties": {"precision": "medium" if guessed else "high", "tags": ["tensorflow", "numerics"], "slug": rule.slug},
+        "properties": {
+            "precision": "medium" if guessed else "high",
+            "tags": ["tensorflow", "numerics"],
+            "slug": rule.slug,
+        },
     }
 
 
@@ -228,6 +288,7 @@ def _first_paragraph(body: str) -> str:
 
 def _fenced(body: str) -> str:
     """A rule's text with its indented examples as blocks of Python."""
+
     def block(match: re.Match[str]) -> str:
         lines = "\n".join(line[4:] for line in match[0].strip("\n").split("\n"))
         return f"\n```python\n{lines.rstrip()}\n```\n\n"

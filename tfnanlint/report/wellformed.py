@@ -1,4 +1,6 @@
-"""Text that every reader of a format accepts: JSON without lone surrogates, XML without characters it forbids."""
+"""Text that every reader of a format accepts: JSON without lone surrogates, XML without characters
+it forbids.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def well_formed(text: str) -> str:
-    """Text with lone surrogates, which stand for undecodable bytes of a file's name, written as in `\\udcff`."""
+    """Text with lone surrogates, which stand for undecodable bytes of a file's name, written as in
+    `\\udcff`.
+    """
     return _SURROGATE.sub(_written, text)
 
 
@@ -25,7 +29,9 @@ def _written(match: re.Match[str]) -> str:
 
 
 def json_text(value: Any, indent: int | None = None) -> str:
-    """JSON in ASCII that strict readers take, too: they refuse whole documents for one lone surrogate."""
+    """JSON in ASCII that strict readers take, too: they refuse whole documents for one lone
+    surrogate.
+    """
     text = json.dumps(value, indent=indent)
     return json.dumps(_mended(value), indent=indent) if "\\ud" in text else text
 

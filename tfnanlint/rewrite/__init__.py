@@ -1,1 +1,3 @@
-"""Rewrites: templates filled on libcst's tree, names that can be used again, proof by the hole test."""
+"""Rewrites: templates filled on libcst's tree, names that can be used again, proof by the hole
+test.
+"""

@@ -1,6 +1,7 @@
 """Reach: how a value made in an earlier statement can be had again at a site, for use in a rewrite.
 
-As its expression stands, by a name that the program already has for it, or by a new name put before its producer.
+As its expression stands, by a name that the program already has for it, or by a new name put before
+its producer.
 """
 
 from __future__ import annotations
@@ -16,7 +17,17 @@ from tfnanlint.diagnostics.findings import Edit
 from tfnanlint.ops.site import Site
 from tfnanlint.program.attributes import assigned_attributes
 from tfnanlint.program.functions import Function, Instance
-from tfnanlint.program.scope import Assigned, Binding, Element, Imported, Loop, Parameter, Point, Scope, unrefined
+from tfnanlint.program.scope import (
+    Assigned,
+    Binding,
+    Element,
+    Imported,
+    Loop,
+    Parameter,
+    Point,
+    Scope,
+    unrefined,
+)
 from tfnanlint.rewrite import side_effects as mutations
 from tfnanlint.rewrite.bindings import ownership
 from tfnanlint.rewrite.definite_assignment import is_definite, is_unbound_between
@@ -33,20 +44,44 @@ if TYPE_CHECKING:
     from tfnanlint.program.module import Module
 
 MAX_NAMES = 200  # names that are evaluated to find one for a value
-_CHEAP = (ast.Name, ast.Attribute, ast.Constant, ast.BinOp, ast.UnaryOp, ast.Subscript, ast.operator, ast.unaryop,
-          ast.expr_context, ast.Slice, ast.Tuple)
+_CHEAP = (
+    ast.Name,
+    ast.Attribute,
+    ast.Constant,
+    ast.BinOp,
+    ast.UnaryOp,
+    ast.Subscript,
+    ast.operator,
+    ast.unaryop,
+    ast.expr_context,
+    ast.Slice,
+    ast.Tuple,
+)
 _PLAIN = (ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.expr_context)
 # A function that calls one of these may read any of its names.
 _INSPECTING = frozenset(("locals", "vars", "eval", "exec", "globals"))
-_CONDITIONAL = (ast.IfExp, ast.BoolOp, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp,
-                ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
+_CONDITIONAL = (
+    ast.IfExp,
+    ast.BoolOp,
+    ast.Lambda,
+    ast.ListComp,
+    ast.SetComp,
+    ast.DictComp,
+    ast.GeneratorExp,
+    ast.NamedExpr,
+    ast.Await,
+    ast.Yield,
+    ast.YieldFrom,
+)
 
 _SUSPENDING = (ast.Await, ast.Yield, ast.YieldFrom)
 
 
 @dataclass(frozen=True)
 class Outside:
-    """A hole whose expression may stand in an earlier statement; `value` is what it is worth, `word` a name for it."""
+    """A hole whose expression may stand in an earlier statement; `value` is what it is worth,
+    `word` a name for it.
+    """
 
     node: ast.expr
     point: Any
@@ -57,8 +92,9 @@ class Outside:
 
 @dataclass(frozen=True)
 class Naming:
-    """`name = node` is to be put before `statement`, and `node` there to be replaced by the name. With `renames` the statement itself
-    assigns `node`, and gets the name."""
+    """`name = node` is to be put before `statement`, and `node` there to be replaced by the name.
+    With `renames` the statement itself assigns `node`, and gets the name.
+    """
 
     name: str
     node: ast.expr
@@ -68,8 +104,9 @@ class Naming:
 
 @dataclass(frozen=True)
 class Named:
-    """A hole: a new name for what `template` with its holes gives, assigned before the statement in which the site
-    stands; `word` is the name it gets if that is free."""
+    """A hole: a new name for what `template` with its holes gives, assigned before the statement in
+    which the site stands; `word` is the name it gets if that is free.
+    """
 
     word: str
     template: str
@@ -77,7 +114,8 @@ class Named:
 
 
 def argument(site: Site, param: str, word: str = "") -> Outside | None:
-    """The expression given for a parameter of a producer, for use as a hole; None when it was not given.
+    """The expression given for a parameter of a producer, for use as a hole; None when it was not
+    given.
 
     `word` is the name it gets where it has none and must be kept for use again.
     """
@@ -95,7 +133,9 @@ class Reach:
         self.source = module.source
         self.interpreter = interpreter
 
-    def again(self, hole: Outside, site: Site, flagged: list[ast.expr], namings: list[Naming]) -> ast.expr | str:
+    def again(
+        self, hole: Outside, site: Site, flagged: list[ast.expr], namings: list[Naming]
+    ) -> ast.expr | str:
         """What to write at `site` for a hole; a name it needs is added to `namings`. Raises NoFix."""
         if hole.point is None:
             raise NoFix("where the value is made is not known")
@@ -127,19 +167,47 @@ class Reach:
         return self._renamed(hole, flagged, namings) or self._new_name(hole, namings)
 
     def _renamed(self, hole: Outside, flagged: list[ast.expr], namings: list[Naming]) -> str:
-        """The name of a hole that the producer's own statement takes (`logits = softmax(logits)`), where nothing but `flagged` reads it
-        afterwards: the statement gets another one."""
+        """The name of a hole that the producer's own statement takes (`logits = softmax(logits)`),
+        where nothing but `flagged` reads it afterwards: the statement gets another one.
+        """
         statement = self._statement_of(hole) if isinstance(hole.node, ast.Name) else None
         name, scope = getattr(hole.node, "id", ""), hole.point.scope.node
-        target = statement.targets[0] if isinstance(statement, ast.Assign) and len(statement.targets) == 1 else None
-        shown = isinstance(scope, ast.Module) and not self.source.path.endswith(".ipynb")  # other files may import it
-        if statement is None or not isinstance(target, ast.Name) or target.id != name or shown or self._in_loop(statement):
+        target = (
+            statement.targets[0]
+            if isinstance(statement, ast.Assign) and len(statement.targets) == 1
+            else None
+        )
+        # other files may import it
+        shown = isinstance(scope, ast.Module) and not self.source.path.endswith(".ipynb")
+        if (
+            statement is None
+            or not isinstance(target, ast.Name)
+            or target.id != name
+            or shown
+            or self._in_loop(statement)
+        ):
             return ""
         end = self.source.span(statement).end
-        later = [node for node in nodes_in(scope) if isinstance(node, ast.Name) and node.id == name and self.source.span(node).start >= end]
-        if any(not any(self.source.span(node) in self.source.span(one) for one in flagged) for node in later):
+        later = [
+            node
+            for node in nodes_in(scope)
+            if isinstance(node, ast.Name)
+            and node.id == name
+            and self.source.span(node).start >= end
+        ]
+        if any(
+            not any(self.source.span(node) in self.source.span(one) for one in flagged)
+            for node in later
+        ):
             return ""
-        namings.append(Naming(self.fresh("probabilities", scope, [naming.name for naming in namings]), statement.value, statement, renames=True))
+        namings.append(
+            Naming(
+                self.fresh("probabilities", scope, [naming.name for naming in namings]),
+                statement.value,
+                statement,
+                renames=True,
+            )
+        )
         return name
 
     def _in_loop(self, statement: ast.stmt) -> bool:
@@ -147,20 +215,31 @@ class Reach:
         return any(isinstance(node, (ast.For, ast.AsyncFor, ast.While)) for node in path)
 
     def _check_way(self, hole: Outside, site: Site) -> None:
-        """Raise NoFix where what stands at a site may be something else than what the producer of a hole made."""
+        """Raise NoFix where what stands at a site may be something else than what the producer of a
+        hole made.
+        """
         if hole.producer is None or hole.producer is site:
             return
         read = list(site.args.values())
-        if mutations.deferred(self.source, site) and not all(self._bound_once(node, site) for node in read):
+        if mutations.deferred(self.source, site) and not all(
+            self._bound_once(node, site) for node in read
+        ):
             raise NoFix("it is computed later, and a name in it is bound again before")
         within = hole.point.scope is site.point.scope
-        between = mutations.stretch(self.source, site.point.scope.node, hole.producer.node if within else None, site)
-        for path in {path for node in read for path in mutations.changeable(node, site.point, self.interpreter, fixed_too=True)}:
+        between = mutations.stretch(
+            self.source, site.point.scope.node, hole.producer.node if within else None, site
+        )
+        for path in {
+            path
+            for node in read
+            for path in mutations.changeable(node, site.point, self.interpreter, fixed_too=True)
+        }:
             if mutations.handed_on(self.source, self.interpreter, path, site, between):
                 raise NoFix(f"'{path}' may be changed by what its object is handed to")
 
     def _keeps(self, node: ast.expr, changeable: list[str], hole: Outside, site: Site) -> bool:
-        """Whether what an expression reads is still the same at a site, where its names have the bindings they had.
+        """Whether what an expression reads is still the same at a site, where its names have the
+        bindings they had.
 
         Nothing changes an object in place, and no name is bound again before a lambda runs.
         """
@@ -171,8 +250,15 @@ class Reach:
     def _bound_once(self, node: ast.expr, site: Site) -> bool:
         scopes = ownership(self.source)
         body = scopes.around(self.source.span(site.node))
-        owners = {(inner.id, body.owner(inner.id)) for inner in nodes_in(node) if isinstance(inner, ast.Name)}
-        return all(owner is None or sum(use.binds for use in scopes.owned(owner, name)) <= 1 for name, owner in owners)
+        owners = {
+            (inner.id, body.owner(inner.id))
+            for inner in nodes_in(node)
+            if isinstance(inner, ast.Name)
+        }
+        return all(
+            owner is None or sum(use.binds for use in scopes.owned(owner, name)) <= 1
+            for name, owner in owners
+        )
 
     def _mutated(self, changeable: list[str], hole: Outside, site: Site) -> bool:
         if not changeable:
@@ -183,17 +269,28 @@ class Reach:
         return mutations.mutation(self.source, function, changeable, between) is not None
 
     def steady(self, node: ast.expr, then: Point, now: Point) -> bool:
-        """Whether the names in an expression mean the same at two points, and nothing in the function changes what they hold."""
+        """Whether the names in an expression mean the same at two points, and nothing in the
+        function changes what they hold.
+        """
         if not steady(node, then, now):
             return False
         function = now.scope.node
         whole = Span(0, len(self.source.text))
-        return mutations.mutation(self.source, function, mutations.changeable(node, then, self.interpreter), whole) is None
+        return (
+            mutations.mutation(
+                self.source, function, mutations.changeable(node, then, self.interpreter), whole
+            )
+            is None
+        )
 
     # Names the program has
 
-    def names_for(self, value: Value | None, point: Point, owners: list[tuple[str, Instance]]) -> Iterator[str]:
-        """The names that surely hold `value` at a point, as long as nothing changes it, and attributes of `owners`."""
+    def names_for(
+        self, value: Value | None, point: Point, owners: list[tuple[str, Instance]]
+    ) -> Iterator[str]:
+        """The names that surely hold `value` at a point, as long as nothing changes it, and
+        attributes of `owners`.
+        """
         if value is None or value.is_number:
             return
         for path, binding in _names(point):
@@ -205,8 +302,12 @@ class Reach:
                     yield f"{path}.{attribute}"
 
     def _attributes(self, owner: Instance) -> list[str]:
-        names = {name for one in self.interpreter.lineage(owner.cls) for method in one.methods.values()
-                 for name in assigned_attributes(method.node)}
+        names = {
+            name
+            for one in self.interpreter.lineage(owner.cls)
+            for method in one.methods.values()
+            for name in assigned_attributes(method.node)
+        }
         return sorted(names)[:MAX_NAMES]
 
     def _held(self, owner: Instance, attribute: str) -> Any:
@@ -217,8 +318,14 @@ class Reach:
                 return None
             for name in one.assigners(attribute):
                 method = one.methods[name]
-                entry = self.interpreter.activation(method).history.get(f"{method.node.args.args[0].arg}.{attribute}")
-                bindings |= {id(b): b for b in map(unrefined, entry.bindings()) if b is not None} if entry is not None else {}
+                entry = self.interpreter.activation(method).history.get(
+                    f"{method.node.args.args[0].arg}.{attribute}"
+                )
+                bindings |= (
+                    {id(b): b for b in map(unrefined, entry.bindings()) if b is not None}
+                    if entry is not None
+                    else {}
+                )
         if len(bindings) != 1:
             return None
         return next(iter(bindings.values())).value(self.interpreter).token
@@ -226,58 +333,116 @@ class Reach:
     # A new name
 
     def statement_before(self, site: Site, holes: list[Any]) -> ast.stmt:
-        """The statement before which something made of `holes` can be computed for use at `site`. Raises NoFix."""
+        """The statement before which something made of `holes` can be computed for use at `site`.
+        Raises NoFix.
+        """
         path = enclosing(self.source.tree.body, self.source.span(site.node), self.source.span)
-        at = max((index for index, node in enumerate(path) if isinstance(node, ast.stmt)), default=None)
+        at = max(
+            (index for index, node in enumerate(path) if isinstance(node, ast.stmt)), default=None
+        )
         if at is None or site.node not in path or isinstance(site.point.scope.node, ast.ClassDef):
             raise NoFix("there is no place before it for a line that computes its input once")
-        around = path[at + 1:path.index(site.node) + 1]
+        around = path[at + 1 : path.index(site.node) + 1]
         simple = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Expr)
-        if not isinstance(path[at], simple) or any(isinstance(node, _CONDITIONAL) for node in around[:-1]):
+        if not isinstance(path[at], simple) or any(
+            isinstance(node, _CONDITIONAL) for node in around[:-1]
+        ):
             raise NoFix("it is not always computed there; give its input a name first")
-        before = [child for outer, inner in zip(around, around[1:]) for child in _before(outer, inner)]
+        before = [
+            child for outer, inner in zip(around, around[1:]) for child in _before(outer, inner)
+        ]
         before += [path[at].target] if isinstance(path[at], ast.AugAssign) else []
         read = [node for node in holes if isinstance(node, ast.expr)]
         if not all(map(_untroubled, before)):
             if any(self.acts(node, site.point) for node in read):
-                raise NoFix("its input would be computed before something else; give it a name first")
+                raise NoFix(
+                    "its input would be computed before something else; give it a name first"
+                )
             if self._upset(before, read, site, self.source.span(path[at])):
                 raise NoFix("its input is changed in the same statement; give it a name first")
         return cast(ast.stmt, path[at])
 
-    def _upset(self, before: list[ast.AST], read: list[ast.expr], site: Site, statement: Span) -> bool:
-        """Whether what is computed before a site in its statement may change what expressions read: `:=`, a method of an object."""
-        bound = {node.target.id for part in before for node in nodes_in(part) if isinstance(node, ast.NamedExpr)}
-        if any(isinstance(node, ast.Name) and node.id in bound for part in read for node in nodes_in(part)):
+    def _upset(
+        self, before: list[ast.AST], read: list[ast.expr], site: Site, statement: Span
+    ) -> bool:
+        """Whether what is computed before a site in its statement may change what expressions read:
+        `:=`, a method of an object.
+        """
+        bound = {
+            node.target.id
+            for part in before
+            for node in nodes_in(part)
+            if isinstance(node, ast.NamedExpr)
+        }
+        if any(
+            isinstance(node, ast.Name) and node.id in bound
+            for part in read
+            for node in nodes_in(part)
+        ):
             return True
-        changeable = [path for node in read for path in mutations.changeable(node, site.point, self.interpreter)]
+        changeable = [
+            path
+            for node in read
+            for path in mutations.changeable(node, site.point, self.interpreter)
+        ]
         between = Span(statement.start, self.source.span(site.node).start)
-        return mutations.mutation(self.source, site.point.scope.node, changeable, between) is not None
+        return (
+            mutations.mutation(self.source, site.point.scope.node, changeable, between) is not None
+        )
 
     # What a fix leaves behind
 
     def idle(self, site: Site, edits: list[Edit]) -> list[ast.stmt]:
-        """The assignments in the function of a site whose names only what `edits` replace has read, and that compute a tensor
-        and do nothing else. What has a comment is left to its reader, what has a name in the graph to the graph's.
+        """The assignments in the function of a site whose names only what `edits` replace has read,
+        and that compute a tensor and do nothing else. What has a comment is left to its reader,
+        what has a name in the graph to the graph's.
         """
         function = site.point.scope.node if site.point is not None else None
-        if site.source is not self.source or not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        if site.source is not self.source or not isinstance(
+            function, (ast.FunctionDef, ast.AsyncFunctionDef)
+        ):
             return []
         names = [node for node in nodes_in(function) if isinstance(node, ast.Name)]
         statements = statements_in(function)
-        outward = {name for node in statements if isinstance(node, (ast.Global, ast.Nonlocal)) for name in node.names}
+        outward = {
+            name
+            for node in statements
+            if isinstance(node, (ast.Global, ast.Nonlocal))
+            for name in node.names
+        }
         if not _INSPECTING.isdisjoint(name.id for name in names):
             return []
         replaced = [edit.span for edit in edits if edit.span.start < edit.span.end]
-        waiting = [name for name in names if any(self.source.span(name) in span for span in replaced)]
+        waiting = [
+            name for name in names if any(self.source.span(name) in span for span in replaced)
+        ]
         found: list[ast.stmt] = []
         while waiting:
             name = waiting.pop().id
-            statement = next((node for node in statements if isinstance(node, ast.Assign) and len(node.targets) == 1
-                              and isinstance(node.targets[0], ast.Name) and node.targets[0].id == name), None)
-            uses = [one for one in names if one.id == name and not any(self.source.span(one) in span for span in replaced)]
+            statement = next(
+                (
+                    node
+                    for node in statements
+                    if isinstance(node, ast.Assign)
+                    and len(node.targets) == 1
+                    and isinstance(node.targets[0], ast.Name)
+                    and node.targets[0].id == name
+                ),
+                None,
+            )
+            uses = [
+                one
+                for one in names
+                if one.id == name and not any(self.source.span(one) in span for span in replaced)
+            ]
             written = any(re.search(rf"\b{name}\b", edit.text) for edit in edits)
-            if statement is None or statement in found or uses != [statement.targets[0]] or written or name in outward:
+            if (
+                statement is None
+                or statement in found
+                or uses != [statement.targets[0]]
+                or written
+                or name in outward
+            ):
                 continue
             if not self._only_computes(statement, site):
                 continue
@@ -289,19 +454,28 @@ class Reach:
     def _only_computes(self, statement: ast.Assign, site: Site) -> bool:
         start = self.source.line_starts[statement.lineno - 1]
         above = self.source.line_text(statement.lineno - 1) if statement.lineno > 1 else ""
-        if "#" in self.source.text[start:self.source.span(statement).end] or above.lstrip().startswith("#"):
+        if "#" in self.source.text[
+            start : self.source.span(statement).end
+        ] or above.lstrip().startswith("#"):
             return False
         inside = nodes_in(statement.value)
         named = any(isinstance(node, ast.keyword) and node.arg in ("name", None) for node in inside)
-        computed = any(isinstance(node, ast.Call) for node in inside) and not any(isinstance(node, _CONDITIONAL) for node in inside)
+        computed = any(isinstance(node, ast.Call) for node in inside) and not any(
+            isinstance(node, _CONDITIONAL) for node in inside
+        )
         return computed and not named and not self.acts(statement.value, site.point)
 
     def acts(self, node: ast.expr, point: Point) -> bool:
         """Whether an expression calls anything but ops that give the same result whenever they run."""
-        return any(isinstance(inner, ast.Call) and self._does_more(inner, point) for inner in nodes_in(node))
+        return any(
+            isinstance(inner, ast.Call) and self._does_more(inner, point)
+            for inner in nodes_in(node)
+        )
 
     def _does_more(self, call: ast.Call, point: Point, depth: int = 3) -> bool:
-        """Whether a call may do anything but compute: what is no pure op, nor a function of the program that calls only such."""
+        """Whether a call may do anything but compute: what is no pure op, nor a function of the
+        program that calls only such.
+        """
         row, _ = self.interpreter.row(call.func, point)
         if row is not None:
             return not row.pure
@@ -310,23 +484,36 @@ class Reach:
         if not isinstance(function, Function) or not _only_binds_its_names(function.node):
             return True
         own = _bound_inside(function.node)
-        return any(_leftmost(inner.func) in own or self._does_more(inner, function.point, depth - 1) for inner in _calls(function.node))
+        return any(
+            _leftmost(inner.func) in own or self._does_more(inner, function.point, depth - 1)
+            for inner in _calls(function.node)
+        )
 
     def check_calls(self, site: Site, edits: tuple[Edit, ...]) -> None:
-        """Raise NoFix where edits let calls that do more than compute run more often, or in another order.
+        """Raise NoFix where edits let calls that do more than compute run more often, or in another
+        order.
 
         The construction of a layer or loss is none of them: fixes replace such.
         """
-        names = {ast.unparse(call.func) for statement in self._touched(edits) for call in _calls(statement)
-                 if self._does_more(call, site.point) and not self._constructs(call, site.point)}
+        names = {
+            ast.unparse(call.func)
+            for statement in self._touched(edits)
+            for call in _calls(statement)
+            if self._does_more(call, site.point) and not self._constructs(call, site.point)
+        }
         if not names:
             return
         new = ast.parse(edits_apply(self.source.text, edits))
-        before, after = ([name for call in _calls(tree) if (name := ast.unparse(call.func)) in names] for tree in (self.source.tree, new))
+        before, after = (
+            [name for call in _calls(tree) if (name := ast.unparse(call.func)) in names]
+            for tree in (self.source.tree, new)
+        )
         counts = Counter(after)
         counts.subtract(before)
         if max(counts.values()) > 0 or min(counts.values()) == 0 and before != after:
-            raise NoFix("a call would run more often, or in another order; give its result a name first")
+            raise NoFix(
+                "a call would run more often, or in another order; give its result a name first"
+            )
 
     def _constructs(self, call: ast.Call, point: Point) -> bool:
         row, _ = self.interpreter.row(call.func, point)
@@ -334,15 +521,25 @@ class Reach:
 
     def _touched(self, edits: tuple[Edit, ...]) -> list[ast.stmt]:
         """The innermost statements in which edits replace something."""
-        paths = [enclosing(self.source.tree.body, edit.span, self.source.span) for edit in edits if edit.span.start < edit.span.end]
-        inner = [next((node for node in reversed(path) if isinstance(node, ast.stmt)), None) for path in paths]
+        paths = [
+            enclosing(self.source.tree.body, edit.span, self.source.span)
+            for edit in edits
+            if edit.span.start < edit.span.end
+        ]
+        inner = [
+            next((node for node in reversed(path) if isinstance(node, ast.stmt)), None)
+            for path in paths
+        ]
         return [node for node in dict.fromkeys(inner) if node is not None]
 
     def fresh(self, word: str, scope: ast.AST, others: Collection[str] = ()) -> str:
-        """`word`, or `word_2`, `word_3`, ...: a name that a scope and all inside it do not use, and that is not among `others`."""
+        """`word`, or `word_2`, `word_3`, ...: a name that a scope and all inside it do not use, and
+        that is not among `others`.
+        """
         taken = getattr(scope, "taken", None)
         if taken is None:
-            taken = scope.taken = _taken(scope)  # kept with the tree: a file may ask for hundreds of names
+            # kept with the tree: a file may ask for hundreds of names
+            taken = scope.taken = _taken(scope)
             if isinstance(scope, ast.Module):
                 taken |= _beside(self.source)
         name, count = word, 1
@@ -358,25 +555,47 @@ class Reach:
         statement = self._statement_of(hole)
         if statement is None:
             raise NoFix("it would have to be computed twice; give it a name first")
-        naming = Naming(self.fresh(hole.word or "value", hole.point.scope.node, [naming.name for naming in namings]), hole.node, statement)
+        naming = Naming(
+            self.fresh(
+                hole.word or "value", hole.point.scope.node, [naming.name for naming in namings]
+            ),
+            hole.node,
+            statement,
+        )
         namings.append(naming)
         return naming.name
 
     def _statement_of(self, hole: Outside) -> ast.stmt | None:
-        """The assignment in which a hole is the first thing computed, always; None when there is no such."""
+        """The assignment in which a hole is the first thing computed, always; None when there is no
+        such.
+        """
         path = enclosing(self.source.tree.body, self.source.span(hole.node), self.source.span)
-        at = max((index for index, node in enumerate(path) if isinstance(node, ast.stmt)), default=None)
-        if at is None or hole.node not in path or hole.point.over is not None or isinstance(hole.point.scope.node, ast.ClassDef):
+        at = max(
+            (index for index, node in enumerate(path) if isinstance(node, ast.stmt)), default=None
+        )
+        if (
+            at is None
+            or hole.node not in path
+            or hole.point.over is not None
+            or isinstance(hole.point.scope.node, ast.ClassDef)
+        ):
             return None
-        around = path[at + 1:path.index(hole.node) + 1]
-        if not isinstance(path[at], (ast.Assign, ast.AnnAssign)) or any(isinstance(node, _CONDITIONAL) for node in around[:-1]):
+        around = path[at + 1 : path.index(hole.node) + 1]
+        if not isinstance(path[at], (ast.Assign, ast.AnnAssign)) or any(
+            isinstance(node, _CONDITIONAL) for node in around[:-1]
+        ):
             return None
-        first = all(_untroubled(child) for outer, inner in zip(around, around[1:]) for child in _before(outer, inner))
+        first = all(
+            _untroubled(child)
+            for outer, inner in zip(around, around[1:])
+            for child in _before(outer, inner)
+        )
         return cast(ast.stmt, path[at]) if first or not self.acts(hole.node, hole.point) else None
 
 
 class _Trail:
-    """How a value came from its producer to a site: through which names, and as an attribute of what.
+    """How a value came from its producer to a site: through which names, and as an attribute of
+    what.
 
     Raises NoFix when what a name holds at the site may not be what the producer made last.
     """
@@ -390,7 +609,9 @@ class _Trail:
             self._follow()
 
     def _follow(self) -> None:
-        queue: list[tuple[ast.AST, Point]] = [(node, self.site.point) for node in self.site.args.values()]
+        queue: list[tuple[ast.AST, Point]] = [
+            (node, self.site.point) for node in self.site.args.values()
+        ]
         seen: set[int] = set()
         while queue and len(seen) < 400:
             node, point = queue.pop()
@@ -403,11 +624,21 @@ class _Trail:
                 seen.add(id(binding))
                 queue += self._step(inner, unrefined(binding), point)
 
-    def _step(self, node: ast.AST, binding: Binding | None, point: Point) -> list[tuple[ast.AST, Point]]:
+    def _step(
+        self, node: ast.AST, binding: Binding | None, point: Point
+    ) -> list[tuple[ast.AST, Point]]:
         if isinstance(binding, (Loop, Parameter)) and self._carries(binding):
-            raise NoFix("the value may be of an earlier round of the loop" if isinstance(binding, Loop)
-                        else "the value is made by the callers of this function")
-        if isinstance(node, ast.Name) and binding is not None and _changes_outside(node.id, point) and self._carries(binding):
+            raise NoFix(
+                "the value may be of an earlier round of the loop"
+                if isinstance(binding, Loop)
+                else "the value is made by the callers of this function"
+            )
+        if (
+            isinstance(node, ast.Name)
+            and binding is not None
+            and _changes_outside(node.id, point)
+            and self._carries(binding)
+        ):
             raise NoFix(f"'{node.id}' is bound more than once")
         while isinstance(binding, Element):
             binding = unrefined(binding.whole)
@@ -438,13 +669,17 @@ class _Trail:
                 return True
             if not isinstance(origin, Site):
                 return False
-            value = next((origin.value(p) for p in origin.args if origin.value(p).origin is not None), None)
+            value = next(
+                (origin.value(p) for p in origin.args if origin.value(p).origin is not None), None
+            )
             origin = value.origin if value is not None else None
         return False
 
 
 def _names(point: Point) -> Iterator[tuple[str, Binding]]:
-    """Paths with the bindings that hold at a point, newest first; names of outer scopes only if bound once."""
+    """Paths with the bindings that hold at a point, newest first; names of outer scopes only if
+    bound once.
+    """
     scope: Scope | None = point.scope
     left = MAX_NAMES
     while scope is not None:
@@ -453,7 +688,11 @@ def _names(point: Point) -> Iterator[tuple[str, Binding]]:
             if scope is not point.scope and (scope.history[path].count() > 1 or path != root):
                 continue
             binding = point.lookup(path) if path == root else point.path_binding(root, path)
-            if binding is None or isinstance(binding, Imported) or not path.replace(".", "").isidentifier():
+            if (
+                binding is None
+                or isinstance(binding, Imported)
+                or not path.replace(".", "").isidentifier()
+            ):
                 continue
             left -= 1
             if left < 0:
@@ -479,17 +718,24 @@ def cheap(node: ast.expr) -> bool:
 
 def written_out(node: ast.expr) -> bool:
     """Numbers, strings and tuples of them mean the same wherever they stand."""
-    return all(isinstance(inner, (ast.Constant, ast.UnaryOp, ast.USub, ast.Tuple, ast.List, ast.Load)) for inner in ast.walk(node))
+    return all(
+        isinstance(inner, (ast.Constant, ast.UnaryOp, ast.USub, ast.Tuple, ast.List, ast.Load))
+        for inner in ast.walk(node)
+    )
 
 
 def steady(node: ast.expr, then: Point, now: Point) -> bool:
     """Whether every name in an expression still has the binding it had."""
     for inner in nodes_in(node):
-        if isinstance(inner, ast.Name) and unrefined(then.lookup(inner.id)) is not unrefined(now.lookup(inner.id)):
+        if isinstance(inner, ast.Name) and unrefined(then.lookup(inner.id)) is not unrefined(
+            now.lookup(inner.id)
+        ):
             return False
         if isinstance(inner, (ast.Attribute, ast.Subscript)):
             path = path_of(inner)
-            if path and then.path_binding(root_of(path), path) is not now.path_binding(root_of(path), path):
+            if path and then.path_binding(root_of(path), path) is not now.path_binding(
+                root_of(path), path
+            ):
                 return False
     return True
 
@@ -502,16 +748,25 @@ def _taken(scope: ast.AST) -> set[str]:
             found = getattr(node, field, None)
             if isinstance(found, str) and not isinstance(node, ast.keyword):
                 taken.add(found.split(".")[0])
-        taken.update(getattr(node, "names", ()) if isinstance(node, (ast.Global, ast.Nonlocal)) else ())
+        taken.update(
+            getattr(node, "names", ()) if isinstance(node, (ast.Global, ast.Nonlocal)) else ()
+        )
     return taken
 
 
 def _beside(source: Source) -> set[str]:
-    """The words of a notebook's lines that are not read as Python: magics, and cells that do not parse, share its names."""
+    """The words of a notebook's lines that are not read as Python: magics, and cells that do not
+    parse, share its names.
+    """
     if source.written == source.text:
         return set()
     lines = zip(source.text.splitlines(), source.written.splitlines())
-    return {word for read, written in lines if read != written for word in re.findall(r"[^\W\d]\w*", written)}
+    return {
+        word
+        for read, written in lines
+        if read != written
+        for word in re.findall(r"[^\W\d]\w*", written)
+    }
 
 
 def _before(outer: ast.AST, inner: ast.AST) -> Iterator[ast.AST]:
@@ -531,21 +786,32 @@ def _calls(node: ast.AST) -> Iterator[ast.Call]:
 
 
 def _only_binds_its_names(function: ast.AST) -> bool:
-    """Whether a function does nothing but assign to its own names, ask and return, apart from what it calls."""
+    """Whether a function does nothing but assign to its own names, ask and return, apart from what
+    it calls.
+    """
     plain = (ast.Assign, ast.AnnAssign, ast.Return, ast.Expr, ast.If, ast.Pass)
     if getattr(function, "decorator_list", None) or isinstance(function, ast.AsyncFunctionDef):
         return False
     inside = [node for node in ast.walk(function) if node is not function]
-    stored = (node for node in inside if isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del)))
+    stored = (
+        node for node in inside if isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del))
+    )
     suspends = any(isinstance(node, _SUSPENDING) for node in inside)
     assigns = all(isinstance(node, plain) for node in inside if isinstance(node, ast.stmt))
-    return assigns and not suspends and all(isinstance(node, (ast.Name, ast.Tuple)) for node in stored)
+    return (
+        assigns and not suspends and all(isinstance(node, (ast.Name, ast.Tuple)) for node in stored)
+    )
 
 
 def _bound_inside(function: ast.AST) -> set[str]:
     """The names that a function binds itself."""
-    return {node.arg if isinstance(node, ast.arg) else node.id for node in ast.walk(function)
-            if isinstance(node, ast.arg) or isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    return {
+        node.arg if isinstance(node, ast.arg) else node.id
+        for node in ast.walk(function)
+        if isinstance(node, ast.arg)
+        or isinstance(node, ast.Name)
+        and isinstance(node.ctx, ast.Store)
+    }
 
 
 def _leftmost(node: ast.expr) -> str:
@@ -557,5 +823,19 @@ def _leftmost(node: ast.expr) -> str:
 
 def _untroubled(node: ast.AST) -> bool:
     """Whether it does not matter if something else is computed before this."""
-    return all(isinstance(inner, (*_PLAIN, ast.keyword, ast.Tuple, ast.List, ast.operator, ast.unaryop, ast.UnaryOp, ast.BinOp))
-               for inner in nodes_in(node))
+    return all(
+        isinstance(
+            inner,
+            (
+                *_PLAIN,
+                ast.keyword,
+                ast.Tuple,
+                ast.List,
+                ast.operator,
+                ast.unaryop,
+                ast.UnaryOp,
+                ast.BinOp,
+            ),
+        )
+        for inner in nodes_in(node)
+    )

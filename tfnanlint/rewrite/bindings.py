@@ -1,8 +1,10 @@
-"""Which scope of a text each name belongs to, and what a fix may do to names: bind new ones, capture none.
+"""Which scope of a text each name belongs to, and what a fix may do to names: bind new ones,
+capture none.
 
-A fix states the names that it binds (`Fix.binds`, made by `bindings`). `misnamed` proves it on the trees before and
-after. It follows Python's rules: a class body is not seen from its methods, a comprehension has a scope of its own but
-for its first iterable, `:=` binds in the function around it, `global` and `nonlocal` bind further out.
+A fix states the names that it binds (`Fix.binds`, made by `bindings`). `misnamed` proves it on the
+trees before and after. It follows Python's rules: a class body is not seen from its methods, a
+comprehension has a scope of its own but for its first iterable, `:=` binds in the function around
+it, `global` and `nonlocal` bind further out.
 """
 
 from __future__ import annotations
@@ -26,16 +28,28 @@ from tfnanlint.syntax.source import Source, Span, Unreadable
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _MATCHED = (ast.MatchAs, ast.MatchStar, ast.MatchMapping, ast.ExceptHandler)
-_ALWAYS_SEEING = ("eval", "exec", "globals")  # they see the names around them whatever they are given
+# they see the names around them whatever they are given
+_ALWAYS_SEEING = ("eval", "exec", "globals")
 _SEEING_ALONE = ("locals", "vars", "dir")  # without arguments
 _BUILTINS = frozenset(
-    (*dir(builtins), "__name__", "__file__", "__doc__", "__class__", "__path__", "__spec__", "__package__")
+    (
+        *dir(builtins),
+        "__name__",
+        "__file__",
+        "__doc__",
+        "__class__",
+        "__path__",
+        "__spec__",
+        "__package__",
+    )
 )
 
 
 @dataclass(eq=False)
 class Body:
-    """A scope: the module, a function, class, lambda or comprehension; `start` is where its node begins."""
+    """A scope: the module, a function, class, lambda or comprehension; `start` is where its node
+    begins.
+    """
 
     node: ast.AST
     start: int
@@ -156,7 +170,9 @@ class Ownership:
             body.outward.update(dict.fromkeys(node.names, type(node)))
 
     def _use(self, name: str, node: ast.AST, body: Body, binds: bool) -> None:
-        unbinds = isinstance(node, ast.ExceptHandler) or isinstance(getattr(node, "ctx", None), ast.Del)
+        unbinds = isinstance(node, ast.ExceptHandler) or isinstance(
+            getattr(node, "ctx", None), ast.Del
+        )
         self.uses.append(Use(name, self.source.span(node).start, body, binds, unbinds))
 
     def _inner(self, node: ast.AST, body: Body) -> Body:
@@ -179,7 +195,9 @@ class Ownership:
             for one in own:
                 self._note(one, inner)
             yield from ((one, body) for one in outer if one is not None)
-            yield from ((one, inner) for one in (node.body if isinstance(node.body, list) else [node.body]))
+            yield from (
+                (one, inner) for one in (node.body if isinstance(node.body, list) else [node.body])
+            )
         elif isinstance(node, ast.ClassDef):
             inner = self._inner(node, body)
             yield from ((one, body) for one in (*node.decorator_list, *node.bases, *node.keywords))
@@ -235,7 +253,9 @@ class Ownership:
         return any(use.binds for use in self.named(name))
 
     def unknown(self) -> set[tuple[str, str]]:
-        """Names that are read although the text does not bind them, each with the function where; empty with a star import."""
+        """Names that are read although the text does not bind them, each with the function where;
+        empty with a star import.
+        """
         if self.stars:
             return set()
         return {
@@ -249,12 +269,16 @@ class Ownership:
 
 @lru_cache(maxsize=4)
 def ownership(source: Source) -> Ownership:
-    """The scopes of a text; kept for the few that are asked for again and again. Raises `Unreadable`."""
+    """The scopes of a text; kept for the few that are asked for again and again. Raises
+    `Unreadable`.
+    """
     return Ownership(source)
 
 
 def inspected(scope: ast.AST) -> bool:
-    """Whether code in a scope looks at the names of the scope itself: `locals()`, `vars()`, `eval(text)`."""
+    """Whether code in a scope looks at the names of the scope itself: `locals()`, `vars()`,
+    `eval(text)`.
+    """
     return any(_inspects(node) for node in ast.walk(scope))
 
 
@@ -270,7 +294,9 @@ def _inspects(node: ast.AST) -> bool:
 
 
 def bindings(source: Source, edits: Iterable[Edit]) -> tuple[Bound, ...]:
-    """The names that edits bind, each with its scope. Raises NoFix for a new name that would not be the fix's alone."""
+    """The names that edits bind, each with its scope. Raises NoFix for a new name that would not be
+    the fix's alone.
+    """
     edits = list(edits)
     found: dict[Bound, None] = {}
     for edit in edits:
@@ -289,12 +315,15 @@ def bindings(source: Source, edits: Iterable[Edit]) -> tuple[Bound, ...]:
 
 
 _IMPORT = re.compile(r"\s*(import|from)\s")
-_BINDING = re.compile(r"=|\bimport\b|\bas\b|\bfor\b|\bdef\b|\bclass\b|\bdel\b")  # what binds has one of these
+# what binds has one of these
+_BINDING = re.compile(r"=|\bimport\b|\bas\b|\bfor\b|\bdef\b|\bclass\b|\bdel\b")
 
 
 @lru_cache(maxsize=256)
 def _bound_by(text: str, indent: str) -> tuple[str, ...]:
-    """The names that a piece of text binds: statements, the first of them perhaps behind its indent, or an expression."""
+    """The names that a piece of text binds: statements, the first of them perhaps behind its
+    indent, or an expression.
+    """
     if not _BINDING.search(text):
         return ()
     for whole in (text, f"if 1:\n{text}", f"if 1:\n{indent}{text}", f"(\n{text}\n)"):
@@ -315,7 +344,11 @@ def _objection(scopes: Ownership, owner: Body, bound: Bound, place: int) -> str:
     """Why a new name cannot be bound in a scope, in words; empty when it can."""
     name = bound.name
     captured = next(
-        (use for use in scopes.named(name) if _inside(use.body, owner) and not _inside(use.owner, owner)),
+        (
+            use
+            for use in scopes.named(name)
+            if _inside(use.body, owner) and not _inside(use.owner, owner)
+        ),
         None,
     )
     if captured is not None and (not bound.line or scopes.stars):
@@ -335,7 +368,9 @@ def _inside(body: Body | None, owner: Body) -> bool:
 
 
 def clash(one: Bound, other: Bound) -> bool:
-    """Whether two fixes that bind these cannot be made together: one name in one scope, or in one inside the other."""
+    """Whether two fixes that bind these cannot be made together: one name in one scope, or in one
+    inside the other.
+    """
     if one.name != other.name or one.line and one.line == other.line:
         return False
     if one.scope is None or other.scope is None:
@@ -362,8 +397,8 @@ def misnamed(
 ) -> str:
     """What edits break among names, in words; empty when nothing.
 
-    `stated` are the names that the fixes of this step bind, `earlier` the new ones of all steps before, both with
-    scopes in the old text.
+    `stated` are the names that the fixes of this step bind, `earlier` the new ones of all steps
+    before, both with scopes in the old text.
     """
     before, after = ownership(old), ownership(new)
     stated = [moved(bound, shift) for bound in stated]
@@ -429,18 +464,22 @@ def _shared(after: Ownership, bound: Bound, shift: Shift) -> str:
     owner = after.at(None if bound.scope is None else bound.scope.start)
     if owner is None or not any(use.binds for use in after.owned(owner, bound.name)):
         return f"the new name {bound.name!r} would not belong to the function that it is for"
-    outside = [use for use in after.owned(owner, bound.name) if not _within(use.start, shift.regions)]
+    outside = [
+        use for use in after.owned(owner, bound.name) if not _within(use.start, shift.regions)
+    ]
     if outside and not bound.line:
-        return (
-            f"the new name {bound.name!r} is used at {after.source.location(outside[0].start).words} already"
-        )
+        return f"the new name {bound.name!r} is used at {after.source.location(outside[0].start).words} already"
     if not bound.line and inspected(owner.node):
-        return f"a new name {bound.name!r} would be seen by what asks for all names, such as locals()"
+        return (
+            f"a new name {bound.name!r} would be seen by what asks for all names, such as locals()"
+        )
     return _twice(after, bound)
 
 
 def _twice(after: Ownership, bound: Bound) -> str:
-    """Whether a name that fixes introduced is bound other than once, or not at all where it is still read."""
+    """Whether a name that fixes introduced is bound other than once, or not at all where it is
+    still read.
+    """
     owner = after.at(None if bound.scope is None else bound.scope.start)
     uses = after.owned(owner, bound.name) if owner is not None else []
     binding = [use for use in uses if use.binds]
@@ -455,11 +494,17 @@ def _twice(after: Ownership, bound: Bound) -> str:
 
 
 def _unknown(before: Ownership, after: Ownership) -> str:
-    """A name that is read where it has not been and nothing binds it, although another scope does, or did."""
+    """A name that is read where it has not been and nothing binds it, although another scope does,
+    or did.
+    """
     if before.stars:
         return ""
     unknown = sorted(
-        {name for _, name in after.unknown() - before.unknown() if after.binds(name) or before.binds(name)}
+        {
+            name
+            for _, name in after.unknown() - before.unknown()
+            if after.binds(name) or before.binds(name)
+        }
     )
     return f"nothing is called {unknown[0]!r} where it would be written" if unknown else ""
 

@@ -1,7 +1,8 @@
 """Whether a name surely holds, at a place of a function, what its last binding in the text gave it.
 
-It does where that binding always runs before the place, and nothing binds the name again in between: no branch, no
-round of a loop, no `del`, no function inside. The questions are about trees; what the bindings give is another matter.
+It does where that binding always runs before the place, and nothing binds the name again in
+between: no branch, no round of a loop, no `del`, no function inside. The questions are about trees;
+what the bindings give is another matter.
 """
 
 from __future__ import annotations
@@ -18,7 +19,15 @@ from tfnanlint.syntax.source import Source, Span
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _WITH = (ast.With, ast.AsyncWith)
 _OWNERS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-_MAYBE = (ast.BoolOp, ast.IfExp, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_MAYBE = (
+    ast.BoolOp,
+    ast.IfExp,
+    ast.Lambda,
+    ast.ListComp,
+    ast.SetComp,
+    ast.DictComp,
+    ast.GeneratorExp,
+)
 _SIMPLE = (
     ast.Assign,
     ast.AnnAssign,
@@ -37,7 +46,8 @@ _SIMPLE = (
 
 
 def is_definite(scopes: Ownership, path: str, function: ast.AST, place: Span) -> bool:
-    """Whether what `path` (`h`, `self.h`) was last bound to before a place is surely what it stands for there.
+    """Whether what `path` (`h`, `self.h`) was last bound to before a place is surely what it stands
+    for there.
 
     False also where it is not known.
     """
@@ -56,7 +66,9 @@ def is_definite(scopes: Ownership, path: str, function: ast.AST, place: Span) ->
 
 
 def is_unbound_between(scopes: Ownership, node: ast.expr, place: Span) -> bool:
-    """Whether no name that an expression reads is bound anew between it and a place behind it in the same function."""
+    """Whether no name that an expression reads is bound anew between it and a place behind it in
+    the same function.
+    """
     source = scopes.source
     start = source.span(node).start
     body = scopes.around(source.span(node))
@@ -129,7 +141,9 @@ def _loop_without(source: Source, place: Span, start: int) -> Span | None:
 
 
 def _is_target_of(source: Source, start: int, place: Span) -> bool:
-    """Whether a binding is a target of the statement around a place: it is bound after all else is computed."""
+    """Whether a binding is a target of the statement around a place: it is bound after all else is
+    computed.
+    """
     one, other = _apart(source, start, place)
     return (
         bool(one)
@@ -145,7 +159,8 @@ def _apart(source: Source, start: int, place: Span) -> tuple[list[Any], list[Any
     one = enclosing(source.tree.body, Span(start, start + 1), source.span)
     other = enclosing(source.tree.body, place, source.span)
     at = next(
-        (index for index, (a, b) in enumerate(zip(one, other)) if a is not b), min(len(one), len(other))
+        (index for index, (a, b) in enumerate(zip(one, other)) if a is not b),
+        min(len(one), len(other)),
     )
     return one[at:], other[at:]
 
@@ -161,7 +176,9 @@ def _dominates(source: Source, start: int, place: Span) -> bool:
     if not other:
         return False
     if isinstance(one[0], ast.stmt) and isinstance(other[0], ast.stmt):
-        return any(one[0] in block and other[0] in block for block in blocks_of(parent)) and _always(one)
+        return any(
+            one[0] in block and other[0] in block for block in blocks_of(parent)
+        ) and _always(one)
     return (
         isinstance(one[0], ast.expr)
         and other[0] in getattr(parent, "body", ())

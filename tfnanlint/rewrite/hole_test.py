@@ -1,4 +1,6 @@
-"""Edits of a text: applying them, carrying positions across them, and proving that nothing else changed."""
+"""Edits of a text: applying them, carrying positions across them, and proving that nothing else
+changed.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,8 @@ class NoFix(Exception):
 
 
 def same_tree(before: ast.AST | list, after: ast.AST | list, contexts: bool = True) -> bool:
-    """Whether two trees say the same, wherever they stand. Works on trees deeper than the recursion limit.
+    """Whether two trees say the same, wherever they stand. Works on trees deeper than the recursion
+    limit.
 
     With `contexts` False it does not matter whether an expression is read or assigned to.
     """
@@ -34,14 +37,18 @@ def same_tree(before: ast.AST | list, after: ast.AST | list, contexts: bool = Tr
     return True
 
 
-def _same_here(one: object, other: object, stack: list[tuple[object, object]], contexts: bool = True) -> bool:
+def _same_here(
+    one: object, other: object, stack: list[tuple[object, object]], contexts: bool = True
+) -> bool:
     """Compare two nodes, lists or constants without their children, which go onto the stack."""
     if isinstance(one, ast.expr_context) and isinstance(other, ast.expr_context) and not contexts:
         return True
     if type(one) is not type(other):
         return False
     if isinstance(one, ast.AST):
-        stack.extend((getattr(one, field, None), getattr(other, field, None)) for field in one._fields)
+        stack.extend(
+            (getattr(one, field, None), getattr(other, field, None)) for field in one._fields
+        )
         return True
     if isinstance(one, list):
         if len(one) != len(other):
@@ -52,7 +59,9 @@ def _same_here(one: object, other: object, stack: list[tuple[object, object]], c
 
 
 def expression(text: str) -> ast.expr | None:
-    """The tree of an expression's text, which may be cut out of brackets; None if it is not one expression."""
+    """The tree of an expression's text, which may be cut out of brackets; None if it is not one
+    expression.
+    """
     found = statement(f"({text}\n)")
     return found.value if isinstance(found, ast.Expr) else None
 
@@ -74,10 +83,12 @@ def only_edits_changed(
     shift: Shift,
     statements: bool = True,
 ) -> bool:
-    """The hole test on two statement lists: of `source`, and of its text after edits, where `span_after` finds nodes.
+    """The hole test on two statement lists: of `source`, and of its text after edits, where
+    `span_after` finds nodes.
 
-    An edit may replace an expression (by one expression), comments and blanks, or, with `statements`, whole
-    statements; everything else in the two trees must be equal. The text outside the edits is taken to be the same.
+    An edit may replace an expression (by one expression), comments and blanks, or, with
+    `statements`, whole statements; everything else in the two trees must be equal. The text outside
+    the edits is taken to be the same.
     """
     return _HoleTest(source, span_after, shift, statements).passes(list(before), list(after))
 
@@ -88,9 +99,12 @@ class _HoleTest:
         self.span_before = source.span
         self.span_after = span_after
         self.shift = shift
-        self.cut_before = [edit.span for edit in shift.edits if edit.span.start < edit.span.end and statements]
+        self.cut_before = [
+            edit.span for edit in shift.edits if edit.span.start < edit.span.end and statements
+        ]
         self.cut_after = shift.regions if statements else []
-        # id of an expression before -> where its place is after, and the edit that replaces all of it, if one does
+        # id of an expression before -> where its place is after, and the edit that replaces all of
+        # it, if one does
         self.holes: dict[int, tuple[Span, Edit | None]] = {}
 
     def passes(self, before: list, after: list) -> bool:
@@ -105,14 +119,20 @@ class _HoleTest:
             if id(one) in self.holes:
                 if not self._fills(other, *self.holes[id(one)]):
                     return False
-            elif isinstance(one, ast.stmt) and isinstance(other, ast.stmt) and self._unmoved(one, other):
+            elif (
+                isinstance(one, ast.stmt)
+                and isinstance(other, ast.stmt)
+                and self._unmoved(one, other)
+            ):
                 continue
             elif not _same_here(one, other, stack):
                 return False
         return True
 
     def _dig(self, body: list[ast.stmt], edit: Edit, region: Span) -> None:
-        """Note the innermost expression around an edit as a hole. Whole statements need none, comments have none."""
+        """Note the innermost expression around an edit as a hole. Whole statements need none,
+        comments have none.
+        """
         edited = edit.span
         bare = self._without_parentheses(edited)
         for inner in reversed(enclosing(body, bare, self.span_before)):
@@ -122,14 +142,20 @@ class _HoleTest:
             if span == bare != edited or span == edited:
                 self.holes[id(inner)] = region, edit
                 return
-            if edited in span and (edited.start < edited.end or span.start < edited.start < span.end):
+            if edited in span and (
+                edited.start < edited.end or span.start < edited.start < span.end
+            ):
                 self.holes[id(inner)] = self.shift.span(span), None
                 return
 
     def _without_parentheses(self, edited: Span) -> Span:
         """An edited span without a pair of parentheses right at its ends."""
         text = self.source.slice(edited)
-        return Span(edited.start + 1, edited.end - 1) if text[:1] == "(" and text[1:].endswith(")") else edited
+        return (
+            Span(edited.start + 1, edited.end - 1)
+            if text[:1] == "(" and text[1:].endswith(")")
+            else edited
+        )
 
     def _fills(self, other: object, region: Span, edit: Edit | None) -> bool:
         """Whether a node is the one expression in a region, parentheses around it aside."""
@@ -142,7 +168,9 @@ class _HoleTest:
         return re.fullmatch(r"[()\s]*", around) is not None
 
     def _unmoved(self, one: ast.stmt, other: ast.stmt) -> bool:
-        """Whether a statement has no edit inside and stands, with the same text, where the edits let expect it."""
+        """Whether a statement has no edit inside and stands, with the same text, where the edits
+        let expect it.
+        """
         old = whole_span(one, self.span_before)
         if type(one) is not type(other) or self.shift.touching(old):
             return False
@@ -159,5 +187,3 @@ def _outside(nodes: list, span_of: Callable[[ast.AST], Span], cut: list[Span]) -
 def _inside(span: Span, spans: list[Span]) -> bool:
     at = bisect.bisect_right(spans, span.start, key=lambda one: one.start) - 1
     return at >= 0 and span in spans[at]
-
-

@@ -1,4 +1,6 @@
-"""Where an import goes that a rewrite needs: among the imports of its kind, in the order that they have."""
+"""Where an import goes that a rewrite needs: among the imports of its kind, in the order that they
+have.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +16,16 @@ from tfnanlint.syntax.enclosing import enclosing
 from tfnanlint.syntax.source import Source, Span
 
 # What is surely no package of the project itself.
-_KNOWN: Final = frozenset("numpy tensorflow keras tf_keras scipy pandas sklearn matplotlib absl tensorflow_probability tensorflow_datasets torch jax".split())
+_KNOWN: Final = frozenset(
+    "numpy tensorflow keras tf_keras scipy pandas sklearn matplotlib absl tensorflow_probability tensorflow_datasets torch jax".split()
+)
 Statement = ast.Import | ast.ImportFrom
 
 
 def added(source: Source, lines: Iterable[str], site: int) -> list[Edit]:
-    """Edits that add import lines at the top of the file, before a site. Raises NoFix where there is no place."""
+    """Edits that add import lines at the top of the file, before a site. Raises NoFix where there
+    is no place.
+    """
     found = []
     for line in sorted(lines):
         point = _point(source, site, line)
@@ -30,27 +36,39 @@ def added(source: Source, lines: Iterable[str], site: int) -> list[Edit]:
 
 
 def _point(source: Source, site: int, line: str) -> int:
-    """Where a line of import goes: in the group of other packages, in its place if the group is sorted, else behind the group."""
+    """Where a line of import goes: in the group of other packages, in its place if the group is
+    sorted, else behind the group.
+    """
     groups = _groups(source, site)
     if not groups:
         return _without_imports(source)
-    group = next((one for one in groups if any(map(_known, one))), None) or next((one for one in groups[::-1] if any(map(_foreign, one))), groups[-1])
+    group = next((one for one in groups if any(map(_known, one))), None) or next(
+        (one for one in groups[::-1] if any(map(_foreign, one))), groups[-1]
+    )
     place = _place(group, ast.parse(line).body[0])
     start = source.line_starts[group[0].lineno - 1]
-    if place == 0 and not source.text[start:source.span(group[0]).start].strip():
+    if place == 0 and not source.text[start : source.span(group[0]).start].strip():
         return start
     return _behind(source, group[place - 1])
 
 
 def _groups(source: Source, site: int) -> list[list[Statement]]:
-    """The imports at the top level, before the site and the first definition, as blank lines and other code part them."""
+    """The imports at the top level, before the site and the first definition, as blank lines and
+    other code part them.
+    """
     groups: list[list[Statement]] = []
     above: ast.stmt | None = None
     for stmt in source.tree.body:
-        if isinstance(stmt, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) or source.span(stmt).end > site:
+        if (
+            isinstance(stmt, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
+            or source.span(stmt).end > site
+        ):
             break
         if isinstance(stmt, (ast.Import, ast.ImportFrom)):
-            blank = above is None or any(not source.line_text(row).strip() for row in range((above.end_lineno or 0) + 1, stmt.lineno))
+            blank = above is None or any(
+                not source.line_text(row).strip()
+                for row in range((above.end_lineno or 0) + 1, stmt.lineno)
+            )
             if blank or not groups or above is not groups[-1][-1]:
                 groups.append([])
             groups[-1].append(stmt)
@@ -59,7 +77,13 @@ def _groups(source: Source, site: int) -> list[list[Statement]]:
 
 
 def _modules(stmt: Statement) -> list[str]:
-    return [alias.name for alias in stmt.names] if isinstance(stmt, ast.Import) else [stmt.module or ""] if not stmt.level else []
+    return (
+        [alias.name for alias in stmt.names]
+        if isinstance(stmt, ast.Import)
+        else [stmt.module or ""]
+        if not stmt.level
+        else []
+    )
 
 
 def _known(stmt: Statement) -> bool:
@@ -71,7 +95,9 @@ def _foreign(stmt: Statement) -> bool:
 
 
 def _place(group: list[Statement], new: Statement) -> int:
-    """How many imports of a group go before a new one: by name where they are sorted, `import` before `from` or not; else all."""
+    """How many imports of a group go before a new one: by name where they are sorted, `import`
+    before `from` or not; else all.
+    """
     future = any(isinstance(stmt, ast.ImportFrom) and stmt.module == "__future__" for stmt in group)
     if future or any(one.end_lineno == other.lineno for one, other in zip(group, group[1:])):
         return len(group)
@@ -116,7 +142,9 @@ def _without_imports(source: Source) -> int:
 
 
 def _after_header(source: Source) -> int:
-    """The offset after a shebang, an encoding line, and a comment that heads the file, or the cell where code begins."""
+    """The offset after a shebang, an encoding line, and a comment that heads the file, or the cell
+    where code begins.
+    """
     first = source.tree.body[0].lineno if source.tree.body else 1
     row = source.first_row(first)
     for number in (row, row + 1):
@@ -131,9 +159,13 @@ def _after_header(source: Source) -> int:
 
 
 def is_docstring(source: Source, stmt: ast.stmt) -> bool:
-    if not (isinstance(stmt, ast.Expr) and isinstance(stmt.value, ast.Constant) and isinstance(stmt.value.value, str)):
+    if not (
+        isinstance(stmt, ast.Expr)
+        and isinstance(stmt.value, ast.Constant)
+        and isinstance(stmt.value.value, str)
+    ):
         return False
-    owner = ([source.tree] + enclosing(source.tree.body, source.span(stmt), source.span))
+    owner = [source.tree] + enclosing(source.tree.body, source.span(stmt), source.span)
     parent = next(outer for outer, inner in zip(owner, owner[1:]) if inner is stmt)
     documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
     return isinstance(parent, documented) and parent.body[0] is stmt

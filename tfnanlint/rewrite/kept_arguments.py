@@ -1,4 +1,6 @@
-"""What a rewrite must keep of the calls that it replaces: the names that a graph has for tensors, and the dtypes that are asked for."""
+"""What a rewrite must keep of the calls that it replaces: the names that a graph has for tensors,
+and the dtypes that are asked for.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ IDENTITY = "tf.identity({value}, name={name})"
 _HOLE = "kept_name"
 
 
-def with_name(source: Source, site: Site, target: ast.expr, template: str, holes: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+def with_name(
+    source: Source, site: Site, target: ast.expr, template: str, holes: Mapping[str, Any]
+) -> tuple[str, dict[str, Any]]:
     """A template and its holes for `target`, with the name that the call there gives its result.
 
     Raises NoFix where a name would be gone that somebody may ask the graph for, or a dtype.
@@ -29,19 +33,27 @@ def with_name(source: Source, site: Site, target: ast.expr, template: str, holes
         if call is target:
             template, new[_HOLE] = named(template), value
         else:
-            raise NoFix(f"what is named {text} would be gone, and somebody may ask for it by its name")
+            raise NoFix(
+                f"what is named {text} would be gone, and somebody may ask for it by its name"
+            )
     return template, new
 
 
 def named(template: str) -> str:
-    """A template whose result gets the name `{kept_name}`: its outermost call does, or the identity of what it gives."""
+    """A template whose result gets the name `{kept_name}`: its outermost call does, or the identity
+    of what it gives.
+    """
     if in_call(template):
         return f"{template[:-1]}, name={{{_HOLE}}})"
     return IDENTITY.replace("{value}", template).replace("{name}", f"{{{_HOLE}}}")
 
 
-def _lost(source: Source, site: Site, target: ast.expr, template: str, holes: Mapping[str, Any]) -> Iterator[tuple[ast.Call, str, ast.expr]]:
-    """The names in a target, and the dtype of its own call, that no hole keeps: with their calls and keywords."""
+def _lost(
+    source: Source, site: Site, target: ast.expr, template: str, holes: Mapping[str, Any]
+) -> Iterator[tuple[ast.Call, str, ast.expr]]:
+    """The names in a target, and the dtype of its own call, that no hole keeps: with their calls
+    and keywords.
+    """
     used = [hole for name, hole in holes.items() if f"{{{name}}}" in template]
     spans = [source.span(hole) for hole in used if isinstance(hole, ast.AST)]
     texts = [hole for hole in used if isinstance(hole, str)]
@@ -53,7 +65,12 @@ def _lost(source: Source, site: Site, target: ast.expr, template: str, holes: Ma
             given["name"] = site.args["name"]  # it may stand in its place
         for word in ("name", "dtype") if call is target else ("name",):
             value = given.get(word)
-            if value is None or isinstance(value, ast.Constant) and value.value is None or any(source.span(value) in span for span in spans):
+            if (
+                value is None
+                or isinstance(value, ast.Constant)
+                and value.value is None
+                or any(source.span(value) in span for span in spans)
+            ):
                 continue
             said = re.compile(rf"\b{word}\s*=\s*{re.escape(source.segment(value))}")
             if not any(map(said.search, texts)):

@@ -1,7 +1,8 @@
-"""Rewrites: a flagged expression or statement and a template become edits that change nothing around them.
+"""Rewrites: a flagged expression or statement and a template become edits that change nothing
+around them.
 
-Formatting and comments of what is kept survive; a rewrite that could lose a comment, change a neighbour or
-crash the parser is refused with a reason.
+Formatting and comments of what is kept survive; a rewrite that could lose a comment, change a
+neighbour or crash the parser is refused with a reason.
 """
 
 from __future__ import annotations
@@ -27,10 +28,22 @@ from tfnanlint.syntax.source import Source, Span, Unreadable
 if TYPE_CHECKING:
     from tfnanlint.rewrite.template import Filling
 
-__all__ = ["Hole", "NoFix", "Spell", "Spelling", "Use", "edits_apply", "delete_statement", "insert_before", "replace_statement", "rewrite",
-           "rewrite_many"]
+__all__ = [
+    "Hole",
+    "NoFix",
+    "Spell",
+    "Spelling",
+    "Use",
+    "edits_apply",
+    "delete_statement",
+    "insert_before",
+    "replace_statement",
+    "rewrite",
+    "rewrite_many",
+]
 
-# libcst's native parser ends the process on deep input: 75 nested parentheses in a thread with a stack of 512 kB.
+# libcst's native parser ends the process on deep input: 75 nested parentheses in a thread with a
+# stack of 512 kB.
 MAX_DEPTH = 40
 MAX_LENGTH = 20_000
 _NAMING = re.compile(r"(?P<start>\w+ = )\{(?P<hole>\w+)\}")
@@ -47,9 +60,10 @@ def rewrite(
 ) -> tuple[Edit, ...]:
     """Edits that replace an expression of `source.tree` by a template.
 
-    A template is an expression in canonical names with `{holes}`. A hole is an expression of the same source,
-    whose text is kept as it stands, or literal text, or None, which drops the argument in which the hole stands.
-    Raises NoFix when the rewrite cannot be made safely, ValueError when the template and its holes do not fit.
+    A template is an expression in canonical names with `{holes}`. A hole is an expression of the
+    same source, whose text is kept as it stands, or literal text, or None, which drops the argument
+    in which the hole stands. Raises NoFix when the rewrite cannot be made safely, ValueError when
+    the template and its holes do not fit.
     """
     return rewrite_many(source, [(node, template, holes)], spell)
 
@@ -57,7 +71,9 @@ def rewrite(
 def rewrite_many(
     source: Source, changes: Sequence[tuple[ast.expr, str, Mapping[str, Hole]]], spell: Spell
 ) -> tuple[Edit, ...]:
-    """The edits of several rewrites of expressions that do not overlap, as one repair. Raises as `rewrite`."""
+    """The edits of several rewrites of expressions that do not overlap, as one repair. Raises as
+    `rewrite`.
+    """
     speller = _Speller(spell)
     edits, paths = [], []
     for node, template, holes in changes:
@@ -66,25 +82,50 @@ def rewrite_many(
         in_string = any(isinstance(outer, ast.JoinedStr) for outer in path)
         if in_string and set("'\"\\\n\r#") & set(text) - set(source.segment(node)):
             raise NoFix("before Python 3.12 the replacement cannot stand in an f-string")
-        edits.append(_renamed(source, path, node, template, holes, speller)
-                     or _placed(source, path, source.span(node), text if in_string else _wrapped(source, source.span(node), text)))
+        edits.append(
+            _renamed(source, path, node, template, holes, speller)
+            or _placed(
+                source,
+                path,
+                source.span(node),
+                text if in_string else _wrapped(source, source.span(node), text),
+            )
+        )
         paths.append(path)
     if len(edits) > 1:
         _check_together(source, paths, edits)
     return (*added(source, speller.needs, min(edit.span.start for edit in edits)), *edits)
 
 
-def _renamed(source: Source, path: list[ast.AST], node: ast.expr, template: str, holes: Mapping[str, Hole], speller: _Speller) -> Edit | None:
-    """The edit of the name alone, where another function takes the same arguments in the same order: the lines stay as they are."""
+def _renamed(
+    source: Source,
+    path: list[ast.AST],
+    node: ast.expr,
+    template: str,
+    holes: Mapping[str, Hole],
+    speller: _Speller,
+) -> Edit | None:
+    """The edit of the name alone, where another function takes the same arguments in the same
+    order: the lines stay as they are.
+    """
     from tfnanlint.rewrite.template import holes_of, without_holes
 
     names = holes_of(template)
-    wanted = expression(without_holes(template)) if isinstance(node, ast.Call) and not node.keywords else None
-    if not isinstance(wanted, ast.Call) or wanted.keywords or not isinstance(wanted.func, ast.Attribute):
+    wanted = (
+        expression(without_holes(template))
+        if isinstance(node, ast.Call) and not node.keywords
+        else None
+    )
+    if (
+        not isinstance(wanted, ast.Call)
+        or wanted.keywords
+        or not isinstance(wanted.func, ast.Attribute)
+    ):
         return None
     stand_ins = [f"_tfn_hole_{index}_" for index in range(len(names))]
     if [getattr(one, "id", "") for one in wanted.args] != stand_ins or any(
-            holes.get(name) is not given for name, given in itertools.zip_longest(names, node.args)):
+        holes.get(name) is not given for name, given in itertools.zip_longest(names, node.args)
+    ):
         return None
     spelling = speller(Use(ast.unparse(wanted.func), len(wanted.args)))
     edit = Edit(source.span(node.func), spelling.text)
@@ -92,21 +133,37 @@ def _renamed(source: Source, path: list[ast.AST], node: ast.expr, template: str,
 
 
 def _wrapped(source: Source, span: Span, text: str) -> str:
-    """A call with its arguments on a line of their own, or on one each, where it would make a line longer than any that the file has."""
+    """A call with its arguments on a line of their own, or on one each, where it would make a line
+    longer than any that the file has.
+    """
     start = source.line_starts[bisect.bisect_right(source.line_starts, span.start) - 1]
-    rest = re.compile(r"[^\r\n#]*").match(source.text, span.end)[0].rstrip()  # a comment is not broken
-    length = max(map(len, (source.text[start:span.start] + text + rest).splitlines()), default=0)
-    if length <= LINE or len(text) < LONG or "#" in text or source.text[start:span.start].lstrip().startswith("%"):  # a notebook's magic is one line
+    # a comment is not broken
+    rest = re.compile(r"[^\r\n#]*").match(source.text, span.end)[0].rstrip()
+    length = max(map(len, (source.text[start : span.start] + text + rest).splitlines()), default=0)
+    # a notebook's magic is one line
+    if (
+        length <= LINE
+        or len(text) < LONG
+        or "#" in text
+        or source.text[start : span.start].lstrip().startswith("%")
+    ):
         return text
-    if not isinstance(expression(text), ast.Call) or length <= max(map(len, source.text.splitlines())):
+    if not isinstance(expression(text), ast.Call) or length <= max(
+        map(len, source.text.splitlines())
+    ):
         return text
     inside = Source("", f"({text}\n)")
     call = inside.tree.body[0].value
-    parts = [inside.segment(one) for one in call.args] + [f"{one.arg}={inside.segment(one.value)}" for one in call.keywords if one.arg]
-    if len(parts) < max(2, len(call.args) + len(call.keywords)):  # one argument stays as long on a line of its own
+    parts = [inside.segment(one) for one in call.args] + [
+        f"{one.arg}={inside.segment(one.value)}" for one in call.keywords if one.arg
+    ]
+    # one argument stays as long on a line of its own
+    if len(parts) < max(2, len(call.args) + len(call.keywords)):
         return text
     indent = _indent(source, start) + 4 * " "
-    together = len(indent + ", ".join(parts) + ")" + rest) <= LINE and not any("\n" in part for part in parts)
+    together = len(indent + ", ".join(parts) + ")" + rest) <= LINE and not any(
+        "\n" in part for part in parts
+    )
     between = ", " if together else f",{line_end(source, start)}{indent}"
     return f"{inside.segment(call.func)}({line_end(source, start)}{indent}{between.join(parts)})"
 
@@ -116,8 +173,9 @@ def replace_statement(
 ) -> tuple[Edit, ...]:
     """Edits that replace a statement by the simple statements of a template, one a line.
 
-    The line `{stmt}` stands for the statement itself. Indentation, line ends and a comment after the statement
-    are kept. Raises as `rewrite`; several statements need a place that is the statement's alone.
+    The line `{stmt}` stands for the statement itself. Indentation, line ends and a comment after
+    the statement are kept. Raises as `rewrite`; several statements need a place that is the
+    statement's alone.
     """
     lines = template.split("\n")
     path = _path(source, stmt)
@@ -140,10 +198,22 @@ def replace_statement(
 
 
 def delete_statement(source: Source, stmt: ast.stmt) -> Edit:
-    """The edit that takes a statement out with its lines. Raises NoFix where others share them or none would be left."""
+    """The edit that takes a statement out with its lines. Raises NoFix where others share them or
+    none would be left.
+    """
     rows, path = _rows(source, stmt), _path(source, stmt)
-    block = next((part for part in ("body", "orelse", "finalbody") if stmt in getattr(path[-2], part, ())), None) \
-        if len(path) > 1 else None
+    block = (
+        next(
+            (
+                part
+                for part in ("body", "orelse", "finalbody")
+                if stmt in getattr(path[-2], part, ())
+            ),
+            None,
+        )
+        if len(path) > 1
+        else None
+    )
     alone = block is not None and len(getattr(path[-2], block)) == 1
     if rows is None or alone or "#" in source.text[source.span(stmt).end : rows.end]:
         raise NoFix("the statement cannot be taken out without changing what stands around it")
@@ -153,7 +223,9 @@ def delete_statement(source: Source, stmt: ast.stmt) -> Edit:
 def insert_before(
     source: Source, stmt: ast.stmt, template: str, holes: Mapping[str, Hole], spell: Spell
 ) -> tuple[Edit, ...]:
-    """Edits that put the simple statements of a template, one a line, before a statement. Raises as `rewrite`."""
+    """Edits that put the simple statements of a template, one a line, before a statement. Raises as
+    `rewrite`.
+    """
     speller = _Speller(spell)
     path = _path(source, stmt)
     edit = _inserted(source, stmt, template.split("\n"), holes, speller)
@@ -198,7 +270,12 @@ def _filled(
     nodes = [holes[name] for name in used if isinstance(holes[name], ast.expr)]
     _check_comments(source, flagged, [source.span(node) for node in nodes])
     _check_scopes(template, nodes)
-    return fill(template, {name: _filling(source, flagged, holes[name]) for name in used}, speller, is_statement)
+    return fill(
+        template,
+        {name: _filling(source, flagged, holes[name]) for name in used},
+        speller,
+        is_statement,
+    )
 
 
 def _filling(source: Source, flagged: Span, hole: Hole) -> Filling | None:
@@ -218,11 +295,15 @@ def _filling(source: Source, flagged: Span, hole: Hole) -> Filling | None:
     _check_copy(source, node, text)
     single = _single_line(node, text)
     # What stands elsewhere keeps its comments there; only what is moved must take them along.
-    return Filling(text if source.span(node) in flagged else single, single, starred, _keyword(source, node))
+    return Filling(
+        text if source.span(node) in flagged else single, single, starred, _keyword(source, node)
+    )
 
 
 def _keyword(source: Source, node: ast.expr) -> str | None:
-    """The keyword with which an expression is given to a call; empty for an argument in its place, None for no argument."""
+    """The keyword with which an expression is given to a call; empty for an argument in its place,
+    None for no argument.
+    """
     around = enclosing(source.tree.body, source.span(node), source.span)
     outer = around[around.index(node) - 1] if node in around[1:] else None
     if not isinstance(outer, ast.Call) or node is outer.func:
@@ -240,7 +321,9 @@ def _check_literal(text: str) -> None:
 
 
 def _check_size(source: Source, node: ast.expr, text: str) -> None:
-    """Refuse what libcst might not survive. Measured on the `ast` and the text, which are safe to look at."""
+    """Refuse what libcst might not survive. Measured on the `ast` and the text, which are safe to
+    look at.
+    """
     deep = len(text) > MAX_LENGTH
     stack = [] if deep else [(node, 1)]
     while stack:
@@ -252,7 +335,9 @@ def _check_size(source: Source, node: ast.expr, text: str) -> None:
         if depth > MAX_DEPTH:
             deep = True
             break
-        stack.extend((child, depth + isinstance(child, ast.expr)) for child in ast.iter_child_nodes(inner))
+        stack.extend(
+            (child, depth + isinstance(child, ast.expr)) for child in ast.iter_child_nodes(inner)
+        )
         if isinstance(inner, (ast.Constant, ast.JoinedStr)):
             # Each of several literals side by side is one level for libcst.
             deep = deep or sum(map(source.segment(inner).count, "\"'")) > 2 * MAX_DEPTH
@@ -355,7 +440,13 @@ def _single_line(node: ast.expr, text: str) -> str:
             continue
         if token.start[0] == row:
             parts.append(wrapped[at:start])
-        elif parts[-1][-1:] not in ("(", "[", "{", ".") and token.string not in (")", "]", "}", ",", "."):
+        elif parts[-1][-1:] not in ("(", "[", "{", ".") and token.string not in (
+            ")",
+            "]",
+            "}",
+            ",",
+            ".",
+        ):
             parts.append(" ")
         parts.append(wrapped[start:end])
         row, at = token.end[0], end
@@ -382,11 +473,17 @@ def _path(source: Source, node: ast.expr | ast.stmt) -> list[ast.AST]:
 
 
 def _rows(source: Source, stmt: ast.stmt) -> Span | None:
-    """The whole lines of a statement that shares them with no other code, so that they parse on their own."""
+    """The whole lines of a statement that shares them with no other code, so that they parse on
+    their own.
+    """
     span = whole_span(stmt, source.span)
     row = source.position(span.start)[0]
     start = source.line_starts[row - 1]
-    end = source.line_starts[stmt.end_lineno] if stmt.end_lineno < len(source.line_starts) else len(source.text)
+    end = (
+        source.line_starts[stmt.end_lineno]
+        if stmt.end_lineno < len(source.line_starts)
+        else len(source.text)
+    )
     head = r"[ \t]*@[ \t]*" if getattr(stmt, "decorator_list", None) else r"[ \t]*"
     if not re.fullmatch(head, source.text[start : span.start]) or _continues(source, start):
         return None
@@ -407,9 +504,14 @@ def _placed(source: Source, path: list[ast.AST], span: Span, text: str) -> Edit:
     candidates = [Edit(span, text), Edit(span, f"({text})")]
     around = Span(span.start - 1, span.end + 1)
     operator = isinstance(path[-1], (ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare))
-    if operator and source.text[around.start : span.start] == "(" and source.slice(around).endswith(")"):
+    if (
+        operator
+        and source.text[around.start : span.start] == "("
+        and source.slice(around).endswith(")")
+    ):
         if isinstance(expression(text), (ast.Call, ast.Name, ast.Attribute, ast.Subscript)):
-            # The parentheses that the operator needed: `a / (b + c)` becomes `a / tf.maximum(b + c, 1)`.
+            # The parentheses that the operator needed: `a / (b + c)` becomes
+            # `a / tf.maximum(b + c, 1)`.
             candidates.insert(0, Edit(around, text))
     for edit in candidates:
         if _holds(source, path, [edit]):
@@ -418,7 +520,9 @@ def _placed(source: Source, path: list[ast.AST], span: Span, text: str) -> Edit:
 
 
 def _check_together(source: Source, paths: list[list[ast.AST]], edits: list[Edit]) -> None:
-    """Prove edits together that were proved one by one, in each statement that holds several of them."""
+    """Prove edits together that were proved one by one, in each statement that holds several of
+    them.
+    """
     try:
         Shift(edits)
     except ValueError:
@@ -426,14 +530,20 @@ def _check_together(source: Source, paths: list[list[ast.AST]], edits: list[Edit
     groups: dict[int, tuple[list[ast.AST], list[Edit]]] = {}
     for path, edit in zip(paths, edits):
         alone = _rows(source, path[0]) is not None
-        groups.setdefault(id(path[0]) if alone else 0, (path[:1] if alone else [], []))[1].append(edit)
+        groups.setdefault(id(path[0]) if alone else 0, (path[:1] if alone else [], []))[1].append(
+            edit
+        )
     for path, members in groups.values():
         if len(members) > 1 and not _holds(source, path, members):
             raise NoFix("the replacements do not fit together")
 
 
-def _holds(source: Source, path: Iterable[ast.AST], edits: list[Edit], statements: bool = False) -> bool:
-    """The hole test, on the innermost statement of the path whose lines parse on their own, else on the file."""
+def _holds(
+    source: Source, path: Iterable[ast.AST], edits: list[Edit], statements: bool = False
+) -> bool:
+    """The hole test, on the innermost statement of the path whose lines parse on their own, else on
+    the file.
+    """
     unit, rows = None, None
     for stmt in reversed([node for node in path if isinstance(node, ast.stmt)]):
         rows = _rows(source, stmt)
@@ -444,7 +554,10 @@ def _holds(source: Source, path: Iterable[ast.AST], edits: list[Edit], statement
         rows = Span(0, len(source.text))
     text = source.slice(rows)
     lead = "if 1:\n" if unit is not None and text[0] in " \t" else ""
-    local = [Edit(Span(edit.span.start - rows.start, edit.span.end - rows.start), edit.text) for edit in edits]
+    local = [
+        Edit(Span(edit.span.start - rows.start, edit.span.end - rows.start), edit.text)
+        for edit in edits
+    ]
     after = Source(source.path, lead + edits_apply(text, local))
     moved = rows.start - len(lead)
     try:
@@ -465,7 +578,11 @@ def _holds(source: Source, path: Iterable[ast.AST], edits: list[Edit], statement
 
 
 def _statements(
-    source: Source, lines: list[str], holes: Mapping[str, Hole], speller: _Speller, flagged: Span = Span(0, 0)
+    source: Source,
+    lines: list[str],
+    holes: Mapping[str, Hole],
+    speller: _Speller,
+    flagged: Span = Span(0, 0),
 ) -> list[str]:
     return [_filled(source, flagged, line, holes, speller, is_statement=True) for line in lines]
 
@@ -485,24 +602,42 @@ def _inserted(
         raise NoFix("the statement is not the first on its line")
     if isinstance(stmt, ast.If) and source.text.startswith("elif", span.start):
         raise NoFix("nothing can stand between if and elif")
-    if is_docstring(source, stmt) or (isinstance(stmt, ast.ImportFrom) and stmt.module == "__future__"):
+    if is_docstring(source, stmt) or (
+        isinstance(stmt, ast.ImportFrom) and stmt.module == "__future__"
+    ):
         raise NoFix("the statement must stay the first one")
     indent, end = _indent(source, start), line_end(source, start)
-    texts = [_statements(source, [line], _lines_kept(source, line, holes, indent), speller)[0] for line in lines]
+    texts = [
+        _statements(source, [line], _lines_kept(source, line, holes, indent), speller)[0]
+        for line in lines
+    ]
     return Edit(Span(start, start), "".join(indent + text + end for text in texts))
 
 
-def _lines_kept(source: Source, line: str, holes: Mapping[str, Hole], indent: str) -> Mapping[str, Hole]:
-    """The holes of a line to add: an expression that gets a name keeps its lines and their alignment where one line would be too long."""
+def _lines_kept(
+    source: Source, line: str, holes: Mapping[str, Hole], indent: str
+) -> Mapping[str, Hole]:
+    """The holes of a line to add: an expression that gets a name keeps its lines and their
+    alignment where one line would be too long.
+    """
     match = _NAMING.fullmatch(line)
     node = holes.get(match["hole"]) if match is not None else None
     text = source.segment(node) if isinstance(node, ast.expr) else ""
-    if "\n" not in text or "#" in text or len(indent + match["start"] + _single_line(node, text)) <= LINE:
+    if (
+        "\n" not in text
+        or "#" in text
+        or len(indent + match["start"] + _single_line(node, text)) <= LINE
+    ):
         return holes
     span = source.span(node)
-    moved = len(indent + match["start"]) - (span.start - source.line_starts[source.position(span.start)[0] - 1])
+    moved = len(indent + match["start"]) - (
+        span.start - source.line_starts[source.position(span.start)[0] - 1]
+    )
     first, *rest = text.split("\n")
-    rest = [one[min(-moved, len(one) - len(one.lstrip(" "))):] if moved < 0 else " " * moved + one for one in rest]
+    rest = [
+        one[min(-moved, len(one) - len(one.lstrip(" "))) :] if moved < 0 else " " * moved + one
+        for one in rest
+    ]
     text = "\n".join([first, *rest])
     try:
         parsed = ast.parse(text, mode="eval").body
@@ -512,7 +647,12 @@ def _lines_kept(source: Source, line: str, holes: Mapping[str, Hole], indent: st
 
 
 def _appended(
-    source: Source, stmt: ast.stmt, end: int, lines: list[str], holes: Mapping[str, Hole], speller: _Speller
+    source: Source,
+    stmt: ast.stmt,
+    end: int,
+    lines: list[str],
+    holes: Mapping[str, Hole],
+    speller: _Speller,
 ) -> Edit:
     """The edit that adds lines after the last line of a statement, which ends at `end`."""
     indent, ending = _indent(source, source.line_starts[stmt.lineno - 1]), line_end(source, end)

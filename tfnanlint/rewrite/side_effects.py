@@ -1,7 +1,8 @@
-"""What may change an object in place between two places of a function: its name holds another value there.
+"""What may change an object in place between two places of a function: its name holds another value
+there.
 
-`v.assign(x)`, `w[0] = 1.0`, `h += z` of an array, `xs.append(x)`, `other.step()` for `other.h`, a step of an
-optimizer: no name is bound anew. What an op of TensorFlow gives is never changed.
+`v.assign(x)`, `w[0] = 1.0`, `h += z` of an array, `xs.append(x)`, `other.step()` for `other.h`, a
+step of an optimizer: no name is bound anew. What an op of TensorFlow gives is never changed.
 """
 
 from __future__ import annotations
@@ -34,7 +35,9 @@ _ARRAYS = ("np", "operator", "method")  # families whose results may be arrays o
 
 
 def deferred(source: Source, site: Site) -> bool:
-    """Whether what stands at a site is computed later than the statement around it: in a lambda or a generator."""
+    """Whether what stands at a site is computed later than the statement around it: in a lambda or
+    a generator.
+    """
     path = enclosing(source.tree.body, source.span(site.node), source.span)
     last = max((index for index, node in enumerate(path) if isinstance(node, ast.stmt)), default=0)
     return any(isinstance(node, _LATER) for node in path[last:])
@@ -43,8 +46,8 @@ def deferred(source: Source, site: Site) -> bool:
 def stretch(source: Source, function: ast.AST, node: ast.AST | None, site: Site) -> Span:
     """The text that runs between an expression of a function and a site.
 
-    It reaches to the end of a loop that holds the site alone, and to the end of the function for a site that is
-    computed later. It starts where the function does for what stands elsewhere (None).
+    It reaches to the end of a loop that holds the site alone, and to the end of the function for a
+    site that is computed later. It starts where the function does for what stands elsewhere (None).
     """
     whole = Span(0, len(source.text)) if isinstance(function, ast.Module) else source.span(function)
     start, end = (
@@ -60,15 +63,20 @@ def stretch(source: Source, function: ast.AST, node: ast.AST | None, site: Site)
         (
             one
             for one in path
-            if isinstance(one, _LOOPS) and start not in source.span(one) and source.span(one) in whole
+            if isinstance(one, _LOOPS)
+            and start not in source.span(one)
+            and source.span(one) in whole
         ),
         None,
     )
     return Span(start.end, source.span(loop).end if loop is not None else end.start)
 
 
-def mutation(source: Source, function: ast.AST, paths: Collection[str], between: Span) -> ast.AST | None:
-    """What may change an object that one of some paths stands for, in a stretch of a function; None when nothing does.
+def mutation(
+    source: Source, function: ast.AST, paths: Collection[str], between: Span
+) -> ast.AST | None:
+    """What may change an object that one of some paths stands for, in a stretch of a function; None
+    when nothing does.
 
     What stands in functions inside runs whenever these are called.
     """
@@ -87,7 +95,9 @@ def mutation(source: Source, function: ast.AST, paths: Collection[str], between:
     return None
 
 
-def changeable(node: ast.expr, point: Point, interpreter: Interpreter, fixed_too: bool = False) -> list[str]:
+def changeable(
+    node: ast.expr, point: Point, interpreter: Interpreter, fixed_too: bool = False
+) -> list[str]:
     """The paths that an expression reads and whose objects something may change.
 
     These are no modules; numbers and results of ops of TensorFlow only with `fixed_too`.
@@ -108,10 +118,18 @@ def changeable(node: ast.expr, point: Point, interpreter: Interpreter, fixed_too
     return found
 
 
-def handed_on(source: Source, interpreter: Interpreter, path: str, site: Site, between: Span) -> bool:
-    """Whether the object that an attribute or element belongs to is handed to code that nobody has seen."""
+def handed_on(
+    source: Source, interpreter: Interpreter, path: str, site: Site, between: Span
+) -> bool:
+    """Whether the object that an attribute or element belongs to is handed to code that nobody has
+    seen.
+    """
     owner = _owner(path)
-    calls = [node for node in nodes_in(site.point.scope.node) if isinstance(node, ast.Call)] if owner else []
+    calls = (
+        [node for node in nodes_in(site.point.scope.node) if isinstance(node, ast.Call)]
+        if owner
+        else []
+    )
     for call in calls:
         if (
             not between.start <= source.span(call).start < between.end
@@ -152,7 +170,9 @@ def _prefix(node: ast.expr) -> str:
 
 
 def fixed(value: Value) -> bool:
-    """Whether a value is a number, a text, or a tensor that an op gave, and no variable, array or container."""
+    """Whether a value is a number, a text, or a tensor that an op gave, and no variable, array or
+    container.
+    """
     if value.is_number or value.kind in ("none", "string", "function"):
         return True
     origin = value.origin
@@ -181,14 +201,18 @@ def _changes(node: ast.AST, path: str) -> bool:
 
 def _call_changes(call: ast.Call, path: str) -> bool:
     receiver = (
-        path_of(call.func.value) or _prefix(call.func.value) if isinstance(call.func, ast.Attribute) else ""
+        path_of(call.func.value) or _prefix(call.func.value)
+        if isinstance(call.func, ast.Attribute)
+        else ""
     )
     if receiver and (_around(path, receiver) or _around(receiver, path)) and not _reads_only(call):
         return True
     if leaf(call.func) not in _CHANGING:
         return False
     given = [inner for one in (*call.args, *call.keywords) for inner in ast.walk(one)]
-    return "." in path or any(isinstance(inner, ast.Name) and inner.id == root_of(path) for inner in given)
+    return "." in path or any(
+        isinstance(inner, ast.Name) and inner.id == root_of(path) for inner in given
+    )
 
 
 def _reads_only(call: ast.Call) -> bool:

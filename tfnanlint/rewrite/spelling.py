@@ -1,7 +1,9 @@
-"""Spelling: how a file writes the canonical names of a rewrite, in a library that has them, with the words of its parameters.
+"""Spelling: how a file writes the canonical names of a rewrite, in a library that has them, with
+the words of its parameters.
 
-`tfnanlint.ops.spellings` says which library has which spelling. Which library an import leads to is read from its path; of `tensorflow`,
-`tf.keras` and `keras` the text and the project's oldest TensorFlow tell the versions, and a name must be in all that remain.
+`tfnanlint.ops.spellings` says which library has which spelling. Which library an import leads to is
+read from its path; of `tensorflow`, `tf.keras` and `keras` the text and the project's oldest
+TensorFlow tell the versions, and a name must be in all that remain.
 """
 
 from __future__ import annotations
@@ -28,21 +30,39 @@ if TYPE_CHECKING:
     from tfnanlint.program.module import Module
 
 DTYPES: Final = frozenset((*FLOATS, "bool", "int32", "int64"))
-# The library of a path of modules, longest prefix first. "tensorflow", "tf.keras" and "keras" have versions: see `Speller._versions`.
+# The library of a path of modules, longest prefix first. "tensorflow", "tf.keras" and "keras" have
+# versions: see `Speller._versions`.
 _LIBRARIES: Final = (
-    ("tensorflow.compat.v1.keras.", "tf.keras"), ("tensorflow.compat.v2.keras.", "tf.keras"), ("tensorflow.keras.", "tf.keras"),
-    ("tensorflow.python.keras.", "keras2"), ("tensorflow.experimental.numpy.", "tnp"), ("tensorflow.compat.v2.experimental.numpy.", "tnp"),
-    ("tensorflow.compat.v1.", "v1"), ("tensorflow.compat.v2.", "tf2"), ("tensorflow.contrib.", "slim"), ("tensorflow.python.", "internal"),
-    ("tensorflow.", "tensorflow"), ("tf_keras.", "keras2"), ("keras.", "keras"), ("tf_slim.", "slim"), ("numpy.", "np"),
+    ("tensorflow.compat.v1.keras.", "tf.keras"),
+    ("tensorflow.compat.v2.keras.", "tf.keras"),
+    ("tensorflow.keras.", "tf.keras"),
+    ("tensorflow.python.keras.", "keras2"),
+    ("tensorflow.experimental.numpy.", "tnp"),
+    ("tensorflow.compat.v2.experimental.numpy.", "tnp"),
+    ("tensorflow.compat.v1.", "v1"),
+    ("tensorflow.compat.v2.", "tf2"),
+    ("tensorflow.contrib.", "slim"),
+    ("tensorflow.python.", "internal"),
+    ("tensorflow.", "tensorflow"),
+    ("tf_keras.", "keras2"),
+    ("keras.", "keras"),
+    ("tf_slim.", "slim"),
+    ("numpy.", "np"),
     ("tensorflow_probability.", "tfp"),
 )
 # What TensorFlow 2 has not under this name: a file that uses it is written for TensorFlow 1.
 _FIRST_VERSION: Final = re.compile(
-    r"\btf\.(?:placeholder|get_variable|variable_scope|Session|contrib|log|to_float|to_int32|is_nan|div|summary\.merge_all)\b")
-# What Keras alone took until its losses became classes: a file that uses it, and not tf.keras, may run with an older one.
-_FUNCTIONS_ONLY: Final = re.compile(r"\b(?:lr|decay|nb_epoch|samples_per_epoch)\s*=|\bfit_generator\b")
+    r"\btf\.(?:placeholder|get_variable|variable_scope|Session|contrib|log|to_float|to_int32|is_nan|div|summary\.merge_all)\b"
+)
+# What Keras alone took until its losses became classes: a file that uses it, and not tf.keras, may
+# run with an older one.
+_FUNCTIONS_ONLY: Final = re.compile(
+    r"\b(?:lr|decay|nb_epoch|samples_per_epoch)\s*=|\bfit_generator\b"
+)
 _LOSS_CLASS: Final = re.compile(r"keras\.losses\.[A-Z]")
-_OPS_OF_KERAS: Final = re.compile(r"\bkeras(?:\.src|\.api)?(?:\.ops\b|\s+import\s+\(?[^\n)]*\bops\b)")
+_OPS_OF_KERAS: Final = re.compile(
+    r"\bkeras(?:\.src|\.api)?(?:\.ops\b|\s+import\s+\(?[^\n)]*\bops\b)"
+)
 _KERAS3_IN_TF: Final = (2, 16)  # the first release whose tf.keras is Keras 3
 _FIRST: Final = (1, 8)
 _SECOND: Final = (2, 0)
@@ -54,10 +74,14 @@ IMPORTS: Final = {"tf": "import tensorflow as tf", "np": "import numpy as np"}
 _APART: Final = frozenset(("raw", "np", "math", "tnp", "builtins", "method"))
 # The same in other names, for libraries that have not the first one.
 FORMS: Final = {
-    "tf.nn.softmax_cross_entropy_with_logits": ("ops.categorical_crossentropy({labels}, {logits}, from_logits=True)",
-                                                "K.categorical_crossentropy({labels}, {logits}, from_logits=True)"),
-    "tf.nn.sigmoid_cross_entropy_with_logits": ("ops.binary_crossentropy({labels}, {logits}, from_logits=True)",
-                                                "K.binary_crossentropy({labels}, {logits}, from_logits=True)"),
+    "tf.nn.softmax_cross_entropy_with_logits": (
+        "ops.categorical_crossentropy({labels}, {logits}, from_logits=True)",
+        "K.categorical_crossentropy({labels}, {logits}, from_logits=True)",
+    ),
+    "tf.nn.sigmoid_cross_entropy_with_logits": (
+        "ops.binary_crossentropy({labels}, {logits}, from_logits=True)",
+        "K.binary_crossentropy({labels}, {logits}, from_logits=True)",
+    ),
     "tf.math.log_sigmoid": ("-tf.math.softplus(-{x})",),
 }
 _HOPS: Final = 6
@@ -65,9 +89,11 @@ _HOPS: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """A canonical name in a template, with the arguments of its call: how many stand in their place, the keywords of the others, and
-    `given`, with which keywords the texts of these are given where they come from: empty for an argument in its place, None where that is
-    not known. There are none for a name that is not called."""
+    """A canonical name in a template, with the arguments of its call: how many stand in their
+    place, the keywords of the others, and `given`, with which keywords the texts of these are given
+    where they come from: empty for an argument in its place, None where that is not known. There
+    are none for a name that is not called.
+    """
 
     name: str
     positional: int = 0
@@ -77,8 +103,10 @@ class Use:
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """How a file writes a canonical name, the import line that must be added for it, if any, and the words for its keywords where they
-    differ; an empty word stands for none, in the argument's place."""
+    """How a file writes a canonical name, the import line that must be added for it, if any, and
+    the words for its keywords where they differ; an empty word stands for none, in the argument's
+    place.
+    """
 
     text: str
     needs: str = ""
@@ -87,7 +115,9 @@ class Spelling:
 
 @dataclass(frozen=True, slots=True)
 class Import:
-    """A name of the file for a canonical one, and the paths of modules that it may stand for (`try: import a as x / except: import b as x`)."""
+    """A name of the file for a canonical one, and the paths of modules that it may stand for
+    (`try: import a as x / except: import b as x`).
+    """
 
     local: str
     target: str
@@ -114,39 +144,72 @@ class Speller:
         self.interpreter = interpreter
         self.setup = setup
         self.text = module.source.text
-        self.first_version = _FIRST_VERSION.search(self.text) is not None or setup.tensorflow is not None and setup.tensorflow < _SECOND
+        self.first_version = (
+            _FIRST_VERSION.search(self.text) is not None
+            or setup.tensorflow is not None
+            and setup.tensorflow < _SECOND
+        )
 
     def spell(self, use: Use, site: Site) -> Spelling:
-        """How the file writes a name at a site: through an import that it has, else with a new one. Raises NoFix."""
+        """How the file writes a name at a site: through an import that it has, else with a new one.
+        Raises NoFix.
+        """
         row = self.interpreter.table.get(use.name)
         imports = self.imports(site)
         used = next((one for one in imports if one.local == _root(site.node)), None)
         aliases = self._preferred(use, row, site)
-        alone = used is not None and used.target in self.interpreter.table or use.name.rsplit(".", 1)[-1][:1].isupper()
+        alone = (
+            used is not None
+            and used.target in self.interpreter.table
+            or use.name.rsplit(".", 1)[-1][:1].isupper()
+        )
         lacking = ""
         for alias in aliases:
-            reaching = [(one, text) for one in imports if (text := inside(alias, one.target)) is not None]
-            for one, text in sorted(reaching, key=lambda pair: (pair[0] is not used, (pair[1] == "") is not alone, pair[1].count("."))):
-                words = self._words(use, row, alias, [self._library(path + text) for path in one.paths])
+            reaching = [
+                (one, text) for one in imports if (text := inside(alias, one.target)) is not None
+            ]
+            for one, text in sorted(
+                reaching,
+                key=lambda pair: (
+                    pair[0] is not used,
+                    (pair[1] == "") is not alone,
+                    pair[1].count("."),
+                ),
+            ):
+                words = self._words(
+                    use, row, alias, [self._library(path + text) for path in one.paths]
+                )
                 if words is not None:
                     return Spelling(one.local + text, words=words)
                 lacking = lacking or one.local + text
         if use.name.startswith("tf.") and use.name[3:] in DTYPES:
             return Spelling(self.quoted(use.name[3:]))
         if lacking:
-            raise NoFix(f"'{use.name}' cannot be said by the libraries that are imported here: they have no '{lacking}' that takes its arguments")
+            raise NoFix(
+                f"'{use.name}' cannot be said by the libraries that are imported here: they have no '{lacking}' that takes its arguments"
+            )
         return self._with_import(use, aliases, site)
 
     def chooses_of_numbers(self, site: Site) -> bool:
-        """Whether the `where` that the file has takes numbers beside a tensor, in its dtype: that of TensorFlow 2 and Keras 3, not of
-        TensorFlow 1 (operands of one shape) and NumPy."""
+        """Whether the `where` that the file has takes numbers beside a tensor, in its dtype: that
+        of TensorFlow 2 and Keras 3, not of TensorFlow 1 (operands of one shape) and NumPy.
+        """
         try:
             text = self.spell(Use("tf.where", 3), site).text
         except NoFix:
             return False
         local = text.split(".", 1)[0]
-        paths = [path + text[len(local):] for one in self.imports(site) if one.local == local for path in one.paths]
-        libraries = {version for path in paths or ["tensorflow.where"] for version in self._versions(self._library(path))}
+        paths = [
+            path + text[len(local) :]
+            for one in self.imports(site)
+            if one.local == local
+            for path in one.paths
+        ]
+        libraries = {
+            version
+            for path in paths or ["tensorflow.where"]
+            for version in self._versions(self._library(path))
+        }
         return libraries <= {"tf2", "keras3"}
 
     def reworded(self, template: str, site: Site) -> str:
@@ -171,14 +234,20 @@ class Speller:
         root = use.name.split(".", 1)[0]
         line = IMPORTS.get(root)
         if root == "tf" and "tensorflow" not in self.text:
-            raise NoFix(f"'{use.name}' has no spelling in Keras alone, and TensorFlow would tie this file to one backend")
+            raise NoFix(
+                f"'{use.name}' has no spelling in Keras alone, and TensorFlow would tie this file to one backend"
+            )
         if line is None or site.point.lookup(root) is not None:
             raise NoFix(f"'{use.name}' cannot be spelled here: add an import of TensorFlow first")
         row = self.interpreter.table.get(use.name)
         path = line.split()[1]
         for alias in aliases:
             text = inside(alias, root)
-            words = self._words(use, row, alias, [self._library(path + text)]) if text is not None else None
+            words = (
+                self._words(use, row, alias, [self._library(path + text)])
+                if text is not None
+                else None
+            )
             if words is not None:
                 return Spelling(root + text, line, words)
         raise NoFix(f"the TensorFlow of this project has no '{use.name}'")
@@ -191,23 +260,45 @@ class Speller:
     # Which spelling
 
     def _preferred(self, use: Use, row: Op | None, site: Site) -> list[str]:
-        """The spellings of a name, best first: of the library that is used there; in a file for TensorFlow 1 the oldest."""
+        """The spellings of a name, best first: of the library that is used there; in a file for
+        TensorFlow 1 the oldest.
+        """
         if row is None:
             return [use.name]
         library = self.library(site)
-        aliases = [alias for alias in row.aliases if alias == use.name or (root := alias.split(".", 1)[0]) == library or root not in _APART]
+        aliases = [
+            alias
+            for alias in row.aliases
+            if alias == use.name
+            or (root := alias.split(".", 1)[0]) == library
+            or root not in _APART
+        ]
         if self.first_version:
-            return sorted(aliases, key=lambda one: (one.split(".", 1)[0] != library, since(one), one != use.name, one.count(".")))
+            return sorted(
+                aliases,
+                key=lambda one: (
+                    one.split(".", 1)[0] != library,
+                    since(one),
+                    one != use.name,
+                    one.count("."),
+                ),
+            )
         return sorted(aliases, key=lambda one: (one.split(".", 1)[0] != library, one != use.name))
 
     def library(self, site: Site) -> str:
-        """The canonical root of the functions that are used at a site: its own, else that of the first call in it or in what it is made of."""
+        """The canonical root of the functions that are used at a site: its own, else that of the
+        first call in it or in what it is made of.
+        """
         if site.library not in ("", "operator", "method", "layer"):
             return site.library
         nodes: list[tuple[ast.AST, Any]] = [(site.node, site.point)]
         for param in site.args:
             origin = site.value(param).origin
-            if isinstance(origin, Site) and origin.point is not None and origin.point.module is self.module:
+            if (
+                isinstance(origin, Site)
+                and origin.point is not None
+                and origin.point.module is self.module
+            ):
                 nodes.append((origin.node, origin.point))
         if site.point is not None and site.point.scope.function is not None:
             nodes.append((site.point.scope.node, site.point))
@@ -220,61 +311,106 @@ class Speller:
                         return root
         return ""
 
-    def _words(self, use: Use, row: Op | None, alias: str, libraries: list[str]) -> tuple[tuple[str, str], ...] | None:
-        """The words for the keywords of a use in a spelling that all of some libraries have; None when one has not that spelling, or an
-        argument of the use."""
+    def _words(
+        self, use: Use, row: Op | None, alias: str, libraries: list[str]
+    ) -> tuple[tuple[str, str], ...] | None:
+        """The words for the keywords of a use in a spelling that all of some libraries have; None
+        when one has not that spelling, or an argument of the use.
+        """
         if not self._there(alias, row, libraries):
             return None
         if row is None or alias not in SPELLINGS:
             return ()
         found = signatures(alias)
-        known = [found[version] for library in libraries for version in self._versions(library) if version in found]
+        known = [
+            found[version]
+            for library in libraries
+            for version in self._versions(library)
+            if version in found
+        ]
         own = row.params_of(alias)
-        if own[:use.positional] != row.params[:use.positional]:
+        if own[: use.positional] != row.params[: use.positional]:
             return None
         words: dict[str, str] = {}
-        for place, (keyword, given) in enumerate(zip(use.keywords, use.given or (None,) * len(use.keywords)), use.positional):
-            in_place = given == "" and own[place:place + 1] == (keyword,) and all([not word for word in words.values()])
-            word = "" if in_place else self._word(keyword, [_meaning(params, keyword) for params in known], given)
+        for place, (keyword, given) in enumerate(
+            zip(use.keywords, use.given or (None,) * len(use.keywords)), use.positional
+        ):
+            in_place = (
+                given == ""
+                and own[place : place + 1] == (keyword,)
+                and all([not word for word in words.values()])
+            )
+            word = (
+                ""
+                if in_place
+                else self._word(keyword, [_meaning(params, keyword) for params in known], given)
+            )
             if word is None:
                 return None
             words[keyword] = word
         return tuple([(keyword, word) for keyword, word in words.items() if word != keyword])
 
     def _word(self, keyword: str, choices: list[list[str]], given: str | None) -> str | None:
-        """The word for a keyword that each of some functions knows: the one that is given before the one that stands oftenest in the file."""
+        """The word for a keyword that each of some functions knows: the one that is given before
+        the one that stands oftenest in the file.
+        """
         if not choices:
             return keyword
         common = [word for word in choices[0] if all([word in words for words in choices])]
         if len(common) < 2:
             return common[0] if common else None
-        return max(common, key=lambda word: (word == given, len(re.findall(rf"\b{word}\s*=(?!=)", self.text)), word == keyword))
+        return max(
+            common,
+            key=lambda word: (
+                word == given,
+                len(re.findall(rf"\b{word}\s*=(?!=)", self.text)),
+                word == keyword,
+            ),
+        )
 
     def _there(self, alias: str, row: Op | None, libraries: list[str]) -> bool:
-        """Whether each library, in each version that the file may run with, has a spelling. What no row and no table speaks of is there."""
+        """Whether each library, in each version that the file may run with, has a spelling. What no
+        row and no table speaks of is there.
+        """
         if self.oldest is not None and alias.startswith("tf.") and since(alias) > self.oldest:
             return False
         if row is None or alias not in SPELLINGS:
-            return (row is None or row.name not in SPELLINGS) and not any([library.startswith("internal ") for library in libraries])
+            return (row is None or row.name not in SPELLINGS) and not any(
+                [library.startswith("internal ") for library in libraries]
+            )
         if "keras" in libraries and _LOSS_CLASS.match(alias) and self._keras_has_functions_only:
             return False
         found = signatures(alias)
-        return all([self._in(version, alias, found) for library in libraries for version in self._versions(library)])
+        return all(
+            [
+                self._in(version, alias, found)
+                for library in libraries
+                for version in self._versions(library)
+            ]
+        )
 
     @staticmethod
     def _in(version: str, alias: str, found: dict[str, tuple[str, ...]]) -> bool:
         if version.startswith("internal "):
-            return version.split()[1] in INTERNAL and alias.rsplit(".", 1)[1] in INTERNAL[version.split()[1]].split()
+            return (
+                version.split()[1] in INTERNAL
+                and alias.rsplit(".", 1)[1] in INTERNAL[version.split()[1]].split()
+            )
         return version in found
 
     # Which library
 
     @cached_property
     def oldest(self) -> tuple[int, int] | None:
-        """The oldest TensorFlow that the file runs with: the project's; of a file for TensorFlow 1 the first that has what it uses."""
+        """The oldest TensorFlow that the file runs with: the project's; of a file for TensorFlow 1
+        the first that has what it uses.
+        """
         if self.setup.tensorflow is not None or not self.first_version or "compat" in self.text:
             return self.setup.tensorflow
-        return max([since(name) for name in SINCE if re.search(rf"\b{re.escape(name)}\b", self.text)], default=_FIRST)
+        return max(
+            [since(name) for name in SINCE if re.search(rf"\b{re.escape(name)}\b", self.text)],
+            default=_FIRST,
+        )
 
     @staticmethod
     def _library(path: str) -> str:
@@ -301,14 +437,26 @@ class Speller:
         """The versions of Keras: its functions that another version lacks tell them."""
         if _OPS_OF_KERAS.search(self.text):
             return ("keras3",)
-        backends = {one.local for one in self._imported(self.module.scope) if one.paths == ("keras.backend",)} | {"keras.backend"}
-        used = {name for local in backends for name in re.findall(rf"\b{re.escape(local)}\.(\w+)", self.text)}
+        backends = {
+            one.local
+            for one in self._imported(self.module.scope)
+            if one.paths == ("keras.backend",)
+        } | {"keras.backend"}
+        used = {
+            name
+            for local in backends
+            for name in re.findall(rf"\b{re.escape(local)}\.(\w+)", self.text)
+        }
         return ("keras2",) if self.first_version or used - KERAS3_BACKEND else ("keras2", "keras3")
 
     @property
     def _keras_has_functions_only(self) -> bool:
         """Whether the Keras of the file may be one without classes of losses, before 2.3."""
-        return "keras2" in self._keras and "tensorflow.keras" not in self.text and _FUNCTIONS_ONLY.search(self.text) is not None
+        return (
+            "keras2" in self._keras
+            and "tensorflow.keras" not in self.text
+            and _FUNCTIONS_ONLY.search(self.text) is not None
+        )
 
     # What is imported
 
@@ -318,7 +466,9 @@ class Speller:
         scope = site.point.scope
         while scope is not None:
             for local in scope.history:
-                binding = site.point.lookup(local) if "." not in local and "[" not in local else None
+                binding = (
+                    site.point.lookup(local) if "." not in local and "[" not in local else None
+                )
                 paths = tuple(dict.fromkeys(self.paths(binding)))
                 if paths:
                     found.append(Import(local, of_import(paths[0]), paths))
@@ -327,16 +477,23 @@ class Speller:
 
     def _imported(self, scope: Any) -> Iterator[Import]:
         for local in scope.history:
-            paths = tuple(dict.fromkeys(self.paths(scope.at(local)))) if "." not in local and "[" not in local else ()
+            paths = (
+                tuple(dict.fromkeys(self.paths(scope.at(local))))
+                if "." not in local and "[" not in local
+                else ()
+            )
             if paths:
                 yield Import(local, of_import(paths[0]), paths)
 
     def paths(self, binding: Binding | None, hops: int = 0) -> list[str]:
-        """The paths of modules that a name may stand for; none where it may be anything else but None."""
+        """The paths of modules that a name may stand for; none where it may be anything else but
+        None.
+        """
         if isinstance(binding, Refined):
             binding = binding.base
         if isinstance(binding, Imported):
-            there = binding.level == 0 and binding.dotted not in ("keras.src.backend", "tf")  # has not the functions of K
+            # has not the functions of K
+            there = binding.level == 0 and binding.dotted not in ("keras.src.backend", "tf")
             return [binding.dotted] if there and exported(self.interpreter, binding) is None else []
         if isinstance(binding, Joined) and hops < _HOPS:
             options = [self.paths(one, hops + 1) for one in binding.bindings if not _is_none(one)]
@@ -368,7 +525,13 @@ def uses(template: str) -> set[Use]:
             continue  # a part of the name stands in the hole
         if _NAME.fullmatch(name) is not None:
             call = calls.get(node)
-            found.add(Use(name) if call is None else Use(name, len(call.args), tuple([word.arg for word in call.keywords if word.arg])))
+            found.add(
+                Use(name)
+                if call is None
+                else Use(
+                    name, len(call.args), tuple([word.arg for word in call.keywords if word.arg])
+                )
+            )
         else:
             stack += ast.iter_child_nodes(node)
     return found
@@ -381,7 +544,9 @@ def in_call(template: str) -> bool:
 
 
 def in_form(template: str, name: str, form: str) -> str:
-    """A template with another form for the calls of a name, whose arguments all have keywords or are one."""
+    """A template with another form for the calls of a name, whose arguments all have keywords or
+    are one.
+    """
     text = _HOLE.sub(lambda match: f"_hole_{match[1]}_", template)
 
     class Reworded(ast.NodeTransformer):
@@ -389,7 +554,9 @@ def in_form(template: str, name: str, form: str) -> str:
             self.generic_visit(node)
             if ast.unparse(node.func) != name:
                 return node
-            given = {word.arg: word.value for word in node.keywords} | ({"x": node.args[0]} if node.args else {})
+            given = {word.arg: word.value for word in node.keywords} | (
+                {"x": node.args[0]} if node.args else {}
+            )
             written = _HOLE.sub(lambda match: f"({ast.unparse(given[match[1]])})", form)
             return ast.parse(written, mode="eval").body
 
@@ -399,12 +566,18 @@ def in_form(template: str, name: str, form: str) -> str:
 
 def means(word: str, keyword: str) -> bool:
     """Whether a parameter of a function is what the rows call `keyword`."""
-    return word == keyword or SYNONYMS.get(word) == keyword or {SYNONYMS.get(word), keyword} == {"x", "logits"} \
+    return (
+        word == keyword
+        or SYNONYMS.get(word) == keyword
+        or {SYNONYMS.get(word), keyword} == {"x", "logits"}
         or (word, keyword) in (("target", "labels"), ("output", "logits"))
+    )
 
 
 def _meaning(params: tuple[str, ...], keyword: str) -> list[str]:
-    """The parameters of a function that are what the rows call `keyword`; it itself where a function takes any."""
+    """The parameters of a function that are what the rows call `keyword`; it itself where a
+    function takes any.
+    """
     return [one for one in params if means(one, keyword)] or [keyword] * ("**" in params)
 
 
@@ -417,4 +590,8 @@ def _root(node: ast.AST) -> str:
 
 
 def _is_none(binding: Binding) -> bool:
-    return isinstance(binding, Assigned) and isinstance(binding.node, ast.Constant) and binding.node.value is None
+    return (
+        isinstance(binding, Assigned)
+        and isinstance(binding.node, ast.Constant)
+        and binding.node.value is None
+    )

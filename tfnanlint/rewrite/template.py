@@ -1,4 +1,6 @@
-"""Rewrite templates filled with source text on libcst's tree. The only module that imports libcst; import it late."""
+"""Rewrite templates filled with source text on libcst's tree. The only module that imports libcst;
+import it late.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,8 @@ import libcst as cst
 from tfnanlint.rewrite.hole_test import NoFix, expression, same_tree, statement
 from tfnanlint.rewrite.spelling import Spelling, Use
 
-# Dotted names of a template that begin with one of these are canonical and are spelled as the file spells them.
+# Dotted names of a template that begin with one of these are canonical and are spelled as the file
+# spells them.
 ROOTS = frozenset({"tf", "K", "keras", "ops", "np", "tnp", "tfp"})
 
 _HOLE = re.compile(r"\{([A-Za-z_]\w*)\}")
@@ -24,8 +27,10 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 
 @dataclass(frozen=True, slots=True)
 class Filling:
-    """What goes into a hole: an expression's text, and the text for its second and later copies; `word` is the keyword with which it
-    was given to a call, empty for an argument that stood in its place."""
+    """What goes into a hole: an expression's text, and the text for its second and later copies;
+    `word` is the keyword with which it was given to a call, empty for an argument that stood in its
+    place.
+    """
 
     text: str
     again: str
@@ -45,20 +50,29 @@ def without_holes(template: str) -> str:
 
 
 def fill(
-    template: str, fillings: Mapping[str, Filling | None], spell: Callable[[Use], Spelling], is_statement: bool = False
+    template: str,
+    fillings: Mapping[str, Filling | None],
+    spell: Callable[[Use], Spelling],
+    is_statement: bool = False,
 ) -> str:
-    """The template's text with its holes filled, its names and keywords spelled, and parentheses around fillings that need them.
+    """The template's text with its holes filled, its names and keywords spelled, and parentheses
+    around fillings that need them.
 
-    An expression is text for use within brackets: it may break over lines. With `is_statement` the template is
-    one simple statement. A filling of None drops the argument in which its hole stands. Raises NoFix when a filling
-    cannot stand in its hole or libcst cannot read it, ValueError when the template itself is wrong.
+    An expression is text for use within brackets: it may break over lines. With `is_statement` the
+    template is one simple statement. A filling of None drops the argument in which its hole stands.
+    Raises NoFix when a filling cannot stand in its hole or libcst cannot read it, ValueError when
+    the template itself is wrong.
     """
     names = holes_of(template)
     dropped = frozenset(index for index, name in enumerate(names) if fillings[name] is None)
     try:
-        words = tuple(filling.word if (filling := fillings[name]) is not None else None for name in names)
+        words = tuple(
+            filling.word if (filling := fillings[name]) is not None else None for name in names
+        )
         spelled = tuple((use, spell(use)) for use in _uses(template, is_statement, dropped, words))
-        return _filled(template, is_statement, dropped, words, spelled, tuple(map(fillings.get, names)))
+        return _filled(
+            template, is_statement, dropped, words, spelled, tuple(map(fillings.get, names))
+        )
     except RecursionError:
         raise NoFix("the expression is nested too deeply to be rewritten") from None
 
@@ -76,8 +90,12 @@ def _parse(template: str, is_statement: bool) -> cst.BaseExpression | cst.Simple
 
 
 @lru_cache(maxsize=512)
-def _uses(template: str, is_statement: bool, dropped: frozenset[int], words: Words) -> tuple[Use, ...]:
-    """The canonical names in what is left of a template, with the arguments of their calls, each once."""
+def _uses(
+    template: str, is_statement: bool, dropped: frozenset[int], words: Words
+) -> tuple[Use, ...]:
+    """The canonical names in what is left of a template, with the arguments of their calls, each
+    once.
+    """
     uses: dict[Use, None] = {}
 
     def noted(use: Use) -> Spelling:
@@ -102,9 +120,21 @@ def _filled(
 
 
 @lru_cache(maxsize=512)
-def _prepared(template: str, is_statement: bool, dropped: frozenset[int], words: Words, spelled: tuple[tuple[Use, Spelling], ...]):
-    """The template's tree and text without dropped arguments, with its names as the file spells them."""
-    tree = _parse(template, is_statement).visit(_Drop(dropped)).visit(_Spell(dict(spelled).__getitem__, words))
+def _prepared(
+    template: str,
+    is_statement: bool,
+    dropped: frozenset[int],
+    words: Words,
+    spelled: tuple[tuple[Use, Spelling], ...],
+):
+    """The template's tree and text without dropped arguments, with its names as the file spells
+    them.
+    """
+    tree = (
+        _parse(template, is_statement)
+        .visit(_Drop(dropped))
+        .visit(_Spell(dict(spelled).__getitem__, words))
+    )
     return tree, _code(tree)
 
 
@@ -120,7 +150,8 @@ class _Drop(cst.CSTTransformer):
     def __init__(self, dropped: frozenset[int]):
         super().__init__()
         self._dropped = dropped
-        self._inside: list[bool] = []  # for each argument around the current node: does a dropped hole stand in it
+        # for each argument around the current node: does a dropped hole stand in it
+        self._inside: list[bool] = []
         self._gone: set[int] = set()  # ids of arguments taken out
 
     def visit_Arg(self, node: cst.Arg) -> None:
@@ -135,7 +166,9 @@ class _Drop(cst.CSTTransformer):
     def leave_Name(self, original_node: cst.Name, updated_node: cst.Name) -> cst.Name:
         if _occurrence(original_node) in self._dropped:
             if not self._inside:
-                raise ValueError("a hole without a value stands outside of any argument that could be dropped")
+                raise ValueError(
+                    "a hole without a value stands outside of any argument that could be dropped"
+                )
             self._inside[-1] = True
         return updated_node
 
@@ -170,21 +203,32 @@ class _Spell(cst.CSTTransformer):
         if name is None:
             return updated_node
         keywords = tuple(arg.keyword.value for arg in original_node.args if arg.keyword is not None)
-        given = tuple(self._given(arg.value) for arg in original_node.args if arg.keyword is not None)
+        given = tuple(
+            self._given(arg.value) for arg in original_node.args if arg.keyword is not None
+        )
         spelling = self._spell(Use(name, len(original_node.args) - len(keywords), keywords, given))
         words = dict(spelling.words)
-        args = [arg if arg.keyword is None else _named(arg, words.get(arg.keyword.value, arg.keyword.value)) for arg in updated_node.args]
+        args = [
+            arg
+            if arg.keyword is None
+            else _named(arg, words.get(arg.keyword.value, arg.keyword.value))
+            for arg in updated_node.args
+        ]
         return updated_node.with_changes(func=cst.parse_expression(spelling.text), args=args)
 
     def _given(self, argument: cst.BaseExpression) -> str | None:
-        """The keyword with which the text for a hole was given to another call; empty where it stood in its place."""
+        """The keyword with which the text for a hole was given to another call; empty where it
+        stood in its place.
+        """
         index = _occurrence(argument)
         return self._words[index] if index is not None else None
 
     def visit_Attribute(self, node: cst.Attribute) -> bool:
         return _canonical(node) is None
 
-    def leave_Attribute(self, original_node: cst.Attribute, updated_node: cst.Attribute) -> cst.BaseExpression:
+    def leave_Attribute(
+        self, original_node: cst.Attribute, updated_node: cst.Attribute
+    ) -> cst.BaseExpression:
         name = _canonical(original_node)
         if name is None or original_node in self._callees:
             return updated_node
@@ -232,7 +276,12 @@ class _Filled:
     """A template with its fillings at hand, written with as few parentheses as keep its meaning."""
 
     def __init__(
-        self, tree, skeleton: str, names: list[str], fillings: tuple[Filling | None, ...], is_statement: bool
+        self,
+        tree,
+        skeleton: str,
+        names: list[str],
+        fillings: tuple[Filling | None, ...],
+        is_statement: bool,
     ):
         self._tree = tree
         self._is_statement = is_statement
@@ -248,7 +297,9 @@ class _Filled:
                 self._starred.add(index)
 
     def text(self) -> str:
-        """Tries without parentheses first, then takes away each pair that the meaning does not need."""
+        """Tries without parentheses first, then takes away each pair that the meaning does not
+        need.
+        """
         wrapped = set(self._texts) - self._starred
         meant = self._meaning(wrapped)
         if meant is None:
@@ -289,14 +340,18 @@ class _Filled:
 def _code(tree: cst.CSTNode) -> str:
     """The text of a tree; of a statement, without its line end."""
     if isinstance(tree, cst.SimpleStatementLine):
-        tree = tree.with_changes(trailing_whitespace=cst.TrailingWhitespace(newline=cst.Newline(value="\n")))
+        tree = tree.with_changes(
+            trailing_whitespace=cst.TrailingWhitespace(newline=cst.Newline(value="\n"))
+        )
         return cst.Module([]).code_for_node(tree)[:-1]
     return cst.Module([]).code_for_node(tree)
 
 
 @lru_cache(maxsize=512)
 def _contents(text: str) -> cst.BaseExpression:
-    """The tree of an expression's text, which may be cut out of brackets: parsed in parentheses, and unwrapped."""
+    """The tree of an expression's text, which may be cut out of brackets: parsed in parentheses,
+    and unwrapped.
+    """
     try:
         node = cst.parse_expression(f"({text})")
     except cst.ParserSyntaxError:
@@ -314,8 +369,12 @@ class _LineEnds(cst.CSTTransformer):
         self._default = default
 
     def leave_Newline(self, original_node: cst.Newline, updated_node: cst.Newline) -> cst.Newline:
-        return updated_node if updated_node.value else updated_node.with_changes(value=self._default)
+        return (
+            updated_node if updated_node.value else updated_node.with_changes(value=self._default)
+        )
 
 
 def _parenthesised(node: cst.BaseExpression) -> cst.BaseExpression:
-    return node.with_changes(lpar=[cst.LeftParen(), *node.lpar], rpar=[*node.rpar, cst.RightParen()])
+    return node.with_changes(
+        lpar=[cst.LeftParen(), *node.lpar], rpar=[*node.rpar, cst.RightParen()]
+    )

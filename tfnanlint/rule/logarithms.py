@@ -1,6 +1,8 @@
-"""The logarithm of a value as a sum of the logarithms of its factors, of exponents and of logits; and what floor suits a logarithm.
+"""The logarithm of a value as a sum of the logarithms of its factors, of exponents and of logits;
+and what floor suits a logarithm.
 
-`log(exp(-d / 2) / (s * c))` is `-d / 2 - log(s * c)`: what overflows or underflows is never computed.
+`log(exp(-d / 2) / (s * c))` is `-d / 2 - log(s * c)`: what overflows or underflows is never
+computed.
 """
 
 from __future__ import annotations
@@ -22,14 +24,24 @@ from tfnanlint.values.value import Value, rounded
 
 _WRITTEN = (ast.Constant, ast.Slice, ast.Tuple, ast.UnaryOp, ast.USub, ast.Load)
 _SUMS = ("tf.reduce_sum", "tf.reduce_mean", "tf.cumsum", "tf.math.cumsum", "tf.add_n")
-_PRODUCTS = ("tf.multiply", "tf.divide", "tf.pow", "tf.square", "tf.sqrt", "tf.math.reciprocal", "tf.reduce_prod", "tf.math.reduce_prod")
+_PRODUCTS = (
+    "tf.multiply",
+    "tf.divide",
+    "tf.pow",
+    "tf.square",
+    "tf.sqrt",
+    "tf.math.reciprocal",
+    "tf.reduce_prod",
+    "tf.math.reduce_prod",
+)
 
 
 # What is under a logarithm
 
 
 def is_density(value: Value, depth: int = 12) -> bool:
-    """Whether a value is a density, or a product, quotient or weighted sum of such: `exp(-d / 2) / s`, `dist.prob(x)`.
+    """Whether a value is a density, or a product, quotient or weighted sum of such:
+    `exp(-d / 2) / s`, `dist.prob(x)`.
 
     Most densities of a first step are far below any floor that one would choose.
     """
@@ -37,13 +49,21 @@ def is_density(value: Value, depth: int = 12) -> bool:
 
 
 def _is_bell(site: Site, within: bool) -> bool:
-    """Whether an op gives a density, or its exponential: alone `exp(x)` may be a rate or a scale, as a factor of something it may not."""
+    """Whether an op gives a density, or its exponential: alone `exp(x)` may be a rate or a scale,
+    as a factor of something it may not.
+    """
     if site.op.name == "method.prob":
         return True
-    return site.op.name == "tf.exp" and site.library not in ("np", "math") and (within or site.value("x").hi <= 0)
+    return (
+        site.op.name == "tf.exp"
+        and site.library not in ("np", "math")
+        and (within or site.value("x").hi <= 0)
+    )
 
 
-def _holds(value: Value, wanted: Callable[[Site, bool], bool], depth: int, within: bool = False) -> bool:
+def _holds(
+    value: Value, wanted: Callable[[Site, bool], bool], depth: int, within: bool = False
+) -> bool:
     site = value.origin
     if not isinstance(site, Site) or depth == 0:
         return False
@@ -54,26 +74,49 @@ def _holds(value: Value, wanted: Callable[[Site, bool], bool], depth: int, withi
         return _holds(site.value(site.op.passes or "x"), wanted, depth - 1, within)
     if name in _PRODUCTS or name in _SUMS or name == "tf.add":
         within = within or name in _PRODUCTS
-        return any([_holds(site.value(param), wanted, depth - 1, within) for param in ("x", "y", "inputs") if site.given(param)])
+        return any(
+            [
+                _holds(site.value(param), wanted, depth - 1, within)
+                for param in ("x", "y", "inputs")
+                if site.given(param)
+            ]
+        )
     return False
 
 
 def is_one_minus(value: Value) -> bool:
-    """Whether a value is 1 minus another: it is 0, or no smaller than the distance of the numbers beside 1."""
+    """Whether a value is 1 minus another: it is 0, or no smaller than the distance of the numbers
+    beside 1.
+    """
     minus = made_by(value, "tf.subtract", aligned=True)
     return minus is not None and minus.value("x").exact and minus.value("x").lo == 1.0
 
 
 def absorbed_bound(value: Value) -> bool:
-    """Whether a value is 0 because the bound of what it is 1 minus was rounded to 1: it is mended where that is written."""
+    """Whether a value is 0 because the bound of what it is 1 minus was rounded to 1: it is mended
+    where that is written.
+    """
     minus = made_by(value, "tf.subtract", aligned=True)
-    clip = made_by(minus.value("y"), "tf.clip_by_value", "tf.minimum", aligned=True) if minus is not None else None
-    bounds = [clip.value(param) for param in ("clip_value_max", "x", "y") if clip.given(param)] if clip is not None else []
-    return any(bound.is_number and 0.5 < float(bound.const) < 1 == rounded(float(bound.const), value.dtype) for bound in bounds)
+    clip = (
+        made_by(minus.value("y"), "tf.clip_by_value", "tf.minimum", aligned=True)
+        if minus is not None
+        else None
+    )
+    bounds = (
+        [clip.value(param) for param in ("clip_value_max", "x", "y") if clip.given(param)]
+        if clip is not None
+        else []
+    )
+    return any(
+        bound.is_number and 0.5 < float(bound.const) < 1 == rounded(float(bound.const), value.dtype)
+        for bound in bounds
+    )
 
 
 def is_share(value: Value) -> bool:
-    """Whether a value is a quotient whose dividend is not negative, by a divisor of which nothing is known: an overlap by a union."""
+    """Whether a value is a quotient whose dividend is not negative, by a divisor of which nothing
+    is known: an overlap by a union.
+    """
     quotient = made_by(value, "tf.divide", aligned=True)
     return quotient is not None and quotient.value("x").lo >= 0 and not quotient.value("y").known
 
@@ -85,18 +128,24 @@ def is_count(value: Value) -> bool:
 
 
 def starts_positive(value: Value) -> bool:
-    """Whether a value is a variable that starts above 0: training may move it below, the program does not mean that."""
+    """Whether a value is a variable that starts above 0: training may move it below, the program
+    does not mean that.
+    """
     variable = made_by(value, *VARIABLES)
     return variable is not None and started(variable).lo > 0
 
 
 def floor_of(value: Value, configured: float = EPSILON) -> str:
-    """The floor for what a logarithm is taken of, as text: below all numbers that occur, with a finite reciprocal.
+    """The floor for what a logarithm is taken of, as text: below all numbers that occur, with a
+    finite reciprocal.
 
-    An epsilon that is configured, other than the default, is taken as it is; and the default for a weight, whose numbers do not underflow.
+    An epsilon that is configured, other than the default, is taken as it is; and the default for a
+    weight, whose numbers do not underflow.
     """
     use = "complement" if is_one_minus(value) else "logarithm"
-    return epsilon("floor" if configured != EPSILON or starts_positive(value) else use, value.dtype, configured)
+    return epsilon(
+        "floor" if configured != EPSILON or starts_positive(value) else use, value.dtype, configured
+    )
 
 
 # The logarithm as a sum
@@ -108,7 +157,9 @@ class _NoForm(Exception):
 
 @dataclass
 class _Sum:
-    """Terms with coefficients, and a number. `stable`: an exponential, a softmax or the like is no longer computed."""
+    """Terms with coefficients, and a number. `stable`: an exponential, a softmax or the like is no
+    longer computed.
+    """
 
     terms: list[tuple[float, str]] = field(default_factory=list)
     number: float = 0.0
@@ -131,7 +182,9 @@ class _Sum:
 
 
 def log_form(log: Site, param: str = "x") -> tuple[str, dict[str, Any]] | None:
-    """Template and holes of the logarithm of an argument without what underflows in it; None where there is no such form."""
+    """Template and holes of the logarithm of an argument without what underflows in it; None where
+    there is no such form.
+    """
     form = _Form()
     try:
         total = form.of(log, param)
@@ -148,9 +201,13 @@ class _Form:
         self.unsigned = 0
 
     def of(self, parent: Site, param: str, summed: bool = False, depth: int = 12) -> _Sum:
-        """The logarithm of an argument; of a summand no factor may be 0, of which the sum says nothing."""
+        """The logarithm of an argument; of a summand no factor may be 0, of which the sum says
+        nothing.
+        """
         site = parent.value(param).origin
-        handler = _FORMS.get(site.op.name) if isinstance(site, Site) and site.complete and depth else None
+        handler = (
+            _FORMS.get(site.op.name) if isinstance(site, Site) and site.complete and depth else None
+        )
         if handler is None and isinstance(site, Site) and depth and _picks(site):
             handler = _picked
         found = handler(self, site, summed, depth - 1) if handler is not None else None
@@ -160,14 +217,21 @@ class _Form:
         """A factor as it stands: a number, or a tensor of which the logarithm is taken."""
         value = parent.value(param)
         inverse = made_by(value, "tf.divide", aligned=True)
-        if inverse is not None and inverse.value("x").is_number and inverse is value.origin and inverse.complete:
+        if (
+            inverse is not None
+            and inverse.value("x").is_number
+            and inverse is value.origin
+            and inverse.complete
+        ):
             return self.leaf(inverse, "x", summed).plus(self.leaf(inverse, "y", summed), -1.0)
         if value.is_number:
             if not float(value.const) > 0:
                 raise _NoForm
             return _Sum(number=math.log(float(value.const)))
         if value.kind != "tensor" or value.known and value.lo < 0 or _unsplit(value):
-            raise _NoForm  # a number of Python, of which the logarithm may have another dtype, or a sign that may be lost
+            # a number of Python, of which the logarithm may have another dtype, or a sign that may
+            # be lost
+            raise _NoForm
         self.unsigned += not value.known
         if self.unsigned > 1 or summed and not value.positive:
             raise _NoForm
@@ -181,7 +245,9 @@ class _Form:
 
     def optional(self, site: Site, *params: str) -> str:
         """`, axis={h3}` for the settings that are given."""
-        return "".join(f", {param}={{{self.hole(site, param)}}}" for param in params if site.given(param))
+        return "".join(
+            f", {param}={{{self.hole(site, param)}}}" for param in params if site.given(param)
+        )
 
 
 def _exponential(form: _Form, site: Site, summed: bool, depth: int) -> _Sum | None:
@@ -195,10 +261,20 @@ def _product(form: _Form, site: Site, summed: bool, depth: int) -> _Sum | None:
         return None
     sigmoid = site.value("x").origin
     rest = site.value("y").origin if site.op.name == "tf.divide" else None
-    if isinstance(sigmoid, Site) and sigmoid.op.name == "tf.sigmoid" and isinstance(rest, Site) and rest.op.name == "tf.subtract" \
-            and rest.value("y").origin is sigmoid and rest.value("x").exact and rest.value("x").lo == 1:
-        return _Sum([(1.0, "{%s}" % form.hole(sigmoid, "x", "logits"))], stable=True)  # the logarithm of the odds
-    return form.of(site, "x", summed, depth).plus(form.of(site, "y", summed, depth), -1.0 if site.op.name == "tf.divide" else 1.0)
+    if (
+        isinstance(sigmoid, Site)
+        and sigmoid.op.name == "tf.sigmoid"
+        and isinstance(rest, Site)
+        and rest.op.name == "tf.subtract"
+        and rest.value("y").origin is sigmoid
+        and rest.value("x").exact
+        and rest.value("x").lo == 1
+    ):
+        # the logarithm of the odds
+        return _Sum([(1.0, "{%s}" % form.hole(sigmoid, "x", "logits"))], stable=True)
+    return form.of(site, "x", summed, depth).plus(
+        form.of(site, "y", summed, depth), -1.0 if site.op.name == "tf.divide" else 1.0
+    )
 
 
 def _power(form: _Form, site: Site, summed: bool, depth: int) -> _Sum | None:
@@ -212,7 +288,9 @@ def _power(form: _Form, site: Site, summed: bool, depth: int) -> _Sum | None:
 
 
 def _softmax(form: _Form, site: Site, summed: bool, depth: int) -> _Sum | None:
-    call = f"tf.nn.log_softmax({{{form.hole(site, 'logits', 'logits')}}}{form.optional(site, 'axis')})"
+    call = (
+        f"tf.nn.log_softmax({{{form.hole(site, 'logits', 'logits')}}}{form.optional(site, 'axis')})"
+    )
     return _Sum([(1.0, call)], stable=True)
 
 
@@ -222,7 +300,13 @@ def _sigmoid(form: _Form, site: Site, summed: bool, depth: int) -> _Sum | None:
 
 def _complement(form: _Form, site: Site, summed: bool, depth: int) -> _Sum | None:
     one, sigmoid = site.value("x"), site.value("y").origin
-    if not one.exact or one.lo != 1 or not isinstance(sigmoid, Site) or sigmoid.op.name != "tf.sigmoid" or not sigmoid.complete:
+    if (
+        not one.exact
+        or one.lo != 1
+        or not isinstance(sigmoid, Site)
+        or sigmoid.op.name != "tf.sigmoid"
+        or not sigmoid.complete
+    ):
         return None
     return _Sum([(-1.0, "tf.math.softplus({%s})" % form.hole(sigmoid, "x", "logits"))], stable=True)
 
@@ -231,8 +315,16 @@ def _of_one_more(form: _Form, site: Site, summed: bool, depth: int) -> _Sum | No
     """log(1 + exp(x)), log(x + sqrt(x^2 + 1))."""
     for one, other in (("x", "y"), ("y", "x")):
         exp = site.value(other).origin
-        if site.value(one).exact and site.value(one).lo == 1 and isinstance(exp, Site) and exp.op.name == "tf.exp" and exp.complete:
-            return _Sum([(1.0, "tf.math.softplus({%s})" % form.hole(exp, "x", "exponent"))], stable=True)
+        if (
+            site.value(one).exact
+            and site.value(one).lo == 1
+            and isinstance(exp, Site)
+            and exp.op.name == "tf.exp"
+            and exp.complete
+        ):
+            return _Sum(
+                [(1.0, "tf.math.softplus({%s})" % form.hole(exp, "x", "exponent"))], stable=True
+            )
         root = made_by(site.value(other), "tf.sqrt", aligned=True)
         if root is not None and _is_square_and_one(root.value("x"), site.value(one)):
             return _Sum([(1.0, "tf.math.asinh({%s})" % form.hole(site, one, "ratio"))], stable=True)
@@ -244,7 +336,12 @@ def _is_square_and_one(total: Value, x: Value) -> bool:
     add = made_by(total, "tf.add", aligned=True)
     for one, other in (("x", "y"), ("y", "x")) if add is not None else ():
         square = squared(add.value(other))
-        if square is not None and add.value(one).exact and add.value(one).lo == 1 and same(square.value("x"), x):
+        if (
+            square is not None
+            and add.value(one).exact
+            and add.value(one).lo == 1
+            and same(square.value("x"), x)
+        ):
             return True
     return False
 
@@ -255,7 +352,9 @@ def _density(form: _Form, site: Site, summed: bool, depth: int) -> _Sum | None:
 
 
 def _reduced(form: _Form, site: Site, summed: bool, depth: int) -> _Sum | None:
-    """The sum of the logarithms of the factors of a product; the logsumexp of those of the summands."""
+    """The sum of the logarithms of the factors of a product; the logsumexp of those of the
+    summands.
+    """
     adds = site.op.name == "tf.reduce_sum"
     if site.library == "method" or not _splits(site.value("x")):
         return None
@@ -267,25 +366,42 @@ def _reduced(form: _Form, site: Site, summed: bool, depth: int) -> _Sum | None:
             return None
         factors = [inner.text(), f"{{{form.hole(product, mask, 'mask')}}}"]
         picked = " * ".join(factors if param == "x" else factors[::-1])
-        return _Sum([(1.0, f"tf.reduce_sum({picked}{form.optional(site, 'axis', 'keepdims')})")], stable=inner.stable)
+        return _Sum(
+            [(1.0, f"tf.reduce_sum({picked}{form.optional(site, 'axis', 'keepdims')})")],
+            stable=inner.stable,
+        )
     inner = form.of(site, "x", adds or summed, depth)
     if not inner.stable:
         return None
     name = "tf.reduce_logsumexp" if adds else "tf.reduce_sum"
-    return _Sum([(1.0, f"{name}({inner.text()}{form.optional(site, 'axis', 'keepdims')})")], stable=True)
+    return _Sum(
+        [(1.0, f"{name}({inner.text()}{form.optional(site, 'axis', 'keepdims')})")], stable=True
+    )
 
 
 def one_hot_choice(total: Site) -> tuple[Site, str, str] | None:
-    """The product in `reduce_sum(p * one_hot(y), axis=-1)` with the parameters of p and of the mask, which picks one element of a row.
+    """The product in `reduce_sum(p * one_hot(y), axis=-1)` with the parameters of p and of the
+    mask, which picks one element of a row.
 
     None also where p is a softmax of logits that can be -Inf: 0 times their logarithm is NaN.
     """
     product = total.value("x").origin
-    if not isinstance(product, Site) or product.op.name != "tf.multiply" or total.const("axis") not in (-1, 1):
+    if (
+        not isinstance(product, Site)
+        or product.op.name != "tf.multiply"
+        or total.const("axis") not in (-1, 1)
+    ):
         return None
     for param, other in (("x", "y"), ("y", "x")):
-        mask, p = made_by(product.value(other), "tf.one_hot", aligned=True), product.value(param).origin
-        if mask is None or not mask.complete or any(mask.given(given) for given in ("on_value", "off_value", "axis")):
+        mask, p = (
+            made_by(product.value(other), "tf.one_hot", aligned=True),
+            product.value(param).origin,
+        )
+        if (
+            mask is None
+            or not mask.complete
+            or any(mask.given(given) for given in ("on_value", "off_value", "axis"))
+        ):
             continue
         if isinstance(p, Site) and not (p.given("logits") and p.value("logits").inf):
             return product, param, other
@@ -293,28 +409,48 @@ def one_hot_choice(total: Site) -> tuple[Site, str, str] | None:
 
 
 def written_index(index: ast.expr) -> str:
-    """An index as it stands between brackets: `:, 0`, which `ast.unparse` alone puts in parentheses."""
-    return ", ".join(map(ast.unparse, index.elts)) if isinstance(index, ast.Tuple) and len(index.elts) > 1 else ast.unparse(index)
+    """An index as it stands between brackets: `:, 0`, which `ast.unparse` alone puts in
+    parentheses.
+    """
+    return (
+        ", ".join(map(ast.unparse, index.elts))
+        if isinstance(index, ast.Tuple) and len(index.elts) > 1
+        else ast.unparse(index)
+    )
 
 
 def _picked(form: _Form, site: Site, summed: bool, depth: int) -> _Sum | None:
     """The elements of the logarithm, picked as those of the value were."""
     call, passes = site.node, site.op.passes or site.op.main
-    if site.library in ("method", "np") or passes not in site.args or not _splits(site.value(passes)):
+    if (
+        site.library in ("method", "np")
+        or passes not in site.args
+        or not _splits(site.value(passes))
+    ):
         return None
     inner = form.of(site, passes, summed, depth)
-    if isinstance(call, ast.Subscript) and all(isinstance(node, _WRITTEN) for node in ast.walk(call.slice)) and len(inner.terms) == 1:
+    if (
+        isinstance(call, ast.Subscript)
+        and all(isinstance(node, _WRITTEN) for node in ast.walk(call.slice))
+        and len(inner.terms) == 1
+    ):
         return _Sum([(1.0, f"({inner.text()})[{written_index(call.slice)}]")], stable=inner.stable)
     if not isinstance(call, ast.Call):
         return None
     written = []
     for given in (*call.args, *call.keywords):
-        node, key = (given.value, f"{given.arg}=") if isinstance(given, ast.keyword) else (given, "")
+        node, key = (
+            (given.value, f"{given.arg}=") if isinstance(given, ast.keyword) else (given, "")
+        )
         param = next((name for name, other in site.args.items() if other is node), None)
         if param is None:
             raise _NoForm
-        written.append(key + (inner.text() if param == passes else "{%s}" % form.hole(site, param, "index")))
-    form.holes[name := f"h{len(form.holes)}"] = site.source.segment(call.func) if site.source is not None else None
+        written.append(
+            key + (inner.text() if param == passes else "{%s}" % form.hole(site, param, "index"))
+        )
+    form.holes[name := f"h{len(form.holes)}"] = (
+        site.source.segment(call.func) if site.source is not None else None
+    )
     return _Sum([(1.0, f"{{{name}}}({', '.join(written)})")], stable=inner.stable)
 
 
@@ -323,21 +459,30 @@ def _cumulated(form: _Form, site: Site, summed: bool, depth: int) -> _Sum | None
     if summed or not isinstance(exp, Site) or exp.op.name != "tf.exp" or not exp.complete:
         return None
     settings = form.optional(site, "axis", "exclusive", "reverse")
-    return _Sum([(1.0, f"tf.math.cumulative_logsumexp({{{form.hole(exp, 'x', 'exponent')}}}{settings})")], stable=True)
+    return _Sum(
+        [(1.0, f"tf.math.cumulative_logsumexp({{{form.hole(exp, 'x', 'exponent')}}}{settings})")],
+        stable=True,
+    )
 
 
 def _picks(site: Site) -> bool:
-    """Whether an op picks or rearranges elements and brings in none: the logarithm may be taken before it."""
+    """Whether an op picks or rearranges elements and brings in none: the logarithm may be taken
+    before it.
+    """
     return bool(site.op.passes) or site.op.name == "tf.linalg.diag_part"
 
 
 def _unsplit(value: Value) -> bool:
     """Whether a factor is a sum of what overflows or underflows, which would be computed as before."""
-    return _holds(value, lambda site, _: site.op.name in _ENDS and site.library not in ("np", "math"), 12)
+    return _holds(
+        value, lambda site, _: site.op.name in _ENDS and site.library not in ("np", "math"), 12
+    )
 
 
 def _splits(value: Value, depth: int = 12) -> bool:
-    """Whether a value holds, under products, sums and picks, something whose logarithm has a form of its own."""
+    """Whether a value holds, under products, sums and picks, something whose logarithm has a form
+    of its own.
+    """
     site = value.origin
     if not isinstance(site, Site) or depth == 0:
         return False
@@ -347,14 +492,36 @@ def _splits(value: Value, depth: int = 12) -> bool:
         inner = site.value("y").origin
         return site.value("x").exact and isinstance(inner, Site) and inner.op.name == "tf.sigmoid"
     if site.op.name == "tf.add":
-        return any([site.value(one).exact and site.value(one).lo == 1 and _splits(site.value(other), depth - 1)
-                    for one, other in (("x", "y"), ("y", "x"))])
+        return any(
+            [
+                site.value(one).exact
+                and site.value(one).lo == 1
+                and _splits(site.value(other), depth - 1)
+                for one, other in (("x", "y"), ("y", "x"))
+            ]
+        )
     if site.op.name not in _FORMS and not _picks(site):
         return False
     return any([_splits(site.value(param), depth - 1) for param in ("x", "y") if site.given(param)])
 
 
-_ENDS = {"tf.exp": _exponential, "tf.nn.softmax": _softmax, "tf.sigmoid": _sigmoid, "method.prob": _density}
+_ENDS = {
+    "tf.exp": _exponential,
+    "tf.nn.softmax": _softmax,
+    "tf.sigmoid": _sigmoid,
+    "method.prob": _density,
+}
 _FORMS: dict[str, Callable[[_Form, Site, bool, int], _Sum | None]] = {
-    **_ENDS, "tf.multiply": _product, "tf.divide": _product, "tf.square": _power, "tf.sqrt": _power, "tf.pow": _power,
-    "tf.math.reciprocal": _power, "tf.subtract": _complement, "tf.add": _of_one_more, "tf.reduce_prod": _reduced, "tf.reduce_sum": _reduced, "tf.cumsum": _cumulated}
+    **_ENDS,
+    "tf.multiply": _product,
+    "tf.divide": _product,
+    "tf.square": _power,
+    "tf.sqrt": _power,
+    "tf.pow": _power,
+    "tf.math.reciprocal": _power,
+    "tf.subtract": _complement,
+    "tf.add": _of_one_more,
+    "tf.reduce_prod": _reduced,
+    "tf.reduce_sum": _reduced,
+    "tf.cumsum": _cumulated,
+}

@@ -1,4 +1,6 @@
-"""The dtype that a constant beside a value has to survive in, also where that may be float16 in some runs only."""
+"""The dtype that a constant beside a value has to survive in, also where that may be float16 in
+some runs only.
+"""
 
 from __future__ import annotations
 
@@ -25,15 +27,19 @@ class Precision:
 
 
 def wanted_around(module: Module) -> str:
-    """The dtype of 16 bits that a file, or another one of its project, asks Keras to compute in; "" where none does."""
+    """The dtype of 16 bits that a file, or another one of its project, asks Keras to compute in; ""
+    where none does.
+    """
     own = half_wanted(module.source.text.encode()) if "float16" in module.source.text else ""
     return own or (module.project.half(module.source.path) if module.project is not None else "")
 
 
 def precision(value: Value, wanted: str) -> Precision:
-    """The least precise dtype that a value may have. `wanted` is that which the project asks of Keras somewhere, or "".
+    """The least precise dtype that a value may have. `wanted` is that which the project asks of
+    Keras somewhere, or "".
 
-    `y = tf.cast(y, tf.float16)` in one branch of two leaves it open, and so does a parameter in a project with a mixed policy.
+    `y = tf.cast(y, tf.float16)` in one branch of two leaves it open, and so does a parameter in a
+    project with a mixed policy.
     """
     if value.dtype is not None:
         return Precision(value.dtype if value.dtype in FLOATS else "float32")
@@ -47,7 +53,13 @@ def precision(value: Value, wanted: str) -> Precision:
         joined, site = _behind(one.origin)
         if joined:
             return Precision(joined, sure=False)
-        parts = [site.value(param) for param in site.args] if site is not None else [*one.obj] if isinstance(one.obj, tuple) else []
+        parts = (
+            [site.value(param) for param in site.args]
+            if site is not None
+            else [*one.obj]
+            if isinstance(one.obj, tuple)
+            else []
+        )
         given = given or not parts
         queue += [part for part in parts if isinstance(part, Value) and part.token not in seen]
         seen.update(part.token for part in parts if isinstance(part, Value))
@@ -55,7 +67,9 @@ def precision(value: Value, wanted: str) -> Precision:
 
 
 def _behind(origin: Any) -> tuple[str, Site | None]:
-    """(half, the op application that a value came from): half is the small dtype of one of the values that were joined on the way."""
+    """(half, the op application that a value came from): half is the small dtype of one of the
+    values that were joined on the way.
+    """
     while isinstance(origin, Note):
         if origin.half:
             return origin.half, None

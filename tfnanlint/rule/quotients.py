@@ -7,7 +7,14 @@ from typing import Callable, Final
 
 from tfnanlint.diagnostics.findings import Claim, Differentiated, Fix
 from tfnanlint.guards.post_guards import CLIPS
-from tfnanlint.idioms.quantities import Quantity, is_overlap, quantity, scale, vanishes_with, zero_meant
+from tfnanlint.idioms.quantities import (
+    Quantity,
+    is_overlap,
+    quantity,
+    scale,
+    vanishes_with,
+    zero_meant,
+)
 from tfnanlint.ops.site import Site
 from tfnanlint.rule import recipes as repairs
 from tfnanlint.rule.registry import Context
@@ -15,16 +22,22 @@ from tfnanlint.values.value import INF, WHOLE, Value
 
 Repair = Callable[[Context, Site, str], list[Fix]]
 # The forms that are 0 where the divisor is 0.
-_NO_NAN: Final = {"tf.divide": "tf.math.divide_no_nan({x}, {y})", "tf.math.reciprocal": "tf.math.reciprocal_no_nan({x})"}
+_NO_NAN: Final = {
+    "tf.divide": "tf.math.divide_no_nan({x}, {y})",
+    "tf.math.reciprocal": "tf.math.reciprocal_no_nan({x})",
+}
 _USES: Final = dict.fromkeys((Quantity.SQUARES, Quantity.PROBABILITY, Quantity.WEIGHTS), "squares")
 _QUOTIENTS: Final = ("tf.divide", "tf.math.divide_no_nan")
 _OWN_CONSTANTS: Final = ("smooth", "epsilon", "eps")
 
 
 def fixes_of(here: Context, division: Site, param: str = "y") -> list[Fix]:
-    """The fixes of a division by what arrives at a parameter, the best first; [] where nothing keeps what the program means."""
+    """The fixes of a division by what arrives at a parameter, the best first; [] where nothing
+    keeps what the program means.
+    """
     divisor = division.value(param)
-    if divisor.kind == "number":  # a counter, which is no tensor: where it should begin only its author knows
+    # a counter, which is no tensor: where it should begin only its author knows
+    if divisor.kind == "number":
         return []
     masked = here.masked(division)
     if masked is not None and masked.by_result:
@@ -34,18 +47,30 @@ def fixes_of(here: Context, division: Site, param: str = "y") -> list[Fix]:
     inside = repairs.roots(divisor) if division.op.name != "tf.math.rsqrt" else []
     if inside and division.differentiated is not Differentiated.NO:
         return repairs.under_the_root(here, inside)
-    if (masked is not None and masked.choice.op.name in CLIPS or _absorbed(here, division)) and not _is_nan_at_zero(division, param):
-        return floor(here, division, param)  # of Inf the program makes a finite number, and still does
+    if (
+        masked is not None and masked.choice.op.name in CLIPS or _absorbed(here, division)
+    ) and not _is_nan_at_zero(division, param):
+        # of Inf the program makes a finite number, and still does
+        return floor(here, division, param)
     return _BY_QUANTITY[quantity(divisor)](here, division, param)
 
 
 def floor(here: Context, division: Site, param: str = "y") -> list[Fix]:
-    """A floor under a divisor that is never negative, far below its ordinary values; none in float16, which has no room for one."""
+    """A floor under a divisor that is never negative, far below its ordinary values; none in
+    float16, which has no room for one.
+    """
     eps = least(here, division, param)
     if not eps or param not in division.args:
         return []
-    return here.rewrite(division, f"tf.maximum({{d}}, {eps})", node=division.args[param], d=division.args[param],
-                        title=f"keep the divisor at or above {eps}", claim=Claim.SHIFTED, cost=f"divisors below {eps} become {eps}")
+    return here.rewrite(
+        division,
+        f"tf.maximum({{d}}, {eps})",
+        node=division.args[param],
+        d=division.args[param],
+        title=f"keep the divisor at or above {eps}",
+        claim=Claim.SHIFTED,
+        cost=f"divisors below {eps} become {eps}",
+    )
 
 
 def least(here: Context, division: Site, param: str = "y") -> str:
@@ -53,66 +78,129 @@ def least(here: Context, division: Site, param: str = "y") -> str:
     divisor, rsqrt = division.value(param), division.op.name == "tf.math.rsqrt"
     if not divisor.nonnegative or divisor.hi == 0 or of_half(division) and not rsqrt:
         return ""
-    return here.epsilon(divisor, "inverse root" if rsqrt else _USES.get(quantity(divisor), "divisor"))
+    return here.epsilon(
+        divisor, "inverse root" if rsqrt else _USES.get(quantity(divisor), "divisor")
+    )
 
 
 def zeros(here: Context, division: Site, param: str = "y") -> list[Fix]:
     """The form that is 0 where the divisor is 0: the quotient stays as it is wherever it is finite."""
     template = _NO_NAN.get(division.op.name)
-    if template is None or division.value(param).dtype in WHOLE or any(one not in division.args for one in {"x", param}):
+    if (
+        template is None
+        or division.value(param).dtype in WHOLE
+        or any(one not in division.args for one in {"x", param})
+    ):
         return []
     if here.speller.library(division) == "K" and not here.speller.can(template, division):
         return []  # a file of Keras alone gets no import of TensorFlow for it
-    return here.rewrite(division, template, title="0 where the divisor is 0", claim=Claim.EQUAL_WHERE_FINITE,
-                        x=division.args["x"], y=division.args[param])
+    return here.rewrite(
+        division,
+        template,
+        title="0 where the divisor is 0",
+        claim=Claim.EQUAL_WHERE_FINITE,
+        x=division.args["x"],
+        y=division.args[param],
+    )
 
 
 # One for each kind of quantity
 
 
 def _by_count(here: Context, division: Site, param: str) -> list[Fix]:
-    """0 where the numerator is a sum over what is counted; else a count of at least 1, which no other count is below."""
+    """0 where the numerator is a sum over what is counted; else a count of at least 1, which no
+    other count is below.
+    """
     one = "1" if division.value(param).dtype in (None, *WHOLE) else "1.0"
-    counted = here.rewrite(division, f"tf.maximum({{n}}, {one})", node=division.args[param], n=division.args[param],
-                           title="keep the count at or above 1", claim=Claim.EQUAL_WHERE_FINITE) if param in division.args else []
+    counted = (
+        here.rewrite(
+            division,
+            f"tf.maximum({{n}}, {one})",
+            node=division.args[param],
+            n=division.args[param],
+            title="keep the count at or above 1",
+            claim=Claim.EQUAL_WHERE_FINITE,
+        )
+        if param in division.args
+        else []
+    )
     nothing = zeros(here, division, param)
-    return nothing + counted if division.op.name == "tf.divide" and _vanishes(division) else counted + nothing
+    return (
+        nothing + counted
+        if division.op.name == "tf.divide" and _vanishes(division)
+        else counted + nothing
+    )
 
 
 def _by_weights(here: Context, division: Site, param: str) -> list[Fix]:
-    """0, and where the file's library has no such form a floor under a quotient that is 0 there all the same."""
+    """0, and where the file's library has no such form a floor under a quotient that is 0 there all
+    the same.
+    """
     found = zeros(here, division, param) + _smoothed(here, division)
-    return found + floor(here, division, param) if division.op.name not in _NO_NAN or _vanishes(division) else found
+    return (
+        found + floor(here, division, param)
+        if division.op.name not in _NO_NAN or _vanishes(division)
+        else found
+    )
 
 
 def _by_magnitude(here: Context, division: Site, param: str) -> list[Fix]:
-    nothing = zeros(here, division, param) if division.op.name == "tf.divide" and _vanishes(division) else []
+    nothing = (
+        zeros(here, division, param)
+        if division.op.name == "tf.divide" and _vanishes(division)
+        else []
+    )
     return nothing + floor(here, division, param)
 
 
 def _by_scale(here: Context, division: Site, param: str) -> list[Fix]:
     """A small number added where the scale is made, so that all that reads it is safe."""
     producer = scale(division.value(param))
-    if producer is None or producer.source is not here.source or not here.visible(producer, division) or of_half(division):
+    if (
+        producer is None
+        or producer.source is not here.source
+        or not here.visible(producer, division)
+        or of_half(division)
+    ):
         return []
     eps = here.epsilon(division.value(param), "divisor")
-    return here.rewrite(producer, f"{{made}} + {eps}", made=here.text(producer.node), title=f"add {eps} where the scale is made", claim=Claim.SHIFTED,
-                        cost=f"the scale moves by {eps}")
+    return here.rewrite(
+        producer,
+        f"{{made}} + {eps}",
+        made=here.text(producer.node),
+        title=f"add {eps} where the scale is made",
+        claim=Claim.SHIFTED,
+        cost=f"the scale moves by {eps}",
+    )
 
 
 def _by_anything(here: Context, division: Site, param: str) -> list[Fix]:
     """No floor: it would turn the sign of what lies below it."""
-    return zeros(here, division, param) if division.op.name == "tf.divide" and zero_meant(division) else []
+    return (
+        zeros(here, division, param)
+        if division.op.name == "tf.divide" and zero_meant(division)
+        else []
+    )
 
 
 _BY_QUANTITY: Final[dict[Quantity, Repair]] = {
-    Quantity.COUNT: _by_count, Quantity.WEIGHTS: _by_weights, Quantity.SQUARES: _by_magnitude, Quantity.ROOT: zeros, Quantity.SCALE: _by_scale,
-    Quantity.PROBABILITY: _by_magnitude, Quantity.MAGNITUDE: _by_magnitude, Quantity.SIGNED: _by_anything, Quantity.UNKNOWN: _by_anything}
+    Quantity.COUNT: _by_count,
+    Quantity.WEIGHTS: _by_weights,
+    Quantity.SQUARES: _by_magnitude,
+    Quantity.ROOT: zeros,
+    Quantity.SCALE: _by_scale,
+    Quantity.PROBABILITY: _by_magnitude,
+    Quantity.MAGNITUDE: _by_magnitude,
+    Quantity.SIGNED: _by_anything,
+    Quantity.UNKNOWN: _by_anything,
+}
 
 
 def _absorbed(here: Context, division: Site) -> bool:
-    """Whether an infinite quotient becomes a finite number in the same expression: as a divisor (`x / (a / n)` is 0), or as the argument of
-    what has bounds (sigmoid, exp of what is never positive)."""
+    """Whether an infinite quotient becomes a finite number in the same expression: as a divisor
+    (`x / (a / n)` is 0), or as the argument of what has bounds (sigmoid, exp of what is never
+    positive).
+    """
     if division.point is None or _bounded(here.value(division.node, division.point)):
         return False
     inner: ast.AST = division.node
@@ -122,7 +210,9 @@ def _absorbed(here: Context, division: Site) -> bool:
             if site is not None and site.op.name in _QUOTIENTS:
                 return site.args.get("y") is inner
             return site is not None and _bounded(here.value(outer, division.point))
-        if not isinstance(outer, ast.UnaryOp) and not (isinstance(outer, ast.BinOp) and isinstance(outer.op, (ast.Mult, ast.Div))):
+        if not isinstance(outer, ast.UnaryOp) and not (
+            isinstance(outer, ast.BinOp) and isinstance(outer.op, (ast.Mult, ast.Div))
+        ):
             return False
         if isinstance(outer, ast.BinOp) and isinstance(outer.op, ast.Div) and outer.right is inner:
             return True
@@ -136,7 +226,9 @@ def _bounded(value: Value) -> bool:
 
 def _is_nan_at_zero(division: Site, param: str) -> bool:
     """Whether a quotient by 0 is surely 0 / 0, of which nothing makes a finite number."""
-    return division.op.name == "tf.divide" and vanishes_with(division.value("x"), division.value(param))
+    return division.op.name == "tf.divide" and vanishes_with(
+        division.value("x"), division.value(param)
+    )
 
 
 def _vanishes(division: Site) -> bool:
@@ -146,16 +238,27 @@ def _vanishes(division: Site) -> bool:
 
 
 def _smoothed(here: Context, division: Site) -> list[Fix]:
-    """Dice and IoU with a small number above and below, the one that the file has for it where it has one."""
+    """Dice and IoU with a small number above and below, the one that the file has for it where it
+    has one.
+    """
     if division.op.name != "tf.divide" or not is_overlap(division):
         return []
     eps = _own_constant(here, division) or here.epsilon(division.value("y"), "divisor")
-    return here.rewrite(division, f"({{x}} + {eps}) / ({{y}} + {eps})", title="add a small number above and below", claim=Claim.SHIFTED,
-                        cost=f"0 / 0 becomes 1; other values move by about {eps} / divisor", x=division.args["x"], y=division.args["y"])
+    return here.rewrite(
+        division,
+        f"({{x}} + {eps}) / ({{y}} + {eps})",
+        title="add a small number above and below",
+        claim=Claim.SHIFTED,
+        cost=f"0 / 0 becomes 1; other values move by about {eps} / divisor",
+        x=division.args["x"],
+        y=division.args["y"],
+    )
 
 
 def _own_constant(here: Context, division: Site) -> str:
-    """The name of a positive number that smooths quotients where a division stands; "" where there is none."""
+    """The name of a positive number that smooths quotients where a division stands; "" where there
+    is none.
+    """
     for name in _OWN_CONSTANTS if division.point is not None else ():
         binding = division.point.lookup(name)
         value = binding.value(here.interpreter) if binding is not None else None
@@ -166,4 +269,8 @@ def _own_constant(here: Context, division: Site) -> str:
 
 def of_half(division: Site) -> bool:
     """Whether a quotient is one of float16, of which one operand is known to be."""
-    return any(division.value(param).dtype == "float16" for param in division.op.params if division.given(param))
+    return any(
+        division.value(param).dtype == "float16"
+        for param in division.op.params
+        if division.given(param)
+    )

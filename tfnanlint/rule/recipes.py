@@ -1,4 +1,6 @@
-"""Repairs that several rules offer: the double where, and roots, norms and deviations with a floor inside."""
+"""Repairs that several rules offer: the double where, and roots, norms and deviations with a floor
+inside.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,16 @@ from tfnanlint.ops.site import Site, made_by
 from tfnanlint.program.scope import Point
 from tfnanlint.rewrite.availability import Named, argument
 from tfnanlint.rewrite.epsilons import survives, written
-from tfnanlint.rule.logarithms import absorbed_bound, floor_of, is_count, is_density, is_one_minus, is_share, log_form, starts_positive
+from tfnanlint.rule.logarithms import (
+    absorbed_bound,
+    floor_of,
+    is_count,
+    is_density,
+    is_one_minus,
+    is_share,
+    log_form,
+    starts_positive,
+)
 from tfnanlint.rule.registry import Changed, Context, Part
 from tfnanlint.syntax.edits import edits_apply
 from tfnanlint.values.value import Value, number_text
@@ -33,8 +44,9 @@ _WRITTEN = ("tf.sqrt", "K.sqrt", "tf.math.rsqrt")  # of what the program writes 
 
 
 def root_epsilon(here: Context, site: Site, param: str = "x") -> str:
-    """What is added to a sum of squares: its root is 1e-6, small against anything and with a finite derivative. Under the root of a
-    product of sums it is a product of such numbers."""
+    """What is added to a sum of squares: its root is 1e-6, small against anything and with a finite
+    derivative. Under the root of a product of sums it is a product of such numbers.
+    """
     x = site.value(param)
     eps = here.epsilon(x, "inverse root" if site.op.name == "tf.math.rsqrt" else "root")
     product = written(float(eps) ** _sums(x))
@@ -44,9 +56,20 @@ def root_epsilon(here: Context, site: Site, param: str = "x") -> str:
 def _sums(value: Value, depth: int = 4) -> int:
     """How many nonnegative factors that are no numbers a value is the product of."""
     product = made_by(value, "tf.multiply") if depth else None
-    if product is None or squared_by(value) is not None or not all(product.value(param).nonnegative for param in ("x", "y")):
+    if (
+        product is None
+        or squared_by(value) is not None
+        or not all(product.value(param).nonnegative for param in ("x", "y"))
+    ):
         return 1
-    return sum(_sums(product.value(param), depth - 1) for param in ("x", "y") if not product.value(param).exact) or 1
+    return (
+        sum(
+            _sums(product.value(param), depth - 1)
+            for param in ("x", "y")
+            if not product.value(param).exact
+        )
+        or 1
+    )
 
 
 def beside_one(here: Context, value: Value) -> str:
@@ -54,10 +77,20 @@ def beside_one(here: Context, value: Value) -> str:
     return here.epsilon(value, "margin")
 
 
-def double_where(here: Context, site: Site, param: str = "x", *, inside: str = "{x} > 0", fill: str = "tf.ones_like({x})",
-                 otherwise: str = "tf.zeros_like({x})", title: str, claim: Claim = Claim.EQUAL_WHERE_FINITE,
-                 cost: str = "") -> list[Fix]:
-    """The op on an input whose bad elements are replaced, and `otherwise` at those elements; nothing where that makes lines longer.
+def double_where(
+    here: Context,
+    site: Site,
+    param: str = "x",
+    *,
+    inside: str = "{x} > 0",
+    fill: str = "tf.ones_like({x})",
+    otherwise: str = "tf.zeros_like({x})",
+    title: str,
+    claim: Claim = Claim.EQUAL_WHERE_FINITE,
+    cost: str = "",
+) -> list[Fix]:
+    """The op on an input whose bad elements are replaced, and `otherwise` at those elements;
+    nothing where that makes lines longer.
 
     The input is computed once: it gets a name when it is more than a name already.
     """
@@ -65,9 +98,23 @@ def double_where(here: Context, site: Site, param: str = "x", *, inside: str = "
     if x is None:
         return []
     hole = x if here.repeatable(x) else Named(_word(site.value(param)), "{x}", {"x": x})
-    inside, fill, otherwise = (with_numbers(here, site, template) for template in (inside, fill, otherwise))
+    inside, fill, otherwise = (
+        with_numbers(here, site, template) for template in (inside, fill, otherwise)
+    )
     call = Changed(site.node, [(x, f"tf.where({inside}, {{x}}, {fill})", {"x": hole})])
-    return brief(here, site, here.rewrite(site, f"tf.where({inside}, {{call}}, {otherwise})", title=title, claim=claim, cost=cost, x=hole, call=call))
+    return brief(
+        here,
+        site,
+        here.rewrite(
+            site,
+            f"tf.where({inside}, {{call}}, {otherwise})",
+            title=title,
+            claim=claim,
+            cost=cost,
+            x=hole,
+            call=call,
+        ),
+    )
 
 
 def _word(value: Value) -> str:
@@ -84,14 +131,19 @@ def with_numbers(here: Context, site: Site, template: str) -> str:
 
 
 def brief(here: Context, site: Site, fixes: list[Fix]) -> list[Fix]:
-    """Those of some fixes that add at most one line, and none that is longer than the longest of the function or what formatters allow."""
+    """Those of some fixes that add at most one line, and none that is longer than the longest of
+    the function or what formatters allow.
+    """
     around = site.point.scope.node if site.point is not None else here.source.tree
     text = here.source.text if isinstance(around, ast.Module) else here.source.segment(around)
     before, limit = _codes(here.source.text), max(LINE, *map(len, _codes(text)))
     kept = []
     for fix in fixes:
         after = _codes(edits_apply(here.source.text, fix.edits))
-        if len(after) <= len(before) + 1 and max(map(len, set(after).difference(before)), default=0) <= limit:
+        if (
+            len(after) <= len(before) + 1
+            and max(map(len, set(after).difference(before)), default=0) <= limit
+        ):
             kept.append(fix)
     return kept
 
@@ -102,10 +154,24 @@ def _codes(text: str) -> list[str]:
 
 
 def short(here: Context, test: ast.expr, point: Point) -> bool:
-    """Whether a condition may be written twice: a name, a comparison of names and numbers, or one op on such."""
-    allowed = (ast.Name, ast.Attribute, ast.Constant, ast.Compare, ast.cmpop, ast.UnaryOp, ast.unaryop, ast.Call, ast.keyword,
-               ast.expr_context)
-    if test.lineno != test.end_lineno or not all(isinstance(inner, allowed) for inner in ast.walk(test)):
+    """Whether a condition may be written twice: a name, a comparison of names and numbers, or one
+    op on such.
+    """
+    allowed = (
+        ast.Name,
+        ast.Attribute,
+        ast.Constant,
+        ast.Compare,
+        ast.cmpop,
+        ast.UnaryOp,
+        ast.unaryop,
+        ast.Call,
+        ast.keyword,
+        ast.expr_context,
+    )
+    if test.lineno != test.end_lineno or not all(
+        isinstance(inner, allowed) for inner in ast.walk(test)
+    ):
         return False
     calls = [inner for inner in ast.walk(test) if isinstance(inner, ast.Call)]
     sites = [here.site(call, point) for call in calls]
@@ -113,10 +179,16 @@ def short(here: Context, test: ast.expr, point: Point) -> bool:
 
 
 def squared(site: Site) -> tuple[str, dict[str, ast.expr | None]] | None:
-    """Template and holes of what stands under the root in a norm or standard deviation; None where that is not known."""
+    """Template and holes of what stands under the root in a norm or standard deviation; None where
+    that is not known.
+    """
     if site.value("x").dtype in COMPLEX or not site.complete or "x" not in site.args:
         return None
-    holes = {"x": site.args["x"], "axis": site.args.get("axis"), "keepdims": site.args.get("keepdims")}
+    holes = {
+        "x": site.args["x"],
+        "axis": site.args.get("axis"),
+        "keepdims": site.args.get("keepdims"),
+    }
     if site.op.name in _NORMS:
         order = site.const("ord", "euclidean")
         if order not in _EUCLIDEAN or order == 2 and site.value("axis").kind == "sequence":
@@ -128,7 +200,9 @@ def squared(site: Site) -> tuple[str, dict[str, ast.expr | None]] | None:
 
 
 def under(site: Site) -> tuple[str, dict[str, ast.expr | None]] | None:
-    """`squared` of a norm or deviation, and what the program itself writes under a root; None where that is not known."""
+    """`squared` of a norm or deviation, and what the program itself writes under a root; None where
+    that is not known.
+    """
     if site.op.name in _WRITTEN and "x" in site.args and site.value("x").dtype not in COMPLEX:
         return "{x}", {"x": site.args["x"]}
     return squared(site)
@@ -140,10 +214,11 @@ def root_of(site: Site, inside: str) -> str:
 
 
 def floored_root(here: Context, site: Site, eps: str = "") -> Part | None:
-    """A root, norm or deviation written so that its derivative is finite at 0: a small number is added inside.
+    """A root, norm or deviation written so that its derivative is finite at 0: a small number is
+    added inside.
 
-    Where it could be lost (`1 - p + eps`), or the sum be negative, what stands inside gets a floor instead; of an epsilon that is
-    added there already the rest does.
+    Where it could be lost (`1 - p + eps`), or the sum be negative, what stands inside gets a floor
+    instead; of an epsilon that is added there already the rest does.
     """
     found = under(site)
     if found is None:
@@ -154,17 +229,27 @@ def floored_root(here: Context, site: Site, eps: str = "") -> Part | None:
     rest = _guarded_rest(here, site)
     if rest is not None:
         return rest, "tf.maximum({x}, 0.0)", {"x": rest}
-    return site.args["x"], f"{{x}} + {eps}" if addable(here, site) else f"tf.maximum({{x}}, {eps})", holes
+    return (
+        site.args["x"],
+        f"{{x}} + {eps}" if addable(here, site) else f"tf.maximum({{x}}, {eps})",
+        holes,
+    )
 
 
 def _guarded_rest(here: Context, site: Site) -> ast.expr | None:
-    """The difference beside which an epsilon is added under a root already: `a - b + 1e-8`, where no constant stands in that."""
+    """The difference beside which an epsilon is added under a root already: `a - b + 1e-8`, where
+    no constant stands in that.
+    """
     plus = here.made_by(site.value("x"), "tf.add")
     if plus is None or plus.node is not site.args["x"]:
         return None
     for param, other in (("x", "y"), ("y", "x")):
         eps, rest = plus.value(other), plus.value(param)
-        kept = eps.is_number and 0 < eps.lo < 0.1 and survives(str(eps.lo), "root", here.precision(rest).dtype)
+        kept = (
+            eps.is_number
+            and 0 < eps.lo < 0.1
+            and survives(str(eps.lo), "root", here.precision(rest).dtype)
+        )
         if kept and rest.lo < 0 and all(not term.exact for term in terms(here, rest)):
             return plus.args[param]
     return None
@@ -173,11 +258,17 @@ def _guarded_rest(here: Context, site: Site) -> ast.expr | None:
 def terms(here: Context, value: Value, depth: int = 4) -> list[Value]:
     """The summands of a value, their signs left aside."""
     total = here.made_by(value, "tf.add", "tf.subtract") if depth else None
-    return [value] if total is None else [*terms(here, total.value("x"), depth - 1), *terms(here, total.value("y"), depth - 1)]
+    return (
+        [value]
+        if total is None
+        else [*terms(here, total.value("x"), depth - 1), *terms(here, total.value("y"), depth - 1)]
+    )
 
 
 def addable(here: Context, site: Site) -> bool:
-    """Whether a small number added to the input of a root stays: it is nonnegative, and no constant stands beside it."""
+    """Whether a small number added to the input of a root stays: it is nonnegative, and no constant
+    stands beside it.
+    """
     x = site.value(site.op.main)
     return x.nonnegative and all(term.nonnegative and not term.exact for term in terms(here, x))
 
@@ -186,17 +277,36 @@ Moved = Callable[[list[Part], str], list[Fix]]
 
 
 def norm_forms(here: Context, root: Site, what: str, exact_first: bool = False) -> list[Fix]:
-    """A norm or deviation with a finite derivative at 0: a small number under its root, or a choice that keeps every value."""
+    """A norm or deviation with a finite derivative at 0: a small number under its root, or a choice
+    that keeps every value.
+    """
     inside = squared(root)
     if inside is None:
         return []
     total = Named("variance" if root.op.name in _DEVIATIONS else "squared", *inside)
-    choice = "tf.where({s} > 0, tf.sqrt(tf.where({s} > 0, {s}, tf.ones_like({s}))), tf.zeros_like({s}))"
-    exact = brief(here, root, here.rewrite(root, with_numbers(here, root, choice), s=total, claim=Claim.EQUAL_WHERE_FINITE,
-                                           title=f"mask {what} and the result (gradient 0 at 0)"))
+    choice = (
+        "tf.where({s} > 0, tf.sqrt(tf.where({s} > 0, {s}, tf.ones_like({s}))), tf.zeros_like({s}))"
+    )
+    exact = brief(
+        here,
+        root,
+        here.rewrite(
+            root,
+            with_numbers(here, root, choice),
+            s=total,
+            claim=Claim.EQUAL_WHERE_FINITE,
+            title=f"mask {what} and the result (gradient 0 at 0)",
+        ),
+    )
 
     def moved(parts: list[Part], eps: str) -> list[Fix]:
-        return here.rewrite_all(root, parts, title=f"add {eps} under the root", claim=Claim.SHIFTED, cost=cost_of(root, eps))
+        return here.rewrite_all(
+            root,
+            parts,
+            title=f"add {eps} under the root",
+            claim=Claim.SHIFTED,
+            cost=cost_of(root, eps),
+        )
 
     return _in_order(here, root, exact, moved, exact_first)
 
@@ -205,42 +315,78 @@ def deviation_forms(here: Context, root: Site, what: str, exact_first: bool = Fa
     """The same for a deviation, also one that is written as the root of a variance."""
     if root.op.name not in _WRITTEN:
         return norm_forms(here, root, what, exact_first)
-    exact = double_where(here, root, title=f"mask {what} and the result (gradient 0 at 0)", claim=Claim.EQUAL_WHERE_FINITE)
+    exact = double_where(
+        here,
+        root,
+        title=f"mask {what} and the result (gradient 0 at 0)",
+        claim=Claim.EQUAL_WHERE_FINITE,
+    )
 
     def moved(parts: list[Part], eps: str) -> list[Fix]:
-        return here.rewrite_all(root, parts, title=f"add {eps} under the root", claim=Claim.SHIFTED, cost=cost_of(root, eps))
+        return here.rewrite_all(
+            root,
+            parts,
+            title=f"add {eps} under the root",
+            claim=Claim.SHIFTED,
+            cost=cost_of(root, eps),
+        )
 
     return _in_order(here, root, exact, moved, exact_first)
 
 
 def root_forms(here: Context, root: Site, what: str, exact_first: bool = False) -> list[Fix]:
-    """A square root with a finite derivative at 0: a small number inside, or a choice that keeps every value."""
-    exact = double_where(here, root, title=f"mask {what} and the result (gradient 0 at 0)", claim=Claim.EQUAL_WHERE_FINITE)
+    """A square root with a finite derivative at 0: a small number inside, or a choice that keeps
+    every value.
+    """
+    exact = double_where(
+        here,
+        root,
+        title=f"mask {what} and the result (gradient 0 at 0)",
+        claim=Claim.EQUAL_WHERE_FINITE,
+    )
 
     def moved(parts: list[Part], eps: str) -> list[Fix]:
         return here.rewrite_all(
-            root, parts, claim=Claim.SHIFTED, cost=cost_of(root, eps),
-            title=f"add {eps} under the root" if f"+ {eps}" in parts[0][1] else f"keep what stands under the root at or above {eps}")
+            root,
+            parts,
+            claim=Claim.SHIFTED,
+            cost=cost_of(root, eps),
+            title=f"add {eps} under the root"
+            if f"+ {eps}" in parts[0][1]
+            else f"keep what stands under the root at or above {eps}",
+        )
 
     return _in_order(here, root, exact, moved, exact_first)
 
 
-def _in_order(here: Context, root: Site, exact: list[Fix], moved: Moved, exact_first: bool) -> list[Fix]:
-    """The forms of a root, the best first; only the choice where a number may be lost in the dtype, or is not small against what
-    stands there."""
+def _in_order(
+    here: Context, root: Site, exact: list[Fix], moved: Moved, exact_first: bool
+) -> list[Fix]:
+    """The forms of a root, the best first; only the choice where a number may be lost in the dtype,
+    or is not small against what stands there.
+    """
     own = own_epsilon(here, root)
     if own:
         return [*exact, *own] if exact_first else own  # a choice would leave the epsilon beside it
-    parts = [part for one in (root, *partners(here, root)) if (part := floored_root(here, one)) is not None]
+    parts = [
+        part
+        for one in (root, *partners(here, root))
+        if (part := floored_root(here, one)) is not None
+    ]
     eps = root_epsilon(here, root, root.op.main)
-    if not parts or exact and not (here.precision(root.value(root.op.main)).sure and small(eps, root)):
+    if (
+        not parts
+        or exact
+        and not (here.precision(root.value(root.op.main)).sure and small(eps, root))
+    ):
         return exact
     shifted = moved(parts, eps)
     return [*exact, *shifted] if exact_first else [*shifted, *exact]
 
 
 def own_epsilon(here: Context, root: Site) -> list[Fix]:
-    """`sqrt(s + eps ** 2)` for `sqrt(s) + eps` with an epsilon that the program has a name for: at 0 the value stays.
+    """`sqrt(s + eps ** 2)` for `sqrt(s) + eps` with an epsilon that the program has a name for: at
+    0 the value stays.
 
     Where float16 would lose the square the epsilon goes inside as it is.
     """
@@ -250,39 +396,84 @@ def own_epsilon(here: Context, root: Site) -> list[Fix]:
     if total is None or found is None or total.op.name != "tf.add" or not total.complete:
         return []
     param = next((param for param in ("x", "y") if _is_epsilon(total, param)), None)
-    if param is None or total.args.get("y" if param == "x" else "x") is not root.node or root.op.name in _WRITTEN and not addable(here, root):
+    if (
+        param is None
+        or total.args.get("y" if param == "x" else "x") is not root.node
+        or root.op.name in _WRITTEN
+        and not addable(here, root)
+    ):
         return []
     template, holes = found
     eps, precision = total.value(param), here.precision(root.value(root.op.main))
     if precision.sure and precision.dtype in ("float32", "float64"):
-        power, cost = "{eps} ** 2", f"values move by at most {written(eps.hi) if eps.hi < 1 else 'the epsilon, 0.1 or less'}"
+        power, cost = (
+            "{eps} ** 2",
+            f"values move by at most {written(eps.hi) if eps.hi < 1 else 'the epsilon, 0.1 or less'}",
+        )
     else:
-        power, cost = "{eps}", "the root of 0 becomes the root of the epsilon, 1e-3 for 1e-6; others move by less"
-    return here.rewrite(total, root_of(root, f"{template} + {power}"), title="move the epsilon under the root", claim=Claim.SHIFTED, **holes,
-                        eps=total.args[param], cost=cost)
+        power, cost = (
+            "{eps}",
+            "the root of 0 becomes the root of the epsilon, 1e-3 for 1e-6; others move by less",
+        )
+    return here.rewrite(
+        total,
+        root_of(root, f"{template} + {power}"),
+        title="move the epsilon under the root",
+        claim=Claim.SHIFTED,
+        **holes,
+        eps=total.args[param],
+        cost=cost,
+    )
 
 
 def _is_epsilon(total: Site, param: str) -> bool:
     """Whether a summand is a small number with the name of one."""
     node, value = total.args.get(param), total.value(param)
-    named: ast.AST | None = node.func if isinstance(node, ast.Call) and not (node.args or node.keywords) else node  # K.epsilon()
-    name = named.id if isinstance(named, ast.Name) else named.attr if isinstance(named, ast.Attribute) else ""
-    return _EPSILON.match(name) is not None and value.kind in ("number", "array", "unknown") and not (value.known and (value.lo <= 0 or value.hi > 0.1))
+    # K.epsilon()
+    named: ast.AST | None = (
+        node.func if isinstance(node, ast.Call) and not (node.args or node.keywords) else node
+    )
+    name = (
+        named.id
+        if isinstance(named, ast.Name)
+        else named.attr
+        if isinstance(named, ast.Attribute)
+        else ""
+    )
+    return (
+        _EPSILON.match(name) is not None
+        and value.kind in ("number", "array", "unknown")
+        and not (value.known and (value.lo <= 0 or value.hi > 0.1))
+    )
 
 
 def partners(here: Context, root: Site) -> list[Site]:
-    """The other roots of the product that a root stands in: both norms of a cosine are repaired at once."""
+    """The other roots of the product that a root stands in: both norms of a cosine are repaired at
+    once.
+    """
     inner, found = root.node, []
     for outer in here.around(root.node):
         if not isinstance(outer, (ast.BinOp, ast.Call)):
             break
         product = here.site(outer, root.point)
-        if product is None or product.op.name != "tf.multiply" or inner not in product.args.values():
+        if (
+            product is None
+            or product.op.name != "tf.multiply"
+            or inner not in product.args.values()
+        ):
             break
         other = "y" if product.args.get("x") is inner else "x"
-        found += [one for one in roots(product.value(other)) if one.source is here.source and stands_in(one, outer)]
+        found += [
+            one
+            for one in roots(product.value(other))
+            if one.source is here.source and stands_in(one, outer)
+        ]
         inner = outer
-    return [one for one in found if one.differentiated is not Differentiated.NO and one.value(one.op.main).zero]
+    return [
+        one
+        for one in found
+        if one.differentiated is not Differentiated.NO and one.value(one.op.main).zero
+    ]
 
 
 def stands_in(site: Site, node: ast.AST) -> bool:
@@ -297,8 +488,13 @@ def small(eps: str, root: Site) -> bool:
 
 def cost_of(root: Site, eps: str) -> str:
     """What a small number under a root changes, in words."""
-    what = "the norm of a zero vector" if root.op.name in _NORMS else "the deviation of equal values" if (
-        root.op.name in _DEVIATIONS) else "the root of 0"
+    what = (
+        "the norm of a zero vector"
+        if root.op.name in _NORMS
+        else "the deviation of equal values"
+        if (root.op.name in _DEVIATIONS)
+        else "the root of 0"
+    )
     return f"{what} becomes {float(eps) ** 0.5:.0e}; others move by less, and the gradient of those near that is smaller"
 
 
@@ -316,20 +512,29 @@ def roots(value: Value) -> list[Site]:
 
 
 def under_the_root(here: Context, inside: list[Site]) -> list[Fix]:
-    """A small number under the roots that a divisor is made of: beside them it would leave their gradient infinite."""
+    """A small number under the roots that a divisor is made of: beside them it would leave their
+    gradient infinite.
+    """
     if any(root.source is not here.source or root.point is None for root in inside):
         return []
     parts = [part for part in (floored_root(here, root) for root in inside) if part is not None]
     if len(parts) < len(inside):
         return []
     eps = root_epsilon(here, inside[0], inside[0].op.main)
-    return here.rewrite_all(inside[0], parts, title="add a small number under the root", claim=Claim.SHIFTED,
-                            cost=f"the root moves by {float(eps) ** 0.5:.0e} at 0, and by less elsewhere")
+    return here.rewrite_all(
+        inside[0],
+        parts,
+        title="add a small number under the root",
+        claim=Claim.SHIFTED,
+        cost=f"the root moves by {float(eps) ** 0.5:.0e} at 0, and by less elsewhere",
+    )
 
 
 def moved_inside(here: Context, outer: Site, root: Site, param: str) -> list[Fix]:
-    """The number beside a root, given as `param` of `outer`, squared and under it: sqrt(s) + e and maximum(sqrt(s), e) have the same
-    value at 0 then. Where the square is lost in the dtype, what that dtype keeps."""
+    """The number beside a root, given as `param` of `outer`, squared and under it: sqrt(s) + e and
+    maximum(sqrt(s), e) have the same value at 0 then. Where the square is lost in the dtype, what
+    that dtype keeps.
+    """
     found, other = under(root), outer.args["x" if param == "y" else "y"]
     if found is None:
         return []
@@ -340,19 +545,32 @@ def moved_inside(here: Context, outer: Site, root: Site, param: str) -> list[Fix
     added = outer.op.name == "tf.add" and (root.op.name not in _WRITTEN or addable(here, root))
     inside = root_of(root, f"{template} + {eps}" if added else f"tf.maximum({template}, {eps})")
     whole = other is root.node
-    parts: list[Part] = [(outer.node, inside, holes)] if whole else [(outer.node, "{root}", {"root": other}), (root.node, inside, holes)]
+    parts: list[Part] = (
+        [(outer.node, inside, holes)]
+        if whole
+        else [(outer.node, "{root}", {"root": other}), (root.node, inside, holes)]
+    )
     exact = kept and whole and outer.op.name == "tf.maximum"
-    return here.rewrite_all(root, parts, title=f"guard under the root with {eps}", claim=Claim.EQUAL_WHERE_FINITE if exact else Claim.SHIFTED,
-                            cost="" if exact else f"the root of 0 becomes {float(eps) ** 0.5:.0e}; others move by less")
+    return here.rewrite_all(
+        root,
+        parts,
+        title=f"guard under the root with {eps}",
+        claim=Claim.EQUAL_WHERE_FINITE if exact else Claim.SHIFTED,
+        cost="" if exact else f"the root of 0 becomes {float(eps) ** 0.5:.0e}; others move by less",
+    )
 
 
 def logarithm(here: Context, log: Site, param: str = "x", edge: float = 0.0) -> list[Fix]:
-    """The logarithm factor by factor, without what underflows in it; where that cannot be written a floor, or nothing."""
+    """The logarithm factor by factor, without what underflows in it; where that cannot be written a
+    floor, or nothing.
+    """
     form = log_form(log, param) if edge == 0 and log.op.name == "tf.math.log" else None
     if form is None:
         return log_floor(here, log, param, edge)
     template, holes = form
-    fixes = here.rewrite(log, template, title="take the logarithm factor by factor", claim=Claim.EQUAL, **holes)
+    fixes = here.rewrite(
+        log, template, title="take the logarithm factor by factor", claim=Claim.EQUAL, **holes
+    )
     reason = here.no_fix
     fixes = fixes or log_floor(here, log, param, edge)
     here.no_fix = "" if fixes else reason or here.no_fix
@@ -360,18 +578,35 @@ def logarithm(here: Context, log: Site, param: str = "x", edge: float = 0.0) -> 
 
 
 def log_floor(here: Context, log: Site, param: str = "x", edge: float = 0.0) -> list[Fix]:
-    """The argument kept a little above the edge; none where that would move numbers that are right, or hide a wrong one."""
+    """The argument kept a little above the edge; none where that would move numbers that are right,
+    or hide a wrong one.
+    """
     value, node = log.value(param), log.args.get(param)
-    here.no_fix = why_no_floor(log, param, edge) or (why_not_alone(here, log) if edge == 0 and not value.known else "")
+    here.no_fix = why_no_floor(log, param, edge) or (
+        why_not_alone(here, log) if edge == 0 and not value.known else ""
+    )
     if node is None or here.no_fix:
         return []
-    bound = ("1.0" if is_count(value) else floor_of(value, here.setup.epsilon)) if edge == 0 else f"{number_text(edge)} + {beside_one(here, value)}"
-    return here.rewrite(log, f"tf.maximum({{x}}, {bound})", node=node, x=node, title=f"keep the argument at or above {bound}",
-                        claim=Claim.SHIFTED, cost=f"values below {bound} become {bound}; the gradient is 0 there")
+    bound = (
+        ("1.0" if is_count(value) else floor_of(value, here.setup.epsilon))
+        if edge == 0
+        else f"{number_text(edge)} + {beside_one(here, value)}"
+    )
+    return here.rewrite(
+        log,
+        f"tf.maximum({{x}}, {bound})",
+        node=node,
+        x=node,
+        title=f"keep the argument at or above {bound}",
+        claim=Claim.SHIFTED,
+        cost=f"values below {bound} become {bound}; the gradient is 0 there",
+    )
 
 
 def why_not_alone(here: Context, log: Site) -> str:
-    """Why one of the two logarithms of a difference, `log(truth) - log(pred)`, gets no floor; empty where both can have one."""
+    """Why one of the two logarithms of a difference, `log(truth) - log(pred)`, gets no floor; empty
+    where both can have one.
+    """
     outer = next(iter(here.around(log.node)), None)
     if not isinstance(outer, ast.BinOp) or not isinstance(outer.op, ast.Sub):
         return ""
@@ -379,7 +614,11 @@ def why_not_alone(here: Context, log: Site) -> str:
     site = here.site(other, log.point) if isinstance(other, ast.Call) else None
     if site is None or site.op.name != "tf.math.log" or site.value("x").positive:
         return ""
-    return "the logarithm beside it would stay infinite: both need the same" if why_no_floor(site, "x", 0.0) else ""
+    return (
+        "the logarithm beside it would stay infinite: both need the same"
+        if why_no_floor(site, "x", 0.0)
+        else ""
+    )
 
 
 def why_no_floor(log: Site, param: str, edge: float) -> str:
@@ -402,14 +641,19 @@ def why_no_floor(log: Site, param: str, edge: float) -> str:
     return ""
 
 
-def minus_softplus(here: Context, log: Site, z: Any, others: Iterable[Part] = (), **said: Any) -> list[Fix]:
-    """One fix that puts -softplus(z) in place of a logarithm, its sign drawn together with that of the term in which it is a factor.
+def minus_softplus(
+    here: Context, log: Site, z: Any, others: Iterable[Part] = (), **said: Any
+) -> list[Fix]:
+    """One fix that puts -softplus(z) in place of a logarithm, its sign drawn together with that of
+    the term in which it is a factor.
 
-    `others` are parts that go with it. Where the text around cannot be written anew, a comment in it for one, the sign stays at its place.
+    `others` are parts that go with it. Where the text around cannot be written anew, a comment in
+    it for one, the sign stays at its place.
     """
     others = list(others)
-    return (here.rewrite_all(log, _signs_drawn_together(here, log, z, others), **said)
-            or here.rewrite_all(log, [(log.node, "-tf.math.softplus({z})", {"z": z}), *others], **said))
+    return here.rewrite_all(
+        log, _signs_drawn_together(here, log, z, others), **said
+    ) or here.rewrite_all(log, [(log.node, "-tf.math.softplus({z})", {"z": z}), *others], **said)
 
 
 def _signs_drawn_together(here: Context, log: Site, z: Any, others: list[Part]) -> list[Part]:
@@ -424,16 +668,27 @@ def _signs_drawn_together(here: Context, log: Site, z: Any, others: list[Part]) 
     term: Any = Changed(node, parts)
     if isinstance(outer, ast.UnaryOp) and isinstance(outer.op, ast.USub):
         return [(outer, "{term}", {"term": term}), *others]
-    if isinstance(outer, ast.BinOp) and isinstance(outer.op, (ast.Add, ast.Sub)) and outer.right is node:
-        before = [part for part in others if here.source.span(part[0]) in here.source.span(outer.left)]
+    if (
+        isinstance(outer, ast.BinOp)
+        and isinstance(outer.op, (ast.Add, ast.Sub))
+        and outer.right is node
+    ):
+        before = [
+            part for part in others if here.source.span(part[0]) in here.source.span(outer.left)
+        ]
         left = Changed(outer.left, before) if before else outer.left
         sign_of = "-" if isinstance(outer.op, ast.Add) else "+"
-        return [(outer, f"{{left}} {sign_of} {{term}}", {"left": left, "term": term}), *(part for part in others if part not in before)]
+        return [
+            (outer, f"{{left}} {sign_of} {{term}}", {"left": left, "term": term}),
+            *(part for part in others if part not in before),
+        ]
     return [(node, "-{term}", {"term": term}), *others]
 
 
 def log_sigmoids_beside(here: Context, log: Site) -> list[Part]:
-    """log_sigmoid in place of the other logarithms of guarded sigmoids in a statement: both halves of a loss in one style."""
+    """log_sigmoid in place of the other logarithms of guarded sigmoids in a statement: both halves
+    of a loss in one style.
+    """
     statement = next((node for node in here.around(log.node) if isinstance(node, ast.stmt)), None)
     parts: list[Part] = []
     for node in ast.walk(statement) if statement is not None else ():
@@ -441,14 +696,24 @@ def log_sigmoids_beside(here: Context, log: Site) -> list[Part]:
             continue
         site = here.site(node, log.point)
         found = logged(site) if site is not None and site.op.name == "tf.math.log" else None
-        if found is None or found.complement or not found.guard or found.producer.op.name != "tf.sigmoid" or not found.producer.complete:
+        if (
+            found is None
+            or found.complement
+            or not found.guard
+            or found.producer.op.name != "tf.sigmoid"
+            or not found.producer.complete
+        ):
             continue
-        parts.append((node, "tf.math.log_sigmoid({z})", {"z": argument(found.producer, "x", "logits")}))
+        parts.append(
+            (node, "tf.math.log_sigmoid({z})", {"z": argument(found.producer, "x", "logits")})
+        )
     return parts
 
 
 def _is_factor(product: ast.BinOp, node: ast.expr) -> bool:
-    return isinstance(product.op, ast.Mult) or isinstance(product.op, ast.Div) and product.left is node
+    return (
+        isinstance(product.op, ast.Mult) or isinstance(product.op, ast.Div) and product.left is node
+    )
 
 
 def _first_factor(node: ast.expr) -> ast.expr:

@@ -1,7 +1,7 @@
 """Rules: how a rule file announces itself, what it may ask, and how rules are found.
 
-A rule is a function that gets a site (or an event) and yields findings. Everything else is done here: positions, traces,
-certainty, spelling, fixes.
+A rule is a function that gets a site (or an event) and yields findings. Everything else is done
+here: positions, traces, certainty, spelling, fixes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,19 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator
 
-from tfnanlint.diagnostics.findings import MODES, NOWHERE, Certainty, Claim, Differentiated, Edit, Finding, Fix, Setup, Silence, where_it_shows
+from tfnanlint.diagnostics.findings import (
+    MODES,
+    NOWHERE,
+    Certainty,
+    Claim,
+    Differentiated,
+    Edit,
+    Finding,
+    Fix,
+    Setup,
+    Silence,
+    where_it_shows,
+)
 from tfnanlint.guards.assertions import Assertions
 from tfnanlint.guards.dominating import leaves_no_zero
 from tfnanlint.guards.post_guards import CLIPS, Masked, Masks
@@ -52,11 +64,13 @@ _COMPILED = re.compile(r"keras|jit_compile|experimental_compile|\bxla\b", re.IGN
 
 @dataclass(frozen=True, eq=False)
 class Rule:
-    """One rule: `on` are canonical op names or events; `words` must stand in a file for an event rule to run;
-    `over` are codes that a finding of this rule replaces at the same place; of `needs` one piece of text must stand in a
-    file for the rule to have work there ("exp" for what is said of exponentials), and after `tf.multiply:` one of what must for
-    that op to be looked at: it spares all other files the search. `arrays`: it looks at NumPy's functions, too. Of the
-    certainties that it reports by default, `silent` are the classes that it leaves out."""
+    """One rule: `on` are canonical op names or events; `words` must stand in a file for an event
+    rule to run; `over` are codes that a finding of this rule replaces at the same place; of `needs`
+    one piece of text must stand in a file for the rule to have work there ("exp" for what is said
+    of exponentials), and after `tf.multiply:` one of what must for that op to be looked at: it
+    spares all other files the search. `arrays`: it looks at NumPy's functions, too. Of the
+    certainties that it reports by default, `silent` are the classes that it leaves out.
+    """
 
     code: str
     slug: str
@@ -72,11 +86,15 @@ class Rule:
     silent: frozenset[Silence] = frozenset()
 
     def targets(self, met: frozenset[Any]) -> tuple[str, ...]:
-        """Those of `on` for which a file may have something; `met` are the `needs`, and those of their parts for one op, that it meets."""
+        """Those of `on` for which a file may have something; `met` are the `needs`, and those of
+        their parts for one op, that it meets.
+        """
         if self.needs and self.needs not in met:
             return ()
         partial = [need for need in self.needs if ":" in need]
-        absent = {need.partition(":")[0] for need in partial} - {need.partition(":")[0] for need in partial if need in met}
+        absent = {need.partition(":")[0] for need in partial} - {
+            need.partition(":")[0] for need in partial if need in met
+        }
         return tuple(target for target in self.on if target not in absent) if absent else self.on
 
     @property
@@ -87,12 +105,24 @@ class Rule:
 _FOUND: list[Rule] = []
 
 
-def rule(code: str, slug: str, on: str, *, default: str = "MUST MAY", over: str = "", words: str = "",
-         preview: bool = False, needs: str = "", arrays: bool = False, silent: str = "") -> Callable[[Callable], Callable]:
+def rule(
+    code: str,
+    slug: str,
+    on: str,
+    *,
+    default: str = "MUST MAY",
+    over: str = "",
+    words: str = "",
+    preview: bool = False,
+    needs: str = "",
+    arrays: bool = False,
+    silent: str = "",
+) -> Callable[[Callable], Callable]:
     """Announce the decorated function as the rule of its file; the module's docstring is its page.
 
-    The parts of each text are separated by blanks; one of `silent` is `MAY/NO`: MAY where no gradient is taken. `UNKNOWN/YES/XLA`
-    is what shows under XLA only, `MAY/ANY/TESTS` what stands in a file of tests, whether a gradient is taken or not, `MAY/YES/DOUBTFUL` what the rule itself
+    The parts of each text are separated by blanks; one of `silent` is `MAY/NO`: MAY where no
+    gradient is taken. `UNKNOWN/YES/XLA` is what shows under XLA only, `MAY/ANY/TESTS` what stands
+    in a file of tests, whether a gradient is taken or not, `MAY/YES/DOUBTFUL` what the rule itself
     doubts, as its page says.
     """
 
@@ -100,8 +130,22 @@ def rule(code: str, slug: str, on: str, *, default: str = "MUST MAY", over: str 
         doc = inspect.getdoc(inspect.getmodule(check)) or ""
         grades = frozenset(Certainty[name] for name in default.split())
         unsaid = frozenset(map(Silence.parsed, silent.split()))
-        _FOUND.append(Rule(code, slug, tuple(on.split()), check, doc, grades, tuple(over.split()), tuple(words.split()),
-                           preview, tuple(needs.split()), arrays, unsaid))
+        _FOUND.append(
+            Rule(
+                code,
+                slug,
+                tuple(on.split()),
+                check,
+                doc,
+                grades,
+                tuple(over.split()),
+                tuple(words.split()),
+                preview,
+                tuple(needs.split()),
+                arrays,
+                unsaid,
+            )
+        )
         return check
 
     return announce
@@ -137,16 +181,25 @@ def _load_plugins(wanted: set[str]) -> None:
     installed = {e.name: e for e in entry_points(group="tfnanlint.rules")}
     for name in sorted(wanted):
         if name not in installed:
-            raise LookupError(f"plugin '{name}' is not installed (found: {', '.join(sorted(installed)) or 'none'})")
+            raise LookupError(
+                f"plugin '{name}' is not installed (found: {', '.join(sorted(installed)) or 'none'})"
+            )
         _import(installed[name].value)
 
 
 class Context:
     """What a rule may ask about the file it looks at, and how it makes findings and fixes."""
 
-    def __init__(self, module: Module, interpreter: Interpreter, rule: Rule, draft: bool = False, setup: Setup = Setup()):
-        """What a draft finds is judged once more. Fixes cost more than all else: they are made only while `repairing` is set,
-        and what is found must not depend on them (see `possible`).
+    def __init__(
+        self,
+        module: Module,
+        interpreter: Interpreter,
+        rule: Rule,
+        draft: bool = False,
+        setup: Setup = Setup(),
+    ):
+        """What a draft finds is judged once more. Fixes cost more than all else: they are made only
+        while `repairing` is set, and what is found must not depend on them (see `possible`).
         """
         self.setup = setup
         self.draft = draft
@@ -164,13 +217,18 @@ class Context:
     # Questions
 
     def made_by(self, value: Value, *names: str, aligned: bool = False) -> Site | None:
-        """The op application among `names` that made a value, across variables and helpers; if `aligned` is set, not
-        through ops that pick or move elements."""
+        """The op application among `names` that made a value, across variables and helpers; if
+        `aligned` is set, not through ops that pick or move elements.
+        """
         return made_by(value, *names, aligned=aligned)
 
-    def may_stem(self, site: Site, param: str, names: frozenset[str], through: frozenset[str]) -> bool:
-        """Whether an op among `names` may stand behind a parameter, with such between as are looked `through` or hand values on, as far
-        as the text tells; nothing is computed: ask it before `value`."""
+    def may_stem(
+        self, site: Site, param: str, names: frozenset[str], through: frozenset[str]
+    ) -> bool:
+        """Whether an op among `names` may stand behind a parameter, with such between as are looked
+        `through` or hand values on, as far as the text tells; nothing is computed: ask it before
+        `value`.
+        """
         return may_stem(self.interpreter, site, param, names, through)
 
     def same(self, a: Value, b: Value) -> bool:
@@ -185,7 +243,9 @@ class Context:
         return self.interpreter.site(node, point)
 
     def compared(self, node: ast.Compare, point: Point) -> Site:
-        """A comparison of two values as an application of tf.equal or tf.not_equal, whatever its operator."""
+        """A comparison of two values as an application of tf.equal or tf.not_equal, whatever its
+        operator.
+        """
         return self.interpreter.compared(node, point)
 
     def discarded(self, node: ast.expr) -> bool:
@@ -197,7 +257,9 @@ class Context:
         around = self.module.outer.get(node)
         if around is None:
             path = enclosing(self.source.tree.body, self.source.span(node), self.source.span)
-            around = self.module.outer[node] = path[path.index(node) - 1::-1] if node in path[1:] else []
+            around = self.module.outer[node] = (
+                path[path.index(node) - 1 :: -1] if node in path[1:] else []
+            )
         return around
 
     def calls(self, name: str) -> list[tuple[ast.Call, Point]]:
@@ -205,40 +267,64 @@ class Context:
         return self.module.calls_to(name, self.interpreter)
 
     def masked(self, site: Site) -> Masked | None:
-        """The later choice (`tf.where`) that throws away what a site gives outside its domain, if there is one."""
+        """The later choice (`tf.where`) that throws away what a site gives outside its domain, if
+        there is one.
+        """
         return self.masks.of(site)
 
     def flat_behind(self, root: Site) -> bool:
-        """Whether no gradient comes back to a root, norm or deviation where it is 0: a later `tf.where` takes it only above 0, or
-        it is squared. Then what it hands on is NaN under XLA only."""
+        """Whether no gradient comes back to a root, norm or deviation where it is 0: a later
+        `tf.where` takes it only above 0, or it is squared. Then what it hands on is NaN under XLA
+        only.
+        """
         return flattened(root, self.module) or self.masks.keeps_positive(root)
 
     def hidden(self, site: Site) -> bool:
-        """Whether a later choice replaces what a site gives outside its domain and no gradient flows back from it."""
+        """Whether a later choice replaces what a site gives outside its domain and no gradient
+        flows back from it.
+        """
         masked = self.masked(site)
         if masked is None:
-            return (self.masks.conditional and site.differentiated is Differentiated.NO
-                    and self.masks.passed_over(site, self.around(site.node)))
+            return (
+                self.masks.conditional
+                and site.differentiated is Differentiated.NO
+                and self.masks.passed_over(site, self.around(site.node))
+            )
         if masked.choice.op.name not in CLIPS:
             return masked.cut or site.differentiated is Differentiated.NO or of_labels(site)
         if site.op.name == "tf.divide":  # a clip cuts Inf off, not the NaN of 0 / 0
-            return site.value("x").nonzero and site.value("x").known and site.differentiated is not Differentiated.YES
+            return (
+                site.value("x").nonzero
+                and site.value("x").known
+                and site.differentiated is not Differentiated.YES
+            )
         value = site.value(masked.param)
-        return not (value.known and value.lo < min(masked.domain.lo, 0.0)) and (masked.cut or site.differentiated is Differentiated.NO)
+        return not (value.known and value.lo < min(masked.domain.lo, 0.0)) and (
+            masked.cut or site.differentiated is Differentiated.NO
+        )
 
     def only_compared(self, site: Site, shown: bool = False) -> bool:
-        """Whether what a site gives only decides something (-Inf is a right answer there, NaN is "no"), or is only `shown` in summaries."""
+        """Whether what a site gives only decides something (-Inf is a right answer there, NaN is
+        "no"), or is only `shown` in summaries.
+        """
         return goes_into(site, self.interpreter, SUMMARIES if shown else COMPARISONS)
 
     def only_drawn(self, site: Site) -> bool:
-        """Whether what a site gives only ends as the logits of a draw, of which -Inf is one like any other."""
+        """Whether what a site gives only ends as the logits of a draw, of which -Inf is one like
+        any other.
+        """
         return goes_into(site, self.interpreter, DRAWS)
 
     def tested_for_nan(self, site: Site) -> bool:
-        """Whether the function asks what a site gives whether it is finite, and no gradient is known to be taken: who does so has met
-        NaN, and goes on without."""
-        return (site.point is not None and site.point.over is None and site.differentiated is not Differentiated.YES
-                and endings_of(site.point.scope, site.point.scope.module).tested_for_nan(site.node))
+        """Whether the function asks what a site gives whether it is finite, and no gradient is
+        known to be taken: who does so has met NaN, and goes on without.
+        """
+        return (
+            site.point is not None
+            and site.point.over is None
+            and site.differentiated is not Differentiated.YES
+            and endings_of(site.point.scope, site.point.scope.module).tested_for_nan(site.node)
+        )
 
     @property
     def tests(self) -> bool:
@@ -246,11 +332,15 @@ class Context:
         return holds_tests(self.source.path)
 
     def compiled(self) -> bool:
-        """Whether the file says that XLA may compile it: `fit` of Keras does on a GPU, `jit_compile=True` asks for it."""
+        """Whether the file says that XLA may compile it: `fit` of Keras does on a GPU,
+        `jit_compile=True` asks for it.
+        """
         return _COMPILED.search(self.source.text) is not None
 
     def asserted(self, site: Site, param: str) -> bool:
-        """Whether this file asserts elsewhere that there is no 0 in what arrives at a parameter (`assert_positive(self.scale)`)."""
+        """Whether this file asserts elsewhere that there is no 0 in what arrives at a parameter
+        (`assert_positive(self.scale)`).
+        """
         if self.module.assertions is None:
             self.module.assertions = Assertions(self.source.tree, self.source.text)
         scope, owner = site.point.scope if site.point is not None else None, None
@@ -265,7 +355,9 @@ class Context:
         return leaves_no_zero(site, param, self.around(site.node), self.module, self.interpreter)
 
     def visible(self, producer: Site, site: Site) -> bool:
-        """Whether a producer stands in the same body as a site; in a draft, which cannot tell what a fix will reach, always."""
+        """Whether a producer stands in the same body as a site; in a draft, which cannot tell what
+        a fix will reach, always.
+        """
         return self.draft or producer.point is not None and producer.point.scope is site.point.scope
 
     def steady(self, node: ast.expr, then: Point, now: Point) -> bool:
@@ -273,14 +365,18 @@ class Context:
         return self.reach.steady(node, then, now)
 
     def name(self, node: ast.expr, point: Point) -> str | None:
-        """Canonical name that an expression is spelled with (`np.nan`), None when it is not an imported name."""
+        """Canonical name that an expression is spelled with (`np.nan`), None when it is not an
+        imported name.
+        """
         return self.interpreter.resolve(node, point)
 
     def text(self, node: ast.AST) -> str:
         return self.source.segment(node)
 
     def widest(self, value: Value) -> Value:
-        """Of a value that is one of several (branches, returns), the one that admits most, where it stands for them all."""
+        """Of a value that is one of several (branches, returns), the one that admits most, where it
+        stands for them all.
+        """
         return widest(value)
 
     def line(self, node: ast.AST) -> str:
@@ -288,44 +384,74 @@ class Context:
         return self.source.location(self.source.span(node).start).words
 
     def applications(self, rows: Iterable[int], names: Iterable[str] = ()) -> Iterator[Site]:
-        """The op applications that touch one of some lines of this file, or a line with one of some names, each once."""
+        """The op applications that touch one of some lines of this file, or a line with one of some
+        names, each once.
+        """
         seen: set[ast.AST] = set()
-        named = (self.source.position(place)[0] for name in names for place in self.source.places_of(name))
+        named = (
+            self.source.position(place)[0]
+            for name in names
+            for place in self.source.places_of(name)
+        )
         for row in sorted({*rows, *named}):
             for expression, point in self.module.expressions(row, self.interpreter):
                 for node in nodes_in(expression):
-                    if isinstance(node, (ast.Call, ast.BinOp)) and node not in seen and node.lineno <= row <= (node.end_lineno or row):
+                    if (
+                        isinstance(node, (ast.Call, ast.BinOp))
+                        and node not in seen
+                        and node.lineno <= row <= (node.end_lineno or row)
+                    ):
                         seen.add(node)
                         site = self.interpreter.site(node, point)
                         if site is not None:
                             yield site
 
     def policy(self) -> str:
-        """The dtype or policy that this file makes Keras use everywhere (`mixed_float16`), "" when it sets none."""
+        """The dtype or policy that this file makes Keras use everywhere (`mixed_float16`), "" when
+        it sets none.
+        """
         return next((text for text, _ in self.interpreter.policies(self.module)), "")
 
     def inherits(self, site: Site, *roots: str) -> bool:
-        """Whether a site stands in a method of a class with a base outside of the program whose name begins so (`keras.`)."""
+        """Whether a site stands in a method of a class with a base outside of the program whose
+        name begins so (`keras.`).
+        """
         scope = site.point.scope if site.point is not None else None
         owner = scope.function.owner if scope is not None and scope.function is not None else None
-        return owner is not None and any(base.startswith(roots) for base in self.interpreter.foreign_bases(owner))
+        return owner is not None and any(
+            base.startswith(roots) for base in self.interpreter.foreign_bases(owner)
+        )
 
     def output_layers(self) -> list[Site]:
         """The constructions of the last layers of the models that this file builds or compiles."""
         return output_layers(self.module, self.interpreter)
 
     def numeric(self, value: Value) -> bool:
-        """Whether a value is a tensor, array or number (or nothing is known of it), not a shape, string or object."""
-        return value.kind in ("tensor", "array", "number", "unknown") and value.dtype not in ("bool", "int32", "int64", "string")
+        """Whether a value is a tensor, array or number (or nothing is known of it), not a shape,
+        string or object.
+        """
+        return value.kind in ("tensor", "array", "number", "unknown") and value.dtype not in (
+            "bool",
+            "int32",
+            "int64",
+            "string",
+        )
 
     def repeatable(self, node: ast.expr) -> bool:
-        """Whether an expression can be written twice: names, attributes and constant subscripts only."""
-        return all(isinstance(inner, (ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.expr_context))
-                   for inner in nodes_in(node))
+        """Whether an expression can be written twice: names, attributes and constant subscripts
+        only.
+        """
+        return all(
+            isinstance(
+                inner, (ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.expr_context)
+            )
+            for inner in nodes_in(node)
+        )
 
     def epsilon(self, value: Value, use: str = "floor") -> str:
-        """The positive constant for a use (`epsilons.USES`) that survives in the value's dtype, as text; where that is not known, in
-        each that it may be."""
+        """The positive constant for a use (`epsilons.USES`) that survives in the value's dtype, as
+        text; where that is not known, in each that it may be.
+        """
         found, wanted = self.precision(value), epsilon(use, None, self.setup.epsilon)
         kept = not found.sure and survives(wanted, use, found.dtype)
         return wanted if kept else epsilon(use, found.dtype, self.setup.epsilon)
@@ -335,8 +461,12 @@ class Context:
         return under_power(exponent, self.precision(value).dtype, self.setup.epsilon)
 
     def precision(self, value: Value) -> Precision:
-        """The dtype that a constant beside a value has to survive in, and whether it is surely that of the value."""
-        return precision(value, wanted_around(self.module) if self.repairing and value.dtype is None else "")
+        """The dtype that a constant beside a value has to survive in, and whether it is surely that
+        of the value.
+        """
+        return precision(
+            value, wanted_around(self.module) if self.repairing and value.dtype is None else ""
+        )
 
     def grade(self, value: Value, surely: bool) -> Certainty:
         """MUST when the value surely is outside, UNKNOWN when nothing is known, else MAY."""
@@ -346,47 +476,101 @@ class Context:
 
     # Findings
 
-    def finding(self, site: Site, param: str | None, message: str, certainty: Certainty,
-                fixes: Iterable[Fix] = (), *, modes: tuple[str, ...] = MODES, node: ast.AST | None = None,
-                help: str = "", covers: Iterable[ast.AST] = (), fixed_in: str = "", doubtful: bool = False) -> Finding:
+    def finding(
+        self,
+        site: Site,
+        param: str | None,
+        message: str,
+        certainty: Certainty,
+        fixes: Iterable[Fix] = (),
+        *,
+        modes: tuple[str, ...] = MODES,
+        node: ast.AST | None = None,
+        help: str = "",
+        covers: Iterable[ast.AST] = (),
+        fixed_in: str = "",
+        doubtful: bool = False,
+    ) -> Finding:
         """A finding at a site; the value of `param` is shown with the chain that leads to it.
 
-        `fixed_in` is the TensorFlow release that no longer has the hazard. `covers` are expressions at which it also replaces findings of the rules that its rule goes before (`over`).
+        `fixed_in` is the TensorFlow release that no longer has the hazard. `covers` are expressions
+        at which it also replaces findings of the rules that its rule goes before (`over`).
         `doubtful` is of a kind that reading showed to be wrong too often (see `Silence`).
         """
         if self.draft:
-            return Finding(self.rule.code, self.rule.slug, self.source.path, self.source.span(node or site.node), message, certainty)
+            return Finding(
+                self.rule.code,
+                self.rule.slug,
+                self.source.path,
+                self.source.span(node or site.node),
+                message,
+                certainty,
+            )
         value = site.value(param) if param else None
         modes = self._reached(site.node, modes)
-        message += where_it_shows(message, modes) + (f" (before TensorFlow {fixed_in})" if fixed_in else "")
+        message += where_it_shows(message, modes) + (
+            f" (before TensorFlow {fixed_in})" if fixed_in else ""
+        )
         fixes = tuple(fixes)
         no_fix, self.no_fix = ("" if fixes or not self.repairing else self.no_fix), ""
         return Finding(
-            self.rule.code, self.rule.slug, self.source.path, self.source.span(node or site.node), message, certainty,
-            differentiated=site.differentiated, range=words(value) if value is not None else "",
-            trace=trace(value) if value is not None and not self.repairing else (), modes=modes, fixes=fixes, no_fix=no_fix, help=help,
-            fixed_in=fixed_in, data={"covers": tuple(map(self.source.span, covers)), "over": self.rule.over}, doubtful=doubtful,
+            self.rule.code,
+            self.rule.slug,
+            self.source.path,
+            self.source.span(node or site.node),
+            message,
+            certainty,
+            differentiated=site.differentiated,
+            range=words(value) if value is not None else "",
+            trace=trace(value) if value is not None and not self.repairing else (),
+            modes=modes,
+            fixes=fixes,
+            no_fix=no_fix,
+            help=help,
+            fixed_in=fixed_in,
+            data={"covers": tuple(map(self.source.span, covers)), "over": self.rule.over},
+            doubtful=doubtful,
         )
 
     def _reached(self, node: ast.AST, modes: tuple[str, ...]) -> tuple[str, ...]:
-        """Of some modes those in which an expression is reached: `if tf.executing_eagerly():` leaves one."""
+        """Of some modes those in which an expression is reached: `if tf.executing_eagerly():`
+        leaves one.
+        """
         if not self.source.holds(("executing_eagerly",)):
             return modes
         inner = node
         for outer in self.around(node):
             if isinstance(outer, (ast.If, ast.IfExp)) and inner is not outer.test:
-                test, eagerly = outer.test, inner in outer.body if isinstance(outer.body, list) else inner is outer.body
+                test, eagerly = (
+                    outer.test,
+                    inner in outer.body if isinstance(outer.body, list) else inner is outer.body,
+                )
                 while isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
                     test, eagerly = test.operand, not eagerly
                 if isinstance(test, ast.Call) and leaf(test.func) == "executing_eagerly":
-                    modes = tuple([mode for mode in modes if mode == "gpu" or (mode == "eager") is eagerly])
+                    modes = tuple(
+                        [mode for mode in modes if mode == "gpu" or (mode == "eager") is eagerly]
+                    )
             inner = outer
         return modes or NOWHERE
 
-    def remark(self, node: ast.AST, message: str, certainty: Certainty = Certainty.MUST, fixes: Iterable[Fix] = ()) -> Finding:
+    def remark(
+        self,
+        node: ast.AST,
+        message: str,
+        certainty: Certainty = Certainty.MUST,
+        fixes: Iterable[Fix] = (),
+    ) -> Finding:
         """A finding at an expression that is no op application."""
-        return Finding(self.rule.code, self.rule.slug, self.source.path, self.source.span(node), message, certainty,
-                       fixes=tuple(fixes))
+        return Finding(
+            self.rule.code,
+            self.rule.slug,
+            self.source.path,
+            self.source.span(node),
+            message,
+            certainty,
+            fixes=tuple(fixes),
+        )
 
     # Fixes
 
@@ -395,13 +579,19 @@ class Context:
         return lambda use: self.speller.spell(use, site)
 
     def broadcasts(self, site: Site) -> bool:
-        """Whether tf.where, as it would be written at a site, takes arguments of several shapes: that of TensorFlow 1 does not."""
+        """Whether tf.where, as it would be written at a site, takes arguments of several shapes:
+        that of TensorFlow 1 does not.
+        """
         local = self.speller.spell(Use("tf.where", 3), site).text.partition(".")[0]
-        paths = [path for one in self.speller.imports(site) if one.local == local for path in one.paths]
+        paths = [
+            path for one in self.speller.imports(site) if one.local == local for path in one.paths
+        ]
         return not any(path.startswith("tensorflow.compat.v1") for path in paths)
 
     def possible(self, make: Callable[[], list[Fix]]) -> bool:
-        """Whether a fix can be made: for a finding that is one only if it can be repaired. True in a draft, which cannot tell."""
+        """Whether a fix can be made: for a finding that is one only if it can be repaired. True in
+        a draft, which cannot tell.
+        """
         if self.draft:
             return True
         before, self.repairing = self.repairing, True
@@ -410,66 +600,120 @@ class Context:
         finally:
             self.repairing, self.no_fix = before, ""
 
-    def rewrite(self, site: Site, template: str, *, title: str, claim: Claim, cost: str = "", node: ast.expr | None = None,
-                **holes: Any) -> list[Fix]:
-        """One fix that replaces the site (or `node`) by a template in canonical names; [] when it cannot be made safely.
+    def rewrite(
+        self,
+        site: Site,
+        template: str,
+        *,
+        title: str,
+        claim: Claim,
+        cost: str = "",
+        node: ast.expr | None = None,
+        **holes: Any,
+    ) -> list[Fix]:
+        """One fix that replaces the site (or `node`) by a template in canonical names; [] when it
+        cannot be made safely.
 
-        A hole is an expression of the program, literal text, or None, which drops the argument it stands in.
+        A hole is an expression of the program, literal text, or None, which drops the argument it
+        stands in.
         """
         target = node if node is not None else site.node
-        return self.rewrite_all(site, [(target, template, holes)], title=title, claim=claim, cost=cost)
+        return self.rewrite_all(
+            site, [(target, template, holes)], title=title, claim=claim, cost=cost
+        )
 
-    def restate(self, site: Site, template: str, *, title: str, claim: Claim, cost: str = "", without: Iterable[ast.stmt] | None = None,
-                **holes: Any) -> list[Fix]:
-        """One fix that replaces the statement that a site is by the statements of a template, one a line.
+    def restate(
+        self,
+        site: Site,
+        template: str,
+        *,
+        title: str,
+        claim: Claim,
+        cost: str = "",
+        without: Iterable[ast.stmt] | None = None,
+        **holes: Any,
+    ) -> list[Fix]:
+        """One fix that replaces the statement that a site is by the statements of a template, one a
+        line.
 
-        With `without`, statements that are taken out as well, the site may also be what the statement assigns.
+        With `without`, statements that are taken out as well, the site may also be what the
+        statement assigns.
         """
         if not self.repairing:
             return []
         from tfnanlint.rewrite import rewriter as rewrite
 
-        statement = next((node for node in self.around(site.node) if isinstance(node, ast.stmt)), None)
+        statement = next(
+            (node for node in self.around(site.node) if isinstance(node, ast.stmt)), None
+        )
         try:
             kinds = ast.Expr if without is None else (ast.Expr, ast.Assign)
             if not isinstance(statement, kinds) or statement.value is not site.node:
                 raise rewrite.NoFix("it is not a statement of its own")
-            edits = rewrite.replace_statement(self.source, statement, template, holes, self._spelling(site))
+            edits = rewrite.replace_statement(
+                self.source, statement, template, holes, self._spelling(site)
+            )
             edits += tuple(rewrite.delete_statement(self.source, other) for other in without or ())
             return [Fix(title, claim, edits, cost, bindings(self.source, edits))]
         except rewrite.NoFix as reason:
             self.no_fix = str(reason)
             return []
 
-    def with_argument(self, call: Site, name: str, value: str, *, title: str, claim: Claim, cost: str = "") -> list[Fix]:
-        """One fix that gives a call of this file the argument `name=value`, in the place of the one it has or behind the others."""
+    def with_argument(
+        self, call: Site, name: str, value: str, *, title: str, claim: Claim, cost: str = ""
+    ) -> list[Fix]:
+        """One fix that gives a call of this file the argument `name=value`, in the place of the one
+        it has or behind the others.
+        """
         if call.source is not self.source or not isinstance(call.node, ast.Call):
             return []
         if name in call.args:
-            return self.rewrite(call, value, node=call.args[name], title=title, claim=claim, cost=cost)
+            return self.rewrite(
+                call, value, node=call.args[name], title=title, claim=claim, cost=cost
+            )
         text = self.text(call.node)[:-1].rstrip().rstrip(",")
         new = f"{text}{'' if text.endswith('(') else ', '}{name}={value})"
         return self.rewrite(call, "{call}", title=title, claim=claim, cost=cost, call=new)
 
-    def exchange(self, site: Site, first: ast.expr, second: ast.expr, *, title: str, claim: Claim, cost: str = "") -> list[Fix]:
+    def exchange(
+        self,
+        site: Site,
+        first: ast.expr,
+        second: ast.expr,
+        *,
+        title: str,
+        claim: Claim,
+        cost: str = "",
+    ) -> list[Fix]:
         """One fix that lets two expressions of a site change places."""
-        parts: list[Part] = [(first, "{other}", {"other": self.text(second)}), (second, "{other}", {"other": self.text(first)})]
+        parts: list[Part] = [
+            (first, "{other}", {"other": self.text(second)}),
+            (second, "{other}", {"other": self.text(first)}),
+        ]
         return self.rewrite_all(site, parts, title=title, claim=claim, cost=cost)
 
     def pairings(self, site: Site) -> Iterator[Pairing]:
         """The losses that a site brings together with predictions: by a call, or by `compile`."""
         return pairings(site, self.interpreter)
 
-    def rewrite_all(self, site: Site, parts: list[Part], *, title: str, claim: Claim, cost: str = "") -> list[Fix]:
+    def rewrite_all(
+        self, site: Site, parts: list[Part], *, title: str, claim: Claim, cost: str = ""
+    ) -> list[Fix]:
         """One fix made of several replacements."""
         if not self.repairing:
             return []
         from tfnanlint.rewrite import rewriter as rewrite
 
         if not site.complete and any(target is site.node for target, _, _ in parts):
-            self.no_fix = "an argument of this call is not known to tfnanlint, so it cannot be kept safely"
+            self.no_fix = (
+                "an argument of this call is not known to tfnanlint, so it cannot be kept safely"
+            )
             return []
-        if site.library == "operator" and may_be_numpy(site) and any("tf." in template for _, template, _ in parts):
+        if (
+            site.library == "operator"
+            and may_be_numpy(site)
+            and any("tf." in template for _, template, _ in parts)
+        ):
             self.no_fix = "it is computed from a NumPy array, perhaps by NumPy alone, and a fix would make a tensor of it"
             return []
         namings: list[Naming] = []
@@ -478,7 +722,13 @@ class Context:
             prepared = self._prepared(parts, site, namings, extra)
             for naming in namings:
                 write = rewrite.replace_statement if naming.renames else rewrite.insert_before
-                extra += write(self.source, naming.statement, f"{naming.name} = {{value}}", {"value": naming.node}, self._spelling(site))
+                extra += write(
+                    self.source,
+                    naming.statement,
+                    f"{naming.name} = {{value}}",
+                    {"value": naming.node},
+                    self._spelling(site),
+                )
                 if not naming.renames:
                     prepared.append((naming.node, naming.name, {}))
             edits = rewrite.rewrite_many(self.source, prepared, self._spelling(site))
@@ -490,7 +740,9 @@ class Context:
             return []
 
     def _without_idle(self, site: Site, edits: list[Edit]) -> list[Edit]:
-        """Edits that also take out the assignments which the fix leaves without a reader: the softmax of a hand-written loss."""
+        """Edits that also take out the assignments which the fix leaves without a reader: the
+        softmax of a hand-written loss.
+        """
         from tfnanlint.rewrite import rewriter as rewrite
 
         for statement in self.reach.idle(site, edits):
@@ -498,10 +750,16 @@ class Context:
                 gone = rewrite.delete_statement(self.source, statement)
             except rewrite.NoFix:
                 continue
-            edits = [edit for edit in edits if edit.span.start == edit.span.end or edit.span not in gone.span] + [gone]
+            edits = [
+                edit
+                for edit in edits
+                if edit.span.start == edit.span.end or edit.span not in gone.span
+            ] + [gone]
         return edits
 
-    def _prepared(self, parts: list[Part], site: Site, namings: list[Naming], extra: list[Edit]) -> list[Part]:
+    def _prepared(
+        self, parts: list[Part], site: Site, namings: list[Naming], extra: list[Edit]
+    ) -> list[Part]:
         """Parts whose holes are expressions and texts that are safe where they land."""
         from tfnanlint.rewrite.rewriter import NoFix
         from tfnanlint.rewrite.template import holes_of
@@ -512,13 +770,28 @@ class Context:
         found: list[Part] = []
         for target, template, holes in parts:
             again = {name for name, count in Counter(holes_of(template)).items() if count > 1}
-            holes = {name: self._once(hole, site) if name in again else hole for name, hole in holes.items()}
-            filled = {name: self._hole(hole, target, flagged, site, namings, extra) for name, hole in holes.items()}
-            found.append((target, *with_name(self.source, site, target, self.speller.reworded(template, site), filled)))
+            holes = {
+                name: self._once(hole, site) if name in again else hole
+                for name, hole in holes.items()
+            }
+            filled = {
+                name: self._hole(hole, target, flagged, site, namings, extra)
+                for name, hole in holes.items()
+            }
+            found.append(
+                (
+                    target,
+                    *with_name(
+                        self.source, site, target, self.speller.reworded(template, site), filled
+                    ),
+                )
+            )
         return found
 
     def _once(self, hole: Any, site: Site) -> Any:
-        """A hole that a template uses twice: a name for what it computes, where that must not be computed again."""
+        """A hole that a template uses twice: a name for what it computes, where that must not be
+        computed again.
+        """
         node = hole.node if isinstance(hole, Outside) and self._stands_in(hole, site) else hole
         if isinstance(node, ast.expr) and self.reach.acts(node, site.point):
             return Named(getattr(hole, "word", "") or "value", "{value}", {"value": node})
@@ -526,11 +799,24 @@ class Context:
 
     def _stands_in(self, hole: Outside, site: Site) -> bool:
         """Whether the expression of a hole is part of the site's."""
-        return hole.point is not None and hole.point.module is self.module and self.source.span(hole.node) in self.source.span(site.node)
+        return (
+            hole.point is not None
+            and hole.point.module is self.module
+            and self.source.span(hole.node) in self.source.span(site.node)
+        )
 
-    def _hole(self, hole: Any, target: ast.expr, flagged: list[ast.expr], site: Site, namings: list[Naming],
-              extra: list[Edit]) -> Any:
-        """A hole that is safe where it lands: inside the flagged text, or meaning the same there as where it stands."""
+    def _hole(
+        self,
+        hole: Any,
+        target: ast.expr,
+        flagged: list[ast.expr],
+        site: Site,
+        namings: list[Naming],
+        extra: list[Edit],
+    ) -> Any:
+        """A hole that is safe where it lands: inside the flagged text, or meaning the same there as
+        where it stands.
+        """
         from tfnanlint.rewrite.rewriter import NoFix
 
         if isinstance(hole, Site):
@@ -548,17 +834,31 @@ class Context:
                 raise NoFix("the value comes from another statement")
         return hole
 
-    def _named(self, hole: Named, site: Site, flagged: list[ast.expr], namings: list[Naming], extra: list[Edit]) -> str:
+    def _named(
+        self,
+        hole: Named,
+        site: Site,
+        flagged: list[ast.expr],
+        namings: list[Naming],
+        extra: list[Edit],
+    ) -> str:
         """A new name; the line that assigns it goes to `extra`, once."""
         from tfnanlint.rewrite import rewriter as rewrite
 
         statement = self.reach.statement_before(site, list(hole.holes.values()))
-        holes = {key: self._hole(inner, site.node, flagged, site, namings, extra) for key, inner in hole.holes.items()}
+        holes = {
+            key: self._hole(inner, site.node, flagged, site, namings, extra)
+            for key, inner in hole.holes.items()
+        }
         others: list[str] = []  # names that other values of this fix have
         while True:
             name = self.reach.fresh(hole.word, site.point.scope.node, others)
-            line = rewrite.insert_before(self.source, statement, f"{name} = {hole.template}", holes, self._spelling(site))
-            if not any(edit.text.lstrip().startswith(f"{name} = ") for edit in extra if edit not in line):
+            line = rewrite.insert_before(
+                self.source, statement, f"{name} = {hole.template}", holes, self._spelling(site)
+            )
+            if not any(
+                edit.text.lstrip().startswith(f"{name} = ") for edit in extra if edit not in line
+            ):
                 break
             others.append(name)
         extra += [edit for edit in line if edit not in extra]
@@ -569,10 +869,15 @@ class Context:
         from tfnanlint.rewrite import rewriter as rewrite
 
         span = self.source.span(hole.node)
-        edits = rewrite.rewrite_many(self.source, self._prepared(hole.parts, site, namings, extra),
-                                     self._spelling(site))
+        edits = rewrite.rewrite_many(
+            self.source, self._prepared(hole.parts, site, namings, extra), self._spelling(site)
+        )
         extra += [edit for edit in edits if edit.span not in span]
-        inside = [Edit(Span(e.span.start - span.start, e.span.end - span.start), e.text) for e in edits if e.span in span]
+        inside = [
+            Edit(Span(e.span.start - span.start, e.span.end - span.start), e.text)
+            for e in edits
+            if e.span in span
+        ]
         return rewrite.edits_apply(self.source.slice(span), inside)
 
 
@@ -584,4 +889,18 @@ class Changed:
     parts: list[Part]
 
 
-__all__ = ["Changed", "Claim", "Certainty", "Context", "FLOATS", "Finding", "Fix", "Iterator", "Outside", "Rule", "argument", "load", "rule"]
+__all__ = [
+    "Changed",
+    "Claim",
+    "Certainty",
+    "Context",
+    "FLOATS",
+    "Finding",
+    "Fix",
+    "Iterator",
+    "Outside",
+    "Rule",
+    "argument",
+    "load",
+    "rule",
+]

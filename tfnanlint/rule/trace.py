@@ -26,7 +26,8 @@ def trace(value: Value) -> tuple[Step, ...]:
         if isinstance(origin, Note):
             _add_note(steps, rows, origin)
         elif arrived is not None and arrived.known and nodes.count(origin.node) > 1:
-            _add_site(steps, rows, origin, arrived)  # in a loop: one round gave less than all of them
+            # in a loop: one round gave less than all of them
+            _add_site(steps, rows, origin, arrived)
         else:
             _add_site(steps, rows, origin, origin.result)
     return tuple(steps)
@@ -42,7 +43,14 @@ def _chain(value: Value) -> list[tuple[Any, Value | None]]:
         if isinstance(origin, Site):
             arrived = origin.value(origin.op.main) if origin.given(origin.op.main) else None
             if arrived is None or arrived.is_number:  # `2.0 * x`
-                arrived = next((one for one in map(origin.value, origin.args) if one.origin is not None and not one.is_number), arrived)
+                arrived = next(
+                    (
+                        one
+                        for one in map(origin.value, origin.args)
+                        if one.origin is not None and not one.is_number
+                    ),
+                    arrived,
+                )
             origin = arrived.origin if arrived is not None else None
         else:
             if origin.text:  # a parameter joins what its callers hand over
@@ -53,7 +61,12 @@ def _chain(value: Value) -> list[tuple[Any, Value | None]]:
 
 def _add_site(steps: list[Step], rows: set[Any], origin: Site, given: Value | None) -> None:
     source, node = origin.source, origin.node
-    if source is None or not hasattr(node, "lineno") or given is None or (source.path, node) in rows:
+    if (
+        source is None
+        or not hasattr(node, "lineno")
+        or given is None
+        or (source.path, node) in rows
+    ):
         return
     rows.add((source.path, node))
     text = f"{_one_line(source.segment(node))} is {words(given)}"
@@ -72,4 +85,4 @@ def _add_note(steps: list[Step], rows: set[Any], note: Note) -> None:
 
 def _one_line(text: str) -> str:
     text = " ".join(text.split())
-    return text if len(text) <= _MAX_TEXT else text[:_MAX_TEXT - 3] + "..."
+    return text if len(text) <= _MAX_TEXT else text[: _MAX_TEXT - 3] + "..."

@@ -1,8 +1,9 @@
-"""Comments that hide findings: `# tfn: ignore[TFN101]`, `# noqa: TFN101`, `# tfn: skip-file`; and which of them are idle.
+"""Comments that hide findings: `# tfn: ignore[TFN101]`, `# noqa: TFN101`, `# tfn: skip-file`; and
+which of them are idle.
 
-A comment at the end of a line counts for the findings that start or end on that line, and, on the first or
-last line of a statement, for the whole statement. `# tfn: ignore[...]` on a line of its own counts for the
-next statement, or, inside brackets, for the next line.
+A comment at the end of a line counts for the findings that start or end on that line, and, on the
+first or last line of a statement, for the whole statement. `# tfn: ignore[...]` on a line of its
+own counts for the next statement, or, inside brackets, for the next line.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ from tfnanlint.diagnostics.findings import Claim, Edit, Finding, Fix
 from tfnanlint.syntax.source import Source, Span
 
 _IGNORE = re.compile(r"#\s*tfn:\s*ignore\b(?:\s*\[(?P<codes>[^\]#]*)\])?(?P<reason>[^#]*)", re.I)
-_NOQA = re.compile(r"#\s*noqa\b(?P<colon>\s*:)?(?:\s*(?P<codes>[A-Z]+[0-9]+(?:[,\s]+[A-Z]+[0-9]+)*))?", re.I)
+_NOQA = re.compile(
+    r"#\s*noqa\b(?P<colon>\s*:)?(?:\s*(?P<codes>[A-Z]+[0-9]+(?:[,\s]+[A-Z]+[0-9]+)*))?", re.I
+)
 _SKIP = re.compile(r"^[ \t]*#[ \t]*tfn:[ \t]*skip-file\b", re.I | re.M)
 _OURS = re.compile(r"TFN\d+", re.I)
 
@@ -30,13 +33,17 @@ _OWN_COMMENT = re.compile(r"#[^\r\n]*(?:tfn:|noqa[^\r\n]*TFN\d)", re.I)
 
 
 def _mentioned(source: Source) -> bool:
-    """Whether our prefix stands in a text at all: tells in a tenth of the time that nearly all texts need no search."""
+    """Whether our prefix stands in a text at all: tells in a tenth of the time that nearly all
+    texts need no search.
+    """
     return source.holds(("tfn", "TFN"))
 
 
 @dataclass(slots=True)
 class Suppression:
-    """One comment. `names` are codes and slugs as written, None for all; `statement` its rows, or None for nothing."""
+    """One comment. `names` are codes and slugs as written, None for all; `statement` its rows, or
+    None for nothing.
+    """
 
     span: Span
     row: int
@@ -58,7 +65,9 @@ class Outcome:
 
 
 def skips_file(source: Source) -> bool:
-    """Whether a comment on a line of its own says `# tfn: skip-file`. Works on text that does not parse, too."""
+    """Whether a comment on a line of its own says `# tfn: skip-file`. Works on text that does not
+    parse, too.
+    """
     if not _mentioned(source) or not _SKIP.search(source.text):
         return False
     comments, _, _ = _read(source)
@@ -74,18 +83,26 @@ def apply(findings: list[Finding], source: Source, policy: Policy) -> Outcome:
     lines = Lines(source)
     kept, hidden = [], []
     for finding in findings:
-        hiding = [one for one in lines.suppressions if _names(one, finding) and lines.covers(one, finding)]
+        hiding = [
+            one for one in lines.suppressions if _names(one, finding) and lines.covers(one, finding)
+        ]
         for one in hiding:
             one.used.update((finding.code, finding.slug))
         (hidden if hiding else kept).append(finding)
-    idle = [report for one in lines.suppressions for report in _idle(one, source, policy)] if policy.idle else []
+    idle = (
+        [report for one in lines.suppressions for report in _idle(one, source, policy)]
+        if policy.idle
+        else []
+    )
     return Outcome(kept, hidden, idle)
 
 
 def _names(one: Suppression, finding: Finding) -> bool:
     if finding.code == notices.INTERNAL.code:
         return False  # A failure of tfnanlint must not be hidden by a comment about the code.
-    return one.names is None or any(n.upper() == finding.code or n.lower() == finding.slug for n in one.names)
+    return one.names is None or any(
+        n.upper() == finding.code or n.lower() == finding.slug for n in one.names
+    )
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -93,7 +110,9 @@ def _names(one: Suppression, finding: Finding) -> bool:
 
 
 def _read(source: Source) -> tuple[list[tokenize.TokenInfo], list[tuple[int, int]], list[int]]:
-    """The comments, the rows (first, last) of every logical line, and the rows on which code stands."""
+    """The comments, the rows (first, last) of every logical line, and the rows on which code
+    stands.
+    """
     comments, logical, rows = [], [], []
     first = 0
     layout = (tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER, tokenize.ENCODING)
@@ -137,16 +156,22 @@ class Lines:
                     span=Span(start + match.start(), start + match.end()),
                     row=row,
                     names=names,
-                    names_span=None if codes is None else Span(start + match.start("codes"), start + match.end("codes")),
+                    names_span=None
+                    if codes is None
+                    else Span(start + match.start("codes"), start + match.end("codes")),
                     noqa=noqa,
                     own_line=own_line,
                     target=self._next_row(row) if own_line and not noqa else 0,
                 )
 
     def _next_row(self, row: int) -> int:
-        """The row of the code after a row; 0 when none follows in the same file, or cell of a notebook."""
+        """The row of the code after a row; 0 when none follows in the same file, or cell of a
+        notebook.
+        """
         at = bisect.bisect_right(self._rows, row)
-        if at == len(self._rows) or self._source.first_row(row) != self._source.first_row(self._rows[at]):
+        if at == len(self._rows) or self._source.first_row(row) != self._source.first_row(
+            self._rows[at]
+        ):
             return 0
         return self._rows[at]
 
@@ -156,8 +181,12 @@ class Lines:
         return self._logical[at] if at >= 0 and row <= self._logical[at][1] else (row, row)
 
     def codes_at(self, row: int) -> Span | None:
-        """Where the codes stand in the `tfn: ignore[...]` at the end of a row; None when there is none."""
-        ours = (one for one in self.suppressions if one.row == row and not one.noqa and not one.own_line)
+        """Where the codes stand in the `tfn: ignore[...]` at the end of a row; None when there is
+        none.
+        """
+        ours = (
+            one for one in self.suppressions if one.row == row and not one.noqa and not one.own_line
+        )
         return next((one.names_span for one in ours if one.names_span is not None), None)
 
     def covers(self, one: Suppression, finding: Finding) -> bool:
@@ -181,7 +210,9 @@ def _idle(one: Suppression, source: Source, policy: Policy) -> Iterable[Finding]
         return
     if not one.names:
         if not one.noqa:
-            yield notices.IDLE.finding(source, one.span, "the comment names no rule: write `# tfn: ignore[TFN101]`")
+            yield notices.IDLE.finding(
+                source, one.span, "the comment names no rule: write `# tfn: ignore[TFN101]`"
+            )
         return
     ran = {name for rule in policy.rules for name in (rule.code, rule.slug)}
     known = {name for rule in policy.known.values() for name in (rule.code, rule.slug)}

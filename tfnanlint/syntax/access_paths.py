@@ -19,7 +19,11 @@ def path_of(node: ast.AST) -> str | None:
         return node.target.id
     if kind is SUBSCRIPT and type(node.slice) is CONSTANT:
         base = path_of(node.value)
-        return f"{base}[{node.slice.value!r}]" if base and isinstance(node.slice.value, (str, int)) else None
+        return (
+            f"{base}[{node.slice.value!r}]"
+            if base and isinstance(node.slice.value, (str, int))
+            else None
+        )
     return None
 
 

@@ -9,16 +9,19 @@ from tfnanlint.syntax.spans import Edit, Span
 
 
 def edits_apply(text: str, edits: Iterable[Edit]) -> str:
-    """`text` with all edits made, in any order of giving; insertions at one place keep the order given.
+    """`text` with all edits made, in any order of giving; insertions at one place keep the order
+    given.
 
-    The same edit given twice is made once: two repairs may need the same import. Raises ValueError when edits
-    overlap or leave the text.
+    The same edit given twice is made once: two repairs may need the same import. Raises ValueError
+    when edits overlap or leave the text.
     """
     parts: list[str] = []
     at = 0
     for edit in in_order(edits):
         if edit.span.end > len(text):
-            raise ValueError(f"an edit at {edit.span.start} leaves the text, which has {len(text)} characters")
+            raise ValueError(
+                f"an edit at {edit.span.start} leaves the text, which has {len(text)} characters"
+            )
         parts += (text[at : edit.span.start], edit.text)
         at = edit.span.end
     parts.append(text[at:])
@@ -37,7 +40,9 @@ def in_order(edits: Iterable[Edit]) -> list[Edit]:
 
 
 class Shift:
-    """Where places of a text are after edits. Insertions at the border of a span stay outside of it."""
+    """Where places of a text are after edits. Insertions at the border of a span stay outside of
+    it.
+    """
 
     def __init__(self, edits: Iterable[Edit]):
         self.edits = in_order(edits)
@@ -61,7 +66,11 @@ class Shift:
 
     def old(self, new: Span) -> Span:
         """The old place of a span of the new text, which covers every region that it touches."""
-        touched = [index for index, region in enumerate(self.regions) if region.start <= new.end and new.start <= region.end]
+        touched = [
+            index
+            for index, region in enumerate(self.regions)
+            if region.start <= new.end and new.start <= region.end
+        ]
         first = touched[0] if touched else sum(region.end < new.start for region in self.regions)
         last = touched[-1] + 1 if touched else first
         return Span(new.start - self._grown[first], new.end - self._grown[last])
@@ -82,20 +91,27 @@ class Shift:
 
 
 def composed(text: str, first: Iterable[Edit], second: Iterable[Edit]) -> list[Edit]:
-    """Edits of `text` that do what `first` does and then `second`, which are edits of what `first` makes of it."""
+    """Edits of `text` that do what `first` does and then `second`, which are edits of what `first`
+    makes of it.
+    """
     shift, second = Shift(first), in_order(second)
     between = edits_apply(text, shift.edits)
     # What both change, as stretches of the text between them that do not touch each other.
     changed: list[tuple[int, int]] = []
-    for start, end in sorted((span.start, span.end) for span in (*shift.regions, *(edit.span for edit in second))):
+    for start, end in sorted(
+        (span.start, span.end) for span in (*shift.regions, *(edit.span for edit in second))
+    ):
         if changed and start <= changed[-1][1]:
             changed[-1] = changed[-1][0], max(end, changed[-1][1])
         else:
             changed.append((start, end))
     found = []
     for start, end in changed:
-        inside = [Edit(Span(edit.span.start - start, edit.span.end - start), edit.text) for edit in second
-                  if start <= edit.span.start and edit.span.end <= end]
+        inside = [
+            Edit(Span(edit.span.start - start, edit.span.end - start), edit.text)
+            for edit in second
+            if start <= edit.span.start and edit.span.end <= end
+        ]
         new = edits_apply(between[start:end], inside)
         found.append(Edit(shift.old(Span(start, end)), new))
     return found

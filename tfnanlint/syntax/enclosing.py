@@ -16,7 +16,9 @@ def whole_span(stmt: ast.stmt, span_of: Callable[[ast.AST], Span]) -> Span:
     return Span(span_of(decorators[0]).start, span.end) if decorators else span
 
 
-def enclosing(body: list[ast.stmt], place: Span, span_of: Callable[[ast.AST], Span]) -> list[ast.AST]:
+def enclosing(
+    body: list[ast.stmt], place: Span, span_of: Callable[[ast.AST], Span]
+) -> list[ast.AST]:
     """The statements and expressions around a place, outermost first."""
     path: list[ast.AST] = []
     found = _holding(body, place, span_of)
@@ -31,11 +33,14 @@ def enclosing(body: list[ast.stmt], place: Span, span_of: Callable[[ast.AST], Sp
     return path
 
 
-TEMPLATE_STRING = getattr(ast, "TemplateStr", ())  # keeps the text of its expressions, which no edit may change
+# keeps the text of its expressions, which no edit may change
+TEMPLATE_STRING = getattr(ast, "TemplateStr", ())
 
 
 def _formatted(string: ast.JoinedStr) -> Iterator[ast.expr]:
-    """The expressions in an f-string; before Python 3.12 all else in it claims to be as long as the string."""
+    """The expressions in an f-string; before Python 3.12 all else in it claims to be as long as the
+    string.
+    """
     for part in string.values:
         if isinstance(part, ast.FormattedValue):
             yield part.value
@@ -43,7 +48,9 @@ def _formatted(string: ast.JoinedStr) -> Iterator[ast.expr]:
                 yield from _formatted(part.format_spec)
 
 
-def _holding(nodes: Sequence[ast.AST], place: Span, span_of: Callable[[ast.AST], Span]) -> ast.AST | None:
+def _holding(
+    nodes: Sequence[ast.AST], place: Span, span_of: Callable[[ast.AST], Span]
+) -> ast.AST | None:
     """Which of some nodes, in the order of the text, a place lies in."""
     at = bisect.bisect_right(nodes, place.start, key=lambda node: _whole(node, span_of).start) - 1
     return nodes[at] if at >= 0 and place in _whole(nodes[at], span_of) else None

@@ -1,4 +1,5 @@
-"""Nodes of a syntax tree: the expressions inside another one, several times as fast as `ast.walk`, and the statements.
+"""Nodes of a syntax tree: the expressions inside another one, several times as fast as `ast.walk`,
+and the statements.
 
 Operators and contexts (`ast.Add`, `ast.Load`) are left out: they hold nothing.
 """
@@ -10,8 +11,9 @@ import copy
 from collections.abc import Sequence
 from typing import Any, Callable, Final
 
-# The types of nodes that are asked for most. What is compiled has a constant at hand, but looks for `ast.Name` under its name in the module.
-# (No tuple is such a constant: it would be made anew wherever it is used.)
+# The types of nodes that are asked for most. What is compiled has a constant at hand, but looks for
+# `ast.Name` under its name in the module. (No tuple is such a constant: it would be made anew
+# wherever it is used.)
 ASSIGN: Final = ast.Assign
 ATTRIBUTE: Final = ast.Attribute
 AUG_ASSIGN: Final = ast.AugAssign
@@ -65,15 +67,23 @@ def _any(node: ast.AST) -> Sequence[ast.AST]:
     for name in node._fields:
         part = held.get(name)
         if isinstance(part, list):
-            found += [one for one in part if isinstance(one, ast.AST) and not isinstance(one, _MARKS)]
+            found += [
+                one for one in part if isinstance(one, ast.AST) and not isinstance(one, _MARKS)
+            ]
         elif isinstance(part, ast.AST) and not isinstance(part, _MARKS):
             found.append(part)
     return found
 
 
 _PARTS: Final[dict[type, Callable[[Any], Sequence[ast.AST]]]] = {
-    ast.Name: _none, ast.Constant: _none, ast.Attribute: _value, ast.keyword: _value, ast.Starred: _value, ast.Expr: _value,
-    ast.Tuple: _elements, ast.List: _elements,
+    ast.Name: _none,
+    ast.Constant: _none,
+    ast.Attribute: _value,
+    ast.keyword: _value,
+    ast.Starred: _value,
+    ast.Expr: _value,
+    ast.Tuple: _elements,
+    ast.List: _elements,
     ast.BinOp: lambda node: (node.left, node.right),
     ast.UnaryOp: lambda node: (node.operand,),
     ast.Subscript: lambda node: (node.value, node.slice),
@@ -96,7 +106,9 @@ _PARTS: Final[dict[type, Callable[[Any], Sequence[ast.AST]]]] = {
     ast.For: lambda node: [node.target, node.iter, *node.body, *node.orelse],
     ast.With: lambda node: [*node.items, *node.body],
     ast.Lambda: lambda node: (node.args, node.body),
-    **dict.fromkeys((ast.Pass, ast.Break, ast.Continue, ast.Global, ast.Nonlocal, ast.alias), _none),
+    **dict.fromkeys(
+        (ast.Pass, ast.Break, ast.Continue, ast.Global, ast.Nonlocal, ast.alias), _none
+    ),
 }
 
 
@@ -116,7 +128,10 @@ def _tried(node: Any) -> Blocks:
 
 
 _BLOCKS: Final[dict[type, Callable[[Any], Blocks]]] = {
-    **dict.fromkeys((ast.Module, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.With, ast.AsyncWith), _body),
+    **dict.fromkeys(
+        (ast.Module, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.With, ast.AsyncWith),
+        _body,
+    ),
     **dict.fromkeys((ast.If, ast.For, ast.AsyncFor, ast.While), _body_and_else),
     **dict.fromkeys((ast.Try, getattr(ast, "TryStar", ast.Try)), _tried),
     ast.Match: lambda node: tuple(one.body for one in node.cases),
@@ -130,7 +145,9 @@ def blocks_of(node: ast.AST) -> Blocks:
 
 
 def statements_in(node: ast.AST) -> list[ast.stmt]:
-    """All statements inside a definition or compound statement, those of definitions in it included."""
+    """All statements inside a definition or compound statement, those of definitions in it
+    included.
+    """
     found: list[ast.stmt] = [statement for block in blocks_of(node) for statement in block]
     for one in found:  # it grows on the way
         parts = _BLOCKS.get(type(one))  # `blocks_of` written out: most statements hold none
@@ -152,7 +169,8 @@ def nodes_in(node: ast.AST) -> list[ast.AST]:
         kind = type(one)
         if kind is NAME or kind is CONSTANT:
             continue
-        if kind is ATTRIBUTE or kind is KEYWORD:  # `parts_of` written out for most nodes that are no leaves
+        # `parts_of` written out for most nodes that are no leaves
+        if kind is ATTRIBUTE or kind is KEYWORD:
             found.append(one.value)
         elif kind is CALL:
             found.append(one.func)
@@ -169,32 +187,61 @@ _DICTS = ("dict", "OrderedDict")
 def _written_pairs(node: ast.expr) -> bool:
     """Whether an expression is a list of pairs: `[("a", x), ("b", y)]`."""
     return isinstance(node, (ast.List, ast.Tuple)) and all(
-        isinstance(one, (ast.Tuple, ast.List)) and len(one.elts) == 2 and not any(isinstance(part, ast.Starred) for part in one.elts) for one in node.elts)
+        isinstance(one, (ast.Tuple, ast.List))
+        and len(one.elts) == 2
+        and not any(isinstance(part, ast.Starred) for part in one.elts)
+        for one in node.elts
+    )
 
 
 NOUGHT: Final = "0"
 
 
 def default_text(node: ast.AST | None) -> str:
-    """What is written as a default, as a note keeps it: a text, NOUGHT for the number 0, "" for all else."""
+    """What is written as a default, as a note keeps it: a text, NOUGHT for the number 0, "" for all
+    else.
+    """
     written = node.value if isinstance(node, ast.Constant) else None
     if isinstance(written, str):
         return written
-    return NOUGHT if isinstance(written, (int, float)) and type(written) is not bool and written == 0 else ""
+    return (
+        NOUGHT
+        if isinstance(written, (int, float)) and type(written) is not bool and written == 0
+        else ""
+    )
 
 
 def display(node: ast.AST | None) -> ast.Dict | None:
-    """A dict as it is written, `{"eps": 1e-6, **more}`, and as such `dict(eps=1e-6, **more)`, `dict(more, eps=1e-6)` and
-    `OrderedDict([("eps", 1e-6)])`, too: one node for all walks of the call. None for anything else."""
+    """A dict as it is written, `{"eps": 1e-6, **more}`, and as such `dict(eps=1e-6, **more)`,
+    `dict(more, eps=1e-6)` and `OrderedDict([("eps", 1e-6)])`, too: one node for all walks of the
+    call. None for anything else.
+    """
     if isinstance(node, ast.Dict):
         return node
-    if not isinstance(node, ast.Call) or len(node.args) > 1 or (
-            node.func.id if isinstance(node.func, ast.Name) else node.func.attr if isinstance(node.func, ast.Attribute) else "") not in _DICTS:
+    if (
+        not isinstance(node, ast.Call)
+        or len(node.args) > 1
+        or (
+            node.func.id
+            if isinstance(node.func, ast.Name)
+            else node.func.attr
+            if isinstance(node.func, ast.Attribute)
+            else ""
+        )
+        not in _DICTS
+    ):
         return None
     if "display" not in node.__dict__:
-        pairs = [(None, one) for one in node.args] if not node.args or not _written_pairs(node.args[0]) else [one.elts for one in node.args[0].elts]
+        pairs = (
+            [(None, one) for one in node.args]
+            if not node.args or not _written_pairs(node.args[0])
+            else [one.elts for one in node.args[0].elts]
+        )
         keys: list[ast.expr | None] = [key for key, _ in pairs]
-        keys += [None if one.arg is None else ast.copy_location(ast.Constant(one.arg), one) for one in node.keywords]
+        keys += [
+            None if one.arg is None else ast.copy_location(ast.Constant(one.arg), one)
+            for one in node.keywords
+        ]
         values = [*[value for _, value in pairs], *[one.value for one in node.keywords]]
         node.display = ast.copy_location(ast.Dict(keys, values), node)
     return node.display
@@ -218,7 +265,9 @@ def loaded(target: ast.expr) -> ast.expr:
 
 
 def repeated(loop: Any) -> ast.expr:
-    """What a loop runs over, as nodes of its own: of each node one value is kept, and inside the loop it may have another one."""
+    """What a loop runs over, as nodes of its own: of each node one value is kept, and inside the
+    loop it may have another one.
+    """
     kept = loop.__dict__.get("repeated")
     if kept is None:
         kept = loop.repeated = copy.deepcopy(loop.iter)
@@ -227,20 +276,37 @@ def repeated(loop: Any) -> ast.expr:
 
 def declared(node: ast.AST, kind: type) -> frozenset[str]:
     """The names that `global` or `nonlocal` statements inside declare."""
-    return frozenset(name for one in statements_in(node) if isinstance(one, kind) for name in one.names)
+    return frozenset(
+        name for one in statements_in(node) if isinstance(one, kind) for name in one.names
+    )
 
 
 _ASKING = ("gradient", "jacobian", "batch_jacobian")
 
 
 def recorded(tape: ast.Call, name: ast.expr | None, body: list[ast.stmt]) -> int:
-    """After how many statements a tape records no more: it does until a gradient is asked of it, and a persistent one goes on."""
-    if isinstance(name, ast.Name) and not any(one.arg == "persistent" for one in tape.keywords) and not tape.args:
+    """After how many statements a tape records no more: it does until a gradient is asked of it,
+    and a persistent one goes on.
+    """
+    if (
+        isinstance(name, ast.Name)
+        and not any(one.arg == "persistent" for one in tape.keywords)
+        and not tape.args
+    ):
         for index, statement in enumerate(body):
-            value = getattr(statement, "value", None) if isinstance(statement, (ast.Assign, ast.AnnAssign)) else None
+            value = (
+                getattr(statement, "value", None)
+                if isinstance(statement, (ast.Assign, ast.AnnAssign))
+                else None
+            )
             for node in nodes_in(value) if value is not None else ():
-                if (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _ASKING
-                        and isinstance(node.func.value, ast.Name) and node.func.value.id == name.id):
+                if (
+                    isinstance(node, ast.Call)
+                    and isinstance(node.func, ast.Attribute)
+                    and node.func.attr in _ASKING
+                    and isinstance(node.func.value, ast.Name)
+                    and node.func.value.id == name.id
+                ):
                     return index + 1
     return len(body)
 
@@ -248,5 +314,12 @@ def recorded(tape: ast.Call, name: ast.expr | None, body: list[ast.stmt]) -> int
 def adds_axes(index: ast.expr) -> bool:
     """`x[:, None]`, `x[..., tf.newaxis]`: every element is kept."""
     parts = index.elts if isinstance(index, ast.Tuple) else [index]
-    return all(isinstance(part, ast.Slice) and part.lower is part.upper is part.step is None or isinstance(part, ast.Constant) and part.value in (None, ...)
-               or isinstance(part, ast.Attribute) and part.attr == "newaxis" for part in parts)
+    return all(
+        isinstance(part, ast.Slice)
+        and part.lower is part.upper is part.step is None
+        or isinstance(part, ast.Constant)
+        and part.value in (None, ...)
+        or isinstance(part, ast.Attribute)
+        and part.attr == "newaxis"
+        for part in parts
+    )

@@ -25,12 +25,16 @@ _TESTS = re.compile(r"test_.*|.*_tests?|.*_?test_?utils|conftest")
 
 
 def holds_tests(path: str) -> bool:
-    """Whether a file has the name of one with tests: they look at values, and run on numbers that are written in them."""
+    """Whether a file has the name of one with tests: they look at values, and run on numbers that
+    are written in them.
+    """
     return _TESTS.fullmatch(os.path.splitext(os.path.basename(path))[0]) is not None
 
 
 class Unreadable(Exception):
-    """The bytes are not Python source: the message says what is wrong, `row` and `column` (1-based) where."""
+    """The bytes are not Python source: the message says what is wrong, `row` and `column` (1-based)
+    where.
+    """
 
     def __init__(self, message: str, row: int = 1, column: int = 1):
         super().__init__(message)
@@ -43,7 +47,9 @@ class Uneditable(Exception):
 
 
 class Location(NamedTuple):
-    """Where a person finds something: 1-based row and column, in a notebook within the cell of that 1-based number."""
+    """Where a person finds something: 1-based row and column, in a notebook within the cell of that
+    1-based number.
+    """
 
     row: int
     column: int
@@ -60,20 +66,24 @@ class Location(NamedTuple):
         return f"line {self.row}" if self.cell is None else f"line {self.row} of cell {self.cell}"
 
 
-# Encodings in which a file can be written back without changing its meaning, by the names that Python gives them. Codecs such as
-# `unicode_escape` decode to code that the bytes do not show, so files in them are read but not fixed.
+# Encodings in which a file can be written back without changing its meaning, by the names that
+# Python gives them. Codecs such as `unicode_escape` decode to code that the bytes do not show, so
+# files in them are read but not fixed.
 _FIXABLE = re.compile(r"utf-8(-sig)?|ascii|iso8859-\d+|cp125\d|cp437|koi8-[ru]")
 
 _MANY = 150  # searches for names after which an index pays: to make it takes as long as that many
 _NAME = re.compile(r"[^\W\d]\w*")
-_WALRUS = re.compile(":=")  # which is searched in half the time that `in` takes: many lines end in its second half
+# which is searched in half the time that `in` takes: many lines end in its second half
+_WALRUS = re.compile(":=")
 _GLOBAL = re.compile(r"global [ \t]*\w")
 _SETTER = re.compile(r"@(\w+)\.setter\b")
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _LINE_FEED = re.compile("\n")
-# What stands behind an attribute that is assigned, by itself (`a.x = 1`, `a.x += 1`) or with others (`a.x, b.y = 1, 2`).
+# What stands behind an attribute that is assigned, by itself (`a.x = 1`, `a.x += 1`) or with others
+# (`a.x, b.y = 1, 2`).
 _ASSIGNED = re.compile(r"\s*(?:(?:[-+*/%@&|^]|//|\*\*)?=(?!=)|,[^()\n=]*=(?!=))")
-_NOT_USED = re.compile(r"\w|\(|[ \t]*=(?!=)")  # behind a name that is a longer one, is called or is given a value
+# behind a name that is a longer one, is called or is given a value
+_NOT_USED = re.compile(r"\w|\(|[ \t]*=(?!=)")
 _OWNER = re.compile(r"[A-Za-z_][\w.]*$")
 
 
@@ -111,15 +121,18 @@ def encode(text: str, encoding: str) -> bytes:
 
 
 def fixable(encoding: str) -> bool:
-    """Whether a file in an encoding, under any of its names (utf8, latin1), can be written back. Raises LookupError."""
+    """Whether a file in an encoding, under any of its names (utf8, latin1), can be written back.
+    Raises LookupError.
+    """
     return _FIXABLE.fullmatch(codecs.lookup(encoding).name) is not None
 
 
 class Source:
     """A path and its text, with lazily built tree and line table.
 
-    `tree` raises `Unreadable` with the position of the syntax error. `faults` are parts that were left out of the
-    text because they cannot be parsed; only a notebook, whose cells stand for themselves, has any.
+    `tree` raises `Unreadable` with the position of the syntax error. `faults` are parts that were
+    left out of the text because they cannot be parsed; only a notebook, whose cells stand for
+    themselves, has any.
     """
 
     faults: tuple[Unreadable, ...] = ()
@@ -140,7 +153,12 @@ class Source:
         return cls(path, text, encoding)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name not in ("tree", "_names", "_calls")}  # large, and soon made anew
+        # large, and soon made anew
+        return {
+            name: value
+            for name, value in self.__dict__.items()
+            if name not in ("tree", "_names", "_calls")
+        }
 
     @cached_property
     def tree(self) -> ast.Module:
@@ -150,12 +168,16 @@ class Source:
                 return ast.parse(self.text, type_comments=False)
         except SyntaxError as error:
             hint = " (is this Python 2?)" if "print" in (error.msg or "") else ""
-            raise Unreadable(f"syntax error: {error.msg}{hint}", error.lineno or 1, error.offset or 1) from None
+            raise Unreadable(
+                f"syntax error: {error.msg}{hint}", error.lineno or 1, error.offset or 1
+            ) from None
         except (ValueError, RecursionError, MemoryError) as error:
             raise Unreadable(f"cannot be parsed: {str(error) or type(error).__name__}") from None
 
     def verify(self) -> None:
-        """Raise `Unreadable` where `tree` does. What needs no tree is spared a quarter of the time: no nodes are made."""
+        """Raise `Unreadable` where `tree` does. What needs no tree is spared a quarter of the time:
+        no nodes are made.
+        """
         if "tree" in self.__dict__:
             return
         import symtable
@@ -165,25 +187,37 @@ class Source:
                 warnings.simplefilter("ignore")
                 symtable.symtable(self.text, self.path, "exec")
         except (SyntaxError, ValueError, RecursionError, MemoryError):
-            self.tree  # it says what is wrong, and takes more than this does: names that are declared too late
+            # it says what is wrong, and takes more than this does: names that are declared too late
+            self.tree
 
     @property
     def blocks(self) -> list[list[ast.stmt]]:
-        """The top-level statements that run one after the other until one of them ends it: all, or those of each cell."""
+        """The top-level statements that run one after the other until one of them ends it: all, or
+        those of each cell.
+        """
         return [self.tree.body]
 
     @cached_property
     def line_starts(self) -> list[int]:
-        """Offset of the first code point of every line; lines end at LF, CRLF or CR only, as for Python."""
+        """Offset of the first code point of every line; lines end at LF, CRLF or CR only, as for
+        Python.
+        """
         ends = _LINE_END if "\r" in self.text else _LINE_FEED
         return [0, *map(re.Match.end, ends.finditer(self.text))]
 
     @cached_property
     def scoping(self) -> tuple[list[int], list[int], list[int]]:
-        """The rows of the text with `:=` or `.pop(`, with `nonlocal` and with `global`, ascending: every module made of it asks."""
-        walruses = self.rows(_WALRUS) if _WALRUS.search(self.text) else []  # most files are spared the table of lines, too
+        """The rows of the text with `:=` or `.pop(`, with `nonlocal` and with `global`, ascending:
+        every module made of it asks.
+        """
+        # most files are spared the table of lines, too
+        walruses = self.rows(_WALRUS) if _WALRUS.search(self.text) else []
         inside = sorted({*walruses, *self.rows_with(".pop(")})
-        return inside, self.rows_with("nonlocal"), self.rows(_GLOBAL) if "global " in self.text else []
+        return (
+            inside,
+            self.rows_with("nonlocal"),
+            self.rows(_GLOBAL) if "global " in self.text else [],
+        )
 
     @cached_property
     def setters(self) -> frozenset[str]:
@@ -192,12 +226,15 @@ class Source:
 
     @property
     def written(self) -> str:
-        """The text as its author wrote it, offset for offset; in a notebook `text` has something else for its magics."""
+        """The text as its author wrote it, offset for offset; in a notebook `text` has something
+        else for its magics.
+        """
         return self.text
 
     def holds(self, pieces: tuple[str, ...]) -> bool:
-        """Whether one of some pieces of text stands here: rules and the search for their rows ask for the same few, and the text is
-        searched once."""
+        """Whether one of some pieces of text stands here: rules and the search for their rows ask
+        for the same few, and the text is searched once.
+        """
         for finder in rows.finders(pieces):
             found = self._standing.get(finder.pieces)
             if found is None:
@@ -216,7 +253,9 @@ class Source:
         return rows.holding(self.text, self.line_starts, words, place) if place >= 0 else []
 
     def assigns_outside(self, attribute: str) -> bool:
-        """Whether the text may assign an attribute of something that is not `self` (`scale.eps = 0.0`)."""
+        """Whether the text may assign an attribute of something that is not `self`
+        (`scale.eps = 0.0`).
+        """
         return bool(self._assignments(attribute))
 
     def owners_assigned(self, attribute: str) -> list[tuple[str, int]]:
@@ -230,8 +269,9 @@ class Source:
         return found
 
     def _assignments(self, attribute: str) -> list[int]:
-        """The dots before an attribute where the text may assign it, but for those of `self`: searched once, for all classes that have one
-        of that name."""
+        """The dots before an attribute where the text may assign it, but for those of `self`:
+        searched once, for all classes that have one of that name.
+        """
         found = self._assigned.get(attribute)
         if found is None:
             found = self._assigned[attribute] = []
@@ -246,19 +286,29 @@ class Source:
 
     def _of_self(self, dot: int) -> bool:
         start = dot - len("self")
-        return start >= 0 and self.text.startswith("self", start) and not (start and _in_name(self.text[start - 1]))
+        return (
+            start >= 0
+            and self.text.startswith("self", start)
+            and not (start and _in_name(self.text[start - 1]))
+        )
 
     def rows_naming(self, name: str) -> list[int]:
-        """1-based rows in which a name stands, ascending; maybe some with a name that it is part of."""
+        """1-based rows in which a name stands, ascending; maybe some with a name that it is part
+        of.
+        """
         self._asked += 1
         return self.rows_with(name) if self._asked < _MANY else self._names.get(name, [])
 
     def rows_using(self, name: str) -> list[int]:
-        """1-based rows in which a name may be used as a value, ascending, as the text tells: not where it is only called or given a value,
-        or is a part of a longer one. Searched once: each of many classes may have a method of that name."""
+        """1-based rows in which a name may be used as a value, ascending, as the text tells: not
+        where it is only called or given a value, or is a part of a longer one. Searched once: each
+        of many classes may have a method of that name.
+        """
         found = self._used.get(name)
         if found is None:
-            found = self._used[name] = [row for row in self.rows_naming(name) if self._uses(name, row)]
+            found = self._used[name] = [
+                row for row in self.rows_naming(name) if self._uses(name, row)
+            ]
         return found
 
     def _uses(self, name: str, row: int) -> bool:
@@ -278,18 +328,27 @@ class Source:
         place = text.find(name)
         while place >= 0:
             end = place + len(name)
-            if not (place and _in_name(text[place - 1])) and not (end < len(text) and _in_name(text[end])):
+            if not (place and _in_name(text[place - 1])) and not (
+                end < len(text) and _in_name(text[end])
+            ):
                 yield place
             place = text.find(name, end)
 
     def rows_calling(self, names: Iterable[str]) -> list[int]:
         """1-based rows in which one of some names stands before a parenthesis, ascending."""
-        return sorted({row for name in names for row in rows.rows_of(self.line_starts, self._calls.get(name[::-1], [])[::-1])})
+        return sorted(
+            {
+                row
+                for name in names
+                for row in rows.rows_of(self.line_starts, self._calls.get(name[::-1], [])[::-1])
+            }
+        )
 
     @cached_property
     def _names(self) -> dict[str, list[int]]:
-        """The rows of every name: to search the text for each of the thousands of functions in a long file would take time that grows
-        with the square of its length."""
+        """The rows of every name: to search the text for each of the thousands of functions in a
+        long file would take time that grows with the square of its length.
+        """
         found: dict[str, list[int]] = {}
         for row, start in enumerate(self.line_starts, 1):
             end = self.line_starts[row] if row < len(self.line_starts) else len(self.text)
@@ -317,13 +376,18 @@ class Source:
         line = self.text[start:end]
         if line.isascii():
             return start + byte_column
-        return start + len(line.encode("utf-8", "surrogatepass")[:byte_column].decode("utf-8", "replace"))
+        return start + len(
+            line.encode("utf-8", "surrogatepass")[:byte_column].decode("utf-8", "replace")
+        )
 
     def span(self, node: ast.AST) -> Span:
         """Where an expression or statement stands, without the parentheses around it."""
         if self._ascii:
             starts = self.line_starts
-            return Span(starts[node.lineno - 1] + node.col_offset, starts[node.end_lineno - 1] + node.end_col_offset)
+            return Span(
+                starts[node.lineno - 1] + node.col_offset,
+                starts[node.end_lineno - 1] + node.end_col_offset,
+            )
         return Span(
             self.offset(node.lineno, node.col_offset),
             self.offset(node.end_lineno, node.end_col_offset),
@@ -342,20 +406,28 @@ class Source:
         return row, offset - self.line_starts[row - 1] + 1
 
     def location(self, offset: int) -> Location:
-        """Where a person finds an offset. Reports show this; `position` counts rows of the text as a whole."""
+        """Where a person finds an offset. Reports show this; `position` counts rows of the text as
+        a whole.
+        """
         return Location(*self.position(offset))
 
     def file_position(self, offset: int) -> tuple[int, int]:
-        """1-based (row, column) of an offset in the file on disk, for tools that cannot look into a notebook."""
+        """1-based (row, column) of an offset in the file on disk, for tools that cannot look into a
+        notebook.
+        """
         return self.position(offset)
 
     @property
     def file(self) -> Source:
-        """What `file_position` counts in: the text of the file on disk, which in a notebook is JSON."""
+        """What `file_position` counts in: the text of the file on disk, which in a notebook is
+        JSON.
+        """
         return self
 
     def first_row(self, row: int) -> int:
-        """The first row of the part of the text in which a row stands: of the whole text, or of a notebook's cell."""
+        """The first row of the part of the text in which a row stands: of the whole text, or of a
+        notebook's cell.
+        """
         return 1
 
     def edited(self, text: str, edits: Iterable[Edit]) -> Source:

@@ -1,4 +1,5 @@
-"""The rows of a text in which something stands: by what is written alone, before anything is parsed.
+"""The rows of a text in which something stands: by what is written alone, before anything is
+parsed.
 
 Rows are 1-based; `starts` are the offsets at which the lines of the text begin.
 """
@@ -13,22 +14,31 @@ _END = 1 << 60  # behind every text
 _BLANK = frozenset(" \t\r\n\f\\")
 _OPENING = frozenset("(,{")  # no operand ends so
 _ENDING = frozenset(")]}.\"'")  # operands end so, or with a letter or digit
-_BEFORE_OPERANDS = frozenset("and assert await case elif else if in is lambda not or print return while yield".split())
-# The characters of code, from the commonest to the rarest, as counted in 30 million of them; what is not here is rarer.
+_BEFORE_OPERANDS = frozenset(
+    "and assert await case elif else if in is lambda not or print return while yield".split()
+)
+# The characters of code, from the commonest to the rarest, as counted in 30 million of them; what
+# is not here is rarer.
 _COMMON = " etsairnol_\npdcfmu.h,g=)(b\"y:vwkx'[1]Tz0#N2A`-SIELqRCDFO/3*MPj>54BUVG6+W{}8KH@Y%97X\\;<Q!Z|J^?&$~"
 _LONG = 10  # characters
 _TRIPLE = ('"""', "'''")
-# A comment; a string with fields in it, which are code, and the rest of its row; any other string, with the sign that fills it in.
-_QUOTED = re.compile(r"""#.*|([fF][rR]?["'].*|[rR][fF]["'].*)|(?:"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')(?:[ \t]*%(?!=))?""")
-_CALLED = re.compile(r"\(\s*(\w+)")  # in a text that is read from its end: there nothing is tried that is no call
+# A comment; a string with fields in it, which are code, and the rest of its row; any other string,
+# with the sign that fills it in.
+_QUOTED = re.compile(
+    r"""#.*|([fF][rR]?["'].*|[rR][fF]["'].*)|(?:"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')(?:[ \t]*%(?!=))?"""
+)
+# in a text that is read from its end: there nothing is tried that is no call
+_CALLED = re.compile(r"\(\s*(\w+)")
 _BY_A_NUMBER = re.compile(r"(?<![*/%])(?://?|%)[ \t]*(?=\d)(?!0*\.?0*(?![\d.])|[\w.]+[ \t]*\*\*)")
 
 
 class Finder:
-    """Finds whether one of some pieces of text, whose rarest characters are the same, stands somewhere.
+    """Finds whether one of some pieces of text, whose rarest characters are the same, stands
+    somewhere.
 
-    A pattern is tried where its first character stands, so that is the rarest one, and what comes before it is looked back at: `sqrt` is
-    found in half the time by its `q`. Long pieces are found faster as they are.
+    A pattern is tried where its first character stands, so that is the rarest one, and what comes
+    before it is looked back at: `sqrt` is found in half the time by its `q`. Long pieces are found
+    faster as they are.
     """
 
     def __init__(self, pieces: tuple[str, ...]):
@@ -37,11 +47,17 @@ class Finder:
         self._pattern = None if alone else re.compile("|".join(map(_by_rarest, pieces)))
 
     def finds(self, text: str) -> bool:
-        return self.pieces[0] in text if self._pattern is None else self._pattern.search(text) is not None
+        return (
+            self.pieces[0] in text
+            if self._pattern is None
+            else self._pattern.search(text) is not None
+        )
 
 
 def _rarest(piece: str) -> int:
-    """Where the rarest character of a piece stands, as far as `_COMMON` tells; a capital at its beginning is rare enough."""
+    """Where the rarest character of a piece stands, as far as `_COMMON` tells; a capital at its
+    beginning is rare enough.
+    """
     if piece[0].isupper():
         return 0
     return max(range(len(piece)), key=lambda place: _COMMON.find(piece[place]) % (len(_COMMON) + 1))
@@ -49,14 +65,15 @@ def _rarest(piece: str) -> int:
 
 def _by_rarest(piece: str) -> str:
     place = _rarest(piece)
-    before = f"(?<={re.escape(piece[:place + 1])})" if place else ""
-    return re.escape(piece[place]) + before + re.escape(piece[place + 1:])
+    before = f"(?<={re.escape(piece[: place + 1])})" if place else ""
+    return re.escape(piece[place]) + before + re.escape(piece[place + 1 :])
 
 
 @lru_cache(maxsize=None)
 def finders(pieces: tuple[str, ...]) -> tuple[Finder, ...]:
-    """What finds some pieces of text. One pattern for those with the same rarest character costs a search for one of them; for others it
-    costs ten times as much."""
+    """What finds some pieces of text. One pattern for those with the same rarest character costs a
+    search for one of them; for others it costs ten times as much.
+    """
     alike: dict[str, list[str]] = {}
     for piece in pieces:
         alike.setdefault(piece[_rarest(piece)], []).append(piece)
@@ -88,12 +105,18 @@ def powers(text: str, starts: list[int]) -> list[int]:
 
 
 def differences(text: str, starts: list[int]) -> list[int]:
-    """The rows that hold a `-` which may subtract: `a - b`, `a -= b`, but not `axis=-1`, `1e-5` and `->`; ascending."""
+    """The rows that hold a `-` which may subtract: `a - b`, `a -= b`, but not `axis=-1`, `1e-5` and
+    `->`; ascending.
+    """
     places: list[int] = []
     place = text.find("-")
     while place >= 0:
         before = _before(text, place)
-        if before < 0 or text.startswith("->", place) or not (_ends_operand(text, before, place) or _behind_comment(text, before, place)):
+        if (
+            before < 0
+            or text.startswith("->", place)
+            or not (_ends_operand(text, before, place) or _behind_comment(text, before, place))
+        ):
             place = text.find("-", place + 1)
             continue
         places.append(place)
@@ -103,7 +126,9 @@ def differences(text: str, starts: list[int]) -> list[int]:
 
 
 def _before(text: str, place: int) -> int:
-    """Where the last character before a place is that is no blank and ends no line; -1 when there is none."""
+    """Where the last character before a place is that is no blank and ends no line; -1 when there
+    is none.
+    """
     before = place - 1
     while before >= 0 and text[before] in _BLANK:
         before -= 1
@@ -111,24 +136,34 @@ def _before(text: str, place: int) -> int:
 
 
 def _behind_comment(text: str, before: int, place: int) -> bool:
-    """Whether what stands before a place, on a row above it, may be a comment: then it does not tell how the code ends there."""
-    return "\n" in text[before + 1:place] and "#" in text[text.rfind("\n", 0, before + 1) + 1:before + 1]
+    """Whether what stands before a place, on a row above it, may be a comment: then it does not
+    tell how the code ends there.
+    """
+    return (
+        "\n" in text[before + 1 : place]
+        and "#" in text[text.rfind("\n", 0, before + 1) + 1 : before + 1]
+    )
 
 
 def _ends_operand(text: str, last: int, place: int) -> bool:
-    """Whether an operand may end at `last`, the last character before the `-` at `place`: a name or number that is no word of Python's,
-    and goes on behind the `-` no more than `1e` does."""
+    """Whether an operand may end at `last`, the last character before the `-` at `place`: a name or
+    number that is no word of Python's, and goes on behind the `-` no more than `1e` does.
+    """
     if not (text[last].isalnum() or text[last] == "_"):
         return text[last] in _ENDING
     start = last
     while start > 0 and (text[start - 1].isalnum() or text[start - 1] == "_"):
         start -= 1
-    word = text[start:last + 1]
-    return word not in _BEFORE_OPERANDS and not (last == place - 1 and word[0].isdigit() and word[-1] in "eE")
+    word = text[start : last + 1]
+    return word not in _BEFORE_OPERANDS and not (
+        last == place - 1 and word[0].isdigit() and word[-1] in "eE"
+    )
 
 
 def long_strings(text: str) -> list[tuple[int, int]] | None:
-    """Where the strings in three quotes stand, ascending; None where that takes more than a look at the quotes."""
+    """Where the strings in three quotes stand, ascending; None where that takes more than a look at
+    the quotes.
+    """
     if "\r" in text:
         return None
     found: list[tuple[int, int]] = []
@@ -136,25 +171,37 @@ def long_strings(text: str) -> list[tuple[int, int]] | None:
     places = [text.find(quotes) for quotes in _TRIPLE]
     while max(places) >= 0:
         start = min([place for place in places if place >= 0])
-        quotes = text[start:start + 3]
+        quotes = text[start : start + 3]
         row = max(text.rfind("\n", 0, start) + 1, end)
         before = text[row:start]
         close = text.find(quotes, start + 3)
-        if "#" in before or '"' in before or "'" in before or "f" in before[-2:].lower() or text[max(row - 2, 0):row] == "\\\n":
+        if (
+            "#" in before
+            or '"' in before
+            or "'" in before
+            or "f" in before[-2:].lower()
+            or text[max(row - 2, 0) : row] == "\\\n"
+        ):
             return None
         if close < 0 or text[close - 1] == "\\":
             return None
         end = close + 3
         found.append((start, end))
-        places = [text.find(quotes, end) if 0 <= place < end else place for quotes, place in zip(_TRIPLE, places)]
+        places = [
+            text.find(quotes, end) if 0 <= place < end else place
+            for quotes, place in zip(_TRIPLE, places)
+        ]
     return found
 
 
-def code_of(text: str, starts: list[int], row: int, strings: list[tuple[int, int]]) -> tuple[str, str]:
-    """What stands on a row but for `strings` in three quotes, and of that what is code: without strings that have no fields, comments, and
-    divisions by a number."""
+def code_of(
+    text: str, starts: list[int], row: int, strings: list[tuple[int, int]]
+) -> tuple[str, str]:
+    """What stands on a row but for `strings` in three quotes, and of that what is code: without
+    strings that have no fields, comments, and divisions by a number.
+    """
     start, end = starts[row - 1], starts[row] if row < len(starts) else len(text)
-    inside = text[max(start - 2, 0):start] == "\\\n"  # a string may have begun on the row above
+    inside = text[max(start - 2, 0) : start] == "\\\n"  # a string may have begun on the row above
     line = ""
     for index in range(max(bisect_right(strings, (start, _END)) - 1, 0), len(strings)):
         begun, closed = strings[index]
@@ -177,7 +224,9 @@ def within(rows: list[int], first: int, last: int) -> bool:
 
 
 def called(text: str) -> dict[str, list[int]]:
-    """Where names stand before a parenthesis: the places, descending, of each name, which is read from its end: that is how they are met."""
+    """Where names stand before a parenthesis: the places, descending, of each name, which is read
+    from its end: that is how they are met.
+    """
     found: dict[str, list[int]] = {}
     length = len(text)
     for match in _CALLED.finditer(text[::-1]):
@@ -207,5 +256,7 @@ def matching(text: str, starts: list[int], pattern: re.Pattern[str]) -> list[int
 
 
 def named(text: str, pattern: re.Pattern[str]) -> list[tuple[str, int]]:
-    """What the first group of a pattern is wherever the pattern is found, with the places, ascending."""
+    """What the first group of a pattern is wherever the pattern is found, with the places,
+    ascending.
+    """
     return [(match[1], match.start()) for match in pattern.finditer(text)]

@@ -1,4 +1,6 @@
-"""Stems: which ops may stand behind an expression, as far as its text tells. Asked before values, for it evaluates none."""
+"""Stems: which ops may stand behind an expression, as far as its text tells. Asked before values,
+for it evaluates none.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,18 @@ from tfnanlint.ops.names import is_tensorflow
 from tfnanlint.ops.site import Site
 from tfnanlint.ops.table import CASTS, SETTINGS, Op
 from tfnanlint.program.functions import Handed
-from tfnanlint.program.scope import Assigned, Binding, Element, Fixed, Iterated, Joined, Loop, Parameter, Point, unrefined
+from tfnanlint.program.scope import (
+    Assigned,
+    Binding,
+    Element,
+    Fixed,
+    Iterated,
+    Joined,
+    Loop,
+    Parameter,
+    Point,
+    unrefined,
+)
 from tfnanlint.syntax.access_paths import leaf, path_of, root_of
 
 if TYPE_CHECKING:
@@ -22,11 +35,23 @@ _OF_TENSORS = frozenset(("shape", "dtype"))
 _NONE: frozenset[str] = frozenset()
 
 
-def may_stem(interpreter: Engine, site: Site, param: str, names: frozenset[str], through: frozenset[str] | None = _NONE) -> bool:
-    """Whether an op among `names` may stand behind what reaches a parameter, with nothing between but ops `through` which somebody looks
-    (None: all ops) and such as hand values on. Where the text does not tell, it may."""
+def may_stem(
+    interpreter: Engine,
+    site: Site,
+    param: str,
+    names: frozenset[str],
+    through: frozenset[str] | None = _NONE,
+) -> bool:
+    """Whether an op among `names` may stand behind what reaches a parameter, with nothing between
+    but ops `through` which somebody looks (None: all ops) and such as hand values on. Where the
+    text does not tell, it may.
+    """
     node = site.args.get(param)
-    return node is None or site.point is None or Stems(interpreter, names, through).may(node, site.point, _DEPTH)
+    return (
+        node is None
+        or site.point is None
+        or Stems(interpreter, names, through).may(node, site.point, _DEPTH)
+    )
 
 
 class Stems:
@@ -36,7 +61,8 @@ class Stems:
         self.interpreter = interpreter
         self.names = names
         self.through = through
-        self._asked: set[Binding] = set()  # loops and parameters on the way: what leads back to them adds nothing
+        # loops and parameters on the way: what leads back to them adds nothing
+        self._asked: set[Binding] = set()
 
     def may(self, node: Any, point: Point, depth: int) -> bool:
         kind = type(node)
@@ -48,24 +74,44 @@ class Stems:
             return self._held(point.lookup(node.id), node, depth - 1)
         if kind is ast.BinOp:
             op = self.interpreter.maker(node, point)
-            return op is None or op.name in self.names or self._sees_through(op) and (
-                self.may(node.left, point, depth - 1) or self.may(node.right, point, depth - 1))
+            return (
+                op is None
+                or op.name in self.names
+                or self._sees_through(op)
+                and (
+                    self.may(node.left, point, depth - 1) or self.may(node.right, point, depth - 1)
+                )
+            )
         if kind is ast.Call:
             op = self.interpreter.maker(node, point)
-            return op is None or op.name in self.names or self._leads_on(op) and self._given(node, op, point, depth - 1)
+            return (
+                op is None
+                or op.name in self.names
+                or self._leads_on(op)
+                and self._given(node, op, point, depth - 1)
+            )
         if kind is ast.UnaryOp and isinstance(node.op, ast.USub):
-            return "tf.negative" in self.names or (self.through is None or "tf.negative" in self.through) and self.may(node.operand, point, depth - 1)
+            return (
+                "tf.negative" in self.names
+                or (self.through is None or "tf.negative" in self.through)
+                and self.may(node.operand, point, depth - 1)
+            )
         if kind is ast.Subscript:
             return self.may(node.value, point, depth - 1)
         if kind is ast.Attribute:
             return self._of_attribute(node, point, depth - 1)
         if kind is ast.Tuple or kind is ast.List:
             return any([self.may(one, point, depth - 1) for one in node.elts])
-        return kind is not ast.IfExp or self.may(node.body, point, depth - 1) or self.may(node.orelse, point, depth - 1)
+        return (
+            kind is not ast.IfExp
+            or self.may(node.body, point, depth - 1)
+            or self.may(node.orelse, point, depth - 1)
+        )
 
     def _of_attribute(self, node: ast.Attribute, point: Point, depth: int) -> bool:
-        """Of what this function has assigned to an attribute; of others nothing is told, but for shapes and the constants of libraries. Who asks for
-        what makes NaN wants to see `np.nan`."""
+        """Of what this function has assigned to an attribute; of others nothing is told, but for
+        shapes and the constants of libraries. Who asks for what makes NaN wants to see `np.nan`.
+        """
         path = path_of(node)
         binding = point.path_binding(root_of(path), path) if path is not None else None
         if binding is not None:
@@ -86,7 +132,9 @@ class Stems:
         if isinstance(bare, Joined):
             return any([self._held(one, name, depth - 1) for one in bare.bindings])
         if isinstance(bare, (Element, Iterated)):
-            return self._held(bare.whole if isinstance(bare, Element) else bare.iterable, name, depth - 1)
+            return self._held(
+                bare.whole if isinstance(bare, Element) else bare.iterable, name, depth - 1
+            )
         if isinstance(bare, Handed):
             return self._held(bare.binding, name, depth - 1)
         if isinstance(bare, Fixed):
@@ -101,15 +149,31 @@ class Stems:
         self._asked.add(binding)
         if isinstance(binding, Parameter):
             return self._arrives(binding, depth)
-        return any([self._held(one, None, depth) for one in (binding.entry, *binding.rounds) if one is not None])
+        return any(
+            [
+                self._held(one, None, depth)
+                for one in (binding.entry, *binding.rounds)
+                if one is not None
+            ]
+        )
 
     def _arrives(self, parameter: Parameter, depth: int) -> bool:
-        """Of what the calls hand over that are seen; where none are, nothing is known of what arrives."""
+        """Of what the calls hand over that are seen; where none are, nothing is known of what
+        arrives.
+        """
         function = parameter.function
-        if parameter.rest or not TRIED.isdisjoint(function.decorators) or function.bound and function.name in CALLED or self.interpreter.is_compiled(function):
+        if (
+            parameter.rest
+            or not TRIED.isdisjoint(function.decorators)
+            or function.bound
+            and function.name in CALLED
+            or self.interpreter.is_compiled(function)
+        ):
             return True
         handed = self.interpreter.handovers(function)
-        return len(handed) <= MAX_CALLERS and any([self._held(handed_over(bound, parameter), None, depth) for bound in handed])
+        return len(handed) <= MAX_CALLERS and any(
+            [self._held(handed_over(bound, parameter), None, depth) for bound in handed]
+        )
 
     def _sees_through(self, op: Op) -> bool:
         return self.through is None or op.name in self.through
@@ -118,11 +182,14 @@ class Stems:
         return bool(op.passes) or self._sees_through(op)
 
     def _given(self, call: ast.Call, op: Op, point: Point, depth: int) -> bool:
-        """Of the arguments of a call; of a function of the program, which applies an op in its last line, they tell nothing."""
+        """Of the arguments of a call; of a function of the program, which applies an op in its last
+        line, they tell nothing.
+        """
         if leaf(call.func) not in self.interpreter.leaves:
             return True
         first = op.passes or ("x" if op.name in CASTS else "")
         if first and call.args and op.params[0] == first:
             return self.may(call.args[0], point, depth)
-        return (any([self.may(one, point, depth) for one in call.args])
-                or any([self.may(one.value, point, depth) for one in call.keywords if one.arg not in SETTINGS]))
+        return any([self.may(one, point, depth) for one in call.args]) or any(
+            [self.may(one.value, point, depth) for one in call.keywords if one.arg not in SETTINGS]
+        )

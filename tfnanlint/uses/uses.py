@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, Any, Callable, Final
 from tfnanlint.program.functions import Function
 from tfnanlint.program.scope import Assigned, Point, Scope
 from tfnanlint.syntax.access_paths import leaf
-from tfnanlint.syntax.nodes import ATTRIBUTE, CALL, COMPARE, NAME, SEQUENCES, SUBSCRIPT, nodes_in, parts_of, statements_in
+from tfnanlint.syntax.nodes import (
+    ATTRIBUTE,
+    CALL,
+    COMPARE,
+    NAME,
+    SEQUENCES,
+    SUBSCRIPT,
+    nodes_in,
+    parts_of,
+    statements_in,
+)
 from tfnanlint.syntax.source import holds_tests
 
 if TYPE_CHECKING:
@@ -18,19 +28,30 @@ if TYPE_CHECKING:
     from tfnanlint.program.module import Module
 
 _ORDERS = frozenset("less less_equal greater greater_equal".split())
-# What asks how a value stands to others, and gives no part of it on: -Inf is a right answer to these, NaN is "no".
-COMPARISONS = frozenset("less less_equal greater greater_equal equal not_equal isclose "
-                        "is_nan is_inf is_finite isnan isinf isfinite categorical shape size rank zeros_like ones_like "
-                        "assert_less assert_less_equal assert_greater assert_greater_equal assert_equal assert_near".split())
-DRAWS: Final = frozenset(("categorical", "multinomial"))  # of logits, of which -Inf is one like any other
+# What asks how a value stands to others, and gives no part of it on: -Inf is a right answer to
+# these, NaN is "no".
+COMPARISONS = frozenset(
+    "less less_equal greater greater_equal equal not_equal isclose "
+    "is_nan is_inf is_finite isnan isinf isfinite categorical shape size rank zeros_like ones_like "
+    "assert_less assert_less_equal assert_greater assert_greater_equal assert_equal assert_near".split()
+)
+# of logits, of which -Inf is one like any other
+DRAWS: Final = frozenset(("categorical", "multinomial"))
 NAN_TESTS = frozenset("is_nan is_inf is_finite isnan isinf isfinite".split())
 # What lets no gradient back, too.
-CUTS: Final = COMPARISONS | frozenset("argmax argmin argsort searchsorted sorted sign round floor ceil int bool in_top_k add_metric "
-                               "bernoulli sample_bernoulli non_max_suppression one_hot to_int32 to_int64 numpy stop_gradient assign assign_add assign_sub".split())
+CUTS: Final = COMPARISONS | frozenset(
+    "argmax argmin argsort searchsorted sorted sign round floor ceil int bool in_top_k add_metric "
+    "bernoulli sample_bernoulli non_max_suppression one_hot to_int32 to_int64 numpy stop_gradient assign assign_add assign_sub".split()
+)
 # What writes a number for somebody to look at.
-SUMMARIES: Final = frozenset("scalar histogram scalar_summary histogram_summary AddTpuSummaryTensor add_scalar_summary".split())
-# What takes a gradient of a value, or may: a function of the program that makes the step of training.
-_SINKS = re.compile(r"gradients?|jacobian|batch_jacobian|(?:\w*_)?(?:grad|gradients|train|training|optimi[sz]e|minimi[sz]e|updates?)(?:_\w+)?")
+SUMMARIES: Final = frozenset(
+    "scalar histogram scalar_summary histogram_summary AddTpuSummaryTensor add_scalar_summary".split()
+)
+# What takes a gradient of a value, or may: a function of the program that makes the step of
+# training.
+_SINKS = re.compile(
+    r"gradients?|jacobian|batch_jacobian|(?:\w*_)?(?:grad|gradients|train|training|optimi[sz]e|minimi[sz]e|updates?)(?:_\w+)?"
+)
 # What hands no gradient back where it is given 0: 2 * 0 and sign(0) are 0, and so is 0 / norm.
 _FLAT_AT_ZERO = frozenset("abs square norm l2_loss".split())
 # What is 0 at -Inf, and hands back a gradient of 0 there.
@@ -44,7 +65,9 @@ _BODIES: Final = frozenset((ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 class Endings:
-    """What the statements of a scope assign, and where that goes: found once, for the questions of every site in it."""
+    """What the statements of a scope assign, and where that goes: found once, for the questions of
+    every site in it.
+    """
 
     def __init__(self, scope: Scope, module: Module):
         self._found_shown: dict[ast.AST, bool] | None = None
@@ -60,12 +83,20 @@ class Endings:
         self._onward: dict[tuple[frozenset[str], bool], set[str]] = {}
         for path, entry in scope.history.items():
             for binding in entry.bindings():
-                if isinstance(binding, Assigned) and binding.point.scope is scope and hasattr(binding.node, "lineno"):
-                    for row in range(binding.node.lineno, (binding.node.end_lineno or binding.node.lineno) + 1):
+                if (
+                    isinstance(binding, Assigned)
+                    and binding.point.scope is scope
+                    and hasattr(binding.node, "lineno")
+                ):
+                    for row in range(
+                        binding.node.lineno, (binding.node.end_lineno or binding.node.lineno) + 1
+                    ):
                         self._rows.setdefault(row, []).append((path, binding.node))
 
     def _outer(self, whole: ast.AST) -> dict[ast.AST, ast.AST]:
-        """For each node inside of an expression the one directly around it; the expression stands around itself."""
+        """For each node inside of an expression the one directly around it; the expression stands
+        around itself.
+        """
         found = self._inside.get(whole)
         if found is None:
             found = self._inside[whole] = {whole: whole}
@@ -94,17 +125,26 @@ class Endings:
         return self._found_shown
 
     def _find_shown(self) -> dict[ast.AST, bool]:
-        """For each expression that is assigned to a name: whether every way from there ends in a summary. Last statement first,
-        so that what reads a name is known before what writes it."""
+        """For each expression that is assigned to a name: whether every way from there ends in a
+        summary. Last statement first, so that what reads a name is known before what writes it.
+        """
         found: dict[ast.AST, bool] = {}
         ways: dict[str, set[bool]] = {}  # by name: how what the later statements make of it ends
         for node, _ in sorted(self._scope.statements, key=lambda one: -one[0].lineno):
             into = self.assigned(node)
-            shown = into if into is not None else self._module.source.segment(node) if node in self._module.discarded else ""
+            shown = (
+                into
+                if into is not None
+                else self._module.source.segment(node)
+                if node in self._module.discarded
+                else ""
+            )
             if "summar" in shown.lower():
                 ends = {True}
             else:
-                ends = set(ways.get(into, ())) if into is not None and into.isidentifier() else {False}
+                ends = (
+                    set(ways.get(into, ())) if into is not None and into.isidentifier() else {False}
+                )
             found[node] = ends == {True}
             for name in {inner.id for inner in nodes_in(node) if type(inner) is NAME}:
                 ways.setdefault(name, set()).update(ends)
@@ -112,11 +152,19 @@ class Endings:
 
     def only_shown(self, node: ast.AST) -> bool:
         """Whether the name that an expression is assigned to goes into summaries only."""
-        return any(self._shown.get(whole, False) for _, whole in self._rows.get(node.lineno, ()) if node in self._outer(whole))
+        return any(
+            self._shown.get(whole, False)
+            for _, whole in self._rows.get(node.lineno, ())
+            if node in self._outer(whole)
+        )
 
     def paths(self, node: ast.AST) -> set[str]:
         """The names and attributes that are assigned an expression with `node` in it."""
-        return {path for path, whole in self._rows.get(node.lineno, ()) if node is whole or node in self._outer(whole)}
+        return {
+            path
+            for path, whole in self._rows.get(node.lineno, ())
+            if node is whole or node in self._outer(whole)
+        }
 
     def assigned(self, node: ast.AST) -> str | None:
         """The one path that the statement around an expression assigns; None for several or none."""
@@ -124,8 +172,12 @@ class Endings:
         return found.pop() if len(found) == 1 else None
 
     def only_into(self, node: ast.AST, calls: frozenset[str], returned: bool = False) -> bool:
-        """Whether every way from an expression ends in a comparison, or in a call of one of `calls`, or is `returned`."""
-        whole = next((one for one in self._on_row.get(node.lineno, ()) if node in self._outer(one)), None)
+        """Whether every way from an expression ends in a comparison, or in a call of one of
+        `calls`, or is `returned`.
+        """
+        whole = next(
+            (one for one in self._on_row.get(node.lineno, ()) if node in self._outer(one)), None
+        )
         if whole is None or _taken(self._above(whole, node)):
             return False
         if self._ends(whole, node, calls, returned):
@@ -134,14 +186,26 @@ class Endings:
         return self._followed(into, whole) and into.isdisjoint(self._going_on(calls, returned))
 
     def _ends(self, whole: ast.AST, node: ast.AST, calls: frozenset[str], returned: bool) -> bool:
-        return (returned and whole in self._returned or _ends(self._above(whole, node), calls)
-                or calls is CUTS and self._ranked(whole, node))
+        return (
+            returned
+            and whole in self._returned
+            or _ends(self._above(whole, node), calls)
+            or calls is CUTS
+            and self._ranked(whole, node)
+        )
 
     def _ranked(self, whole: ast.AST, node: ast.AST) -> bool:
-        """Whether of the greatest values only the indices are read: `_, indices = tf.math.top_k(x)`."""
+        """Whether of the greatest values only the indices are read:
+        `_, indices = tf.math.top_k(x)`.
+        """
         pair = self._unpacked.get(whole, ())
-        return (isinstance(whole, ast.Call) and leaf(whole.func) == "top_k" and node is not whole
-                and len(pair) == 2 and not self._later(pair[0], whole))
+        return (
+            isinstance(whole, ast.Call)
+            and leaf(whole.func) == "top_k"
+            and node is not whole
+            and len(pair) == 2
+            and not self._later(pair[0], whole)
+        )
 
     @property
     def _returned(self) -> set[ast.AST | None]:
@@ -160,12 +224,19 @@ class Endings:
 
     def _find_unpacked(self) -> dict[ast.AST, list[str]]:
         """For each expression whose parts are assigned to plain names at once: those."""
-        return {inner.value: [one.id for one in inner.targets[0].elts] for inner in statements_in(self._scope.node)
-                if isinstance(inner, ast.Assign) and len(inner.targets) == 1 and type(inner.targets[0]) in SEQUENCES
-                and all([type(one) is NAME for one in inner.targets[0].elts])}
+        return {
+            inner.value: [one.id for one in inner.targets[0].elts]
+            for inner in statements_in(self._scope.node)
+            if isinstance(inner, ast.Assign)
+            and len(inner.targets) == 1
+            and type(inner.targets[0]) in SEQUENCES
+            and all([type(one) is NAME for one in inner.targets[0].elts])
+        }
 
     def _targets(self, whole: ast.AST) -> frozenset[str]:
-        """The names that the statement around an expression assigns, if these are all that it does with it."""
+        """The names that the statement around an expression assigns, if these are all that it does
+        with it.
+        """
         one = self.assigned(whole)
         return frozenset(self._unpacked.get(whole, ()) if one is None else (one,))
 
@@ -188,43 +259,86 @@ class Endings:
         return found
 
     def tested_for_nan(self, node: ast.AST) -> bool:
-        """Whether the name that an expression is assigned to, or made part of, is asked further down whether it is finite."""
-        return any(read.lineno >= node.lineno and any(isinstance(outer, ast.Call) and leaf(outer.func) in NAN_TESTS for outer, _ in self._above(whole, read))
-                   for path in self.paths(node) for whole, read, _ in self._read.get(path, ()))
+        """Whether the name that an expression is assigned to, or made part of, is asked further
+        down whether it is finite.
+        """
+        return any(
+            read.lineno >= node.lineno
+            and any(
+                isinstance(outer, ast.Call) and leaf(outer.func) in NAN_TESTS
+                for outer, _ in self._above(whole, read)
+            )
+            for path in self.paths(node)
+            for whole, read, _ in self._read.get(path, ())
+        )
 
-    def only_straight(self, node: ast.AST, into_it: Callable[[list[tuple[ast.AST, ast.AST]]], bool]) -> bool:
-        """Whether every way from an expression goes straight into what a test of all (what stands around, a part of it) asks for."""
-        whole = next((one for one in self._on_row.get(node.lineno, ()) if node in self._outer(one)), None)
+    def only_straight(
+        self, node: ast.AST, into_it: Callable[[list[tuple[ast.AST, ast.AST]]], bool]
+    ) -> bool:
+        """Whether every way from an expression goes straight into what a test of all (what stands
+        around, a part of it) asks for.
+        """
+        whole = next(
+            (one for one in self._on_row.get(node.lineno, ()) if node in self._outer(one)), None
+        )
         if whole is None:
             return False
         if whole is not node:
             return into_it(self._above(whole, node))
         into = self.assigned(whole)
         reads = self._read.get(into, ()) if into is not None else ()
-        return bool(reads) and all(name is not one and name.lineno > whole.end_lineno and type(one) not in _BODIES
-                                   and into_it(self._above(one, name)) for one, name, _ in reads)
+        return bool(reads) and all(
+            name is not one
+            and name.lineno > whole.end_lineno
+            and type(one) not in _BODIES
+            and into_it(self._above(one, name))
+            for one, name, _ in reads
+        )
 
     def only_returned(self, node: ast.AST) -> bool:
-        """Whether an expression is returned as it is, at once or by the only name that it is assigned to, and nothing else reads it."""
+        """Whether an expression is returned as it is, at once or by the only name that it is
+        assigned to, and nothing else reads it.
+        """
         if node in self._returned:
             return True
         into = self.assigned(node) if node in self._on_row.get(node.lineno, ()) else None
         reads = self._read.get(into, ()) if into is not None else ()
-        return bool(reads) and all(name is one and name in self._returned and name.lineno > node.end_lineno for one, name, _ in reads)
+        return bool(reads) and all(
+            name is one and name in self._returned and name.lineno > node.end_lineno
+            for one, name, _ in reads
+        )
 
     def unread(self, node: ast.AST) -> bool:
         """Whether an expression is assigned to a name of this function that nobody reads."""
         into = self.assigned(node)
-        return self._scope.function is not None and into is not None and into.isidentifier() and not self._read.get(into)
+        return (
+            self._scope.function is not None
+            and into is not None
+            and into.isidentifier()
+            and not self._read.get(into)
+        )
 
     def only_run(self, name: str, attributes: frozenset[str]) -> bool:
-        """Whether a name of this scope is called or made to predict, and besides only asked for some attributes: nobody else gets it."""
-        if any(type(whole) in _BODIES or whole is read for whole, read, _ in self._read.get(name, ())):
+        """Whether a name of this scope is called or made to predict, and besides only asked for
+        some attributes: nobody else gets it.
+        """
+        if any(
+            type(whole) in _BODIES or whole is read for whole, read, _ in self._read.get(name, ())
+        ):
             return False
         outer = [self._above(whole, read)[-1][0] for whole, read, _ in self._read.get(name, ())]
-        runs = [isinstance(one, ast.Call) and isinstance(one.func, ast.Name) and one.func.id == name
-                or isinstance(one, ast.Attribute) and one.attr in _PREDICTS for one in outer]
-        return any(runs) and all(run or isinstance(one, ast.Attribute) and one.attr in attributes for one, run in zip(outer, runs))
+        runs = [
+            isinstance(one, ast.Call)
+            and isinstance(one.func, ast.Name)
+            and one.func.id == name
+            or isinstance(one, ast.Attribute)
+            and one.attr in _PREDICTS
+            for one in outer
+        ]
+        return any(runs) and all(
+            run or isinstance(one, ast.Attribute) and one.attr in attributes
+            for one, run in zip(outer, runs)
+        )
 
     def _later(self, name: str, whole: ast.AST) -> bool:
         """Whether a name is read further down: what ends here goes on where nobody sees it."""
@@ -238,7 +352,9 @@ class Endings:
 
     def _find_last(self) -> dict[str, int]:
         """The last row in which each name is read."""
-        return {name: max(read.lineno for _, read, _ in reads) for name, reads in self._read.items()}
+        return {
+            name: max(read.lineno for _, read, _ in reads) for name, reads in self._read.items()
+        }
 
     @property
     def _read(self) -> dict[str, list[tuple[ast.AST, ast.Name, frozenset[str]]]]:
@@ -247,7 +363,9 @@ class Endings:
         return self._found_read
 
     def _find_read(self) -> dict[str, list[tuple[ast.AST, ast.Name, frozenset[str]]]]:
-        """For each name: where it is read, and what is assigned there. What a function inside reads is read by nobody knows whom."""
+        """For each name: where it is read, and what is assigned there. What a function inside reads
+        is read by nobody knows whom.
+        """
         found: dict[str, list[tuple[ast.AST, ast.Name, frozenset[str]]]] = {}
         seen: set[ast.AST] = set()
         for whole, _ in self._scope.statements:
@@ -265,7 +383,9 @@ class Endings:
         return found
 
     def _going_on(self, calls: frozenset[str], returned: bool) -> set[str]:
-        """The names from which some way leads on: into an object, where nobody follows it, or out of the function."""
+        """The names from which some way leads on: into an object, where nobody follows it, or out
+        of the function.
+        """
         if (calls, returned) not in self._onward:
             into: dict[str, set[str]] = {}  # by name: the names that lead into it
             queue: list[str] = []
@@ -294,9 +414,16 @@ def endings_of(scope: Scope, module: Module) -> Endings:
 
 
 def never_reached(site: Any) -> bool:
-    """Whether a function calls, before it comes to a site and whatever happens, a name that nobody defines: it raises NameError there."""
+    """Whether a function calls, before it comes to a site and whatever happens, a name that nobody
+    defines: it raises NameError there.
+    """
     point = site.point
-    if point is None or point.over is not None or point.scope.function is None or point.scope.module.stars:
+    if (
+        point is None
+        or point.over is not None
+        or point.scope.function is None
+        or point.scope.module.stars
+    ):
         return False
     statements = list(getattr(point.scope.function.node, "body", ()))
     while statements:
@@ -305,44 +432,71 @@ def never_reached(site: Any) -> bool:
             return False
         if isinstance(one, ast.With):
             statements = one.body + statements
-        elif isinstance(one, (ast.Assign, ast.Expr)) and isinstance(one.value, ast.Call) and isinstance(one.value.func, ast.Name):
+        elif (
+            isinstance(one, (ast.Assign, ast.Expr))
+            and isinstance(one.value, ast.Call)
+            and isinstance(one.value.func, ast.Name)
+        ):
             if point.lookup(one.value.func.id) is None and not hasattr(builtins, one.value.func.id):
                 return True
     return False
 
 
 def goes_into(site: Any, interpreter: Engine, calls: frozenset[str]) -> bool:
-    """Whether what a site gives only ends in comparisons and in `calls`, in its own function or in all that call this."""
+    """Whether what a site gives only ends in comparisons and in `calls`, in its own function or in
+    all that call this.
+    """
     point = site.point
-    return point is not None and hasattr(site.node, "lineno") and _leads_into(site.node, point, interpreter, calls, _MAX_RETURNS)
+    return (
+        point is not None
+        and hasattr(site.node, "lineno")
+        and _leads_into(site.node, point, interpreter, calls, _MAX_RETURNS)
+    )
 
 
-def _leads_into(node: ast.AST, point: Point, interpreter: Engine, calls: frozenset[str], depth: int) -> bool:
+def _leads_into(
+    node: ast.AST, point: Point, interpreter: Engine, calls: frozenset[str], depth: int
+) -> bool:
     scope = point.scope
     if point.over is not None or scope.function is None:
         return False
     endings = endings_of(scope, scope.module)
     if endings.only_into(node, calls):
         return True
-    if depth == 0 or not interpreter.session.sees_callers or not endings.only_into(node, calls, returned=True):
+    if (
+        depth == 0
+        or not interpreter.session.sees_callers
+        or not endings.only_into(node, calls, returned=True)
+    ):
         return False
     if interpreter.escapes(scope.function):
         return False
     found = calls_of(scope.function, interpreter)
-    return bool(found) and all(_leads_into(call, where, interpreter, calls, depth - 1) for call, where in found)
+    return bool(found) and all(
+        _leads_into(call, where, interpreter, calls, depth - 1) for call, where in found
+    )
 
 
 def calls_of(function: Function, interpreter: Engine) -> list[tuple[ast.Call, Point]]:
-    """The calls in the project that may be of a function, those of tests left out: they look at values."""
+    """The calls in the project that may be of a function, those of tests left out: they look at
+    values.
+    """
     found = list(interpreter.callers(function, function.name))
     for base in interpreter.lineage(function.owner)[1:] if function.owner is not None else ():
         if base.module is not function.module:
             found += base.module.calls_to(function.name, interpreter)
-    return [(call, point) for call, point in found if not holds_tests(point.scope.module.source.path) and interpreter.may_call(function, call, point)]
+    return [
+        (call, point)
+        for call, point in found
+        if not holds_tests(point.scope.module.source.path)
+        and interpreter.may_call(function, call, point)
+    ]
 
 
 def flattened(site: Any, module: Module) -> bool:
-    """Whether the gradient that comes back to what a site gives is 0 wherever that is 0: all that it goes into is flat there."""
+    """Whether the gradient that comes back to what a site gives is 0 wherever that is 0: all that
+    it goes into is flat there.
+    """
     point = site.point
     if point is None or point.over is not None or not hasattr(site.node, "lineno"):
         return False
@@ -350,10 +504,15 @@ def flattened(site: Any, module: Module) -> bool:
 
 
 def decides(site: Any, interpreter: Engine) -> bool:
-    """Whether all that becomes of what a site gives is an element by element comparison, in its own function or in all that call this: Inf
-    is a right answer there, NaN is "no"."""
+    """Whether all that becomes of what a site gives is an element by element comparison, in its own
+    function or in all that call this: Inf is a right answer there, NaN is "no".
+    """
     point = site.point
-    return point is not None and hasattr(site.node, "lineno") and _decides(site.node, point, interpreter, _MAX_RETURNS)
+    return (
+        point is not None
+        and hasattr(site.node, "lineno")
+        and _decides(site.node, point, interpreter, _MAX_RETURNS)
+    )
 
 
 def _decides(node: ast.AST, point: Point, interpreter: Engine, depth: int) -> bool:
@@ -363,30 +522,52 @@ def _decides(node: ast.AST, point: Point, interpreter: Engine, depth: int) -> bo
     endings = endings_of(point.scope, point.scope.module)
     if endings.only_straight(node, _compares):
         return True
-    if depth == 0 or not interpreter.session.sees_callers or not endings.only_returned(node) or interpreter.escapes(function):
+    if (
+        depth == 0
+        or not interpreter.session.sees_callers
+        or not endings.only_returned(node)
+        or interpreter.escapes(function)
+    ):
         return False
     found = calls_of(function, interpreter)
-    return bool(found) and all([_decides(call, where, interpreter, depth - 1) for call, where in found])
+    return bool(found) and all(
+        [_decides(call, where, interpreter, depth - 1) for call, where in found]
+    )
 
 
 def absorbed(site: Any) -> bool:
-    """Whether all that becomes of what a site gives is 0 where that is -Inf, with a gradient of 0: it is added to something and that
-    given to an exponential, a softplus or a sigmoid."""
+    """Whether all that becomes of what a site gives is 0 where that is -Inf, with a gradient of 0:
+    it is added to something and that given to an exponential, a softplus or a sigmoid.
+    """
     point = site.point
-    return (point is not None and point.over is None and hasattr(site.node, "lineno")
-            and endings_of(point.scope, point.scope.module).only_straight(site.node, _absorbs))
+    return (
+        point is not None
+        and point.over is None
+        and hasattr(site.node, "lineno")
+        and endings_of(point.scope, point.scope.module).only_straight(site.node, _absorbs)
+    )
 
 
 def _absorbs(above: list[tuple[ast.AST, ast.AST]]) -> bool:
     for outer, inner in reversed(above):
         if not (isinstance(outer, ast.BinOp) and isinstance(outer.op, ast.Add)):
-            return isinstance(outer, ast.Call) and leaf(outer.func) in _ABSORBING and bool(outer.args) and outer.args[0] is inner
+            return (
+                isinstance(outer, ast.Call)
+                and leaf(outer.func) in _ABSORBING
+                and bool(outer.args)
+                and outer.args[0] is inner
+            )
     return False
 
 
 def _compares(above: list[tuple[ast.AST, ast.AST]]) -> bool:
     outer, inner = above[-1]
-    return isinstance(outer, ast.Compare) or isinstance(outer, ast.Call) and inner is not outer.func and leaf(outer.func) in _ORDERS
+    return (
+        isinstance(outer, ast.Compare)
+        or isinstance(outer, ast.Call)
+        and inner is not outer.func
+        and leaf(outer.func) in _ORDERS
+    )
 
 
 def _flattens(above: list[tuple[ast.AST, ast.AST]]) -> bool:
@@ -398,21 +579,39 @@ def _flattens(above: list[tuple[ast.AST, ast.AST]]) -> bool:
     if isinstance(outer.op, ast.Mult):
         return ast.dump(outer.left) == ast.dump(outer.right)
     power = outer.right.value if isinstance(outer.right, ast.Constant) else None
-    return isinstance(outer.op, ast.Pow) and outer.left is inner and isinstance(power, (int, float)) and power > 1
+    return (
+        isinstance(outer.op, ast.Pow)
+        and outer.left is inner
+        and isinstance(power, (int, float))
+        and power > 1
+    )
 
 
 def _ends(above: list[tuple[Any, ast.AST]], calls: frozenset[str]) -> bool:
-    """Whether inside of an expression a part of it ends in a comparison or as an argument of one of `calls`, or is asked for its
-    shape or dtype only. NaN in a comparison decides what comes next: that is no summary."""
+    """Whether inside of an expression a part of it ends in a comparison or as an argument of one of
+    `calls`, or is asked for its shape or dtype only. NaN in a comparison decides what comes next:
+    that is no summary.
+    """
     for outer, inner in above:
         kind = type(outer)
         if kind is CALL:
-            if inner is not outer.func and leaf(outer.func) in calls or calls is CUTS and (_rounded(outer) or _fetched(outer)):
+            if (
+                inner is not outer.func
+                and leaf(outer.func) in calls
+                or calls is CUTS
+                and (_rounded(outer) or _fetched(outer))
+            ):
                 return True
         elif kind is ATTRIBUTE:
             if outer.attr in _ASKED or outer.attr in calls or calls is CUTS and _of_ranks(outer):
                 return True
-        elif kind is COMPARE and calls is not SUMMARIES or kind is SUBSCRIPT and calls is CUTS and _of_ranks(outer):
+        elif (
+            kind is COMPARE
+            and calls is not SUMMARIES
+            or kind is SUBSCRIPT
+            and calls is CUTS
+            and _of_ranks(outer)
+        ):
             return True
     return False
 
@@ -422,24 +621,40 @@ def _rounded(call: ast.Call) -> bool:
     if leaf(call.func) not in _CASTS:
         return False
     given = call.args[-1:] + [keyword.value for keyword in call.keywords if keyword.arg == "dtype"]
-    return any(_WHOLE.fullmatch(str(one.value) if isinstance(one, ast.Constant) else leaf(one)) is not None for one in given)
+    return any(
+        _WHOLE.fullmatch(str(one.value) if isinstance(one, ast.Constant) else leaf(one)) is not None
+        for one in given
+    )
 
 
 def _fetched(call: ast.Call) -> bool:
     """`session.run(x)`: out of the graph, and back only as a number."""
-    return isinstance(call.func, ast.Attribute) and call.func.attr == "run" and "sess" in leaf(call.func.value).lower()
+    return (
+        isinstance(call.func, ast.Attribute)
+        and call.func.attr == "run"
+        and "sess" in leaf(call.func.value).lower()
+    )
 
 
 def _of_ranks(node: ast.AST) -> bool:
     """`tf.math.top_k(x).indices`, `tf.math.top_k(x)[1]`."""
-    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and node.slice.value == 1 or (
-            isinstance(node, ast.Attribute) and node.attr == "indices"):
+    if (
+        isinstance(node, ast.Subscript)
+        and isinstance(node.slice, ast.Constant)
+        and node.slice.value == 1
+        or (isinstance(node, ast.Attribute) and node.attr == "indices")
+    ):
         return isinstance(node.value, ast.Call) and leaf(node.value.func) == "top_k"
     return False
 
 
 def _taken(above: list[tuple[ast.AST, ast.AST]]) -> bool:
-    """Whether a part of an expression is given to what takes a gradient of it, or may, or to an object that is made of it."""
-    return any(isinstance(outer, ast.Call) and inner is not outer.func
-               and (leaf(outer.func)[:1].isupper() or _SINKS.fullmatch(leaf(outer.func)) is not None)
-               for outer, inner in above)
+    """Whether a part of an expression is given to what takes a gradient of it, or may, or to an
+    object that is made of it.
+    """
+    return any(
+        isinstance(outer, ast.Call)
+        and inner is not outer.func
+        and (leaf(outer.func)[:1].isupper() or _SINKS.fullmatch(leaf(outer.func)) is not None)
+        for outer, inner in above
+    )

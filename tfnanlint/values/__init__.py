@@ -1,1 +1,3 @@
-"""The abstract domain: intervals with float semantics, joins and widening, and the evaluator's interface."""
+"""The abstract domain: intervals with float semantics, joins and widening, and the evaluator's
+interface.
+"""

@@ -77,7 +77,8 @@ class Evaluator:
         self, expression: ast.AST, name: str, point: Point
     ) -> Iterator[tuple[ast.Call, Point]]:
         """The calls in an expression whose callee ends in `name`, each with the point where it
-        stands."""
+        stands.
+        """
         raise NotImplementedError
 
     # Applications of ops
@@ -88,7 +89,8 @@ class Evaluator:
 
     def gave(self, site: Site, value: Value) -> None:
         """Note what a site gave: the value refers to the site in turn, until everything is let
-        go of."""
+        go of.
+        """
         raise NotImplementedError
 
     # Definitions
@@ -149,7 +151,8 @@ class Evaluator:
         hidden: bool = False,
     ) -> Value:
         """What calling a value gives; with `hidden`, it is called with more than these
-        arguments."""
+        arguments.
+        """
         raise NotImplementedError
 
     def call_with(self, callee: Value, values: list[Value]) -> Value:
@@ -157,7 +160,9 @@ class Evaluator:
         raise NotImplementedError
 
     def assigned_expression(self, name: str, point: Point) -> ast.expr | None:
-        """The expression that is assigned to a name at a point; None where it is bound in another way."""
+        """The expression that is assigned to a name at a point; None where it is bound in another
+        way.
+        """
         raise NotImplementedError
 
     def activation(self, function: Function) -> Scope:
@@ -176,7 +181,8 @@ class Evaluator:
         self, call: ast.Call, point: Point
     ) -> tuple[list[Binding], dict[str, Binding], bool]:
         """Positional and keyword arguments of a call; False when `*args` or `**kwargs` hide
-        some."""
+        some.
+        """
         raise NotImplementedError
 
     # Callers
@@ -197,29 +203,34 @@ class Evaluator:
 
     def handed_to(self, function: Function, name: str) -> list[dict[str, Binding]]:
         """What the calls of a lambda hand over that has a name inside of a function; [] where some
-        may not be seen."""
+        may not be seen.
+        """
         raise NotImplementedError
 
     def handed_on(self, function: Function) -> list[dict[str, Binding]] | None:
         """What the calls of a function hand over that run it under other names than its own; None
-        where some may not be seen."""
+        where some may not be seen.
+        """
         raise NotImplementedError
 
     def escapes(self, function: Function, name: str = "") -> bool:
         """Whether a function is called by somebody else too: by Keras, by a decorator, by whoever
-        it is handed to."""
+        it is handed to.
+        """
         raise NotImplementedError
 
     def received(self, function: Function, name: str) -> Value | None:
         """What arrives at a parameter of `call`, where every call in the project hands over
-        something that is known."""
+        something that is known.
+        """
         raise NotImplementedError
 
     # Classes and members
 
     def lineage(self, cls: ClassObject) -> list[ClassObject]:
         """A class and its bases inside the program, in the order in which Python looks for
-        methods."""
+        methods.
+        """
         raise NotImplementedError
 
     def heirs(self, cls: ClassObject) -> list[ClassObject]:
@@ -244,12 +255,14 @@ class Evaluator:
 
     def assigned_to(self, classes: list[ClassObject], attr: str) -> Binding | None:
         """What is assigned to an attribute of the objects of a class and those that inherit from
-        it."""
+        it.
+        """
         raise NotImplementedError
 
     def assigned_elsewhere(self, cls: ClassObject, attr: str) -> list[Binding]:
         """What the file of a class assigns to an attribute of its objects under other names than
-        `self`: `model.floor = 0.0`."""
+        `self`: `model.floor = 0.0`.
+        """
         raise NotImplementedError
 
     def find_attribute(self, classes: list[ClassObject], attr: str) -> Binding | None:
@@ -258,7 +271,8 @@ class Evaluator:
 
     def constructed(self, instance: Instance, attr: str) -> Binding | None:
         """What one object keeps under a name, as the call that made it says; None where more than
-        that may be there."""
+        that may be there.
+        """
         raise NotImplementedError
 
     def of_one(self, instance: Instance, attr: str, value: Value) -> Value:
@@ -271,7 +285,8 @@ class Evaluator:
 
     def copy(self, record: Value, call: ast.Call, point: Point) -> Value | None:
         """The same record with other fields, `dataclasses.replace(config, eps=1e-6)`; None for
-        no record."""
+        no record.
+        """
         raise NotImplementedError
 
     # Containers
@@ -324,7 +339,8 @@ class Evaluator:
 
     def built_in(self, node: ast.Call, name: str, point: Point) -> Value | None:
         """What `zip(*pairs)` and `getattr(config, "eps", 1e-6)` give; None where nothing is
-        known of it."""
+        known of it.
+        """
         raise NotImplementedError
 
     def container_operator(self, node: ast.BinOp, left: Value, point: Point) -> Value:
@@ -335,22 +351,26 @@ class Evaluator:
 
     def kept(self, node: ast.Call, point: Point) -> Value | None:
         """What a method of an optimizer of the program gives that reads its state; None where
-        nothing is known of it."""
+        nothing is known of it.
+        """
         raise NotImplementedError
 
     def remembered(self, site: Site, value: Value) -> Value:
         """The value of a variable that training does not move: what it starts with, or any
-        assignment leaves."""
+        assignment leaves.
+        """
         raise NotImplementedError
 
     def assigned(self, variable: Site) -> list[Value]:
         """What a file assigns to the variable that a site makes, one value for each place that does
-        so."""
+        so.
+        """
         raise NotImplementedError
 
     def assigns(self, variable: Site, scope: Scope, above: float = INF) -> bool:
         """Whether a function assigns something to the variable that a site makes, in a row above
-        another one."""
+        another one.
+        """
         raise NotImplementedError
 
     def configured(self, value: Value, name: str, owner: ast.expr, point: Point) -> Value:
@@ -367,12 +387,14 @@ class Evaluator:
 
     def policies(self, module: Module) -> list[tuple[str, ast.Call]]:
         """The dtypes and policies that a file makes Keras use everywhere, with the calls that do
-        so."""
+        so.
+        """
         raise NotImplementedError
 
     def dtype_of(self, cls: ClassObject) -> str | None:
         """The dtype that a layer of a class computes in; "" where no file sets one, None where
-        it cannot be told."""
+        it cannot be told.
+        """
         raise NotImplementedError
 
     def dtype_of_lambda(self, call: ast.Call, module: Module) -> str | None:
@@ -381,7 +403,8 @@ class Evaluator:
 
     def entering(self, function: Function, value: Value) -> Value:
         """What Keras hands to `call` of a layer of the program: what it is given, in the dtype in
-        which the layer computes."""
+        which the layer computes.
+        """
         raise NotImplementedError
 
     def in_floatx(self, site: Any, value: Value) -> Value:
@@ -390,5 +413,6 @@ class Evaluator:
 
     def in_its_dtype(self, layer: Any, given: Value) -> Value:
         """What a layer of Keras gives, which casts what it is given: to float32, where no file says
-        anything else."""
+        anything else.
+        """
         raise NotImplementedError

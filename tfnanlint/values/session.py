@@ -11,7 +11,8 @@ MAX_ABROAD: Final = 1  # files between a parameter and the callers that are look
 
 class Nesting:
     """How many calls are being followed inside each other. Deeper ones are cut off, and what was
-    cut off at one depth is asked again at a smaller one."""
+    cut off at one depth is asked again at a smaller one.
+    """
 
     __slots__ = ("stamp",)
 

@@ -8,7 +8,9 @@ Value = Any  # a `values.Value`: nothing here looks into it
 
 
 class Fields(tuple):
-    """The object of a named tuple: its elements, which have names, too (`state.h` of TensorFlow's LSTMStateTuple)."""
+    """The object of a named tuple: its elements, which have names, too (`state.h` of TensorFlow's
+    LSTMStateTuple).
+    """
 
     names: tuple[str, ...] = ()
 
@@ -27,8 +29,9 @@ class Fields(tuple):
 
 
 class FieldNames:
-    """What `collections.namedtuple` gives, or a class that inherits from it: the names of the elements, and the values of the last ones that may
-    be left out."""
+    """What `collections.namedtuple` gives, or a class that inherits from it: the names of the
+    elements, and the values of the last ones that may be left out.
+    """
 
     __slots__ = ("names", "defaults")
 
@@ -36,10 +39,14 @@ class FieldNames:
         self.names = names
         self.defaults = defaults
 
-    def arranged(self, positional: list[Value], keywords: dict[str, Value], missing: Value) -> tuple[Value, ...]:
+    def arranged(
+        self, positional: list[Value], keywords: dict[str, Value], missing: Value
+    ) -> tuple[Value, ...]:
         """The elements of a tuple that is made of these, in order."""
         count = min(len(self.defaults), len(self.names))
-        held = dict(zip(self.names[len(self.names) - count:], self.defaults[len(self.defaults) - count:]))
+        held = dict(
+            zip(self.names[len(self.names) - count :], self.defaults[len(self.defaults) - count :])
+        )
         held.update(zip(self.names, positional))
         held.update(keywords)
         return tuple(held.get(name, missing) for name in self.names)

@@ -1,4 +1,6 @@
-"""Losses of the program that Keras calls: which functions and objects are given to `compile`, and what arrives at them."""
+"""Losses of the program that Keras calls: which functions and objects are given to `compile`, and
+what arrives at them.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ class Callbacks:
         self._compiled: dict[Module, list[tuple[Value, Value]]] = {}
 
     def of_keras(self, ev: Evaluator, parameter: Parameter, names: list[str]) -> Value | None:
-        """What Keras hands to a loss of the program, a function or an object given to `compile`: labels and predictions."""
+        """What Keras hands to a loss of the program, a function or an object given to `compile`:
+        labels and predictions.
+        """
         function = parameter.function
         names = names[1:] if function.bound else names
         if parameter.name not in names[:2] or function.bound and function.name != "call":
@@ -30,7 +34,12 @@ class Callbacks:
         if not models:
             return None
         role = ("labels", "predictions")[names.index(parameter.name)]
-        outer = Note(f"the {role} that Keras hands to {function.name}()", function.node, function.module.source, outer=True)
+        outer = Note(
+            f"the {role} that Keras hands to {function.name}()",
+            function.node,
+            function.module.source,
+            outer=True,
+        )
         if role == "labels":
             return unknown(origin=outer)
         given = ev.joined([self._output(ev, model) for model in models])
@@ -47,25 +56,44 @@ class Callbacks:
         return bool(self._models_with(ev, function))
 
     def _models_with(self, ev: Evaluator, function: Function) -> list[Value]:
-        """The models that are compiled with a function, or an object with that method, as a loss: in its file, and in those that import it,
-        or the function that makes it."""
+        """The models that are compiled with a function, or an object with that method, as a loss:
+        in its file, and in those that import it, or the function that makes it.
+        """
         outer = function
         while outer.point.scope.function is not None:
             outer = outer.point.scope.function
-        return [model for module in callers.modules_with_calls(ev, outer, "compile") for loss, model in self.compiled(ev, module) if _is_loss(loss, function)]
+        return [
+            model
+            for module in callers.modules_with_calls(ev, outer, "compile")
+            for loss, model in self.compiled(ev, module)
+            if _is_loss(loss, function)
+        ]
 
     def compiled(self, ev: Evaluator, module: Module) -> list[tuple[Value, Value]]:
-        """(loss, model) for every loss that a `compile` in a file is given, alone or in a list or dict."""
+        """(loss, model) for every loss that a `compile` in a file is given, alone or in a list or
+        dict.
+        """
         return assumptions.once(ev, self._compiled, module, [], self._found_compiled, ev, module)
 
     def _found_compiled(self, ev: Evaluator, module: Module) -> list[tuple[Value, Value]]:
         found = []
-        for call, point in module.calls_to("compile", ev) if ".compile(" in module.source.text else ():
-            node = next((k.value for k in call.keywords if k.arg == "loss"), call.args[1] if len(call.args) > 1 else None)
+        for call, point in (
+            module.calls_to("compile", ev) if ".compile(" in module.source.text else ()
+        ):
+            node = next(
+                (k.value for k in call.keywords if k.arg == "loss"),
+                call.args[1] if len(call.args) > 1 else None,
+            )
             if node is None or not isinstance(call.func, ast.Attribute):
                 continue
             loss, model = ev.evaluate(node, point), ev.evaluate(call.func.value, point)
-            several = loss.obj.values() if isinstance(loss.obj, dict) else loss.obj if isinstance(loss.obj, tuple) else (loss,)
+            several = (
+                loss.obj.values()
+                if isinstance(loss.obj, dict)
+                else loss.obj
+                if isinstance(loss.obj, tuple)
+                else (loss,)
+            )
             found += [(one, model) for one in several]
         return found
 

@@ -1,4 +1,6 @@
-"""Callers: the calls that may run a function, in its own file and in those that import it, and what they hand over."""
+"""Callers: the calls that may run a function, in its own file and in those that import it, and what
+they hand over.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +19,9 @@ from tfnanlint.values.value import Choice, Value, unknown
 
 
 class Calls:
-    """The calls of one name in a file, by number. Many functions may have that name, and all ask: what a call runs is found out once,
-    and looked up then by whoever it runs."""
+    """The calls of one name in a file, by number. Many functions may have that name, and all ask:
+    what a call runs is found out once, and looked up then by whoever it runs.
+    """
 
     def __init__(self, found: list[tuple[ast.Call, Point]]):
         self._found = found  # it may still grow
@@ -29,7 +32,7 @@ class Calls:
     def of(self, function: Function) -> list[tuple[int, tuple[ast.Call, Point]]]:
         """The calls that may run a function, with their numbers."""
         if self._count < len(self._found):
-            self._open.update(enumerate(self._found[self._count:], self._count))
+            self._open.update(enumerate(self._found[self._count :], self._count))
             self._count = len(self._found)
         aimed = self._aimed.get(function.node)
         if aimed is None:
@@ -60,7 +63,9 @@ def callers(ev: Evaluator, function: Function, name: str) -> list[tuple[ast.Call
     return calls_in_project(ev, function, name)
 
 
-def calls_in_project(ev: Evaluator, called: Function | ClassObject, name: str) -> list[tuple[ast.Call, Point]]:
+def calls_in_project(
+    ev: Evaluator, called: Function | ClassObject, name: str
+) -> list[tuple[ast.Call, Point]]:
     found: list[tuple[ast.Call, Point]] = []
     for module in modules_with_calls(ev, called, name):
         found += module.calls_to(name, ev)
@@ -68,8 +73,9 @@ def calls_in_project(ev: Evaluator, called: Function | ClassObject, name: str) -
 
 
 def modules_with_calls(ev: Evaluator, called: Function | ClassObject, name: str) -> Iterator[Any]:
-    """The file of a function or class, and those of the project that import it and may call what ends in a name; while it is
-    at these, no callers in other files are looked for."""
+    """The file of a function or class, and those of the project that import it and may call what
+    ends in a name; while it is at these, no callers in other files are looked for.
+    """
     yield called.module
     nested = isinstance(called.point.scope.node, (ast.FunctionDef, ast.AsyncFunctionDef))
     project = called.module.project
@@ -86,16 +92,22 @@ def modules_with_calls(ev: Evaluator, called: Function | ClassObject, name: str)
 
 
 def alternatives(ev: Evaluator, function: ast.expr, point: Point) -> Sequence[Value]:
-    """What a name stands for in one branch or another, where of one nothing is known: `try: from fast_ops import f`, else `def f(x): ...`."""
+    """What a name stands for in one branch or another, where of one nothing is known:
+    `try: from fast_ops import f`, else `def f(x): ...`.
+    """
     binding = unrefined(point.lookup(function.id)) if isinstance(function, ast.Name) else None
     return [one.value(ev) for one in binding.bindings] if isinstance(binding, Joined) else ()
 
 
 def _aim(ev: Evaluator, callee: Value) -> tuple[Function | None, list[Binding]]:
-    """The function of the program that is run when a value is called, and the arguments that go before those given."""
+    """The function of the program that is run when a value is called, and the arguments that go
+    before those given.
+    """
     target = callee.obj
     if isinstance(target, Bound):
-        return (target.function, target.args) if isinstance(target.function, Function) else (None, [])
+        return (
+            (target.function, target.args) if isinstance(target.function, Function) else (None, [])
+        )
     if isinstance(target, ClassObject):
         return ev.method(target, "__init__"), [Fixed(unknown())]
     return (target, []) if isinstance(target, Function) else (None, [])
@@ -111,18 +123,28 @@ class Callers:
 
     def calls_of_function(self, ev: Evaluator, function: Function) -> list[dict[str, Binding]]:
         """The arguments of every call of a function, by parameter."""
-        return assumptions.once(ev, self.handed, function.node, [], self._found_calls_of, ev, function)
+        return assumptions.once(
+            ev, self.handed, function.node, [], self._found_calls_of, ev, function
+        )
 
     def _found_calls_of(self, ev: Evaluator, function: Function) -> list[dict[str, Binding]]:
         names = [function.name]
         if function.name == "__init__" and function.owner is not None:
             heirs = ev.heirs(function.owner)
-            names = [*dict.fromkeys(one.name for one in (function.owner, *heirs)), *(["__init__"] if heirs else []), "cls"]
+            names = [
+                *dict.fromkeys(one.name for one in (function.owner, *heirs)),
+                *(["__init__"] if heirs else []),
+                "cls",
+            ]
         return [bound for name in names for bound in self.handed_by(ev, function, name)]
 
-    def handed_by(self, ev: Evaluator, function: Function, name: str) -> Iterator[dict[str, Binding]]:
+    def handed_by(
+        self, ev: Evaluator, function: Function, name: str
+    ) -> Iterator[dict[str, Binding]]:
         """What the calls of a function that end in a name hand over, by parameter."""
-        searched = [(module, module.calls_to(name, ev)) for module in modules_with_calls(ev, function, name)]
+        searched = [
+            (module, module.calls_to(name, ev)) for module in modules_with_calls(ev, function, name)
+        ]
         for module, found in searched:
             if (module, name) not in self.named_calls:
                 self.named_calls[module, name] = Calls(found)
@@ -135,21 +157,40 @@ class Callers:
                     yield bound
 
     def handed_to(self, ev: Evaluator, function: Function, name: str) -> list[dict[str, Binding]]:
-        """What the calls of a lambda hand over that has a name inside of a function; [] where some may not be seen."""
+        """What the calls of a lambda hand over that has a name inside of a function; [] where some
+        may not be seen.
+        """
         around: Any = function.point.scope.node
-        found = [(call, point) for call, point in function.module.calls_to(name, ev) if around.lineno <= call.lineno <= around.end_lineno]
-        if any(isinstance(one, ast.Name) and one.id == name for one in nodes_in(function.node)):  # it calls itself
+        found = [
+            (call, point)
+            for call, point in function.module.calls_to(name, ev)
+            if around.lineno <= call.lineno <= around.end_lineno
+        ]
+        # it calls itself
+        if any(isinstance(one, ast.Name) and one.id == name for one in nodes_in(function.node)):
             return []
-        return list(self.handed_by(ev, function, name)) if all([resolution.callee(ev, call.func, point) is not None for call, point in found]) else []
+        return (
+            list(self.handed_by(ev, function, name))
+            if all([resolution.callee(ev, call.func, point) is not None for call, point in found])
+            else []
+        )
 
-    def arguments_for(self, ev: Evaluator, function: Function, call: ast.Call, point: Point) -> dict[str, Binding] | None:
+    def arguments_for(
+        self, ev: Evaluator, function: Function, call: ast.Call, point: Point
+    ) -> dict[str, Binding] | None:
         """The arguments of a call by parameter; None when it is not a call of this function."""
         if function.node not in self.aims.get(call, (function.node,)):
             return None
         mark = len(ev.reads)
         callee = resolution.callee(ev, call.func, point)
         target = callee.obj if callee is not None else None
-        options = target.options if isinstance(target, Choice) else (callee,) if callee is not None and target is not None else alternatives(ev, call.func, point)
+        options = (
+            target.options
+            if isinstance(target, Choice)
+            else (callee,)
+            if callee is not None and target is not None
+            else alternatives(ev, call.func, point)
+        )
         aims = [_aim(ev, option) for option in options]
         if len(ev.reads) == mark:  # many functions may have one name, and all ask
             self.aims[call] = frozenset(aim.node for aim, _ in aims if aim is not None)
@@ -158,7 +199,9 @@ class Callers:
                 positional, keywords, complete = ev.arguments(call, point)
                 if isinstance(option.obj, Bound):
                     keywords = {**option.obj.keywords, **keywords}
-                return calls.bind_parameters(function, leading + positional, keywords, hidden=not complete)
+                return calls.bind_parameters(
+                    function, leading + positional, keywords, hidden=not complete
+                )
         return None
 
 
@@ -167,6 +210,11 @@ def local_name(function: Function) -> str:
     scope = function.point.scope
     if not isinstance(scope.node, (ast.FunctionDef, ast.AsyncFunctionDef)):
         return ""
-    names = [path for path, entry in scope.history.items()
-             if any([isinstance(one, Assigned) and one.node is function.node for one in entry.bindings()])]
+    names = [
+        path
+        for path, entry in scope.history.items()
+        if any(
+            [isinstance(one, Assigned) and one.node is function.node for one in entry.bindings()]
+        )
+    ]
     return names[0] if len(names) == 1 and names[0].isidentifier() else ""

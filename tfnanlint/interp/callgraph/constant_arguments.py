@@ -1,6 +1,7 @@
 """Agreements: flags that all calls of a function hand over alike, `focal(y, z, from_logits=True)`.
 
-What its other parameters are is known from the same calls: it has passed the branches that these choose, and no others.
+What its other parameters are is known from the same calls: it has passed the branches that these
+choose, and no others.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ def decided(ev: Evaluator, test: ast.expr, point: Point) -> bool | None:
 
 
 def agreed_on(ev: Evaluator, parameter: Parameter) -> bool | None:
-    """What all calls hand to a parameter, which is True or False by default; None where they differ, or some are not seen."""
+    """What all calls hand to a parameter, which is True or False by default; None where they
+    differ, or some are not seen.
+    """
     function = parameter.function
     if parameter.stamp:
         ev.reads.append(parameter)
@@ -42,10 +45,21 @@ def agreed_on(ev: Evaluator, parameter: Parameter) -> bool | None:
 def unseen(ev: Evaluator, parameter: Parameter) -> Value:
     """A parameter where no call is seen that comes there."""
     function = parameter.function
-    return unknown(origin=Note(f"parameter '{parameter.name}' of {function.name}()", function.node, function.module.source, parameter=parameter.name))
+    return unknown(
+        origin=Note(
+            f"parameter '{parameter.name}' of {function.name}()",
+            function.node,
+            function.module.source,
+            parameter=parameter.name,
+        )
+    )
 
 
 def _written(binding: object) -> bool | None:
     """True or False, as it is written."""
-    value = binding.node.value if isinstance(binding, Assigned) and isinstance(binding.node, ast.Constant) else None
+    value = (
+        binding.node.value
+        if isinstance(binding, Assigned) and isinstance(binding.node, ast.Constant)
+        else None
+    )
     return value if isinstance(value, bool) else None

@@ -1,7 +1,9 @@
-"""Routes: the names under which functions of the program go on as values, and what is handed over where they are called by these.
+"""Routes: the names under which functions of the program go on as values, and what is handed over
+where they are called by these.
 
-A function may be made a partial, kept in a list or a dict, stored in an object or handed to another function, and be called there under
-another name. What such calls hand over arrives at its parameters too, as long as its file shows each step of its way.
+A function may be made a partial, kept in a list or a dict, stored in an object or handed to another
+function, and be called there under another name. What such calls hand over arrives at its
+parameters too, as long as its file shows each step of its way.
 """
 
 from __future__ import annotations
@@ -18,36 +20,86 @@ from tfnanlint.program.functions import Bound, ClassObject, Collected, Function,
 from tfnanlint.program.module import Module
 from tfnanlint.program.scope import Assigned, Binding, Fixed, Iterated, Point
 from tfnanlint.syntax.access_paths import leaf
-from tfnanlint.syntax.nodes import ATTRIBUTE, CALL, KEYWORD, LAMBDA, SEQUENCES, SUBSCRIPT, nodes_in, parts_of
+from tfnanlint.syntax.nodes import (
+    ATTRIBUTE,
+    CALL,
+    KEYWORD,
+    LAMBDA,
+    SEQUENCES,
+    SUBSCRIPT,
+    nodes_in,
+    parts_of,
+)
 from tfnanlint.values.evaluator import Evaluator
 from tfnanlint.values.value import NUMERIC_KINDS, Choice, Many, Value, unknown
 
 # Methods that a base class calls with values of its own.
-HOOKS: Final = frozenset("call __call__ build train_step test_step predict_step compute_loss forward".split())
+HOOKS: Final = frozenset(
+    "call __call__ build train_step test_step predict_step compute_loss forward".split()
+)
 MAX_ROUTES: Final = 8  # names under which one function is followed
 _FUNCTIONS: Final = frozenset((ast.FunctionDef, ast.AsyncFunctionDef))
-_WHOLE: Final = frozenset((ast.Tuple, ast.List, ast.Set, ast.BoolOp))  # what may hold a part, or be one of its parts
+# what may hold a part, or be one of its parts
+_WHOLE: Final = frozenset((ast.Tuple, ast.List, ast.Set, ast.BoolOp))
 _COMPREHENSIONS: Final = frozenset((ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp))
-_TESTING: Final = frozenset((ast.Compare, ast.FormattedValue, ast.UnaryOp))  # nothing of a part is in what they give
-_ASKED: Final = frozenset(("builtins.isinstance", "builtins.callable", "builtins.len", "builtins.print", "builtins.id", "builtins.repr", "builtins.str"))
-_PLAIN: Final = NUMERIC_KINDS - {"unknown"} | {"none", "string"}  # what is no function, even where nothing else is known of it
-_KEEPING: Final = frozenset(("builtins.list", "builtins.dict", "builtins.enumerate", "builtins.zip", "tf.function"))  # rows that give what they are given
-_LOOKING: Final = frozenset(("get", "values", "items", "pop", "copy", "setdefault"))  # methods that give what a list or dict holds
-_CHANGING: Final = frozenset(("append", "insert", "appendleft", "add", "extend", "update", "keys", "clear", "remove", "sort", "index", "count"))
-_GIVING: Final = frozenset((ast.AnnAssign, ast.AugAssign, ast.For, ast.AsyncFor))  # statements that give a value to one target
-_ASKING: Final = frozenset((ast.Expr, ast.If, ast.While, ast.Assert, ast.Delete))  # those that keep nothing of it
+# nothing of a part is in what they give
+_TESTING: Final = frozenset((ast.Compare, ast.FormattedValue, ast.UnaryOp))
+_ASKED: Final = frozenset(
+    (
+        "builtins.isinstance",
+        "builtins.callable",
+        "builtins.len",
+        "builtins.print",
+        "builtins.id",
+        "builtins.repr",
+        "builtins.str",
+    )
+)
+# what is no function, even where nothing else is known of it
+_PLAIN: Final = NUMERIC_KINDS - {"unknown"} | {"none", "string"}
+# rows that give what they are given
+_KEEPING: Final = frozenset(
+    ("builtins.list", "builtins.dict", "builtins.enumerate", "builtins.zip", "tf.function")
+)
+# methods that give what a list or dict holds
+_LOOKING: Final = frozenset(("get", "values", "items", "pop", "copy", "setdefault"))
+_CHANGING: Final = frozenset(
+    (
+        "append",
+        "insert",
+        "appendleft",
+        "add",
+        "extend",
+        "update",
+        "keys",
+        "clear",
+        "remove",
+        "sort",
+        "index",
+        "count",
+    )
+)
+# statements that give a value to one target
+_GIVING: Final = frozenset((ast.AnnAssign, ast.AugAssign, ast.For, ast.AsyncFor))
+# those that keep nothing of it
+_ASKING: Final = frozenset((ast.Expr, ast.If, ast.While, ast.Assert, ast.Delete))
 _STORING: Final = frozenset(("append", "insert", "appendleft"))
 
-# What becomes of a function that stands in an expression: it goes where nobody sees, nothing comes of it, or the expression around it has it.
+# What becomes of a function that stands in an expression: it goes where nobody sees, nothing comes
+# of it, or the expression around it has it.
 _LOST: Final = 0
 _DONE: Final = 1
 _ON: Final = 2
 
-Route = tuple[str, Any, bool]  # a name; the function, class or comprehension that it belongs to, None for the whole file; whether it is an attribute
+# a name; the function, class or comprehension that it belongs to, None for the whole file; whether
+# it is an attribute
+Route = tuple[str, Any, bool]
 
 
 class Use:
-    """Where a function stands as a value: in which statement, what stands around each node of that, and at which point of the program."""
+    """Where a function stands as a value: in which statement, what stands around each node of that,
+    and at which point of the program.
+    """
 
     __slots__ = ("node", "statements", "around", "point")
 
@@ -63,8 +115,10 @@ class Use:
 
 
 class Course:
-    """How far a function has been followed: the names under which it goes, the calls of what has no name, and what those hand over that call
-    it themselves (`map`). At its end also the calls that run it, and what they hand over."""
+    """How far a function has been followed: the names under which it goes, the calls of what has no
+    name, and what those hand over that call it themselves (`map`). At its end also the calls that
+    run it, and what they hand over.
+    """
 
     __slots__ = ("function", "routes", "unnamed", "handed", "calls", "partial")
 
@@ -85,17 +139,30 @@ class FunctionFlow:
         self.courses: dict[ast.AST, Any] = {}
 
     def escapes(self, ev: Evaluator, function: Function, name: str = "") -> bool:
-        """Whether a function is called by somebody else too: by Keras, by a decorator, by whoever it is handed to."""
+        """Whether a function is called by somebody else too: by Keras, by a decorator, by whoever
+        it is handed to.
+        """
         if called_elsewhere(function):
             return True
         module, name, of_object = function.module, name or function.name, function.owner is not None
         # Once for all functions of that name: there may be one in each of many classes.
-        return function.node in assumptions.once(ev, self.escaping, (module, name, of_object), (), self._escaping, ev, module, name, of_object)
+        return function.node in assumptions.once(
+            ev,
+            self.escaping,
+            (module, name, of_object),
+            (),
+            self._escaping,
+            ev,
+            module,
+            name,
+            of_object,
+        )
 
     def _escaping(self, ev: Evaluator, module: Module, name: str, of_object: bool) -> set[ast.AST]:
         """The functions of a name that a file uses as values, or the methods."""
         handed: set[ast.AST] = set()
-        spent, ev.session.steps = ev.session.steps, 0  # a question of its own: whoever asks it first must not run out of steps for it
+        # a question of its own: whoever asks it first must not run out of steps for it
+        spent, ev.session.steps = ev.session.steps, 0
         for row in module.source.rows_using(name):
             computed = module.computed(row)
             if computed is not None and not any([_uses(name, one) for one in computed]):
@@ -111,30 +178,46 @@ class FunctionFlow:
         """The functions that an expression may stand for."""
         value = ev.evaluate(node, point)
         found: set[ast.AST] = set()
-        options = value.obj.options if isinstance(value.obj, Choice) else (value,) if value.obj is not None else callers.alternatives(ev, node, point)
+        options = (
+            value.obj.options
+            if isinstance(value.obj, Choice)
+            else (value,)
+            if value.obj is not None
+            else callers.alternatives(ev, node, point)
+        )
         for option in options:
             target = option.obj.function if isinstance(option.obj, Bound) else option.obj
             found |= {target.node} if isinstance(target, Function) else set()
         return found
 
     def handed_on(self, ev: Evaluator, function: Function) -> list[dict[str, Binding]] | None:
-        """What the calls of a function hand over that run it under other names than its own; None where some may not be seen."""
+        """What the calls of a function hand over that run it under other names than its own; None
+        where some may not be seen.
+        """
         course = self._course(ev, function)
         return course.handed if course is not None else None
 
     def called_as_another(self, ev: Evaluator, function: Function) -> list[tuple[ast.Call, Point]]:
-        """The calls that run a function under other names than its own; none where some may not be seen."""
+        """The calls that run a function under other names than its own; none where some may not be
+        seen.
+        """
         course = self._course(ev, function) if self.escapes(ev, function) else None
         return course.calls if course is not None else []
 
     def _course(self, ev: Evaluator, function: Function) -> Course | None:
         """The whole course of a function; None where it goes where nobody sees."""
-        return assumptions.once(ev, self.courses, function.node, None, self._find_course, ev, function)
+        return assumptions.once(
+            ev, self.courses, function.node, None, self._find_course, ev, function
+        )
 
     def _find_course(self, ev: Evaluator, function: Function) -> Course | None:
         course = Course(function)
         spent, ev.session.steps = ev.session.steps, 0  # a question of its own, as above
-        whole = self._set_out(ev, course) and self._followed_to_the_end(ev, course) and self._handed_along(ev, course)
+        whole = (
+            self._set_out(ev, course)
+            and self._followed_to_the_end(ev, course)
+            and self._handed_along(ev, course)
+        )
         ev.session.steps = spent
         return course if whole else None
 
@@ -142,21 +225,32 @@ class FunctionFlow:
         """The first step: a function is there under its own name, a lambda where it stands."""
         node = course.function.node
         if type(node) is not LAMBDA:
-            course.routes[node.name, _outermost(course.function), course.function.owner is not None] = None
+            course.routes[
+                node.name, _outermost(course.function), course.function.owner is not None
+            ] = None
             return True
         statements = course.function.module.statements_at(node.lineno)
-        return bool(statements) and self._placed(ev, course, Use(node, statements, _around(statements[-1]), course.function.point))
+        return bool(statements) and self._placed(
+            ev, course, Use(node, statements, _around(statements[-1]), course.function.point)
+        )
 
     def _followed_to_the_end(self, ev: Evaluator, course: Course) -> bool:
         walked = 0
         while walked < len(course.routes) <= MAX_ROUTES:
-            if not self._walked(ev, course, list(course.routes)[walked], own=walked == 0 and type(course.function.node) is not LAMBDA):
+            if not self._walked(
+                ev,
+                course,
+                list(course.routes)[walked],
+                own=walked == 0 and type(course.function.node) is not LAMBDA,
+            ):
                 return False
             walked += 1
         return walked == len(course.routes)
 
     def _walked(self, ev: Evaluator, course: Course, route: Route, own: bool) -> bool:
-        """Follow what stands for a function under one name; False where it may go where nobody sees. Under its `own` name there may be others."""
+        """Follow what stands for a function under one name; False where it may go where nobody
+        sees. Under its `own` name there may be others.
+        """
         uses = self._uses_of(ev, course.function.module, route, own)
         if uses is None or any([self._given_away(ev, one) for one in uses]):
             return False
@@ -187,13 +281,20 @@ class FunctionFlow:
                 found += more
         return found
 
-    def _uses_in(self, ev: Evaluator, module: Module, route: Route, own: bool, statements: list[ast.stmt]) -> list[Use] | None:
+    def _uses_in(
+        self, ev: Evaluator, module: Module, route: Route, own: bool, statements: list[ast.stmt]
+    ) -> list[Use] | None:
         """Where one statement uses it."""
         name, around, attribute = route
         holders = _around(statements[-1])
         found: list[Use] = []
         for node, holder in holders.items():
-            if leaf(node) != name or type(node.ctx) is not ast.Load or (type(node) is ATTRIBUTE) is not attribute and not (own and _in_class(statements)):
+            if (
+                leaf(node) != name
+                or type(node.ctx) is not ast.Load
+                or (type(node) is ATTRIBUTE) is not attribute
+                and not (own and _in_class(statements))
+            ):
                 continue
             if type(holder) is CALL and holder.func is node:
                 continue
@@ -204,8 +305,17 @@ class FunctionFlow:
                 return None
         return found
 
-    def _use(self, ev: Evaluator, node: Any, statements: list[ast.stmt], holders: dict[Any, Any], module: Module) -> Use | None:
-        """Where a name stands as a value; None where the walk has noted nothing that is computed there."""
+    def _use(
+        self,
+        ev: Evaluator,
+        node: Any,
+        statements: list[ast.stmt],
+        holders: dict[Any, Any],
+        module: Module,
+    ) -> Use | None:
+        """Where a name stands as a value; None where the walk has noted nothing that is computed
+        there.
+        """
         noted = module.expressions(node.lineno, ev)
         top: Any = node
         chain: set[Any] = {node}
@@ -216,18 +326,28 @@ class FunctionFlow:
         for one, point in noted:
             if one in chain:
                 return Use(node, statements, holders, point)
-        defined = module.functions.get(statements[-1]) if type(holders[node]) is ast.arguments else None  # a default of its parameters
+        # a default of its parameters
+        defined = (
+            module.functions.get(statements[-1]) if type(holders[node]) is ast.arguments else None
+        )
         return Use(node, statements, holders, defined.point) if defined is not None else None
 
     def _given_away(self, ev: Evaluator, use: Use) -> bool:
-        """Whether reading tells that it goes where nobody sees, before anything is evaluated: `return f`, `tf.while_loop(test, f, x)`."""
+        """Whether reading tells that it goes where nobody sees, before anything is evaluated:
+        `return f`, `tf.while_loop(test, f, x)`.
+        """
         holder: Any = use.around[use.node]
         if type(holder) is not CALL:
             return isinstance(holder, ast.Return)
         name = resolution.resolve(ev, holder.func, use.point)
         if name is None:
             return _of_others(holder, use.point.module)
-        return use.node not in holder.args[:1] and name in ev.table and name not in _ASKED and ev.table[name].name not in _KEEPING
+        return (
+            use.node not in holder.args[:1]
+            and name in ev.table
+            and name not in _ASKED
+            and ev.table[name].name not in _KEEPING
+        )
 
     def _may_hold(self, ev: Evaluator, course: Course, use: Use, own: bool) -> bool:
         """Whether what stands under a name may be, or hold, the function that is followed."""
@@ -235,13 +355,20 @@ class FunctionFlow:
         if value.obj is not None:
             return _holds(value.obj, course.function.node)
         if own:
-            return any([_holds(one.obj, course.function.node) for one in callers.alternatives(ev, use.node, use.point)])
+            return any(
+                [
+                    _holds(one.obj, course.function.node)
+                    for one in callers.alternatives(ev, use.node, use.point)
+                ]
+            )
         return not value.known and value.kind not in _PLAIN
 
     # What becomes of it in an expression
 
     def _placed(self, ev: Evaluator, course: Course, use: Use) -> bool:
-        """Note what becomes of a function that stands in an expression; False where it goes where nobody sees."""
+        """Note what becomes of a function that stands in an expression; False where it goes where
+        nobody sees.
+        """
         node, part = use.node, use.node
         while True:
             holder: Any = use.around.get(node)
@@ -263,16 +390,29 @@ class FunctionFlow:
                 return verdict == _DONE
             node, part = holder, node
 
-    def _called_with(self, ev: Evaluator, course: Course, use: Use, call: ast.Call, node: Any) -> int:
+    def _called_with(
+        self, ev: Evaluator, course: Course, use: Use, call: ast.Call, node: Any
+    ) -> int:
         """What becomes of it in a call: it is called there, or handed over."""
         if call.func is node:
             if type(node) is ATTRIBUTE and node is not use.node:
                 return _ON if leaf(node) in _LOOKING else _DONE
             course.unnamed[call] = use.point
             return _DONE
-        if _of_others(call, use.point.module) and resolution.resolve(ev, call.func, use.point) is None:
-            loss = node.value if leaf(call.func) == "compile" and type(node) is KEYWORD and node.arg == "loss" else None
-            return _DONE if loss is not None and self._handed_by_keras(ev, course, loss, use.point) else _LOST
+        if (
+            _of_others(call, use.point.module)
+            and resolution.resolve(ev, call.func, use.point) is None
+        ):
+            loss = (
+                node.value
+                if leaf(call.func) == "compile" and type(node) is KEYWORD and node.arg == "loss"
+                else None
+            )
+            return (
+                _DONE
+                if loss is not None and self._handed_by_keras(ev, course, loss, use.point)
+                else _LOST
+            )
         row, name = resolution.row(ev, call.func, use.point)
         first = bool(call.args) and call.args[0] is node
         if name == "functools.partial":
@@ -284,45 +424,83 @@ class FunctionFlow:
             return _DONE if self._through_elements(ev, course, call, use.point) else _LOST
         if row is not None:
             return _ON if row.name in _KEEPING else _LOST
-        if type(call.func) is ATTRIBUTE and call.func.attr in _STORING and ev.evaluate(call.func.value, use.point).kind == "sequence":
+        if (
+            type(call.func) is ATTRIBUTE
+            and call.func.attr in _STORING
+            and ev.evaluate(call.func.value, use.point).kind == "sequence"
+        ):
             return _DONE if _add_target(course, call.func.value, use.statements) else _LOST
         return _DONE if self._handed_over(ev, course, use, call, node) else _LOST
 
     def _handed_by_keras(self, ev: Evaluator, course: Course, loss: ast.expr, point: Point) -> bool:
-        """What a partial that is a loss of `compile` is called with, besides labels and predictions."""
+        """What a partial that is a loss of `compile` is called with, besides labels and
+        predictions.
+        """
         given: list[Binding] = [Fixed(unknown()), Fixed(unknown())]
         value = ev.evaluate(loss, point)
-        for option in value.obj if isinstance(value.obj, tuple) else value.obj.values() if isinstance(value.obj, dict) else (value,):
+        for option in (
+            value.obj
+            if isinstance(value.obj, tuple)
+            else value.obj.values()
+            if isinstance(value.obj, dict)
+            else (value,)
+        ):
             target = option.obj
             if not isinstance(target, Bound) or not isinstance(target.function, Function):
                 return False
             if target.function.node is course.function.node:
-                course.handed.append(calls.bind_parameters(course.function, target.args + given, target.keywords))
+                course.handed.append(
+                    calls.bind_parameters(course.function, target.args + given, target.keywords)
+                )
         return True
 
-    def _through_elements(self, ev: Evaluator, course: Course, call: ast.Call, point: Point) -> bool:
+    def _through_elements(
+        self, ev: Evaluator, course: Course, call: ast.Call, point: Point
+    ) -> bool:
         """`map(f, xs)`: each element is handed to the function."""
         if course.partial or any([isinstance(one, ast.Starred) for one in call.args]):
             return False
         given: list[Binding] = [Iterated(Assigned(one, point)) for one in call.args[1:]]
-        course.handed.append(calls.bind_parameters(course.function, self._leading(ev, course.function) + given, {}))
+        course.handed.append(
+            calls.bind_parameters(course.function, self._leading(ev, course.function) + given, {})
+        )
         return True
 
     def _leading(self, ev: Evaluator, function: Function) -> list[Binding]:
         """The instance that a method gets first."""
-        return [Fixed(Value(kind="instance", obj=Instance(function.owner)))] if function.bound and function.owner is not None else []
+        return (
+            [Fixed(Value(kind="instance", obj=Instance(function.owner)))]
+            if function.bound and function.owner is not None
+            else []
+        )
 
-    def _handed_over(self, ev: Evaluator, course: Course, use: Use, call: ast.Call, node: ast.AST) -> bool:
+    def _handed_over(
+        self, ev: Evaluator, course: Course, use: Use, call: ast.Call, node: ast.AST
+    ) -> bool:
         """Note the parameters of the functions of this file that it is handed to."""
         callee = resolution.callee(ev, call.func, use.point)
         target = callee.obj if callee is not None else None
         given = node.value if isinstance(node, ast.keyword) else node
-        for option in target.options if isinstance(target, Choice) else (callee,) if callee is not None else ():
+        for option in (
+            target.options
+            if isinstance(target, Choice)
+            else (callee,)
+            if callee is not None
+            else ()
+        ):
             if not self._received_by(ev, course, option, call, given, use.point):
                 return False
         return target is not None
 
-    def _received_by(self, ev: Evaluator, course: Course, callee: Value, call: ast.Call, given: ast.AST, point: Point) -> bool:
+    def _received_by(
+        self,
+        ev: Evaluator,
+        course: Course,
+        callee: Value,
+        call: ast.Call,
+        given: ast.AST,
+        point: Point,
+    ) -> bool:
         """Note the parameter of one callee that gets it, or the field of a dataclass."""
         target = callee.obj
         positional, keywords, complete = ev.arguments(call, point)
@@ -335,19 +513,36 @@ class FunctionFlow:
         if isinstance(target, ClassObject):
             target, leading = ev.method(target, "__init__"), [Fixed(unknown())]
         elif isinstance(target, Instance):
-            target, leading = ev.method(target.cls, "__call__") or ev.method(target.cls, "call"), [Fixed(unknown())]
+            target, leading = (
+                ev.method(target.cls, "__call__") or ev.method(target.cls, "call"),
+                [Fixed(unknown())],
+            )
         elif isinstance(target, Bound):
             target, leading = target.function, target.args
-        if not isinstance(target, Function) or target.module is not course.function.module or not target.transparent:
+        if (
+            not isinstance(target, Function)
+            or target.module is not course.function.module
+            or not target.transparent
+        ):
             return False
-        return _note_parameter(course, calls.bind_parameters(target, leading + positional, keywords), given, target.node)
+        return _note_parameter(
+            course,
+            calls.bind_parameters(target, leading + positional, keywords),
+            given,
+            target.node,
+        )
 
     def _kept_as(self, ev: Evaluator, course: Course, use: Use, node: Any, part: ast.AST) -> bool:
         """Note the names that a statement gives to a value, of which it is a `part`."""
         statement = use.statement
         kind = type(statement)
         if kind is ast.Assign:
-            return all([_add_target(course, _matching(one, node, part), use.statements) for one in statement.targets])
+            return all(
+                [
+                    _add_target(course, _matching(one, node, part), use.statements)
+                    for one in statement.targets
+                ]
+            )
         if kind in _GIVING:
             return _add_target(course, statement.target, use.statements)
         return kind in _ASKING
@@ -356,7 +551,10 @@ class FunctionFlow:
 
     def _handed_along(self, ev: Evaluator, course: Course) -> bool:
         """Note what the calls hand over that were found on the way; False where one cannot be read."""
-        for call, point in {**self._calls_by_name(ev, course), **self._calls_without_name(ev, course)}.items():
+        for call, point in {
+            **self._calls_by_name(ev, course),
+            **self._calls_without_name(ev, course),
+        }.items():
             bound = self._handed_at(ev, course, call, point)
             if bound is None:
                 return False
@@ -371,19 +569,39 @@ class FunctionFlow:
         for name, around, attribute in course.routes:
             if name == function.name:
                 continue
-            modules = callers.modules_with_calls(ev, function, name) if around is None and not attribute else (function.module,)
+            modules = (
+                callers.modules_with_calls(ev, function, name)
+                if around is None and not attribute
+                else (function.module,)
+            )
             for module in modules:
-                found.update([(call, point) for call, point in module.calls_to(name, ev) if (type(call.func) is ATTRIBUTE) is attribute
-                              and (around is None or around.lineno <= call.lineno <= around.end_lineno)])
+                found.update(
+                    [
+                        (call, point)
+                        for call, point in module.calls_to(name, ev)
+                        if (type(call.func) is ATTRIBUTE) is attribute
+                        and (around is None or around.lineno <= call.lineno <= around.end_lineno)
+                    ]
+                )
         return found
 
     def _calls_without_name(self, ev: Evaluator, course: Course) -> dict[ast.Call, Point]:
         """The calls of what has no name, `LOSSES[kind](x)`, where each stands."""
-        return {one: there for call, point in course.unnamed.items() for whole, at in course.function.module.expressions(call.lineno, ev)
-                if at.time == point.time for one, there in ev.calls_in(whole, leaf(call.func), at) if one is call}
+        return {
+            one: there
+            for call, point in course.unnamed.items()
+            for whole, at in course.function.module.expressions(call.lineno, ev)
+            if at.time == point.time
+            for one, there in ev.calls_in(whole, leaf(call.func), at)
+            if one is call
+        }
 
-    def _handed_at(self, ev: Evaluator, course: Course, call: ast.Call, point: Point) -> list[dict[str, Binding]] | None:
-        """What a call hands to the function that is followed; [] where it runs another one, None where it cannot be told what it hands over."""
+    def _handed_at(
+        self, ev: Evaluator, course: Course, call: ast.Call, point: Point
+    ) -> list[dict[str, Binding]] | None:
+        """What a call hands to the function that is followed; [] where it runs another one, None
+        where it cannot be told what it hands over.
+        """
         function = course.function
         callee = resolution.callee(ev, call.func, point)
         if callee is not None and callee.obj is not None:
@@ -394,12 +612,23 @@ class FunctionFlow:
         if course.partial:
             return None
         positional, keywords, complete = ev.arguments(call, point)
-        return [calls.bind_parameters(function, self._leading(ev, function) + positional, keywords, hidden=not complete)]
+        return [
+            calls.bind_parameters(
+                function, self._leading(ev, function) + positional, keywords, hidden=not complete
+            )
+        ]
 
 
 def called_elsewhere(function: Function) -> bool:
-    """Whether its decorators or its name say that somebody calls it whom nobody sees: asked before its callers are looked for."""
-    return not function.transparent or function.registered or function.owner is not None and function.name in HOOKS
+    """Whether its decorators or its name say that somebody calls it whom nobody sees: asked before
+    its callers are looked for.
+    """
+    return (
+        not function.transparent
+        or function.registered
+        or function.owner is not None
+        and function.name in HOOKS
+    )
 
 
 def _uses(name: str, expression: ast.AST) -> list[ast.expr]:
@@ -428,7 +657,12 @@ def _around(statement: ast.stmt) -> dict[Any, Any]:
 def _of_others(call: ast.Call, module: Module) -> bool:
     """Whether what a call runs is no function of its file, as its name says: `dataset.map(f)`."""
     name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
-    return bool(name) and name not in _STORING and f"def {name}(" not in module.source.text and f"class {name}" not in module.source.text
+    return (
+        bool(name)
+        and name not in _STORING
+        and f"def {name}(" not in module.source.text
+        and f"class {name}" not in module.source.text
+    )
 
 
 def _holds(held: Any, node: ast.AST, depth: int = 4) -> bool:
@@ -447,7 +681,15 @@ def _holds(held: Any, node: ast.AST, depth: int = 4) -> bool:
         held = tuple(held.values())
     elif not isinstance(held, tuple):
         return False
-    return any([one.obj is None and one.kind == "unknown" and not one.known or _holds(one.obj, node, depth - 1) for one in held])
+    return any(
+        [
+            one.obj is None
+            and one.kind == "unknown"
+            and not one.known
+            or _holds(one.obj, node, depth - 1)
+            for one in held
+        ]
+    )
 
 
 def _outermost(function: Function) -> Any:
@@ -471,7 +713,13 @@ def _within(holder: Any, node: ast.AST) -> int:
     if kind is SUBSCRIPT:
         return _LOST if holder.value is not node else _ON if type(holder.ctx) is ast.Load else _DONE
     if kind is ATTRIBUTE:
-        return _ON if holder.attr in _LOOKING else _DONE if holder.attr in _CHANGING or holder.attr.startswith("__") else _LOST
+        return (
+            _ON
+            if holder.attr in _LOOKING
+            else _DONE
+            if holder.attr in _CHANGING or holder.attr.startswith("__")
+            else _LOST
+        )
     if kind is ast.BinOp:
         return _ON if type(holder.op) is ast.Add else _LOST
     return _DONE if kind in _TESTING else _LOST
@@ -486,14 +734,20 @@ def _add_names(course: Course, target: ast.AST, around: ast.AST) -> None:
 
 def _matching(target: Any, value: Any, part: ast.AST) -> ast.expr:
     """The target that one part of a value is assigned to: `self.model, self.loss = model, loss`."""
-    if type(target) in SEQUENCES and type(value) in SEQUENCES and len(target.elts) == len(value.elts):
+    if (
+        type(target) in SEQUENCES
+        and type(value) in SEQUENCES
+        and len(target.elts) == len(value.elts)
+    ):
         if not any([isinstance(one, ast.Starred) for one in target.elts + value.elts]):
             return target.elts[value.elts.index(part)]
     return target
 
 
 def _add_target(course: Course, target: ast.expr, statements: list[ast.stmt]) -> bool:
-    """Note the names that a target of an assignment gives to what is followed; False where it is none that can be followed."""
+    """Note the names that a target of an assignment gives to what is followed; False where it is
+    none that can be followed.
+    """
     if type(target) is SUBSCRIPT:
         return _add_target(course, target.value, statements)
     if type(target) in SEQUENCES:
@@ -505,26 +759,47 @@ def _add_target(course: Course, target: ast.expr, statements: list[ast.stmt]) ->
         return False
     outer = [one for one in statements[:-1] if type(one) in _FUNCTIONS]
     shared = target.id in course.function.module.scope.shared
-    course.routes[target.id, outer[0] if outer and not shared else None, _in_class(statements)] = None
+    course.routes[target.id, outer[0] if outer and not shared else None, _in_class(statements)] = (
+        None
+    )
     return True
 
 
 def _in_class(statements: list[ast.stmt]) -> bool:
-    """Whether the last of some statements, of which each holds the next, stands in the body of a class."""
-    inner = [isinstance(one, ast.ClassDef) for one in statements[:-1] if type(one) in _FUNCTIONS or isinstance(one, ast.ClassDef)]
+    """Whether the last of some statements, of which each holds the next, stands in the body of a
+    class.
+    """
+    inner = [
+        isinstance(one, ast.ClassDef)
+        for one in statements[:-1]
+        if type(one) in _FUNCTIONS or isinstance(one, ast.ClassDef)
+    ]
     return bool(inner) and inner[-1]
 
 
 def _kept_as_default(course: Course, holder: Any, node: ast.AST) -> bool:
     """A default of a parameter: `def fit(x, loss_fn=mse)`."""
-    names = [name for name, default in calls.signature_of(holder.args)[2].items() if default is node]
+    names = [
+        name for name, default in calls.signature_of(holder.args)[2].items() if default is node
+    ]
     course.routes.update([((name, holder, False), None) for name in names])
     return bool(names)
 
 
-def _note_parameter(course: Course, bound: dict[str, Binding], given: ast.AST, around: ast.AST | None, attribute: bool = False) -> bool:
+def _note_parameter(
+    course: Course,
+    bound: dict[str, Binding],
+    given: ast.AST,
+    around: ast.AST | None,
+    attribute: bool = False,
+) -> bool:
     """Note the parameters that are bound to what stands at a node, or hold it."""
-    found = [name for name, binding in bound.items() for one in _bindings_in(binding) if isinstance(one, Assigned) and one.node is given]
+    found = [
+        name
+        for name, binding in bound.items()
+        for one in _bindings_in(binding)
+        if isinstance(one, Assigned) and one.node is given
+    ]
     course.routes.update([((name, around, attribute), None) for name in found])
     return bool(found)
 

@@ -1,7 +1,8 @@
-"""Instances: what the calls of the objects of a class hand over, `layer(x)`, where the project shows all of them.
+"""Instances: what the calls of the objects of a class hand over, `layer(x)`, where the project
+shows all of them.
 
-Keras calls a layer as well, and so does whoever imports it: what the calls seen here hand over is believed only where all of them
-are seen, and of each it is known what it hands over.
+Keras calls a layer as well, and so does whoever imports it: what the calls seen here hand over is
+believed only where all of them are seen, and of each it is known what it hands over.
 """
 
 from __future__ import annotations
@@ -23,13 +24,16 @@ from tfnanlint.values.evaluator import Evaluator
 from tfnanlint.values.value import NUMERIC_KINDS, Value, unknown
 
 CALLED: Final = frozenset(("call", "__call__"))  # the methods that calling an instance runs
-_ASKED: Final = frozenset(("super", "isinstance", "issubclass", "type"))  # they are given a class, and make no instance of it
+# they are given a class, and make no instance of it
+_ASKED: Final = frozenset(("super", "isinstance", "issubclass", "type"))
 MAX_CALLS: Final = 24  # calls joined at one parameter
 
 
 class Reads:
-    """Where a file reads what ends in a name, by number, and the call of it that stands there. Many classes have an attribute of one
-    name: what was found out about a read for one of them is kept for all, so that each is looked at once and not for every class."""
+    """Where a file reads what ends in a name, by number, and the call of it that stands there. Many
+    classes have an attribute of one name: what was found out about a read for one of them is kept
+    for all, so that each is looked at once and not for every class.
+    """
 
     def __init__(self, found: list[tuple[ast.expr, ast.Call | None, Point]]):
         self.open = dict(enumerate(found))
@@ -37,21 +41,27 @@ class Reads:
         self.lost = False  # of some read nothing is known: it may be of any class
 
     def settle(self, number: int, cls: ClassObject | None) -> None:
-        """A read is of an instance of a class, and of nothing that matters to others; None: to nobody."""
+        """A read is of an instance of a class, and of nothing that matters to others; None: to
+        nobody.
+        """
         read = self.open.pop(number, None)
         if read is not None and cls is not None:
             self.settled.setdefault(cls, {})[number] = read[1:]
 
 
 class InstanceCalls:
-    """The part of the interpreter that goes from a class to the calls of its instances, and to the calls that made them."""
+    """The part of the interpreter that goes from a class to the calls of its instances, and to the
+    calls that made them.
+    """
 
     def __init__(self) -> None:
         self.instance_calls: dict[tuple[ClassObject, bool], list[tuple[ast.Call, Point]]] = {}
         self.name_reads: dict[tuple[Module, str], Reads] = {}
 
     def constructed(self, ev: Evaluator, instance: Instance, attr: str) -> Binding | None:
-        """What one object keeps under a name, as the call that made it says; None where more than that may be there."""
+        """What one object keeps under a name, as the call that made it says; None where more than
+        that may be there.
+        """
         if instance.node is None or instance.point is None:
             return None
         if attr in instance.given:
@@ -62,47 +72,87 @@ class InstanceCalls:
             instance.given[attr] = found
         return found
 
-    def _find_constructed(self, ev: Evaluator, instance: Instance, node: ast.Call, point: Point, attr: str) -> Binding | None:
+    def _find_constructed(
+        self, ev: Evaluator, instance: Instance, node: ast.Call, point: Point, attr: str
+    ) -> Binding | None:
         method = ev.method(instance.cls, "__init__")
-        stored = stored_as_given(method.node).get(attr) if method is not None and method.transparent else None
-        if method is None or stored is None or self._assigned_again(ev, instance.cls, attr, method, point):
+        stored = (
+            stored_as_given(method.node).get(attr)
+            if method is not None and method.transparent
+            else None
+        )
+        if (
+            method is None
+            or stored is None
+            or self._assigned_again(ev, instance.cls, attr, method, point)
+        ):
             return None
         positional, keywords, complete = ev.arguments(node, point)
         if not complete:
             return None
-        bound = calls.bind_parameters(method, [Fixed(Value(kind="instance", obj=instance)), *positional], keywords)
+        bound = calls.bind_parameters(
+            method, [Fixed(Value(kind="instance", obj=instance)), *positional], keywords
+        )
         around = method.point
         while isinstance(around.scope.node, ast.ClassDef) and around.scope.parent is not None:
             around = around.scope.parent  # class bodies are not visible from methods
-        return Assigned(stored, around.under({name: Handed(binding, method) for name, binding in bound.items()}, later=True))
+        return Assigned(
+            stored,
+            around.under(
+                {name: Handed(binding, method) for name, binding in bound.items()}, later=True
+            ),
+        )
 
-    def _assigned_again(self, ev: Evaluator, cls: ClassObject, attr: str, method: Function, point: Point) -> bool:
-        """Whether anything but a method, `__init__`, assigns an attribute: a class, or the file where it stands or where an object is made."""
+    def _assigned_again(
+        self, ev: Evaluator, cls: ClassObject, attr: str, method: Function, point: Point
+    ) -> bool:
+        """Whether anything but a method, `__init__`, assigns an attribute: a class, or the file
+        where it stands or where an object is made.
+        """
         lineage = ev.lineage(cls)
-        if any(one.scope.at(attr) is not None for one in lineage):  # `__init__` may have returned before
+        # `__init__` may have returned before
+        if any(one.scope.at(attr) is not None for one in lineage):
             return True
-        if [(one, name) for one in lineage for name in one.assigners(attr)] != [(method.owner, "__init__")] or ev.method(cls, attr) is not None:
+        if [(one, name) for one in lineage for name in one.assigners(attr)] != [
+            (method.owner, "__init__")
+        ] or ev.method(cls, attr) is not None:
             return True
-        return any(one.changed_outside(attr) or one.sets_by_name(attr) for one in lineage) or cls.module.source.assigns_outside(attr) or point.module.source.assigns_outside(attr)
+        return (
+            any(one.changed_outside(attr) or one.sets_by_name(attr) for one in lineage)
+            or cls.module.source.assigns_outside(attr)
+            or point.module.source.assigns_outside(attr)
+        )
 
     def assigned_elsewhere(self, ev: Evaluator, cls: ClassObject, attr: str) -> list[Binding]:
-        """What the file of a class assigns to an attribute of its objects under other names than `self`: `model.floor = 0.0`."""
+        """What the file of a class assigns to an attribute of its objects under other names than
+        `self`: `model.floor = 0.0`.
+        """
         found: list[Binding] = []
         for owner, row in cls.module.source.owners_assigned(attr):
             scope = cls.module.scope_of_row(row, ev)
             entry = scope.history.get(f"{owner}.{attr}") if scope is not None else None
             for binding in entry.bindings() if entry is not None else ():
-                if isinstance(binding, Assigned) and binding not in found and self._holds_one(ev, owner, binding.point, cls):
+                if (
+                    isinstance(binding, Assigned)
+                    and binding not in found
+                    and self._holds_one(ev, owner, binding.point, cls)
+                ):
                     found.append(binding)
         return found
 
     def _holds_one(self, ev: Evaluator, path: str, point: Point, cls: ClassObject) -> bool:
-        """Whether a path stands for an object of a class, of one that inherits from it or of a base."""
+        """Whether a path stands for an object of a class, of one that inherits from it or of a
+        base.
+        """
         held = ev.evaluate(ast.parse(path, mode="eval").body, point).obj
-        return isinstance(held, Instance) and (cls in ev.lineage(held.cls) or held.cls in ev.lineage(cls))
+        return isinstance(held, Instance) and (
+            cls in ev.lineage(held.cls) or held.cls in ev.lineage(cls)
+        )
 
     def received(self, ev: Evaluator, function: Function, name: str) -> Value | None:
-        """What arrives at a parameter of `call`, where every call in the project hands over something that is known."""
+        """What arrives at a parameter of `call`, where every call in the project hands over
+        something that is known.
+        """
         if function.owner is None or function.name not in CALLED or not function.transparent:
             return None
         found = []
@@ -111,9 +161,15 @@ class InstanceCalls:
             if not complete:
                 return None
             instance: list[Binding] = [Fixed(Value(kind="instance", obj=Instance(function.owner)))]
-            handed: list[Binding] = [Recast(binding, function.owner, function.module) if function.name == "call" else binding for binding in positional]
+            handed: list[Binding] = [
+                Recast(binding, function.owner, function.module)
+                if function.name == "call"
+                else binding
+                for binding in positional
+            ]
             given = calls.bind_parameters(function, instance + handed, keywords).get(name)
-            value = given.value(ev) if given is not None else unknown()  # it is read from `**kwargs`
+            # it is read from `**kwargs`
+            value = given.value(ev) if given is not None else unknown()
             if value.kind not in NUMERIC_KINDS or not value.known:
                 return None
             found.append(value)
@@ -121,12 +177,16 @@ class InstanceCalls:
 
     def _instance_calls(self, ev: Evaluator, cls: ClassObject) -> list[tuple[ast.Call, Point]]:
         """Every call of an instance of a class; [] where some may not be seen."""
-        return assumptions.once(ev, self.instance_calls, (cls, ev.session.sees_callers), [], self._found_calls, ev, cls)
+        return assumptions.once(
+            ev, self.instance_calls, (cls, ev.session.sees_callers), [], self._found_calls, ev, cls
+        )
 
     def _found_calls(self, ev: Evaluator, cls: ClassObject) -> list[tuple[ast.Call, Point]]:
         all_made = callers.calls_in_project(ev, cls, cls.name)
         modules = dict.fromkeys([cls.module, *(point.scope.module for _, point in all_made)])
-        if not all_made or any(cls.name in one.base_names or self._handed_out(ev, cls, one) for one in modules):
+        if not all_made or any(
+            cls.name in one.base_names or self._handed_out(ev, cls, one) for one in modules
+        ):
             return []
         found: list[tuple[ast.Call, Point]] = []
         for made, point in all_made:
@@ -145,12 +205,24 @@ class InstanceCalls:
             for expression, _ in module.expressions(row, ev):
                 nodes = nodes_in(expression)
                 used = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
-                used |= {id(arg) for node in nodes if isinstance(node, ast.Call) and leaf(node.func) in _ASKED for arg in node.args}
-                if any(isinstance(node, (ast.Name, ast.Attribute)) and leaf(node) == cls.name and id(node) not in used for node in nodes):
+                used |= {
+                    id(arg)
+                    for node in nodes
+                    if isinstance(node, ast.Call) and leaf(node.func) in _ASKED
+                    for arg in node.args
+                }
+                if any(
+                    isinstance(node, (ast.Name, ast.Attribute))
+                    and leaf(node) == cls.name
+                    and id(node) not in used
+                    for node in nodes
+                ):
                     return True
         return False
 
-    def _calls_of_one(self, ev: Evaluator, made: ast.Call, point: Point, cls: ClassObject) -> list[tuple[ast.Call, Point]] | None:
+    def _calls_of_one(
+        self, ev: Evaluator, made: ast.Call, point: Point, cls: ClassObject
+    ) -> list[tuple[ast.Call, Point]] | None:
         """The calls of the instance that one call makes; None where it may go on to somebody."""
         for whole, time in point.scope.statements:
             for node in nodes_in(whole):
@@ -167,8 +239,12 @@ class InstanceCalls:
             found += called
         return found
 
-    def _calls_through(self, ev: Evaluator, name: str, scope: Scope, cls: ClassObject) -> list[tuple[ast.Call, Point]] | None:
-        """The calls of what a name or an attribute holds, in its file; None where it is used for something else."""
+    def _calls_through(
+        self, ev: Evaluator, name: str, scope: Scope, cls: ClassObject
+    ) -> list[tuple[ast.Call, Point]] | None:
+        """The calls of what a name or an attribute holds, in its file; None where it is used for
+        something else.
+        """
         reads = self._reads(ev, name, scope.module)
         mine: dict[int, tuple[ast.Call | None, Point]] = {}
         for number, (node, call, point) in list(reads.open.items()) if not reads.lost else ():
@@ -187,7 +263,13 @@ class InstanceCalls:
         mine |= reads.settled.get(cls, {})
         if reads.lost or any(call is None for call, _ in mine.values()):
             return None
-        return list({call: point for _, (call, point) in sorted(mine.items(), key=lambda one: one[0]) if call is not None}.items())
+        return list(
+            {
+                call: point
+                for _, (call, point) in sorted(mine.items(), key=lambda one: one[0])
+                if call is not None
+            }.items()
+        )
 
     def _reads(self, ev: Evaluator, name: str, module: Module) -> Reads:
         """Where a file reads what ends in a name: once for all classes with such an attribute."""
@@ -197,14 +279,26 @@ class InstanceCalls:
                 for expression, point in module.expressions(row, ev):
                     nodes = nodes_in(expression)
                     outer = {id(node.func): node for node in nodes if isinstance(node, ast.Call)}
-                    asked = {id(node.value) for node in nodes if isinstance(node, ast.Attribute) and node.attr not in CALLED}
-                    found += [(node, outer.get(id(node)), point) for node in nodes
-                              if isinstance(node, (ast.Name, ast.Attribute)) and leaf(node) == name and id(node) not in asked]
+                    asked = {
+                        id(node.value)
+                        for node in nodes
+                        if isinstance(node, ast.Attribute) and node.attr not in CALLED
+                    }
+                    found += [
+                        (node, outer.get(id(node)), point)
+                        for node in nodes
+                        if isinstance(node, (ast.Name, ast.Attribute))
+                        and leaf(node) == name
+                        and id(node) not in asked
+                    ]
             self.name_reads[module, name] = Reads(found)
         return self.name_reads[module, name]
 
 
 def _paths(made: ast.Call, scope: Scope) -> list[str]:
     """The names and attributes that are assigned exactly what a call makes."""
-    return [path for path, entry in scope.history.items()
-            if any(isinstance(one, Assigned) and one.node is made for one in entry.bindings())]
+    return [
+        path
+        for path, entry in scope.history.items()
+        if any(isinstance(one, Assigned) and one.node is made for one in entry.bindings())
+    ]

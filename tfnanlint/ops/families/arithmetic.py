@@ -10,29 +10,61 @@ from tfnanlint.ops.table import op
 from tfnanlint.ops.transfer import core as t
 from tfnanlint.values.value import Value
 
-op("tf.add", "tf.math.add ops.add tnp.add np.add raw.AddV2 raw.Add", "x y name", t.binary(t.add), reference="tf.add(x, y)")
-op("tf.subtract", "tf.math.subtract tf.sub ops.subtract tnp.subtract np.subtract raw.Sub", "x y name",
-   t.binary(t.subtract), reference="tf.subtract(x, y)")
+op(
+    "tf.add",
+    "tf.math.add ops.add tnp.add np.add raw.AddV2 raw.Add",
+    "x y name",
+    t.binary(t.add),
+    reference="tf.add(x, y)",
+)
+op(
+    "tf.subtract",
+    "tf.math.subtract tf.sub ops.subtract tnp.subtract np.subtract raw.Sub",
+    "x y name",
+    t.binary(t.subtract),
+    reference="tf.subtract(x, y)",
+)
 _multiplied = t.binary(t.multiply)
 
 
 def _multiply(site: Site) -> Value:
-    """sign(x) * x is abs(x); the sign of a complex number is its direction. x * rsqrt(sum(x * x)) is a unit vector."""
+    """sign(x) * x is abs(x); the sign of a complex number is its direction. x * rsqrt(sum(x * x))
+    is a unit vector.
+    """
     result = _multiplied(site)
     for param, other in (("x", "y"), ("y", "x")):
         sign = made_by(site.value(param), "tf.sign", aligned=True)
-        if sign is not None and result.lo < 0 and result.dtype not in ("complex64", "complex128") and same(sign.value("x"), site.value(other)):
-            return t.with_kind(t.absolute(site.value(other)), site.value(param), site.value(other)).but(dtype=result.dtype)
+        if (
+            sign is not None
+            and result.lo < 0
+            and result.dtype not in ("complex64", "complex128")
+            and same(sign.value("x"), site.value(other))
+        ):
+            return t.with_kind(
+                t.absolute(site.value(other)), site.value(param), site.value(other)
+            ).but(dtype=result.dtype)
         root = made_by(site.value(param), "tf.math.rsqrt", aligned=True)
         if root is not None and squares_of(root.value("x"), site.value(other)) is not None:
             return rounded_to_one(result, 16)  # the kernel approximates
     return result
 
 
-op("tf.multiply", "tf.math.multiply tf.mul ops.multiply tnp.multiply np.multiply raw.Mul", "x y name",
-   _multiply, reference="tf.multiply(x, y)")
+op(
+    "tf.multiply",
+    "tf.math.multiply tf.mul ops.multiply tnp.multiply np.multiply raw.Mul",
+    "x y name",
+    _multiply,
+    reference="tf.multiply(x, y)",
+)
 # What `/` makes of integers; tf.div of TensorFlow 1 leaves them integers.
-_QUOTIENTS: Final = {"int8": "float32", "uint8": "float32", "int16": "float32", "uint16": "float32", "int32": "float64", "int64": "float64"}
+_QUOTIENTS: Final = {
+    "int8": "float32",
+    "uint8": "float32",
+    "int16": "float32",
+    "uint16": "float32",
+    "int32": "float64",
+    "int64": "float64",
+}
 _divided = t.binary(t.divide)
 
 
@@ -43,8 +75,20 @@ def _divide(site: Site) -> Value:
     return result
 
 
-op("tf.divide", "tf.math.divide tf.truediv tf.math.truediv tf.div tf.realdiv tf.RealDiv ops.divide ops.true_divide "
-   "tnp.divide tnp.true_divide np.divide np.true_divide raw.RealDiv raw.Div",
-   "x y name", _divide, needs={"y": "nonzero"}, masked="all", reference="tf.divide(x, y)")
-op("tf.negative", "tf.math.negative tf.neg ops.negative tnp.negative np.negative raw.Neg", "x name",
-   t.unary(t.negative), reference="tf.negative(x)")
+op(
+    "tf.divide",
+    "tf.math.divide tf.truediv tf.math.truediv tf.div tf.realdiv tf.RealDiv ops.divide ops.true_divide "
+    "tnp.divide tnp.true_divide np.divide np.true_divide raw.RealDiv raw.Div",
+    "x y name",
+    _divide,
+    needs={"y": "nonzero"},
+    masked="all",
+    reference="tf.divide(x, y)",
+)
+op(
+    "tf.negative",
+    "tf.math.negative tf.neg ops.negative tnp.negative np.negative raw.Neg",
+    "x name",
+    t.unary(t.negative),
+    reference="tf.negative(x)",
+)

@@ -18,10 +18,14 @@ ONLY: Final = "TensorFlow 1 only; the Keras layer is tested"
 
 def _cell(names: str, params: str, step: Step) -> None:
     """A row for the constructor of a cell; `step` gives output and state for an input."""
-    first, *rest = [f"tf.{root}.{name}" for name in names.split() for root in ("nn.rnn_cell", "contrib.rnn")]
+    first, *rest = [
+        f"tf.{root}.{name}" for name in names.split() for root in ("nn.rnn_cell", "contrib.rnn")
+    ]
 
     def give(site: Site) -> Value:
-        return Value(kind="layer", obj=Layer(first, site, lambda x, call: t.several(*step(site, x, call))))
+        return Value(
+            kind="layer", obj=Layer(first, site, lambda x, call: t.several(*step(site, x, call)))
+        )
 
     op(first, " ".join(rest), params, give, untested=ONLY, pure=False)
 
@@ -32,13 +36,17 @@ def _rnn_step(site: Site, x: Value, call: Site) -> tuple[Value, Value]:
 
 
 def _gru_step(site: Site, x: Value, call: Site) -> tuple[Value, Value]:
-    """Between the state before and the activation: a cell that is called itself is handed that state."""
+    """Between the state before and the activation: a cell that is called itself is handed that
+    state.
+    """
     found = gru(site, x, call) if call.op.name in _RUNNERS else linear(t.one_of(x))
     return found, found
 
 
 def _lstm_step(site: Site, x: Value, call: Site) -> tuple[Value, Value]:
-    """The state is LSTMStateTuple(c, h): the sum over all steps, which is not bounded, and the output."""
+    """The state is LSTMStateTuple(c, h): the sum over all steps, which is not bounded, and the
+    output.
+    """
     memory = linear(t.one_of(x))
     found = memory if site.given("num_proj") else lstm(site, x, call)
     if site.given("state_is_tuple"):
@@ -46,15 +54,24 @@ def _lstm_step(site: Site, x: Value, call: Site) -> tuple[Value, Value]:
     return found, Value(kind="sequence", obj=Fields.of(c=memory, h=found))
 
 
-_cell("LSTMCell", "num_units use_peepholes cell_clip initializer num_proj proj_clip num_unit_shards num_proj_shards "
-      "forget_bias state_is_tuple activation", _lstm_step)
-_cell("BasicLSTMCell LayerNormBasicLSTMCell", "num_units forget_bias state_is_tuple activation num_proj", _lstm_step)
+_cell(
+    "LSTMCell",
+    "num_units use_peepholes cell_clip initializer num_proj proj_clip num_unit_shards num_proj_shards "
+    "forget_bias state_is_tuple activation",
+    _lstm_step,
+)
+_cell(
+    "BasicLSTMCell LayerNormBasicLSTMCell",
+    "num_units forget_bias state_is_tuple activation num_proj",
+    _lstm_step,
+)
 _cell("LSTMBlockCell", "num_units forget_bias cell_clip use_peephole dtype num_proj", _lstm_step)
 _cell("GRUCell GRUBlockCell", "units activation", _gru_step)
 _cell("BasicRNNCell RNNCell", "units activation", _rnn_step)
 
 
 # Cells around cells
+
 
 def _inner(site: Site, param: str, x: Value, call: Site) -> tuple[Value, Value]:
     """Output and state of the cell that arrives at `param`."""
@@ -91,7 +108,11 @@ def _stacked_step(site: Site, x: Value, call: Site) -> tuple[Value, Value]:
     return x, t.several(*states) if not site.given("state_is_tuple") else unknown("tensor")
 
 
-_cell("DropoutWrapper", "cell input_keep_prob output_keep_prob state_keep_prob variational_recurrent input_size dtype seed", _dropped_step)
+_cell(
+    "DropoutWrapper",
+    "cell input_keep_prob output_keep_prob state_keep_prob variational_recurrent input_size dtype seed",
+    _dropped_step,
+)
 _cell("ResidualWrapper", "cell residual_fn", _residual_step)
 _cell("DeviceWrapper", "cell device", lambda site, x, call: _inner(site, "cell", x, call))
 _cell("MultiRNNCell", "cells state_is_tuple", _stacked_step)
@@ -99,8 +120,11 @@ _cell("MultiRNNCell", "cells state_is_tuple", _stacked_step)
 
 # What runs them
 
+
 def _run(site: Site, cell: str, initial: str) -> tuple[Value, Value]:
-    """Outputs, 0 behind the end of a sequence, and the last state: that of the start where there is nothing to read."""
+    """Outputs, 0 behind the end of a sequence, and the last state: that of the start where there is
+    nothing to read.
+    """
     out, state = _inner(site, cell, site.value("x"), site)
     out = join([out, number(0.0)]).but(kind="tensor", const=NO_CONSTANT)
     if site.given(initial):
@@ -118,11 +142,28 @@ def _both_ways(site: Site) -> Value:
     """((outputs forward, backward), (states forward, backward))."""
     forward = _run(site, "cell_fw", "initial_state_fw")
     backward = _run(site, "cell_bw", "initial_state_bw")
-    return Value(kind="sequence", obj=tuple(Value(kind="sequence", obj=pair) for pair in zip(forward, backward)))
+    return Value(
+        kind="sequence",
+        obj=tuple(Value(kind="sequence", obj=pair) for pair in zip(forward, backward)),
+    )
 
 
-op("tf.nn.dynamic_rnn", "tf.nn.static_rnn tf.contrib.rnn.static_rnn tf.nn.rnn",
-   "cell x sequence_length initial_state dtype time_major scope",
-   lambda site: Value(kind="sequence", obj=_run(site, "cell", "initial_state")), main="x", untested="TensorFlow 1 only", pure=False)
-op("tf.nn.bidirectional_dynamic_rnn", "", "cell_fw cell_bw x sequence_length initial_state_fw initial_state_bw dtype "
-   "parallel_iterations swap_memory time_major scope", _both_ways, main="x", untested="TensorFlow 1 only", pure=False)
+op(
+    "tf.nn.dynamic_rnn",
+    "tf.nn.static_rnn tf.contrib.rnn.static_rnn tf.nn.rnn",
+    "cell x sequence_length initial_state dtype time_major scope",
+    lambda site: Value(kind="sequence", obj=_run(site, "cell", "initial_state")),
+    main="x",
+    untested="TensorFlow 1 only",
+    pure=False,
+)
+op(
+    "tf.nn.bidirectional_dynamic_rnn",
+    "",
+    "cell_fw cell_bw x sequence_length initial_state_fw initial_state_bw dtype "
+    "parallel_iterations swap_memory time_major scope",
+    _both_ways,
+    main="x",
+    untested="TensorFlow 1 only",
+    pure=False,
+)

@@ -1,6 +1,7 @@
 """Keras layers and the layer functions of TensorFlow 1: the range of what they give.
 
-A constructor's row gives a `Value` of kind "layer" whose `obj` is a `Layer`; calling it goes through `Layer.out`.
+A constructor's row gives a `Value` of kind "layer" whose `obj` is a `Layer`; calling it goes
+through `Layer.out`.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ TESTED: Final = "an object; tests/ops/families/test_layers.py executes it"
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """A layer made at `site`; `out(input, call)` is the range of what it gives when called at the site `call`."""
+    """A layer made at `site`; `out(input, call)` is the range of what it gives when called at the
+    site `call`.
+    """
 
     name: str
     site: Site
@@ -30,8 +33,8 @@ class Layer:
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """A Sequential model; `complete` is False when layers in front of those that are listed were not seen. `base` is the same model when
-    no layer of it is known; None: this one is.
+    """A Sequential model; `complete` is False when layers in front of those that are listed were
+    not seen. `base` is the same model when no layer of it is known; None: this one is.
     """
 
     name: str
@@ -62,7 +65,11 @@ class Stack:
         return self._with(model, self.layers[:-1]) if self.layers else model
 
     def _with(self, model: Value, layers: tuple[Value, ...]) -> Value:
-        return Value(kind=model.kind, obj=Stack(self.name, self.site, layers, self.complete, self.unseen), origin=model.origin)
+        return Value(
+            kind=model.kind,
+            obj=Stack(self.name, self.site, layers, self.complete, self.unseen),
+            origin=model.origin,
+        )
 
 
 def called(layer: Value, x: Value, call: Site) -> Value:
@@ -72,6 +79,7 @@ def called(layer: Value, x: Value, call: Site) -> Value:
 
 
 # What layers do to values
+
 
 def linear(x: Value, dtype: str | None = None) -> Value:
     """Trained weights on finite numbers: any number."""
@@ -86,8 +94,17 @@ def entered(x: Value) -> Value:
 
 def applied(row: Op, x: Value, call: Site) -> Value:
     """What the op of `row` gives for `x`, with the layer's call as its origin."""
-    inner = Site(row, call.node, {}, call.interpreter, complete=False, library="keras", point=call.point,
-                 source=call.source, name=row.name)
+    inner = Site(
+        row,
+        call.node,
+        {},
+        call.interpreter,
+        complete=False,
+        library="keras",
+        point=call.point,
+        source=call.source,
+        name=row.name,
+    )
     inner._values[row.main] = x
     inner._differentiated = call._differentiated
     result = row.gives(inner)
@@ -105,7 +122,9 @@ def activated(activation: Value, x: Value, call: Site) -> Value:
     return called(activation, x, call)
 
 
-def _activation(site: Site, x: Value, call: Site, param: str = "activation", default: str | None = None) -> Value:
+def _activation(
+    site: Site, x: Value, call: Site, param: str = "activation", default: str | None = None
+) -> Value:
     if site.hidden and not site.given(param):
         return unknown("tensor")
     given = site.value(param) if site.given(param) else number(default)
@@ -125,7 +144,8 @@ Out = Callable[[Site, Value, Site], Value]
 
 
 def layer(names: str, params: str, out: Out, **info) -> None:
-    """A row for a layer's constructor; `out` gets the constructor's site, the input, and the site of the call.
+    """A row for a layer's constructor; `out` gets the constructor's site, the input, and the site
+    of the call.
 
     The first of `names` is the row's; names without a dot are known under keras.layers.
     """
@@ -149,54 +169,96 @@ def _constant(site: Site, param: str, default: float | None) -> float | None:
 
 # Layers with weights
 
+
 def _weighted(default: str | None = None) -> Out:
     return lambda site, x, call: _activation(site, linear(t.one_of(x)), call, default=default)
 
 
-_KERNEL: Final = ("kernel_initializer bias_initializer kernel_regularizer bias_regularizer activity_regularizer "
-                  "kernel_constraint bias_constraint")
+_KERNEL: Final = (
+    "kernel_initializer bias_initializer kernel_regularizer bias_regularizer activity_regularizer "
+    "kernel_constraint bias_constraint"
+)
 _CONV: Final = f"filters kernel_size strides padding data_format dilation_rate groups activation use_bias {_KERNEL}"
-layer("Dense tf.layers.Dense keras.layers.core.Dense", f"units activation use_bias {_KERNEL}", _weighted())
+layer(
+    "Dense tf.layers.Dense keras.layers.core.Dense",
+    f"units activation use_bias {_KERNEL}",
+    _weighted(),
+)
 layer("EinsumDense", "equation output_shape activation bias_axes", _weighted())
 for _rank in "123":
     layer(f"Conv{_rank}D Convolution{_rank}D tf.layers.Conv{_rank}D", _CONV, _weighted())
-    layer(f"Conv{_rank}DTranspose Deconvolution{_rank}D Convolution{_rank}DTranspose tf.layers.Conv{_rank}DTranspose",
-          _CONV.replace("dilation_rate groups", "output_padding dilation_rate"), _weighted())
-layer("SeparableConv2D SeparableConvolution2D SeparableConv1D tf.layers.SeparableConv2D",
-      "filters kernel_size strides padding data_format dilation_rate depth_multiplier activation use_bias",
-      _weighted())
-layer("DepthwiseConv2D DepthwiseConv1D",
-      "kernel_size strides padding depth_multiplier data_format dilation_rate activation use_bias", _weighted())
-layer("LocallyConnected1D LocallyConnected2D", "filters kernel_size strides padding data_format activation",
-      _weighted())
-layer("ConvLSTM2D ConvLSTM1D ConvLSTM3D",
-      "filters kernel_size strides padding data_format dilation_rate activation recurrent_activation",
-      lambda site, x, call: lstm(site, x, call))
-layer("Embedding",
-      "input_dim output_dim embeddings_initializer embeddings_regularizer embeddings_constraint mask_zero weights",
-      lambda site, x, call: Value(evident=True))
-layer("MultiHeadAttention GroupQueryAttention Bilinear", "num_heads key_dim value_dim dropout",
-      lambda site, x, call: linear(t.one_of(x)))
+    layer(
+        f"Conv{_rank}DTranspose Deconvolution{_rank}D Convolution{_rank}DTranspose tf.layers.Conv{_rank}DTranspose",
+        _CONV.replace("dilation_rate groups", "output_padding dilation_rate"),
+        _weighted(),
+    )
+layer(
+    "SeparableConv2D SeparableConvolution2D SeparableConv1D tf.layers.SeparableConv2D",
+    "filters kernel_size strides padding data_format dilation_rate depth_multiplier activation use_bias",
+    _weighted(),
+)
+layer(
+    "DepthwiseConv2D DepthwiseConv1D",
+    "kernel_size strides padding depth_multiplier data_format dilation_rate activation use_bias",
+    _weighted(),
+)
+layer(
+    "LocallyConnected1D LocallyConnected2D",
+    "filters kernel_size strides padding data_format activation",
+    _weighted(),
+)
+layer(
+    "ConvLSTM2D ConvLSTM1D ConvLSTM3D",
+    "filters kernel_size strides padding data_format dilation_rate activation recurrent_activation",
+    lambda site, x, call: lstm(site, x, call),
+)
+layer(
+    "Embedding",
+    "input_dim output_dim embeddings_initializer embeddings_regularizer embeddings_constraint mask_zero weights",
+    lambda site, x, call: Value(evident=True),
+)
+layer(
+    "MultiHeadAttention GroupQueryAttention Bilinear",
+    "num_heads key_dim value_dim dropout",
+    lambda site, x, call: linear(t.one_of(x)),
+)
 
 
 def _normalized(site: Site, x: Value, call: Site) -> Value:
     """Scale and offset are trained, so any number; epsilon=0 divides by a variance that can be 0."""
     result = linear(t.one_of(x))
-    result.nan = result.nan or t.constant(site.value("epsilon")) == 0 if site.given("epsilon") else result.nan
+    result.nan = (
+        result.nan or t.constant(site.value("epsilon")) == 0
+        if site.given("epsilon")
+        else result.nan
+    )
     return result
 
 
-layer("BatchNormalization tf.layers.BatchNormalization keras.layers.normalization.BatchNormalization "
-      "keras.layers.experimental.SyncBatchNormalization", "axis momentum epsilon center scale", _normalized)
+layer(
+    "BatchNormalization tf.layers.BatchNormalization keras.layers.normalization.BatchNormalization "
+    "keras.layers.experimental.SyncBatchNormalization",
+    "axis momentum epsilon center scale",
+    _normalized,
+)
 layer("LayerNormalization RMSNormalization", "axis epsilon center scale", _normalized)
 layer("GroupNormalization", "groups axis epsilon center scale", _normalized)
-layer("SpectralNormalization", "layer power_iterations", lambda site, x, call: called(site.value("layer"), x, call))
-layer("Normalization keras.layers.experimental.preprocessing.Normalization", "axis mean variance invert",
-      lambda site, x, call: linear(t.one_of(x)))
+layer(
+    "SpectralNormalization",
+    "layer power_iterations",
+    lambda site, x, call: called(site.value("layer"), x, call),
+)
+layer(
+    "Normalization keras.layers.experimental.preprocessing.Normalization",
+    "axis mean variance invert",
+    lambda site, x, call: linear(t.one_of(x)),
+)
 
 
 def _unit(site: Site, x: Value, call: Site) -> Value:
-    """x / max(norm(x), 1e-12): an epsilon that is 0 in float16, where squares of small numbers are 0, too."""
+    """x / max(norm(x), 1e-12): an epsilon that is 0 in float16, where squares of small numbers are
+    0, too.
+    """
     x = t.one_of(x)
     _, reach = outward(-1.0, 1.0, x.dtype, 64)
     dead = x.dtype == "float16" and x.zero
@@ -208,15 +270,17 @@ layer("UnitNormalization", "axis", _unit)
 
 # Recurrent layers
 
-_CELL: Final = ("units activation recurrent_activation use_bias kernel_initializer recurrent_initializer bias_initializer "
-                "unit_forget_bias")
+_CELL: Final = (
+    "units activation recurrent_activation use_bias kernel_initializer recurrent_initializer bias_initializer "
+    "unit_forget_bias"
+)
 
 
 def _states(site: Site, out: Value, others: int) -> Value:
     """The output, with the last states behind it when they are asked for."""
     if site.const("return_state", False) is not True:
         return out
-    return Value(kind="sequence", obj=(out, out, Value(evident=True, nan=out.nan))[:1 + others])
+    return Value(kind="sequence", obj=(out, out, Value(evident=True, nan=out.nan))[: 1 + others])
 
 
 def lstm(site: Site, x: Value, call: Site) -> Value:
@@ -241,12 +305,24 @@ def simple_rnn(site: Site, x: Value, call: Site) -> Value:
     return _states(site, _activation(site, linear(t.one_of(x)), call, default="tanh"), 1)
 
 
-layer("LSTM CuDNNLSTM LSTMCell keras.layers.recurrent.LSTM", f"{_CELL} return_sequences return_state", lstm)
-layer("GRU CuDNNGRU GRUCell keras.layers.recurrent.GRU", f"{_CELL} return_sequences return_state", gru)
-layer("SimpleRNN SimpleRNNCell",
-      "units activation use_bias kernel_initializer recurrent_initializer return_sequences return_state", simple_rnn)
-layer("RNN", "cell return_sequences return_state",
-      lambda site, x, call: _states(site, called(site.value("cell"), x, call), 1))
+layer(
+    "LSTM CuDNNLSTM LSTMCell keras.layers.recurrent.LSTM",
+    f"{_CELL} return_sequences return_state",
+    lstm,
+)
+layer(
+    "GRU CuDNNGRU GRUCell keras.layers.recurrent.GRU", f"{_CELL} return_sequences return_state", gru
+)
+layer(
+    "SimpleRNN SimpleRNNCell",
+    "units activation use_bias kernel_initializer recurrent_initializer return_sequences return_state",
+    simple_rnn,
+)
+layer(
+    "RNN",
+    "cell return_sequences return_state",
+    lambda site, x, call: _states(site, called(site.value("cell"), x, call), 1),
+)
 
 
 def _bidirectional(site: Site, x: Value, call: Site) -> Value:
@@ -256,7 +332,13 @@ def _bidirectional(site: Site, x: Value, call: Site) -> Value:
     if mode in ("concat", "ave") or inner.kind == "sequence":
         return inner if inner.kind == "sequence" else passed(inner)
     two = inner.but(origin=None)
-    return t.add(inner, two) if mode == "sum" else _product([inner, two]) if mode == "mul" else unknown()
+    return (
+        t.add(inner, two)
+        if mode == "sum"
+        else _product([inner, two])
+        if mode == "mul"
+        else unknown()
+    )
 
 
 layer("Bidirectional", "layer merge_mode weights backward_layer", _bidirectional)
@@ -265,14 +347,23 @@ layer("TimeDistributed", "layer", lambda site, x, call: called(site.value("layer
 
 # Activations as layers
 
+
 def relu(x: Value, slope: float | None, highest: float | None, threshold: float | None) -> Value:
-    """`x` above `threshold`, at most `highest`; slope * (x - threshold) from there down. Unknown constants: unknown."""
+    """`x` above `threshold`, at most `highest`; slope * (x - threshold) from there down. Unknown
+    constants: unknown.
+    """
     if slope is None or threshold is None or slope < 0:
         return unknown("tensor")
     highest = INF if highest is None else highest
 
     def at(number: float) -> float:
-        return min(highest, number) if number > threshold else slope * (number - threshold) if slope else 0.0
+        return (
+            min(highest, number)
+            if number > threshold
+            else slope * (number - threshold)
+            if slope
+            else 0.0
+        )
 
     low, high = -INF if t.reaches_minus_inf(x) else x.lo, INF if t.reaches_inf(x) else x.hi
     jump = [0.0, min(highest, threshold)] if low <= threshold < high else []
@@ -280,13 +371,22 @@ def relu(x: Value, slope: float | None, highest: float | None, threshold: float 
         jump.append(0.0)  # NaN is not above the threshold
     ends = [at(low), at(high), *jump]
     lo, hi = outward(min(ends), max(ends), x.dtype)
-    zero = x.zero or low <= 0 <= high or 0.0 in jump or (low <= threshold and (slope == 0 or threshold != 0))
+    zero = (
+        x.zero
+        or low <= 0 <= high
+        or 0.0 in jump
+        or (low <= threshold and (slope == 0 or threshold != 0))
+    )
     infinite = t.reaches_minus_inf(x) and lo == -INF or t.reaches_inf(x) and hi == INF
-    return Value(lo, hi, zero, nan=x.nan, inf=infinite, dtype=x.dtype, evident=x.evident and slope > 0)
+    return Value(
+        lo, hi, zero, nan=x.nan, inf=infinite, dtype=x.dtype, evident=x.evident and slope > 0
+    )
 
 
 def _as_op(name: str) -> Out:
-    return lambda site, x, call: applied(TABLE[name], entered(x), call) if name in TABLE else unknown("tensor")
+    return lambda site, x, call: (
+        applied(TABLE[name], entered(x), call) if name in TABLE else unknown("tensor")
+    )
 
 
 def _softmax_layer(site: Site, x: Value, call: Site) -> Value:
@@ -300,11 +400,20 @@ def _relu_layer(site: Site, x: Value, call: Site) -> Value:
     if not any(site.given(p) for p in ("max_value", "negative_slope", "threshold")):
         return _as_op("tf.nn.relu")(site, x, call)
     highest = _constant(site, "max_value", None)  # not known: as good as none
-    return relu(entered(x), _constant(site, "negative_slope", 0.0), highest, _constant(site, "threshold", 0.0))
+    return relu(
+        entered(x),
+        _constant(site, "negative_slope", 0.0),
+        highest,
+        _constant(site, "threshold", 0.0),
+    )
 
 
 def _leaky(site: Site, x: Value, call: Site) -> Value:
-    slope = _constant(site, "alpha", 0.3) if site.given("alpha") else _constant(site, "negative_slope", 0.3)
+    slope = (
+        _constant(site, "alpha", 0.3)
+        if site.given("alpha")
+        else _constant(site, "negative_slope", 0.3)
+    )
     return relu(entered(x), slope, None, 0.0)
 
 
@@ -319,18 +428,29 @@ def _elu(site: Site, x: Value, call: Site) -> Value:
     return elu_down_to(entered(x), _constant(site, "alpha", 1.0))
 
 
-layer("Activation keras.layers.core.Activation", "activation",
-      lambda site, x, call: _activation(site, entered(x), call))
+layer(
+    "Activation keras.layers.core.Activation",
+    "activation",
+    lambda site, x, call: _activation(site, entered(x), call),
+)
 layer("ReLU", "max_value negative_slope threshold", _relu_layer)
 layer("LeakyReLU keras.layers.advanced_activations.LeakyReLU", "negative_slope alpha", _leaky)
-layer("PReLU keras.layers.advanced_activations.PReLU",
-      "alpha_initializer alpha_regularizer alpha_constraint shared_axes", _prelu)
+layer(
+    "PReLU keras.layers.advanced_activations.PReLU",
+    "alpha_initializer alpha_regularizer alpha_constraint shared_axes",
+    _prelu,
+)
 layer("ELU keras.layers.advanced_activations.ELU", "alpha", _elu)
-layer("ThresholdedReLU", "theta", lambda site, x, call: relu(entered(x), 0.0, None, _constant(site, "theta", 1.0)))
+layer(
+    "ThresholdedReLU",
+    "theta",
+    lambda site, x, call: relu(entered(x), 0.0, None, _constant(site, "theta", 1.0)),
+)
 layer("Softmax", "axis", _softmax_layer)
 
 
 # Layers that hand values on
+
 
 def _handed(site: Site, x: Value, call: Site) -> Value:
     return entered(x)
@@ -338,7 +458,9 @@ def _handed(site: Site, x: Value, call: Site) -> Value:
 
 def _with_zero(site: Site, x: Value, call: Site) -> Value:
     x = entered(x)
-    return join([x, number(0.0)]).but(kind="tensor", dtype=x.dtype, const=NO_CONSTANT, evident=x.evident)
+    return join([x, number(0.0)]).but(
+        kind="tensor", dtype=x.dtype, const=NO_CONSTANT, evident=x.evident
+    )
 
 
 def _averaged(site: Site, x: Value, call: Site) -> Value:
@@ -346,8 +468,16 @@ def _averaged(site: Site, x: Value, call: Site) -> Value:
     x = entered(x)
     lo, hi = outward(x.lo, x.hi, x.dtype, 1024)
     lo, hi = (0.0 if x.lo == 0 else lo), (0.0 if x.hi == 0 else hi)
-    return Value(lo, hi, x.zero or lo < 0 < hi, nan=x.nan or x.inf, inf=x.inf, dtype=x.dtype, guarded=x.guarded,
-                 evident=x.evident)
+    return Value(
+        lo,
+        hi,
+        x.zero or lo < 0 < hi,
+        nan=x.nan or x.inf,
+        inf=x.inf,
+        dtype=x.dtype,
+        guarded=x.guarded,
+        evident=x.evident,
+    )
 
 
 def _interpolated(site: Site, x: Value, call: Site) -> Value:
@@ -360,19 +490,32 @@ layer("Flatten keras.layers.core.Flatten tf.layers.Flatten", "data_format", _han
 layer("Reshape", "target_shape", _handed)
 layer("Permute", "dims", _handed)
 layer("RepeatVector", "n", _handed)
-layer("Cropping1D Cropping2D Cropping3D CenterCrop RandomCrop RandomFlip ActivityRegularization Identity UpSampling1D "
-      "UpSampling3D GlobalMaxPooling1D GlobalMaxPooling2D GlobalMaxPooling3D GlobalMaxPool1D GlobalMaxPool2D GlobalMaxPool3D",
-      "size strides padding data_format", _handed)
-layer("MaxPooling1D MaxPooling2D MaxPooling3D MaxPool1D MaxPool2D MaxPool3D tf.layers.MaxPooling1D tf.layers.MaxPooling2D",
-      "size strides padding data_format", lambda site, x, call: max_pooled(entered(x)))
-layer("AveragePooling2D AveragePooling1D AveragePooling3D AvgPool1D AvgPool2D AvgPool3D GlobalAveragePooling1D "
-      "GlobalAveragePooling2D GlobalAveragePooling3D GlobalAvgPool1D GlobalAvgPool2D GlobalAvgPool3D "
-      "tf.layers.AveragePooling2D", "pool_size strides padding data_format", _averaged)
+layer(
+    "Cropping1D Cropping2D Cropping3D CenterCrop RandomCrop RandomFlip ActivityRegularization Identity UpSampling1D "
+    "UpSampling3D GlobalMaxPooling1D GlobalMaxPooling2D GlobalMaxPooling3D GlobalMaxPool1D GlobalMaxPool2D GlobalMaxPool3D",
+    "size strides padding data_format",
+    _handed,
+)
+layer(
+    "MaxPooling1D MaxPooling2D MaxPooling3D MaxPool1D MaxPool2D MaxPool3D tf.layers.MaxPooling1D tf.layers.MaxPooling2D",
+    "size strides padding data_format",
+    lambda site, x, call: max_pooled(entered(x)),
+)
+layer(
+    "AveragePooling2D AveragePooling1D AveragePooling3D AvgPool1D AvgPool2D AvgPool3D GlobalAveragePooling1D "
+    "GlobalAveragePooling2D GlobalAveragePooling3D GlobalAvgPool1D GlobalAvgPool2D GlobalAvgPool3D "
+    "tf.layers.AveragePooling2D",
+    "pool_size strides padding data_format",
+    _averaged,
+)
 layer("UpSampling2D Resizing", "size data_format interpolation", _interpolated)
 layer("ZeroPadding2D ZeroPadding1D ZeroPadding3D Masking", "padding data_format", _with_zero)
 layer("InputLayer", "shape batch_size dtype", _handed)
-layer("Lambda keras.layers.core.Lambda", "function output_shape mask arguments",
-      lambda site, x, call: _interpreted(call, site).apply(site.value("function"), x))
+layer(
+    "Lambda keras.layers.core.Lambda",
+    "function output_shape mask arguments",
+    lambda site, x, call: _interpreted(call, site).apply(site.value("function"), x),
+)
 
 
 def _dropped(site: Site, x: Value, call: Site) -> Value:
@@ -381,14 +524,17 @@ def _dropped(site: Site, x: Value, call: Site) -> Value:
 
 
 def dropped(x: Value, rate: float | None) -> Value:
-    """`x` after dropout at `rate` (None: not known): elements are 0, scaled up, or unchanged when not training."""
+    """`x` after dropout at `rate` (None: not known): elements are 0, scaled up, or unchanged when
+    not training.
+    """
     scale = 1.0 / (1.0 - rate) if rate is not None and 0 <= rate < 1 else 1.0 if rate == 1 else INF
     lo = min(x.lo, x.lo * scale if x.lo else 0.0, 0.0)
     hi = max(x.hi, x.hi * scale if x.hi else 0.0, 0.0)
     lo, hi = outward(lo, hi, x.dtype)
     if rate == 0:
         return passed(x)
-    evident = x.evident or x.lo < 0 < x.hi and x.known and scale == INF  # scaled by a number above 1: the signs remain
+    # scaled by a number above 1: the signs remain
+    evident = x.evident or x.lo < 0 < x.hi and x.known and scale == INF
     return Value(lo, hi, True, nan=x.nan, inf=x.inf, dtype=x.dtype, evident=evident)
 
 
@@ -399,13 +545,18 @@ def _noisy(site: Site, x: Value, call: Site) -> Value:
 
 
 def _alpha_dropped(site: Site, x: Value, call: Site) -> Value:
-    """Scaled and moved, so that mean and deviation stay: no bounds. What is dropped is multiplied by 0, also Inf."""
+    """Scaled and moved, so that mean and deviation stay: no bounds. What is dropped is multiplied
+    by 0, also Inf.
+    """
     x = entered(x)
     return Value(evident=x.known, nan=x.nan or x.inf, inf=x.inf, dtype=x.dtype)
 
 
-layer("Dropout keras.layers.core.Dropout tf.layers.Dropout SpatialDropout1D SpatialDropout2D SpatialDropout3D",
-      "rate noise_shape seed", _dropped)
+layer(
+    "Dropout keras.layers.core.Dropout tf.layers.Dropout SpatialDropout1D SpatialDropout2D SpatialDropout3D",
+    "rate noise_shape seed",
+    _dropped,
+)
 layer("GaussianNoise GaussianDropout", "stddev seed", _noisy)
 layer("AlphaDropout", "rate noise_shape seed", _alpha_dropped)
 
@@ -417,14 +568,22 @@ def _rescaled(site: Site, x: Value, call: Site) -> Value:
     x = x if x.dtype not in ("uint8", "int32", "int64") else cast(x, "float32")
     result = t.add(t.multiply(x, scale), offset)
     lo, hi = outward(result.lo, result.hi, result.dtype)
-    return Value(lo, hi, result.zero or lo <= 0 <= hi, nan=result.nan, inf=result.inf, dtype=result.dtype,
-                 evident=result.evident)
+    return Value(
+        lo,
+        hi,
+        result.zero or lo <= 0 <= hi,
+        nan=result.nan,
+        inf=result.inf,
+        dtype=result.dtype,
+        evident=result.evident,
+    )
 
 
 layer("Rescaling keras.layers.experimental.preprocessing.Rescaling", "scale offset", _rescaled)
 
 
 # Merging
+
 
 def _folded(combine: Callable[[Value, Value], Value]) -> Callable[[list[Value]], Value]:
     def fold(values: list[Value]) -> Value:
@@ -443,7 +602,15 @@ def _product(values: list[Value]) -> Value:
 def _mean(values: list[Value]) -> Value:
     x = join(values)
     lo, hi = outward(x.lo, x.hi, x.dtype, 16)
-    return Value(lo, hi, x.zero or lo < 0 < hi, nan=x.nan or x.inf, inf=x.inf, dtype=x.dtype, evident=x.evident)
+    return Value(
+        lo,
+        hi,
+        x.zero or lo < 0 < hi,
+        nan=x.nan or x.inf,
+        inf=x.inf,
+        dtype=x.dtype,
+        evident=x.evident,
+    )
 
 
 def _inner(values: list[Value]) -> Value:
@@ -451,7 +618,9 @@ def _inner(values: list[Value]) -> Value:
     both = t.multiply(join(values), join(values).but())
     sign = all(v.lo >= 0 for v in values)
     evident = not sign and all(v.known for v in values)
-    return Value(0.0 if sign else -INF, INF, nan=both.nan or both.inf, inf=both.inf, evident=evident)
+    return Value(
+        0.0 if sign else -INF, INF, nan=both.nan or both.inf, inf=both.inf, evident=evident
+    )
 
 
 def _merge(names: str, combine: Callable[[list[Value]], Value], params: str = "") -> None:
@@ -466,15 +635,24 @@ def _merge(names: str, combine: Callable[[list[Value]], Value], params: str = ""
         return combine([entered(v) for v in x.obj])
 
     layer(first, params, lambda site, x, call: give(site, x))
-    op(f"keras.layers.{function}", f"keras.layers.merge.{function}", f"inputs {params}",
-       lambda site: give(site, _in_any_dtype(site.value("inputs"))), untested=TESTED)
+    op(
+        f"keras.layers.{function}",
+        f"keras.layers.merge.{function}",
+        f"inputs {params}",
+        lambda site: give(site, _in_any_dtype(site.value("inputs"))),
+        untested=TESTED,
+    )
 
 
 def _in_any_dtype(inputs: Value) -> Value:
     """What is merged by a function, whose layer nobody sees: it casts to the dtype of its policy."""
     if not isinstance(inputs.obj, tuple):
         return inputs
-    return inputs.but(obj=tuple(v.but(dtype=None) if v.dtype in ("float16", "bfloat16") else v for v in inputs.obj))
+    return inputs.but(
+        obj=tuple(
+            v.but(dtype=None) if v.dtype in ("float16", "bfloat16") else v for v in inputs.obj
+        )
+    )
 
 
 _merge("Add add", _folded(t.add))
@@ -489,13 +667,17 @@ _merge("Dot dot", _inner, "axes normalize")
 
 # Models
 
+
 def _sequential(site: Site) -> Value:
     given = site.value("layers")
     seen = given.kind == "sequence" and isinstance(given.obj, tuple)
     layers = given.obj if seen else ()
     known = seen or not site.given("layers") or given.kind == "none"
     unseen = Stack("keras.Sequential", site, (), False)
-    return Value(kind="model", obj=Stack("keras.Sequential", site, layers, known, unseen) if known else unseen)
+    return Value(
+        kind="model",
+        obj=Stack("keras.Sequential", site, layers, known, unseen) if known else unseen,
+    )
 
 
 def _model(site: Site) -> Value:
@@ -509,25 +691,54 @@ def _predicted(site: Site) -> Value:
     return called(model, site.value("x"), site) if hasattr(model.obj, "out") else unknown()
 
 
-op("keras.Sequential", "keras.models.Sequential keras.engine.sequential.Sequential", "layers trainable name",
-   _sequential, untested=TESTED, pure=False)
-op("keras.Model", "keras.models.Model keras.engine.training.Model keras.engine.Model keras.Functional",
-   "inputs outputs name", _model, untested=TESTED, pure=False)
-op("method.predict", "method.predict_on_batch method.__call__ method.call method.predict_proba", "self x *rest",
-   lambda site: _predicted(site), main="x", untested=TESTED, pure=False)
+op(
+    "keras.Sequential",
+    "keras.models.Sequential keras.engine.sequential.Sequential",
+    "layers trainable name",
+    _sequential,
+    untested=TESTED,
+    pure=False,
+)
+op(
+    "keras.Model",
+    "keras.models.Model keras.engine.training.Model keras.engine.Model keras.Functional",
+    "inputs outputs name",
+    _model,
+    untested=TESTED,
+    pure=False,
+)
+op(
+    "method.predict",
+    "method.predict_on_batch method.__call__ method.call method.predict_proba",
+    "self x *rest",
+    lambda site: _predicted(site),
+    main="x",
+    untested=TESTED,
+    pure=False,
+)
 
 
 # Layer functions of TensorFlow 1 and slim: output, not layer
 
+
 def _function(names: str, params: str, give: Callable[[Site, Value], Value], **info) -> None:
     first, *rest = names.split()
     info.setdefault("untested", "TensorFlow 1 only; the Keras layer is tested")
-    op(first, " ".join(rest), f"x {params}", lambda site: give(site, site.value("x")), pure=False, **info)
+    op(
+        first,
+        " ".join(rest),
+        f"x {params}",
+        lambda site: give(site, site.value("x")),
+        pure=False,
+        **info,
+    )
 
 
 def _both(names: str) -> str:
     """slim and tf.contrib.layers hold the same functions."""
-    return " ".join(f"{root}.{name}" for name in names.split() for root in ("slim", "tf.contrib.layers"))
+    return " ".join(
+        f"{root}.{name}" for name in names.split() for root in ("slim", "tf.contrib.layers")
+    )
 
 
 def _keras_activation(site: Site, x: Value) -> Value:
@@ -535,38 +746,90 @@ def _keras_activation(site: Site, x: Value) -> Value:
 
 
 def _slim_activation(default: str | None):
-    return lambda site, x: _activation(site, linear(t.one_of(x), x.dtype), site, "activation_fn", None if activation_replaced(site) else default)
+    return lambda site, x: _activation(
+        site,
+        linear(t.one_of(x), x.dtype),
+        site,
+        "activation_fn",
+        None if activation_replaced(site) else default,
+    )
 
 
-_TF1: Final = ("activation use_bias kernel_initializer bias_initializer kernel_regularizer bias_regularizer "
-               "activity_regularizer")
+_TF1: Final = (
+    "activation use_bias kernel_initializer bias_initializer kernel_regularizer bias_regularizer "
+    "activity_regularizer"
+)
 _SLIM: Final = "activation_fn normalizer_fn normalizer_params weights_initializer weights_regularizer biases_initializer scope"
-_function("tf.layers.dense", f"units {_TF1} kernel_constraint bias_constraint trainable name reuse", _keras_activation)
-_function("tf.layers.conv2d tf.layers.conv1d tf.layers.conv3d tf.layers.conv2d_transpose tf.layers.conv3d_transpose",
-    f"filters kernel_size strides padding data_format dilation_rate {_TF1} name reuse", _keras_activation)
-_function("tf.layers.separable_conv2d tf.layers.separable_conv1d",
-    f"filters kernel_size strides padding data_format dilation_rate depth_multiplier {_TF1}", _keras_activation)
-_function("tf.layers.batch_normalization " + _both("batch_norm layer_norm instance_norm group_norm"),
+_function(
+    "tf.layers.dense",
+    f"units {_TF1} kernel_constraint bias_constraint trainable name reuse",
+    _keras_activation,
+)
+_function(
+    "tf.layers.conv2d tf.layers.conv1d tf.layers.conv3d tf.layers.conv2d_transpose tf.layers.conv3d_transpose",
+    f"filters kernel_size strides padding data_format dilation_rate {_TF1} name reuse",
+    _keras_activation,
+)
+_function(
+    "tf.layers.separable_conv2d tf.layers.separable_conv1d",
+    f"filters kernel_size strides padding data_format dilation_rate depth_multiplier {_TF1}",
+    _keras_activation,
+)
+_function(
+    "tf.layers.batch_normalization " + _both("batch_norm layer_norm instance_norm group_norm"),
     "axis momentum epsilon center scale activation_fn",
-    lambda site, x: _activation(site, linear(t.one_of(x), x.dtype), site, "activation_fn"))
-_function("tf.layers.flatten slim.flatten tf.contrib.layers.flatten", "name", lambda site, x: passed(x), passes="x")
-_function("tf.layers.max_pooling2d tf.layers.max_pooling1d tf.layers.max_pooling3d " + _both("max_pool2d"),
-    "pool_size strides padding", lambda site, x: passed(x))
-_function("tf.layers.average_pooling2d tf.layers.average_pooling1d tf.layers.average_pooling3d " + _both("avg_pool2d"),
-    "pool_size strides padding", lambda site, x: _averaged(site, x, site))
-_function("tf.layers.dropout", "rate noise_shape seed training name",
-    lambda site, x: dropped(passed(x), _constant(site, "rate", 0.5)))
-_function(_both("dropout"), "keep_prob noise_shape is_training outputs_collections scope",
-    lambda site, x: dropped(passed(x), _kept(site)))
-_function(_both("fully_connected") + " tf.contrib.layers.relu", f"num_outputs {_SLIM}", _slim_activation("relu"))
-_function(_both("conv2d convolution2d convolution conv2d_transpose convolution2d_transpose"),
-    f"num_outputs kernel_size stride padding data_format rate {_SLIM}", _slim_activation("relu"))
-_function(_both("separable_conv2d separable_convolution2d"),
-    f"num_outputs kernel_size depth_multiplier stride padding rate {_SLIM}", _slim_activation("relu"))
+    lambda site, x: _activation(site, linear(t.one_of(x), x.dtype), site, "activation_fn"),
+)
+_function(
+    "tf.layers.flatten slim.flatten tf.contrib.layers.flatten",
+    "name",
+    lambda site, x: passed(x),
+    passes="x",
+)
+_function(
+    "tf.layers.max_pooling2d tf.layers.max_pooling1d tf.layers.max_pooling3d "
+    + _both("max_pool2d"),
+    "pool_size strides padding",
+    lambda site, x: passed(x),
+)
+_function(
+    "tf.layers.average_pooling2d tf.layers.average_pooling1d tf.layers.average_pooling3d "
+    + _both("avg_pool2d"),
+    "pool_size strides padding",
+    lambda site, x: _averaged(site, x, site),
+)
+_function(
+    "tf.layers.dropout",
+    "rate noise_shape seed training name",
+    lambda site, x: dropped(passed(x), _constant(site, "rate", 0.5)),
+)
+_function(
+    _both("dropout"),
+    "keep_prob noise_shape is_training outputs_collections scope",
+    lambda site, x: dropped(passed(x), _kept(site)),
+)
+_function(
+    _both("fully_connected") + " tf.contrib.layers.relu",
+    f"num_outputs {_SLIM}",
+    _slim_activation("relu"),
+)
+_function(
+    _both("conv2d convolution2d convolution conv2d_transpose convolution2d_transpose"),
+    f"num_outputs kernel_size stride padding data_format rate {_SLIM}",
+    _slim_activation("relu"),
+)
+_function(
+    _both("separable_conv2d separable_convolution2d"),
+    f"num_outputs kernel_size depth_multiplier stride padding rate {_SLIM}",
+    _slim_activation("relu"),
+)
 _function(_both("linear"), "num_outputs scope", _slim_activation(None))
-_function("tf.contrib.layers.softmax", "scope",
-    lambda site, x: applied(TABLE["tf.nn.softmax"], x, site))
-_function(_both("unit_norm"), "dim epsilon scope", lambda site, x: Value(-1.00001, 1.00001, nan=x.nan))
+_function(
+    "tf.contrib.layers.softmax", "scope", lambda site, x: applied(TABLE["tf.nn.softmax"], x, site)
+)
+_function(
+    _both("unit_norm"), "dim epsilon scope", lambda site, x: Value(-1.00001, 1.00001, nan=x.nan)
+)
 
 
 def _kept(site: Site) -> float | None:

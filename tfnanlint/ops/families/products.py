@@ -23,8 +23,13 @@ def _add_n(site: Site) -> Value:
     return t.of_numbers(result) if result.kind == "number" else result
 
 
-op("tf.add_n", "tf.math.add_n tf.math.accumulate_n tf.accumulate_n raw.AddN", "inputs name", _add_n,
-   untested="takes a list; tf.add is tested")
+op(
+    "tf.add_n",
+    "tf.math.add_n tf.math.accumulate_n tf.accumulate_n raw.AddN",
+    "inputs name",
+    _add_n,
+    untested="takes a list; tf.add is tested",
+)
 
 
 def _another(value: Value) -> Value:
@@ -44,36 +49,71 @@ def _contraction(left: str, right: str):
 
 
 def _matmul(site: Site) -> Value:
-    """Sums of products of rows and columns; of unit rows, with the second factor transposed, cosines."""
+    """Sums of products of rows and columns; of unit rows, with the second factor transposed,
+    cosines.
+    """
     result = _contraction("x", "y")(site)
     units = [unit_of(site.value(param)) for param in ("x", "y")]
-    turned = site.given("transpose_b") and site.const("transpose_b") is True and not site.given("transpose_a")
+    turned = (
+        site.given("transpose_b")
+        and site.const("transpose_b") is True
+        and not site.given("transpose_a")
+    )
     if turned and all(unit is not None and axis_of(unit) in (-1, 1) for unit in units):
         return within_one(result)
     return result
 
 
-op("tf.matmul", "tf.linalg.matmul K.dot K.batch_dot ops.matmul ops.dot tnp.matmul tnp.dot np.matmul np.dot "
-   "raw.MatMul raw.BatchMatMul raw.BatchMatMulV2 tf.sparse.sparse_dense_matmul tf.sparse_tensor_dense_matmul tf.sparse_matmul",
-   "x y transpose_a transpose_b adjoint_a adjoint_b name", _matmul,
-   reference="tf.matmul(x[..., None, :], y[..., None])")
-op("tf.linalg.matvec", "", "x y transpose_a adjoint_a name", _contraction("x", "y"), untested="tf.matmul is tested")
-op("tf.tensordot", "tf.linalg.tensordot ops.tensordot tnp.tensordot np.tensordot", "x y axes name", _contraction("x", "y"),
-   reference="tf.tensordot(x, y, [[0, 1], [0, 1]])")
+op(
+    "tf.matmul",
+    "tf.linalg.matmul K.dot K.batch_dot ops.matmul ops.dot tnp.matmul tnp.dot np.matmul np.dot "
+    "raw.MatMul raw.BatchMatMul raw.BatchMatMulV2 tf.sparse.sparse_dense_matmul tf.sparse_tensor_dense_matmul tf.sparse_matmul",
+    "x y transpose_a transpose_b adjoint_a adjoint_b name",
+    _matmul,
+    reference="tf.matmul(x[..., None, :], y[..., None])",
+)
+op(
+    "tf.linalg.matvec",
+    "",
+    "x y transpose_a adjoint_a name",
+    _contraction("x", "y"),
+    untested="tf.matmul is tested",
+)
+op(
+    "tf.tensordot",
+    "tf.linalg.tensordot ops.tensordot tnp.tensordot np.tensordot",
+    "x y axes name",
+    _contraction("x", "y"),
+    reference="tf.tensordot(x, y, [[0, 1], [0, 1]])",
+)
 op("ops.inner", "np.inner tnp.inner", "x y", _contraction("x", "y"), untested="tf.matmul is tested")
-op("ops.vdot", "np.vdot tnp.vdot", "x y", lambda site: total(t.multiply(t.one_of(site.value("x")), t.one_of(site.value("y")))),
-   untested="tf.matmul is tested")
-op("ops.outer", "np.outer tnp.outer ops.kron np.kron tnp.kron", "x y",
-   lambda site: t.multiply(site.value("x"), _another(site.value("y"))), untested="tf.multiply is tested")
+op(
+    "ops.vdot",
+    "np.vdot tnp.vdot",
+    "x y",
+    lambda site: total(t.multiply(t.one_of(site.value("x")), t.one_of(site.value("y")))),
+    untested="tf.matmul is tested",
+)
+op(
+    "ops.outer",
+    "np.outer tnp.outer ops.kron np.kron tnp.kron",
+    "x y",
+    lambda site: t.multiply(site.value("x"), _another(site.value("y"))),
+    untested="tf.multiply is tested",
+)
 
 
 def _einsum(site: Site) -> Value:
-    """A sum of products of all operands; those of a tensor with itself are squares where its axes have the same letters."""
+    """A sum of products of all operands; those of a tensor with itself are squares where its axes
+    have the same letters.
+    """
     operands = [t.one_of(value) for value in t.elements(site.value("inputs"))]
     if not operands:
         return t.anything(site)
     equation = site.const("equation")
-    letters = equation.replace(" ", "").split("->")[0].split(",") if isinstance(equation, str) else []
+    letters = (
+        equation.replace(" ", "").split("->")[0].split(",") if isinstance(equation, str) else []
+    )
     if len(set(letters)) != 1:
         operands = [operands[0], *map(_another, operands[1:])]
     product = operands[0]
@@ -85,5 +125,11 @@ def _einsum(site: Site) -> Value:
     return result
 
 
-op("tf.einsum", "tf.math.einsum tf.linalg.einsum ops.einsum tnp.einsum np.einsum", "equation *inputs", _einsum, main="inputs",
-   untested="takes an equation; tf.matmul is tested")
+op(
+    "tf.einsum",
+    "tf.math.einsum tf.linalg.einsum ops.einsum tnp.einsum np.einsum",
+    "equation *inputs",
+    _einsum,
+    main="inputs",
+    untested="takes an equation; tf.matmul is tested",
+)

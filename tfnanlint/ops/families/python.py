@@ -11,7 +11,18 @@ from tfnanlint.ops.site import Site, another
 from tfnanlint.ops.table import TABLE, op
 from tfnanlint.ops.transfer import core as t
 from tfnanlint.ops.transfer.promotion import beside_size, size_of_tensor
-from tfnanlint.values.value import FLOATS, INF, NO_CONSTANT, Many, Note, Value, join, number, outward, unknown
+from tfnanlint.values.value import (
+    FLOATS,
+    INF,
+    NO_CONSTANT,
+    Many,
+    Note,
+    Value,
+    join,
+    number,
+    outward,
+    unknown,
+)
 
 PYTHON: Final = "plain Python; tests/ops/families/test_python_rows.py"
 
@@ -27,7 +38,9 @@ def _folded(function: Callable, value: Value) -> Value | None:
 
 
 def _python(name: str, function: Callable, transfer: Callable[[Value], Value]) -> None:
-    """A row for a function of one number: constants are computed, other values go through `transfer`."""
+    """A row for a function of one number: constants are computed, other values go through
+    `transfer`.
+    """
 
     def give(site: Site) -> Value:
         x = site.value("x")
@@ -57,7 +70,9 @@ def _factorial(number: int) -> int:
 
 
 def _rising(function: Callable[[float], float], least: float = -INF) -> Callable[[Value], Value]:
-    """Transfer of an increasing function that is at least `least` and not defined below some number."""
+    """Transfer of an increasing function that is at least `least` and not defined below some
+    number.
+    """
 
     def end(number: float, open_end: float) -> float:
         if number in (INF, -INF):
@@ -77,12 +92,26 @@ def _rising(function: Callable[[float], float], least: float = -INF) -> Callable
 
 
 for _name, _function, _transfer in (
-    *((f.__name__, f, _rising(f)) for f in (math.log, math.log2, math.log10, math.log1p, math.sinh, math.floor,
-    math.ceil, math.trunc,
-                                            math.radians, math.degrees)),
-    ("exp", math.exp, _rising(math.exp, 0.0)), ("expm1", math.expm1, _rising(math.expm1, -1.0)),
+    *(
+        (f.__name__, f, _rising(f))
+        for f in (
+            math.log,
+            math.log2,
+            math.log10,
+            math.log1p,
+            math.sinh,
+            math.floor,
+            math.ceil,
+            math.trunc,
+            math.radians,
+            math.degrees,
+        )
+    ),
+    ("exp", math.exp, _rising(math.exp, 0.0)),
+    ("expm1", math.expm1, _rising(math.expm1, -1.0)),
     ("sqrt", math.sqrt, _rising(math.sqrt, 0.0)),
-    ("fabs", math.fabs, t.absolute), ("cosh", math.cosh, _bounded(1.0, INF)),
+    ("fabs", math.fabs, t.absolute),
+    ("cosh", math.cosh, _bounded(1.0, INF)),
     ("factorial", _factorial, _bounded(1.0, INF)),
     *((f.__name__, f, _bounded(-1.0, 1.0)) for f in (math.sin, math.cos, math.tanh, math.erf)),
     *((f.__name__, f, _bounded(-math.pi / 2, math.pi / 2)) for f in (math.atan, math.asin)),
@@ -91,20 +120,45 @@ for _name, _function, _transfer in (
 ):
     _python(f"math.{_name}", _function, _transfer)
 op("math.pow", "", "x y", lambda site: _power(site), untested=PYTHON)
-op("math.isnan", "math.isinf math.isfinite math.isclose", "x y", t.ranged(0.0, 1.0, dtype="bool"), untested=PYTHON)
+op(
+    "math.isnan",
+    "math.isinf math.isfinite math.isclose",
+    "x y",
+    t.ranged(0.0, 1.0, dtype="bool"),
+    untested=PYTHON,
+)
 op("math.hypot", "math.dist", "x y", lambda site: _between(site, 0.0, INF), untested=PYTHON)
 op("math.fsum", "", "x", lambda site: _sum(site), untested=PYTHON)
 op("math.atan2", "", "y x", lambda site: _between(site, -math.pi, math.pi), untested=PYTHON)
-op("math.gcd", "math.comb math.perm math.lcm", "x y", lambda site: Value(0.0, INF, kind="number", dtype="int32"),
-   untested=PYTHON)
-op("math.prod", "", "x", lambda site: _between(site, 0.0 if t.one_of(site.value("x")).lo >= 0 else -INF, INF), untested=PYTHON)
+op(
+    "math.gcd",
+    "math.comb math.perm math.lcm",
+    "x y",
+    lambda site: Value(0.0, INF, kind="number", dtype="int32"),
+    untested=PYTHON,
+)
+op(
+    "math.prod",
+    "",
+    "x",
+    lambda site: _between(site, 0.0 if t.one_of(site.value("x")).lo >= 0 else -INF, INF),
+    untested=PYTHON,
+)
 
 
 def _between(site: Site, lo: float, hi: float) -> Value:
-    """A number between two bounds, NaN of NaN; what has no bound is infinite where something given is."""
+    """A number between two bounds, NaN of NaN; what has no bound is infinite where something given
+    is.
+    """
     given = [t.one_of(site.value(param)) for param in site.args]
     inf = any([one.inf for one in given])
-    return Value(lo, hi, nan=any([one.nan for one in given]) or inf and site.op.name == "math.prod", inf=inf and hi == INF, kind="number")
+    return Value(
+        lo,
+        hi,
+        nan=any([one.nan for one in given]) or inf and site.op.name == "math.prod",
+        inf=inf and hi == INF,
+        kind="number",
+    )
 
 
 def _power(site: Site) -> Value:
@@ -112,7 +166,9 @@ def _power(site: Site) -> Value:
     x, y = site.value("x"), site.value("y")
     if x.is_number and y.is_number:
         try:
-            whole = isinstance(x.const, int) and isinstance(y.const, int) and site.op.name != "math.pow"
+            whole = (
+                isinstance(x.const, int) and isinstance(y.const, int) and site.op.name != "math.pow"
+            )
             if whole and abs(float(x.const) ** y.const) < 2.0**53:
                 return number(x.const**y.const)
             return number(float(x.const) ** float(y.const))
@@ -120,7 +176,11 @@ def _power(site: Site) -> Value:
             return unknown("number")
     row = TABLE.get("tf.pow")
     if row is None or "number" not in (x.kind, y.kind) or {x.kind, y.kind} == {"number"}:
-        return Value(0.0 if x.lo >= 0 else -INF, INF, kind="number" if x.kind == y.kind == "number" else "tensor")
+        return Value(
+            0.0 if x.lo >= 0 else -INF,
+            INF,
+            kind="number" if x.kind == y.kind == "number" else "tensor",
+        )
     return row.gives(Site.of_values(row, {"x": x, "y": y}))
 
 
@@ -141,15 +201,27 @@ def _sum(site: Site) -> Value:
         for item in x.obj:
             total = t.add(total, beside_size(item, size))
         return total
-    mixed = isinstance(x.obj, Many) and x.obj.element.kind == "unknown" and (x.nan or x.inf)  # integers may be made of NaN
-    return Value(0.0 if x.lo >= 0 and not mixed else -INF, 0.0 if x.hi <= 0 and not mixed else INF, True, nan=x.nan or x.inf, inf=x.inf,
-                 dtype=x.dtype, evident=x.evident)
+    # integers may be made of NaN
+    mixed = isinstance(x.obj, Many) and x.obj.element.kind == "unknown" and (x.nan or x.inf)
+    return Value(
+        0.0 if x.lo >= 0 and not mixed else -INF,
+        0.0 if x.hi <= 0 and not mixed else INF,
+        True,
+        nan=x.nan or x.inf,
+        inf=x.inf,
+        dtype=x.dtype,
+        evident=x.evident,
+    )
 
 
 def _one_after_another(site: Site, x: Value) -> Value:
     """`sum(lists, [])`: the elements of all lists in one, in their order."""
     start = site.value("start").obj
-    if not isinstance(x.obj, tuple) or not isinstance(start, tuple) or not all(isinstance(one.obj, tuple) for one in x.obj):
+    if (
+        not isinstance(x.obj, tuple)
+        or not isinstance(start, tuple)
+        or not all(isinstance(one.obj, tuple) for one in x.obj)
+    ):
         return unknown("sequence")
     items = [*start, *[item for one in x.obj for item in one.obj]]
     return t.several(*items) if items and len(items) <= _SHORT else unknown("sequence")
@@ -170,7 +242,8 @@ def _extreme(fold: Callable[[Value, Value], Value]) -> Callable[[Site], Value]:
         result = items[0]
         for item in items[1:]:
             result = fold(result, item)
-        return join([result, *given_of(site, "default")])  # which is no element: it is what an empty list gives
+        # which is no element: it is what an empty list gives
+        return join([result, *given_of(site, "default")])
 
     return give
 
@@ -183,8 +256,16 @@ def _float(site: Site) -> Value:
             return number(float(x.const))
         except ValueError:
             return unknown("number")
-    return _folded(float, x) or Value(x.lo, x.hi, x.zero, nan=x.nan, inf=x.inf, kind="number", evident=x.evident,
-                                       guarded=x.guarded)
+    return _folded(float, x) or Value(
+        x.lo,
+        x.hi,
+        x.zero,
+        nan=x.nan,
+        inf=x.inf,
+        kind="number",
+        evident=x.evident,
+        guarded=x.guarded,
+    )
 
 
 def _whole(function: Callable) -> Callable[[Site], Value]:
@@ -200,16 +281,20 @@ def _whole(function: Callable) -> Callable[[Site], Value]:
             return found
         if site.given("ndigits"):
             return Value(x.lo - 0.5, x.hi + 0.5, kind="number")
-        result = cast(Value(math.floor(x.lo) if x.lo not in (-INF, INF) and function is round else x.lo,
-                            math.ceil(x.hi) if x.hi not in (-INF, INF) and function is round else x.hi, x.zero),
-                            "int64")
+        result = cast(
+            Value(
+                math.floor(x.lo) if x.lo not in (-INF, INF) and function is round else x.lo,
+                math.ceil(x.hi) if x.hi not in (-INF, INF) and function is round else x.hi,
+                x.zero,
+            ),
+            "int64",
+        )
         return result.but(kind="number", dtype=None)
 
     return give
 
 
-op("builtins.len", "", "x",
-   lambda site: _length(site.value("x")), untested=PYTHON)
+op("builtins.len", "", "x", lambda site: _length(site.value("x")), untested=PYTHON)
 op("builtins.max", "", f"{_SOME} default key", _extreme(t.maximum), untested=PYTHON)
 op("builtins.min", "", f"{_SOME} default key", _extreme(t.minimum), untested=PYTHON)
 op("builtins.sum", "", "x start", _sum, untested=PYTHON)
@@ -217,29 +302,112 @@ op("builtins.float", "", "x", _float, untested=PYTHON)
 op("builtins.int", "", "x base", _whole(int), untested=PYTHON)
 op("builtins.round", "", "x ndigits", _whole(round), untested=PYTHON)
 op("builtins.pow", "", "x y mod", _power, untested=PYTHON)
-op("builtins.bool",
-   "builtins.isinstance builtins.hasattr builtins.callable builtins.any builtins.all builtins.issubclass", "x y",
-   t.ranged(0.0, 1.0, dtype="bool"), untested=PYTHON)
-op("builtins.range", "", "start limit delta", lambda site: counted(site).but(kind="number"), untested=PYTHON)
-op("builtins.list", "builtins.tuple builtins.sorted builtins.reversed builtins.set builtins.iter builtins.frozenset",
-   "x key reverse", lambda site: _collected(site), passes="x", untested=PYTHON)
-op("builtins.enumerate", "", "x start",
-   lambda site: _pairs(site, [_counted_from(site), site.value("x")]), untested=PYTHON)
-op("builtins.zip", "itertools.product", _SOME, lambda site: _pairs(site, given_of(site, _SOME)), untested=PYTHON)
-op("builtins.map", "", "function x others", lambda site: _mapped(site), main="function", untested=PYTHON, pure=False)
-op("builtins.next", "", "x default", lambda site: _element(site.value("x")), untested=PYTHON, pure=False)
-op("builtins.str", "builtins.repr builtins.format builtins.chr builtins.input builtins.open builtins.type", "x",
-   lambda site: unknown("string"), untested=PYTHON)
+op(
+    "builtins.bool",
+    "builtins.isinstance builtins.hasattr builtins.callable builtins.any builtins.all builtins.issubclass",
+    "x y",
+    t.ranged(0.0, 1.0, dtype="bool"),
+    untested=PYTHON,
+)
+op(
+    "builtins.range",
+    "",
+    "start limit delta",
+    lambda site: counted(site).but(kind="number"),
+    untested=PYTHON,
+)
+op(
+    "builtins.list",
+    "builtins.tuple builtins.sorted builtins.reversed builtins.set builtins.iter builtins.frozenset",
+    "x key reverse",
+    lambda site: _collected(site),
+    passes="x",
+    untested=PYTHON,
+)
+op(
+    "builtins.enumerate",
+    "",
+    "x start",
+    lambda site: _pairs(site, [_counted_from(site), site.value("x")]),
+    untested=PYTHON,
+)
+op(
+    "builtins.zip",
+    "itertools.product",
+    _SOME,
+    lambda site: _pairs(site, given_of(site, _SOME)),
+    untested=PYTHON,
+)
+op(
+    "builtins.map",
+    "",
+    "function x others",
+    lambda site: _mapped(site),
+    main="function",
+    untested=PYTHON,
+    pure=False,
+)
+op(
+    "builtins.next",
+    "",
+    "x default",
+    lambda site: _element(site.value("x")),
+    untested=PYTHON,
+    pure=False,
+)
+op(
+    "builtins.str",
+    "builtins.repr builtins.format builtins.chr builtins.input builtins.open builtins.type",
+    "x",
+    lambda site: unknown("string"),
+    untested=PYTHON,
+)
 op("builtins.print", "", "*args", lambda site: number(None), untested=PYTHON, pure=False)
-op("builtins.dict", "collections.OrderedDict typing.OrderedDict", "*args", lambda site: unknown("dict"), untested=PYTHON)
-op("builtins.hash", "builtins.ord builtins.id", "x", lambda site: unknown("number"), untested=PYTHON)
-op("builtins.divmod", "", "x y", lambda site: Value(kind="sequence", obj=(unknown("number"), unknown("number"))),
-   untested=PYTHON)
-op("time.time", "time.perf_counter time.monotonic time.process_time timeit.default_timer", "",
-   lambda site: Value(0.0, INF, kind="number", dtype="float64"), untested=PYTHON, pure=False)
-op("random.random", "", "", lambda site: Value(0.0, 1.0, kind="number"), untested=PYTHON, pure=False)
-op("random.randint", "random.randrange random.uniform", "x y",
-   lambda site: _drawn(site), untested=PYTHON, pure=False)
+op(
+    "builtins.dict",
+    "collections.OrderedDict typing.OrderedDict",
+    "*args",
+    lambda site: unknown("dict"),
+    untested=PYTHON,
+)
+op(
+    "builtins.hash",
+    "builtins.ord builtins.id",
+    "x",
+    lambda site: unknown("number"),
+    untested=PYTHON,
+)
+op(
+    "builtins.divmod",
+    "",
+    "x y",
+    lambda site: Value(kind="sequence", obj=(unknown("number"), unknown("number"))),
+    untested=PYTHON,
+)
+op(
+    "time.time",
+    "time.perf_counter time.monotonic time.process_time timeit.default_timer",
+    "",
+    lambda site: Value(0.0, INF, kind="number", dtype="float64"),
+    untested=PYTHON,
+    pure=False,
+)
+op(
+    "random.random",
+    "",
+    "",
+    lambda site: Value(0.0, 1.0, kind="number"),
+    untested=PYTHON,
+    pure=False,
+)
+op(
+    "random.randint",
+    "random.randrange random.uniform",
+    "x y",
+    lambda site: _drawn(site),
+    untested=PYTHON,
+    pure=False,
+)
 op("random.choice", "", "x", lambda site: _element(site.value("x")), untested=PYTHON, pure=False)
 
 
@@ -248,7 +416,8 @@ def _length(x: Value) -> Value:
         return number(len(x.obj))
     if isinstance(x.origin, Site) and x.origin.op.name == "builtins.range":
         return Value(0.0, INF, kind="number", dtype="int32")  # range(n) of no round
-    return Value(1.0, INF, kind="number", dtype="int32")  # as for dimensions: what is empty has no bad element
+    # as for dimensions: what is empty has no bad element
+    return Value(1.0, INF, kind="number", dtype="int32")
 
 
 def _drawn(site: Site) -> Value:
@@ -266,7 +435,11 @@ def _element(x: Value) -> Value:
         return another(x.obj.element)
     if x.kind == "sequence" and x.obj:
         return join(list(x.obj))
-    return passed(x) if x.kind in ("tensor", "array", "number") or (x.kind == "sequence" and x.known) else unknown()
+    return (
+        passed(x)
+        if x.kind in ("tensor", "array", "number") or (x.kind == "sequence" and x.known)
+        else unknown()
+    )
 
 
 def _collected(site: Site) -> Value:
@@ -278,8 +451,11 @@ def _collected(site: Site) -> Value:
         return Value(x.lo, x.hi, x.zero, kind="sequence", obj=tuple(_element(x) for _ in x.obj))
     if isinstance(x.obj, Many):
         return x
-    return x.but(kind="sequence", obj=None, const=NO_CONSTANT) if x.kind in ("sequence", "tensor",
-        "array") else unknown()
+    return (
+        x.but(kind="sequence", obj=None, const=NO_CONSTANT)
+        if x.kind in ("sequence", "tensor", "array")
+        else unknown()
+    )
 
 
 def _mapped(site: Site) -> Value:
@@ -306,6 +482,7 @@ def _pairs(site: Site, columns: list[Value]) -> Value:
 
 # Casts by the name of a dtype, and NumPy numbers
 
+
 def _numpy_number(site: Site, dtype: str) -> Value:
     x = site.value("x")
     if isinstance(x.const, str):
@@ -315,20 +492,41 @@ def _numpy_number(site: Site, dtype: str) -> Value:
 
 
 for _dtype in sorted(DTYPES - {"string", "bfloat16"}):
-    op(f"np.{_dtype}", f"tnp.{_dtype}", "x", partial(_numpy_number, dtype=_dtype),
-       untested="NumPy; tests/ops/families/test_python_rows.py")
+    op(
+        f"np.{_dtype}",
+        f"tnp.{_dtype}",
+        "x",
+        partial(_numpy_number, dtype=_dtype),
+        untested="NumPy; tests/ops/families/test_python_rows.py",
+    )
 
 
 def _limits_of(dtype: str | None) -> Value:
     return Value(kind="limits", const=dtype or NO_CONSTANT)
 
 
-op("np.finfo", "tnp.finfo", "dtype", lambda site: _limits_of(_float_name(site.value("dtype"))),
-   untested="its attributes are in CONSTANTS and `limit`")
-op("tf.as_dtype", "tf.dtypes.as_dtype np.dtype keras.backend.standardize_dtype tf.DType", "x",
-   lambda site: Value(kind="dtype", const=site.value("x").const), untested="not a number")
-op("K.floatx", "keras.config.floatx", "", lambda site: Value(kind="dtype", const="float32"), floatx=True,
-   untested="a global setting; float32 unless somebody sets it")
+op(
+    "np.finfo",
+    "tnp.finfo",
+    "dtype",
+    lambda site: _limits_of(_float_name(site.value("dtype"))),
+    untested="its attributes are in CONSTANTS and `limit`",
+)
+op(
+    "tf.as_dtype",
+    "tf.dtypes.as_dtype np.dtype keras.backend.standardize_dtype tf.DType",
+    "x",
+    lambda site: Value(kind="dtype", const=site.value("x").const),
+    untested="not a number",
+)
+op(
+    "K.floatx",
+    "keras.config.floatx",
+    "",
+    lambda site: Value(kind="dtype", const="float32"),
+    floatx=True,
+    untested="a global setting; float32 unless somebody sets it",
+)
 op("K.learning_phase", "", "", t.ranged(0.0, 1.0), untested="a global setting", pure=False)
 
 
@@ -338,39 +536,72 @@ def _float_name(value: Value) -> str | None:
 
 
 def limit(dtype: str | None, attribute: str) -> Value | None:
-    """`tf.float32.max`, `np.finfo(np.float32).eps`: the number that an attribute of a dtype or of finfo stands for."""
+    """`tf.float32.max`, `np.finfo(np.float32).eps`: the number that an attribute of a dtype or of
+    finfo stands for.
+    """
     limits = FLOATS.get(dtype or "float32")  # not known: judged as float32
     if limits is None:
         return None
-    found = {"max": limits.max, "min": -limits.max, "eps": limits.eps, "epsilon": limits.eps, "tiny": limits.tiny,
+    found = {
+        "max": limits.max,
+        "min": -limits.max,
+        "eps": limits.eps,
+        "epsilon": limits.eps,
+        "tiny": limits.tiny,
         "smallest_normal": limits.tiny,
-             "resolution": 10.0 ** math.floor(math.log10(limits.eps) + 1)}.get(attribute)
+        "resolution": 10.0 ** math.floor(math.log10(limits.eps) + 1),
+    }.get(attribute)
     if found is None:
         return None
-    return number(found).but(dtype=dtype)  # a number of NumPy's: twice the largest is Inf, and 3 less the spacing above 1 is 3
+    # a number of NumPy's: twice the largest is Inf, and 3 less the spacing above 1 is 3
+    return number(found).but(dtype=dtype)
 
 
 def _constants() -> dict[str, Value]:
     table = {
-        "math.pi": number(math.pi), "math.e": number(math.e), "math.inf": number(INF), "math.nan": number(math.nan),
+        "math.pi": number(math.pi),
+        "math.e": number(math.e),
+        "math.inf": number(INF),
+        "math.nan": number(math.nan),
         "math.tau": number(math.tau),
-        "sys.float_info.epsilon": number(2.220446049250313e-16), "sys.float_info.max": number(1.7976931348623157e308),
-        "sys.float_info.min": number(2.2250738585072014e-308), "sys.maxsize": number(2**63 - 1),
+        "sys.float_info.epsilon": number(2.220446049250313e-16),
+        "sys.float_info.max": number(1.7976931348623157e308),
+        "sys.float_info.min": number(2.2250738585072014e-308),
+        "sys.maxsize": number(2**63 - 1),
     }
     for root in ("np", "tnp"):
-        for name, value in (("pi", math.pi), ("e", math.e), ("inf", INF), ("Inf", INF), ("infty", INF),
-            ("Infinity", INF), ("PINF", INF),
-                            ("NINF", -INF), ("nan", math.nan), ("NaN", math.nan), ("NAN", math.nan),
-                            ("euler_gamma", 0.5772156649015329)):
+        for name, value in (
+            ("pi", math.pi),
+            ("e", math.e),
+            ("inf", INF),
+            ("Inf", INF),
+            ("infty", INF),
+            ("Infinity", INF),
+            ("PINF", INF),
+            ("NINF", -INF),
+            ("nan", math.nan),
+            ("NaN", math.nan),
+            ("NAN", math.nan),
+            ("euler_gamma", 0.5772156649015329),
+        ):
             table[f"{root}.{name}"] = number(value)
         table[f"{root}.newaxis"] = number(None)
     for dtype in sorted(DTYPES):
         for root in ("tf", "tf.dtypes", "np", "tnp"):
             table[f"{root}.{dtype}"] = Value(kind="dtype", const=dtype)
-    for name, dtype in (("tf.half", "float16"), ("tf.double", "float64"), ("np.float_", "float64"),
-        ("np.float", "float64"), ("np.int", "int64"),
-                        ("np.half", "float16"), ("np.single", "float32"), ("np.double", "float64"),
-                        ("np.bool_", "bool"), ("np.int_", "int64"), ("np.intp", "int64")):
+    for name, dtype in (
+        ("tf.half", "float16"),
+        ("tf.double", "float64"),
+        ("np.float_", "float64"),
+        ("np.float", "float64"),
+        ("np.int", "int64"),
+        ("np.half", "float16"),
+        ("np.single", "float32"),
+        ("np.double", "float64"),
+        ("np.bool_", "bool"),
+        ("np.int_", "int64"),
+        ("np.intp", "int64"),
+    ):
         table[name] = Value(kind="dtype", const=dtype)
     table["tf.newaxis"] = number(None)
     return table

@@ -42,18 +42,61 @@ def _hamming(site: Site) -> Value:
     return Value(lo, hi, dtype=dtype)
 
 
-op("tf.signal.stft", "tf.contrib.signal.stft", "x frame_length frame_step fft_length window_fn pad_end name",
-   lambda site: Value(dtype="complex64"), untested="complex")
-op("tf.signal.fft", "tf.fft tf.spectral.fft tf.signal.rfft tf.spectral.rfft tf.signal.fft2d tf.fft2d tf.signal.rfft2d tf.signal.ifft "
-   "tf.ifft", "x fft_length name", lambda site: Value(dtype="complex64"), untested="complex")
-op("tf.signal.frame", "tf.contrib.signal.frame", "x frame_length frame_step pad_end pad_value axis name", _framed, main="x",
-   untested="takes lengths; tests/ops/families/test_arrays.py")
-op("tf.signal.linear_to_mel_weight_matrix", "tf.contrib.signal.linear_to_mel_weight_matrix",
-   "num_mel_bins num_spectrogram_bins sample_rate lower_edge_hertz upper_edge_hertz dtype name", _shares,
-   untested="takes numbers of bins; tests/ops/families/test_arrays.py")
-op("tf.signal.hann_window", "tf.contrib.signal.hann_window", "window_length periodic dtype name", _shares,
-   untested="takes a length; tests/ops/families/test_arrays.py")
-op("tf.signal.vorbis_window", "", "window_length dtype name", _shares, untested="takes a length; tests/ops/families/test_arrays.py")
-op("tf.signal.kaiser_window", "", "window_length beta dtype name", _shares, untested="takes a length; tests/ops/families/test_arrays.py")
-op("tf.signal.hamming_window", "tf.contrib.signal.hamming_window", "window_length periodic dtype name", _hamming,
-   untested="takes a length; tests/ops/families/test_arrays.py")
+op(
+    "tf.signal.stft",
+    "tf.contrib.signal.stft",
+    "x frame_length frame_step fft_length window_fn pad_end name",
+    lambda site: Value(dtype="complex64"),
+    untested="complex",
+)
+op(
+    "tf.signal.fft",
+    "tf.fft tf.spectral.fft tf.signal.rfft tf.spectral.rfft tf.signal.fft2d tf.fft2d tf.signal.rfft2d tf.signal.ifft "
+    "tf.ifft",
+    "x fft_length name",
+    lambda site: Value(dtype="complex64"),
+    untested="complex",
+)
+op(
+    "tf.signal.frame",
+    "tf.contrib.signal.frame",
+    "x frame_length frame_step pad_end pad_value axis name",
+    _framed,
+    main="x",
+    untested="takes lengths; tests/ops/families/test_arrays.py",
+)
+op(
+    "tf.signal.linear_to_mel_weight_matrix",
+    "tf.contrib.signal.linear_to_mel_weight_matrix",
+    "num_mel_bins num_spectrogram_bins sample_rate lower_edge_hertz upper_edge_hertz dtype name",
+    _shares,
+    untested="takes numbers of bins; tests/ops/families/test_arrays.py",
+)
+op(
+    "tf.signal.hann_window",
+    "tf.contrib.signal.hann_window",
+    "window_length periodic dtype name",
+    _shares,
+    untested="takes a length; tests/ops/families/test_arrays.py",
+)
+op(
+    "tf.signal.vorbis_window",
+    "",
+    "window_length dtype name",
+    _shares,
+    untested="takes a length; tests/ops/families/test_arrays.py",
+)
+op(
+    "tf.signal.kaiser_window",
+    "",
+    "window_length beta dtype name",
+    _shares,
+    untested="takes a length; tests/ops/families/test_arrays.py",
+)
+op(
+    "tf.signal.hamming_window",
+    "tf.contrib.signal.hamming_window",
+    "window_length periodic dtype name",
+    _hamming,
+    untested="takes a length; tests/ops/families/test_arrays.py",
+)

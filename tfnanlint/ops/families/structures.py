@@ -1,4 +1,6 @@
-"""Functions that take lists, tuples and dicts apart or put them together: named tuples, tf.nest, functools."""
+"""Functions that take lists, tuples and dicts apart or put them together: named tuples, tf.nest,
+functools.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,17 @@ from tfnanlint.ops.site import Site
 from tfnanlint.ops.table import op
 from tfnanlint.ops.transfer.promotion import handed_on
 from tfnanlint.values.tuples import FieldNames
-from tfnanlint.values.value import INF, NOTHING, NUMERIC_KINDS, Many, Note, Value, number, renewed, unknown
+from tfnanlint.values.value import (
+    INF,
+    NOTHING,
+    NUMERIC_KINDS,
+    Many,
+    Note,
+    Value,
+    number,
+    renewed,
+    unknown,
+)
 
 _STRUCTURES: Final = "takes lists and dicts; fixtures/flow/structures.py"
 _DEPTH: Final = 4  # of lists in lists
@@ -18,12 +30,19 @@ _NAMES: Final = "x second third fourth"
 
 
 def _named_tuple(site: Site) -> Value:
-    """`collections.namedtuple("State", "mean scale")`, and `typing.NamedTuple("State", [("mean", tf.Tensor)])`."""
+    """`collections.namedtuple("State", "mean scale")`, and
+    `typing.NamedTuple("State", [("mean", tf.Tensor)])`.
+    """
     names = _field_names(site.value("names"))
     if names is None:
         return unknown()
     defaults = site.value("defaults").obj if site.given("defaults") else ()
-    return Value(kind="function", obj=FieldNames(names, defaults if isinstance(defaults, tuple) else (unknown(),) * len(names)))
+    return Value(
+        kind="function",
+        obj=FieldNames(
+            names, defaults if isinstance(defaults, tuple) else (unknown(),) * len(names)
+        ),
+    )
 
 
 def _field_names(given: Value) -> tuple[str, ...] | None:
@@ -31,26 +50,49 @@ def _field_names(given: Value) -> tuple[str, ...] | None:
         return tuple(given.const.replace(",", " ").split())
     if not isinstance(given.obj, tuple):
         return None
-    found = [one.obj[0].const if isinstance(one.obj, tuple) and one.obj else one.const for one in given.obj]
+    found = [
+        one.obj[0].const if isinstance(one.obj, tuple) and one.obj else one.const
+        for one in given.obj
+    ]
     return tuple(found) if all(isinstance(name, str) for name in found) else None
 
 
 def _mapped(site: Site) -> Value:
-    return handed_on(_over(site, [site.value(param) for param in _NAMES.split() if site.given(param)], _DEPTH))
+    return handed_on(
+        _over(site, [site.value(param) for param in _NAMES.split() if site.given(param)], _DEPTH)
+    )
 
 
 def _over(site: Site, structures: list[Value], depth: int) -> Value:
-    """A function of the elements that stand at the same place of structures alike, in such a structure."""
+    """A function of the elements that stand at the same place of structures alike, in such a
+    structure.
+    """
     objects = [one.obj for one in structures]
     first: Any = objects[0] if objects else None
     if depth == 0 or not structures:
         return unknown()
-    if isinstance(first, tuple) and len(first) <= _MANY and all(isinstance(one, tuple) and len(one) == len(first) for one in objects):
-        return _sequence(renewed(first, [_over(site, list(parts), depth - 1) for parts in zip(*objects)]))
-    if isinstance(first, dict) and len(first) <= _MANY and all(isinstance(one, dict) and one.keys() == first.keys() for one in objects):
-        return Value(kind="dict", obj={key: _over(site, [one[key] for one in objects], depth - 1) for key in first})
+    if (
+        isinstance(first, tuple)
+        and len(first) <= _MANY
+        and all(isinstance(one, tuple) and len(one) == len(first) for one in objects)
+    ):
+        return _sequence(
+            renewed(first, [_over(site, list(parts), depth - 1) for parts in zip(*objects)])
+        )
+    if (
+        isinstance(first, dict)
+        and len(first) <= _MANY
+        and all(isinstance(one, dict) and one.keys() == first.keys() for one in objects)
+    ):
+        return Value(
+            kind="dict",
+            obj={key: _over(site, [one[key] for one in objects], depth - 1) for key in first},
+        )
     if all(isinstance(one, Many) for one in objects):
-        return Value(kind=structures[0].kind, obj=Many(_over(site, [one.element for one in objects], depth - 1)))
+        return Value(
+            kind=structures[0].kind,
+            obj=Many(_over(site, [one.element for one in objects], depth - 1)),
+        )
     if all(one.kind in ("tensor", "array", "number") for one in structures):
         return site.apply(site.value("function"), *structures)
     return unknown()
@@ -59,14 +101,25 @@ def _over(site: Site, structures: list[Value], depth: int) -> Value:
 def _sequence(items: tuple[Value, ...]) -> Value:
     if not items or any(one.kind not in NUMERIC_KINDS for one in items):
         return Value(kind="sequence", obj=items)
-    return Value(min(one.lo for one in items), max(one.hi for one in items), any(one.zero for one in items),
-                 nan=any(one.nan for one in items), inf=any(one.inf for one in items), kind="sequence", obj=items)
+    return Value(
+        min(one.lo for one in items),
+        max(one.hi for one in items),
+        any(one.zero for one in items),
+        nan=any(one.nan for one in items),
+        inf=any(one.inf for one in items),
+        kind="sequence",
+        obj=items,
+    )
 
 
 def _flattened(site: Site) -> Value:
     """The leaves of a structure in one list; those of a dict by its keys in order."""
     found = _leaves(site.value("x"), _DEPTH)
-    return _sequence(tuple(found)) if found is not None and len(found) <= _MANY else each_passed(site.value("x"))
+    return (
+        _sequence(tuple(found))
+        if found is not None and len(found) <= _MANY
+        else each_passed(site.value("x"))
+    )
 
 
 def _leaves(value: Value, depth: int) -> list[Value] | None:
@@ -82,14 +135,19 @@ def _leaves(value: Value, depth: int) -> list[Value] | None:
 
 
 def _batch(site: Site) -> Value:
-    """What Keras hands to `train_step`, as inputs, labels and weights; of those that are left out, None."""
+    """What Keras hands to `train_step`, as inputs, labels and weights; of those that are left out,
+    None.
+    """
     given = site.value("data")
     if isinstance(given.obj, tuple):
         return Value(kind="sequence", obj=(*given.obj, number(None), number(None))[:3])
     if given.kind in NUMERIC_KINDS and given.kind != "unknown":
         return Value(kind="sequence", obj=(given, number(None), number(None)))
     origin = given.origin if isinstance(given.origin, Note) else None
-    return Value(kind="sequence", obj=(unknown(origin=origin), unknown(origin=origin), unknown(origin=origin)))
+    return Value(
+        kind="sequence",
+        obj=(unknown(origin=origin), unknown(origin=origin), unknown(origin=origin)),
+    )
 
 
 def _reduced(site: Site) -> Value:
@@ -106,16 +164,67 @@ def _reduced(site: Site) -> Value:
     return result
 
 
-op("collections.namedtuple", "typing.NamedTuple", "typename names rename defaults module", _named_tuple, main="names", untested=_STRUCTURES)
-op("tf.nest.map_structure", "tf.contrib.framework.nest.map_structure keras.tree.map_structure tree.map_structure",
-   f"function {_NAMES} check_types expand_composites", _mapped, main="function", untested=_STRUCTURES, pure=False)
-op("tf.nest.flatten", "tf.contrib.framework.nest.flatten keras.tree.flatten tree.flatten", "x expand_composites", _flattened, untested=_STRUCTURES)
-op("tf.nest.assert_same_structure", "keras.tree.assert_same_structure tree.assert_same_structure", "x y check_types expand_composites",
-   lambda site: number(None), untested=_STRUCTURES, pure=False)
+op(
+    "collections.namedtuple",
+    "typing.NamedTuple",
+    "typename names rename defaults module",
+    _named_tuple,
+    main="names",
+    untested=_STRUCTURES,
+)
+op(
+    "tf.nest.map_structure",
+    "tf.contrib.framework.nest.map_structure keras.tree.map_structure tree.map_structure",
+    f"function {_NAMES} check_types expand_composites",
+    _mapped,
+    main="function",
+    untested=_STRUCTURES,
+    pure=False,
+)
+op(
+    "tf.nest.flatten",
+    "tf.contrib.framework.nest.flatten keras.tree.flatten tree.flatten",
+    "x expand_composites",
+    _flattened,
+    untested=_STRUCTURES,
+)
+op(
+    "tf.nest.assert_same_structure",
+    "keras.tree.assert_same_structure tree.assert_same_structure",
+    "x y check_types expand_composites",
+    lambda site: number(None),
+    untested=_STRUCTURES,
+    pure=False,
+)
 op("keras.utils.unpack_x_y_sample_weight", "", "data", _batch, main="data", untested=_STRUCTURES)
-op("tf.TensorArray", "", "dtype size dynamic_size clear_after_read tensor_array_name handle flow infer_shape element_shape colocate_with_first_write_call name",
-   lambda site: Value(INF, -INF, False, kind="sequence", obj=Many(NOTHING)), untested=_STRUCTURES, pure=False)
-op("dataclasses.field", "", "default default_factory init repr hash compare metadata kw_only",
-   lambda site: site.value("default") if site.given("default") else site.apply(site.value("default_factory")) if site.given("default_factory") else unknown(),
-   main="default", untested=_STRUCTURES)
-op("functools.reduce", "", "function x initial", _reduced, main="function", untested=_STRUCTURES, pure=False)
+op(
+    "tf.TensorArray",
+    "",
+    "dtype size dynamic_size clear_after_read tensor_array_name handle flow infer_shape element_shape colocate_with_first_write_call name",
+    lambda site: Value(INF, -INF, False, kind="sequence", obj=Many(NOTHING)),
+    untested=_STRUCTURES,
+    pure=False,
+)
+op(
+    "dataclasses.field",
+    "",
+    "default default_factory init repr hash compare metadata kw_only",
+    lambda site: (
+        site.value("default")
+        if site.given("default")
+        else site.apply(site.value("default_factory"))
+        if site.given("default_factory")
+        else unknown()
+    ),
+    main="default",
+    untested=_STRUCTURES,
+)
+op(
+    "functools.reduce",
+    "",
+    "function x initial",
+    _reduced,
+    main="function",
+    untested=_STRUCTURES,
+    pure=False,
+)

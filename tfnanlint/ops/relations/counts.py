@@ -20,14 +20,18 @@ def axis_of(site: Site, default=None):
 
 
 def one_axis(a: Site, b: Site) -> bool:
-    """Whether two reductions surely run along the same axis, written as a number or held by one name."""
+    """Whether two reductions surely run along the same axis, written as a number or held by one
+    name.
+    """
     if a.given("axis") and b.given("axis") and same(a.value("axis"), b.value("axis")):
         return True
     return NO_CONSTANT not in (axis_of(a), axis_of(b)) and axis_of(a) == axis_of(b)
 
 
 def passed_by_one(site: Site, x: Value) -> Value | None:
-    """sum(cast(test)) is at least 1 where the largest element passes the test, or the first one does."""
+    """sum(cast(test)) is at least 1 where the largest element passes the test, or the first one
+    does.
+    """
     cast = made_by(x, *CASTS, aligned=True) if x.lo == 0 and x.hi == 1 else None
     test = cast.value("x").origin if cast is not None else None
     if not isinstance(test, Site) or not (_by_the_extreme(site, test) or _by_the_first(site, test)):
@@ -36,17 +40,27 @@ def passed_by_one(site: Site, x: Value) -> Value | None:
 
 
 def _by_the_extreme(site: Site, test: Site) -> bool:
-    """equal(x, max(x)), x >= max(x), x >= c * max(x) where x is not negative and c at most 1. NaN passes none of them; it is left
-    aside where an order is asked for, as in the bounds of a value."""
+    """equal(x, max(x)), x >= max(x), x >= c * max(x) where x is not negative and c at most 1. NaN
+    passes none of them; it is left aside where an order is asked for, as in the bounds of a value.
+    """
     above, below = test.value("x"), test.value("y")
     if test.op.name == "tf.equal":
-        return not above.nan and not below.nan and any(_extreme(bound, elements, site, "tf.reduce_max", "tf.reduce_min") for bound, elements in ((above, below), (below, above)))
+        return (
+            not above.nan
+            and not below.nan
+            and any(
+                _extreme(bound, elements, site, "tf.reduce_max", "tf.reduce_min")
+                for bound, elements in ((above, below), (below, above))
+            )
+        )
     if test.op.name == "tf.less_equal":
         above, below = below, above
     elif test.op.name != "tf.greater_equal":
         return False
     most = _scaled_down(below) if above.nonnegative else below
-    return _extreme(most, above, site, "tf.reduce_max") or _extreme(above, below, site, "tf.reduce_min")
+    return _extreme(most, above, site, "tf.reduce_max") or _extreme(
+        above, below, site, "tf.reduce_min"
+    )
 
 
 def _extreme(bound: Value, elements: Value, site: Site, *names: str) -> bool:
@@ -68,11 +82,14 @@ def _scaled_down(bound: Value) -> Value:
     return bound
 
 
-# The support of sparsemax: 1 + k * z > cumsum(z) with k = 1, 2, ... At the first element that is 1 + z > z.
+# The support of sparsemax: 1 + k * z > cumsum(z) with k = 1, 2, ... At the first element that is 1
+# + z > z.
+
 
 def _by_the_first(site: Site, test: Site) -> bool:
-    """Whether the first element along an axis passes a test of z, cumsum(z) and a range: there both sides are a * z + b. From
-    2 ** 24 on (float32) 1 + z is z; such logits are left aside."""
+    """Whether the first element along an axis passes a test of z, cumsum(z) and a range: there both
+    sides are a * z + b. From 2 ** 24 on (float32) 1 + z is z; such logits are left aside.
+    """
     above, below = ("x", "y") if test.op.name in ("tf.greater", "tf.greater_equal") else ("y", "x")
     if test.op.name not in ("tf.greater", "tf.greater_equal", "tf.less", "tf.less_equal"):
         return False
@@ -87,13 +104,20 @@ def _scan(value: Value, depth: int = 5) -> Site | None:
     """The running sum in an expression."""
     found = made_by(value, "tf.cumsum", aligned=True)
     site = value.origin
-    if found is not None or depth == 0 or not isinstance(site, Site) or site.op.name not in _ARITHMETIC:
+    if (
+        found is not None
+        or depth == 0
+        or not isinstance(site, Site)
+        or site.op.name not in _ARITHMETIC
+    ):
         return found
     return _scan(site.value("x"), depth - 1) or _scan(site.value("y"), depth - 1)
 
 
 def _at_first(value: Value, scan: Site, depth: int = 6) -> tuple[float, float] | None:
-    """a and b where a value is a * z + b at the first element along the axis of a running sum of z; None where that is not seen."""
+    """a and b where a value is a * z + b at the first element along the axis of a running sum of z;
+    None where that is not seen.
+    """
     if value.is_number:
         return 0.0, float(value.const)
     if same(value, scan.value("x")) or made_by(value, "tf.cumsum", aligned=True) is scan:
@@ -108,7 +132,10 @@ def _at_first(value: Value, scan: Site, depth: int = 6) -> tuple[float, float] |
         return _at_first(site.value("x"), scan, depth - 1)
     if site.op.name not in _ARITHMETIC:
         return None
-    one, other = _at_first(site.value("x"), scan, depth - 1), _at_first(site.value("y"), scan, depth - 1)
+    one, other = (
+        _at_first(site.value("x"), scan, depth - 1),
+        _at_first(site.value("y"), scan, depth - 1),
+    )
     return None if one is None or other is None else _ARITHMETIC[site.op.name](one, other)
 
 
@@ -122,24 +149,47 @@ _ARITHMETIC: Final = {
     "tf.add": lambda one, other: (one[0] + other[0], one[1] + other[1]),
     "tf.subtract": lambda one, other: (one[0] - other[0], one[1] - other[1]),
     "tf.multiply": _times,
-    "tf.divide": lambda one, other: None if other[0] or not other[1] else (one[0] / other[1], one[1] / other[1]),
+    "tf.divide": lambda one, other: (
+        None if other[0] or not other[1] else (one[0] / other[1], one[1] / other[1])
+    ),
 }
 
 
 # Lengths of what is made of a row of numbers
 
 _ROW: Final = "tf.linspace"
-_ONE_BY_ONE: Final = ("tf.add", "tf.subtract", "tf.multiply", "tf.divide", "tf.pow", "tf.negative", "tf.sqrt", "tf.square", *CASTS)
+_ONE_BY_ONE: Final = (
+    "tf.add",
+    "tf.subtract",
+    "tf.multiply",
+    "tf.divide",
+    "tf.pow",
+    "tf.negative",
+    "tf.sqrt",
+    "tf.square",
+    *CASTS,
+)
 
 
 def length(x: Value, depth: int = 6) -> int | None:
-    """How many elements there are in what `np.linspace(a, b, 1000)` gives, and in what is made of it element by element with numbers."""
+    """How many elements there are in what `np.linspace(a, b, 1000)` gives, and in what is made of
+    it element by element with numbers.
+    """
     site = made_by(x, _ROW, *_ONE_BY_ONE, aligned=True) if depth else None
     if site is None:
         return None
     if site.op.name == _ROW:
         count = site.value("num") if site.given("num") else None
-        row = count is not None and count.exact and all([site.value(param).kind == "number" for param in ("start", "stop")])  # of arrays there is one for each
+        # of arrays there is one for each
+        row = (
+            count is not None
+            and count.exact
+            and all([site.value(param).kind == "number" for param in ("start", "stop")])
+        )
         return int(count.lo) if count is not None and row and 0 < count.lo < INF else None
-    arrays = [value for param in site.args if (value := site.value(param)).kind not in ("number", "dtype", "string")]
+    arrays = [
+        value
+        for param in site.args
+        if (value := site.value(param)).kind not in ("number", "dtype", "string")
+    ]
     return length(arrays[0], depth - 1) if len(arrays) == 1 else None

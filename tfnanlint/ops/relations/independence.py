@@ -10,7 +10,9 @@ _CAST = ("tf.cast", "tf.convert_to_tensor")
 
 
 def apart(a: Value, b: Value) -> bool:
-    """Whether what is not known of `b` cannot hang on `a`: a trained weight, or what a caller, an object or a dict hands in."""
+    """Whether what is not known of `b` cannot hang on `a`: a trained weight, or what a caller, an
+    object or a dict hands in.
+    """
     if a.lo != -INF or a.hi != INF:
         return False
     return _weight(a) or isinstance(b.origin, Note) and b.origin.given

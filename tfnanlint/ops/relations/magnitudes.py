@@ -1,5 +1,6 @@
-"""What is never below a value in magnitude: its norms, the root of a sum with its square in it, such with something added. The value divided
-by it lies within [-1, 1]."""
+"""What is never below a value in magnitude: its norms, the root of a sum with its square in it,
+such with something added. The value divided by it lies within [-1, 1].
+"""
 
 from __future__ import annotations
 
@@ -15,13 +16,17 @@ _EUCLIDEAN = ("euclidean", "fro", 2, 2.0)
 
 
 def never_below(divisor: Value, x: Value) -> bool:
-    """Whether every element of `divisor` is at least the magnitude of that of `x` at its place, but for rounding."""
+    """Whether every element of `divisor` is at least the magnitude of that of `x` at its place, but
+    for rounding.
+    """
     return norm_of(divisor, x) is not None or _extreme_of(divisor, x, _DEPTH)
 
 
 def rounded_to_one(x: Value, ulps: int, floor: float = 0.0) -> Value:
-    """What lies within [-1, 1] but for rounding; where it is infinite it stays so. The square of a number may be one of the least there are, of
-    which NumPy and float16 keep some: 1.49 of them become one. Squares below that are 0, and what was divided by is its `floor` then."""
+    """What lies within [-1, 1] but for rounding; where it is infinite it stays so. The square of a
+    number may be one of the least there are, of which NumPy and float16 keep some: 1.49 of them
+    become one. Squares below that are 0, and what was divided by is its `floor` then.
+    """
     _, hi = outward(-1.0, 1.0, x.dtype, ulps)
     hi = max(hi, _SUBNORMAL) if x.kind == "array" or x.dtype == "float16" else hi
     hi = max(hi, SMALLEST.get(x.dtype or "float32", 0.0) ** 0.5 / floor) if floor > 0 else hi
@@ -29,15 +34,31 @@ def rounded_to_one(x: Value, ulps: int, floor: float = 0.0) -> Value:
 
 
 def spans(high: Value, low: Value) -> bool:
-    """Whether one value is the largest element of what another is the least of: their difference is not negative."""
+    """Whether one value is the largest element of what another is the least of: their difference is
+    not negative.
+    """
     largest = made_by(high, "tf.reduce_max", aligned=True)
     least = made_by(low, "tf.reduce_min", aligned=True) if largest is not None else None
-    return largest is not None and least is not None and same(largest.value("x"), least.value("x")) and one_axis(largest, least)
+    return (
+        largest is not None
+        and least is not None
+        and same(largest.value("x"), least.value("x"))
+        and one_axis(largest, least)
+    )
 
 
 def unit_of(value: Value) -> Site | None:
-    """What says along which axis a value is a unit vector, or a shorter one: an l2_normalize, or the norm that its like was divided by."""
-    made = made_by(value, "tf.math.l2_normalize", "tf.divide", "tf.math.divide_no_nan", "tf.multiply", aligned=True)
+    """What says along which axis a value is a unit vector, or a shorter one: an l2_normalize, or
+    the norm that its like was divided by.
+    """
+    made = made_by(
+        value,
+        "tf.math.l2_normalize",
+        "tf.divide",
+        "tf.math.divide_no_nan",
+        "tf.multiply",
+        aligned=True,
+    )
     if made is None or made.op.name == "tf.math.l2_normalize":
         return made
     if made.op.name != "tf.multiply":
@@ -50,8 +71,18 @@ def unit_of(value: Value) -> Site | None:
 
 
 def norm_of(divisor: Value, x: Value, depth: int = _DEPTH) -> Site | None:
-    """The Euclidean norm, or sum of squares, of `x` that a divisor is at least as large as; None where that is not seen."""
-    made = made_by(divisor, "tf.norm", "tf.math.reduce_euclidean_norm", "tf.sqrt", "tf.add", "tf.maximum", aligned=True)
+    """The Euclidean norm, or sum of squares, of `x` that a divisor is at least as large as; None
+    where that is not seen.
+    """
+    made = made_by(
+        divisor,
+        "tf.norm",
+        "tf.math.reduce_euclidean_norm",
+        "tf.sqrt",
+        "tf.add",
+        "tf.maximum",
+        aligned=True,
+    )
     if made is None or depth == 0:
         return None
     if made.op.name == "tf.sqrt":
@@ -73,7 +104,9 @@ def squares_of(total: Value, x: Value, depth: int = _DEPTH) -> Site | None:
 
 
 def _larger(made: Site, x: Value, found: object, depth: int) -> Site | None:
-    """Of what something is added to that is not negative, or what something else replaces where that is larger."""
+    """Of what something is added to that is not negative, or what something else replaces where
+    that is larger.
+    """
     for param, other in (("x", "y"), ("y", "x")):
         if made.op.name == "tf.maximum" or made.value(other).lo >= 0:
             inner = found(made.value(param), x, depth - 1)  # type: ignore[operator]
@@ -94,12 +127,26 @@ def square_of(value: Value, x: Value) -> bool:
 
 def _extreme_of(divisor: Value, x: Value, depth: int) -> bool:
     """The largest magnitude, the sum of magnitudes, or the magnitude itself."""
-    made = made_by(divisor, "tf.reduce_max", "tf.reduce_sum", "tf.abs", "tf.add", "tf.maximum", "tf.sqrt", aligned=True)
+    made = made_by(
+        divisor,
+        "tf.reduce_max",
+        "tf.reduce_sum",
+        "tf.abs",
+        "tf.add",
+        "tf.maximum",
+        "tf.sqrt",
+        aligned=True,
+    )
     if made is None or depth == 0:
         return False
     if made.op.name in ("tf.add", "tf.maximum"):
-        return any([_extreme_of(made.value(param), x, depth - 1) for param, other in (("x", "y"), ("y", "x"))
-                    if made.op.name == "tf.maximum" or made.value(other).lo >= 0])
+        return any(
+            [
+                _extreme_of(made.value(param), x, depth - 1)
+                for param, other in (("x", "y"), ("y", "x"))
+                if made.op.name == "tf.maximum" or made.value(other).lo >= 0
+            ]
+        )
     if made.op.name == "tf.abs":
         return same(made.value("x"), x)
     if made.op.name == "tf.sqrt":
@@ -113,12 +160,19 @@ def _holds_square(value: Value, x: Value, depth: int) -> bool:
     made = made_by(value, "tf.add", aligned=True)
     if made is None or depth == 0:
         return square_of(value, x)
-    return any([_holds_square(made.value(param), x, depth - 1) for param, other in (("x", "y"), ("y", "x")) if made.value(other).lo >= 0])
+    return any(
+        [
+            _holds_square(made.value(param), x, depth - 1)
+            for param, other in (("x", "y"), ("y", "x"))
+            if made.value(other).lo >= 0
+        ]
+    )
 
 
 def _in_place(reduction: Site, value: Value) -> bool:
-    """Whether a reduction stands beside the elements that it was made of when it meets them: of all of them, with its axis kept, or with one
-    put in after it."""
+    """Whether a reduction stands beside the elements that it was made of when it meets them: of all
+    of them, with its axis kept, or with one put in after it.
+    """
     if axis_of(reduction) is None or value.origin is not reduction:
         return True
     return reduction.given("keepdims") and reduction.const("keepdims") not in (False, NO_CONSTANT)

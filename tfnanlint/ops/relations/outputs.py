@@ -7,7 +7,8 @@ from tfnanlint.values.value import Value
 
 
 def ending(value: Value) -> Site | None:
-    """The op application that a layer's output ends with: softmax for what Dense(10, activation="softmax") gives.
+    """The op application that a layer's output ends with: softmax for what Dense(10,
+    activation="softmax") gives.
 
     None when `value` does not come from a layer, or from one without activation.
     """

@@ -1,4 +1,6 @@
-"""Parts: which of the tensors that a concatenation joins an index along their axis can take, by numbers that are written."""
+"""Parts: which of the tensors that a concatenation joins an index along their axis can take, by
+numbers that are written.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +14,16 @@ _JOINING = ("concat", "concatenate", "concat_v2")
 
 
 def taken(whole: Value, index: ast.expr) -> list[Value] | None:
-    """The parts of a concatenation of which an index may take elements; None where it may take some of all, or that is not told."""
+    """The parts of a concatenation of which an index may take elements; None where it may take some
+    of all, or that is not told.
+    """
     site = whole.origin
-    if not isinstance(site, Site) or site.op.name != "tf.concat" or site.name.rpartition(".")[2] not in _JOINING or not site.given("axis"):
+    if (
+        not isinstance(site, Site)
+        or site.op.name != "tf.concat"
+        or site.name.rpartition(".")[2] not in _JOINING
+        or not site.given("axis")
+    ):
         return None
     parts, axis = site.value("values").obj, site.const("axis")
     span = _span(_along(index, axis)) if isinstance(parts, tuple) and type(axis) is int else None
@@ -33,24 +42,38 @@ def taken(whole: Value, index: ast.expr) -> list[Value] | None:
 
 
 def _along(index: ast.expr, axis: int) -> ast.expr | None:
-    """What an index says of one axis: of the last ones behind `...`, of the first ones behind slices."""
+    """What an index says of one axis: of the last ones behind `...`, of the first ones behind
+    slices.
+    """
     entries = index.elts if isinstance(index, ast.Tuple) else [index]
     if axis < 0:
-        behind = entries[1:] if isinstance(entries[0], ast.Constant) and entries[0].value is ... else []
+        behind = (
+            entries[1:] if isinstance(entries[0], ast.Constant) and entries[0].value is ... else []
+        )
         place = len(behind) + axis
         return behind[place] if place >= 0 and all([_of_one_axis(one) for one in behind]) else None
-    return entries[axis] if axis < len(entries) and all([isinstance(one, ast.Slice) for one in entries[:axis]]) else None
+    return (
+        entries[axis]
+        if axis < len(entries) and all([isinstance(one, ast.Slice) for one in entries[:axis]])
+        else None
+    )
 
 
 def _of_one_axis(entry: ast.expr) -> bool:
-    """Whether an entry of an index stands for an axis that was there before: not `None`, `tf.newaxis`."""
+    """Whether an entry of an index stands for an axis that was there before: not `None`,
+    `tf.newaxis`.
+    """
     return isinstance(entry, ast.Slice) or _whole(entry) is not None
 
 
 def _whole(node: ast.expr | None) -> int | None:
     sign = -1 if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) else 1
     written: Any = node.operand if isinstance(node, ast.UnaryOp) and sign < 0 else node
-    return sign * written.value if isinstance(written, ast.Constant) and type(written.value) is int else None
+    return (
+        sign * written.value
+        if isinstance(written, ast.Constant) and type(written.value) is int
+        else None
+    )
 
 
 def _span(entry: ast.expr | None) -> tuple[float, float, bool] | None:
@@ -71,9 +94,15 @@ def _span(entry: ast.expr | None) -> tuple[float, float, bool] | None:
 
 
 def _width(part: Value, node: ast.expr | None, axis: int) -> tuple[float, float]:
-    """The fewest and the most elements that a part can have along the axis: a slice of a short tensor has fewer than it says."""
+    """The fewest and the most elements that a part can have along the axis: a slice of a short
+    tensor has fewer than it says.
+    """
     site = part.origin
-    if isinstance(site, Site) and site.op.name == "tf.expand_dims" and not isinstance(site.node, ast.Subscript):
+    if (
+        isinstance(site, Site)
+        and site.op.name == "tf.expand_dims"
+        and not isinstance(site.node, ast.Subscript)
+    ):
         return (1.0, 1.0) if site.const("axis", None) == axis else (0.0, INF)
     index = node.slice if isinstance(node, ast.Subscript) else None
     if index is None:
@@ -86,12 +115,18 @@ def _width(part: Value, node: ast.expr | None, axis: int) -> tuple[float, float]
 
 
 def _written(site: Site, count: int) -> list[ast.expr | None]:
-    """What is written for each of the joined tensors, also behind a name; of slices of what nothing is known of no value tells."""
+    """What is written for each of the joined tensors, also behind a name; of slices of what nothing
+    is known of no value tells.
+    """
     listed = site.args.get("values")
     nodes = listed.elts if isinstance(listed, (ast.List, ast.Tuple)) else []
     found: list[ast.expr | None] = []
     for node in nodes if len(nodes) == count and site.point is not None else []:
-        assigned = site.interpreter.assigned_expression(node.id, site.point) if isinstance(node, ast.Name) else None
+        assigned = (
+            site.interpreter.assigned_expression(node.id, site.point)
+            if isinstance(node, ast.Name)
+            else None
+        )
         found.append(assigned or node)
     return found or [None] * count
 
@@ -99,5 +134,19 @@ def _written(site: Site, count: int) -> list[ast.expr | None]:
 def _axis_made(index: ast.expr) -> int | None:
     """The last axis that `x[..., None]` makes."""
     entries = index.elts if isinstance(index, ast.Tuple) else []
-    made = len(entries) == 2 and isinstance(entries[0], ast.Constant) and entries[0].value is ... and not _of_one_axis(entries[1])
-    return -1 if made and (isinstance(entries[1], ast.Constant) or isinstance(entries[1], ast.Attribute) and entries[1].attr == "newaxis") else None
+    made = (
+        len(entries) == 2
+        and isinstance(entries[0], ast.Constant)
+        and entries[0].value is ...
+        and not _of_one_axis(entries[1])
+    )
+    return (
+        -1
+        if made
+        and (
+            isinstance(entries[1], ast.Constant)
+            or isinstance(entries[1], ast.Attribute)
+            and entries[1].attr == "newaxis"
+        )
+        else None
+    )

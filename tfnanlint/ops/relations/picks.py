@@ -1,4 +1,6 @@
-"""What a sum or the largest of a product with one_hot is: one element of the other factor, or 0 where the index is out of range."""
+"""What a sum or the largest of a product with one_hot is: one element of the other factor, or 0
+where the index is out of range.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,12 @@ def chosen(reduction: Site, aligned: bool = True) -> tuple[Value, Site] | None:
         mask = made_by(product.value(param), *_ONE_HOT, *CASTS, aligned=aligned)
         if mask is not None and mask.op.name in CASTS:
             mask = made_by(mask.value("x"), *_ONE_HOT, aligned=aligned)
-        if mask is not None and not mask.given("on_value") and not mask.given("off_value") and mask.name != "ops.multi_hot":
+        if (
+            mask is not None
+            and not mask.given("on_value")
+            and not mask.given("off_value")
+            and mask.name != "ops.multi_hot"
+        ):
             return product.value(other), mask
     return None
 

@@ -9,23 +9,37 @@ from tfnanlint.values.value import INF, Value
 
 _SUMS = ("tf.math.segment_sum", "tf.math.unsorted_segment_sum")
 _LARGEST = ("tf.math.segment_max", "tf.math.unsorted_segment_max")
-_HANDED_OUT: Final = {"tf.gather": "indices", "tf.repeat": "repeats"}  # how the elements of a group get what the group has
+# how the elements of a group get what the group has
+_HANDED_OUT: Final = {"tf.gather": "indices", "tf.repeat": "repeats"}
 
 
 def own_group(site: Site, x: Value) -> Value | None:
-    """What each element gets of sums of exp(x - max of the group) is at least 1: only groups with an element hand something out,
-    and in each of them one element is the largest."""
+    """What each element gets of sums of exp(x - max of the group) is at least 1: only groups with
+    an element hand something out, and in each of them one element is the largest.
+    """
     total = made_by(x, *_SUMS)
     exponential = made_by(total.value("x"), "tf.exp") if total is not None else None
     minus = made_by(exponential.value("x"), "tf.subtract") if exponential is not None else None
     peak = made_by(minus.value("y"), *_LARGEST) if minus is not None else None
     handed = made_by(minus.value("y"), *_HANDED_OUT) if peak is not None else None
-    if handed is None or handed.op is not site.op or not same(peak.value("segment_ids"), total.value("segment_ids")):
+    if (
+        handed is None
+        or handed.op is not site.op
+        or not same(peak.value("segment_ids"), total.value("segment_ids"))
+    ):
         return None
     param = _HANDED_OUT[site.op.name]
-    if not same(site.value(param), handed.value(param)) or param == "indices" and not same(site.value(param), total.value("segment_ids")):
+    if (
+        not same(site.value(param), handed.value(param))
+        or param == "indices"
+        and not same(site.value(param), total.value("segment_ids"))
+    ):
         return None
-    return Value(1.0, INF, nan=x.nan, inf=x.inf, dtype=x.dtype) if same(_source(peak.value("x")), _source(minus.value("x"))) else None
+    return (
+        Value(1.0, INF, nan=x.nan, inf=x.inf, dtype=x.dtype)
+        if same(_source(peak.value("x")), _source(minus.value("x")))
+        else None
+    )
 
 
 def _source(x: Value) -> Value:

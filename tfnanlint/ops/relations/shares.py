@@ -15,7 +15,9 @@ _LONGEST = 2.0**-31  # 1 / n of as many as an axis holds
 
 
 def softmax_of(x: Value) -> Site | None:
-    """The softmax whose elements a value holds, whether an op made it or it is what a layer or model ends with."""
+    """The softmax whose elements a value holds, whether an op made it or it is what a layer or
+    model ends with.
+    """
     made = made_by(x, "tf.nn.softmax", aligned=True)
     if made is not None or x.lo != 0 or x.hi != 1:
         return made
@@ -24,9 +26,12 @@ def softmax_of(x: Value) -> Site | None:
 
 
 def softmax_axis(x: Value) -> Any:
-    """The axis of the softmax that a value is as it stands; NO_CONSTANT where it is none, or its axis cannot be read."""
+    """The axis of the softmax that a value is as it stands; NO_CONSTANT where it is none, or its
+    axis cannot be read.
+    """
     source = softmax_of(x)
-    if source is None or isinstance(x.origin, Site) and x.origin.op.passes:  # another axis may be in its place
+    # another axis may be in its place
+    if source is None or isinstance(x.origin, Site) and x.origin.op.passes:
         return NO_CONSTANT
     return axis_of(source, -1)
 
@@ -50,7 +55,9 @@ def squared_and_summed(total: Site, p: Value) -> Value | None:
 
 
 def axis_of_shares(p: Value) -> tuple[Any, float]:
-    """The axis along which values add up to 1, None for all of them, and what the largest of them is at least: 0 for what is only above it."""
+    """The axis along which values add up to 1, None for all of them, and what the largest of them
+    is at least: 0 for what is only above it.
+    """
     axis = softmax_axis(p)
     if axis is not NO_CONSTANT:
         return axis, _LONGEST / 2
@@ -66,6 +73,11 @@ def axis_of_shares(p: Value) -> tuple[Any, float]:
             return axis_of(whole), 0.0  # of large logits no digit of the difference is right
     if isinstance(made, Site) and made.op.name == "tf.divide":
         whole = made_by(made.value("y"), "tf.reduce_sum", aligned=True)
-        if whole is not None and made.value("x").nonnegative and not made.value("y").inf and same(whole.value("x"), made.value("x")):
+        if (
+            whole is not None
+            and made.value("x").nonnegative
+            and not made.value("y").inf
+            and same(whole.value("x"), made.value("x"))
+        ):
             return axis_of(whole), _LONGEST / 2
     return NO_CONSTANT, 0.0

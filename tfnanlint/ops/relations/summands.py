@@ -1,4 +1,6 @@
-"""What two summands have to do with each other: a share and its complement, both weighted, one that is 1 where the other is 0."""
+"""What two summands have to do with each other: a share and its complement, both weighted, one that
+is 1 where the other is 0.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +21,17 @@ _ONE: Final = Value(1.0, 1.0, kind="number")
 def of_the_larger(a: Value, b: Value) -> bool:
     """exp(x - m) and exp(y - m), m being the larger one of x and y: one of the two is exp(0)."""
     sites = [made_by(part, "tf.exp", aligned=True) for part in (a, b)]
-    less = [made_by(site.value("x"), "tf.subtract", aligned=True) if site is not None else None for site in sites]
+    less = [
+        made_by(site.value("x"), "tf.subtract", aligned=True) if site is not None else None
+        for site in sites
+    ]
     if None in less or not same(less[0].value("y"), less[1].value("y")):
         return False
     larger = made_by(less[0].value("y"), "tf.maximum", aligned=True)
-    return larger is not None and any(all(same(larger.value(param), one.value("x")) for param, one in zip(order, less)) for order in ("xy", "yx"))
+    return larger is not None and any(
+        all(same(larger.value(param), one.value("x")) for param, one in zip(order, less))
+        for order in ("xy", "yx")
+    )
 
 
 def of_opposites(a: Value, b: Value) -> bool:
@@ -40,7 +48,9 @@ def of_opposites(a: Value, b: Value) -> bool:
 
 
 def complements(p: Value, rest: Value) -> bool:
-    """p and 1 - p of a share: 1 - p is off by a quarter of the spacing below 1 at most, so that the sum is rounded to 1."""
+    """p and 1 - p of a share: 1 - p is off by a quarter of the spacing below 1 at most, so that the
+    sum is rounded to 1.
+    """
     return not (p.lo < 0 or p.hi > 1 or p.inf) and _less_than_one(rest, p)
 
 
@@ -52,9 +62,17 @@ def squares_of_complements(a: Value, b: Value) -> bool:
 
 def _squared(value: Value) -> Value | None:
     made = made_by(value, "tf.square", "tf.multiply", "tf.pow", aligned=True)
-    if made is None or made.op.name == "tf.pow" and not (made.value("y").is_number and made.value("y").const == 2):
+    if (
+        made is None
+        or made.op.name == "tf.pow"
+        and not (made.value("y").is_number and made.value("y").const == 2)
+    ):
         return None
-    return made.value("x") if made.op.name != "tf.multiply" or same(made.value("x"), made.value("y")) else None
+    return (
+        made.value("x")
+        if made.op.name != "tf.multiply" or same(made.value("x"), made.value("y"))
+        else None
+    )
 
 
 def _less_than_one(rest: Value, p: Value) -> bool:
@@ -67,9 +85,13 @@ def _less_than_one(rest: Value, p: Value) -> bool:
 
 
 def count_all(total: Value, a: Value, b: Value) -> None:
-    """sum(y) + sum(1 - y) of shares is the number of elements: no sum is below what it has of one element, and these make 1. Of a y of which
-    nothing is known it is a guess that they are shares."""
-    one, other = made_by(a, "tf.reduce_sum", aligned=True), made_by(b, "tf.reduce_sum", aligned=True)
+    """sum(y) + sum(1 - y) of shares is the number of elements: no sum is below what it has of one
+    element, and these make 1. Of a y of which nothing is known it is a guess that they are shares.
+    """
+    one, other = (
+        made_by(a, "tf.reduce_sum", aligned=True),
+        made_by(b, "tf.reduce_sum", aligned=True),
+    )
     if one is None or other is None or not one_axis(one, other):
         return
     y, rest = one.value("x"), other.value("x")
@@ -85,8 +107,10 @@ def count_all(total: Value, a: Value, b: Value) -> None:
 
 
 def mix(total: Value, a: Value, b: Value) -> None:
-    """Keeps a sum of two weighted values between the two where their weights are a share and its complement. Of a weight of which nothing
-    is known it is a guess that it is one, and so is it that a mixture of positive values is positive."""
+    """Keeps a sum of two weighted values between the two where their weights are a share and its
+    complement. Of a weight of which nothing is known it is a guess that it is one, and so is it
+    that a mixture of positive values is positive.
+    """
     found = _mixed(a, b)
     if found is None:
         return
@@ -96,11 +120,19 @@ def mix(total: Value, a: Value, b: Value) -> None:
         one, other = under(one, condition), under(other, condition, False)
     if not weight.known and not total.known:
         total.guarded = one.lo > 0 < other.lo
-    if weight.lo < 0 or weight.hi > 1 or weight.inf or total.inf or total.dtype in WHOLE or total.dtype in ("bool", MIXED):
+    if (
+        weight.lo < 0
+        or weight.hi > 1
+        or weight.inf
+        or total.inf
+        or total.dtype in WHOLE
+        or total.dtype in ("bool", MIXED)
+    ):
         return
     lo, hi, zero = min(one.lo, other.lo), max(one.hi, other.hi), one.zero or other.zero
     least = SMALLEST.get(total.dtype or "float32", SMALLEST["float32"])
-    lo, hi = min(lo, rounded(lo, total.dtype)), max(hi, rounded(hi, total.dtype))  # numbers are, first
+    # numbers are, first
+    lo, hi = min(lo, rounded(lo, total.dtype)), max(hi, rounded(hi, total.dtype))
     if not _picks(weight):
         lo, hi = outward(lo, hi, total.dtype)
         lo = lo - 2 * least if lo > 0 else lo  # either product may underflow
@@ -171,14 +203,21 @@ def _picks(weight: Value) -> bool:
 
 def _less_than_one_of_picks(weight: Value) -> bool:
     less = weight.origin
-    return isinstance(less, Site) and less.op.name == "tf.subtract" and _less_than_one(weight, less.value("y")) and _picks(less.value("y"))
+    return (
+        isinstance(less, Site)
+        and less.op.name == "tf.subtract"
+        and _less_than_one(weight, less.value("y"))
+        and _picks(less.value("y"))
+    )
 
 
 # One that is 1 where the other is 0
 
 
 def where_zero(a: Value, b: Value) -> bool:
-    """Whether `b` is 1, or a positive multiple, wherever `a` is 0: `a + tf.cast(tf.equal(a, 0), a.dtype)`."""
+    """Whether `b` is 1, or a positive multiple, wherever `a` is 0:
+    `a + tf.cast(tf.equal(a, 0), a.dtype)`.
+    """
     product = made_by(b, "tf.multiply", aligned=True)
     if product is not None:
         x, y = product.value("x"), product.value("y")
@@ -207,7 +246,9 @@ def _answered(a: Value, condition: Value, truth: bool) -> bool:
 
 
 def _counts(a: Value, some: Site) -> bool:
-    """Whether `a` is the number of elements for which a condition holds, of which it is asked whether any does."""
+    """Whether `a` is the number of elements for which a condition holds, of which it is asked
+    whether any does.
+    """
     total = made_by(a, "tf.reduce_sum", aligned=True)
     if total is None or not one_axis(total, some):
         return False

@@ -1,4 +1,6 @@
-"""What elements hold where a condition is true of them: those at the places that it names, those that its mask keeps."""
+"""What elements hold where a condition is true of them: those at the places that it names, those
+that its mask keeps.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,14 @@ from typing import Final
 from tfnanlint.ops.site import Site, made_by, same
 from tfnanlint.values.value import Value, related
 
-_RELATIONS: Final = {"tf.greater": ">", "tf.greater_equal": ">=", "tf.less": "<", "tf.less_equal": "<=", "tf.equal": "==", "tf.not_equal": "!="}
+_RELATIONS: Final = {
+    "tf.greater": ">",
+    "tf.greater_equal": ">=",
+    "tf.less": "<",
+    "tf.less_equal": "<=",
+    "tf.equal": "==",
+    "tf.not_equal": "!=",
+}
 _FLIP: Final = {">": "<", ">=": "<=", "<": ">", "<=": ">=", "==": "==", "!=": "!="}
 _NEGATE: Final = {">": "<=?", ">=": "<?", "<": ">=?", "<=": ">?", "==": "!=?", "!=": "=="}
 
@@ -34,7 +43,9 @@ def under(x: Value, condition: Value, truth: bool = True, depth: int = 4) -> Val
 
 
 def at_places(site: Site, result: Value) -> Value:
-    """What was gathered; by `tf.gather_nd(x, tf.where(x > 0))` the elements that the condition is true of."""
+    """What was gathered; by `tf.gather_nd(x, tf.where(x > 0))` the elements that the condition is
+    true of.
+    """
     places = made_by(site.value("indices"), "tf.where", aligned=True)
     if places is None or places.given("x") or places.given("y"):
         return result

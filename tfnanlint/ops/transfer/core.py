@@ -1,8 +1,9 @@
 """Transfer functions shared by the rows: from the values that arrive to the value that comes out.
 
-All bounds hold in floating point, not on the real line: exp underflows to 0, sigmoid reaches 1, products flush.
-An infinite bound says that nothing limits the value; the flag `inf` says that Inf itself can occur. Overflow is marked
-where finite bounds lead beyond the largest number of the dtype, and by functions that grow exponentially.
+All bounds hold in floating point, not on the real line: exp underflows to 0, sigmoid reaches 1,
+products flush. An infinite bound says that nothing limits the value; the flag `inf` says that Inf
+itself can occur. Overflow is marked where finite bounds lead beyond the largest number of the
+dtype, and by functions that grow exponentially.
 """
 
 from __future__ import annotations
@@ -12,9 +13,23 @@ from typing import Callable, Final
 
 from tfnanlint.ops.relations.independence import apart
 from tfnanlint.ops.relations.magnitudes import never_below, rounded_to_one, spans
-from tfnanlint.ops.relations.summands import complements, count_all, mix, of_opposites, of_the_larger, squares_of_complements, where_zero
+from tfnanlint.ops.relations.summands import (
+    complements,
+    count_all,
+    mix,
+    of_opposites,
+    of_the_larger,
+    squares_of_complements,
+    where_zero,
+)
 from tfnanlint.ops.site import Site, made_by, same
-from tfnanlint.ops.transfer.promotion import beside_size, cut_off, number_of_numpy, of_numpy, size_of_tensor
+from tfnanlint.ops.transfer.promotion import (
+    beside_size,
+    cut_off,
+    number_of_numpy,
+    of_numpy,
+    size_of_tensor,
+)
 from tfnanlint.values.value import (
     FLOATS,
     INF,
@@ -23,14 +38,11 @@ from tfnanlint.values.value import (
     SMALLEST,
     WHOLE,
     Many,
-    Note,
     Value,
-    clamp,
     highest,
     join,
     joined_dtype,
     lowest,
-    number,
     outward,
     rounded,
     unknown,
@@ -41,7 +53,9 @@ Gives = Callable[[Site], Value]
 
 
 def limits_of(dtype: str | None):
-    """Largest number, smallest normal number and spacing of a dtype; those of float32 when it is not known."""
+    """Largest number, smallest normal number and spacing of a dtype; those of float32 when it is
+    not known.
+    """
     return FLOATS.get(dtype or "float32", FLOATS["float32"])
 
 
@@ -51,7 +65,9 @@ def smallest(dtype: str | None) -> float:
 
 
 def reaches_inf(x: Value) -> bool:
-    """Whether +Inf is among the elements: the flag is set, and the bounds do not put it on the other side."""
+    """Whether +Inf is among the elements: the flag is set, and the bounds do not put it on the
+    other side.
+    """
     return x.inf and (x.hi == INF or x.lo != -INF)
 
 
@@ -61,11 +77,24 @@ def reaches_minus_inf(x: Value) -> bool:
 
 
 # Of wider integers nobody reaches the end.
-_SMALL: Final = {"int8": (-128.0, 127.0), "uint8": (0.0, 255.0), "int16": (-32768.0, 32767.0), "uint16": (0.0, 65535.0)}
+_SMALL: Final = {
+    "int8": (-128.0, 127.0),
+    "uint8": (0.0, 255.0),
+    "int16": (-32768.0, 32767.0),
+    "uint16": (0.0, 65535.0),
+}
 
 
-def made(lo: float, hi: float, *like: Value, nan: bool = False, up: bool = False, down: bool = False,
-         zero: bool | None = None, dtype: str | None = None) -> Value:
+def made(
+    lo: float,
+    hi: float,
+    *like: Value,
+    nan: bool = False,
+    up: bool = False,
+    down: bool = False,
+    zero: bool | None = None,
+    dtype: str | None = None,
+) -> Value:
     """A result in the dtype of `like`: rounded, overflow and underflow marked; `up`, `down`: +Inf, -Inf can occur."""
     dtype = dtype or joined_dtype(like)
     largest = limits_of(dtype).max
@@ -73,7 +102,13 @@ def made(lo: float, hi: float, *like: Value, nan: bool = False, up: bool = False
     if near_hi > largest or near_lo < -largest:
         bounded = all(v.lo != -INF and v.hi != INF for v in like)
         up = up or near_hi > largest and (hi != INF or bounded) or near_lo > largest and lo != INF
-        down = down or near_lo < -largest and (lo != -INF or bounded) or near_hi < -largest and hi != -INF
+        down = (
+            down
+            or near_lo < -largest
+            and (lo != -INF or bounded)
+            or near_hi < -largest
+            and hi != -INF
+        )
     least = smallest(dtype)
     if 0 < lo < least:
         near_lo, zero = 0.0, True
@@ -108,19 +143,26 @@ def _dtype(a: Value, b: Value) -> str | None:
     if a.kind == "number" == b.kind:
         if size_of_tensor(a) and number_of_numpy(b) or size_of_tensor(b) and number_of_numpy(a):
             return MIXED
-        return next((one.dtype for one in (a, b) if one.dtype in FLOATS), "float64")  # Python's arithmetic, beside a number of NumPy's NumPy's
+        # Python's arithmetic, beside a number of NumPy's NumPy's
+        return next((one.dtype for one in (a, b) if one.dtype in FLOATS), "float64")
     return met_dtype(a, b)
 
 
 def met_dtype(a: Value, b: Value) -> str | None:
     """The dtype of what is made of two values of which one may be a number."""
     if a.kind == "array" and of_numpy(b) or b.kind == "array" and of_numpy(a):
-        return None if "float64" not in (a.dtype, b.dtype) or size_of_tensor(a) or size_of_tensor(b) else "float64"
+        return (
+            None
+            if "float64" not in (a.dtype, b.dtype) or size_of_tensor(a) or size_of_tensor(b)
+            else "float64"
+        )
     return joined_dtype((a, b))
 
 
 def in_dtype(value: Value, dtype: str | None) -> Value:
-    """A Python number meets a tensor: it is rounded to the tensor's dtype first (1 - 1e-8 is computed in Python)."""
+    """A Python number meets a tensor: it is rounded to the tensor's dtype first (1 - 1e-8 is
+    computed in Python).
+    """
     if dtype in WHOLE or dtype == MIXED:
         return cut_off(value, dtype)
     if value.kind != "number" or dtype == "float64" or value.lo > value.hi:
@@ -134,14 +176,23 @@ def in_dtype(value: Value, dtype: str | None) -> Value:
         return value
     inf = value.inf or INF in (-lo, hi) and INF not in (-value.lo, value.hi)
     zero = value.zero or lo == 0 != value.lo or hi == 0 != value.hi
-    return Value(lo, hi, zero, nan=value.nan, inf=inf, kind="number", const=value.const, origin=value.origin)
+    return Value(
+        lo, hi, zero, nan=value.nan, inf=inf, kind="number", const=value.const, origin=value.origin
+    )
 
 
 def of_numbers(value: Value) -> Value:
-    """What an op of TensorFlow makes of Python numbers alone: a tensor, in float32 unless they are NumPy's or integers."""
+    """What an op of TensorFlow makes of Python numbers alone: a tensor, in float32 unless they are
+    NumPy's or integers.
+    """
     lo, hi = rounded(value.lo, None), rounded(value.hi, None)
     flushed = 0 < lo < smallest(None) or -smallest(None) < hi < 0
-    return value.but(lo=min(lo, 0.0) if flushed else lo, hi=max(hi, 0.0) if flushed else hi, kind="tensor", dtype=None)
+    return value.but(
+        lo=min(lo, 0.0) if flushed else lo,
+        hi=max(hi, 0.0) if flushed else hi,
+        kind="tensor",
+        dtype=None,
+    )
 
 
 def _of_any_dtype(value: Value) -> Value:
@@ -149,13 +200,25 @@ def _of_any_dtype(value: Value) -> Value:
 
 
 def _fraction(value: Value) -> bool:
-    return value.kind == "number" and (type(value.const) is float or not (value.lo == value.hi == value.lo // 1))
+    return value.kind == "number" and (
+        type(value.const) is float or not (value.lo == value.hi == value.lo // 1)
+    )
 
 
 def _meeting(a: Value, b: Value, truth: bool = False) -> tuple[Value, Value, str | None]:
-    """Two operands and the dtype they are computed in; `truth`: the operation is TensorFlow's for truth values, too."""
+    """Two operands and the dtype they are computed in; `truth`: the operation is TensorFlow's for
+    truth values, too.
+    """
     dtype = _dtype(a, b)
-    if dtype is None and "array" in (a.kind, b.kind) or dtype == "bool" and not truth or dtype == MIXED and a.kind == b.kind == "number":  # Python and NumPy add truth values up
+    # Python and NumPy add truth values up
+    if (
+        dtype is None
+        and "array" in (a.kind, b.kind)
+        or dtype == "bool"
+        and not truth
+        or dtype == MIXED
+        and a.kind == b.kind == "number"
+    ):
         a, b = beside_size(a, b), beside_size(b, a)
         return in_dtype(_of_any_dtype(a), None), in_dtype(_of_any_dtype(b), None), None
     if (dtype in WHOLE or dtype == MIXED) and a.kind != "tensor" != b.kind:
@@ -173,12 +236,38 @@ def add(a: Value, b: Value) -> Value:
     nan, up, down = a.nan or b.nan, False, False
     if a.inf or b.inf:
         up, down = reaches_inf(a) or reaches_inf(b), reaches_minus_inf(a) or reaches_minus_inf(b)
-        nan = nan or reaches_inf(a) and reaches_minus_inf(b) or reaches_minus_inf(a) and reaches_inf(b)
-    strict = a.lo >= 0 <= b.lo and (a.positive or b.positive) or a.hi <= 0 >= b.hi and (a.nonzero or b.nonzero)
-    result = made(-INF if -INF in (a.lo, b.lo) else a.lo + b.lo, INF if INF in (a.hi, b.hi) else a.hi + b.hi, a, b,
-                  nan=nan, up=up, down=down, zero=False if strict else None, dtype=dtype)
+        nan = (
+            nan
+            or reaches_inf(a)
+            and reaches_minus_inf(b)
+            or reaches_minus_inf(a)
+            and reaches_inf(b)
+        )
+    strict = (
+        a.lo >= 0 <= b.lo
+        and (a.positive or b.positive)
+        or a.hi <= 0 >= b.hi
+        and (a.nonzero or b.nonzero)
+    )
+    result = made(
+        -INF if -INF in (a.lo, b.lo) else a.lo + b.lo,
+        INF if INF in (a.hi, b.hi) else a.hi + b.hi,
+        a,
+        b,
+        nan=nan,
+        up=up,
+        down=down,
+        zero=False if strict else None,
+        dtype=dtype,
+    )
     result.guarded = _guarded_sum(a, b) or _guarded_sum(b, a)
-    result.evident = result.evident or a.evident and (b.known or apart(a, b)) or b.evident and (a.known or apart(b, a))
+    result.evident = (
+        result.evident
+        or a.evident
+        and (b.known or apart(a, b))
+        or b.evident
+        and (a.known or apart(b, a))
+    )
     if complements(a, b) or complements(b, a):
         return with_kind(Value(1.0, 1.0, nan=nan, dtype=dtype), a, b)
     mix(result, a, b)
@@ -190,7 +279,11 @@ def add(a: Value, b: Value) -> Value:
     if result.lo == 0 and of_opposites(a, b):
         result.lo, result.zero = outward(2.0, 2.0, dtype, 2)[0], False
     if result.lo == 0 and a.hi <= 1 >= b.hi and squares_of_complements(a, b):
-        result.lo, result.zero, result.hi = outward(0.5, 0.5, dtype)[0], False, min(result.hi, outward(1.0, 1.0, dtype)[1])
+        result.lo, result.zero, result.hi = (
+            outward(0.5, 0.5, dtype)[0],
+            False,
+            min(result.hi, outward(1.0, 1.0, dtype)[1]),
+        )
     return with_kind(result, a, b)
 
 
@@ -200,7 +293,9 @@ def _guarded_sum(a: Value, b: Value) -> bool:
 
 
 def negative(x: Value) -> Value:
-    result = Value(-x.hi, -x.lo, x.zero, nan=x.nan, inf=x.inf, dtype=x.dtype, kind=x.kind, evident=x.evident)
+    result = Value(
+        -x.hi, -x.lo, x.zero, nan=x.nan, inf=x.inf, dtype=x.dtype, kind=x.kind, evident=x.evident
+    )
     if x.is_number:
         result.const = -x.const
     return result
@@ -208,11 +303,21 @@ def negative(x: Value) -> Value:
 
 def subtract(a: Value, b: Value) -> Value:
     if same(a, b):
-        return Value(0.0, 0.0, True, nan=a.nan or a.inf, dtype=_dtype(a, b), kind=a.kind if a.kind == b.kind else "tensor")
+        return Value(
+            0.0,
+            0.0,
+            True,
+            nan=a.nan or a.inf,
+            dtype=_dtype(a, b),
+            kind=a.kind if a.kind == b.kind else "tensor",
+        )
     result = add(a, negative(b))
     result.guarded = False
     for one, other, sign in ((a, b, 1), (b, a, -1)):
-        peak, low = made_by(other, "tf.reduce_max", aligned=True), made_by(other, "tf.reduce_min", aligned=True)
+        peak, low = (
+            made_by(other, "tf.reduce_max", aligned=True),
+            made_by(other, "tf.reduce_min", aligned=True),
+        )
         side = -sign if peak is not None and same(peak.value("x"), one) else 0
         side = sign if low is not None and same(low.value("x"), one) else side
         larger = made_by(other, "tf.maximum", aligned=True)
@@ -225,15 +330,25 @@ def subtract(a: Value, b: Value) -> Value:
 
 def _reaching_zero(x: Value, lo: float, hi: float) -> Value:
     """A difference to the largest or smallest element: one-sided, and 0 at that element."""
-    return Value(max(x.lo, lo), min(x.hi, hi), True, nan=x.nan, inf=x.inf, dtype=x.dtype, kind=x.kind)
+    return Value(
+        max(x.lo, lo), min(x.hi, hi), True, nan=x.nan, inf=x.inf, dtype=x.dtype, kind=x.kind
+    )
 
 
 def absolute(x: Value) -> Value:
     if x.lo >= 0:
         return x
     low = 0.0 if x.lo <= 0 <= x.hi else min(abs(x.lo), abs(x.hi))
-    return Value(low, max(abs(x.lo), abs(x.hi)), x.zero, nan=x.nan, inf=x.inf, dtype=x.dtype, kind=x.kind,
-                 guarded=x.guarded)
+    return Value(
+        low,
+        max(abs(x.lo), abs(x.hi)),
+        x.zero,
+        nan=x.nan,
+        inf=x.inf,
+        dtype=x.dtype,
+        kind=x.kind,
+        guarded=x.guarded,
+    )
 
 
 # Products and quotients
@@ -257,25 +372,64 @@ def multiply(a: Value, b: Value) -> Value:
     corners = [_times(p, q) for p in (a.lo, a.hi) for q in (b.lo, b.hi)]
     up, down = _infinite_product(a, b) if a.inf or b.inf else (False, False)
     largest = limits_of(dtype).max
-    up, down = up or any(largest < end < INF for end in corners), down or any(-INF < end < -largest for end in corners)
+    up, down = (
+        up or any(largest < end < INF for end in corners),
+        down or any(-INF < end < -largest for end in corners),
+    )
     nan = a.nan or b.nan or (a.inf and b.zero) or (b.inf and a.zero)
-    zero = a.zero or b.zero or _times(least_magnitude(a, dtype), least_magnitude(b, dtype)) < smallest(dtype)
-    result = made(lowest(corners), highest(corners), a, b, nan=nan, up=up, down=down, dtype=dtype, zero=zero)
+    zero = (
+        a.zero
+        or b.zero
+        or _times(least_magnitude(a, dtype), least_magnitude(b, dtype)) < smallest(dtype)
+    )
+    result = made(
+        lowest(corners), highest(corners), a, b, nan=nan, up=up, down=down, dtype=dtype, zero=zero
+    )
     if a.hi == b.hi == 1 and result.lo == 0 and (complements(a, b) or complements(b, a)):
         result.hi = outward(0.25, 0.25, dtype)[1]  # p * (1 - p)
     if dtype == "bool" and "array" in (a.kind, b.kind) and "number" in (a.kind, b.kind):
         result.dtype = None  # NumPy makes numbers of them
-    if any([one.kind == "tensor" and one.dtype == "bool" for one in (a, b)]) or "bool" in (a.dtype, b.dtype) and "array" not in (a.kind, b.kind):
-        # TensorFlow's `and`, to which a number is a bool, too. Of an array's -0.3 it makes True or False, by the side on which it stands.
-        cut = any([one.kind == "number" and one.lo < 1 and one.hi > -1 for one in (a, b)])  # 0.5 is False
-        both = Value(0.0 if zero or cut or "array" in (a.kind, b.kind) else 1.0, 0.0 if a.lo == a.hi == 0 or b.lo == b.hi == 0 else 1.0, dtype="bool")
+    if (
+        any([one.kind == "tensor" and one.dtype == "bool" for one in (a, b)])
+        or "bool" in (a.dtype, b.dtype)
+        and "array" not in (a.kind, b.kind)
+    ):
+        # TensorFlow's `and`, to which a number is a bool, too. Of an array's -0.3 it makes True or
+        # False, by the side on which it stands.
+        # 0.5 is False
+        cut = any([one.kind == "number" and one.lo < 1 and one.hi > -1 for one in (a, b)])
+        both = Value(
+            0.0 if zero or cut or "array" in (a.kind, b.kind) else 1.0,
+            0.0 if a.lo == a.hi == 0 or b.lo == b.hi == 0 else 1.0,
+            dtype="bool",
+        )
         tensors = [_of_tensors(a), _of_tensors(b)]
-        return both if all(tensors) or any(one and value.dtype == "bool" for one, value in zip(tensors, (a, b))) else join([both, result]).but(dtype=None, kind="unknown")
-    if dtype == MIXED and result.known and any([one.kind == "number" and other.lo <= 1 and other.hi >= 0 for one, other in ((a, b), (b, a))]):
-        result = join([result, Value(0.0, 1.0)]).but(dtype=MIXED)  # they may be truth values, and stay so
+        return (
+            both
+            if all(tensors)
+            or any(one and value.dtype == "bool" for one, value in zip(tensors, (a, b)))
+            else join([both, result]).but(dtype=None, kind="unknown")
+        )
+    if (
+        dtype == MIXED
+        and result.known
+        and any(
+            [
+                one.kind == "number" and other.lo <= 1 and other.hi >= 0
+                for one, other in ((a, b), (b, a))
+            ]
+        )
+    ):
+        # they may be truth values, and stay so
+        result = join([result, Value(0.0, 1.0)]).but(dtype=MIXED)
     result.guarded = a.guarded and (b.positive or b.guarded) or b.guarded and a.positive
-    result.evident = result.evident or (a.evident and b.known and not (b.lo == b.hi == 0)) or (b.evident and a.known) \
-        or _signs_of(a, b) or _signs_of(b, a)
+    result.evident = (
+        result.evident
+        or (a.evident and b.known and not (b.lo == b.hi == 0))
+        or (b.evident and a.known)
+        or _signs_of(a, b)
+        or _signs_of(b, a)
+    )
     return with_kind(result, a, b)
 
 
@@ -287,7 +441,13 @@ def _signs_of(a: Value, b: Value) -> bool:
 def _of_tensors(value: Value) -> bool:
     """Whether a value is a tensor; a comparison is one where something is that was compared."""
     test = value.origin
-    if value.dtype == "bool" and isinstance(test, Site) and test.library == "operator" and test.given("x") and test.given("y"):
+    if (
+        value.dtype == "bool"
+        and isinstance(test, Site)
+        and test.library == "operator"
+        and test.given("x")
+        and test.given("y")
+    ):
         return "tensor" in (test.value("x").kind, test.value("y").kind)
     return value.kind == "tensor"
 
@@ -307,8 +467,15 @@ def square(x: Value) -> Value:
     bounds, least = (x.lo * x.lo, x.hi * x.hi), least_magnitude(x, x.dtype)
     low = 0.0 if x.lo <= 0 <= x.hi else min(bounds)
     overflows = any(limits_of(x.dtype).max < end < INF for end in bounds)
-    result = made(low, max(bounds), x, nan=x.nan, up=x.inf or overflows, dtype=x.dtype,
-                  zero=x.zero or least * least < smallest(x.dtype))
+    result = made(
+        low,
+        max(bounds),
+        x,
+        nan=x.nan,
+        up=x.inf or overflows,
+        dtype=x.dtype,
+        zero=x.zero or least * least < smallest(x.dtype),
+    )
     result.guarded = x.guarded
     return result
 
@@ -320,7 +487,9 @@ def divide(a: Value, b: Value) -> Value:
     total = made_by(b, "tf.reduce_sum", aligned=True)
     if total is not None and a.nonnegative and same(total.value("x"), a) or _summand(a, b):
         # Sums of nonnegative numbers are never below a summand, rounded or not; 0 / 0 remains.
-        return with_kind(Value(0.0, 1.0, nan=a.nan or b.nan or a.inf or b.zero, dtype=_dtype(a, b)), a, b)
+        return with_kind(
+            Value(0.0, 1.0, nan=a.nan or b.nan or a.inf or b.zero, dtype=_dtype(a, b)), a, b
+        )
     bounded = never_below(b, a)
     a, b, dtype = _meeting(a, b)
     result = with_kind(_quotient(a, b, dtype), a, b)
@@ -332,9 +501,16 @@ def divide(a: Value, b: Value) -> Value:
 
 def _summand(a: Value, b: Value, depth: int = 4) -> bool:
     """Whether `b` is `a` plus something that is not negative, `a` neither."""
-    plus = made_by(b, "tf.add", aligned=True) if a.nonnegative and not a.is_number and depth else None
+    plus = (
+        made_by(b, "tf.add", aligned=True) if a.nonnegative and not a.is_number and depth else None
+    )
     parts = [plus.value("x"), plus.value("y")] if plus is not None else []
-    return any([other.nonnegative and (same(one, a) or _summand(a, one, depth - 1)) for one, other in zip(parts, parts[::-1])])
+    return any(
+        [
+            other.nonnegative and (same(one, a) or _summand(a, one, depth - 1))
+            for one, other in zip(parts, parts[::-1])
+        ]
+    )
 
 
 def _quotient(a: Value, b: Value, dtype: str | None) -> Value:
@@ -347,8 +523,11 @@ def _quotient(a: Value, b: Value, dtype: str | None) -> Value:
     zero = a.zero or b.inf or _over(least_magnitude(a, dtype), largest) < smallest(dtype)
     if b.zero and (up or down) and b.lo < 0 < b.hi:
         corners += [INF, -INF]
-    result = made(lowest(corners), highest(corners), a, b, nan=nan, up=up, down=down, zero=zero, dtype=dtype)
-    if dtype is None and b.lo <= 0 <= b.hi and not b.zero:  # perhaps float64, in which 1e-38 is not next to 0
+    result = made(
+        lowest(corners), highest(corners), a, b, nan=nan, up=up, down=down, zero=zero, dtype=dtype
+    )
+    # perhaps float64, in which 1e-38 is not next to 0
+    if dtype is None and b.lo <= 0 <= b.hi and not b.zero:
         result.hi = INF if a.hi > 0 < b.hi or a.lo < 0 > b.lo else result.hi
         result.lo = -INF if a.hi > 0 > b.lo or a.lo < 0 < b.hi else result.lo
         result.evident = result.lo == -INF and result.hi == INF and a.known and b.known
@@ -380,7 +559,8 @@ def _infinite_quotient(a: Value, b: Value) -> tuple[bool, bool]:
     positive, negative_ = b.hi > 0 or b.zero or reaches_inf(b), b.lo < 0 or reaches_minus_inf(b)
     if b.zero:
         high, low = a.hi > 0 or reaches_inf(a), a.lo < 0 or reaches_minus_inf(a)
-        below, above = b.below_zero, b.hi > 0 or b.lo == 0 or math.copysign(1.0, b.hi) > 0  # log(1) is 0.0, not -0.0
+        # log(1) is 0.0, not -0.0
+        below, above = b.below_zero, b.hi > 0 or b.lo == 0 or math.copysign(1.0, b.hi) > 0
         up, down = high and above or low and below, high and below or low and above
     if a.inf:
         high, low = reaches_inf(a), reaches_minus_inf(a)
@@ -399,22 +579,35 @@ def reciprocal(x: Value) -> Value:
 # Increasing functions, exponentials, roots
 
 
-def increasing(function: Callable[[float], float], below: float = -INF, above: float = INF, ulps: int = 4,
-               odd: bool = False) -> Function:
-    """Transfer of an increasing function with the limits `below`, `above` at -inf, inf; `odd`: only 0 gives 0."""
+def increasing(
+    function: Callable[[float], float],
+    below: float = -INF,
+    above: float = INF,
+    ulps: int = 4,
+    odd: bool = False,
+) -> Function:
+    """Transfer of an increasing function with the limits `below`, `above` at -inf, inf; `odd`: only
+    0 gives 0.
+    """
 
     def give(x: Value) -> Value:
         high, low = reaches_inf(x), reaches_minus_inf(x)
         lo = below if x.lo == -INF or low else safely(function, x.lo)
         hi = above if x.hi == INF or high else safely(function, x.hi)
         lo, hi = widened(lo, hi, x.dtype, ulps)
-        result = made(max(below, lo), min(above, hi), x, nan=x.nan, up=high and above == INF,
-                      down=low and below == -INF, zero=x.zero if odd else None, dtype=x.dtype)
+        result = made(
+            max(below, lo),
+            min(above, hi),
+            x,
+            nan=x.nan,
+            up=high and above == INF,
+            down=low and below == -INF,
+            zero=x.zero if odd else None,
+            dtype=x.dtype,
+        )
         return result
 
     return give
-
-
 
 
 def widened(lo: float, hi: float, dtype: str | None, ulps: int) -> tuple[float, float]:
@@ -456,10 +649,18 @@ def logarithm(function: Callable[[float], float]) -> Function:
         hi = INF if x.hi == INF or reaches_inf(x) else function(x.hi) if x.hi > 0 else -INF
         lo, hi = outward(lo, hi, x.dtype)
         if x.lo <= 0 and not x.zero:
-            lo = function(smallest(x.dtype or "float64")) * 1.2  # subnormals: log(1e-45) is -103.3, and it may be float64
+            # subnormals: log(1e-45) is -103.3, and it may be float64
+            lo = function(smallest(x.dtype or "float64")) * 1.2
         # A value that cannot be 0 and is not positive either has no logarithm at all.
-        result = made(min(lo, hi), max(lo, hi), x, nan=x.nan or x.lo < 0 or reaches_minus_inf(x), up=reaches_inf(x),
-                      down=x.zero, dtype=x.dtype)
+        result = made(
+            min(lo, hi),
+            max(lo, hi),
+            x,
+            nan=x.nan or x.lo < 0 or reaches_minus_inf(x),
+            up=reaches_inf(x),
+            down=x.zero,
+            dtype=x.dtype,
+        )
         return result
 
     return give
@@ -478,8 +679,15 @@ def sqrt(x: Value) -> Value:
     hi = INF if x.hi == INF or reaches_inf(x) else math.sqrt(max(x.hi, 0.0))
     lo, hi = beside_one(x, *outward(lo, hi, x.dtype, 1))
     zero = x.zero or 0 < x.lo < smallest(x.dtype)
-    result = made(0.0 if zero else max(lo, 0.0), hi, x, nan=x.nan or x.lo < 0 or reaches_minus_inf(x),
-                  up=reaches_inf(x), zero=zero, dtype=x.dtype)
+    result = made(
+        0.0 if zero else max(lo, 0.0),
+        hi,
+        x,
+        nan=x.nan or x.lo < 0 or reaches_minus_inf(x),
+        up=reaches_inf(x),
+        zero=zero,
+        dtype=x.dtype,
+    )
     result.guarded = x.guarded
     return result
 
@@ -490,11 +698,19 @@ def sqrt(x: Value) -> Value:
 def maximum(a: Value, b: Value) -> Value:
     a, b, dtype = _meeting(a, b)
     low, lower = -INF if reaches_minus_inf(a) else a.lo, -INF if reaches_minus_inf(b) else b.lo
-    zero = (a.zero and lower <= 0 and (lower == -INF or not b.positive)) or (b.zero and low <= 0 and (low == -INF or not a.positive))
+    zero = (a.zero and lower <= 0 and (lower == -INF or not b.positive)) or (
+        b.zero and low <= 0 and (low == -INF or not a.positive)
+    )
     up = reaches_inf(a) or reaches_inf(b)
     lo, hi = max(low, lower), INF if up and max(low, lower) == -INF else max(a.hi, b.hi)
     inf = up or reaches_minus_inf(a) and reaches_minus_inf(b)
-    return with_kind(Value(lo, hi, zero, nan=a.nan or b.nan, inf=inf, dtype=dtype, evident=a.evident and b.evident), a, b)
+    return with_kind(
+        Value(
+            lo, hi, zero, nan=a.nan or b.nan, inf=inf, dtype=dtype, evident=a.evident and b.evident
+        ),
+        a,
+        b,
+    )
 
 
 def minimum(a: Value, b: Value) -> Value:
@@ -504,11 +720,19 @@ def minimum(a: Value, b: Value) -> Value:
     down = reaches_minus_inf(a) or reaches_minus_inf(b)
     lo, hi = -INF if down and min(high, higher) == INF else min(a.lo, b.lo), min(high, higher)
     inf = down or reaches_inf(a) and reaches_inf(b)
-    return with_kind(Value(lo, hi, zero, nan=a.nan or b.nan, inf=inf, dtype=dtype, evident=a.evident and b.evident), a, b)
+    return with_kind(
+        Value(
+            lo, hi, zero, nan=a.nan or b.nan, inf=inf, dtype=dtype, evident=a.evident and b.evident
+        ),
+        a,
+        b,
+    )
 
 
 def clip(x: Value, low: Value, high: Value) -> Value:
-    """clip_by_value: minimum with the upper bound first, then maximum with the lower one (facts: C.clip_swapped_bounds)."""
+    """clip_by_value: minimum with the upper bound first, then maximum with the lower one (facts:
+    C.clip_swapped_bounds).
+    """
     result = maximum(minimum(x, high), low)
     result.kind = "tensor" if x.kind in ("tensor", "unknown") else x.kind
     wider = x.kind == "array" and (of_numpy(low) or of_numpy(high))
@@ -542,13 +766,23 @@ def binary(function: Callable[[Value, Value], Value], left: str = "x", right: st
 
 
 def passes(param: str = "x") -> Gives:
-    """The values of `param` come out unchanged (identity, reshape, gather): the same elements, maybe fewer."""
+    """The values of `param` come out unchanged (identity, reshape, gather): the same elements,
+    maybe fewer.
+    """
 
     def give(site: Site) -> Value:
         x = site.value(param)
-        return Value(x.lo, x.hi, x.zero, nan=x.nan, inf=x.inf, dtype=x.dtype,
-                     kind="tensor" if x.kind in ("unknown", "number", "sequence") else x.kind, guarded=x.guarded,
-                     evident=x.evident)
+        return Value(
+            x.lo,
+            x.hi,
+            x.zero,
+            nan=x.nan,
+            inf=x.inf,
+            dtype=x.dtype,
+            kind="tensor" if x.kind in ("unknown", "number", "sequence") else x.kind,
+            guarded=x.guarded,
+            evident=x.evident,
+        )
 
     return give
 
@@ -570,14 +804,20 @@ def several(*values: Value) -> Value:
 
 
 def elements(value: Value) -> tuple[Value, ...]:
-    """The values of a list or tuple, nested ones too; any other value stands for all elements of an unseen list."""
+    """The values of a list or tuple, nested ones too; any other value stands for all elements of an
+    unseen list.
+    """
     if value.kind == "sequence" and isinstance(value.obj, tuple):
-        return tuple(inner for item in value.obj for inner in elements(item)) or (unknown("tensor"),)
+        return tuple(inner for item in value.obj for inner in elements(item)) or (
+            unknown("tensor"),
+        )
     return (value,)
 
 
 def one_of(value: Value) -> Value:
-    """A list joined to one value for its elements (`tf.reduce_max([a, b])`); other values as they are."""
+    """A list joined to one value for its elements (`tf.reduce_max([a, b])`); other values as they
+    are.
+    """
     if isinstance(value.obj, Many):
         return value.obj.element
     return join(list(elements(value))) if value.kind == "sequence" else value

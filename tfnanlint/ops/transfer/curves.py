@@ -1,4 +1,6 @@
-"""Transfer functions of the elementwise functions: where they are monotone, where their poles are, where they flush."""
+"""Transfer functions of the elementwise functions: where they are monotone, where their poles are,
+where they flush.
+"""
 
 from __future__ import annotations
 
@@ -55,9 +57,23 @@ def log1p(x: Value) -> Value:
 def logaddexp(a: Value, b: Value, base: float = math.e) -> Value:
     """log(exp(a) + exp(b)): above the larger by at most log 2."""
     top = t.maximum(a, b)
-    lo, hi = t.outward(top.lo, top.hi + math.log(2) / math.log(base) if top.hi < INF else INF, top.dtype)
-    return t.with_kind(t.made(lo, hi, a, b, nan=top.nan or a.inf and b.inf, up=reaches_inf(top), down=reaches_minus_inf(top),
-                              dtype=top.dtype), a, b)
+    lo, hi = t.outward(
+        top.lo, top.hi + math.log(2) / math.log(base) if top.hi < INF else INF, top.dtype
+    )
+    return t.with_kind(
+        t.made(
+            lo,
+            hi,
+            a,
+            b,
+            nan=top.nan or a.inf and b.inf,
+            up=reaches_inf(top),
+            down=reaches_minus_inf(top),
+            dtype=top.dtype,
+        ),
+        a,
+        b,
+    )
 
 
 def logaddexp2(a: Value, b: Value) -> Value:
@@ -68,7 +84,9 @@ def sinh(x: Value) -> Value:
     """Odd, overflowing on both sides (89.4 in float32)."""
     result = _sinh(x)
     if x.hi == INF or x.lo == -INF:
-        result = Value(result.lo, result.hi, result.zero, nan=result.nan, inf=True, dtype=result.dtype)
+        result = Value(
+            result.lo, result.hi, result.zero, nan=result.nan, inf=True, dtype=result.dtype
+        )
     return result
 
 
@@ -86,7 +104,11 @@ def cosh(x: Value) -> Value:
 def erf(x: Value) -> Value:
     """In float64 TensorFlow squares first: what overflows there gives NaN, Inf too."""
     result = _erf(x)
-    result.nan = result.nan or x.dtype in (None, "float64") and (x.inf or any(1e154 < abs(end) < INF for end in (x.lo, x.hi)))
+    result.nan = (
+        result.nan
+        or x.dtype in (None, "float64")
+        and (x.inf or any(1e154 < abs(end) < INF for end in (x.lo, x.hi)))
+    )
     return result
 
 
@@ -94,8 +116,16 @@ def rsqrt(x: Value) -> Value:
     result = t.reciprocal(t.sqrt(t.clamp(x, 0.0) if x.lo < 0 else x))
     lo, hi = t.outward(result.lo, result.hi, x.dtype)
     below = x.zero and x.below_zero  # what underflows from below is -0.0, and that gives -Inf
-    return t.made(max(lo, 0.0), hi, x, nan=x.nan or x.lo < 0 or reaches_minus_inf(x), up=x.zero or result.inf, down=below,
-                  zero=result.zero, dtype=x.dtype)
+    return t.made(
+        max(lo, 0.0),
+        hi,
+        x,
+        nan=x.nan or x.lo < 0 or reaches_minus_inf(x),
+        up=x.zero or result.inf,
+        down=below,
+        zero=result.zero,
+        dtype=x.dtype,
+    )
 
 
 def squared_difference(a: Value, b: Value) -> Value:
@@ -112,9 +142,22 @@ def reciprocal(x: Value) -> Value:
 def hypot(a: Value, b: Value) -> Value:
     """keras.ops and NumPy differ for two infinities: NaN in the one."""
     left, right = t.absolute(a), t.absolute(b)
-    lo, hi = t.outward(math.hypot(left.lo, right.lo), math.hypot(left.hi, right.hi), t.joined_dtype((a, b)))
-    return t.with_kind(t.made(lo, hi, a, b, nan=a.nan or b.nan or a.inf or b.inf, up=a.inf or b.inf,
-                              zero=a.zero and b.zero or None), a, b)
+    lo, hi = t.outward(
+        math.hypot(left.lo, right.lo), math.hypot(left.hi, right.hi), t.joined_dtype((a, b))
+    )
+    return t.with_kind(
+        t.made(
+            lo,
+            hi,
+            a,
+            b,
+            nan=a.nan or b.nan or a.inf or b.inf,
+            up=a.inf or b.inf,
+            zero=a.zero and b.zero or None,
+        ),
+        a,
+        b,
+    )
 
 
 def power(a: Value, b: Value) -> Value:
@@ -132,7 +175,16 @@ def _constant_power(x: Value, exponent: float) -> Value:
     if exponent == 0:
         return Value(1.0, 1.0, dtype=x.dtype)
     if exponent == 1:
-        return Value(x.lo, x.hi, x.zero, nan=x.nan, inf=x.inf, dtype=x.dtype, evident=x.evident, guarded=x.guarded)
+        return Value(
+            x.lo,
+            x.hi,
+            x.zero,
+            nan=x.nan,
+            inf=x.inf,
+            dtype=x.dtype,
+            evident=x.evident,
+            guarded=x.guarded,
+        )
     if exponent < 0:
         return _inverse_power(x, -exponent)
     whole = exponent == int(exponent)
@@ -151,7 +203,10 @@ def _squared(x: Value) -> Value:
     result = t.square(x)
     lo, hi = t.outward(result.lo, result.hi, x.dtype, 1)
     if x.kind != "number":
-        result.lo, result.hi = result.lo if result.lo == 1 else lo, result.hi if result.hi == 1 else hi
+        result.lo, result.hi = (
+            result.lo if result.lo == 1 else lo,
+            result.hi if result.hi == 1 else hi,
+        )
     return result
 
 
@@ -163,8 +218,12 @@ def _raised(base: float, exponent: float) -> float:
 
 
 def _even_power(x: Value, exponent: float, whole: bool) -> Value:
-    """Powers that are nonnegative: even ones of a magnitude, and fractional ones, which are NaN below 0."""
-    lo, hi = t.widened(_raised(max(x.lo, 0.0), exponent), _raised(max(x.hi, 0.0), exponent), x.dtype, 8)
+    """Powers that are nonnegative: even ones of a magnitude, and fractional ones, which are NaN
+    below 0.
+    """
+    lo, hi = t.widened(
+        _raised(max(x.lo, 0.0), exponent), _raised(max(x.hi, 0.0), exponent), x.dtype, 8
+    )
     lo, hi = t.beside_one(x, lo, hi) if not whole or x.lo >= 0 else (lo, hi)
     zero = x.zero or _raised(t.least_magnitude(x, x.dtype), exponent) < t.smallest(x.dtype)
     nan = x.nan or not whole and x.lo < 0
@@ -179,7 +238,9 @@ def _odd_power(x: Value, exponent: float) -> Value:
 
 
 def _inverse_power(x: Value, exponent: float) -> Value:
-    """x ** -exponent: by the bounds, since the power itself may overflow where its inverse is still a number."""
+    """x ** -exponent: by the bounds, since the power itself may overflow where its inverse is still
+    a number.
+    """
     whole = exponent == int(exponent)
     odd = whole and exponent % 2 == 1
     nan = x.nan or not whole and (x.lo < 0 or reaches_minus_inf(x))
@@ -199,13 +260,25 @@ def _inverse_power(x: Value, exponent: float) -> Value:
 def _falling(x: Value, exponent: float) -> Value:
     """x ** -exponent of the elements above 0."""
     least = max(x.lo, t.smallest(x.dtype))
-    lo, hi = 0.0 if x.hi == INF or reaches_inf(x) else _corner(max(x.hi, least), -exponent), _corner(least, -exponent)
+    lo, hi = (
+        0.0 if x.hi == INF or reaches_inf(x) else _corner(max(x.hi, least), -exponent),
+        _corner(least, -exponent),
+    )
     lo, hi = t.widened(lo, hi, x.dtype, 8)
-    return t.made(lo, hi, x, up=x.zero or hi > t.limits_of(x.dtype).max, zero=lo < t.smallest(x.dtype), dtype=x.dtype)
+    return t.made(
+        lo,
+        hi,
+        x,
+        up=x.zero or hi > t.limits_of(x.dtype).max,
+        zero=lo < t.smallest(x.dtype),
+        dtype=x.dtype,
+    )
 
 
 def _general_power(a: Value, b: Value) -> Value:
-    """Any exponent: monotone in each operand for bases above 0, so the extremes stand at the corners."""
+    """Any exponent: monotone in each operand for bases above 0, so the extremes stand at the
+    corners.
+    """
     if 0 <= a.lo and a.hi <= 1 and b.lo >= 0:
         return _decay(a, b)
     size = t.absolute(a)
@@ -227,11 +300,19 @@ def _general_power(a: Value, b: Value) -> Value:
 
 
 def _decay(a: Value, b: Value) -> Value:
-    """A number up to 1 with an exponent that is not negative: largest at the least exponent, 0 where it underflows."""
+    """A number up to 1 with an exponent that is not negative: largest at the least exponent, 0
+    where it underflows.
+    """
     _, highest = t.widened(0.0, _corner(a.hi, b.lo), t.joined_dtype((a, b)), 16)
     lowest = 0.0 if b.hi == INF or b.inf else _corner(a.lo, b.hi)
-    return t.made(t.widened(lowest, lowest, t.joined_dtype((a, b)), 16)[0], min(1.0, highest), a, b, nan=a.nan or b.nan,
-                  dtype=t.joined_dtype((a, b)))
+    return t.made(
+        t.widened(lowest, lowest, t.joined_dtype((a, b)), 16)[0],
+        min(1.0, highest),
+        a,
+        b,
+        nan=a.nan or b.nan,
+        dtype=t.joined_dtype((a, b)),
+    )
 
 
 def _corner(base: float, exponent: float) -> float:
@@ -244,20 +325,51 @@ def divide_no_nan(a: Value, b: Value) -> Value:
     """a / b, and 0 where b is 0."""
     if b.lo == b.hi == 0 and not b.nan and not b.inf:
         return Value(0.0, 0.0, dtype=t.joined_dtype((a, b)))
-    divisor = Value(b.lo, b.hi, False, nan=b.nan, inf=b.inf, dtype=b.dtype, kind=b.kind, origin=b.origin,
-                    guarded=b.guarded, evident=b.evident, token=b.token)
+    divisor = Value(
+        b.lo,
+        b.hi,
+        False,
+        nan=b.nan,
+        inf=b.inf,
+        dtype=b.dtype,
+        kind=b.kind,
+        origin=b.origin,
+        guarded=b.guarded,
+        evident=b.evident,
+        token=b.token,
+    )
     return _or_zero(t.divide(a, divisor)) if b.zero else t.divide(a, divisor)
 
 
 def _or_zero(x: Value) -> Value:
     """`x`, or 0 at some places."""
-    return Value(t.lowest([x.lo, 0.0]), t.highest([x.hi, 0.0]), True, nan=x.nan, inf=x.inf, dtype=x.dtype, kind=x.kind,
-                 evident=x.evident, guarded=x.guarded)
+    return Value(
+        t.lowest([x.lo, 0.0]),
+        t.highest([x.hi, 0.0]),
+        True,
+        nan=x.nan,
+        inf=x.inf,
+        dtype=x.dtype,
+        kind=x.kind,
+        evident=x.evident,
+        guarded=x.guarded,
+    )
 
 
 def _nonzero(x: Value) -> Value:
-    return Value(x.lo, x.hi, False, nan=x.nan, inf=x.inf, dtype=x.dtype, kind=x.kind, evident=x.evident, token=x.token,
-                 const=x.const, origin=x.origin)
+    return Value(
+        x.lo,
+        x.hi,
+        False,
+        nan=x.nan,
+        inf=x.inf,
+        dtype=x.dtype,
+        kind=x.kind,
+        evident=x.evident,
+        token=x.token,
+        const=x.const,
+        origin=x.origin,
+    )
 
 
 def multiply_no_nan(a: Value, b: Value) -> Value:
@@ -297,12 +409,20 @@ def xdivy(a: Value, b: Value) -> Value:
 
 def magnitude(x: Value) -> Value:
     if x.dtype in ("complex64", "complex128"):
-        return Value(0.0, INF, nan=x.nan, inf=x.inf, dtype="float32" if x.dtype == "complex64" else "float64")
+        return Value(
+            0.0, INF, nan=x.nan, inf=x.inf, dtype="float32" if x.dtype == "complex64" else "float64"
+        )
     return t.absolute(x)
 
 
 def sign(x: Value) -> Value:
-    lo = -1.0 if x.lo < 0 or reaches_minus_inf(x) else 0.0 if x.zero or x.lo == 0 and not x.positive else 1.0
+    lo = (
+        -1.0
+        if x.lo < 0 or reaches_minus_inf(x)
+        else 0.0
+        if x.zero or x.lo == 0 and not x.positive
+        else 1.0
+    )
     hi = 1.0 if x.hi > 0 or reaches_inf(x) else 0.0 if x.zero or x.hi == 0 and x.lo == 0 else -1.0
     return Value(min(lo, hi), max(lo, hi), x.zero, nan=x.nan, dtype=x.dtype)
 
@@ -318,9 +438,13 @@ def truncatediv(a: Value, b: Value) -> Value:
 
 
 def _nearly(quotient: Value, a: Value, b: Value) -> Value:
-    """A quotient before it is rounded to a float: 1 // 1e-3 is 999, for 1e-3 is a little more than that. Whole numbers divide exactly enough."""
+    """A quotient before it is rounded to a float: 1 // 1e-3 is 999, for 1e-3 is a little more than
+    that. Whole numbers divide exactly enough.
+    """
     halved = b.lo == b.hi and abs(math.frexp(b.lo)[0]) == 0.5
-    if halved or all(end in (INF, -INF) or end == math.floor(end) for end in (a.lo, a.hi, b.lo, b.hi)):
+    if halved or all(
+        end in (INF, -INF) or end == math.floor(end) for end in (a.lo, a.hi, b.lo, b.hi)
+    ):
         return quotient
     lo, hi = t.outward(quotient.lo, quotient.hi, quotient.dtype, 2)
     return quotient.but(lo=lo, hi=hi, zero=quotient.zero)
@@ -335,15 +459,30 @@ def floormod(a: Value, b: Value) -> Value:
     lo, hi = min(b.lo, -0.0), max(b.hi, 0.0)  # -0.0 of -0.0
     if b.inf:
         lo, hi = min(lo, a.lo), max(hi, a.hi)
-    return t.with_kind(t.made(lo, hi, a, b, nan=nan, up=b.inf and a.lo < 0, down=b.inf and a.hi > 0 and b.lo < 0,
-                              zero=True, dtype=dtype), a, b)
+    return t.with_kind(
+        t.made(
+            lo,
+            hi,
+            a,
+            b,
+            nan=nan,
+            up=b.inf and a.lo < 0,
+            down=b.inf and a.hi > 0 and b.lo < 0,
+            zero=True,
+            dtype=dtype,
+        ),
+        a,
+        b,
+    )
 
 
 def truncatemod(a: Value, b: Value) -> Value:
     """The remainder with the sign of a."""
     size = max(abs(b.lo), abs(b.hi)) if not b.inf else INF
     lo, hi = max(min(a.lo, 0.0), -size), min(max(a.hi, 0.0), size)
-    result = Value(lo, hi, True, nan=a.nan or b.nan or b.zero or a.inf, dtype=t.joined_dtype((a, b)))
+    result = Value(
+        lo, hi, True, nan=a.nan or b.nan or b.zero or a.inf, dtype=t.joined_dtype((a, b))
+    )
     return t.with_kind(result, a, b)
 
 
@@ -356,14 +495,20 @@ def wave(x: Value) -> Value:
 
 
 def cosine(x: Value) -> Value:
-    """cos: no float is an odd multiple of pi / 2, so that it is never 0 (all of float16 and float32 were tried)."""
+    """cos: no float is an odd multiple of pi / 2, so that it is never 0 (all of float16 and float32
+    were tried).
+    """
     return Value(-1.0, 1.0, False, nan=x.nan or x.inf, dtype=x.dtype)
 
 
 def sinc(x: Value) -> Value:
     """sin(pi x) / (pi x): NaN where the product overflows, which it soon does in float16."""
     result = wave(t.multiply(x, t.number(math.pi)))
-    return result.but(nan=True) if x.dtype == "float16" and max(-x.lo, x.hi) * math.pi > t.limits_of("float16").max else result
+    return (
+        result.but(nan=True)
+        if x.dtype == "float16" and max(-x.lo, x.hi) * math.pi > t.limits_of("float16").max
+        else result
+    )
 
 
 def tan(x: Value) -> Value:
@@ -378,16 +523,26 @@ def atan2(y: Value, x: Value) -> Value:
     if x.positive:
         lo, hi = max(lo, -math.pi / 2), min(hi, math.pi / 2)
     lo, hi = t.outward(lo, hi, t.joined_dtype((x, y)), 1)
-    subnormal = all(v.known and v.zero and v.lo < v.hi for v in (x, y))  # the kernel flushes both and divides 0 by 0
+    # the kernel flushes both and divides 0 by 0
+    subnormal = all(v.known and v.zero and v.lo < v.hi for v in (x, y))
     return Value(lo, hi, nan=x.nan or y.nan or subnormal, dtype=t.joined_dtype((x, y)))
 
 
-def domain(function: Callable[[float], float], left: float, right: float, *, poles: tuple[float, float] | None = None,
-           margin: float = 0.0, slack: float = 0.0, ulps: int = 16, odd: bool = False) -> Function:
+def domain(
+    function: Callable[[float], float],
+    left: float,
+    right: float,
+    *,
+    poles: tuple[float, float] | None = None,
+    margin: float = 0.0,
+    slack: float = 0.0,
+    ulps: int = 16,
+    odd: bool = False,
+) -> Function:
     """Transfer of a monotone function on [left, right], NaN outside.
 
-    `poles` holds the infinite limits at both ends; they are reached from `margin` (in spacings of the dtype) inside.
-    `slack` is the absolute error of the kernel, in spacings.
+    `poles` holds the infinite limits at both ends; they are reached from `margin` (in spacings of
+    the dtype) inside. `slack` is the absolute error of the kernel, in spacings.
     """
 
     def ends(x: Value, near: float) -> list[float]:
@@ -404,7 +559,16 @@ def domain(function: Callable[[float], float], left: float, right: float, *, pol
         found = ends(x, margin * eps)
         lo, hi = t.outward(min(found), max(found), x.dtype, ulps)
         lo, hi = lo - slack * eps, hi + slack * eps
-        return t.made(lo, hi, x, nan=nan, up=hi == INF, down=lo == -INF, zero=x.zero if odd else None, dtype=x.dtype)
+        return t.made(
+            lo,
+            hi,
+            x,
+            nan=nan,
+            up=hi == INF,
+            down=lo == -INF,
+            zero=x.zero if odd else None,
+            dtype=x.dtype,
+        )
 
     return give
 
@@ -417,8 +581,14 @@ atanh: Function = domain(math.atanh, -1.0, 1.0, poles=(-INF, INF), odd=True)
 def acosh(x: Value) -> Value:
     ends = [INF if v == INF else math.acosh(max(v, 1.0)) for v in (x.lo, x.hi)]
     lo, hi = t.outward(ends[0], ends[1], x.dtype, 16)
-    return t.made(lo, INF if x.inf else hi, x, nan=x.nan or x.lo < 1 or reaches_minus_inf(x), up=reaches_inf(x),
-                  dtype=x.dtype)
+    return t.made(
+        lo,
+        INF if x.inf else hi,
+        x,
+        nan=x.nan or x.lo < 1 or reaches_minus_inf(x),
+        up=reaches_inf(x),
+        dtype=x.dtype,
+    )
 
 
 def _bisected(function: Callable[[float], float], target: float, lo: float, hi: float) -> float:
@@ -439,17 +609,41 @@ def _erfc_mirrored(x: float) -> float:
 
 
 # TensorFlow's float32 kernel is off by 0.2 % close to the poles.
-erfinv: Function = domain(lambda x: _bisected(math.erf, x, -6.0, 6.0), -1.0, 1.0, poles=(-INF, INF), margin=1.0, slack=8.0, ulps=1 << 15)
-erfcinv: Function = domain(lambda x: -_bisected(_erfc_mirrored, x, -28.0, 6.0), 0.0, 2.0, poles=(INF, -INF), margin=2.0,
-                           slack=8.0, ulps=256)
-ndtri: Function = domain(lambda x: _bisected(_normal_share, x, -39.0, 9.0), 0.0, 1.0, poles=(-INF, INF), margin=1.0,
-                         slack=8.0, ulps=256)
+erfinv: Function = domain(
+    lambda x: _bisected(math.erf, x, -6.0, 6.0),
+    -1.0,
+    1.0,
+    poles=(-INF, INF),
+    margin=1.0,
+    slack=8.0,
+    ulps=1 << 15,
+)
+erfcinv: Function = domain(
+    lambda x: -_bisected(_erfc_mirrored, x, -28.0, 6.0),
+    0.0,
+    2.0,
+    poles=(INF, -INF),
+    margin=2.0,
+    slack=8.0,
+    ulps=256,
+)
+ndtri: Function = domain(
+    lambda x: _bisected(_normal_share, x, -39.0, 9.0),
+    0.0,
+    1.0,
+    poles=(-INF, INF),
+    margin=1.0,
+    slack=8.0,
+    ulps=256,
+)
 _erfc: Function = t.increasing(lambda x: -math.erfc(x), -2.0, 0.0, ulps=64)
 erfc: Function = mirrored(_erfc)
 
 
 def lgamma(x: Value) -> Value:
-    """Inf at 0 and the negative integers, least at 1.46 among positive numbers, unbounded below among negative ones."""
+    """Inf at 0 and the negative integers, least at 1.46 among positive numbers, unbounded below
+    among negative ones.
+    """
     if x.lo < 0:
         inf = x.inf or math.floor(min(x.hi, 0.0)) >= x.lo
         return Value(nan=x.nan, inf=inf, dtype=x.dtype, evident=x.known)
@@ -474,20 +668,35 @@ def _psi(x: float) -> float:
 
 def digamma(x: Value) -> Value:
     if x.lo <= 0 or x.hi < x.lo:
-        return Value(nan=True, inf=x.inf or x.zero or x.lo < 0 or x.positive and x.known, dtype=x.dtype, evident=x.known)
+        return Value(
+            nan=True,
+            inf=x.inf or x.zero or x.lo < 0 or x.positive and x.known,
+            dtype=x.dtype,
+            evident=x.known,
+        )
     hi = INF if x.hi == INF or reaches_inf(x) else _psi(x.hi)
     lo, hi = t.outward(INF if x.lo == INF else _psi(x.lo), hi, x.dtype, 64)
     slack = max(t.limits_of(x.dtype).eps * 16, 1e-9)  # of the series
-    return t.made(lo - slack, hi + slack, x, nan=x.nan or reaches_minus_inf(x), up=reaches_inf(x), dtype=x.dtype)
+    return t.made(
+        lo - slack,
+        hi + slack,
+        x,
+        nan=x.nan or reaches_minus_inf(x),
+        up=reaches_inf(x),
+        dtype=x.dtype,
+    )
 
 
 def share_of_gamma(a: Value, x: Value) -> Value:
-    """igamma, igammac: a probability; NaN outside of a > 0, x >= 0, and at some infinities. Where both are large and near each other
-    TensorFlow's series does not converge: -100 at 2.5e6 in float32, -7 below 1e12 in float64, infinite beyond (executed). What has no
-    bound is taken to be less."""
+    """igamma, igammac: a probability; NaN outside of a > 0, x >= 0, and at some infinities. Where
+    both are large and near each other TensorFlow's series does not converge: -100 at 2.5e6 in
+    float32, -7 below 1e12 in float64, infinite beyond (executed). What has no bound is taken to be
+    less.
+    """
     dtype = t.joined_dtype((a, x))
     if (1e10 if dtype == "float64" else 1e5) < min(a.hi, x.hi) < INF:
-        return Value(nan=True, inf=True, dtype=dtype, evident=True)  # 0 in any case, which it underflows to
+        # 0 in any case, which it underflows to
+        return Value(nan=True, inf=True, dtype=dtype, evident=True)
     nan = a.nan or x.nan or a.lo <= 0 or x.lo < 0 or a.inf or x.inf
     _, hi = t.outward(0.0, 1.0, dtype, 64)
     return Value(1.0 - hi, hi, nan=nan, dtype=dtype)
@@ -507,8 +716,15 @@ def bessel_i0(x: Value) -> Value:
 
 def bessel_i1(x: Value) -> Value:
     overflows = max(abs(x.lo), abs(x.hi)) > (10 if x.dtype == "float16" else 80) or x.inf
-    return Value(0.0 if x.lo >= 0 else -INF, 0.0 if x.hi <= 0 else INF, x.zero or None, nan=x.nan or x.inf,
-                 inf=overflows, dtype=x.dtype, evident=x.known)
+    return Value(
+        0.0 if x.lo >= 0 else -INF,
+        0.0 if x.hi <= 0 else INF,
+        x.zero or None,
+        nan=x.nan or x.inf,
+        inf=overflows,
+        dtype=x.dtype,
+        evident=x.known,
+    )
 
 
 def bessel_i0e(x: Value) -> Value:
@@ -516,27 +732,40 @@ def bessel_i0e(x: Value) -> Value:
 
 
 def bessel_i1e(x: Value) -> Value:
-    return Value(0.0 if x.lo >= 0 else -0.25, 0.0 if x.hi <= 0 else 0.25, nan=x.nan or x.inf, dtype=x.dtype)
+    return Value(
+        0.0 if x.lo >= 0 else -0.25, 0.0 if x.hi <= 0 else 0.25, nan=x.nan or x.inf, dtype=x.dtype
+    )
 
 
 # Parts and neighbours
 
 
 def nan_to_num(x: Value) -> Value:
-    """NaN becomes 0, the infinities the largest numbers. NumPy leaves dtypes alone that are not its own."""
+    """NaN becomes 0, the infinities the largest numbers. NumPy leaves dtypes alone that are not its
+    own.
+    """
     if x.dtype == "bfloat16" and x.kind == "array":
         return x
-    bounded = x.dtype is not None or -INF < x.lo and x.hi < INF  # else perhaps float64, and anything
-    largest = t.limits_of(x.dtype or "float64").max if bounded else INF  # what is made of such a number overflows
+    # else perhaps float64, and anything
+    bounded = x.dtype is not None or -INF < x.lo and x.hi < INF
+    # what is made of such a number overflows
+    largest = t.limits_of(x.dtype or "float64").max if bounded else INF
     finite = t.limits_of(x.dtype).max
     lo = min(x.lo, 0.0) if x.nan else min(x.lo, finite)
     hi = max(x.hi, 0.0) if x.nan else max(x.hi, -finite)
-    return Value(-largest if reaches_minus_inf(x) else lo, largest if reaches_inf(x) else hi, x.zero or x.nan,
-                 dtype=x.dtype, evident=x.evident or x.inf and x.dtype is None)
+    return Value(
+        -largest if reaches_minus_inf(x) else lo,
+        largest if reaches_inf(x) else hi,
+        x.zero or x.nan,
+        dtype=x.dtype,
+        evident=x.evident or x.inf and x.dtype is None,
+    )
 
 
 def angle(x: Value) -> Value:
-    lo, hi = t.outward(0.0 if x.dtype and x.dtype.startswith("float") else -math.pi, math.pi, x.dtype, 1)
+    lo, hi = t.outward(
+        0.0 if x.dtype and x.dtype.startswith("float") else -math.pi, math.pi, x.dtype, 1
+    )
     return Value(lo, hi, nan=x.nan or x.inf, dtype=x.dtype)
 
 
@@ -547,9 +776,18 @@ def real_part(x: Value) -> Value:
 def nextafter(a: Value, b: Value) -> Value:
     lo, hi = t.outward(a.lo, a.hi, t.joined_dtype((a, b)))
     least = t.smallest(t.joined_dtype((a, b)))
-    result = t.made(lo - least, hi + least, a, b, nan=a.nan or b.nan, up=a.inf or b.inf, down=a.inf or b.inf,
-                    dtype=t.joined_dtype((a, b)))
-    result.dtype = result.dtype if "tensor" in (a.kind, b.kind) else None  # float32 of arrays in float64, too
+    result = t.made(
+        lo - least,
+        hi + least,
+        a,
+        b,
+        nan=a.nan or b.nan,
+        up=a.inf or b.inf,
+        down=a.inf or b.inf,
+        dtype=t.joined_dtype((a, b)),
+    )
+    # float32 of arrays in float64, too
+    result.dtype = result.dtype if "tensor" in (a.kind, b.kind) else None
     return result
 
 
@@ -565,4 +803,11 @@ def step(x: Value, middle: Value) -> Value:
     """0 below 0, 1 above, `middle` at 0."""
     ends = Value(1.0 if x.lo > 0 else 0.0, 0.0 if x.hi < 0 else 1.0, dtype=x.dtype)
     result = t.join([ends, middle]) if x.zero or x.nan else ends
-    return Value(result.lo, result.hi, result.zero, nan=x.nan or result.nan, inf=result.inf, dtype=t.joined_dtype((x, middle)))
+    return Value(
+        result.lo,
+        result.hi,
+        result.zero,
+        nan=x.nan or result.nan,
+        inf=result.inf,
+        dtype=t.joined_dtype((x, middle)),
+    )
