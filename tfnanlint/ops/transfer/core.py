@@ -47,6 +47,8 @@ from tfnanlint.values.value import (
     rounded,
     unknown,
 )
+from tfnanlint.values.value import clamp as clamp
+from tfnanlint.values.value import number as number
 
 Function = Callable[[Value], Value]
 Gives = Callable[[Site], Value]
