@@ -64,7 +64,7 @@ def check(power: Site, here: Context) -> Iterator[Finding]:
     exponent = float(power.const("y"))
     if exponent == 0 or where.holds(base) or base.guarded:
         return
-    below = exponent != int(exponent) and base.known and base.lo < 0
+    below = not exponent.is_integer() and base.known and base.lo < 0
     at_zero = (
         exponent < 1
         and base.zero
@@ -142,7 +142,7 @@ def floored(power: Site, exponent: float, here: Context) -> list[Fix]:
     """The base kept where the power and its derivative are finite."""
     base = power.value("x")
     bound = floor(exponent, base, here)
-    if bound is None or exponent == int(exponent) and not base.nonnegative:
+    if bound is None or exponent.is_integer() and not base.nonnegative:
         return []
     zero, x = lower_bound(power, here), power.args["x"]
     template = bound if zero is not None else f"tf.maximum({{x}}, {bound})"
