@@ -99,6 +99,8 @@ _TALLIES: Final = ("tf.math.confusion_matrix", "tf.math.bincount")
 # a masked element stays 0 behind them
 _ZERO_AT_ZERO: Final = ("tf.square", "tf.abs", "tf.nn.relu", "tf.maximum")
 _DEPTH: Final = 8
+_OF_FIRST: Final = ("tf.divide", "tf.math.divide_no_nan", "tf.negative")
+_LINEAR: Final = ("tf.add", "tf.subtract", "tf.multiply", *_OF_FIRST)
 
 
 def quantity(value: Value) -> Quantity:
@@ -330,7 +332,7 @@ def sums(value: Value, depth: int = 4) -> list[Site]:
     if base is not value and depth:
         return sums(base, depth - 1)
     outer = (
-        made_by(base, "tf.add", "tf.subtract", "tf.multiply", "tf.divide", "tf.negative")
+        made_by(base, *_LINEAR)
         if depth
         else None
     )
@@ -338,7 +340,7 @@ def sums(value: Value, depth: int = 4) -> list[Site]:
         return []
     return [
         site
-        for param in (("x",) if outer.op.name in ("tf.divide", "tf.negative") else ("x", "y"))
+        for param in (("x",) if outer.op.name in _OF_FIRST else ("x", "y"))
         for site in sums(outer.value(param), depth - 1)
     ]
 
@@ -410,4 +412,7 @@ def zero_meant(division: Site) -> bool:
         return True
     if total is None and is_union(division.value("y"), value):
         return True
+    rest = made_by(plain(division.value("y")), "tf.subtract")
+    if rest is not None and same(plain(rest.value("y")), value):
+        return False  # odds, p / (1 - p): they grow beyond all bounds there
     return value.kind != "number" and bool(sums(division.value("y"))) and bool(sums(value))

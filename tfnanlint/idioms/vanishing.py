@@ -116,6 +116,11 @@ def counted(divisor: Value) -> bool:
     what lies within lengths of at least 1.
     """
     bare = _unscaled(plain(divisor))
+    square = made_by(bare, "tf.square", "tf.multiply", "tf.pow")
+    if square is not None and (
+        square.op.name != "tf.multiply" or same(square.value("x"), square.value("y"))
+    ):
+        return counted(square.value("x"))  # the square of a size
     # of the size of a head: `tf.sqrt(tf.cast(channels // heads, tf.float32))`
     root = made_by(bare, "tf.sqrt")
     bare = bare if root is None else plain(root.value("x"))
@@ -139,16 +144,21 @@ def counted(divisor: Value) -> bool:
 
 
 def not_counted(value: Value) -> bool:
-    """How many elements a test does not hold of: their number, or a sum of ones, less the sum of a
-    mask. It may hold of all.
+    """How many elements a test does not hold of, or which share of them: their number, or a sum of
+    ones, less the sum of a mask. It may hold of all.
     """
     minus = made_by(plain(widest(plain(value))), "tf.subtract")
-    total = made_by(minus.value("y"), *SUMS) if minus is not None else None
+    if minus is None:
+        return False
+    size, taken = plain(minus.value("x")), plain(minus.value("y"))
+    share = made_by(taken, "tf.divide") if size.is_number and size.const == 1 else None
+    if share is not None:  # 1 - n / N
+        size, taken = plain(share.value("y")), plain(share.value("x"))
+    total = made_by(taken, *SUMS)
     if total is None or not (
         total.op.name == "tf.math.count_nonzero" or _mask(total.value(total.op.main))
     ):
         return False
-    size = plain(minus.value("x"))
     ones = made_by(size, "tf.reduce_sum")
     return (
         _extent(size)

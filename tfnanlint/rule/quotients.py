@@ -6,7 +6,7 @@ import ast
 from typing import Callable, Final
 
 from tfnanlint.diagnostics.findings import Claim, Differentiated, Fix
-from tfnanlint.guards.post_guards import CLIPS
+from tfnanlint.guards.post_guards import CLIPS, plain
 from tfnanlint.idioms.quantities import (
     Quantity,
     is_overlap,
@@ -15,7 +15,7 @@ from tfnanlint.idioms.quantities import (
     vanishes_with,
     zero_meant,
 )
-from tfnanlint.ops.site import Site
+from tfnanlint.ops.site import Site, made_by, same
 from tfnanlint.rule import recipes as repairs
 from tfnanlint.rule.registry import Context
 from tfnanlint.values.value import INF, WHOLE, Value
@@ -109,8 +109,12 @@ def zeros(here: Context, division: Site, param: str = "y") -> list[Fix]:
 
 def _by_count(here: Context, division: Site, param: str) -> list[Fix]:
     """0 where the numerator is a sum over what is counted; else a count of at least 1, which no
-    other count is below.
+    other count is below. What only measures does not get a wrong number for an estimate that takes
+    two elements.
     """
+    if division.differentiated is Differentiated.NO and _of_pairs(division.value(param)):
+        here.no_fix = "one element makes no pair: leave such a batch out"
+        return []
     one = "1" if division.value(param).dtype in (None, *WHOLE) else "1.0"
     counted = (
         here.rewrite(
@@ -130,6 +134,20 @@ def _by_count(here: Context, division: Site, param: str) -> list[Fix]:
         if division.op.name == "tf.divide" and _vanishes(division)
         else counted + nothing
     )
+
+
+def _of_pairs(value: Value) -> bool:
+    """Whether a value is how many ordered pairs there are among n elements, n * (n - 1)."""
+    product = made_by(plain(value), "tf.multiply")
+    for param, other in (("x", "y"), ("y", "x")) if product is not None else ():
+        rest = made_by(plain(product.value(param)), "tf.subtract")
+        if (
+            rest is not None
+            and rest.value("y").const == 1
+            and same(rest.value("x"), product.value(other))
+        ):
+            return True
+    return False
 
 
 def _by_weights(here: Context, division: Site, param: str) -> list[Fix]:
