@@ -38,6 +38,7 @@ from tfnanlint.api import (
     domain,
     evidence,
     moments,
+    quotients,
     repairs,
     rule,
     words,
@@ -134,6 +135,9 @@ def fixes(power: Site, exponent: float, here: Context) -> list[Fix]:
         if exponent > 0
         else []
     )
+    if any(quotients.later_divisors(here, power)):
+        here.no_fix = "what is made of it is a divisor further down, which may be 0 then, too"
+        return []
     sure = here.precision(power.value("x")).sure
     return floored(power, exponent, here) + masked if sure or not masked else masked
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import Callable, Final
+from typing import Any, Callable, Final, Iterator
 
 from tfnanlint.diagnostics.findings import Claim, Differentiated, Fix
 from tfnanlint.guards.post_guards import CLIPS, plain
@@ -16,9 +16,11 @@ from tfnanlint.idioms.quantities import (
     zero_meant,
 )
 from tfnanlint.ops.site import Site, made_by, same
+from tfnanlint.program.scope import Point
 from tfnanlint.rule import recipes as repairs
 from tfnanlint.rule.registry import Context
-from tfnanlint.values.value import INF, WHOLE, Value
+from tfnanlint.syntax.nodes import nodes_in
+from tfnanlint.values.value import INF, WHOLE, Note, Value
 
 Repair = Callable[[Context, Site, str], list[Fix]]
 # The forms that are 0 where the divisor is 0.
@@ -102,6 +104,55 @@ def zeros(here: Context, division: Site, param: str = "y") -> list[Fix]:
         x=division.args["x"],
         y=division.args[param],
     )
+
+
+def later_divisors(here: Context, site: Site) -> Iterator[Site]:
+    """The divisions further down in the function of a site whose divisors are made of what it gives
+    and of which nothing shows that they are not 0: a repair of the site alone may leave NaN there.
+    """
+    scope = site.point.scope if site.point is not None else None
+    if scope is None or scope.function is None:
+        return
+    for whole, time in scope.statements:
+        if whole.lineno <= (site.node.end_lineno or site.node.lineno):
+            continue
+        for node in nodes_in(whole):
+            quotient = (
+                here.site(node, Point(scope, time))
+                if isinstance(node, ast.Call) or isinstance(getattr(node, "op", None), ast.Div)
+                else None
+            )
+            if quotient is None or quotient.op.name != "tf.divide":
+                continue
+            divisor = quotient.value("y")
+            safe = divisor.nonzero or divisor.guarded or not here.numeric(divisor)
+            if not safe and divisor.kind != "number" and _made_from(divisor, site):
+                yield quotient
+
+
+def _made_from(value: Value, site: Site, most: int = 80) -> bool:
+    """Whether a value is made of what a site gives, and no setting is added on the way."""
+    queue, seen = [value], {value.token}
+    while queue and len(seen) < most:
+        origin: Any = queue.pop().origin
+        while isinstance(origin, Note):
+            origin = origin.parent
+        if not isinstance(origin, Site):
+            continue
+        if origin.node is site.node:
+            return True
+        parts = [origin.value(param) for param in origin.args]
+        if origin.op.name == "tf.add" and any(map(_setting, parts)):
+            continue
+        queue += [part for part in parts if part.token not in seen and part.kind != "number"]
+        seen.update([part.token for part in parts])
+    return False
+
+
+def _setting(value: Value) -> bool:
+    """Whether a value is a number or a parameter: `pseudo_count`."""
+    handed = isinstance(value.origin, Note) and value.origin.parameter
+    return value.kind == "number" or bool(handed)
 
 
 # One for each kind of quantity
