@@ -127,5 +127,7 @@ def _is_input(value: Value, depth: int = 12) -> bool:
     return (
         site.op.pure
         and bool(site.args)
-        and all(_is_input(site.value(param), depth - 1) for param in site.args if param not in SETTINGS)
+        and all(
+            _is_input(site.value(param), depth - 1) for param in site.args if param not in SETTINGS
+        )
     )

@@ -331,11 +331,7 @@ def sums(value: Value, depth: int = 4) -> list[Site]:
     base = power_of(value)
     if base is not value and depth:
         return sums(base, depth - 1)
-    outer = (
-        made_by(base, *_LINEAR)
-        if depth
-        else None
-    )
+    outer = made_by(base, *_LINEAR) if depth else None
     if outer is None:
         return []
     return [
