@@ -408,7 +408,4 @@ def zero_meant(division: Site) -> bool:
         return True
     if total is None and is_union(division.value("y"), value):
         return True
-    rest = made_by(plain(division.value("y")), "tf.subtract")
-    if rest is not None and same(plain(rest.value("y")), value):
-        return False  # odds, p / (1 - p): they grow beyond all bounds there
     return value.kind != "number" and bool(sums(division.value("y"))) and bool(sums(value))

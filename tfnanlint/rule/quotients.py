@@ -150,9 +150,10 @@ def _made_from(value: Value, site: Site, most: int = 80) -> bool:
 
 
 def _setting(value: Value) -> bool:
-    """Whether a value is a number or a parameter: `pseudo_count`."""
-    handed = isinstance(value.origin, Note) and value.origin.parameter
-    return value.kind == "number" or bool(handed)
+    """Whether a value is a number, no small one as guards are made of, or a parameter."""
+    if value.kind == "number":
+        return not (value.exact and 0 < value.lo < 1e-3)
+    return isinstance(value.origin, Note) and bool(value.origin.parameter)
 
 
 # One for each kind of quantity

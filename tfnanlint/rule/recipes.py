@@ -10,9 +10,11 @@ from typing import Any, Callable, Iterable
 
 from tfnanlint.diagnostics.findings import Claim, Differentiated, Fix
 from tfnanlint.guards.assertions import named_probability
+from tfnanlint.guards.post_guards import plain
 from tfnanlint.idioms.labels import truth_only
 from tfnanlint.idioms.moments import squared as squared_by
 from tfnanlint.idioms.probabilities import logged
+from tfnanlint.ops.provenance import behind
 from tfnanlint.ops.site import Site, made_by
 from tfnanlint.program.scope import Point
 from tfnanlint.rewrite.availability import Named, argument
@@ -586,6 +588,7 @@ def log_floor(here: Context, log: Site, param: str = "x", edge: float = 0.0) -> 
         why_no_floor(log, param, edge)
         or (why_not_alone(here, log) if edge == 0 and not value.known else "")
         or made_elsewhere(log)
+        or why_not_without_gradient(log)
     )
     if node is None or here.no_fix:
         return []
@@ -616,6 +619,15 @@ def made_elsewhere(log: Site) -> str:
         return ""
     name = found.producer.op.name.rpartition(".")[2]
     return f"{function.name}() makes the {name}: let it give the logits, too, and take the logarithm of those"
+
+
+def why_not_without_gradient(log: Site) -> str:
+    """Why a logarithm through which no gradient is taken gets no floor; empty where one is."""
+    site = behind(plain(log.value("x"))) if "x" in log.args else None
+    array = isinstance(site, Site) and site.library == "np"
+    if log.differentiated is not Differentiated.NO and not array:
+        return ""
+    return "no gradient is taken through it, and a floor would hide -inf in an ordinary number"
 
 
 def why_not_alone(here: Context, log: Site) -> str:
