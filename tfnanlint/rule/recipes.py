@@ -588,7 +588,7 @@ def log_floor(here: Context, log: Site, param: str = "x", edge: float = 0.0) -> 
         why_no_floor(log, param, edge)
         or (why_not_alone(here, log) if edge == 0 and not value.known else "")
         or made_elsewhere(log)
-        or why_not_without_gradient(log)
+        or why_not_of_array(log)
     )
     if node is None or here.no_fix:
         return []
@@ -621,13 +621,12 @@ def made_elsewhere(log: Site) -> str:
     return f"{function.name}() makes the {name}: let it give the logits, too, and take the logarithm of those"
 
 
-def why_not_without_gradient(log: Site) -> str:
-    """Why a logarithm through which no gradient is taken gets no floor; empty where one is."""
+def why_not_of_array(log: Site) -> str:
+    """Why a logarithm of what NumPy computed of data gets no floor; empty for anything else."""
     site = behind(plain(log.value("x"))) if "x" in log.args else None
-    array = isinstance(site, Site) and site.library == "np"
-    if log.differentiated is not Differentiated.NO and not array:
+    if not isinstance(site, Site) or site.library != "np":
         return ""
-    return "no gradient is taken through it, and a floor would hide -inf in an ordinary number"
+    return "NumPy computed it of data: where that is 0 the data are to be mended"
 
 
 def why_not_alone(here: Context, log: Site) -> str:
