@@ -292,7 +292,9 @@ def running_average(value: Value) -> Value | None:
     for param, other in (("x", "y"), ("y", "x")) if total is not None else ():
         fresh = made_by(plain(total.value(param)), "tf.multiply")
         kept = made_by(plain(total.value(other)), "tf.multiply")
-        for weight, x in (("x", "y"), ("y", "x")) if fresh is not None and kept is not None else ():
+        if fresh is None or kept is None:
+            continue
+        for weight, x in (("x", "y"), ("y", "x")):
             rest = made_by(plain(fresh.value(weight)), "tf.subtract")
             if (
                 rest is not None

@@ -117,11 +117,9 @@ def later_divisors(here: Context, site: Site) -> Iterator[Site]:
         if whole.lineno <= (site.node.end_lineno or site.node.lineno):
             continue
         for node in nodes_in(whole):
-            quotient = (
-                here.site(node, Point(scope, time))
-                if isinstance(node, ast.Call) or isinstance(getattr(node, "op", None), ast.Div)
-                else None
-            )
+            if not isinstance(node, (ast.Call, ast.BinOp)):
+                continue
+            quotient = here.site(node, Point(scope, time))
             if quotient is None or quotient.op.name != "tf.divide":
                 continue
             divisor = quotient.value("y")
