@@ -44,6 +44,7 @@ from tfnanlint.api import (
     Context,
     Differentiated,
     Finding,
+    Fix,
     Iterator,
     Site,
     Value,
@@ -117,11 +118,24 @@ def check(division: Site, here: Context) -> Iterator[Finding]:
         param,
         f"{name} {'of' if param == 'x' else 'by'} {why}: {effect}, and so is the gradient",
         certainty,
-        quotients.fixes_of(here, division, param),
+        whole_repairs(division, param, here),
         covers=inner,
         help=advice(division, divisor),
         doubtful=doubtful,
     )
+
+
+def whole_repairs(division: Site, param: str, here: Context) -> list[Fix]:
+    """The fixes of a division; none where a later one, which is not reported, divides by what is
+    made of it: the mean of nothing in a variance that is divided by.
+    """
+    fixes = quotients.fixes_of(here, division, param)
+    for later in quotients.later_divisors(here, division) if fixes else ():
+        if reason(later, later.value("y"), here) is None:
+            place = here.source.location(here.source.span(later.node).start).words
+            here.no_fix = f"{place} divides by what is made of it, which may be 0 then, too"
+            return []
+    return fixes
 
 
 def rare(division: Site, divisor: Value, here: Context) -> bool:
@@ -242,7 +256,9 @@ def counter(division: Site, divisor: Value, here: Context) -> bool:
 
 
 def summed_mask(division: Site, here: Context) -> bool:
-    """sum(x * m) / sum(m), sum(x * m / sum(m)): the product shows that m is a mask or a weight."""
+    """sum(x * m) / sum(m), sum(x * m / sum(m)): the product shows that m is a mask or a weight. A
+    running average is none.
+    """
     if not division.given("y") or not division.given("x"):
         return False
     totals = quantities.sums(division.value("y")) if not raised(division.value("y"), here) else []
@@ -258,6 +274,7 @@ def summed_mask(division: Site, here: Context) -> bool:
         here.same(summed, factor)
         for total in totals
         for summed in quantities.summands(total)
+        if evidence.running_average(summed) is None
         for factor in factors
     )
 

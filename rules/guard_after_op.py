@@ -469,12 +469,32 @@ def normalized(site: Site, norm: Site, here: Context) -> list[Fix]:
         or norm.value("axis").kind == "sequence"
     ):
         return []
+    eps = named_epsilon(site, here)
     return here.rewrite(
         site,
-        "tf.math.l2_normalize({x}, axis={axis})",
+        "tf.math.l2_normalize({x}, axis={axis}, epsilon={eps})"
+        if eps is None
+        else "tf.math.l2_normalize({x}, axis={axis}, epsilon={eps} ** 2)",
         title="use l2_normalize",
         claim=Claim.SHIFTED,
-        cost="vectors shorter than 1e-6 are scaled by 1e6 instead; others move by 2 units in the last place",
+        cost="vectors shorter than 1e-6 are scaled by 1e6 instead; others move by 2 units in the last place"
+        if eps is None
+        else "vectors shorter than the epsilon are divided by it; others move by less than it",
         x=site.args["x"],
         axis=argument(norm, "axis", "axis"),
+        eps=eps,
     )
+
+
+def named_epsilon(quotient: Site, here: Context) -> ast.expr | None:
+    """The parameter of the function that is added to the divisor, of which the square is there in
+    every float but float16; None for a number that is written there.
+    """
+    total = here.made_by(quotient.value("y"), "tf.add")
+    if total is None or quotient.args.get("y") is not total.node:
+        return None
+    for param in ("x", "y"):
+        node, value = total.args.get(param), total.value(param)
+        if isinstance(node, ast.Name) and value.is_number and 1e-12 <= value.lo < 0.1:
+            return node
+    return None

@@ -34,6 +34,7 @@ https://github.com/keras-team/keras/issues/9664 (the gradient behind the clip)
 """
 
 import math
+import re
 from dataclasses import dataclass
 
 from tfnanlint.api import (
@@ -59,6 +60,7 @@ from tfnanlint.api import (
     rule,
 )
 
+LIKELIHOOD = re.compile(r"like|prob|log|elbo|reward|return")
 SUMS = ("tf.reduce_sum", "tf.reduce_mean")
 OUTER = (*SUMS, "tf.negative")
 SCALED = (*SUMS, "tf.multiply", "tf.divide")
@@ -335,9 +337,15 @@ def with_logits(
     loss = "tf.nn.sigmoid_cross_entropy_with_logits(labels={labels}, logits={logits})"
     holes: dict[str, Any] = {"labels": labels, "logits": argument(sigmoid, "x", "logits")}
     sign = None if pair.negative else outer.sign_above(pair.whole)
+    later = None if pair.negative or sign is not None else sign_of_name(pair.whole, outer, here)
     part: Part
     if pair.negative:
         part = (pair.whole, loss, holes)
+    elif later is not None:
+        parts = [(pair.whole, loss, holes), (later, "{inner}", {"inner": later.operand})]
+        return here.rewrite_all(
+            log, parts, title="use the cross-entropy of the logits", claim=claim, cost=cost
+        )
     elif sign is None:
         part = negated(pair.whole, (pair.whole, loss, holes), outer)
     elif sign.operand is pair.whole:
@@ -347,6 +355,34 @@ def with_logits(
     return here.rewrite_all(
         log, [part], title="use the cross-entropy of the logits", claim=claim, cost=cost
     )
+
+
+def sign_of_name(whole: ast.expr, outer: Outer, here: Context) -> ast.UnaryOp | None:
+    """The minus sign before the only use of the name that a sum is assigned to, sums and means in
+    between; None where there is none, or the name says that it is a likelihood.
+    """
+    scope, statement = outer.point.scope, beyond_sums(whole, outer)
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+        return None
+    target = statement.targets[0]
+    if not isinstance(target, ast.Name) or LIKELIHOOD.search(target.id.lower()):
+        return None
+    uses = [
+        node
+        for node in ast.walk(scope.node)
+        if isinstance(node, ast.Name) and node.id == target.id and node is not target
+    ]
+    sign = beyond_sums(uses[0], outer) if scope.function is not None and len(uses) == 1 else None
+    return sign if isinstance(sign, ast.UnaryOp) and isinstance(sign.op, ast.USub) else None
+
+
+def beyond_sums(node: ast.expr, outer: Outer) -> ast.AST | None:
+    """What stands around an expression and the sums and means of it."""
+    for around in outer.here.around(node):
+        site = outer.site(around) if isinstance(around, ast.Call) else None
+        if site is None or site.op.name not in SUMS:
+            return around
+    return None
 
 
 def negated(whole: ast.expr, part: Part, outer: Outer) -> Part:

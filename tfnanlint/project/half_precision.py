@@ -6,6 +6,8 @@ import os
 import re
 from collections.abc import Mapping
 
+from tfnanlint.syntax.source import holds_tests
+
 _HALF = re.compile(rb"mixed_(b?float16)|set_floatx\(\s*['\"](b?float16)")
 
 
@@ -22,9 +24,13 @@ def halves_of(
 ) -> dict[str, str]:
     """The dtypes of 16 bits that the program of each file asks for, by path: that of files which
     import one another, or which a third one imports. `importing` are the files by the words in
-    their import statements.
+    their import statements. A file of tests asks for itself only.
     """
-    asked = {path: half for path, data in texts.items() if (half := half_wanted(data))}
+    asked = {
+        path: half
+        for path, data in texts.items()
+        if (half := half_wanted(data)) and not holds_tests(path)
+    }
     if not asked:
         return {}
     named: dict[bytes, set[str]] = {}
