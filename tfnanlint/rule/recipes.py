@@ -587,7 +587,6 @@ def log_floor(here: Context, log: Site, param: str = "x", edge: float = 0.0) -> 
     here.no_fix = (
         why_no_floor(log, param, edge)
         or (why_not_alone(here, log) if edge == 0 and not value.known else "")
-        or made_elsewhere(log)
         or why_not_of_array(log)
     )
     if node is None or here.no_fix:
@@ -606,19 +605,6 @@ def log_floor(here: Context, log: Site, param: str = "x", edge: float = 0.0) -> 
         claim=Claim.SHIFTED,
         cost=f"values below {bound} become {bound}; the gradient is 0 there",
     )
-
-
-def made_elsewhere(log: Site) -> str:
-    """Why a logarithm of a sigmoid or softmax that another function makes gets no floor: with the
-    logits the gradient lives on. Empty for any other.
-    """
-    found = logged(log)
-    point = found.producer.point if found is not None else None
-    function = point.scope.function if point is not None else None
-    if function is None or log.point is None or function is log.point.scope.function:
-        return ""
-    name = found.producer.op.name.rpartition(".")[2]
-    return f"{function.name}() makes the {name}: let it give the logits, too, and take the logarithm of those"
 
 
 def why_not_of_array(log: Site) -> str:
