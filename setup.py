@@ -18,7 +18,7 @@ from setuptools import setup
 # Packages, and the modules of each that are compiled. Of `ops` all are.
 COMPILED = {
     "syntax": "access_paths nodes text_index",
-    "conventions": "docstrings",
+    "conventions": "docstrings files identifiers roles texts",
     "values": "evaluator session value",
     "program": "attributes builder decorators functions history joins loops module mutation patterns predicates scope static_conditions",
     "project": "filesystem index settings",

@@ -31,12 +31,9 @@ https://www.tensorflow.org/api_docs/python/tf/debugging/check_numerics
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
-from tfnanlint.api import Certainty, Context, Finding, Iterator, Site, ast, rule
-
-MODEL = re.compile(r"\.compile\([^#\n]*jit_compile\s*=\s*True")
+from tfnanlint.api import Certainty, Context, Finding, Iterator, Site, ast, rule, texts
 
 
 @rule("TFN902", "check-numerics-under-xla", on="tf.debugging.check_numerics")
@@ -50,7 +47,7 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
             modes=("xla",),
             help="compile without XLA while you look for the NaN",
         )
-    elif MODEL.search(here.source.text):
+    elif texts.compiles_model(here.source.text):
         yield here.finding(
             site,
             None,

@@ -27,9 +27,17 @@ https://stackoverflow.com/questions/43636736 (0.5 with inputs up to 100)
 
 from __future__ import annotations
 
-import re
-
-from tfnanlint.api import Certainty, Context, Finding, Iterator, Site, number_text, rule
+from tfnanlint.api import (
+    Certainty,
+    Context,
+    Finding,
+    Iterator,
+    Site,
+    files,
+    number_text,
+    rule,
+    texts,
+)
 
 ADAPTIVE = ("Adam", "AdamW", "Adamax", "Nadam", "RMSprop")
 LIMITS = {f"keras.optimizers.{name}": 0.1 for name in ADAPTIVE} | {
@@ -39,24 +47,21 @@ LIMITS = {f"keras.optimizers.{name}": 0.1 for name in ADAPTIVE} | {
     "tf.train.GradientDescentOptimizer": 1.0,
     "tf.train.MomentumOptimizer": 1.0,
 }
-TEST = re.compile(r"(?:^|[/\\_])tests?(?:[/\\_.]|$)")  # nothing there is trained for long
-# What the limits are made for: the weights of a network. A patch of pixels, an angle or a posterior
-# bears longer steps.
-NETWORK = re.compile(
-    r"\b(?:Sequential|Model|Dense|Conv\dD\w*|LSTM|GRU|Embedding|dense|conv\dd|fully_connected|matmul|fit)\("
-)
-NORMALIZED = ("BatchNormalization", "batch_norm", "LayerNormalization", "layer_norm")
 
 
 @rule("TFN801", "learning-rate-too-high", on=" ".join(LIMITS), preview=True)
 def check(site: Site, here: Context) -> Iterator[Finding]:
     written, limit = literal(site), LIMITS[site.op.name]
-    if written is None or TEST.search(here.source.path) or not NETWORK.search(here.source.text):
+    if (
+        written is None
+        or files.is_below_tests(here.source.path)
+        or not texts.trains_network(here.source.text)
+    ):
         return
     rate, momentum = written, site.const("momentum", 0.0)
     if isinstance(momentum, float) and 0 < momentum < 1:
         rate, limit = rate / (1 - momentum), 5 * limit
-    if any(word in here.source.text for word in NORMALIZED) and limit >= 1:
+    if texts.normalizes_layers(here.source.text) and limit >= 1:
         limit *= 5
     if rate < limit or any(
         site.given(param) for param in ("clipnorm", "clipvalue", "global_clipnorm")

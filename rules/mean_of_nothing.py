@@ -22,8 +22,6 @@ See also: https://www.tensorflow.org/api_docs/python/tf/math/divide_no_nan
 https://github.com/qq456cvb/VoteNet/issues/9 and https://github.com/tryolabs/luminoth/issues/68
 """
 
-import re
-
 from tfnanlint.api import (
     Certainty,
     Claim,
@@ -40,6 +38,7 @@ from tfnanlint.api import (
     made_by,
     plain,
     rule,
+    texts,
 )
 
 FILTERS = ("tf.boolean_mask", "tf.dynamic_partition")
@@ -53,11 +52,8 @@ ELEMENTWISE = frozenset(
     "tf.nn.sigmoid_cross_entropy_with_logits".split()
 )
 CHOOSING = frozenset((*FILTERS, *PICKS))
-# A condition that asks for the number of elements, in any of its spellings.
-ASKS = re.compile(r"size|shape|any|count|len|num|empty|sum|rank|> *0|>= *1|!= *0")
 CONDITIONALS = ("cond", "case", "switch", "smart_cond", "where")
 QUOTIENTS = ("tf.divide", "tf.math.divide_no_nan")
-DIVIDES = re.compile(r"/|div")
 RESULTS = {
     "tf.reduce_mean": "of nothing the mean is 0 / 0, NaN",
     "tf.reduce_max": "of nothing the largest is -inf",
@@ -103,7 +99,7 @@ def divided_by(filters: Site, reduction: Site, here: Context) -> bool:
         return False
     rows = range(function.lineno, (function.end_lineno or function.lineno) + 1)
     for division in here.applications(
-        row for row in rows if DIVIDES.search(here.source.line_text(row))
+        row for row in rows if texts.may_divide(here.source.line_text(row))
     ):
         if division.op.name in QUOTIENTS and division.given("y"):
             total = here.made_by(plain(division.value("y")), *evidence.SUMS)
@@ -196,7 +192,7 @@ def asked(reduction: Site, filters: Site, here: Context) -> bool:
         if (
             isinstance(node, (ast.If, ast.IfExp, ast.While))
             and inner is not node.test
-            and ASKS.search(here.text(node.test))
+            and texts.asks_for_elements(here.text(node.test))
         ):
             return True
         if isinstance(node, ast.Call) and leaf(node.func) in CONDITIONALS:

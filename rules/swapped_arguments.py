@@ -24,8 +24,6 @@ https://github.com/ShannonAI/dice_loss_for_NLP/issues/6 (one of two faults there
 
 from __future__ import annotations
 
-import re
-
 from tfnanlint.api import (
     COMPILE,
     FAMILIES,
@@ -39,19 +37,12 @@ from tfnanlint.api import (
     Site,
     Value,
     ast,
+    identifiers,
     linear,
     maker,
     rule,
 )
 
-TRUE = re.compile(
-    r"(?:^|_)(?:y_?true|true|truth|labels?|targets?|gt|ground_truth|y_train|y_test|onehot)(?:$|_|\d)",
-    re.I,
-)
-PREDICTED = re.compile(
-    r"(?:^|_)(?:y_?pred|y_?hat|preds?|predictions?|predicted|logits?|probs?|probabilit(?:y|ies))(?:$|_|\d)",
-    re.I,
-)
 OUTPUTS = ("tf.nn.softmax", "tf.sigmoid", "tf.nn.log_softmax")
 INTEGERS = ("bool", "uint8", "int32", "int64")
 
@@ -137,10 +128,10 @@ def exchanged(labels: ast.expr, predictions: ast.expr) -> bool:
     """Whether each argument is named after the other one."""
     first, second = name(labels), name(predictions)
     return bool(
-        PREDICTED.search(first)
-        and TRUE.search(second)
-        and not TRUE.search(first)
-        and not PREDICTED.search(second)
+        identifiers.says_predicted(first)
+        and identifiers.says_true(second)
+        and not identifiers.says_true(first)
+        and not identifiers.says_predicted(second)
     )
 
 
@@ -171,7 +162,7 @@ def own_losses(site: Site, here: Context) -> Iterator[Finding]:
     ):
         return
     first, second = (arg.arg for arg in node.args.args)
-    if PREDICTED.search(first) and TRUE.search(second):
+    if identifiers.says_predicted(first) and identifiers.says_true(second):
         yield here.finding(
             site,
             None,

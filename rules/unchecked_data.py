@@ -26,18 +26,12 @@ https://github.com/danielegrattarola/keras-gat/issues/14 (rows divided by their 
 
 from __future__ import annotations
 
-import re
-
-from tfnanlint.api import Certainty, Context, Finding, Iterator, Site, Value, rule
-
-CHECKED = re.compile(
-    r"dropna|fillna|is_?na|is_?null|not_?na|not_?null|nan_to_num|interpolate|Imputer|isfinite|is_finite|nanmean|na_filter"
-)
+from tfnanlint.api import Certainty, Context, Finding, Iterator, Site, Value, rule, texts
 
 
 @rule("TFN803", "unchecked-data", on="method.fit", preview=True)
 def check(site: Site, here: Context) -> Iterator[Finding]:
-    if CHECKED.search(here.source.text) or site.value("self").obj is None:
+    if texts.looks_for_missing_data(here.source.text) or site.value("self").obj is None:
         return
     for param in ("x", "y"):
         if site.given(param) and site.value(param).nan and suspect(site.value(param)):

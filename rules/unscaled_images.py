@@ -24,14 +24,7 @@ of 0 to 1"), https://github.com/keras-team/keras/issues/510
 
 from __future__ import annotations
 
-import re
-
-from tfnanlint.api import Certainty, Context, Finding, Iterator, Site, Value, rule
-
-SCALING = re.compile(
-    r"\b(?:Rescaling|Normalization|BatchNormalization|LayerNormalization|preprocess_input|Lambda|StandardScaler|"
-    r"MinMaxScaler|per_image_standardization)\b"
-)
+from tfnanlint.api import Certainty, Context, Finding, Iterator, Site, Value, rule, texts
 
 
 @rule("TFN802", "unscaled-images", on="method.fit", preview=True)
@@ -40,7 +33,7 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
         not site.given("x")
         or site.value("self").obj is None
         or not pixels(site.value("x"))
-        or SCALING.search(here.source.text)
+        or texts.scales_data(here.source.text)
     ):
         return
     yield here.finding(

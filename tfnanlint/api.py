@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any, Iterator
 
+from tfnanlint.conventions import files, identifiers, roles, texts
 from tfnanlint.diagnostics.findings import Certainty, Claim, Differentiated, Finding, Fix
 from tfnanlint.guards.assertions import looks_for_nan, named_count, named_safe, named_scale
 from tfnanlint.guards.post_guards import (
@@ -86,10 +87,12 @@ __all__ = [
     "evidence",
     "exponential_of",
     "FAMILIES",
+    "files",
     "filler",
     "Finding",
     "Fix",
     "FLOATS",
+    "identifiers",
     "image",
     "INF",
     "Iterator",
@@ -130,6 +133,7 @@ __all__ = [
     "read_by_choice_only",
     "repairs",
     "rescued",
+    "roles",
     "rounded",
     "rule",
     "same",
@@ -142,6 +146,7 @@ __all__ = [
     "survives",
     "tallies",
     "tame",
+    "texts",
     "truth_only",
     "units",
     "Value",

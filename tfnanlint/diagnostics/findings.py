@@ -6,7 +6,7 @@ import enum
 import re
 from dataclasses import dataclass, field
 
-from tfnanlint.syntax.source import holds_tests
+from tfnanlint.conventions.files import holds_tests
 from tfnanlint.syntax.spans import Edit, Span
 
 EPSILON = 1e-7

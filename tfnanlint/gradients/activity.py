@@ -9,6 +9,9 @@ import os
 import re
 from typing import TYPE_CHECKING, Any, Iterator
 
+from tfnanlint.conventions import roles
+from tfnanlint.conventions.files import holds_tests, is_apart_from_training
+from tfnanlint.conventions.identifiers import is_gradient, is_initial_value
 from tfnanlint.diagnostics.findings import Differentiated
 from tfnanlint.gradients.inactive import rigid
 from tfnanlint.gradients.layer_functions import layered
@@ -21,7 +24,6 @@ from tfnanlint.program.functions import Bound, Function
 from tfnanlint.program.scope import Parameter, Point, Scope
 from tfnanlint.syntax.access_paths import leaf
 from tfnanlint.syntax.nodes import nodes_in
-from tfnanlint.syntax.source import holds_tests
 from tfnanlint.uses.uses import CUTS, endings_of, goes_into
 from tfnanlint.values.value import Note, Value
 
@@ -70,43 +72,6 @@ _UNTRAINED_BASES = (
     "keras.constraints.",
     "tf.python.training.",
 )
-# Classes that Keras and its relatives define themselves, by the ends of their names.
-_UNTRAINED_NAMES = (
-    "Optimizer",
-    "OptimizerV1",
-    "OptimizerV2",
-    "Constraint",
-    "Initializer",
-    "Callback",
-    "Metric",
-    "Schedule",
-    "PreprocessingLayer",
-    "AugmentationLayer",
-    "Preprocessor",
-    "PreprocessorMixin",
-    "ImageProcessor",
-    "Tokenizer",
-    "Converter",
-)
-_UNTRAINED_METHODS = frozenset(
-    {
-        "inference",
-        "infer",
-        "test_step",
-        "predict_step",
-        "update_state",
-        "result",
-        "on_epoch_end",
-        "on_batch_end",
-        "get_config",
-        "evaluate",
-        "summary",
-        "generate_step",
-        "call_with_cache",
-        "build_cache",
-        "_build_cache",
-    }
-)
 _MAX_NODES = 4000
 _NOBODY = 1 << 30
 _MAX_BEHIND = 24  # values looked at behind a site
@@ -127,29 +92,6 @@ _LOSSES = re.compile(r"loss(?<!\wloss)(?:es|_fn)?\s*=\s*(?:self\.)?\[?(\w+)\s*[,
 _SEVERAL_LOSSES = re.compile(r"loss(?<!\wloss)(?:es)?\s*=\s*(\[[^\]]*\]|\{[^}]*\})")
 _WORD = re.compile(r"\b[a-zA-Z_]\w*")
 _METRIC_ARGUMENT = re.compile(r"metrics(?<!\wmetrics)\s*=\s*(\[[^\]]*\]|\{[^}]*\})")
-# What is measured or prepared and not trained, by the names that people give it.
-_MEASURED = re.compile(
-    r"(?:^|_)(?:metrics?|accuracy|precision|recall|f1|fbeta|auc|summary|summaries|eval|evaluation|"
-    r"schedules?|learning_rate|(?<!weight_)decay|"
-    r"configure|"
-    r"stats?|statistics|diagnostics?|monitor(?:ing)?|initializers?|preprocess(?:ing|or)?|augment(?:ation)?)(?:_|$)"
-)
-# What is trained by, by the names that people give it, if it is none that is only read off. What a
-# penalty mixes its points from, before its tape, takes no part in that.
-_LOSS = re.compile(
-    r"(?!_*(?:save|print|plot|report|record|write|show|track|get|check|val|valid|validation|eval|evaluation|test)_)(?:\w*_)?(?:loss(?:es)?|elbo)(?:_\w+)?"
-)
-_PENALTY = re.compile(r"(?:^|_)penalty(?:_|$)")
-# What works on gradients that were taken already.
-_ON_GRADIENTS = re.compile(
-    r"(?!.*(?:penalty|loss))_*(?:clip|process|compute|apply|aggregate|accumulate|scale|transform)_"
-    r"(?:\w+_)?grad(?:ient)?s?(?:_\w+)?"
-)
-_GRADIENT = re.compile(r"grads?|gradients?|grads_\w+|gradients?_list")
-_METRICS = re.compile(r".*/(?:metrics?|samplers|mcmc|data_preparation|preprocessing)/[^/]*")
-_PREPARING = re.compile(r"_*(?:init|build|reset|setup)")  # methods that run before training does
-_INITIAL = re.compile(r"(?:^|_)init(?:i?ali[sz]e)?(?:_|$)")  # initial values are computed once
-_INITIAL_VALUE = re.compile(r"(?:.*_)?init(?:ial)?_(?:values?|weights?|scale|bias)")
 _PLAIN = ("np", "math", "builtins")  # NumPy's arrays and Python's numbers are constants for a tape
 
 
@@ -274,7 +216,7 @@ class Gradients:
         if site.point is None or not hasattr(site.node, "lineno"):
             return False
         return any(
-            _INITIAL_VALUE.fullmatch(path)
+            is_initial_value(path)
             for path in endings_of(site.point.scope, self.module).paths(site.node)
         )
 
@@ -382,14 +324,14 @@ class Gradients:
             ):
                 return Differentiated.NO  # what comes before the tape or after it
             if scope.function is not None:
-                penalty = _PENALTY.search(scope.function.name) is not None
+                penalty = roles.is_penalty(scope.function.name)
                 if penalty and scope.tapes and time < scope.tapes[0][0]:
                     # the points at which a gradient is taken, mixed of data
                     return Differentiated.UNKNOWN
                 found = self.function(scope.function)
                 if found is not Differentiated.UNKNOWN:
                     return found
-                if _LOSS.fullmatch(scope.function.name):
+                if roles.is_loss(scope.function.name):
                     return Differentiated.YES
                 if penalty:
                     return Differentiated.YES
@@ -462,12 +404,12 @@ class Gradients:
                 leaf(base) for one in lineage for base in one.node.bases
             }
             if (
-                function.name in _UNTRAINED_METHODS
+                roles.is_evaluation_method(function.name)
                 and bases
                 or any(b.startswith(_UNTRAINED_BASES) for b in bases)
             ):
                 return Differentiated.NO
-            if any(name.endswith(_UNTRAINED_NAMES) for name in names):
+            if any(map(roles.is_untrained_class, names)):
                 return Differentiated.NO
             if (
                 function.name == "call"
@@ -476,7 +418,7 @@ class Gradients:
             ):
                 # what Keras calls preprocessing: it stands before all that is trained
                 return Differentiated.NO
-            if any(b.startswith(_TRAINED_BASES) for b in bases) and not _PREPARING.match(
+            if any(b.startswith(_TRAINED_BASES) for b in bases) and not roles.prepares(
                 function.name
             ):
                 return Differentiated.YES
@@ -489,7 +431,7 @@ class Gradients:
             return Differentiated.YES
         if name == "<lambda>":
             return Differentiated.UNKNOWN
-        if _INITIAL.search(name) and name != "__init__":
+        if roles.initializes(name):
             return Differentiated.NO
         if (
             name in self._mapped
@@ -616,14 +558,12 @@ class Gradients:
         prepared, not trained.
         """
         stem = os.path.splitext(os.path.basename(self.module.source.path))[0]
-        if holds_tests(self.module.source.path) or _ON_GRADIENTS.fullmatch(function.name):
+        if holds_tests(self.module.source.path) or roles.works_on_gradients(function.name):
             return True
-        if "loss" not in function.name and _METRICS.fullmatch(
-            self.module.source.path.replace(os.sep, "/")
-        ):
+        if not roles.names_loss(function.name) and is_apart_from_training(self.module.source.path):
             return True
-        return "loss" not in function.name and any(
-            _MEASURED.search(name.lower()) for name in (function.name, stem)
+        return not roles.names_loss(function.name) and any(
+            map(roles.measures, (function.name, stem))
         )
 
     def _from_callers(self, function: Function) -> Differentiated:
@@ -865,10 +805,10 @@ def _of_gradients(site: Site) -> bool:
     if (
         function is None
         or not isinstance(function.node, ast.FunctionDef)
-        or re.search("penalty|loss", function.name)
+        or roles.names_loss_or_penalty(function.name)
     ):
         return False
-    given = {arg.arg for arg in function.node.args.args if _GRADIENT.fullmatch(arg.arg)}
+    given = {arg.arg for arg in function.node.args.args if is_gradient(arg.arg)}
     return bool(given) and any(
         isinstance(node, ast.Name) and node.id in given for node in nodes_in(site.node)
     )

@@ -9,9 +9,10 @@ nothing else is known is no finding then.
 from __future__ import annotations
 
 import ast
-import re
-from typing import Any, Collection, Iterator
+from typing import Any, Callable, Collection, Iterator
 
+from tfnanlint.conventions import roles
+from tfnanlint.conventions.identifiers import is_count, is_probability, is_scale, says_safe
 from tfnanlint.ops.provenance import behind
 from tfnanlint.ops.site import Site, made_by
 from tfnanlint.ops.table import CASTS
@@ -22,29 +23,12 @@ from tfnanlint.syntax.nodes import CALL, nodes_in, parts_of
 from tfnanlint.uses.uses import NAN_TESTS
 from tfnanlint.values.value import Note, Value
 
-# Checks that leave no 0, by the ends of their names; what is only not negative can be 0.
-_POSITIVE = re.compile(
-    r"_*assert_(?:all_)?(?:positive|greater|greater_equal|above|strictly_\w+|none_equal|nonzero|non_zero)"
-)
-_ABOVE = re.compile(r"_*assert_greater(_equal)?")
-_ORDER = re.compile(r"_*assert_(?:less|greater)")
-_SAFE = re.compile(r"(?:^|_)safe(?:_|$)")  # what the program calls safe it has made so
-_COUNT = re.compile(r"_*(?:num|n|number)_(?:of_)?[a-z]\w*|\w*[a-z]_(?:size|dims?)")
-_SCALE = re.compile(
-    r"_*(?:\w+_)?(?:scale|rate|sigma|std|stddev|lambd?a?|lam|concentration|deg(?:rees)?_(?:of_)?free(?:dom)?|dof|df|mass|bandwidth)_*\d*",
-    re.IGNORECASE,
-)
-_PROBABILITY = re.compile(
-    r"_*(?:\w+_)?(?:p|q|pt|pi|probs?|probabilit(?:y|ies)|preds?|predictions?|yhat|y_hat|xhat|x_hat|softmax|sigmoid)_*\d*",
-    re.IGNORECASE,
-)
 _CASTS = frozenset("cast to_float to_double convert_to_tensor constant float".split())
 _MODULES = frozenset("tf tf1 tf2 np K tensorflow numpy dtypes".split())
 _FILLED = {"zeros": 0.0, "zeros_like": 0.0, "ones": 1.0, "ones_like": 1.0}
 _OF_SOME = frozenset(
     "shape size rank len ndims reduce_max reduce_sum reduce_mean reduce_any count_nonzero".split()
 )
-_WAITED_FOR = re.compile(r"_*(?:maybe_)?(?:assert|assertions|check|validate|ensure)(?:_\w+)?")
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _CONVERTING = (*CASTS, "tf.convert_to_tensor")
 _LESS = (ast.Sub, ast.USub)
@@ -86,7 +70,7 @@ class Assertions:
             | set(_on_the_way(site.value(param), site.point.scope) if waited else ())
         ):
             return True
-        if any(_SAFE.search(name) for name, _ in names) and not _understood(site.value(param)):
+        if any(says_safe(name) for name, _ in names) and not _understood(site.value(param)):
             return True
         lineage = [one.node for one in classes]
         asserting = [one.node for one in classes if "assert_" in one.module.source.text]
@@ -149,7 +133,7 @@ class Assertions:
         """Whether the class asserts that one of the names is less than another (`high - low`)."""
         for one in lineage:
             for call, _ in _calls(one):
-                if _ORDER.fullmatch(leaf(call.func)):
+                if roles.asserts_order(leaf(call.func)):
                     sides = [
                         {_bare(name) for name in _names(side)} & names for side in call.args[:2]
                     ]
@@ -161,14 +145,14 @@ class Assertions:
         """Whether the class asserts that one of the names is above a number (`log(power - 1)`)."""
         for one in lineage:
             for call, _ in _calls(one):
-                check = _ABOVE.fullmatch(leaf(call.func))
+                order = roles.asserts_greater(leaf(call.func))
                 if (
-                    check
+                    order is not None
                     and len(call.args) > 1
                     and names & {_bare(name) for name in _names(call.args[0])}
                 ):
                     bound = _number(call.args[1])
-                    if bound is not None and (bound > limit or bound == limit and not check[1]):
+                    if bound is not None and (bound > limit or bound == limit and order == ">"):
                         return True
         return False
 
@@ -178,7 +162,8 @@ class Assertions:
         """
         if place not in self._found:
             checks = any(
-                type(one) is CALL and _POSITIVE.fullmatch(leaf(one.func)) for one in nodes_in(place)
+                type(one) is CALL and roles.asserts_positive(leaf(one.func))
+                for one in nodes_in(place)
             )
             self._found[place] = (
                 {
@@ -213,7 +198,7 @@ def named_safe(site: Site, param: str) -> bool:
         node is not None
         and site.point is not None
         and not _understood(site.value(param))
-        and any(_SAFE.search(name) for name, _ in _made_of(node, site.point))
+        and any(says_safe(name) for name, _ in _made_of(node, site.point))
     )
 
 
@@ -230,7 +215,7 @@ def named_count(site: Site, param: str) -> bool:
     things (`num_samples`, `self.batch_size`), made floating: whoever has none of them has no use
     for the rest either.
     """
-    return _named(site, param, _COUNT, _CASTS, (ast.Mult, ast.Add))
+    return _named(site, param, is_count, _CASTS, (ast.Mult, ast.Add))
 
 
 def named_scale(site: Site, param: str) -> bool:
@@ -238,7 +223,7 @@ def named_scale(site: Site, param: str) -> bool:
     rate or the degrees of freedom of a distribution: there is none where these are 0, and whoever
     hands one in knows it.
     """
-    return _named(site, param, _SCALE, _CASTS | {"square", "abs"}, (ast.Mult, ast.Div))
+    return _named(site, param, is_scale, _CASTS | {"square", "abs"}, (ast.Mult, ast.Div))
 
 
 def named_probability(site: Site, param: str) -> bool:
@@ -248,7 +233,7 @@ def named_probability(site: Site, param: str) -> bool:
     return _named(
         site,
         param,
-        _PROBABILITY,
+        is_probability,
         _CASTS | {"square", "abs", "where", "clip"},
         (ast.Mult, ast.Div, ast.Sub, ast.Add),
     )
@@ -257,11 +242,11 @@ def named_probability(site: Site, param: str) -> bool:
 def _named(
     site: Site,
     param: str,
-    words: re.Pattern[str],
+    says: Callable[[str], bool],
     through: frozenset[str],
     operators: tuple[type, ...],
 ) -> bool:
-    """Whether what arrives at a parameter is made of names that `words` match and positive numbers
+    """Whether what arrives at a parameter is made of names of which `says` holds and positive numbers
     only.
     """
     node = site.args.get(param)
@@ -272,7 +257,7 @@ def _named(
         one, place = queue.pop()
         seen += 1
         binding: Any = unrefined(place.lookup(one.id)) if isinstance(one, ast.Name) else None
-        if isinstance(one, (ast.Name, ast.Attribute)) and words.fullmatch(leaf(one)):
+        if isinstance(one, (ast.Name, ast.Attribute)) and says(leaf(one)):
             continue
         if isinstance(binding, Assigned) and binding.point.scope is place.scope:
             queue.append((binding.node, binding.point))
@@ -316,11 +301,11 @@ def _leaves_no_zero(call: ast.Call) -> bool:
     bound that is no number that is believed.
     """
     name = leaf(call.func)
-    order = _ABOVE.fullmatch(name)
+    order = roles.asserts_greater(name)
     bound = _bound(call.args[1]) if order is not None and len(call.args) > 1 else None
     if order is None or bound is None:
-        return _POSITIVE.fullmatch(name) is not None
-    return bound > 0 or bound == 0 and not order[1]
+        return roles.asserts_positive(name)
+    return bound > 0 or bound == 0 and order == ">"
 
 
 def _bound(node: ast.expr) -> float | None:
@@ -373,7 +358,7 @@ def _waited_for(block: ast.With | ast.AsyncWith) -> Iterator[str]:
     """
     for item in block.items:
         for call in nodes_in(item.context_expr):
-            if isinstance(call, ast.Call) and _WAITED_FOR.fullmatch(leaf(call.func)):
+            if isinstance(call, ast.Call) and roles.checks(leaf(call.func)):
                 yield from (
                     name
                     for node in [*call.args, *(k.value for k in call.keywords)]
@@ -482,7 +467,7 @@ def _made_of(node: ast.expr, point: Point) -> set[tuple[str, bool]]:
                 and id(binding) not in seen
             ):
                 seen.add(id(binding))
-                if isinstance(binding.node, ast.Call) and _SAFE.search(leaf(binding.node.func)):
+                if isinstance(binding.node, ast.Call) and says_safe(leaf(binding.node.func)):
                     found.add((leaf(binding.node.func), taken_off))
                 queue.append((binding.node, binding.point, taken_off))
     return found

@@ -7,6 +7,7 @@ from __future__ import annotations
 import ast
 import math
 
+from tfnanlint.conventions.identifiers import says_maximum
 from tfnanlint.ops.families.reductions import without_nan
 from tfnanlint.ops.site import Site, made_by, same
 from tfnanlint.syntax.nodes import adds_axes, nodes_in
@@ -165,7 +166,7 @@ def exponential_of(value: Value) -> Site | None:
 
 def _says_maximum(node: ast.expr | None) -> bool:
     return node is not None and any(
-        "max" in name.lower() or name in ("m", "mx")
+        says_maximum(name)
         for inner in nodes_in(node)
         for name in [getattr(inner, "id", getattr(inner, "attr", ""))]
     )

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 
+from tfnanlint.conventions.identifiers import (
+    is_label,
+    is_label_beside_prediction,
+    is_prediction_parameter,
+)
 from tfnanlint.ops.site import Site
 from tfnanlint.ops.table import SETTINGS
 from tfnanlint.program.scope import Point
 from tfnanlint.values.value import WHOLE, Note, Value
 
-# What people call the labels of a loss; `y` is one only beside predictions.
-_NAME = r"(?:y_true|labels?|targets?|ground_?truth)"
-_LABELS = re.compile(rf"(?:parameter '{_NAME}' of |'{_NAME}\[)")
-_BESIDE = re.compile(r"(?:parameter 'y' of |'y\[)")
-_PREDICTIONS = "y_pred"
+# What a note speaks of: a parameter, or an object of which it is an element.
+_SUBJECT = re.compile(r"(?:parameter '(\w+)' of |'(\w+)\[)")
 _FACTORS = ("tf.multiply", "tf.divide")
 _REARRANGING = tuple(
     f"keras.layers.{name}" for name in ("Flatten", "Reshape", "Permute", "RepeatVector")
@@ -76,7 +78,11 @@ def of_labels(site: Site) -> bool:
 
 
 def _labels(note: Note, beside: bool) -> bool:
-    return _LABELS.match(note.text) is not None or beside and _BESIDE.match(note.text) is not None
+    subject = _SUBJECT.match(note.text)
+    if subject is None:
+        return False
+    name = subject[1] or subject[2]
+    return is_label(name) or beside and is_label_beside_prediction(name)
 
 
 def _has_predictions(point: Point) -> bool:
@@ -86,7 +92,7 @@ def _has_predictions(point: Point) -> bool:
         scope = parent.scope
         arguments = getattr(getattr(scope.function, "node", None), "args", None)
         if arguments is not None and any(
-            one.arg == _PREDICTIONS for one in arguments.posonlyargs + arguments.args
+            is_prediction_parameter(one.arg) for one in arguments.posonlyargs + arguments.args
         ):
             return True
         parent = scope.parent

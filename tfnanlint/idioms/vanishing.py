@@ -11,6 +11,7 @@ import re
 from functools import cache
 
 from tfnanlint.conventions.docstrings import promises_positive
+from tfnanlint.conventions.identifiers import is_kernel
 from tfnanlint.guards.post_guards import plain
 from tfnanlint.idioms.exponents import exponential_of, of_itself, on_a_grid
 from tfnanlint.ops.families.variables import VARIABLES, starts_at_random
@@ -50,7 +51,7 @@ _KEEPING_SIGN = {
 }
 _UPDATES = ("tf.assign", "method.assign")
 _SMALL = 1e-3
-_KERNEL = re.compile(r"\.(?:(?:depthwise|pointwise|recurrent)_)?kernel'$")
+_ATTRIBUTE = re.compile(r"\.(\w+)'$")  # at the end of a note
 _LONG = 2.0**31  # the length of an axis is below it
 
 
@@ -655,12 +656,10 @@ def made_by_keras(value: Value) -> bool:
     layers begin with, at random. (Who adds a small number to its norm reckons with 0 all the same.)
     """
     note = value.origin
-    return (
-        isinstance(note, Note)
-        and note.given
-        and not note.parameter
-        and _KERNEL.search(note.text) is not None
-    )
+    if not isinstance(note, Note) or not note.given or note.parameter:
+        return False
+    attribute = _ATTRIBUTE.search(note.text)
+    return attribute is not None and is_kernel(attribute[1])
 
 
 def _drawn(divisor: Value, depth: int = 6) -> int:

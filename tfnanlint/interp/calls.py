@@ -7,6 +7,7 @@ from __future__ import annotations
 import ast
 from typing import Any, Final
 
+from tfnanlint.conventions.roles import is_kind
 from tfnanlint.interp import fixpoint as assumptions
 from tfnanlint.interp import inlining as recursion
 from tfnanlint.interp import names as resolution
@@ -472,7 +473,7 @@ def may_call(ev: Evaluator, function: Function, call: ast.Call, point: Point) ->
 def is_a(ev: Evaluator, kind: str, cls: ClassObject) -> bool:
     """Whether a class is an optimizer or a schedule, by its own name or that of a base."""
     names = {one.name for one in ev.lineage(cls)} | ev.foreign_bases(cls)
-    return any(kind in name.lower() for name in names)
+    return any(is_kind(kind, name) for name in names)
 
 
 def shared(ev: Evaluator, binding: Shared) -> Loop:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 import builtins
-import re
 from functools import lru_cache
 from typing import Any, Final
 
+from tfnanlint.conventions.identifiers import gives_size, is_epsilon
 from tfnanlint.interp import fixpoint as assumptions
 from tfnanlint.ops.families.python import limit
 from tfnanlint.ops.names import ROOTS, canonical, is_tensorflow, of_import
@@ -32,16 +32,8 @@ from tfnanlint.values.value import NO_CONSTANT, Namespace, Note, Value, unknown
 
 MAX_HOPS: Final = 6  # re-exports followed from one name
 _BUILTINS: Final = frozenset(dir(builtins))
-_EPSILON: Final = re.compile(r"(?:.*_)?(?:eps|epsilon|jitter)_*\d*", re.IGNORECASE)
-_SIZES: Final = frozenset("shape size shape_list get_shape_list dimension_size".split())
 SMALL = (1e-7, 0.1)  # what an epsilon of which no number is known is taken to be
 _CALLEES: Final = frozenset((ast.Name, ast.Call, ast.Attribute))
-
-
-@lru_cache(maxsize=4096)
-def says_epsilon(name: str) -> bool:
-    """Whether a name says that it holds a small positive number (`eps`, `self._epsilon`, `jitter`)."""
-    return _EPSILON.fullmatch(name) is not None
 
 
 @lru_cache(maxsize=None)
@@ -63,7 +55,7 @@ def asks_size(function: ast.expr, point: Point) -> bool:
     """Whether a function of another file, which could not be followed, says by its name that it
     gives sizes (`ps.shape(x)`).
     """
-    if leaf(function) not in _SIZES:
+    if not gives_size(leaf(function)):
         return False
     owner = function.value if isinstance(function, ast.Attribute) else function
     return isinstance(owner, ast.Name) and isinstance(unrefined(point.lookup(owner.id)), Imported)
@@ -281,7 +273,7 @@ def supposed(ev: Evaluator, value: Value, name: str, node: ast.expr, point: Poin
         value.known
         or value.kind != "unknown"
         and value.kind != "number"
-        or not says_epsilon(name)
+        or not is_epsilon(name)
         or _is_difference(value)
     ):
         return value

@@ -5,13 +5,12 @@ file asks, mends or bounds it.
 from __future__ import annotations
 
 import ast
-import re
-from functools import lru_cache
 from typing import Final
 
+from tfnanlint.conventions.identifiers import holds_settings, is_epsilon
 from tfnanlint.interp import fixpoint as assumptions
 from tfnanlint.interp import names as resolution
-from tfnanlint.interp.names import SMALL, says_epsilon
+from tfnanlint.interp.names import SMALL
 from tfnanlint.program.functions import Function
 from tfnanlint.program.module import Module
 from tfnanlint.program.scope import Assigned, Imported, Point, unrefined
@@ -21,27 +20,17 @@ from tfnanlint.syntax.nodes import ATTRIBUTE, NOUGHT, nodes_in
 from tfnanlint.values.evaluator import Evaluator
 from tfnanlint.values.value import INF, Note, Value
 
-_SETTINGS: Final = re.compile(
-    r"_*(?:\w*_)?(?:hparams|hps?|hyperparams|params|config|cfg|args|opts?|options|flags|settings)_*",
-    re.IGNORECASE,
-)
 _CHECKED: Final = ("register_validator", "validator")
-
-
-@lru_cache(maxsize=4096)
-def _says_settings(path: str) -> bool:
-    """Whether a part of a path says that it holds settings (`self.hparams`, `params.optimizer`)."""
-    return any([_SETTINGS.fullmatch(name) is not None for name in path.split(".")])
 
 
 def _holds_settings(owner: ast.expr, point: Point) -> bool:
     """Whether an object holds settings, by its name (`self.hparams`, `params`, `FLAGS`) or that of
     what it was assigned from.
     """
-    if isinstance(owner, ast.Name) and not _says_settings(owner.id):
+    if isinstance(owner, ast.Name) and not holds_settings(owner.id):
         made = unrefined(point.lookup(owner.id))
         owner = made.node if isinstance(made, Assigned) else owner
-    return _says_settings(path_of(owner) or "")
+    return holds_settings(path_of(owner) or "")
 
 
 def _minded(name: str, module: Module) -> bool:
@@ -76,7 +65,7 @@ class ProjectSettings:
             return value
         if not _holds_settings(owner, point):
             return value
-        path, epsilon = point.module.source.path, says_epsilon(name)
+        path, epsilon = point.module.source.path, is_epsilon(name)
         found = project.settings(path, name) if epsilon or not ev.session.drafting else ()
         # also in a draft, which must doubt what may be 0
         if epsilon and found and not any(found) and not self._knowing(ev, name, owner, point):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from typing import Any, Final
 
+from tfnanlint.conventions.roles import is_kind
 from tfnanlint.interp import fixpoint as assumptions
 from tfnanlint.ops.families.arrays import as_tensor
 from tfnanlint.ops.families.variables import moved_by_training, started
@@ -214,7 +215,7 @@ class Variables:
     def _of_metric(self, ev: Evaluator, site: Site) -> bool:
         owner = site.value("self").obj if "self" in site.args else None
         return isinstance(owner, Instance) and any(
-            "metric" in base.lower() for base in ev.foreign_bases(owner.cls)
+            is_kind("metric", base) for base in ev.foreign_bases(owner.cls)
         )
 
     def _loop(self, ev: Evaluator, start: Value, changes: list[tuple[str, Binding]]) -> Loop | None:

@@ -11,6 +11,8 @@ import traceback
 from dataclasses import replace
 from typing import Any, Callable, Final, Iterable, Iterator
 
+from tfnanlint.conventions.files import holds_tests
+from tfnanlint.conventions.roles import is_assertion, shows
 from tfnanlint.diagnostics.findings import Certainty, Finding, Setup
 from tfnanlint.gradients.activity import Gradients
 from tfnanlint.guards.assertions import named_count, named_scale
@@ -37,7 +39,7 @@ from tfnanlint.syntax.nodes import (
     SUBSCRIPT,
     nodes_in,
 )
-from tfnanlint.syntax.source import Source, holds_tests
+from tfnanlint.syntax.source import Source
 from tfnanlint.values.value import Note, Value
 
 INTERNAL: Final = "TFN000"
@@ -66,12 +68,6 @@ _MANY_NAMES = 64
 # What is handed to these is not differentiated: they stop gradients, or run the graph for its
 # values.
 _UNDIFFERENTIATED: Final = frozenset(("stop_gradient", "evaluate", "run", "numpy"))
-# Words in the names of functions that show what they are given. Any other may train on it
-# (`model.compile(loss=...)`).
-_SHOWING: Final = frozenset(
-    "print log logging info debug warning summary summaries scalar histogram image text collect report "
-    "record plot show".split()
-)
 _DIVISIONS: Final = frozenset((ast.Div, ast.FloorDiv, ast.Mod))
 _WITH_EDGES: Final = frozenset((ast.Div, ast.Pow))
 _DATA_METHODS: Final = frozenset(("map", "filter", "flat_map"))
@@ -624,7 +620,7 @@ class File:
                 stopped = (
                     stopped
                     or name in _UNDIFFERENTIATED
-                    or name.startswith("assert")
+                    or is_assertion(name)
                     or name in _DATA_METHODS
                     and self._prepares(node, point)
                 )
@@ -668,7 +664,7 @@ class File:
         return (
             isinstance(expression, ast.Call)
             and expression in self.module.discarded
-            and not _SHOWING.isdisjoint(leaf(expression.func).lower().split("_"))
+            and shows(leaf(expression.func))
         )
 
     def _prepares(self, node: ast.Call, point: Point) -> bool:

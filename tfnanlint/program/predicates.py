@@ -7,6 +7,7 @@ from __future__ import annotations
 import ast
 from typing import Any, Callable, Final
 
+from tfnanlint.conventions.identifiers import is_mode, is_training_flag
 from tfnanlint.syntax.access_paths import leaf, path_of
 from tfnanlint.syntax.nodes import BIN_OP, BOOL_OP, CALL, COMPARE, CONSTANT, NAME, UNARY_OP
 
@@ -261,7 +262,6 @@ _FACTS: Final[dict[type, Callable[[Any, bool], list[Fact]]]] = {
 
 
 _HANDED_ON: Final = frozenset(("cast", "constant", "convert_to_tensor", "bool"))
-_MODE_NAMES: Final = frozenset(("training", "is_training", "mode"))
 _MODES: Final = {"TRAIN": True, "EVAL": False, "PREDICT": False, "INFER": False}  # of estimators
 
 
@@ -277,7 +277,7 @@ def says_training(test: Any) -> bool | None:
         return _says_mode(test)
     if kind is CALL and test.args:
         return _says_by_call(test)
-    return True if leaf(test) in ("training", "is_training") else None
+    return True if is_training_flag(leaf(test)) else None
 
 
 def _says_by_call(test: ast.Call) -> bool | None:
@@ -291,10 +291,11 @@ def _says_by_call(test: ast.Call) -> bool | None:
 
 def _says_mode(test: ast.Compare) -> bool | None:
     name = leaf(test.left)
-    if name not in _MODE_NAMES or len(test.ops) > 1:
+    estimator = is_mode(name)
+    if len(test.ops) > 1 or not (estimator or is_training_flag(name)):
         return None
     other, same = test.comparators[0], type(test.ops[0]) in (ast.Eq, ast.Is)
-    if name != "mode":
+    if not estimator:
         return (
             other.value if same and type(other) is CONSTANT and type(other.value) is bool else None
         )

@@ -6,10 +6,10 @@ import os
 import stat
 from collections.abc import Iterator, Mapping
 
+from tfnanlint.conventions.files import is_passed_over
+
 Stamp = tuple[int, ...]  # differs when the file differs; its second item is the size in bytes
 
-# Folders that hold no sources of the project.
-PASSED = frozenset("node_modules build dist venv site-packages __pycache__".split())
 
 
 class FileSystem:
@@ -58,7 +58,7 @@ class Disk(FileSystem):
 
     def sources_below(self, top: str) -> Iterator[str]:
         for directory, folders, names in os.walk(top):
-            folders[:] = sorted(f for f in folders if not f.startswith(".") and f not in PASSED)
+            folders[:] = sorted(f for f in folders if not is_passed_over(f))
             for name in sorted(names):
                 path = os.path.join(directory, name)
                 if name.endswith(".py") and not os.path.islink(path):
@@ -107,10 +107,6 @@ class Memory(FileSystem):
             for path in self._sources
             if path.startswith(start) and os.sep not in path[len(start) :]
         )
-
-
-def _is_passed(folder: str) -> bool:
-    return folder.startswith(".") or folder in PASSED
 
 
 def _walked(path: str) -> tuple[tuple[bool, str], ...]:

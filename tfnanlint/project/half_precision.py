@@ -3,20 +3,10 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping
 
-from tfnanlint.syntax.source import holds_tests
-
-_HALF = re.compile(rb"mixed_(b?float16)|set_floatx\(\s*['\"](b?float16)")
-
-
-def half_wanted(data: bytes) -> str:
-    """The dtype of 16 bits that a file asks Keras for (`set_global_policy("mixed_float16")`); ""
-    where it asks for none.
-    """
-    asked = _HALF.search(data) if b"float16" in data else None
-    return (asked[1] or asked[2]).decode() if asked is not None else ""
+from tfnanlint.conventions.files import holds_tests
+from tfnanlint.conventions.texts import half_precision
 
 
 def halves_of(
@@ -29,7 +19,7 @@ def halves_of(
     asked = {
         path: half
         for path, data in texts.items()
-        if (half := half_wanted(data)) and not holds_tests(path)
+        if (half := half_precision(data)) and not holds_tests(path)
     }
     if not asked:
         return {}

@@ -22,6 +22,7 @@ try:
 except ImportError:
     from hashlib import blake2b
 
+from tfnanlint.conventions.files import FOREIGN, is_foreign
 from tfnanlint.project.filesystem import Disk, FileSystem
 from tfnanlint.project.half_precision import halves_of
 from tfnanlint.project.settings import set_in
@@ -38,11 +39,6 @@ MAX_TREE_BYTES = 48 << 20
 MAX_SCRIPTS = 40  # beside a package
 MAX_IMPORTERS = 12
 MAX_HOPS = 6  # re-exports followed from one import
-# Distributions that are never part of the linted project, whatever lies beside it.
-_FOREIGN = frozenset(
-    "tensorflow keras numpy scipy math os sys typing abc collections functools absl gin six tf_keras "
-    "tensorflow_probability tensorflow_datasets torch jax pandas matplotlib sklearn".split()
-)
 
 # A question about files other than the linted one: its kind, and what it is about.
 Question = tuple[str, ...]
@@ -200,7 +196,7 @@ def _read(path: str, known: Source | None) -> tuple[Source | None, str]:
 _IMPORTS = re.compile(
     rb"[ \t]*(?:from[ \t]+(\w*)[\w.]*[ \t]+import[ \t]*(?:\([^)]*\)|[^\n]*)|(?:from|import)[ \t][^\n]*)"
 )
-_ELSEWHERE = frozenset(map(str.encode, _FOREIGN))
+_ELSEWHERE = frozenset(map(str.encode, FOREIGN))
 _WORD = re.compile(rb"\w+")
 
 
@@ -560,7 +556,7 @@ class Project:
             return self._descend(directory, dotted)
         root, package = self._ask("root", directory)
         first = dotted.split(".", 1)[0]
-        if first in _FOREIGN and package.split(".", 1)[0] != first:
+        if is_foreign(first) and package.split(".", 1)[0] != first:
             return None, ""
         found = self._descend(root, dotted)
         return (

@@ -8,17 +8,14 @@ import ast
 import bisect
 import re
 import sys
-from typing import Final, Iterable
+from typing import Iterable
 
+from tfnanlint.conventions.files import is_known_distribution
 from tfnanlint.diagnostics.findings import Edit
 from tfnanlint.rewrite.hole_test import NoFix
 from tfnanlint.syntax.enclosing import enclosing
 from tfnanlint.syntax.source import Source, Span
 
-# What is surely no package of the project itself.
-_KNOWN: Final = frozenset(
-    "numpy tensorflow keras tf_keras scipy pandas sklearn matplotlib absl tensorflow_probability tensorflow_datasets torch jax".split()
-)
 Statement = ast.Import | ast.ImportFrom
 
 
@@ -87,7 +84,7 @@ def _modules(stmt: Statement) -> list[str]:
 
 
 def _known(stmt: Statement) -> bool:
-    return any(module.partition(".")[0] in _KNOWN for module in _modules(stmt))
+    return any(is_known_distribution(module.partition(".")[0]) for module in _modules(stmt))
 
 
 def _foreign(stmt: Statement) -> bool:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Final, Iterator
 
+from tfnanlint.conventions.texts import is_first_version, is_old_keras
 from tfnanlint.diagnostics.findings import Setup, release
 from tfnanlint.interp.names import exported, starred
 from tfnanlint.ops.names import inside, of_import
@@ -49,15 +50,6 @@ _LIBRARIES: Final = (
     ("tf_slim.", "slim"),
     ("numpy.", "np"),
     ("tensorflow_probability.", "tfp"),
-)
-# What TensorFlow 2 has not under this name: a file that uses it is written for TensorFlow 1.
-_FIRST_VERSION: Final = re.compile(
-    r"\btf\.(?:placeholder|get_variable|variable_scope|Session|contrib|log|to_float|to_int32|is_nan|div|summary\.merge_all)\b"
-)
-# What Keras alone took until its losses became classes: a file that uses it, and not tf.keras, may
-# run with an older one.
-_FUNCTIONS_ONLY: Final = re.compile(
-    r"\b(?:lr|decay|nb_epoch|samples_per_epoch)\s*=|\bfit_generator\b"
 )
 _LOSS_CLASS: Final = re.compile(r"keras\.losses\.[A-Z]")
 _OPS_OF_KERAS: Final = re.compile(
@@ -145,7 +137,7 @@ class Speller:
         self.setup = setup
         self.text = module.source.text
         self.first_version = (
-            _FIRST_VERSION.search(self.text) is not None
+            is_first_version(self.text)
             or setup.tensorflow is not None
             and setup.tensorflow < _SECOND
         )
@@ -422,7 +414,7 @@ class Speller:
         """The versions of a library that the file may run with."""
         target = self.setup.tensorflow
         if library == "tensorflow":
-            if target is not None and target < _SECOND and _FIRST_VERSION.search(self.text) is None:
+            if target is not None and target < _SECOND and not is_first_version(self.text):
                 return ("v1", "tf2")
             return ("v1",) if self.first_version else ("tf2",)
         if library == "tf.keras":
@@ -455,7 +447,7 @@ class Speller:
         return (
             "keras2" in self._keras
             and "tensorflow.keras" not in self.text
-            and _FUNCTIONS_ONLY.search(self.text) is not None
+            and is_old_keras(self.text)
         )
 
     # What is imported

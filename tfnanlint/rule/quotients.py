@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any, Callable, Final, Iterator
 
+from tfnanlint.conventions.identifiers import SMOOTHING_NAMES
 from tfnanlint.diagnostics.findings import Claim, Differentiated, Fix
 from tfnanlint.guards.post_guards import CLIPS, plain
 from tfnanlint.idioms.quantities import (
@@ -30,7 +31,6 @@ _NO_NAN: Final = {
 }
 _USES: Final = dict.fromkeys((Quantity.SQUARES, Quantity.PROBABILITY, Quantity.WEIGHTS), "squares")
 _QUOTIENTS: Final = ("tf.divide", "tf.math.divide_no_nan")
-_OWN_CONSTANTS: Final = ("smooth", "epsilon", "eps")
 
 
 def fixes_of(here: Context, division: Site, param: str = "y") -> list[Fix]:
@@ -327,7 +327,7 @@ def _own_constant(here: Context, division: Site) -> str:
     """The name of a positive number that smooths quotients where a division stands; "" where there
     is none.
     """
-    for name in _OWN_CONSTANTS if division.point is not None else ():
+    for name in SMOOTHING_NAMES if division.point is not None else ():
         binding = division.point.lookup(name)
         value = binding.value(here.interpreter) if binding is not None else None
         if value is not None and value.is_number and value.positive:

@@ -8,6 +8,7 @@ import ast
 import re
 from typing import Any, Callable, Iterable
 
+from tfnanlint.conventions.identifiers import begins_with_epsilon
 from tfnanlint.diagnostics.findings import Claim, Differentiated, Fix
 from tfnanlint.guards.assertions import named_probability
 from tfnanlint.guards.post_guards import plain
@@ -37,7 +38,6 @@ COMPLEX = frozenset(("complex64", "complex128"))
 LINE = 88  # a line that formatters leave alone
 _FILLED = re.compile(r"tf\.(ones|zeros)_like\(\{\w+\}\)")
 _COMMENT = re.compile(r"\s+#.*")
-_EPSILON = re.compile(r"_*eps(?:ilon)?(?:_|$)", re.I)
 _TOTALS = ("tf.reduce_sum", "tf.reduce_mean")
 _NORMS = ("tf.norm", "tf.math.reduce_euclidean_norm")
 _EUCLIDEAN = (None, 2, "euclidean", "fro")
@@ -443,7 +443,7 @@ def _is_epsilon(total: Site, param: str) -> bool:
         else ""
     )
     return (
-        _EPSILON.match(name) is not None
+        begins_with_epsilon(name)
         and value.kind in ("number", "array", "unknown")
         and not (value.known and (value.lo <= 0 or value.hi > 0.1))
     )

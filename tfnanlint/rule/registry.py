@@ -10,11 +10,12 @@ import ast
 import importlib
 import inspect
 import pkgutil
-import re
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator
 
+from tfnanlint.conventions.files import holds_tests
+from tfnanlint.conventions.texts import may_be_compiled
 from tfnanlint.diagnostics.findings import (
     MODES,
     NOWHERE,
@@ -46,7 +47,7 @@ from tfnanlint.rule.trace import trace
 from tfnanlint.syntax.access_paths import leaf
 from tfnanlint.syntax.enclosing import enclosing
 from tfnanlint.syntax.nodes import nodes_in
-from tfnanlint.syntax.source import Span, holds_tests
+from tfnanlint.syntax.source import Span
 from tfnanlint.uses.producers import may_stem
 from tfnanlint.uses.uses import (
     COMPARISONS,
@@ -67,7 +68,6 @@ EVENTS = frozenset({"compare", "call", "file"})
 DEFAULT = frozenset({Certainty.MUST, Certainty.MAY})
 # A replacement: the expression, the template for it, and what the template's holes stand for.
 Part = tuple[ast.expr, str, dict[str, Any]]
-_COMPILED = re.compile(r"keras|jit_compile|experimental_compile|\bxla\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -343,7 +343,7 @@ class Context:
         """Whether the file says that XLA may compile it: `fit` of Keras does on a GPU,
         `jit_compile=True` asks for it.
         """
-        return _COMPILED.search(self.source.text) is not None
+        return may_be_compiled(self.source.text)
 
     def asserted(self, site: Site, param: str) -> bool:
         """Whether this file asserts elsewhere that there is no 0 in what arrives at a parameter

@@ -10,7 +10,6 @@ import ast
 import bisect
 import codecs
 import io
-import os
 import re
 import tokenize
 import warnings
@@ -20,15 +19,6 @@ from typing import Any, NamedTuple
 
 from tfnanlint.syntax import text_index as rows
 from tfnanlint.syntax.spans import Edit, Span
-
-_TESTS = re.compile(r"test_.*|.*_tests?|.*_?test_?utils|conftest")
-
-
-def holds_tests(path: str) -> bool:
-    """Whether a file has the name of one with tests: they look at values, and run on numbers that
-    are written in them.
-    """
-    return _TESTS.fullmatch(os.path.splitext(os.path.basename(path))[0]) is not None
 
 
 class Unreadable(Exception):

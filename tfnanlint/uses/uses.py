@@ -7,6 +7,9 @@ import builtins
 import re
 from typing import TYPE_CHECKING, Any, Callable, Final
 
+from tfnanlint.conventions.files import holds_tests
+from tfnanlint.conventions.identifiers import is_session
+from tfnanlint.conventions.roles import is_summary, makes_object, takes_training_step
 from tfnanlint.program.functions import Function
 from tfnanlint.program.scope import Assigned, Point, Scope
 from tfnanlint.syntax.access_paths import leaf
@@ -21,7 +24,6 @@ from tfnanlint.syntax.nodes import (
     parts_of,
     statements_in,
 )
-from tfnanlint.syntax.source import holds_tests
 
 if TYPE_CHECKING:
     from tfnanlint.interp.engine import Engine
@@ -49,11 +51,6 @@ SUMMARIES: Final = frozenset(
 )
 # What puts a number on the screen; a rewritten one would no longer be what its label says.
 PRINTS: Final = frozenset(("print",))
-# What takes a gradient of a value, or may: a function of the program that makes the step of
-# training.
-_SINKS = re.compile(
-    r"gradients?|jacobian|batch_jacobian|(?:\w*_)?(?:grad|gradients|train|training|optimi[sz]e|minimi[sz]e|updates?)(?:_\w+)?"
-)
 # What hands no gradient back where it is given 0: 2 * 0 and sign(0) are 0, and so is 0 / norm.
 _FLAT_AT_ZERO = frozenset("abs square norm l2_loss".split())
 # What is 0 at -Inf, and hands back a gradient of 0 there.
@@ -141,7 +138,7 @@ class Endings:
                 if node in self._module.discarded
                 else ""
             )
-            if "summar" in shown.lower():
+            if is_summary(shown):
                 ends = {True}
             else:
                 ends = (
@@ -635,7 +632,7 @@ def _fetched(call: ast.Call) -> bool:
     return (
         isinstance(call.func, ast.Attribute)
         and call.func.attr == "run"
-        and "sess" in leaf(call.func.value).lower()
+        and is_session(leaf(call.func.value))
     )
 
 
@@ -658,6 +655,6 @@ def _taken(above: list[tuple[ast.AST, ast.AST]]) -> bool:
     return any(
         isinstance(outer, ast.Call)
         and inner is not outer.func
-        and (leaf(outer.func)[:1].isupper() or _SINKS.fullmatch(leaf(outer.func)) is not None)
+        and (makes_object(leaf(outer.func)) or takes_training_step(leaf(outer.func)))
         for outer, inner in above
     )

@@ -4,10 +4,10 @@ summaries.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Callable, Final
 
+from tfnanlint.conventions.identifiers import is_random_initializer
 from tfnanlint.ops.families.arrays import INTEGERS, as_tensor, dtype_given, like
 from tfnanlint.ops.site import Site, made_by
 from tfnanlint.ops.table import ROWS, op
@@ -62,10 +62,6 @@ def started(site: Site) -> Value:
 
 
 _DRAWS: Final = ("tf.random.", "np.random.", "K.random_")
-_RANDOM: Final = re.compile(
-    r"glorot|xavier|he_|lecun|orthogonal|variance_?scaling|(?:random|truncated)_?(?:normal|uniform)|^(?:normal|uniform)$|^He[NU]",
-    re.IGNORECASE,
-)
 
 
 def starts_at_random(site: Site) -> bool:
@@ -86,7 +82,7 @@ def starts_at_random(site: Site) -> bool:
         # whoever makes the layer may choose another one; nobody trains from zeros where this is
         # meant
         name = found.origin.default
-    return isinstance(name, str) and _RANDOM.search(name) is not None
+    return isinstance(name, str) and is_random_initializer(name)
 
 
 def _described(initializer: Value) -> Value:

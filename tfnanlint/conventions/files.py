@@ -1,0 +1,54 @@
+"""What the name of a file, a folder or a distribution says of its content."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Final
+
+_TEST_FILE: Final = re.compile(r"test_.*|.*_tests?|.*_?test_?utils|conftest")
+_TEST_PATH: Final = re.compile(r"(?:^|[/\\_])tests?(?:[/\\_.]|$)")
+_UNTRAINED_FOLDER: Final = re.compile(
+    r".*/(?:metrics?|samplers|mcmc|data_preparation|preprocessing)/[^/]*"
+)
+_PASSED_FOLDERS: Final = frozenset("node_modules build dist venv site-packages __pycache__".split())
+_DISTRIBUTIONS: Final = frozenset(
+    "numpy tensorflow keras tf_keras scipy pandas sklearn matplotlib absl tensorflow_probability "
+    "tensorflow_datasets torch jax".split()
+)
+# Modules of Python and small distributions, besides, that programs import nearly always.
+FOREIGN: Final = _DISTRIBUTIONS | frozenset(
+    "math os sys typing abc collections functools gin six".split()
+)
+
+
+def holds_tests(path: str) -> bool:
+    """Whether a file has the name of one with tests: they look at values, and run on numbers that
+    are written in them.
+    """
+    return _TEST_FILE.fullmatch(os.path.splitext(os.path.basename(path))[0]) is not None
+
+
+def is_below_tests(path: str) -> bool:
+    """Whether a file or a folder on its path is named for tests: nothing there is trained long."""
+    return _TEST_PATH.search(path) is not None
+
+
+def is_apart_from_training(path: str) -> bool:
+    """Whether a file stands in a folder for what is not trained: `metrics/`, `preprocessing/`."""
+    return _UNTRAINED_FOLDER.fullmatch(path.replace(os.sep, "/")) is not None
+
+
+def is_passed_over(folder: str) -> bool:
+    """Whether no files of the project are looked for in a folder: hidden, built or installed."""
+    return folder.startswith(".") or folder in _PASSED_FOLDERS
+
+
+def is_foreign(module: str) -> bool:
+    """Whether a module is never part of the project, whatever lies beside it: `os`, `numpy`."""
+    return module in FOREIGN
+
+
+def is_known_distribution(module: str) -> bool:
+    """Whether a module is one of a well-known distribution: `numpy`, `torch`."""
+    return module in _DISTRIBUTIONS

@@ -1,0 +1,157 @@
+"""What the name of a variable, a parameter or an attribute says of its value."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final
+
+_EPSILON: Final = re.compile(r"(?:.*_)?(?:eps|epsilon|jitter)_*\d*", re.IGNORECASE)
+_EPSILON_PREFIX: Final = re.compile(r"_*eps(?:ilon)?(?:_|$)", re.IGNORECASE)
+# Names that a module gives to the constant which smooths its quotients, likeliest first.
+SMOOTHING_NAMES: Final = ("smooth", "epsilon", "eps")
+_COUNT: Final = re.compile(r"_*(?:num|n|number)_(?:of_)?[a-z]\w*|\w*[a-z]_(?:size|dims?)")
+_SCALE: Final = re.compile(
+    r"_*(?:\w+_)?(?:scale|rate|sigma|std|stddev|lambd?a?|lam|concentration|"
+    r"deg(?:rees)?_(?:of_)?free(?:dom)?|dof|df|mass|bandwidth)_*\d*",
+    re.IGNORECASE,
+)
+_PROBABILITY: Final = re.compile(
+    r"_*(?:\w+_)?(?:p|q|pt|pi|probs?|probabilit(?:y|ies)|preds?|predictions?|yhat|y_hat|"
+    r"xhat|x_hat|softmax|sigmoid)_*\d*",
+    re.IGNORECASE,
+)
+_SAFE: Final = re.compile(r"(?:^|_)safe(?:_|$)")
+_LABELS: Final = re.compile(r"y_true|labels?|targets?|ground_?truth")
+_TRUE: Final = re.compile(
+    r"(?:^|_)(?:y_?true|true|truth|labels?|targets?|gt|ground_truth|y_train|y_test|onehot)"
+    r"(?:$|_|\d)",
+    re.IGNORECASE,
+)
+_PREDICTED: Final = re.compile(
+    r"(?:^|_)(?:y_?pred|y_?hat|preds?|predictions?|predicted|logits?|probs?|probabilit(?:y|ies))"
+    r"(?:$|_|\d)",
+    re.IGNORECASE,
+)
+_GRADIENT: Final = re.compile(r"grads?|gradients?|grads_\w+|gradients?_list")
+_INITIAL_VALUE: Final = re.compile(r"(?:.*_)?init(?:ial)?_(?:values?|weights?|scale|bias)")
+_SETTINGS: Final = re.compile(
+    r"_*(?:\w*_)?(?:hparams|hps?|hyperparams|params|config|cfg|args|opts?|options|flags|settings)_*",
+    re.IGNORECASE,
+)
+_RANDOM_INITIALIZER: Final = re.compile(
+    r"glorot|xavier|he_|lecun|orthogonal|variance_?scaling|"
+    r"(?:random|truncated)_?(?:normal|uniform)|^(?:normal|uniform)$|^He[NU]",
+    re.IGNORECASE,
+)
+_KERNEL: Final = re.compile(r"(?:(?:depthwise|pointwise|recurrent)_)?kernel")
+_TRAINING: Final = ("training", "is_training")
+_SIZES: Final = frozenset("shape size shape_list get_shape_list dimension_size".split())
+
+
+@lru_cache(maxsize=4096)
+def is_epsilon(name: str) -> bool:
+    """Whether a name is one of small positive numbers: `eps`, `self._epsilon`, `jitter_2`."""
+    return _EPSILON.fullmatch(name) is not None
+
+
+def begins_with_epsilon(name: str) -> bool:
+    """Whether a summand of this name is there to keep a sum off 0: `EPS`, `eps_norm`, `epsilon`."""
+    return _EPSILON_PREFIX.match(name) is not None
+
+
+def is_count(name: str) -> bool:
+    """Whether a name is one of numbers of things: `num_samples`, `batch_size`."""
+    return _COUNT.fullmatch(name) is not None
+
+
+def is_scale(name: str) -> bool:
+    """Whether a name is one of parameters of a distribution: `scale`, `sigma`, `dof`."""
+    return _SCALE.fullmatch(name) is not None
+
+
+def is_probability(name: str) -> bool:
+    """Whether a name is one of probabilities or predictions: `p`, `probs`, `y_hat`."""
+    return _PROBABILITY.fullmatch(name) is not None
+
+
+def says_safe(name: str) -> bool:
+    """Whether a name says that its value has been made safe: `safe_norm`, `x_safe`."""
+    return _SAFE.search(name) is not None
+
+
+def says_maximum(name: str) -> bool:
+    """Whether a name is one of the largest element: `x_max`, `maxima`, `m`, `mx`."""
+    return "max" in name.lower() or name in ("m", "mx")
+
+
+@lru_cache(maxsize=4096)
+def is_label(name: str) -> bool:
+    """Whether a parameter of this name takes the labels of a loss: `y_true`, `labels`, `target`."""
+    return _LABELS.fullmatch(name) is not None
+
+
+def is_label_beside_prediction(name: str) -> bool:
+    """Whether a parameter of this name takes labels in a function that takes predictions: `y`."""
+    return name == "y"
+
+
+def is_prediction_parameter(name: str) -> bool:
+    """Whether a function with a parameter of this name is given predictions: `y_pred`."""
+    return name == "y_pred"
+
+
+def says_true(text: str) -> bool:
+    """Whether an argument is written with a word for labels: `y_true`, `gt_boxes`, `y_test`."""
+    return _TRUE.search(text) is not None
+
+
+def says_predicted(text: str) -> bool:
+    """Whether an argument is written with a word for predictions: `y_pred`, `logits`, `probs`."""
+    return _PREDICTED.search(text) is not None
+
+
+def is_gradient(name: str) -> bool:
+    """Whether a parameter of this name takes gradients: `grad`, `gradients`, `grads_and_vars`."""
+    return _GRADIENT.fullmatch(name) is not None
+
+
+def is_initial_value(path: str) -> bool:
+    """Whether a name is one of values computed before training: `init_scale`, `initial_value`."""
+    return _INITIAL_VALUE.fullmatch(path) is not None
+
+
+@lru_cache(maxsize=4096)
+def holds_settings(path: str) -> bool:
+    """Whether a part of a path is a name for settings: `self.hparams`, `params.optimizer`."""
+    return any([_SETTINGS.fullmatch(name) is not None for name in path.split(".")])
+
+
+def is_random_initializer(name: str) -> bool:
+    """Whether an initializer of this name draws random numbers: `glorot_uniform`, `HeNormal`."""
+    return _RANDOM_INITIALIZER.search(name) is not None
+
+
+def is_kernel(name: str) -> bool:
+    """Whether an attribute has the name that Keras gives to the kernel of a layer."""
+    return _KERNEL.fullmatch(name) is not None
+
+
+def is_training_flag(name: str) -> bool:
+    """Whether a name is one of the switch between training and evaluation: `is_training`."""
+    return name in _TRAINING
+
+
+def is_mode(name: str) -> bool:
+    """Whether a name is one of the mode of an estimator: `mode`."""
+    return name == "mode"
+
+
+def gives_size(name: str) -> bool:
+    """Whether a function that cannot be followed gives sizes, by its name: `shape_list`."""
+    return name in _SIZES
+
+
+def is_session(name: str) -> bool:
+    """Whether an object of this name is a session of TensorFlow 1: `sess`, `self.session`."""
+    return "sess" in name.lower()

@@ -1,0 +1,170 @@
+"""What the name of a function or class says of its part in training."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_MEASUREMENT: Final = re.compile(
+    r"(?:^|_)(?:metrics?|accuracy|precision|recall|f1|fbeta|auc|summary|summaries|eval|evaluation|"
+    r"schedules?|learning_rate|(?<!weight_)decay|configure|stats?|statistics|diagnostics?|"
+    r"monitor(?:ing)?|initializers?|preprocess(?:ing|or)?|augment(?:ation)?)(?:_|$)"
+)
+_LOSS: Final = re.compile(
+    r"(?!_*(?:save|print|plot|report|record|write|show|track|get|check|val|valid|validation|eval|"
+    r"evaluation|test)_)(?:\w*_)?(?:loss(?:es)?|elbo)(?:_\w+)?"
+)
+_PENALTY: Final = re.compile(r"(?:^|_)penalty(?:_|$)")
+_LOSS_OR_PENALTY: Final = re.compile(r"penalty|loss")
+_ON_GRADIENTS: Final = re.compile(
+    r"(?!.*(?:penalty|loss))_*(?:clip|process|compute|apply|aggregate|accumulate|scale|transform)_"
+    r"(?:\w+_)?grad(?:ient)?s?(?:_\w+)?"
+)
+_PREPARATION: Final = re.compile(r"_*(?:init|build|reset|setup)")
+_INITIALIZATION: Final = re.compile(r"(?:^|_)init(?:i?ali[sz]e)?(?:_|$)")
+_TRAINING_STEP: Final = re.compile(
+    r"gradients?|jacobian|batch_jacobian|"
+    r"(?:\w*_)?(?:grad|gradients|train|training|optimi[sz]e|minimi[sz]e|updates?)(?:_\w+)?"
+)
+# Methods that the frameworks call apart from training, and names that programs give to the like.
+_EVALUATION_METHODS: Final = frozenset(
+    "inference infer test_step predict_step update_state result on_epoch_end on_batch_end "
+    "get_config evaluate summary generate_step call_with_cache build_cache _build_cache".split()
+)
+_UNTRAINED_CLASSES: Final = (
+    "Optimizer",
+    "OptimizerV1",
+    "OptimizerV2",
+    "Constraint",
+    "Initializer",
+    "Callback",
+    "Metric",
+    "Schedule",
+    "PreprocessingLayer",
+    "AugmentationLayer",
+    "Preprocessor",
+    "PreprocessorMixin",
+    "ImageProcessor",
+    "Tokenizer",
+    "Converter",
+)
+_SHOWING: Final = frozenset(
+    "print log logging info debug warning summary summaries scalar histogram image text collect "
+    "report record plot show".split()
+)
+_ASSERTS_POSITIVE: Final = re.compile(
+    r"_*assert_(?:all_)?"
+    r"(?:positive|greater|greater_equal|above|strictly_\w+|none_equal|nonzero|non_zero)"
+)
+_ASSERTS_GREATER: Final = re.compile(r"_*assert_greater(_equal)?")
+_ASSERTS_ORDER: Final = re.compile(r"_*assert_(?:less|greater)")
+_CHECK: Final = re.compile(r"_*(?:maybe_)?(?:assert|assertions|check|validate|ensure)(?:_\w+)?")
+_FAILURE_EXPECTED: Final = re.compile(r"raises|assertRaises|expect|warns", re.IGNORECASE)
+
+
+def measures(name: str) -> bool:
+    """Whether a function or file measures or prepares, and is not trained: `accuracy_stats`."""
+    return _MEASUREMENT.search(name.lower()) is not None
+
+
+def names_loss(name: str) -> bool:
+    """Whether a name speaks of a loss anywhere: `lossy_metric` too."""
+    return "loss" in name
+
+
+def names_loss_or_penalty(name: str) -> bool:
+    """Whether a name speaks of a loss or of a penalty anywhere."""
+    return _LOSS_OR_PENALTY.search(name) is not None
+
+
+def is_loss(name: str) -> bool:
+    """Whether a function of this name is trained by: `dice_loss`, `elbo`; not `save_loss`."""
+    return _LOSS.fullmatch(name) is not None
+
+
+def is_penalty(name: str) -> bool:
+    """Whether a function of this name is a penalty on gradients: `gradient_penalty`."""
+    return _PENALTY.search(name) is not None
+
+
+def works_on_gradients(name: str) -> bool:
+    """Whether a function of this name is given gradients: `clip_gradients`, `apply_grads`."""
+    return _ON_GRADIENTS.fullmatch(name) is not None
+
+
+def prepares(name: str) -> bool:
+    """Whether a method of a model of this name runs before training: `__init__`, `build`."""
+    return _PREPARATION.match(name) is not None
+
+
+def initializes(name: str) -> bool:
+    """Whether a function of this name computes initial values: `init_weights`, `initialize`."""
+    return _INITIALIZATION.search(name) is not None and name != "__init__"
+
+
+def takes_training_step(name: str) -> bool:
+    """Whether a function of this name may take a gradient of what it is given: `train_on`."""
+    return _TRAINING_STEP.fullmatch(name) is not None
+
+
+def makes_object(name: str) -> bool:
+    """Whether a callee of this name is a class, of which an object may train: `Trainer`."""
+    return name[:1].isupper()
+
+
+def is_evaluation_method(name: str) -> bool:
+    """Whether a method of this name runs apart from training: `test_step`, `infer`."""
+    return name in _EVALUATION_METHODS
+
+
+def is_untrained_class(name: str) -> bool:
+    """Whether a class of this name is not trained through: `WarmupSchedule`, `BPETokenizer`."""
+    return name.endswith(_UNTRAINED_CLASSES)
+
+
+def is_kind(kind: str, name: str) -> bool:
+    """Whether a class says by its name that it is an "optimizer", a "schedule" or a "metric"."""
+    return kind in name.lower()
+
+
+def is_summary(text: str) -> bool:
+    """Whether a statement or name is for summaries: `summary_loss`, `tf.summary.scalar(...)`."""
+    return "summar" in text.lower()
+
+
+def shows(name: str) -> bool:
+    """Whether a function of this name shows what it is given: `log_norm`, `plot`."""
+    return not _SHOWING.isdisjoint(name.lower().split("_"))
+
+
+def asserts_positive(name: str) -> bool:
+    """Whether a function of this name fails for 0: `assert_positive`, `_assert_above`."""
+    return _ASSERTS_POSITIVE.fullmatch(name) is not None
+
+
+def asserts_greater(name: str) -> str | None:
+    """What a function asserts by its name of its first argument and its second: ">" or ">="; None
+    where it is no such function.
+    """
+    match = _ASSERTS_GREATER.fullmatch(name)
+    return None if match is None else ">=" if match[1] else ">"
+
+
+def asserts_order(name: str) -> bool:
+    """Whether a function of this name asserts which of two numbers is less."""
+    return _ASSERTS_ORDER.fullmatch(name) is not None
+
+
+def checks(name: str) -> bool:
+    """Whether a function of this name checks what it is given: `validate_args`, `_maybe_assert`."""
+    return _CHECK.fullmatch(name) is not None
+
+
+def is_assertion(name: str) -> bool:
+    """Whether a function's name begins with "assert": no gradient is taken through it."""
+    return name.startswith("assert")
+
+
+def expects_failure(text: str) -> bool:
+    """Whether a context expects an error: `pytest.raises(...)`, `self.assertRaises(...)`."""
+    return _FAILURE_EXPECTED.search(text) is not None

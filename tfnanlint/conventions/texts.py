@@ -1,0 +1,99 @@
+"""What the words of a file say of the whole program, where no one call of it decides."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_XLA: Final = re.compile(r"keras|jit_compile|experimental_compile|\bxla\b", re.IGNORECASE)
+_MODEL_UNDER_XLA: Final = re.compile(r"\.compile\([^#\n]*jit_compile\s*=\s*True")
+_FIRST_VERSION: Final = re.compile(
+    r"\btf\.(?:placeholder|get_variable|variable_scope|Session|contrib|log|to_float|to_int32|"
+    r"is_nan|div|summary\.merge_all)\b"
+)
+_OLD_KERAS: Final = re.compile(r"\b(?:lr|decay|nb_epoch|samples_per_epoch)\s*=|\bfit_generator\b")
+_NETWORK: Final = re.compile(
+    r"\b(?:Sequential|Model|Dense|Conv\dD\w*|LSTM|GRU|Embedding|dense|conv\dd|fully_connected|"
+    r"matmul|fit)\("
+)
+_NORMALIZATIONS: Final = ("BatchNormalization", "batch_norm", "LayerNormalization", "layer_norm")
+_MISSING_DATA: Final = re.compile(
+    r"dropna|fillna|is_?na|is_?null|not_?na|not_?null|nan_to_num|interpolate|Imputer|isfinite|"
+    r"is_finite|nanmean|na_filter"
+)
+_SCALED_DATA: Final = re.compile(
+    r"\b(?:Rescaling|Normalization|BatchNormalization|LayerNormalization|preprocess_input|Lambda|"
+    r"StandardScaler|MinMaxScaler|per_image_standardization)\b"
+)
+_SCALED_LOSS: Final = re.compile(
+    r"\b(?:get_scaled_loss|scale_loss|loss_scale|get_unscaled_gradients|"
+    r"enable_mixed_precision_graph_rewrite)\b"
+)
+_HALF_PRECISION: Final = re.compile(rb"mixed_(b?float16)|set_floatx\(\s*['\"](b?float16)")
+_EMPTINESS: Final = re.compile(r"size|shape|any|count|len|num|empty|sum|rank|> *0|>= *1|!= *0")
+_DIVISION: Final = re.compile(r"/|div")
+
+
+def may_be_compiled(text: str) -> bool:
+    """Whether XLA may compile a file's functions: `fit` of Keras does so on a GPU."""
+    return _XLA.search(text) is not None
+
+
+def compiles_model(text: str) -> bool:
+    """Whether a file asks for a model under XLA: `model.compile(..., jit_compile=True)`."""
+    return _MODEL_UNDER_XLA.search(text) is not None
+
+
+def is_first_version(text: str) -> bool:
+    """Whether a file uses what TensorFlow 2 does not have: `tf.placeholder`, `tf.log`."""
+    return _FIRST_VERSION.search(text) is not None
+
+
+def is_old_keras(text: str) -> bool:
+    """Whether a file uses what Keras took until its losses became classes: `lr=`, `nb_epoch=`."""
+    return _OLD_KERAS.search(text) is not None
+
+
+def trains_network(text: str) -> bool:
+    """Whether a file makes the weights of a network; those of an angle or a posterior bear longer
+    steps.
+    """
+    return _NETWORK.search(text) is not None
+
+
+def normalizes_layers(text: str) -> bool:
+    """Whether a network of the file is normalised between its layers: `BatchNormalization`."""
+    return any(word in text for word in _NORMALIZATIONS)
+
+
+def looks_for_missing_data(text: str) -> bool:
+    """Whether a file looks for missing data somewhere: `dropna`, `isnull`, `SimpleImputer`."""
+    return _MISSING_DATA.search(text) is not None
+
+
+def scales_data(text: str) -> bool:
+    """Whether a file scales its images somewhere: `Rescaling`, `preprocess_input`."""
+    return _SCALED_DATA.search(text) is not None
+
+
+def scales_loss(text: str) -> bool:
+    """Whether a file scales its loss by hand, or has it scaled: `get_scaled_loss`."""
+    return _SCALED_LOSS.search(text) is not None
+
+
+def half_precision(data: bytes) -> str:
+    """The dtype of 16 bits that a file asks Keras for (`set_global_policy("mixed_float16")`); ""
+    where it asks for none.
+    """
+    asked = _HALF_PRECISION.search(data) if b"float16" in data else None
+    return (asked[1] or asked[2]).decode() if asked is not None else ""
+
+
+def asks_for_elements(test: str) -> bool:
+    """Whether a test asks if there are elements: `tf.size(x) > 0`, `any(mask)`, `num`."""
+    return _EMPTINESS.search(test) is not None
+
+
+def may_divide(line: str) -> bool:
+    """Whether a line may hold a division: `/`, `tf.divide`, `div_no_nan`."""
+    return _DIVISION.search(line) is not None
