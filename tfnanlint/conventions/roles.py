@@ -168,3 +168,8 @@ def is_assertion(name: str) -> bool:
 def expects_failure(text: str) -> bool:
     """Whether a context expects an error: `pytest.raises(...)`, `self.assertRaises(...)`."""
     return _FAILURE_EXPECTED.search(text) is not None
+
+
+def registers(name: str) -> bool:
+    """Whether a decorator of this name enters a function in a registry: `register_layer`."""
+    return name.startswith("register")

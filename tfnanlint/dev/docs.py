@@ -1,4 +1,4 @@
-"""docs/rules, the README's rule table, the manual page and the schema, written from their sources.
+"""docs/rules, the README's rule table, docs/conventions.md, the manual page and the schema.
 `python -m tfnanlint.dev.docs [--check]`.
 """
 
@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tfnanlint.config.keys import KEYS, schema
 from tfnanlint.config.layers import withheld
-from tfnanlint.dev import manual, scores
+from tfnanlint.dev import conventions, manual, scores
 from tfnanlint.dev.catalogue import StatedFix, stated_fixes
 from tfnanlint.dev.repository import ROOT, claims, rule_file
 from tfnanlint.diagnostics.findings import Certainty
@@ -38,6 +38,7 @@ def pages(rules: tuple[Rule, ...]) -> dict[Path, str]:
     found[readme] = with_table(
         with_table(readme.read_text(), table(rules, "docs/rules/")), settings(), "settings"
     )
+    found[ROOT / "docs" / "conventions.md"] = conventions.page()
     found[ROOT / "docs" / "fixes.md"] = scores.page()
     found[ROOT / "docs" / "tfnanlint.1"] = manual.page()
     found[ROOT / "docs" / "tfnanlint.schema.json"] = json.dumps(schema(), indent=2) + "\n"

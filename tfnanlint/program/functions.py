@@ -9,6 +9,7 @@ import re
 from functools import cache
 from typing import Any, Final
 
+from tfnanlint.conventions.roles import registers
 from tfnanlint.ops.families.arrays import cast
 from tfnanlint.ops.table import SYNONYMS, Op
 from tfnanlint.program.attributes import SETTING, Spelled, assigned_attributes, sets, spelled_names
@@ -120,7 +121,7 @@ class Function:
         """Whether what it returns reaches the caller as it is."""
         return not self.decorators or all(
             [
-                name in TRANSPARENT or name.startswith("register") or self._wrapped(node)
+                name in TRANSPARENT or registers(name) or self._wrapped(node)
                 for name, node in zip(self.decorators, self.node.decorator_list)
             ]
         )
@@ -150,9 +151,7 @@ class Function:
     @property
     def registered(self) -> bool:
         """Whether a decorator keeps it for callers that nobody sees."""
-        return any(
-            [name.startswith("register") and name not in TRANSPARENT for name in self.decorators]
-        )
+        return any([registers(name) and name not in TRANSPARENT for name in self.decorators])
 
     @property
     def is_property(self) -> bool:

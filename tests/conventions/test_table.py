@@ -1,0 +1,90 @@
+"""The table of conventions has all predicates, and each is used and described."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+
+import pytest
+
+from tfnanlint.conventions import docstrings, files, identifiers, roles, texts
+from tfnanlint.conventions.table import CONVENTIONS
+from tfnanlint.dev.conventions import used_in, users
+from tfnanlint.dev.repository import ROOT
+
+MODULES = (docstrings, files, identifiers, roles, texts)
+USED = users()
+
+# Packages whose modules may hold no guess of their own.
+JUDGING = "gradients guards idioms interp ops program rewrite rule uses".split()
+# Regular expressions that match what Python or the frameworks define, by module: no guesses.
+# Those of `activity` read from a text which functions calls are given: the tree can say so.
+SYNTAX = {
+    "gradients/activity": "_SINK_WORDS _MAPPED _OF_EVALUATION _OWN_GRADIENTS _LOSSES "
+    "_SEVERAL_LOSSES _WORD _METRIC_ARGUMENT",
+    "gradients/layer_functions": "_COMPILED",
+    "idioms/labels": "_SUBJECT",
+    "idioms/vanishing": "_ATTRIBUTE",
+    "rewrite/bindings": "_IMPORT _BINDING",
+    "rewrite/rewriter": "_NAMING",
+    "rewrite/spelling": "_LOSS_CLASS _OPS_OF_KERAS _HOLE _NAME",
+    "rewrite/template": "_HOLE _PLACEHOLDER _LINE_END",
+    "rule/recipes": "_FILLED _COMMENT",
+    "uses/uses": "_WHOLE",
+    "epsilon_absorbed": "SINGULAR",
+    "mask_overflows_float16": "BIG NAMED",
+}
+
+
+def test_every_predicate_stands_in_the_table():
+    public = {
+        f"{module.__name__.rpartition('.')[2]}.{name}"
+        for module in MODULES
+        for name, value in vars(module).items()
+        if callable(value)
+        and not name.startswith("_")
+        and getattr(value, "__module__", "") == module.__name__
+    }
+    assert public == {row.name for row in CONVENTIONS}
+    assert len({row.name for row in CONVENTIONS}) == len(CONVENTIONS)
+
+
+@pytest.mark.parametrize("row", CONVENTIONS, ids=lambda row: row.name)
+def test_every_convention_is_described_and_used(row):
+    assert inspect.getdoc(row.predicate) and row.guess and row.reason
+    assert row.name in USED, f"{row.name} is used nowhere"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "from tfnanlint.conventions import roles\nroles.is_loss(name)\n",
+        "from tfnanlint.conventions.roles import is_loss\n",
+        "from tfnanlint.api import rule, roles\nroles.is_loss(name)\n",
+    ],
+)
+def test_uses_are_seen_in_every_way_of_import(code):
+    assert used_in(ast.parse(code)) == {"roles.is_loss"}
+
+
+def test_an_attribute_of_something_else_is_no_use():
+    assert not used_in(ast.parse("roles = {}\nroles.is_loss\n"))
+
+
+def test_no_regular_expression_guesses_elsewhere():
+    """A pattern over names belongs to conventions; what matches syntax is listed above."""
+    files = [path for name in JUDGING for path in (ROOT / "tfnanlint" / name).rglob("*.py")]
+    found = {}
+    for path in sorted([*files, *(ROOT / "rules").glob("*.py")]):
+        names = [
+            target.id
+            for node in ast.parse(path.read_text()).body
+            if isinstance(node, (ast.Assign, ast.AnnAssign))
+            and re.search(r"\bre\.compile\(", ast.unparse(node))
+            for target in getattr(node, "targets", None) or [node.target]
+        ]
+        if names:
+            key = path.with_suffix("").relative_to(ROOT).as_posix()
+            found[key.removeprefix("tfnanlint/").removeprefix("rules/")] = " ".join(names)
+    assert found == SYNTAX
