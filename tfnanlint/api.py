@@ -42,9 +42,11 @@ from tfnanlint.idioms.loss_pairs import (
     units,
 )
 from tfnanlint.idioms.probabilities import Probability, image, logged, probability, spot, step
+from tfnanlint.ops import traits
 from tfnanlint.ops.domains import Domain, domain, domains, filler
 from tfnanlint.ops.site import Site, made_by, part_of, same
-from tfnanlint.ops.table import CASTS, SETTINGS
+from tfnanlint.ops.table import SETTINGS
+from tfnanlint.ops.traits import CASTS
 from tfnanlint.rewrite.availability import Named, Outside, argument
 from tfnanlint.rewrite.epsilons import NEAREST, survives
 from tfnanlint.rule import quotients
@@ -147,6 +149,7 @@ __all__ = [
     "tallies",
     "tame",
     "texts",
+    "traits",
     "truth_only",
     "units",
     "Value",

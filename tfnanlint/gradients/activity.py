@@ -20,6 +20,7 @@ from tfnanlint.interp.callgraph.function_flow import HOOKS
 from tfnanlint.ops.families.variables import started
 from tfnanlint.ops.site import Site
 from tfnanlint.ops.table import SETTINGS
+from tfnanlint.ops.traits import is_random
 from tfnanlint.program.functions import Bound, Function
 from tfnanlint.program.scope import Parameter, Point, Scope
 from tfnanlint.syntax.access_paths import leaf
@@ -162,7 +163,7 @@ class Gradients:
         """
         value = site.value(site.op.main) if site.op.main else None
         origin = value.origin if value is not None else None
-        return isinstance(origin, Site) and origin.op.name.startswith(("tf.random.", "np.random."))
+        return isinstance(origin, Site) and is_random(origin.op.name)
 
     def _of_watched(self, site: Site) -> bool:
         """Whether something that a tape of this file is told to watch is behind a site: constants,

@@ -9,15 +9,10 @@ from typing import Any
 
 from tfnanlint.ops.site import Site
 from tfnanlint.ops.table import SETTINGS
+from tfnanlint.ops.traits import NO_GRADIENT, is_random
 from tfnanlint.syntax.access_paths import leaf
 from tfnanlint.values.value import Many, Note, Value
 
-# Ops whose results do not depend smoothly on anything.
-_STEPS = frozenset(
-    "tf.stop_gradient tf.one_hot K.one_hot tf.sequence_mask tf.argmax tf.shape tf.size tf.rank tf.range tf.sign "
-    "tf.round tf.floor tf.math.ceil tf.zeros tf.ones tf.zeros_like tf.ones_like tf.eye tf.constant "
-    "tf.math.count_nonzero".split()
-)
 _IN_NUMPY = frozenset(("numpy_function", "py_func"))  # what runs there has no gradient
 # data; `Gradients` knows of which a gradient is asked
 _FED = frozenset(("tf.placeholder", "K.placeholder"))
@@ -52,8 +47,8 @@ def rigid(value: Value, site: Site, smooth: set[Site], limit: int = 60) -> bool:
             origin = getattr(origin, "parent", None)
         if origin is not None and (
             origin in seen
-            or origin.op.name in _STEPS
-            or origin.op.name.startswith("tf.random.")
+            or origin.op.name in NO_GRADIENT
+            or is_random(origin.op.name)
             or origin.op.starts
             and origin.const("trainable", True) is False
             or one.known

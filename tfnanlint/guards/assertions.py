@@ -15,7 +15,7 @@ from tfnanlint.conventions import roles
 from tfnanlint.conventions.identifiers import is_count, is_probability, is_scale, says_safe
 from tfnanlint.ops.provenance import behind
 from tfnanlint.ops.site import Site, made_by
-from tfnanlint.ops.table import CASTS
+from tfnanlint.ops.traits import CASTS, MAKES_TENSOR
 from tfnanlint.program.functions import ClassObject
 from tfnanlint.program.scope import Assigned, Point, Scope, unrefined
 from tfnanlint.syntax.access_paths import leaf, path_of
@@ -30,7 +30,7 @@ _OF_SOME = frozenset(
     "shape size rank len ndims reduce_max reduce_sum reduce_mean reduce_any count_nonzero".split()
 )
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-_CONVERTING = (*CASTS, "tf.convert_to_tensor")
+_CONVERTING = (*CASTS, *MAKES_TENSOR)
 _LESS = (ast.Sub, ast.USub)
 _MAX_NAMES = 12
 _TELLING = 2  # letters of a name that means the same in a function as in the class that asserts it

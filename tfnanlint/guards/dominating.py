@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Iterator
 
 from tfnanlint.guards.post_guards import Test, established, plain
 from tfnanlint.ops.site import Site, made_by, same
+from tfnanlint.ops.traits import RESHAPES, SUMS, ZERO_AT_ZERO_ONLY
 from tfnanlint.program.predicates import branches_of, facts
 from tfnanlint.program.scope import Point
 from tfnanlint.syntax.access_paths import leaf
@@ -23,12 +24,8 @@ if TYPE_CHECKING:
     from tfnanlint.interp.engine import Engine
     from tfnanlint.program.module import Module
 
-_COUNTS = ("tf.reduce_sum", "tf.math.count_nonzero", "method.sum")
-# all elements stay, at some place
-_UNMOVED = ("tf.reshape", "tf.tile", "tf.expand_dims", "tf.squeeze")
 _LEAVING = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-_ROOTS = ("tf.sqrt", "tf.square", "tf.abs")  # 0 only where what they are given is
 
 
 def leaves_no_zero(
@@ -165,14 +162,14 @@ def _decides(subject: Value, divisor: Value, depth: int = 4) -> bool:
     """Whether a divisor is 0 only where what was tested is."""
     if same(plain(subject), plain(divisor)):
         return True
-    count = made_by(plain(subject), *_COUNTS, "tf.reduce_max")
+    count = made_by(plain(subject), *SUMS, "tf.reduce_max")
     if (
         count is not None
         and not count.given("axis")
         and _elements_of(divisor, count.value(count.op.main))
     ):
         return True
-    root = made_by(plain(divisor), *_ROOTS) if depth else None
+    root = made_by(plain(divisor), *ZERO_AT_ZERO_ONLY) if depth else None
     if root is not None:
         return _decides(subject, root.value("x"), depth - 1)
     scaled = made_by(plain(divisor), "tf.multiply", "tf.divide") if depth else None
@@ -189,7 +186,7 @@ def _decides(subject: Value, divisor: Value, depth: int = 4) -> bool:
 
 def _elements_of(divisor: Value, mask: Value) -> bool:
     """Whether a divisor counts all elements of a mask."""
-    total = made_by(plain(divisor), *_COUNTS)
+    total = made_by(plain(divisor), *SUMS)
     if total is None or total.given("axis"):
         return False
     counted = _still(total.value(total.op.main))
@@ -200,7 +197,7 @@ def _still(value: Value) -> Value:
     """A value seen through casts and ops that change its shape only."""
     for _ in range(8):
         value = plain(value)
-        moved = made_by(value, *_UNMOVED)
+        moved = made_by(value, *RESHAPES)
         if moved is None:
             return value
         value = moved.value(moved.op.main)

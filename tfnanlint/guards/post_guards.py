@@ -17,21 +17,31 @@ from tfnanlint.guards import zero_sets as zerosets
 from tfnanlint.ops.domains import Domain, domains, with_domains
 from tfnanlint.ops.families.control import outcome
 from tfnanlint.ops.site import Site, made_by, same
-from tfnanlint.ops.table import CASTS
+from tfnanlint.ops.traits import (
+    BEFORE_POLES,
+    BRANCHES,
+    CASTS,
+    CHOICES,
+    CLIPS,
+    DIVISORS,
+    FILLS,
+    LOGARITHMS,
+    POINTWISE,
+    POLES,
+    ROOTS,
+)
 from tfnanlint.program.predicates import facts
 from tfnanlint.program.scope import Assigned, Point, Scope, unrefined
 from tfnanlint.syntax.access_paths import leaf
 from tfnanlint.syntax.nodes import nodes_in
 from tfnanlint.uses.producers import may_stem
-from tfnanlint.uses.products import LOGARITHMS, Factor, Factors
+from tfnanlint.uses.products import Factor, Factors
 from tfnanlint.values.value import INF, Value, clamp, number, related
 
 if TYPE_CHECKING:
     from tfnanlint.interp.engine import Engine
     from tfnanlint.program.module import Module
 
-CHOICES = frozenset(("tf.where", "K.switch", "tf.boolean_mask", "ops.nan_to_num"))
-CLIPS = frozenset(("tf.clip_by_value", "tf.maximum", "tf.minimum", "tf.nn.relu", "tf.nn.relu6"))
 # A mask may stand in a helper anywhere in the file; a clip is looked for in the function of what it
 # clips.
 _CHOICE_WORDS = ("where", "where_v2", "select", "switch", "boolean_mask", "nan_to_num")
@@ -137,10 +147,10 @@ class Masks:
             self._positive[scope] = set()
             for choice in self._choices(
                 self._rows_of(_CHOICE_WORDS, scope.node if hasattr(scope.node, "lineno") else None),
-                _BRANCHES,
+                BRANCHES,
             ):
                 for param, test in branches(choice):
-                    made = made_by(choice.value(param), *_ROOTS)
+                    made = made_by(choice.value(param), *ROOTS)
                     if (
                         made is not None
                         and _asks_positive(choice.value("condition"), made, test.truth)
@@ -211,7 +221,7 @@ class Masks:
             if (
                 isinstance(choice.args.get(param), ast.Constant)
                 or filler is not None
-                and filler.name in _FILLERS
+                and filler.name in FILLS
             ):
                 continue  # nothing stands behind a number
             if not may_stem(self.interpreter, choice, param, with_domains(), None):
@@ -354,7 +364,7 @@ def clipped(clip: Site, interpreter: Engine) -> list[Masked]:
     found: list[Masked] = []
     test = Test(None, True, clip.point)
     for param in _OPERANDS.get(clip.op.name, (clip.op.main,)):
-        if not may_stem(interpreter, clip, param, _POLES, _BETWEEN):
+        if not may_stem(interpreter, clip, param, _POLES, BEFORE_POLES):
             continue
         low, high = _limits(clip, param)
         if not low and not high:
@@ -383,14 +393,10 @@ def _limits(clip: Site, param: str) -> tuple[bool, bool]:
     return True, clip.op.name == "tf.nn.relu6"
 
 
-_FILLERS = frozenset(("tf.zeros_like", "tf.ones_like", "tf.zeros", "tf.ones"))
 _OPERANDS = {"tf.maximum": ("x", "y"), "tf.minimum": ("x", "y")}
-_QUOTIENTS = {"tf.divide": "y", "tf.math.reciprocal": "x", "tf.math.rsqrt": "x"}
 
 
-_ROOTS = ("tf.sqrt", "K.sqrt", "tf.norm", "tf.math.reduce_std")
 _TESTS = ("greater", "less", "equal", "not_equal", "greater_equal", "less_equal")
-_BRANCHES = frozenset(("tf.where", "K.switch"))
 # Comparisons that say of one side that it is not 0, by truth: (that side, whether the other may
 # also be above 0).
 _POSITIVE = {
@@ -405,11 +411,7 @@ _POSITIVE = {
         "tf.equal": [("x", False), ("y", False)],
     },
 }
-_POLES = frozenset((*LOGARITHMS, *_QUOTIENTS))
-# what `_poles` looks through
-_BETWEEN = frozenset(
-    (*CASTS, "tf.negative", "tf.multiply", "tf.add", "tf.subtract", "tf.math.floordiv")
-)
+_POLES = frozenset(POLES)
 
 
 def _poles(value: Value, sign: int, cut: bool, depth: int = 4) -> Iterator[tuple[Site, int, bool]]:
@@ -433,8 +435,8 @@ def _poles(value: Value, sign: int, cut: bool, depth: int = 4) -> Iterator[tuple
     ):
         turned = sign if origin.value("y").lo > 0 else -sign
         yield from _poles(origin.value("x"), turned, cut or name != "tf.divide", depth - 1)
-    elif name in _QUOTIENTS:
-        positive = origin.value(_QUOTIENTS[name]).nonnegative and (
+    elif name in DIVISORS:
+        positive = origin.value(DIVISORS[name]).nonnegative and (
             name != "tf.divide" or origin.value("x").nonnegative
         )
         yield origin, sign if positive else 0, cut
@@ -803,10 +805,4 @@ def _elementwise(site: Site) -> bool:
     op = site.op
     if op.passes or op.name.startswith("tf.linalg.") or "axis" in op.params:
         return op.name in ("tf.identity", "tf.stop_gradient")
-    return op.name in CASTS or op.name in _POINTWISE or bool(op.masked)
-
-
-_POINTWISE = frozenset(
-    "tf.add tf.subtract tf.multiply tf.negative tf.abs tf.sign tf.square tf.maximum tf.minimum "
-    "tf.clip_by_value tf.sigmoid tf.tanh tf.nn.relu tf.math.softplus tf.where".split()
-)
+    return op.name in CASTS or op.name in POINTWISE or bool(op.masked)

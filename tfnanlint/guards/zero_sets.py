@@ -6,7 +6,7 @@ import math
 from typing import Callable, Final, Iterator
 
 from tfnanlint.ops.site import made_by, same
-from tfnanlint.ops.table import CASTS
+from tfnanlint.ops.traits import ARITHMETIC, CASTS
 from tfnanlint.values.value import Value
 
 # What a strictly monotone op, or one that is 0 at 0 alone, must be given to give a number:
@@ -22,7 +22,7 @@ _INVERSES: Final[dict[str, Callable[[float], float]]] = {
     "tf.math.sinh": math.asinh,
     "tf.math.atan": math.tan,
 }
-_STEPS: Final = (*_INVERSES, *CASTS, "tf.add", "tf.subtract", "tf.multiply", "tf.divide")
+_STEPS: Final = (*_INVERSES, *CASTS, *ARITHMETIC)
 _DEPTH: Final = 8
 
 
@@ -49,7 +49,7 @@ def _equations(value: Value) -> Iterator[tuple[Value, float]]:
         if site is None:
             return
         try:
-            if site.op.name in ("tf.add", "tf.subtract", "tf.multiply", "tf.divide"):
+            if site.op.name in ARITHMETIC:
                 known = next((param for param in ("y", "x") if site.value(param).exact), "")
                 if not known or site.op.name == "tf.divide" and known == "x":
                     return

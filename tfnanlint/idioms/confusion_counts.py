@@ -7,14 +7,14 @@ from __future__ import annotations
 from typing import Final
 
 from tfnanlint.guards.post_guards import plain
-from tfnanlint.idioms.vanishing import SUMS, shows_zero
+from tfnanlint.idioms.vanishing import shows_zero
 from tfnanlint.ops.families.variables import VARIABLES, started
 from tfnanlint.ops.provenance import widest
 from tfnanlint.ops.site import Site, made_by, same
+from tfnanlint.ops.traits import CONJUNCTIONS, SUMS
 from tfnanlint.values.value import Value
 
 _MOST: Final = 4  # tallies of a table of two by two
-_PRODUCTS: Final = ("tf.multiply", "tf.logical_and")
 
 
 def all_vanish(divisor: Value, division: Site) -> bool:
@@ -104,7 +104,7 @@ def _factors(total: Site) -> list[Value]:
     queue = [plain(total.value(total.op.main))]
     while queue and len(found) < _MOST:
         one = queue.pop()
-        product = made_by(one, *_PRODUCTS)
+        product = made_by(one, *CONJUNCTIONS)
         if product is None:
             found.append(one)
         else:

@@ -10,38 +10,10 @@ import math
 from tfnanlint.conventions.identifiers import says_maximum
 from tfnanlint.ops.families.reductions import without_nan
 from tfnanlint.ops.site import Site, made_by, same
+from tfnanlint.ops.traits import GRIDS, OF_DISTANCES, OF_GRIDS, SCALINGS
 from tfnanlint.syntax.nodes import adds_axes, nodes_in
 from tfnanlint.values.value import Value
 
-_SCALING = {
-    "tf.divide": "x",
-    "tf.multiply": "x",
-    "tf.negative": "x",
-    "tf.identity": "x",
-    "tf.stop_gradient": "x",
-    "tf.cast": "x",
-}
-_RANGES = frozenset(
-    ("tf.range", "tf.linspace", "K.arange", "np.arange", "tnp.arange", "tf.meshgrid")
-)
-_ARITHMETIC = frozenset(
-    (
-        "tf.add",
-        "tf.subtract",
-        "tf.multiply",
-        "tf.divide",
-        "tf.negative",
-        "tf.square",
-        "tf.pow",
-        "tf.cast",
-        "tf.abs",
-        "tf.reduce_sum",
-    )
-)
-# 0 where the first argument is
-_OF_DISTANCES = frozenset(
-    "tf.divide tf.negative tf.square tf.pow tf.abs tf.sqrt tf.reduce_sum tf.norm tf.cast".split()
-)
 MARGIN = 0.9  # of the exponents that fit: sums of some thousand exponentials fit too
 
 
@@ -67,7 +39,7 @@ def shifted_by_maximum(x: Value, depth: int = 6) -> bool:
         if peak is not None:
             return "segment" in peak.op.name or same(peak.value("x"), site.value("x"))
         return not site.value("y").known and _says_maximum(site.args.get("y"))
-    param = _SCALING.get(site.op.name)
+    param = "x" if site.op.name in SCALINGS else None
     if param is None:
         return False
     return any(shifted_by_maximum(site.value(p), depth - 1) for p in (param, "y") if site.given(p))
@@ -84,11 +56,9 @@ def on_a_grid(x: Value, depth: int = 10) -> bool:
         return False
     if site.op.name == "tf.stack":  # of tf.meshgrid, which gives a list
         site = site.value("values").origin
-    if not isinstance(site, Site) or site.op.name in _RANGES:
+    if not isinstance(site, Site) or site.op.name in GRIDS:
         return isinstance(site, Site)
-    params = (
-        [site.op.passes] if site.op.passes else ["x", "y"] if site.op.name in _ARITHMETIC else []
-    )
+    params = [site.op.passes] if site.op.passes else ["x", "y"] if site.op.name in OF_GRIDS else []
     return any(on_a_grid(site.value(param), depth - 1) for param in params if site.given(param))
 
 
@@ -114,7 +84,7 @@ def of_itself(x: Value, depth: int = 8) -> bool:
         return any([of_itself(site.value(param), depth - 1) for param in ("x", "y")])
     if site.op.name == "tf.pow" and not site.value("y").positive:
         return False
-    return site.op.name in _OF_DISTANCES and of_itself(site.value(site.op.main), depth - 1)
+    return site.op.name in OF_DISTANCES and of_itself(site.value(site.op.main), depth - 1)
 
 
 def _spread_out(site: Site, param: str) -> Value | None:

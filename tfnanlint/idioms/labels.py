@@ -11,17 +11,16 @@ from tfnanlint.conventions.identifiers import (
 )
 from tfnanlint.ops.site import Site
 from tfnanlint.ops.table import SETTINGS
+from tfnanlint.ops.traits import FACTORS, OF_SHAPES
 from tfnanlint.program.scope import Point
 from tfnanlint.values.value import WHOLE, Note, Value
 
 # What a note speaks of: a parameter, or an object of which it is an element.
 _SUBJECT = re.compile(r"(?:parameter '(\w+)' of |'(\w+)\[)")
-_FACTORS = ("tf.multiply", "tf.divide")
 _REARRANGING = tuple(
     f"keras.layers.{name}" for name in ("Flatten", "Reshape", "Permute", "RepeatVector")
 )
 _CONSTANT = ("np", "math")  # what NumPy made is a constant
-_COUNTS = frozenset(("tf.shape", "tf.size", "tf.rank", "tf.zeros_like", "tf.ones_like"))
 
 
 def truth_only(x: Value, point: Point | None, limit: int = 24) -> bool:
@@ -42,7 +41,7 @@ def truth_only(x: Value, point: Point | None, limit: int = 24) -> bool:
             labels = True
         elif isinstance(note, Site) and (
             note in seen
-            or note.op.name in _COUNTS
+            or note.op.name in OF_SHAPES
             or note.library in _CONSTANT
             or value.dtype in WHOLE
         ):
@@ -54,7 +53,7 @@ def truth_only(x: Value, point: Point | None, limit: int = 24) -> bool:
         elif isinstance(note, Site) and note.args and len(seen) < limit:
             seen.add(note)
             queue += [
-                (note.value(param), note.op.name in _FACTORS)
+                (note.value(param), note.op.name in FACTORS)
                 for param in note.args
                 if param not in SETTINGS
             ]

@@ -16,6 +16,7 @@ from tfnanlint.ops.families.variables import CallableObject
 from tfnanlint.ops.relations.outputs import ending
 from tfnanlint.ops.site import Site, made_by
 from tfnanlint.ops.table import TABLE, Op
+from tfnanlint.ops.traits import PROBABILITIES, WEIGHTED_SUMS
 from tfnanlint.ops.transfer.core import elements
 from tfnanlint.program.functions import Instance
 from tfnanlint.syntax.enclosing import enclosing
@@ -61,15 +62,11 @@ FAMILIES = {
 COMPILE = "method.compile"
 _LABELS = ("labels", "y_true", "target", "onehot_labels", "multi_class_labels")
 _PREDICTIONS = ("logits", "y_pred", "output", "predictions")
-PROBABILITIES = ("tf.nn.softmax", "tf.sigmoid")
 _HANDING = frozenset(
     f"keras.layers.{name}" for name in ("Flatten", "Reshape", "Permute", "Dropout", "Identity")
 )
 # A layer whose weights make its output any number, unless an activation follows.
 _WEIGHTED = ("keras.layers.", "tf.layers.", "slim.")
-_LINEAR = frozenset(
-    ("tf.matmul", "tf.tensordot", "tf.einsum", "tf.nn.conv2d", "tf.nn.xw_plus_b", "tf.nn.bias_add")
-)
 # What is asked of a model that is not trained.
 _LOOKED_AT = frozenset(
     "compile summary get_layer build call get_weights set_weights load_weights count_params "
@@ -399,7 +396,7 @@ def linear(value: Value) -> bool:
             return False
         if origin.library == "layer" or origin.op.name.startswith(_WEIGHTED):
             return value.evident
-        if origin.op.name in _LINEAR:
+        if origin.op.name in WEIGHTED_SUMS:
             return value.evident or any(
                 one.evident or made_by(one, "tf.constant") is not None
                 for param in origin.args
@@ -410,7 +407,7 @@ def linear(value: Value) -> bool:
                 (
                     one
                     for one in (origin.value("x").origin, origin.value("y").origin)
-                    if isinstance(one, Site) and one.op.name in _LINEAR
+                    if isinstance(one, Site) and one.op.name in WEIGHTED_SUMS
                 ),
                 None,
             )

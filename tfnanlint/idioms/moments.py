@@ -7,13 +7,11 @@ from dataclasses import dataclass
 
 from tfnanlint.ops.families.variables import VARIABLES
 from tfnanlint.ops.site import Site, made_by, same
+from tfnanlint.ops.traits import ARITHMETIC, AVERAGES, SQUARES
 from tfnanlint.program.scope import Parameter, unrefined
 from tfnanlint.values.value import NO_CONSTANT, Value
 
-_SQUARES = ("tf.square", "tf.pow", "tf.multiply")
-_AVERAGES = ("tf.reduce_mean", "tf.divide")
 _FACTORS = 6  # that are looked at in one product
-_MIXING = ("tf.add", "tf.subtract", "tf.multiply", "tf.divide")
 _MIXED = 24  # values that are looked at in what is assigned to a variable
 
 
@@ -34,9 +32,9 @@ def variance_of(minus: Site) -> Variance | None:
     anything else. Either mean may be a sum divided by a count, of elements with a mask as their
     factor, too.
     """
-    if not minus.may_be_made_by("y", *_SQUARES):
+    if not minus.may_be_made_by("y", *SQUARES):
         return None
-    if not minus.may_be_made_by("x", *_AVERAGES):
+    if not minus.may_be_made_by("x", *AVERAGES):
         return _running(minus) if minus.may_be_made_by("x", *VARIABLES) else None
     if (
         minus.maker("x") is None
@@ -109,7 +107,7 @@ def _assigned_means(variable: Site) -> list[Site]:
 
 
 def _means_in(value: Value, depth: int) -> list[Site]:
-    site = made_by(value, "tf.reduce_mean", *_MIXING) if depth else None
+    site = made_by(value, "tf.reduce_mean", *ARITHMETIC) if depth else None
     if site is None or site.op.name == "tf.reduce_mean":
         return [] if site is None else [site]
     return _means_in(site.value("x"), depth - 1) + _means_in(site.value("y"), depth - 1)
@@ -117,7 +115,7 @@ def _means_in(value: Value, depth: int) -> list[Site]:
 
 def _averaged(value: Value) -> tuple[Site, Value | None] | None:
     """The site that takes a mean, or the sum that a count divides, and that."""
-    site = made_by(value, *_AVERAGES)
+    site = made_by(value, *AVERAGES)
     if site is None or site.op.name == "tf.reduce_mean":
         return None if site is None else (site, None)
     total = made_by(site.value("x"), "tf.reduce_sum")
@@ -138,7 +136,7 @@ def _weighed(squares: Value, elements: Value) -> Value | None:
 
 
 def _factors(value: Value, depth: int = 4) -> list[Value]:
-    site = made_by(value, *_SQUARES) if depth else None
+    site = made_by(value, *SQUARES) if depth else None
     if site is None or site.op.name == "tf.pow" and site.const("y", NO_CONSTANT) != 2:
         return [value]
     first = _factors(site.value("x"), depth - 1)
@@ -149,7 +147,7 @@ def _factors(value: Value, depth: int = 4) -> list[Value]:
 
 def squared(value: Value) -> Site | None:
     """The site that squares what a value is the square of; None where nothing is."""
-    site = made_by(value, *_SQUARES)
+    site = made_by(value, *SQUARES)
     if site is None:
         return None
     if site.op.name == "tf.pow" and site.const("y", NO_CONSTANT) != 2:

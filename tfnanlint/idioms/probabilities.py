@@ -12,15 +12,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from tfnanlint.ops.site import Site, made_by
-from tfnanlint.ops.table import CASTS
+from tfnanlint.ops.traits import ARITHMETIC, CASTS, IDENTITIES, STEP_CURVES
 from tfnanlint.values.value import Value
 
 PRODUCERS = {"tf.nn.softmax": "logits", "tf.sigmoid": "x"}
-CURVES = ("tf.sigmoid", "tf.math.erf", "tf.tanh", "tf.math.erfc", "tf.math.ndtr")
 
 
 SMALL = 0.1  # what is added to a probability up to this is a guard, not a term
-_UNCHANGED = frozenset({"tf.identity", "tf.debugging.check_numerics"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +58,7 @@ def probability(value: Value, depth: int = 8) -> Probability | None:
     name = site.op.name
     if name in PRODUCERS:
         return Probability(site)
-    if name in _UNCHANGED:
+    if name in IDENTITIES:
         return probability(site.value(site.op.passes), depth - 1)
     if name == "tf.clip_by_value":
         return _guarded(probability(site.value("x"), depth - 1), site.value("clip_value_min"))
@@ -180,12 +178,8 @@ def step(x: Value) -> bool:
 
 def curve(value: Value, depth: int = 6) -> Site | None:
     """The distribution function behind scaling and shifting by known numbers."""
-    site = (
-        made_by(value, *CURVES, "tf.add", "tf.multiply", "tf.subtract", "tf.divide")
-        if depth
-        else None
-    )
-    if site is None or site.op.name in CURVES:
+    site = made_by(value, *STEP_CURVES, *ARITHMETIC) if depth else None
+    if site is None or site.op.name in STEP_CURVES:
         return site
     moved = [site.value(param) for param in ("x", "y") if not site.value(param).exact]
     return curve(moved[0], depth - 1) if len(moved) == 1 else None

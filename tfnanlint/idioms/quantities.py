@@ -12,10 +12,23 @@ from typing import Final
 
 from tfnanlint.guards.post_guards import plain
 from tfnanlint.idioms import moments
-from tfnanlint.idioms.vanishing import SUMS, shows_zero
+from tfnanlint.idioms.vanishing import shows_zero
 from tfnanlint.ops.families.variables import VARIABLES, started
 from tfnanlint.ops.provenance import behind, widest
 from tfnanlint.ops.site import Site, made_by, same
+from tfnanlint.ops.traits import (
+    ADDING_UP,
+    EXTREMES,
+    POSITIVE_SCALES,
+    PROBABILITIES,
+    REDUCED_SUMS,
+    ROOTS,
+    SQUARED_DIFFERENCES,
+    STEPS,
+    SUMS,
+    TALLIES,
+    ZERO_AT_ZERO,
+)
 from tfnanlint.values.value import WHOLE, Note, Value
 
 
@@ -33,47 +46,6 @@ class Quantity(Enum):
     UNKNOWN = "nothing is known of its sign"
 
 
-ROOTS: Final = (
-    "tf.sqrt",
-    "K.sqrt",
-    "tf.norm",
-    "tf.math.reduce_euclidean_norm",
-    "tf.math.reduce_std",
-)
-_PROBABILITIES: Final = ("tf.nn.softmax", "tf.sigmoid")
-_SCALES: Final = ("tf.exp", "tf.math.softplus")
-_REDUCTIONS: Final = (*SUMS, "tf.reduce_mean", "tf.add_n")
-_ADDING: Final = (
-    *_REDUCTIONS,
-    "tf.math.segment_sum",
-    "tf.math.unsorted_segment_sum",
-    "tf.math.bincount",
-    "tf.cumsum",
-    "tf.linalg.diag_part",
-)
-_EXTREMES: Final = ("tf.reduce_max", "tf.reduce_min")
-_SQUARES: Final = ("tf.math.squared_difference", "tf.math.reduce_variance")
-# Whole whatever they are given, and whole where all that is named here is.
-_ROUNDING: Final = (
-    "tf.round",
-    "tf.floor",
-    "tf.math.ceil",
-    "tf.math.rint",
-    "tf.sign",
-    "tf.one_hot",
-    "K.one_hot",
-    "tf.sequence_mask",
-    "tf.ones",
-    "tf.ones_like",
-    "tf.zeros",
-    "tf.zeros_like",
-    "tf.eye",
-    "tf.math.count_nonzero",
-    "tf.size",
-    "tf.shape",
-    "tf.argmax",
-    "tf.argmin",
-)
 _KEEPING: Final = {
     "tf.add": ("x", "y"),
     "tf.subtract": ("x", "y"),
@@ -94,10 +66,6 @@ _KEEPING: Final = {
     "tf.math.unsorted_segment_sum": ("data",),
     "tf.cumsum": ("x",),
 }
-# counts, unless they are given weights
-_TALLIES: Final = ("tf.math.confusion_matrix", "tf.math.bincount")
-# a masked element stays 0 behind them
-_ZERO_AT_ZERO: Final = ("tf.square", "tf.abs", "tf.nn.relu", "tf.maximum")
 _DEPTH: Final = 8
 _OF_FIRST: Final = ("tf.divide", "tf.math.divide_no_nan", "tf.negative")
 _LINEAR: Final = ("tf.add", "tf.subtract", "tf.multiply", *_OF_FIRST)
@@ -116,7 +84,7 @@ def quantity(value: Value) -> Quantity:
         return Quantity.SCALE
     if _of_squares(value):
         return Quantity.SQUARES
-    if made_by(value, *_PROBABILITIES) is not None:
+    if made_by(value, *PROBABILITIES) is not None:
         return Quantity.PROBABILITY
     return Quantity.WEIGHTS if _added_up(power_of(value)) else Quantity.MAGNITUDE
 
@@ -132,9 +100,9 @@ def whole(value: Value, depth: int = _DEPTH) -> bool:
     if not isinstance(site, Site) or depth == 0:
         return False
     name = site.op.name
-    if name in _ROUNDING:
+    if name in STEPS:
         return name not in ("tf.one_hot", "K.one_hot") or value.lo == 0 and value.hi == 1
-    if name in _TALLIES:
+    if name in TALLIES:
         return not site.given("weights")
     if name == "tf.linalg.diag_part":
         return whole(site.value(site.op.main), depth - 1)
@@ -148,8 +116,8 @@ def scale(value: Value, depth: int = 4) -> Site | None:
     """The exponential or softplus that a value is, scaled by positive numbers, squared or not; None
     where it is made of anything else.
     """
-    site = made_by(value, *_SCALES, "tf.multiply", "tf.square", "tf.pow") if depth else None
-    if site is None or site.op.name in _SCALES:
+    site = made_by(value, *POSITIVE_SCALES, "tf.multiply", "tf.square", "tf.pow") if depth else None
+    if site is None or site.op.name in POSITIVE_SCALES:
         return site
     if site.op.name == "tf.multiply" and not same(site.value("x"), site.value("y")):
         factors = [site.value(param) for param in ("x", "y") if not site.value(param).is_number]
@@ -164,9 +132,9 @@ def _of_squares(value: Value, depth: int = 4) -> bool:
     if square is not None:
         # the square of a sum of weights is no smaller than ordinary sums are
         return not _added_up(square.value("x"))
-    if made_by(value, *_SQUARES) is not None or _variance(value):
+    if made_by(value, *SQUARED_DIFFERENCES) is not None or _variance(value):
         return True
-    site = made_by(value, *_REDUCTIONS, *_EXTREMES, "tf.add", "tf.multiply") if depth else None
+    site = made_by(value, *REDUCED_SUMS, *EXTREMES, "tf.add", "tf.multiply") if depth else None
     if site is None:
         return False
     if site.op.name in ("tf.add", "tf.multiply"):
@@ -190,7 +158,7 @@ def _added_up(value: Value, depth: int = 4) -> bool:
     """A sum or mean, a variable that begins at 0, or what is added and scaled of such."""
     value = plain(widest(plain(value)))
     site = (
-        made_by(value, *_ADDING, *VARIABLES, "tf.add", "tf.multiply", "tf.divide")
+        made_by(value, *ADDING_UP, *VARIABLES, "tf.add", "tf.multiply", "tf.divide")
         if depth
         else None
     )
@@ -344,7 +312,7 @@ def sums(value: Value, depth: int = 4) -> list[Site]:
 def factors(value: Value, depth: int = 4) -> list[Value]:
     """The factors of a product, and products that are factors of it; more than one, or none."""
     site = (
-        made_by(plain(widest(plain(value))), "tf.multiply", "tf.pow", *_ZERO_AT_ZERO)
+        made_by(plain(widest(plain(value))), "tf.multiply", "tf.pow", *ZERO_AT_ZERO)
         if depth
         else None
     )

@@ -16,29 +16,31 @@ from tfnanlint.guards.post_guards import plain
 from tfnanlint.idioms.exponents import exponential_of, of_itself, on_a_grid
 from tfnanlint.ops.families.variables import VARIABLES, starts_at_random
 from tfnanlint.ops.provenance import behind, widest
-from tfnanlint.ops.relations.picks import REDUCING, chosen
+from tfnanlint.ops.relations.picks import chosen
 from tfnanlint.ops.site import Site, made_by, same
 from tfnanlint.ops.table import ROWS, SETTINGS
+from tfnanlint.ops.traits import (
+    CLASS_TOTALS,
+    CONSTANTS,
+    DENSITIES,
+    EXTREMES,
+    MAGNITUDES,
+    MASKS,
+    PARTS,
+    PICKING_REDUCTIONS,
+    POWERS,
+    SIZES,
+    SPREADS,
+    SUMS,
+    UNDERFLOWING,
+    ZERO_IF_INSIDE,
+    is_random,
+)
 from tfnanlint.syntax.access_paths import path_of
 from tfnanlint.syntax.nodes import NOUGHT
 from tfnanlint.values.value import INF, NUMERIC_KINDS, Note, Value
 
-SUMS = ("tf.reduce_sum", "tf.math.count_nonzero", "method.sum")
-MASKS = ("tf.subtract", "tf.cast", "tf.sequence_mask", "tf.one_hot")
-# 0 where what they are given is
-_INSIDE = ("tf.sqrt", "K.sqrt", "tf.square", "tf.pow", "tf.reduce_prod", "tf.math.l2_normalize")
-_POWERS = ("tf.pow", "math.pow")
-_OF_CLASSES = ("tf.reduce_sum", "tf.math.bincount", "tf.math.unsorted_segment_sum")
 _CLASSES = ("indices", "segment_ids", "x")  # where they are given the class of each element
-_EXTREMES = ("tf.reduce_max", "tf.reduce_min")
-_PARTS = ("tf.multiply", "tf.add", "tf.maximum")
-_UNDERFLOWING = ("tf.exp", "tf.sigmoid")
-_DRAWS = ("tf.random.", "np.random.", "K.random_", "keras.random.")
-_CONSTANTS = ("tf.constant", "tf.convert_to_tensor")
-_OF_GRIDS = ("tf.exp", "tf.math.reciprocal", "method.prob")
-_SPREADS = ("tf.math.reduce_std", "tf.math.reduce_variance", "tf.nn.moments")
-_SIZES = ("tf.size", "tf.shape")
-_SQUARES = ("tf.square", "tf.abs", "tf.pow")
 _DECAYING = tuple(
     f"tf.train.{name}_decay" for name in ("exponential", "natural_exp", "inverse_time")
 )
@@ -209,7 +211,7 @@ def shows_zero(divisor: Value, depth: int = 4) -> bool:
     if _counts_itself(divisor):
         return False
     divisor = widest(plain(divisor))
-    constant = made_by(divisor, *_CONSTANTS)
+    constant = made_by(divisor, *CONSTANTS)
     if constant is not None and divisor.known and depth:
         return shows_zero(constant.value("x"), depth - 1)
     if (
@@ -220,7 +222,7 @@ def shows_zero(divisor: Value, depth: int = 4) -> bool:
         or _drawn(divisor) > 1
     ):
         return False
-    site = made_by(divisor, *_INSIDE, *_EXTREMES, *_PARTS, *_UNDERFLOWING) if depth else None
+    site = made_by(divisor, *ZERO_IF_INSIDE, *EXTREMES, *PARTS, *UNDERFLOWING) if depth else None
     quotient = made_by(divisor, "tf.divide")
     if (
         _scale(divisor)
@@ -248,7 +250,7 @@ def shows_zero(divisor: Value, depth: int = 4) -> bool:
         if divisor.lo == -INF and divisor.hi == INF:
             return _moved(divisor)
         return divisor.lo > -INF and (divisor.hi < INF or divisor.lo == 0)
-    if site.op.name in _UNDERFLOWING or site.op.name == "tf.pow" and not _exponent(site):
+    if site.op.name in UNDERFLOWING or site.op.name == "tf.pow" and not _exponent(site):
         return False
     if (
         site.op.name == "tf.add"
@@ -270,7 +272,7 @@ def shows_zero(divisor: Value, depth: int = 4) -> bool:
         for p, q in ("xy", "yx")
     ):
         return True  # relu, written out
-    if site.op.name in _PARTS:
+    if site.op.name in PARTS:
         parts = [
             site.value(param)
             for param in ("x", "y")
@@ -321,7 +323,7 @@ def picked(value: Value) -> bool:
     """Whether a value is an element that one_hot picks along the last axis, or along its own, of
     values above 0: it is 0 for an index out of range only, which no program means.
     """
-    total = made_by(plain(widest(plain(value))), *REDUCING)
+    total = made_by(plain(widest(plain(value))), *PICKING_REDUCTIONS)
     choice = chosen(total, aligned=False) if total is not None else None
     return (
         choice is not None
@@ -336,7 +338,7 @@ def _counts_itself(value: Value) -> bool:
     (`tf.gather(counts, labels)`): it is one itself.
     """
     handed = made_by(value, "tf.gather") if value.lo == 0 else None
-    total = made_by(plain(handed.value("x")), *_OF_CLASSES) if handed is not None else None
+    total = made_by(plain(handed.value("x")), *CLASS_TOTALS) if handed is not None else None
     if handed is None or total is None or total.given("weights"):
         return False
     listed: Site | None = total
@@ -416,7 +418,7 @@ def ordinary(divisor: Value, depth: int = 5) -> bool:
         return True
     origin = divisor.origin
     if isinstance(origin, Note) and isinstance(origin.parent, Site) and origin.index is not None:
-        return origin.parent.op.name in _SPREADS
+        return origin.parent.op.name in SPREADS
     if isinstance(origin, Note) and origin.default == NOUGHT:
         return True  # a setting that is 0 unless somebody sets it
     if not isinstance(origin, Site) or depth == 0:
@@ -426,7 +428,7 @@ def ordinary(divisor: Value, depth: int = 5) -> bool:
         part = plain(total.value(total.op.main))
         return (
             total.op.name == "tf.reduce_mean"
-            or made_by(part, *_SQUARES, "tf.exp") is None
+            or made_by(part, *MAGNITUDES, "tf.exp") is None
             and not _squared(part)
         )
     if (
@@ -437,11 +439,11 @@ def ordinary(divisor: Value, depth: int = 5) -> bool:
         return True
     site = made_by(
         divisor,
-        *_SIZES,
-        *_SPREADS,
-        *_PARTS,
-        *_EXTREMES,
-        *_CONSTANTS,
+        *SIZES,
+        *SPREADS,
+        *PARTS,
+        *EXTREMES,
+        *CONSTANTS,
         "tf.sqrt",
         "tf.divide",
         "tf.minimum",
@@ -465,7 +467,7 @@ def ordinary(divisor: Value, depth: int = 5) -> bool:
         reaches(site.value(param), -1.0) or _cut_off(site.value(param)) for param in ("x", "y")
     ):
         return True
-    if site.op.name in _SIZES + _SPREADS:
+    if site.op.name in SIZES + SPREADS:
         return True
     parts = [
         ordinary(site.value(param), depth - 1)
@@ -587,13 +589,13 @@ def _scale(value: Value) -> bool:
     rate = made_by(value, "tf.train.exponential_decay")
     if rate is not None:
         return rate.name in _DECAYING and rate.value("learning_rate").lo > 0
-    constant = made_by(value, *_CONSTANTS)
+    constant = made_by(value, *CONSTANTS)
     if constant is not None:
         return _scale(constant.value("x"))
     quotient = made_by(value, "tf.divide")
     if quotient is not None:
         return _scale(quotient.value("x"))
-    power = made_by(value, *_POWERS)
+    power = made_by(value, *POWERS)
     return power is not None and power.value("x").is_number and power.value("x").const > 0
 
 
@@ -615,13 +617,13 @@ def _kernel(value: Value, depth: int = 3) -> bool:
         "tf.multiply",
         "tf.matmul",
         "tf.tensordot",
-        *_SQUARES,
+        *MAGNITUDES,
     )
     if part is None or depth == 0:
         return False
-    if part.op.name in _SQUARES:
+    if part.op.name in MAGNITUDES:
         return _kernel(part.value("x"), depth - 1)
-    if part.op.name in _OF_GRIDS:
+    if part.op.name in DENSITIES:
         return on_a_grid(part.value(part.op.main))
     parts = (
         part.value("inputs").obj
@@ -646,7 +648,7 @@ def random_weight(vector: Value, depth: int = 4) -> bool:
         return same(site.value("x"), site.value("y")) and random_weight(site.value("x"), depth - 1)
     return (
         starts_at_random(site)
-        or site.op.name in _SQUARES
+        or site.op.name in MAGNITUDES
         and random_weight(site.value("x"), depth - 1)
     )
 
@@ -678,7 +680,7 @@ def _drawn(divisor: Value, depth: int = 6) -> int:
     if not isinstance(site, Site) or depth == 0:
         return 0
     name = site.op.name
-    if name.startswith(_DRAWS) or starts_at_random(site):
+    if is_random(name) or starts_at_random(site):
         return 1
     if name in SUMS + ("tf.norm", "tf.add_n", "tf.reduce_max"):
         return 2 * _drawn(site.value(site.op.main), depth - 1)
@@ -692,9 +694,9 @@ def _drawn(divisor: Value, depth: int = 6) -> int:
     if name == "tf.multiply":
         parts = [_drawn(site.value(param), depth - 1) for param in ("x", "y")]
         return min(parts)
-    if name in _CONSTANTS:
+    if name in CONSTANTS:
         return _drawn(site.value("x"), depth - 1)
-    return _drawn(site.value("x"), depth - 1) if name in _INSIDE + ("tf.abs",) else 0
+    return _drawn(site.value("x"), depth - 1) if name in ZERO_IF_INSIDE + ("tf.abs",) else 0
 
 
 def has_ones(total: Site) -> bool:
@@ -722,7 +724,7 @@ def _lifted(value: Value) -> bool:
     """
     total = made_by(value, "tf.add")
     for part in [total.value(param) for param in ("x", "y")] if total is not None else ():
-        listed = made_by(part, *_CONSTANTS)
+        listed = made_by(part, *CONSTANTS)
         if (
             part.lo == 0 < part.hi <= _SMALL
             and listed is not None
@@ -829,13 +831,13 @@ def falling(value: Value, depth: int = 8) -> bool:
     """
     value = plain(widest(value))
     site = (
-        made_by(value, *_POWERS, "tf.square", "tf.divide", "tf.math.reciprocal", "tf.multiply")
+        made_by(value, *POWERS, "tf.square", "tf.divide", "tf.math.reciprocal", "tf.multiply")
         if value.lo >= 0 and depth
         else None
     )
     if site is None:
         return False
-    if site.op.name in _POWERS:
+    if site.op.name in POWERS:
         base, exponent = site.value("x"), site.value("y")
         return base.lo >= 0 and exponent.hi < 0 or exponent.lo > 0 and falling(base, depth - 1)
     if site.op.name == "tf.multiply":

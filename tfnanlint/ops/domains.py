@@ -14,6 +14,7 @@ from typing import Iterator
 
 from tfnanlint.ops.site import Site
 from tfnanlint.ops.table import load
+from tfnanlint.ops.traits import SQUARE_ROOTS
 from tfnanlint.values.value import FLOATS, INF, NO_CONSTANT, Value
 
 
@@ -72,8 +73,6 @@ _NAMED = {
     "inside (0, 1)": Domain(0.0, 1.0, "0 or 1, or beyond"),
     "inside (0, 2)": Domain(0.0, 2.0, "0 or 2, or beyond"),
 }
-# Where the value is finite at the edge of the domain and the derivative is not.
-_ROOTS = frozenset(("tf.sqrt", "K.sqrt"))
 _EXPONENTIALS = {"tf.exp": 1.0, "tf.math.expm1": 1.0, "ops.exp2": 1.0 / math.log(2.0)}
 # Something inside the domain, as an expression of {x}, for the elements that do not count.
 _FILLERS = {
@@ -95,7 +94,7 @@ def domain(site: Site, param: str) -> Domain | None:
     name = site.op.name
     if name == "tf.pow":
         return _of_power(site, param)
-    if name in _ROOTS and param == site.op.main:
+    if name in SQUARE_ROOTS and param == site.op.main:
         return _NAMED["positive"]
     if name in _EXPONENTIALS and param == site.op.main:
         largest = FLOATS.get(site.value(param).dtype or "float32", FLOATS["float32"]).max
@@ -133,7 +132,7 @@ def with_domains() -> frozenset[str]:
             for name, op in load().items()
             if not _NAMED.keys().isdisjoint(op.needs.values())
             or name == "tf.pow"
-            or name in _ROOTS
+            or name in SQUARE_ROOTS
             or name in _EXPONENTIALS
         ]
     )

@@ -9,13 +9,13 @@ from typing import Any, Callable, Final
 
 from tfnanlint.diagnostics.findings import Differentiated
 from tfnanlint.ops.row import Op
+from tfnanlint.ops.traits import ALIGNED, COPIES, SELECTIONS
 from tfnanlint.syntax.nodes import nodes_in
 from tfnanlint.syntax.source import Source
 from tfnanlint.values.evaluator import Evaluator
 from tfnanlint.values.value import NO_CONSTANT, Note, Value, unknown
 
 _ARRAYS: Final = frozenset(("tensor", "array", "unknown", "sequence"))
-_PICKING: Final = frozenset(("tf.boolean_mask", "tf.unique", "tf.dynamic_partition"))
 _LARGEST: Final = int(sys.float_info.max)
 _PLACES: Final = frozenset((ast.Constant, ast.Slice, ast.Tuple))
 
@@ -129,7 +129,7 @@ class Site:
 
         Sizes that an op is given are no elements of it, and there are some.
         """
-        if self.op.name in _PICKING or self.op.name == "tf.where" and not self.given("x"):
+        if self.op.name in SELECTIONS or self.op.name == "tf.where" and not self.given("x"):
             return True
         for value in self._values.values():
             if value.emptied and value.kind != "number":
@@ -256,7 +256,7 @@ def made_by(value: Value, *names: str, aligned: bool = False) -> Site | None:
             return None
         if origin.op.name in names:
             return origin
-        if not origin.op.passes or aligned and origin.op.name not in _ALIGNED:
+        if not origin.op.passes or aligned and origin.op.name not in ALIGNED:
             return None
         value = origin.value(origin.op.passes)
     return None
@@ -276,26 +276,11 @@ def part_of(value: Value, index: int, *names: str) -> Site | None:
     return None
 
 
-_UNCHANGED: Final = frozenset(
-    {"tf.identity", "tf.stop_gradient", "tf.ensure_shape", "tf.debugging.check_numerics"}
-)
-
-
-# Elements keep their partners: an axis comes, goes or is stretched.
-_ALIGNED: Final = _UNCHANGED | {
-    "tf.reshape",
-    "tf.squeeze",
-    "tf.expand_dims",
-    "tf.tile",
-    "tf.broadcast_to",
-}
-
-
 def _itself(value: Value) -> Value:
     """The value before ops that hand every element on in its place."""
     for _ in range(8):
         origin = value.origin
-        if not isinstance(origin, Site) or origin.op.name not in _UNCHANGED or not origin.complete:
+        if not isinstance(origin, Site) or origin.op.name not in COPIES or not origin.complete:
             break
         value = origin.value(origin.op.passes)
     return value

@@ -30,16 +30,6 @@ AT_A_POINT = (
     "NaN where all elements are equal",
     "NaN where all elements are 0",
 )
-# The ops that give the same numbers in another dtype.
-CASTS = (
-    "tf.cast",
-    "tf.saturate_cast",
-    "tf.to_float",
-    "tf.to_double",
-    "tf.to_int32",
-    "tf.to_int64",
-    "K.cast_to_floatx",
-)
 
 
 TABLE: Final[dict[str, Op]] = {}

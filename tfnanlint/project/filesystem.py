@@ -97,7 +97,7 @@ class Memory(FileSystem):
         start = top.rstrip(os.sep) + os.sep
         for path in self._sources:
             folders = path[len(start) :].split(os.sep)[:-1] if path.startswith(start) else None
-            if folders is not None and not any(map(_is_passed, folders)):
+            if folders is not None and not any(map(is_passed_over, folders)):
                 yield path
 
     def sources_in(self, directory: str) -> list[str]:

@@ -17,23 +17,12 @@ from tfnanlint.diagnostics.findings import EPSILON
 from tfnanlint.idioms.moments import squared
 from tfnanlint.ops.families.variables import VARIABLES, started
 from tfnanlint.ops.site import Site, made_by, same
-from tfnanlint.ops.table import CASTS
+from tfnanlint.ops.traits import CASTS, LOGARITHM_PRODUCTS, LOGARITHM_SUMS
 from tfnanlint.rewrite.availability import argument
 from tfnanlint.rewrite.epsilons import epsilon
 from tfnanlint.values.value import Value, rounded
 
 _WRITTEN = (ast.Constant, ast.Slice, ast.Tuple, ast.UnaryOp, ast.USub, ast.Load)
-_SUMS = ("tf.reduce_sum", "tf.reduce_mean", "tf.cumsum", "tf.math.cumsum", "tf.add_n")
-_PRODUCTS = (
-    "tf.multiply",
-    "tf.divide",
-    "tf.pow",
-    "tf.square",
-    "tf.sqrt",
-    "tf.math.reciprocal",
-    "tf.reduce_prod",
-    "tf.math.reduce_prod",
-)
 
 
 # What is under a logarithm
@@ -72,8 +61,8 @@ def _holds(
     name = site.op.name
     if name in CASTS or site.op.passes:
         return _holds(site.value(site.op.passes or "x"), wanted, depth - 1, within)
-    if name in _PRODUCTS or name in _SUMS or name == "tf.add":
-        within = within or name in _PRODUCTS
+    if name in LOGARITHM_PRODUCTS or name in LOGARITHM_SUMS or name == "tf.add":
+        within = within or name in LOGARITHM_PRODUCTS
         return any(
             [
                 _holds(site.value(param), wanted, depth - 1, within)

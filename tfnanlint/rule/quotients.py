@@ -7,7 +7,7 @@ from typing import Any, Callable, Final, Iterator
 
 from tfnanlint.conventions.identifiers import SMOOTHING_NAMES
 from tfnanlint.diagnostics.findings import Claim, Differentiated, Fix
-from tfnanlint.guards.post_guards import CLIPS, plain
+from tfnanlint.guards.post_guards import plain
 from tfnanlint.idioms.quantities import (
     Quantity,
     is_overlap,
@@ -17,6 +17,7 @@ from tfnanlint.idioms.quantities import (
     zero_meant,
 )
 from tfnanlint.ops.site import Site, made_by, same
+from tfnanlint.ops.traits import CLIPS, QUOTIENTS
 from tfnanlint.program.scope import Point
 from tfnanlint.rule import recipes as repairs
 from tfnanlint.rule.registry import Context
@@ -30,7 +31,6 @@ _NO_NAN: Final = {
     "tf.math.reciprocal": "tf.math.reciprocal_no_nan({x})",
 }
 _USES: Final = dict.fromkeys((Quantity.SQUARES, Quantity.PROBABILITY, Quantity.WEIGHTS), "squares")
-_QUOTIENTS: Final = ("tf.divide", "tf.math.divide_no_nan")
 
 
 def fixes_of(here: Context, division: Site, param: str = "y") -> list[Fix]:
@@ -275,7 +275,7 @@ def _absorbed(here: Context, division: Site) -> bool:
     for outer in here.around(division.node):
         if isinstance(outer, ast.Call):
             site = here.site(outer, division.point)
-            if site is not None and site.op.name in _QUOTIENTS:
+            if site is not None and site.op.name in QUOTIENTS:
                 return site.args.get("y") is inner
             return site is not None and _bounded(here.value(outer, division.point))
         if not isinstance(outer, ast.UnaryOp) and not (

@@ -17,6 +17,7 @@ from tfnanlint.idioms.moments import squared as squared_by
 from tfnanlint.idioms.probabilities import logged
 from tfnanlint.ops.provenance import behind
 from tfnanlint.ops.site import Site, made_by
+from tfnanlint.ops.traits import DEVIATIONS, EUCLIDEAN, NORMS, ROOTS, TOTALS, WRITTEN_ROOTS
 from tfnanlint.program.scope import Point
 from tfnanlint.rewrite.availability import Named, argument
 from tfnanlint.rewrite.epsilons import survives, written
@@ -38,11 +39,6 @@ COMPLEX = frozenset(("complex64", "complex128"))
 LINE = 88  # a line that formatters leave alone
 _FILLED = re.compile(r"tf\.(ones|zeros)_like\(\{\w+\}\)")
 _COMMENT = re.compile(r"\s+#.*")
-_TOTALS = ("tf.reduce_sum", "tf.reduce_mean")
-_NORMS = ("tf.norm", "tf.math.reduce_euclidean_norm")
-_EUCLIDEAN = (None, 2, "euclidean", "fro")
-_DEVIATIONS = ("tf.math.reduce_std",)
-_WRITTEN = ("tf.sqrt", "K.sqrt", "tf.math.rsqrt")  # of what the program writes itself
 
 
 def root_epsilon(here: Context, site: Site, param: str = "x") -> str:
@@ -121,7 +117,7 @@ def double_where(
 
 def _word(value: Value) -> str:
     """A name for what stands under a root or power."""
-    total = made_by(value, *_TOTALS)
+    total = made_by(value, *TOTALS)
     return "squared" if total is not None and squared_by(total.value("x")) is not None else "inner"
 
 
@@ -191,12 +187,12 @@ def squared(site: Site) -> tuple[str, dict[str, ast.expr | None]] | None:
         "axis": site.args.get("axis"),
         "keepdims": site.args.get("keepdims"),
     }
-    if site.op.name in _NORMS:
+    if site.op.name in NORMS:
         order = site.const("ord", "euclidean")
-        if order not in _EUCLIDEAN or order == 2 and site.value("axis").kind == "sequence":
+        if order not in EUCLIDEAN or order == 2 and site.value("axis").kind == "sequence":
             return None  # a sum of magnitudes, the largest of them, the spectral norm of a matrix
         return "tf.reduce_sum(tf.square({x}), axis={axis}, keepdims={keepdims})", holes
-    if site.op.name in _DEVIATIONS:
+    if site.op.name in DEVIATIONS:
         return "tf.math.reduce_variance({x}, axis={axis}, keepdims={keepdims})", holes
     return None
 
@@ -205,7 +201,7 @@ def under(site: Site) -> tuple[str, dict[str, ast.expr | None]] | None:
     """`squared` of a norm or deviation, and what the program itself writes under a root; None where
     that is not known.
     """
-    if site.op.name in _WRITTEN and "x" in site.args and site.value("x").dtype not in COMPLEX:
+    if site.op.name in WRITTEN_ROOTS and "x" in site.args and site.value("x").dtype not in COMPLEX:
         return "{x}", {"x": site.args["x"]}
     return squared(site)
 
@@ -226,7 +222,7 @@ def floored_root(here: Context, site: Site, eps: str = "") -> Part | None:
     if found is None:
         return None
     eps, (template, holes) = eps or root_epsilon(here, site, site.op.main), found
-    if site.op.name not in _WRITTEN:
+    if site.op.name not in WRITTEN_ROOTS:
         return site.node, root_of(site, f"{template} + {eps}"), holes
     rest = _guarded_rest(here, site)
     if rest is not None:
@@ -285,7 +281,7 @@ def norm_forms(here: Context, root: Site, what: str, exact_first: bool = False) 
     inside = squared(root)
     if inside is None:
         return []
-    total = Named("variance" if root.op.name in _DEVIATIONS else "squared", *inside)
+    total = Named("variance" if root.op.name in DEVIATIONS else "squared", *inside)
     choice = (
         "tf.where({s} > 0, tf.sqrt(tf.where({s} > 0, {s}, tf.ones_like({s}))), tf.zeros_like({s}))"
     )
@@ -315,7 +311,7 @@ def norm_forms(here: Context, root: Site, what: str, exact_first: bool = False) 
 
 def deviation_forms(here: Context, root: Site, what: str, exact_first: bool = False) -> list[Fix]:
     """The same for a deviation, also one that is written as the root of a variance."""
-    if root.op.name not in _WRITTEN:
+    if root.op.name not in WRITTEN_ROOTS:
         return norm_forms(here, root, what, exact_first)
     exact = double_where(
         here,
@@ -394,14 +390,14 @@ def own_epsilon(here: Context, root: Site) -> list[Fix]:
     """
     outer = next(iter(here.around(root.node)), None)
     total = here.site(outer, root.point) if isinstance(outer, (ast.BinOp, ast.Call)) else None
-    found = under(root) if root.op.name in _ROOTS else None
+    found = under(root) if root.op.name in ROOTS else None
     if total is None or found is None or total.op.name != "tf.add" or not total.complete:
         return []
     param = next((param for param in ("x", "y") if _is_epsilon(total, param)), None)
     if (
         param is None
         or total.args.get("y" if param == "x" else "x") is not root.node
-        or root.op.name in _WRITTEN
+        or root.op.name in WRITTEN_ROOTS
         and not addable(here, root)
     ):
         return []
@@ -485,27 +481,24 @@ def stands_in(site: Site, node: ast.AST) -> bool:
 def small(eps: str, root: Site) -> bool:
     """Whether a number is small against all that may stand under a root, as far as its bounds say."""
     x = root.value(root.op.main)
-    return float(eps) * 1e4 < (x.hi if root.op.name in _WRITTEN else max(x.hi, -x.lo) ** 2)
+    return float(eps) * 1e4 < (x.hi if root.op.name in WRITTEN_ROOTS else max(x.hi, -x.lo) ** 2)
 
 
 def cost_of(root: Site, eps: str) -> str:
     """What a small number under a root changes, in words."""
     what = (
         "the norm of a zero vector"
-        if root.op.name in _NORMS
+        if root.op.name in NORMS
         else "the deviation of equal values"
-        if (root.op.name in _DEVIATIONS)
+        if (root.op.name in DEVIATIONS)
         else "the root of 0"
     )
     return f"{what} becomes {float(eps) ** 0.5:.0e}; others move by less, and the gradient of those near that is smaller"
 
 
-_ROOTS = (*_WRITTEN[:2], *_NORMS, *_DEVIATIONS)
-
-
 def roots(value: Value) -> list[Site]:
     """The roots that a value is, or is the product of; none where it is made of anything else."""
-    root = made_by(value, *_ROOTS)
+    root = made_by(value, *ROOTS)
     if root is not None:
         return [root]
     factors = made_by(value, "tf.multiply")
@@ -544,7 +537,7 @@ def moved_inside(here: Context, outer: Site, root: Site, param: str) -> list[Fix
     square = written(outer.value(param).lo ** 2)
     kept = survives(square, "root", here.precision(root.value(root.op.main)).dtype)
     eps = square if kept else root_epsilon(here, root, root.op.main)
-    added = outer.op.name == "tf.add" and (root.op.name not in _WRITTEN or addable(here, root))
+    added = outer.op.name == "tf.add" and (root.op.name not in WRITTEN_ROOTS or addable(here, root))
     inside = root_of(root, f"{template} + {eps}" if added else f"tf.maximum({template}, {eps})")
     whole = other is root.node
     parts: list[Part] = (

@@ -31,11 +31,12 @@ from tfnanlint.diagnostics.findings import (
 )
 from tfnanlint.guards.assertions import Assertions
 from tfnanlint.guards.dominating import leaves_no_zero
-from tfnanlint.guards.post_guards import CLIPS, Masked, Masks
+from tfnanlint.guards.post_guards import Masked, Masks
 from tfnanlint.idioms.labels import of_labels
 from tfnanlint.idioms.loss_pairs import Pairing, output_layers, pairings
 from tfnanlint.ops.provenance import widest
 from tfnanlint.ops.site import Site, made_by, may_be_numpy, same
+from tfnanlint.ops.traits import CLIPS
 from tfnanlint.program.scope import Point
 from tfnanlint.rewrite.availability import Named, Naming, Outside, Reach, argument
 from tfnanlint.rewrite.bindings import bindings

@@ -11,7 +11,8 @@ from tfnanlint.interp.callgraph.instance_calls import CALLED
 from tfnanlint.interp.calls import MAX_CALLERS, TRIED, handed_over
 from tfnanlint.ops.names import is_tensorflow
 from tfnanlint.ops.site import Site
-from tfnanlint.ops.table import CASTS, SETTINGS, Op
+from tfnanlint.ops.table import SETTINGS, Op
+from tfnanlint.ops.traits import CASTS
 from tfnanlint.program.functions import Handed
 from tfnanlint.program.scope import (
     Assigned,

@@ -8,7 +8,7 @@ import ast
 from typing import TYPE_CHECKING, Any, Callable, Final, Iterator
 
 from tfnanlint.ops.site import Site, made_by
-from tfnanlint.ops.table import CASTS
+from tfnanlint.ops.traits import CASTS, MAY_BE_INFINITE, NEGATIONS
 from tfnanlint.program.functions import Function
 from tfnanlint.program.scope import Fixed, Point, Scope
 from tfnanlint.syntax.access_paths import leaf
@@ -21,11 +21,9 @@ if TYPE_CHECKING:
     from tfnanlint.interp.engine import Engine
     from tfnanlint.program.module import Module
 
-LOGARITHMS = frozenset(("tf.math.log", "tf.math.log1p", "ops.log2", "ops.log10"))
 _COMPUTING: Final = frozenset((ast.BinOp, ast.Call))
 _CASTS = frozenset(CASTS)
-_SIGNS = frozenset(("tf.negative",))
-_INFINITE = frozenset((*LOGARITHMS, "tf.divide", "tf.math.reciprocal", "tf.sqrt", "tf.negative"))
+_SIGNS = frozenset(NEGATIONS)
 # What makes other numbers of those that it is given.
 _ENDING = frozenset(
     "reduce_sum reduce_mean reduce_max reduce_min exp log sqrt square abs cast maximum minimum clip_by_value pow add subtract divide".split()
@@ -191,7 +189,9 @@ class Factors:
             self.interpreter.maker(product.left, point),
             self.interpreter.maker(product.right, point),
         )
-        return any(maker is None or maker.passes or maker.name in _INFINITE for maker in makers)
+        return any(
+            maker is None or maker.passes or maker.name in MAY_BE_INFINITE for maker in makers
+        )
 
 
 def _made(value: Value, name: str) -> Iterator[tuple[Site, bool]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from tfnanlint.ops.site import Site, made_by, same
-from tfnanlint.ops.table import CASTS
+from tfnanlint.ops.traits import CASTS, ONE_BY_ONE
 from tfnanlint.values.value import INF, NO_CONSTANT, Value
 
 
@@ -158,24 +158,13 @@ _ARITHMETIC: Final = {
 # Lengths of what is made of a row of numbers
 
 _ROW: Final = "tf.linspace"
-_ONE_BY_ONE: Final = (
-    "tf.add",
-    "tf.subtract",
-    "tf.multiply",
-    "tf.divide",
-    "tf.pow",
-    "tf.negative",
-    "tf.sqrt",
-    "tf.square",
-    *CASTS,
-)
 
 
 def length(x: Value, depth: int = 6) -> int | None:
     """How many elements there are in what `np.linspace(a, b, 1000)` gives, and in what is made of
     it element by element with numbers.
     """
-    site = made_by(x, _ROW, *_ONE_BY_ONE, aligned=True) if depth else None
+    site = made_by(x, _ROW, *ONE_BY_ONE, aligned=True) if depth else None
     if site is None:
         return None
     if site.op.name == _ROW:

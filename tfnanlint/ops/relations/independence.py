@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from tfnanlint.ops.site import Site
+from tfnanlint.ops.traits import CONVERSIONS, VARIABLES
 from tfnanlint.values.value import INF, Note, Value
-
-_MADE = ("tf.Variable", "tf.get_variable", "method.add_weight", "K.variable")
-_CAST = ("tf.cast", "tf.convert_to_tensor")
 
 
 def apart(a: Value, b: Value) -> bool:
@@ -24,9 +22,9 @@ def _weight(value: Value) -> bool:
     for _ in range(8):
         if isinstance(origin, Note):
             origin = origin.parent
-        elif isinstance(origin, Site) and origin.op.name in _MADE:
+        elif isinstance(origin, Site) and origin.op.name in VARIABLES:
             return True
-        elif isinstance(origin, Site) and (origin.op.passes or origin.op.name in _CAST):
+        elif isinstance(origin, Site) and (origin.op.passes or origin.op.name in CONVERSIONS):
             origin = origin.value(origin.op.passes or "x").origin
         else:
             break

@@ -8,11 +8,11 @@ from typing import Final
 
 from tfnanlint.ops.relations.counts import axis_of, one_axis
 from tfnanlint.ops.site import Site, made_by, same
+from tfnanlint.ops.traits import EUCLIDEAN
 from tfnanlint.values.value import NO_CONSTANT, SMALLEST, Value, outward
 
 _SUBNORMAL: Final = 1.2248  # the root of 1.5
 _DEPTH: Final = 4
-_EUCLIDEAN = ("euclidean", "fro", 2, 2.0)
 
 
 def never_below(divisor: Value, x: Value) -> bool:
@@ -89,7 +89,7 @@ def norm_of(divisor: Value, x: Value, depth: int = _DEPTH) -> Site | None:
         return squares_of(made.value("x"), x)
     if made.op.name in ("tf.add", "tf.maximum"):
         return _larger(made, x, norm_of, depth)
-    euclidean = made.op.name != "tf.norm" or made.const("ord", "euclidean") in _EUCLIDEAN
+    euclidean = made.op.name != "tf.norm" or made.const("ord", "euclidean") in EUCLIDEAN
     return made if euclidean and _in_place(made, divisor) and same(made.value("x"), x) else None
 
 

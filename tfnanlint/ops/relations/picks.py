@@ -4,24 +4,19 @@ where the index is out of range.
 
 from __future__ import annotations
 
-from typing import Final
-
 from tfnanlint.ops.relations.counts import axis_of
 from tfnanlint.ops.site import Site, made_by
-from tfnanlint.ops.table import CASTS
+from tfnanlint.ops.traits import CASTS, ONE_HOTS
 from tfnanlint.values.value import NO_CONSTANT, Value
-
-REDUCING: Final = ("tf.reduce_sum", "tf.reduce_max")
-_ONE_HOT: Final = ("tf.one_hot", "K.one_hot")
 
 
 def chosen(reduction: Site, aligned: bool = True) -> tuple[Value, Site] | None:
     """Of what a reduction picks one element, and the one_hot that says which."""
     product = made_by(reduction.value("x"), "tf.multiply", aligned=aligned)
     for param, other in (("x", "y"), ("y", "x")) if product is not None else ():
-        mask = made_by(product.value(param), *_ONE_HOT, *CASTS, aligned=aligned)
+        mask = made_by(product.value(param), *ONE_HOTS, *CASTS, aligned=aligned)
         if mask is not None and mask.op.name in CASTS:
-            mask = made_by(mask.value("x"), *_ONE_HOT, aligned=aligned)
+            mask = made_by(mask.value("x"), *ONE_HOTS, aligned=aligned)
         if (
             mask is not None
             and not mask.given("on_value")

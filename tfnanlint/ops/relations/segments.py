@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from tfnanlint.ops.site import Site, made_by, same
+from tfnanlint.ops.traits import SEGMENT_MAXIMA, SEGMENT_SUMS
 from tfnanlint.values.value import INF, Value
 
-_SUMS = ("tf.math.segment_sum", "tf.math.unsorted_segment_sum")
-_LARGEST = ("tf.math.segment_max", "tf.math.unsorted_segment_max")
 # how the elements of a group get what the group has
 _HANDED_OUT: Final = {"tf.gather": "indices", "tf.repeat": "repeats"}
 
@@ -17,10 +16,10 @@ def own_group(site: Site, x: Value) -> Value | None:
     """What each element gets of sums of exp(x - max of the group) is at least 1: only groups with
     an element hand something out, and in each of them one element is the largest.
     """
-    total = made_by(x, *_SUMS)
+    total = made_by(x, *SEGMENT_SUMS)
     exponential = made_by(total.value("x"), "tf.exp") if total is not None else None
     minus = made_by(exponential.value("x"), "tf.subtract") if exponential is not None else None
-    peak = made_by(minus.value("y"), *_LARGEST) if minus is not None else None
+    peak = made_by(minus.value("y"), *SEGMENT_MAXIMA) if minus is not None else None
     handed = made_by(minus.value("y"), *_HANDED_OUT) if peak is not None else None
     if (
         handed is None

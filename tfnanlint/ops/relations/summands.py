@@ -9,12 +9,9 @@ from typing import Final
 from tfnanlint.ops.relations.counts import one_axis
 from tfnanlint.ops.relations.tested import under
 from tfnanlint.ops.site import Site, made_by, same
-from tfnanlint.ops.table import CASTS
+from tfnanlint.ops.traits import ABOVE, CASTS, FLOAT_CASTS, NOT_ABOVE
 from tfnanlint.values.value import INF, MIXED, SMALLEST, WHOLE, Value, outward, rounded
 
-_PLAIN_CASTS: Final = ("tf.cast", "tf.to_float", "tf.to_double")
-_ABOVE: Final = ("tf.greater", "tf.greater_equal", "tf.not_equal")
-_AT_MOST: Final = ("tf.equal", "tf.less_equal", "tf.less")
 _ONE: Final = Value(1.0, 1.0, kind="number")
 
 
@@ -224,7 +221,7 @@ def where_zero(a: Value, b: Value) -> bool:
         return x.lo > 0 and where_zero(a, y) or y.lo > 0 and where_zero(a, x)
     less = made_by(b, "tf.subtract", aligned=True)
     truth = less is None or not _less_than_one(b, less.value("y"))
-    cast = made_by(b if less is None or truth else less.value("y"), *_PLAIN_CASTS, aligned=True)
+    cast = made_by(b if less is None or truth else less.value("y"), *FLOAT_CASTS, aligned=True)
     return cast is not None and _answered(a, cast.value("x"), truth)
 
 
@@ -236,7 +233,7 @@ def _answered(a: Value, condition: Value, truth: bool) -> bool:
     some = made_by(condition, "tf.reduce_any", aligned=True) if not truth else None
     if some is not None:
         return _counts(a, some)
-    test = made_by(condition, *(_AT_MOST if truth else _ABOVE), aligned=True)
+    test = made_by(condition, *(NOT_ABOVE if truth else ABOVE), aligned=True)
     if test is None:
         return False
     x, y, name = test.value("x"), test.value("y"), test.op.name

@@ -1,0 +1,190 @@
+"""Sets of ops that share a property, by the names of their rows; each is stated here only.
+
+Where the table knows the property itself, the tests compare a set with the rows. A module that does
+something else for each op has a table of its own from names to functions.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+# Conversions: the same numbers in another dtype, shape or kind of object.
+FLOAT_CASTS: Final = ("tf.cast", "tf.to_float", "tf.to_double")
+CASTS: Final = (
+    *FLOAT_CASTS,
+    "tf.saturate_cast",
+    "tf.to_int32",
+    "tf.to_int64",
+    "K.cast_to_floatx",
+)
+MAKES_TENSOR: Final = ("tf.convert_to_tensor",)
+CONSTANTS: Final = ("tf.constant", *MAKES_TENSOR)
+CONVERSIONS: Final = ("tf.cast", *MAKES_TENSOR)
+IDENTITIES: Final = ("tf.identity", "tf.debugging.check_numerics")
+COPIES: Final = (*IDENTITIES, "tf.stop_gradient", "tf.ensure_shape")
+RESHAPES: Final = ("tf.reshape", "tf.tile", "tf.expand_dims", "tf.squeeze")
+# Each element stays beside the elements that it was beside.
+ALIGNED: Final = (*COPIES, *RESHAPES, "tf.broadcast_to")
+# The number of elements of the result depends on the numbers that they are given.
+SELECTIONS: Final = ("tf.boolean_mask", "tf.unique", "tf.dynamic_partition")
+
+# Arithmetic.
+ADDITIONS: Final = ("tf.add", "tf.subtract")
+FACTORS: Final = ("tf.multiply", "tf.divide")
+ARITHMETIC: Final = (*ADDITIONS, *FACTORS)
+NEGATIONS: Final = ("tf.negative",)
+LINEAR: Final = (*ADDITIONS, "tf.multiply", *NEGATIONS)
+CONJUNCTIONS: Final = ("tf.multiply", "tf.logical_and")
+QUOTIENTS: Final = ("tf.divide", "tf.math.divide_no_nan")
+# Not finite at 0 of this parameter.
+DIVISORS: Final = {"tf.divide": "y", "tf.math.reciprocal": "x", "tf.math.rsqrt": "x"}
+MATRIX_PRODUCTS: Final = ("tf.matmul", "tf.tensordot", "tf.einsum")
+# What a layer with weights computes before its activation.
+WEIGHTED_SUMS: Final = (*MATRIX_PRODUCTS, "tf.nn.conv2d", "tf.nn.xw_plus_b", "tf.nn.bias_add")
+
+# Powers, roots, logarithms, exponentials.
+LOGARITHMS: Final = ("tf.math.log", "tf.math.log1p", "ops.log2", "ops.log10")
+SQUARE_ROOTS: Final = ("tf.sqrt", "K.sqrt")
+# Roots that a program writes itself; the other ones square what they are given.
+WRITTEN_ROOTS: Final = (*SQUARE_ROOTS, "tf.math.rsqrt")
+NORMS: Final = ("tf.norm", "tf.math.reduce_euclidean_norm")
+DEVIATIONS: Final = ("tf.math.reduce_std",)
+ROOTS: Final = (*SQUARE_ROOTS, *NORMS, *DEVIATIONS)
+POWERS: Final = ("tf.pow", "math.pow")
+# Ways to write a square, if the exponent is 2 or both factors are the same.
+SQUARES: Final = ("tf.square", "tf.pow", "tf.multiply")
+# Never negative, if the exponent is even.
+MAGNITUDES: Final = ("tf.square", "tf.abs", "tf.pow")
+VARIANCES: Final = ("tf.math.reduce_variance",)
+SQUARED_DIFFERENCES: Final = ("tf.math.squared_difference", *VARIANCES)
+SPREADS: Final = (*DEVIATIONS, *VARIANCES, "tf.nn.moments")
+POLES: Final = (*LOGARITHMS, *DIVISORS)
+# May be infinite for finite numbers, or hand on an infinite one.
+MAY_BE_INFINITE: Final = (*LOGARITHMS, *NEGATIONS, "tf.divide", "tf.math.reciprocal", "tf.sqrt")
+POSITIVE_SCALES: Final = ("tf.exp", "tf.math.softplus")
+UNDERFLOWING: Final = ("tf.exp", "tf.sigmoid")
+# Densities over a grid, of which an element may underflow.
+DENSITIES: Final = ("tf.exp", "tf.math.reciprocal", "method.prob")
+PROBABILITIES: Final = ("tf.nn.softmax", "tf.sigmoid")
+# Rise from one bound to the other one.
+STEP_CURVES: Final = ("tf.sigmoid", "tf.math.erf", "tf.tanh", "tf.math.erfc", "tf.math.ndtr")
+
+# Zeros.
+ZERO_AT_ZERO: Final = ("tf.square", "tf.abs", "tf.nn.relu", "tf.maximum")
+ZERO_AT_ZERO_ONLY: Final = ("tf.sqrt", "tf.square", "tf.abs")
+# 0 where what they are given is, or some of it.
+ZERO_IF_INSIDE: Final = (
+    *SQUARE_ROOTS,
+    "tf.square",
+    "tf.pow",
+    "tf.reduce_prod",
+    "tf.math.l2_normalize",
+)
+
+# Reductions.
+SUMS: Final = ("tf.reduce_sum", "tf.math.count_nonzero", "method.sum")
+TOTALS: Final = ("tf.reduce_sum", "tf.reduce_mean")
+AVERAGES: Final = ("tf.reduce_mean", "tf.divide")
+REDUCED_SUMS: Final = (*SUMS, "tf.reduce_mean", "tf.add_n")
+CUMULATIVE_SUMS: Final = ("tf.cumsum",)
+SEGMENT_SUMS: Final = ("tf.math.segment_sum", "tf.math.unsorted_segment_sum")
+SEGMENT_MAXIMA: Final = ("tf.math.segment_max", "tf.math.unsorted_segment_max")
+HISTOGRAMS: Final = ("tf.math.bincount",)
+CLASS_TOTALS: Final = ("tf.reduce_sum", *HISTOGRAMS, "tf.math.unsorted_segment_sum")
+# Counts, unless they are given weights.
+TALLIES: Final = ("tf.math.confusion_matrix", *HISTOGRAMS)
+ADDING_UP: Final = (
+    *REDUCED_SUMS,
+    *SEGMENT_SUMS,
+    *HISTOGRAMS,
+    *CUMULATIVE_SUMS,
+    "tf.linalg.diag_part",
+)
+EXTREMES: Final = ("tf.reduce_max", "tf.reduce_min")
+# Of a product with a one-hot mask these give the element that was chosen.
+PICKING_REDUCTIONS: Final = ("tf.reduce_sum", "tf.reduce_max")
+LOGARITHM_SUMS: Final = (*TOTALS, *CUMULATIVE_SUMS, "tf.add_n")
+LOGARITHM_PRODUCTS: Final = (
+    *FACTORS,
+    "tf.pow",
+    "tf.square",
+    "tf.sqrt",
+    "tf.math.reciprocal",
+    "tf.reduce_prod",
+)
+
+# Choices, bounds, tests.
+BRANCHES: Final = frozenset(("tf.where", "K.switch"))
+CHOICES: Final = frozenset((*BRANCHES, "tf.boolean_mask", "ops.nan_to_num"))
+BOUNDS: Final = ("tf.clip_by_value", "tf.maximum", "tf.minimum")
+RELUS: Final = ("tf.nn.relu", "tf.nn.relu6")
+CLIPS: Final = frozenset((*BOUNDS, *RELUS))
+PARTS: Final = ("tf.multiply", "tf.add", "tf.maximum")
+# Tests that are true of numbers above a bound, and those that are true of ones that are not.
+ABOVE: Final = ("tf.greater", "tf.greater_equal", "tf.not_equal")
+NOT_ABOVE: Final = ("tf.equal", "tf.less_equal", "tf.less")
+NAN_TESTS: Final = ("tf.math.is_nan", "tf.math.is_inf", "tf.math.is_finite")
+# What a mask of zeros and ones may be made by.
+MASKS: Final = ("tf.subtract", "tf.cast", "tf.sequence_mask", "tf.one_hot")
+
+# Numbers that are made of shapes, and whole numbers.
+SIZES: Final = ("tf.size", "tf.shape")
+FILLS_LIKE: Final = ("tf.zeros_like", "tf.ones_like")
+FILLS: Final = (*FILLS_LIKE, "tf.zeros", "tf.ones")
+# Nothing of the numbers that they are given.
+OF_SHAPES: Final = (*SIZES, "tf.rank", *FILLS_LIKE)
+ONE_HOTS: Final = ("tf.one_hot", "K.one_hot")
+ROUNDINGS: Final = ("tf.round", "tf.floor", "tf.math.ceil", "tf.sign", "tf.math.rint")
+# Whole numbers, of which no gradient is taken.
+STEPS: Final = (
+    *ROUNDINGS,
+    *ONE_HOTS,
+    *FILLS,
+    *SIZES,
+    "tf.argmax",
+    "tf.argmin",
+    "tf.eye",
+    "tf.math.count_nonzero",
+    "tf.sequence_mask",
+)
+NO_GRADIENT: Final = frozenset((*STEPS, "tf.stop_gradient", "tf.rank", "tf.range", "tf.constant"))
+GRIDS: Final = ("tf.range", "tf.linspace", "K.arange", "np.arange", "tnp.arange", "tf.meshgrid")
+
+# Variables, and random numbers.
+VARIABLES: Final = ("tf.Variable", "tf.get_variable", "method.add_weight", "K.variable")
+_RANDOM: Final = ("tf.random.", "np.random.", "K.random_", "keras.random.")
+
+# Elementwise.
+POINTWISE: Final = frozenset(
+    (
+        *LINEAR,
+        *BOUNDS,
+        *UNDERFLOWING[1:],
+        "tf.abs",
+        "tf.sign",
+        "tf.square",
+        "tf.tanh",
+        "tf.nn.relu",
+        "tf.math.softplus",
+        "tf.where",
+    )
+)
+# Exponents are differences to a maximum behind these, too, if the first operand was.
+SCALINGS: Final = (*FACTORS, *NEGATIONS, "tf.identity", "tf.stop_gradient", "tf.cast")
+# A point of a grid stays one behind these.
+OF_GRIDS: Final = frozenset((*ARITHMETIC, *NEGATIONS, *MAGNITUDES, "tf.cast", "tf.reduce_sum"))
+# 0 where the first operand is.
+OF_DISTANCES: Final = frozenset(
+    (*NEGATIONS, *MAGNITUDES, "tf.divide", "tf.sqrt", "tf.reduce_sum", "tf.norm", "tf.cast")
+)
+# One element of the result for each element of an operand.
+ONE_BY_ONE: Final = (*ARITHMETIC, *NEGATIONS, *CASTS, "tf.pow", "tf.sqrt", "tf.square")
+BEFORE_POLES: Final = frozenset((*CASTS, *LINEAR, "tf.math.floordiv"))
+
+# The orders of a norm that is the root of a sum of squares.
+EUCLIDEAN: Final = (None, 2, "euclidean", "fro")
+
+
+def is_random(name: str) -> bool:
+    """Whether an op of this name draws random numbers."""
+    return name.startswith(_RANDOM)
