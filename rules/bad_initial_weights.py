@@ -25,7 +25,7 @@ rate were the cure; in Chinese)
 
 from __future__ import annotations
 
-from tfnanlint.api import Certainty, Context, Finding, Iterator, Site, Value, rule
+from tfnanlint.api import Certainty, Context, Finding, Iterator, Site, Value, rule, traits
 
 VARIABLES = {
     "tf.Variable": "initial_value",
@@ -41,7 +41,6 @@ NORMAL = (
     "np.random.randn",
     "np.random.normal",
 )
-ZEROS = ("tf.zeros", "np.zeros", "tf.zeros_like", "ops.zeros")
 # the gradient at 0 is 0; that of tanh, elu, selu, gelu, swish and leaky_relu is not
 RELU = ("relu", "relu6")
 NOTHING = "a hidden layer whose weights all begin at 0, {}: no gradient ever reaches them, nor anything below"
@@ -117,7 +116,7 @@ def start(weights: Site) -> Site | None:
 def zero(weights: object) -> bool:
     """Whether a variable begins with nothing but 0."""
     made = start(weights) if isinstance(weights, Site) and weights.op.name in VARIABLES else None
-    return made is not None and made.op.name in ZEROS
+    return made is not None and made.op.name in traits.ZEROS
 
 
 def wide(weights: Site) -> bool:

@@ -18,7 +18,18 @@ See also: https://www.tensorflow.org/api_docs/python/tf/math/is_nan
 No public report of it is known to us: it is here for what execution shows.
 """
 
-from tfnanlint.api import CASTS, Certainty, Claim, Context, Finding, Iterator, Site, ast, rule
+from tfnanlint.api import (
+    CASTS,
+    Certainty,
+    Claim,
+    Context,
+    Finding,
+    Iterator,
+    Site,
+    ast,
+    rule,
+    traits,
+)
 
 NAMES = frozenset(("np.nan", "np.NaN", "np.NAN", "math.nan", "tnp.nan", "ops.nan"))
 EQUAL = (ast.Eq, ast.Is)
@@ -27,8 +38,7 @@ UNEQUAL = (ast.NotEq, ast.IsNot)
 MAKERS = frozenset(
     (
         "builtins.float",
-        "tf.constant",
-        "tf.convert_to_tensor",
+        *traits.CONSTANTS,
         "tf.fill",
         "ops.full",
         "ops.full_like",
@@ -39,7 +49,7 @@ MAKERS = frozenset(
         "tnp.array",
     )
 )
-KEEPERS = frozenset((*CASTS, "tf.negative", "tf.add", "tf.multiply"))
+KEEPERS = frozenset((*CASTS, *traits.LINEAR))
 FOREIGN = ("array", "number", "string", "sequence", "dict", "none")
 
 

@@ -54,16 +54,9 @@ from tfnanlint.api import (
     repairs,
     rounded,
     rule,
+    traits,
 )
 
-NUMBERLESS = ("tf.shape", "tf.size", "tf.rank", "tf.ones_like", "tf.zeros_like")
-USES = {
-    "tf.math.log": "x",
-    "tf.divide": "y",
-    "tf.sqrt": "x",
-    "tf.math.rsqrt": "x",
-    "tf.math.reciprocal": "x",
-}
 # What may be infinite next to 1: a logarithm, a root, a quotient, an inverse.
 SINGULAR = re.compile(r"log|sqrt|/|divide|reciprocal|cos|sin|tanh|ndtri|erfinv|pow|\*\*")
 
@@ -79,7 +72,7 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
     if site.op.name in ("tf.clip_by_value", "tf.minimum"):
         yield from bounds(site, here)
     else:
-        yield from sums(site, USES[site.op.name], here)
+        yield from sums(site, traits.GUARDED[site.op.name], here)
 
 
 # 1 - 1e-8 as a bound
@@ -287,7 +280,7 @@ def reads(value: Value, inner: Value, total: Value | None, here: Context, depth:
     return (
         depth > 0
         and isinstance(origin, Site)
-        and origin.op.name not in NUMBERLESS
+        and origin.op.name not in traits.OF_SHAPES
         and any(reads(origin.value(param), inner, total, here, depth - 1) for param in origin.args)
     )
 

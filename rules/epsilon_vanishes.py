@@ -43,15 +43,9 @@ from tfnanlint.api import (
     number_text,
     rounded,
     rule,
+    traits,
 )
 
-USES = {
-    "tf.math.log": "x",
-    "tf.divide": "y",
-    "tf.sqrt": "x",
-    "tf.math.rsqrt": "x",
-    "tf.math.reciprocal": "x",
-}
 # What their epsilons are for.
 GUARDS = {
     "tf.math.log": "floor",
@@ -78,13 +72,18 @@ STEPS = ("keras.optimizers.Adam", "keras.optimizers.AdamW", "keras.optimizers.Na
     silent="MAY/ANY/DOUBTFUL",
     needs="0.0) float16 half e-4 e-39 epsilon=0",
     on=" ".join(
-        (*USES, "tf.math.l2_normalize tf.nn.batch_normalization K.set_floatx", LAYERS, *OPTIMIZERS)
+        (
+            *traits.GUARDED,
+            "tf.math.l2_normalize tf.nn.batch_normalization K.set_floatx",
+            LAYERS,
+            *OPTIMIZERS,
+        )
     ),
 )
 def check(site: Site, here: Context) -> Iterator[Finding]:
     name = site.op.name
-    if name in USES:
-        yield from guarded(site, USES[name], here)
+    if name in traits.GUARDED:
+        yield from guarded(site, traits.GUARDED[name], here)
     elif name == "tf.math.l2_normalize":
         yield from normalized(site, here)
     elif name in OPTIMIZERS:

@@ -33,6 +33,7 @@ from tfnanlint.api import (
     Value,
     made_by,
     rule,
+    traits,
 )
 
 SUMS = {
@@ -57,8 +58,8 @@ CALLS = (
     "l2_loss",
     "norm",
 )
-COUNTING = ("tf.reduce_mean", "tf.math.reduce_variance", "tf.math.reduce_std")
-SQUARES = ("tf.nn.l2_loss", "tf.norm", "tf.math.reduce_variance", "tf.math.reduce_std")
+COUNTING = traits.MEANS
+SQUARES = tuple(name for name, made in SUMS.items() if made == "sum of squares")
 
 
 @rule("TFN604", "float16-reduction", on="file", words="float16 .half")

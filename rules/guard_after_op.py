@@ -49,10 +49,10 @@ from tfnanlint.api import (
     made_by,
     repairs,
     rule,
+    traits,
     truth_only,
 )
 
-ROOTS = ("tf.sqrt", "K.sqrt", "tf.norm", "tf.math.reduce_std", "tf.math.reduce_euclidean_norm")
 ALWAYS = ("eager", "graph", "xla")
 # Functions of TensorFlow and Keras 3 that guard in this way themselves: what they normalise, and
 # where its gradient is lost.
@@ -81,7 +81,7 @@ class Guard:
 @rule(
     "TFN404",
     "guard-after-op",
-    on=" ".join((*ROOTS, "tf.divide", "tf.math.divide_no_nan", "tf.maximum", *LIBRARY)),
+    on=" ".join((*traits.ROOTS, "tf.divide", "tf.math.divide_no_nan", "tf.maximum", *LIBRARY)),
     default="MUST MAY",
     over="TFN201 TFN202 TFN203",
     silent="MAY/UNKNOWN MAY/YES/DOUBTFUL",
@@ -182,17 +182,17 @@ def root_of(value: Value) -> Site | None:
     """The root that a value is, as it is or rearranged; of one behind stop_gradient no gradient is
     taken.
     """
-    root = made_by(value, "tf.stop_gradient", *ROOTS)
+    root = made_by(value, "tf.stop_gradient", *traits.ROOTS)
     return (
         root
-        if root is not None and root.op.name in ROOTS and root.library not in ("np", "math")
+        if root is not None and root.op.name in traits.ROOTS and root.library not in ("np", "math")
         else None
     )
 
 
 def maximum(site: Site) -> Guard | None:
     for param, other in (("x", "y"), ("y", "x")):
-        root = root_of(site.value(param)) if site.may_be_made_by(param, *ROOTS) else None
+        root = root_of(site.value(param)) if site.may_be_made_by(param, *traits.ROOTS) else None
         if root is not None and positive(site.value(other)):
             return Guard([root], site.node, True)
     return None

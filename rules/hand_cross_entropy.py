@@ -58,13 +58,14 @@ from tfnanlint.api import (
     probability,
     repairs,
     rule,
+    traits,
 )
 
 LIKELIHOOD = re.compile(r"like|prob|log|elbo|reward|return")
-SUMS = ("tf.reduce_sum", "tf.reduce_mean")
-OUTER = (*SUMS, "tf.negative")
-SCALED = (*SUMS, "tf.multiply", "tf.divide")
-LINEAR = (*OUTER, "tf.add", "tf.subtract", "tf.multiply")
+SUMS = traits.TOTALS
+OUTER = (*SUMS, *traits.NEGATIONS)
+SCALED = (*SUMS, *traits.FACTORS)
+LINEAR = (*SUMS, *traits.LINEAR)
 COST = "where a probability is within {guard} of 0 or 1 the loss is no longer capped, and its gradient comes back to life"
 ADDED = "without the {guard} that is added the loss moves by {guard} / p, {part} at p = 1e-3; for p below it the gradient comes back to life"
 

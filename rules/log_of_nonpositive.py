@@ -62,10 +62,11 @@ from tfnanlint.api import (
     repairs,
     rule,
     step,
+    traits,
     words,
 )
 
-CONVERTED = ("tf.cast", "tf.convert_to_tensor", "tf.to_float", "tf.identity")
+CONVERTED = (*traits.FLOAT_CASTS, *traits.MAKES_TENSOR, *traits.IDENTITIES)
 FILLS = {
     "tf.pad": ("constant_values",),
     "tf.one_hot": ("on_value", "off_value"),

@@ -38,13 +38,13 @@ from tfnanlint.api import (
     ast,
     evidence,
     rule,
+    traits,
 )
 
 LARGEST = 65504.0
 # a number that float16 might not hold: 1e5, 65536; looked for by its first digit
 BIG = re.compile(r"\d(?:[eE]\+?\d|(?<!\w\d)\d{4,})")
 NAMED = re.compile(rf"(\w+)(?:\s*:\s*\w+)?\s*=\s*[-\d.]*{BIG.pattern}")
-ARITHMETIC = ("tf.multiply", "tf.add", "tf.subtract")
 POLICIES = ("mixed_float16", "float16")
 
 
@@ -54,7 +54,7 @@ def check(module: object, here: Context) -> Iterator[Finding]:
     for site in here.applications(rows, named(here.source.line_text(row) for row in rows)):
         if site.op.name == "tf.where":
             yield from chosen(site, here)
-        elif site.op.name in ARITHMETIC:
+        elif site.op.name in traits.LINEAR:
             yield from computed(site, here)
 
 

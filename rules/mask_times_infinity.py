@@ -49,6 +49,7 @@ from tfnanlint.api import (
     plain,
     repairs,
     rule,
+    traits,
     words,
 )
 
@@ -58,7 +59,7 @@ LOGARITHMS = {
     "ops.log2": "",
     "ops.log10": "",
 }
-STABLE = ("tf.nn.softmax", "tf.sigmoid")  # their logarithm has a form of its own: TFN301, TFN302
+STABLE = traits.PROBABILITIES  # their logarithm has a form of its own: TFN301, TFN302
 
 
 @rule(

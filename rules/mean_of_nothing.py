@@ -33,27 +33,30 @@ from tfnanlint.api import (
     Site,
     Value,
     ast,
-    evidence,
     looks_for_nan,
     made_by,
     plain,
     rule,
     texts,
+    traits,
 )
 
-FILTERS = ("tf.boolean_mask", "tf.dynamic_partition")
-TESTS = frozenset(("tf.math.is_nan", "tf.math.is_inf", "tf.math.is_finite"))
-LOGICAL = frozenset(("tf.logical_not", "tf.logical_and", "tf.logical_or"))
 PICKS = ("tf.gather", "tf.gather_nd")
 ELEMENTWISE = frozenset(
-    "tf.add tf.subtract tf.multiply tf.divide tf.negative tf.square tf.abs tf.pow tf.sqrt tf.exp tf.math.log tf.math.log1p tf.cast tf.maximum "
-    "tf.minimum tf.clip_by_value tf.math.squared_difference tf.nn.softmax tf.sigmoid tf.tanh tf.nn.relu tf.where "
-    "tf.nn.sparse_softmax_cross_entropy_with_logits tf.nn.softmax_cross_entropy_with_logits "
-    "tf.nn.sigmoid_cross_entropy_with_logits".split()
+    (
+        *traits.POINTWISE,
+        *traits.ONE_BY_ONE,
+        *traits.UNDERFLOWING,
+        *traits.LOGARITHMS,
+        *traits.DIFFERENCE_SQUARES,
+        *traits.PROBABILITIES,
+        "tf.nn.sparse_softmax_cross_entropy_with_logits",
+        "tf.nn.softmax_cross_entropy_with_logits",
+        "tf.nn.sigmoid_cross_entropy_with_logits",
+    )
 )
-CHOOSING = frozenset((*FILTERS, *PICKS))
+CHOOSING = frozenset((*traits.FILTERS, *PICKS))
 CONDITIONALS = ("cond", "case", "switch", "smart_cond", "where")
-QUOTIENTS = ("tf.divide", "tf.math.divide_no_nan")
 RESULTS = {
     "tf.reduce_mean": "of nothing the mean is 0 / 0, NaN",
     "tf.reduce_max": "of nothing the largest is -inf",
@@ -101,8 +104,8 @@ def divided_by(filters: Site, reduction: Site, here: Context) -> bool:
     for division in here.applications(
         row for row in rows if texts.may_divide(here.source.line_text(row))
     ):
-        if division.op.name in QUOTIENTS and division.given("y"):
-            total = here.made_by(plain(division.value("y")), *evidence.SUMS)
+        if division.op.name in traits.QUOTIENTS and division.given("y"):
+            total = here.made_by(plain(division.value("y")), *traits.SUMS)
             if total is not None and here.same(plain(total.value(total.op.main)), chosen):
                 return True
     return False
@@ -131,7 +134,7 @@ def filtered(value: Value, depth: int = 8) -> Site | None:
         return None
     name = site.op.name
     if (
-        name in FILTERS
+        name in traits.FILTERS
         or name in PICKS
         and site.given("indices")
         and found_by_test(site.value("indices"))
@@ -153,12 +156,12 @@ def tests_of(mask: Value, depth: int = 4) -> set[ast.AST]:
     site = mask.origin
     if not isinstance(site, Site) or depth == 0:
         return set()
-    if site.op.name in TESTS:
+    if site.op.name in traits.NAN_TESTS:
         return {site.node}
     return {
         node
         for param in site.args
-        if site.op.name in LOGICAL or site.op.passes == param
+        if site.op.name in traits.LOGICAL or site.op.passes == param
         for node in tests_of(site.value(param), depth - 1)
     }
 

@@ -47,9 +47,9 @@ from tfnanlint.api import (
     filler,
     plain,
     rule,
+    traits,
 )
 
-TESTS = ("tf.math.is_nan", "tf.math.is_finite", "tf.math.is_inf")
 DATA = (
     "tf.gradients",
     "method.gradient",
@@ -58,8 +58,7 @@ DATA = (
     "keras.Input",
     "method.compute_gradients",
 )
-NEVER_NAN = ("tf.math.divide_no_nan", "tf.math.multiply_no_nan", "tf.math.reciprocal_no_nan")
-WEIGHTS = ("tf.Variable", "K.variable", "tf.get_variable", "method.add_weight", "tf.matmul")
+WEIGHTS = (*traits.VARIABLES, *traits.MATRIX_PRODUCTS)
 INSIDE = {
     "0 or below": ("{x} > 0", "{x} <= 0"),
     "-1 or below": ("{x} > -1", "{x} <= -1"),
@@ -76,7 +75,7 @@ def check(choice: Site, here: Context) -> Iterator[Finding]:
     kept, how = tested(choice, here)
     if kept is None or choice.differentiated is Differentiated.NO:
         return
-    safe = here.made_by(plain(kept), *NEVER_NAN)
+    safe = here.made_by(plain(kept), *traits.NEVER_NAN)
     if (
         safe is not None
         and not any(safe.value(param).nan for param in safe.args)
@@ -112,7 +111,7 @@ def tested(choice: Site, here: Context) -> tuple[Value | None, str]:
     test = choice.value("condition")
     inverted = here.made_by(test, "tf.logical_not")
     site = here.made_by(
-        inverted.value("x") if inverted is not None else test, *TESTS, "tf.not_equal"
+        inverted.value("x") if inverted is not None else test, *traits.NAN_TESTS, "tf.not_equal"
     )
     if site is None:
         return None, ""
@@ -129,7 +128,7 @@ def may_test(choice: Site) -> bool:
     node = choice.args.get("condition")
     if isinstance(node, ast.Compare):
         return len(node.ops) == 1 and isinstance(node.ops[0], ast.NotEq)
-    return choice.may_be_made_by("condition", *TESTS, "tf.not_equal", "tf.logical_not")
+    return choice.may_be_made_by("condition", *traits.NAN_TESTS, "tf.not_equal", "tf.logical_not")
 
 
 def infinite_only(kept: Value, here: Context) -> bool:

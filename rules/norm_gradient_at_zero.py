@@ -43,10 +43,9 @@ from tfnanlint.api import (
     plain,
     repairs,
     rule,
+    traits,
     truth_only,
 )
-
-EUCLIDEAN = (None, "euclidean", "fro", 2)
 
 
 @rule(
@@ -124,6 +123,6 @@ def can_vanish(norm: Site) -> bool:
 
 
 def fixes(norm: Site, here: Context, late: bool) -> list[Fix]:
-    if norm.const("ord", "euclidean") not in EUCLIDEAN:
+    if norm.const("ord", "euclidean") not in traits.EUCLIDEAN:
         return []
     return repairs.norm_forms(here, norm, "the sum of squares under the root", late)

@@ -40,9 +40,8 @@ from tfnanlint.api import (
     moments,
     repairs,
     rule,
+    traits,
 )
-
-EUCLIDEAN = ("euclidean", "fro", 2, None)
 
 
 @rule(
@@ -119,7 +118,7 @@ def norm_of(quotient: Site, param: str, other: str, here: Context) -> Site | Non
     ):
         return None
     if root.op.name == "tf.norm":
-        own = root.const("ord", "euclidean") in EUCLIDEAN and here.same(
+        own = root.const("ord", "euclidean") in traits.EUCLIDEAN and here.same(
             quotient.value(param), root.value("x")
         )
         return root if own else None

@@ -36,9 +36,10 @@ from tfnanlint.api import (
     ast,
     made_by,
     rule,
+    traits,
 )
 
-RELUS = frozenset(("tf.nn.relu", "keras.activations.relu", "tf.nn.relu6"))
+RELUS = frozenset((*traits.RELUS, "keras.activations.relu"))
 LAYERS = frozenset(("keras.layers.ReLU",))
 # Layers that hand the values on: a relu before them is a relu before what follows.
 HANDING = frozenset(

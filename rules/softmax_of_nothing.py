@@ -45,6 +45,7 @@ from tfnanlint.api import (
     evidence,
     plain,
     rule,
+    traits,
 )
 
 # Ops in the origin of a mask that leaves an entry open in every row.
@@ -69,9 +70,9 @@ OPEN = frozenset(
 )
 PRODUCT = "a mask times infinity is NaN wherever the mask is 0: 0 * inf"
 CHOOSE = "choose with tf.where(mask, scores, scores.dtype.min) instead of multiplying"
-MASKING = frozenset(("tf.where", "tf.multiply"))
-SUMS = frozenset(("tf.add", "tf.subtract"))
-HANDED = ("tf.where", "tf.add", "tf.multiply", "tf.subtract")
+MASKING = frozenset(traits.MASKINGS)
+SUMS = frozenset(traits.ADDITIONS)
+HANDED = (*traits.MASKINGS, *traits.ADDITIONS)
 
 
 @rule(
@@ -121,7 +122,7 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
 def multiplied(times: Site, here: Context) -> Iterator[Finding]:
     """(1 - mask) * -inf, whatever it is added to."""
     for c, m in (("x", "y"), ("y", "x")):
-        if not times.may_be_made_by(m, *evidence.MASKS, *CASTS) or not infinite(times.value(c)):
+        if not times.may_be_made_by(m, *traits.MASKS, *CASTS) or not infinite(times.value(c)):
             continue
         mask = times.value(m)
         if (

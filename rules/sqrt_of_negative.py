@@ -45,11 +45,11 @@ from tfnanlint.api import (
     plain,
     repairs,
     rule,
+    traits,
     words,
 )
 
 MOST_FACTORS = 8  # that are looked at in one product
-PRODUCTS = ("tf.reduce_sum", "tf.matmul", "tf.tensordot", "tf.einsum", "tf.linalg.matvec")
 
 
 @rule(
@@ -153,7 +153,7 @@ def powers(root: Site, here: Context) -> bool:
     if power is None or power.op.name == "tf.pow" and not power.value("y").is_number:
         return power is not None
     base = power.value("x")
-    exact = minus.value("x").exact and here.made_by(plain(base), *PRODUCTS) is None
+    exact = minus.value("x").exact and here.made_by(plain(base), *traits.CONTRACTIONS) is None
     return not base.known and (exact or power.op.name == "tf.pow")
 
 

@@ -41,9 +41,10 @@ from tfnanlint.api import (
     linear,
     maker,
     rule,
+    traits,
 )
 
-OUTPUTS = ("tf.nn.softmax", "tf.sigmoid", "tf.nn.log_softmax")
+OUTPUTS = (*traits.PROBABILITIES, "tf.nn.log_softmax")
 INTEGERS = ("bool", "uint8", "int32", "int64")
 
 

@@ -48,10 +48,10 @@ from tfnanlint.api import (
     read_by_choice_only,
     repairs,
     rule,
+    traits,
 )
 
 TITLE = "mask the input too"
-CONDITION = frozenset(("tf.where", "K.switch", "tf.boolean_mask"))
 SHARED = "where the input is masked, what else reads the result gets a finite number instead of Inf or NaN"
 # What the domain itself asks of {x}, for tests that cannot be written at the operation.
 INSIDE = {
@@ -250,7 +250,7 @@ def with_test(
         )
     if (
         not nested(site, choice, here)
-        or choice.op.name not in CONDITION
+        or choice.op.name not in traits.BY_CONDITION
         or not inside(test, choice, here)
     ):
         return []

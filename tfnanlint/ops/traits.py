@@ -26,7 +26,8 @@ RESHAPES: Final = ("tf.reshape", "tf.tile", "tf.expand_dims", "tf.squeeze")
 # Each element stays beside the elements that it was beside.
 ALIGNED: Final = (*COPIES, *RESHAPES, "tf.broadcast_to")
 # The number of elements of the result depends on the numbers that they are given.
-SELECTIONS: Final = ("tf.boolean_mask", "tf.unique", "tf.dynamic_partition")
+FILTERS: Final = ("tf.boolean_mask", "tf.dynamic_partition")
+SELECTIONS: Final = (*FILTERS, "tf.unique")
 
 # Arithmetic.
 ADDITIONS: Final = ("tf.add", "tf.subtract")
@@ -35,10 +36,16 @@ ARITHMETIC: Final = (*ADDITIONS, *FACTORS)
 NEGATIONS: Final = ("tf.negative",)
 LINEAR: Final = (*ADDITIONS, "tf.multiply", *NEGATIONS)
 CONJUNCTIONS: Final = ("tf.multiply", "tf.logical_and")
+NEVER_NAN: Final = (
+    "tf.math.divide_no_nan",
+    "tf.math.multiply_no_nan",
+    "tf.math.reciprocal_no_nan",
+)
 QUOTIENTS: Final = ("tf.divide", "tf.math.divide_no_nan")
 # Not finite at 0 of this parameter.
 DIVISORS: Final = {"tf.divide": "y", "tf.math.reciprocal": "x", "tf.math.rsqrt": "x"}
 MATRIX_PRODUCTS: Final = ("tf.matmul", "tf.tensordot", "tf.einsum")
+CONTRACTIONS: Final = ("tf.reduce_sum", *MATRIX_PRODUCTS, "tf.linalg.matvec")
 # What a layer with weights computes before its activation.
 WEIGHTED_SUMS: Final = (*MATRIX_PRODUCTS, "tf.nn.conv2d", "tf.nn.xw_plus_b", "tf.nn.bias_add")
 
@@ -56,9 +63,14 @@ SQUARES: Final = ("tf.square", "tf.pow", "tf.multiply")
 # Never negative, if the exponent is even.
 MAGNITUDES: Final = ("tf.square", "tf.abs", "tf.pow")
 VARIANCES: Final = ("tf.math.reduce_variance",)
-SQUARED_DIFFERENCES: Final = ("tf.math.squared_difference", *VARIANCES)
+# Divide by the number of elements.
+MEANS: Final = ("tf.reduce_mean", *VARIANCES, *DEVIATIONS)
+DIFFERENCE_SQUARES: Final = ("tf.math.squared_difference",)
+SQUARED_DIFFERENCES: Final = (*DIFFERENCE_SQUARES, *VARIANCES)
 SPREADS: Final = (*DEVIATIONS, *VARIANCES, "tf.nn.moments")
 POLES: Final = (*LOGARITHMS, *DIVISORS)
+# Where a small number is added, or a floor put, to keep off 0.
+GUARDED: Final = {"tf.math.log": "x", "tf.sqrt": "x", **DIVISORS}
 # May be infinite for finite numbers, or hand on an infinite one.
 MAY_BE_INFINITE: Final = (*LOGARITHMS, *NEGATIONS, "tf.divide", "tf.math.reciprocal", "tf.sqrt")
 POSITIVE_SCALES: Final = ("tf.exp", "tf.math.softplus")
@@ -67,7 +79,7 @@ UNDERFLOWING: Final = ("tf.exp", "tf.sigmoid")
 DENSITIES: Final = ("tf.exp", "tf.math.reciprocal", "method.prob")
 PROBABILITIES: Final = ("tf.nn.softmax", "tf.sigmoid")
 # Rise from one bound to the other one.
-STEP_CURVES: Final = ("tf.sigmoid", "tf.math.erf", "tf.tanh", "tf.math.erfc", "tf.math.ndtr")
+STEP_CURVES: Final = ("tf.sigmoid", "tf.math.erf", "tf.tanh", "tf.math.erfc")
 
 # Zeros.
 ZERO_AT_ZERO: Final = ("tf.square", "tf.abs", "tf.nn.relu", "tf.maximum")
@@ -115,7 +127,10 @@ LOGARITHM_PRODUCTS: Final = (
 
 # Choices, bounds, tests.
 BRANCHES: Final = frozenset(("tf.where", "K.switch"))
-CHOICES: Final = frozenset((*BRANCHES, "tf.boolean_mask", "ops.nan_to_num"))
+BY_CONDITION: Final = BRANCHES | {"tf.boolean_mask"}
+CHOICES: Final = BY_CONDITION | {"ops.nan_to_num"}
+# Ways to take elements out by a mask.
+MASKINGS: Final = ("tf.where", "tf.multiply")
 BOUNDS: Final = ("tf.clip_by_value", "tf.maximum", "tf.minimum")
 RELUS: Final = ("tf.nn.relu", "tf.nn.relu6")
 CLIPS: Final = frozenset((*BOUNDS, *RELUS))
@@ -123,16 +138,18 @@ PARTS: Final = ("tf.multiply", "tf.add", "tf.maximum")
 # Tests that are true of numbers above a bound, and those that are true of ones that are not.
 ABOVE: Final = ("tf.greater", "tf.greater_equal", "tf.not_equal")
 NOT_ABOVE: Final = ("tf.equal", "tf.less_equal", "tf.less")
+LOGICAL: Final = ("tf.logical_not", "tf.logical_and", "tf.logical_or")
 NAN_TESTS: Final = ("tf.math.is_nan", "tf.math.is_inf", "tf.math.is_finite")
 # What a mask of zeros and ones may be made by.
 MASKS: Final = ("tf.subtract", "tf.cast", "tf.sequence_mask", "tf.one_hot")
 
 # Numbers that are made of shapes, and whole numbers.
 SIZES: Final = ("tf.size", "tf.shape")
-FILLS_LIKE: Final = ("tf.zeros_like", "tf.ones_like")
-FILLS: Final = (*FILLS_LIKE, "tf.zeros", "tf.ones")
+ZEROS: Final = ("tf.zeros", "tf.zeros_like")
+ONES: Final = ("tf.ones", "tf.ones_like")
+FILLS: Final = (*ZEROS, *ONES)
 # Nothing of the numbers that they are given.
-OF_SHAPES: Final = (*SIZES, "tf.rank", *FILLS_LIKE)
+OF_SHAPES: Final = (*SIZES, "tf.rank", "tf.zeros_like", "tf.ones_like")
 ONE_HOTS: Final = ("tf.one_hot", "K.one_hot")
 ROUNDINGS: Final = ("tf.round", "tf.floor", "tf.math.ceil", "tf.sign", "tf.math.rint")
 # Whole numbers, of which no gradient is taken.
@@ -142,13 +159,12 @@ STEPS: Final = (
     *FILLS,
     *SIZES,
     "tf.argmax",
-    "tf.argmin",
     "tf.eye",
     "tf.math.count_nonzero",
     "tf.sequence_mask",
 )
 NO_GRADIENT: Final = frozenset((*STEPS, "tf.stop_gradient", "tf.rank", "tf.range", "tf.constant"))
-GRIDS: Final = ("tf.range", "tf.linspace", "K.arange", "np.arange", "tnp.arange", "tf.meshgrid")
+GRIDS: Final = ("tf.range", "tf.linspace", "tf.meshgrid")
 
 # Variables, and random numbers.
 VARIABLES: Final = ("tf.Variable", "tf.get_variable", "method.add_weight", "K.variable")
