@@ -24,6 +24,7 @@ https://stackoverflow.com/questions/43239467 (a relu on the last layer of an MNI
 """
 
 from tfnanlint.api import (
+    HANDING_LAYERS,
     Any,
     Certainty,
     Claim,
@@ -42,9 +43,6 @@ from tfnanlint.api import (
 RELUS = frozenset((*traits.RELUS, "keras.activations.relu"))
 LAYERS = frozenset(("keras.layers.ReLU",))
 # Layers that hand the values on: a relu before them is a relu before what follows.
-HANDING = frozenset(
-    ("keras.layers.Flatten", "keras.layers.Reshape", "keras.layers.Dropout", "keras.layers.Permute")
-)
 LOSSES = {
     "tf.nn.softmax_cross_entropy_with_logits": "logits",
     "tf.nn.sparse_softmax_cross_entropy_with_logits": "logits",
@@ -126,7 +124,7 @@ def relu_of(value: Value) -> Site | None:
         if origin.library == "layer":
             layer = origin.value("layer")
             made = layer_site(layer)
-            if made is not None and made.op.name in HANDING:
+            if made is not None and made.op.name in HANDING_LAYERS:
                 value = origin.value("input")
                 continue
             return end_of(layer)
@@ -177,7 +175,7 @@ def last(layers) -> Site | None:
     """The last of some layers, those that only hand values on left aside, if it ends in a relu."""
     for layer in reversed(layers):
         made = layer_site(layer)
-        if made is None or made.op.name not in HANDING:
+        if made is None or made.op.name not in HANDING_LAYERS:
             return made if made is not None and ends_in_relu(made) else None
     return None
 

@@ -31,8 +31,6 @@ from tfnanlint.idioms.exponents import (
 )
 from tfnanlint.idioms.labels import of_labels, truth_only
 from tfnanlint.idioms.loss_pairs import (
-    COMPILE,
-    FAMILIES,
     Pairing,
     last_layer,
     layer_names,
@@ -44,6 +42,7 @@ from tfnanlint.idioms.loss_pairs import (
 from tfnanlint.idioms.probabilities import Probability, image, logged, probability, spot, step
 from tfnanlint.ops import traits
 from tfnanlint.ops.domains import Domain, domain, domains, filler
+from tfnanlint.ops.frameworks import COMPILE, FAMILIES, HANDING_LAYERS
 from tfnanlint.ops.site import Site, made_by, part_of, same
 from tfnanlint.ops.table import SETTINGS
 from tfnanlint.ops.traits import CASTS
@@ -94,6 +93,7 @@ __all__ = [
     "Finding",
     "Fix",
     "FLOATS",
+    "HANDING_LAYERS",
     "identifiers",
     "image",
     "INF",

@@ -21,11 +21,12 @@ JUDGING = "gradients guards idioms interp ops program rewrite rule uses".split()
 # Regular expressions that match what Python or the frameworks define, by module: no guesses.
 # Those of `activity` read from a text which functions calls are given: the tree can say so.
 SYNTAX = {
-    "gradients/activity": "_SINK_WORDS _MAPPED _OF_EVALUATION _OWN_GRADIENTS _LOSSES "
+    "gradients/activity": "_MAPPED _OF_EVALUATION _OWN_GRADIENTS _LOSSES "
     "_SEVERAL_LOSSES _WORD _METRIC_ARGUMENT",
     "gradients/layer_functions": "_COMPILED",
     "idioms/labels": "_SUBJECT",
     "idioms/vanishing": "_ATTRIBUTE",
+    "ops/frameworks": "SINK_CALLS",
     "rewrite/bindings": "_IMPORT _BINDING",
     "rewrite/rewriter": "_NAMING",
     "rewrite/spelling": "_LOSS_CLASS _OPS_OF_KERAS _HOLE _NAME",

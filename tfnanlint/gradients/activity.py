@@ -16,8 +16,18 @@ from tfnanlint.diagnostics.findings import Differentiated
 from tfnanlint.gradients.inactive import rigid
 from tfnanlint.gradients.layer_functions import layered
 from tfnanlint.gradients.tapes import Tapes, recorded_at, recorded_name
-from tfnanlint.interp.callgraph.function_flow import HOOKS
 from tfnanlint.ops.families.variables import started
+from tfnanlint.ops.frameworks import (
+    HOOKS,
+    LAYERS,
+    MODEL_BASES,
+    MODULE_BASES,
+    SINK_CALLS,
+    SINKS,
+    SINKS_OF_FUNCTIONS,
+    TRAINED_BASES,
+    UNTRAINED_BASES,
+)
 from tfnanlint.ops.site import Site
 from tfnanlint.ops.table import SETTINGS
 from tfnanlint.ops.traits import is_random
@@ -32,47 +42,6 @@ if TYPE_CHECKING:
     from tfnanlint.interp.engine import Engine
     from tfnanlint.program.module import Module
 
-_SINKS = frozenset(
-    "minimize compute_gradients gradients gradient jacobian batch_jacobian get_gradients add_loss get_updates "
-    "create_train_op optimize_loss".split()
-)
-_CALLING = ("minimize", "compute_gradients")  # these call a function that they are given
-_SINK_WORDS = re.compile(
-    r"\.(?:minimize|compute_gradients|gradients?|jacobian|batch_jacobian|get_gradients|add_loss|"
-    r"get_updates|create_train_op|optimize_loss)\s*\("
-)
-_TRAINED_BASES = (
-    "keras.Model",
-    "keras.models.Model",
-    "keras.Sequential",
-    "keras.models.Sequential",
-    "keras.layers.",
-    "keras.losses.",
-    "keras.engine.",
-    "tf.Module",
-    "keras.regularizers.",
-)
-_LAYERS = (
-    "keras.Model",
-    "keras.models.",
-    "keras.Sequential",
-    "keras.layers.",
-    "keras.engine.",
-    "tf.Module",
-)
-_UNTRAINED_BASES = (
-    "keras.metrics.",
-    "keras.callbacks.",
-    "keras.utils.",
-    "tf.data.",
-    "keras.preprocessing.",
-    "keras.optimizers.",
-    "tf.train.",
-    "tf.optimizers.",
-    "keras.initializers.",
-    "keras.constraints.",
-    "tf.python.training.",
-)
 _MAX_NODES = 4000
 _NOBODY = 1 << 30
 _MAX_BEHIND = 24  # values looked at behind a site
@@ -237,7 +206,7 @@ class Gradients:
             return False
         bases = self.interpreter.foreign_bases(function.owner)
         return (
-            any(base.startswith("keras.Model") for base in bases)
+            any(base.startswith(MODEL_BASES[0]) for base in bases)
             and self.interpreter.method(function.owner, "train_step") is not None
         )
 
@@ -250,8 +219,7 @@ class Gradients:
         if function is None or function.name != "build" or function.owner is None:
             return False
         if not any(
-            base.startswith("keras.layers.")
-            for base in self.interpreter.foreign_bases(function.owner)
+            base.startswith(LAYERS) for base in self.interpreter.foreign_bases(function.owner)
         ):
             return False
         queue, seen, found = [site.value(param) for param in site.args], 0, False
@@ -407,19 +375,19 @@ class Gradients:
             if (
                 roles.is_evaluation_method(function.name)
                 and bases
-                or any(b.startswith(_UNTRAINED_BASES) for b in bases)
+                or any(b.startswith(UNTRAINED_BASES) for b in bases)
             ):
                 return Differentiated.NO
             if any(map(roles.is_untrained_class, names)):
                 return Differentiated.NO
             if (
                 function.name == "call"
-                and any(b.startswith("keras.layers.") for b in bases)
+                and any(b.startswith(LAYERS) for b in bases)
                 and self.interpreter.method(function.owner, "adapt")
             ):
                 # what Keras calls preprocessing: it stands before all that is trained
                 return Differentiated.NO
-            if any(b.startswith(_TRAINED_BASES) for b in bases) and not roles.prepares(
+            if any(b.startswith(TRAINED_BASES) for b in bases) and not roles.prepares(
                 function.name
             ):
                 return Differentiated.YES
@@ -657,7 +625,8 @@ class Gradients:
             function is None
             or function.owner is None
             or not any(
-                base.startswith(_LAYERS) for base in self.interpreter.foreign_bases(function.owner)
+                base.startswith(MODULE_BASES)
+                for base in self.interpreter.foreign_bases(function.owner)
             )
         ):
             return False
@@ -692,12 +661,12 @@ class Gradients:
         """Nodes of every op whose value flows into something that is differentiated or minimised."""
         if self._upstream is None:
             self._upstream = set()
-            for row in self.module.source.rows(_SINK_WORDS):
+            for row in self.module.source.rows(SINK_CALLS):
                 for expression, point in self.module.expressions(row, self.interpreter):
                     for node in nodes_in(expression):
                         if (
                             isinstance(node, ast.Call)
-                            and leaf(node.func) in _SINKS
+                            and leaf(node.func) in SINKS
                             and not _never_run(node, point)
                         ):
                             self._mark(node, point)
@@ -712,7 +681,7 @@ class Gradients:
         if target is None:
             return
         value = self.interpreter.ask(target, point)
-        if isinstance(value.obj, (Function, Bound)) and leaf(call.func) in _CALLING:
+        if isinstance(value.obj, (Function, Bound)) and leaf(call.func) in SINKS_OF_FUNCTIONS:
             value = self.interpreter.apply(value, [], {})
         scope, tapes = point.scope, self._tapes_of(point)
         taped = tapes is not None and tapes.of_gradient(call)

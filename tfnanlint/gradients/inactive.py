@@ -11,12 +11,11 @@ from tfnanlint.ops.site import Site
 from tfnanlint.ops.table import SETTINGS
 from tfnanlint.ops.traits import NO_GRADIENT, is_random
 from tfnanlint.syntax.access_paths import leaf
-from tfnanlint.values.value import Many, Note, Value
+from tfnanlint.values.value import NO_FLOATS, Many, Note, Value
 
 _IN_NUMPY = frozenset(("numpy_function", "py_func"))  # what runs there has no gradient
 # data; `Gradients` knows of which a gradient is asked
 _FED = frozenset(("tf.placeholder", "K.placeholder"))
-_INTEGRAL = frozenset("bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 string".split())
 
 
 def rigid(value: Value, site: Site, smooth: set[Site], limit: int = 60) -> bool:
@@ -28,7 +27,7 @@ def rigid(value: Value, site: Site, smooth: set[Site], limit: int = 60) -> bool:
     seen: dict[Site, bool] = {}
     while queue:
         one = queue.pop()
-        if one.kind in ("number", "string", "shape") or one.dtype in _INTEGRAL:
+        if one.kind in ("number", "string", "shape") or one.dtype in NO_FLOATS:
             continue
         origin = one.origin
         parts = (one.obj.element,) if isinstance(one.obj, Many) else one.obj

@@ -8,6 +8,13 @@ import ast
 import re
 from typing import TYPE_CHECKING, Final
 
+from tfnanlint.ops.frameworks import (
+    FIT_CALLS,
+    FUNCTION_LAYERS,
+    FUNCTION_PARAMETERS,
+    INPUT_LAYERS,
+    INPUT_SHAPES,
+)
 from tfnanlint.ops.site import Site
 from tfnanlint.ops.table import SETTINGS
 from tfnanlint.program.functions import Bound, Function
@@ -21,20 +28,12 @@ if TYPE_CHECKING:
     from tfnanlint.program.module import Module
     from tfnanlint.syntax.source import Source
 
-_TRAINING: Final = (".fit(", ".fit_generator(", ".train_on_batch(")
 _COMPILED: Final = re.compile(r"(?<!\bre)\.compile\(")
 # on the rows that may give a layer a function
 _MADE_WITH: Final = ("Lambda(", "Activation(", "activation=", "_regularizer=")
-# layers that are a function, and the parameter for it
-_FUNCTIONS: Final = {"Lambda": "function", "Activation": "activation"}
-_WEIGHTLESS: Final = tuple(f"keras.layers.{name}" for name in (*_FUNCTIONS, "Reshape", "Flatten"))
-_PARAMETERS: Final = frozenset(
-    "activation recurrent_activation kernel_regularizer bias_regularizer activity_regularizer recurrent_regularizer "
-    "embeddings_regularizer beta_regularizer gamma_regularizer depthwise_regularizer pointwise_regularizer".split()
+_WEIGHTLESS: Final = tuple(
+    f"keras.layers.{name}" for name in (*FUNCTION_LAYERS, "Reshape", "Flatten")
 )
-# what the first layer of a model is given
-_SHAPES: Final = frozenset(("input_shape", "batch_input_shape", "input_dim"))
-_INPUTS: Final = frozenset(("Input", "InputLayer"))
 
 
 def layered(module: Module, interpreter: Engine) -> frozenset[ast.AST]:
@@ -48,7 +47,7 @@ def layered(module: Module, interpreter: Engine) -> frozenset[ast.AST]:
                     "keras.layers."
                 ):
                     for given in _given(call):
-                        if leaf(call.func) not in _FUNCTIONS or not _of_data(
+                        if leaf(call.func) not in FUNCTION_LAYERS or not _of_data(
                             call, nodes, interpreter, point
                         ):
                             found.update(_functions(interpreter.ask(given, point)))
@@ -58,7 +57,7 @@ def layered(module: Module, interpreter: Engine) -> frozenset[ast.AST]:
 def _trains(source: Source) -> bool:
     """Whether a file trains a model by its methods."""
     return (
-        source.holds(_TRAINING)
+        source.holds(FIT_CALLS)
         or ".compile(" in source.text
         and _COMPILED.search(source.text) is not None
     )
@@ -70,11 +69,11 @@ def _rows(source: Source) -> list[int]:
 
 def _given(call: ast.Call) -> list[ast.expr]:
     """What a layer is made with that may be a function."""
-    own = _FUNCTIONS.get(leaf(call.func), "")
+    own = FUNCTION_LAYERS.get(leaf(call.func), "")
     found = [
         keyword.value
         for keyword in call.keywords
-        if keyword.arg in _PARAMETERS or own and keyword.arg == own
+        if keyword.arg in FUNCTION_PARAMETERS or own and keyword.arg == own
     ]
     return found + call.args[:1] if own else found
 
@@ -92,7 +91,7 @@ def _of_data(layer: ast.Call, nodes: list[ast.AST], interpreter: Engine, point: 
     """Whether a layer is the first one of its model: it prepares what is handed in, and nothing
     before it is trained.
     """
-    if any(keyword.arg in _SHAPES for keyword in layer.keywords):
+    if any(keyword.arg in INPUT_SHAPES for keyword in layer.keywords):
         return True
     for one in nodes:
         if type(one) is not CALL or not one.args:
@@ -103,7 +102,7 @@ def _of_data(layer: ast.Call, nodes: list[ast.AST], interpreter: Engine, point: 
             return all(_is_input(interpreter.ask(part, point)) for part in parts)
         if leaf(one.func) == "Sequential" and type(first) in SEQUENCES and layer in first.elts:
             return all(
-                type(before) is CALL and leaf(before.func) in _INPUTS
+                type(before) is CALL and leaf(before.func) in INPUT_LAYERS
                 for before in first.elts[: first.elts.index(layer)]
             )
     return False

@@ -7,11 +7,13 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any, Final
 
+from tfnanlint.ops.frameworks import REPORTS, TAPE_METHODS, WEIGHT_UPDATES
 from tfnanlint.program.scope import Imported, Point, Scope
 from tfnanlint.syntax.access_paths import leaf, root_of
 from tfnanlint.syntax.nodes import (
     ATTRIBUTE,
     CALL,
+    GRADIENT_METHODS,
     NAME,
     NAMED_EXPR,
     SEQUENCES,
@@ -21,27 +23,18 @@ from tfnanlint.syntax.nodes import (
     declared,
     nodes_in,
 )
-from tfnanlint.uses.uses import SUMMARIES
 
 if TYPE_CHECKING:
     from tfnanlint.interp.engine import Engine
 
-_ASKING: Final = frozenset("gradient jacobian batch_jacobian".split())
-# a tape's methods that take no gradient
-_UNASKING: Final = frozenset("watch stop_recording reset watched_variables".split())
 _BODIES: Final = frozenset((ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
 _LOOPS: Final = frozenset((ast.For, ast.AsyncFor))
 _WITHS: Final = frozenset((ast.With, ast.AsyncWith))
 _CHAIN: Final = frozenset((ast.Name, ast.Attribute, ast.Subscript))
 _HOLDING: Final = frozenset((ast.Starred, ast.keyword))
 _LEAVING: Final = frozenset((ast.Yield, ast.YieldFrom))
-# What keeps a number for somebody to look at, and hands it on to nothing that is trained.
-_REPORTS: Final = SUMMARIES | frozenset(
-    "update_state print log info debug warning add_scalar add_scalars".split()
-)
 _LIBRARIES = ("tf.", "keras.", "K.", "np.", "builtins.")
 _KEEPING = ("collection", "add_loss")  # of those, what a loss may be fetched from later
-_TRAINING: Final = frozenset(("apply_gradients", "assign_sub"))
 
 
 class Step:
@@ -111,7 +104,7 @@ class Tapes:
         ]
         self.known = self._opened == len([one for one in calls if leaf(one.func) == "GradientTape"])
         self._trains = getattr(scope.node, "name", "") == "train_step" or any(
-            leaf(one.func) in _TRAINING
+            leaf(one.func) in WEIGHT_UPDATES
             or leaf(one.func) == "minimize"
             and any(k.arg == "tape" for k in one.keywords)
             for one in calls
@@ -202,7 +195,7 @@ class Tapes:
         that does not only report it.
         """
         for call in [whole] if type(whole) is CALL else nodes_in(whole):
-            if type(call) is not CALL or leaf(call.func) in _REPORTS:
+            if type(call) is not CALL or leaf(call.func) in REPORTS:
                 continue
             name = self._interpreter.resolve(call.func, self._point) or ""
             if name.startswith(_LIBRARIES) and not any(word in name for word in _KEEPING):
@@ -227,7 +220,7 @@ class Tapes:
         what they record.
         """
         given = [keyword.value for keyword in call.keywords if keyword.arg == "tape"]
-        if type(call.func) is ATTRIBUTE and call.func.attr in _ASKING:
+        if type(call.func) is ATTRIBUTE and call.func.attr in GRADIENT_METHODS:
             given.append(call.func.value)
         return self.known and any(_is(one, name) for one in given for _, _, name in self._blocks)
 
@@ -295,8 +288,8 @@ class Tapes:
                     else ""
                 )
                 held = len([one for one in given if _is(one, tape)])
-                uses -= held + (method in _ASKING or method in _UNASKING)
-                if held or method in _ASKING:
+                uses -= held + (method in GRADIENT_METHODS or method in TAPE_METHODS)
+                if held or method in GRADIENT_METHODS:
                     asked = True
                     found |= {inner.id for inner in nodes_in(node) if type(inner) is NAME}
         return found - {tape} if asked and uses == 0 else None

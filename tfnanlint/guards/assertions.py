@@ -15,12 +15,11 @@ from tfnanlint.conventions import roles
 from tfnanlint.conventions.identifiers import is_count, is_probability, is_scale, says_safe
 from tfnanlint.ops.provenance import behind
 from tfnanlint.ops.site import Site, made_by
-from tfnanlint.ops.traits import CASTS, MAKES_TENSOR
+from tfnanlint.ops.traits import CASTS, MAKES_TENSOR, NAN_TEST_NAMES
 from tfnanlint.program.functions import ClassObject
 from tfnanlint.program.scope import Assigned, Point, Scope, unrefined
 from tfnanlint.syntax.access_paths import leaf, path_of
 from tfnanlint.syntax.nodes import CALL, nodes_in, parts_of
-from tfnanlint.uses.uses import NAN_TESTS
 from tfnanlint.values.value import Note, Value
 
 _CASTS = frozenset("cast to_float to_double convert_to_tensor constant float".split())
@@ -184,7 +183,7 @@ def looks_for_nan(around: list[ast.AST], besides: Collection[ast.AST] = ()) -> b
     """
     function = next((one for one in around if isinstance(one, _FUNCTIONS)), None)
     return function is not None and any(
-        isinstance(one, ast.Call) and leaf(one.func) in NAN_TESTS and one not in besides
+        isinstance(one, ast.Call) and leaf(one.func) in NAN_TEST_NAMES and one not in besides
         for one in nodes_in(function)
     )
 

@@ -23,6 +23,7 @@ from tfnanlint.ops.traits import (
     CASTS,
     CHOICES,
     CLIPS,
+    COMPARISON_NAMES,
     DIVISORS,
     FILLS,
     LOGARITHMS,
@@ -36,7 +37,7 @@ from tfnanlint.syntax.access_paths import leaf
 from tfnanlint.syntax.nodes import nodes_in
 from tfnanlint.uses.producers import may_stem
 from tfnanlint.uses.products import Factor, Factors
-from tfnanlint.values.value import INF, Value, clamp, number, related
+from tfnanlint.values.value import INF, NO_FLOATS, Value, clamp, number, related
 
 if TYPE_CHECKING:
     from tfnanlint.interp.engine import Engine
@@ -47,7 +48,6 @@ if TYPE_CHECKING:
 _CHOICE_WORDS = ("where", "where_v2", "select", "switch", "boolean_mask", "nan_to_num")
 _COND_WORDS = ("cond", "smart_cond")
 _CLIP_WORDS = ("clip_by_value", "clip", "maximum", "minimum", "relu", "relu6")
-_FLAT = frozenset(("bool", "int8", "int16", "int32", "int64", "uint8", "string"))
 MAX_SITES = 24  # op applications looked at behind one branch
 
 Fact = tuple[Value, str, Value]
@@ -369,7 +369,7 @@ def clipped(clip: Site, interpreter: Engine) -> list[Masked]:
         low, high = _limits(clip, param)
         if not low and not high:
             continue
-        for site, side, cut in _poles(clip.value(param), 1, clip.value(param).dtype in _FLAT):
+        for site, side, cut in _poles(clip.value(param), 1, clip.value(param).dtype in NO_FLOATS):
             if low and side <= 0 or high and side >= 0:
                 found += [
                     Masked(clip, test, site, inner, where, cut, True, False)
@@ -385,7 +385,7 @@ def _limits(clip: Site, param: str) -> tuple[bool, bool]:
         bound = clip.value("y" if param == "x" else "x")
         # One that is never Inf is a number, however large it may be, and so is the level of an
         # integer.
-        whole = bound.known and not bound.inf or clip.value(param).dtype in _FLAT
+        whole = bound.known and not bound.inf or clip.value(param).dtype in NO_FLOATS
         low, high = bound.lo > -INF or whole, bound.hi < INF or whole
         return clip.op.name == "tf.maximum" and low, clip.op.name == "tf.minimum" and high
     if clip.op.name == "tf.clip_by_value":
@@ -396,7 +396,6 @@ def _limits(clip: Site, param: str) -> tuple[bool, bool]:
 _OPERANDS = {"tf.maximum": ("x", "y"), "tf.minimum": ("x", "y")}
 
 
-_TESTS = ("greater", "less", "equal", "not_equal", "greater_equal", "less_equal")
 # Comparisons that say of one side that it is not 0, by truth: (that side, whether the other may
 # also be above 0).
 _POSITIVE = {
@@ -427,7 +426,7 @@ def _poles(value: Value, sign: int, cut: bool, depth: int = 4) -> Iterator[tuple
     ):
         return
     name = origin.op.name
-    cut = cut or name == "tf.stop_gradient" or value.dtype in _FLAT
+    cut = cut or name == "tf.stop_gradient" or value.dtype in NO_FLOATS
     if name in LOGARITHMS:
         yield origin, -sign, cut
     elif name in ("tf.divide", "tf.math.floordiv") and (
@@ -534,7 +533,7 @@ class _Search:
             return
         self.seen.add(id(origin))
         self.left -= 1
-        cut = cut or origin.op.name == "tf.stop_gradient" or value.dtype in _FLAT
+        cut = cut or origin.op.name == "tf.stop_gradient" or value.dtype in NO_FLOATS
         if origin.library not in ("np", "math", "builtins", "layer"):
             self._judge(origin, cut, direct)
         elementwise = direct and _elementwise(origin)
@@ -649,7 +648,7 @@ def _nowhere_else(root: Site, choice: Site) -> bool:
     tests = {
         inner
         for one in nodes_in(body)
-        if isinstance(one, ast.Call) and leaf(one.func) in _TESTS
+        if isinstance(one, ast.Call) and leaf(one.func) in COMPARISON_NAMES
         for inner in nodes_in(one)
     }
     taken = _replaced(body, statements.get(root.node), statements.get(choice.node))

@@ -9,6 +9,7 @@ from tfnanlint.conventions.identifiers import (
     is_label_beside_prediction,
     is_prediction_parameter,
 )
+from tfnanlint.ops.frameworks import REARRANGING_LAYERS
 from tfnanlint.ops.site import Site
 from tfnanlint.ops.table import SETTINGS
 from tfnanlint.ops.traits import FACTORS, OF_SHAPES
@@ -17,9 +18,6 @@ from tfnanlint.values.value import WHOLE, Note, Value
 
 # What a note speaks of: a parameter, or an object of which it is an element.
 _SUBJECT = re.compile(r"(?:parameter '(\w+)' of |'(\w+)\[)")
-_REARRANGING = tuple(
-    f"keras.layers.{name}" for name in ("Flatten", "Reshape", "Permute", "RepeatVector")
-)
 _CONSTANT = ("np", "math")  # what NumPy made is a constant
 
 
@@ -46,7 +44,11 @@ def truth_only(x: Value, point: Point | None, limit: int = 24) -> bool:
             or value.dtype in WHOLE
         ):
             continue
-        elif isinstance(note, Site) and note.library == "layer" and note.op.name in _REARRANGING:
+        elif (
+            isinstance(note, Site)
+            and note.library == "layer"
+            and note.op.name in REARRANGING_LAYERS
+        ):
             queue.append((note.value("input"), factor))
         elif isinstance(note, Site) and note.op.passes:
             queue.append((note.value(note.op.passes), factor))

@@ -13,6 +13,15 @@ from typing import TYPE_CHECKING, Any, Iterator
 
 from tfnanlint.ops.families.layers import Layer, Stack, called
 from tfnanlint.ops.families.variables import CallableObject
+from tfnanlint.ops.frameworks import (
+    COMPILE,
+    FAMILIES,
+    HANDING_LAYERS,
+    LABEL_PARAMETERS,
+    MODEL_ATTRIBUTES,
+    PREDICTION_PARAMETERS,
+    WEIGHTED_LAYERS,
+)
 from tfnanlint.ops.relations.outputs import ending
 from tfnanlint.ops.site import Site, made_by
 from tfnanlint.ops.table import TABLE, Op
@@ -27,51 +36,6 @@ from tfnanlint.values.value import INF, Value, unknown
 if TYPE_CHECKING:
     from tfnanlint.interp.engine import Engine
     from tfnanlint.program.module import Module
-
-# Row of a loss -> what it compares: probabilities of classes that exclude one another
-# ("categorical", "sparse"), of one event ("binary"), or numbers that may not be negative.
-FAMILIES = {
-    "tf.nn.softmax_cross_entropy_with_logits": "categorical",
-    "tf.nn.sparse_softmax_cross_entropy_with_logits": "sparse",
-    "tf.nn.sigmoid_cross_entropy_with_logits": "binary",
-    "tf.nn.weighted_cross_entropy_with_logits": "binary",
-    "tf.losses.softmax_cross_entropy": "categorical",
-    "tf.losses.sparse_softmax_cross_entropy": "sparse",
-    "tf.losses.sigmoid_cross_entropy": "binary",
-    "tf.losses.log_loss": "log_loss",
-    "K.binary_crossentropy": "binary",
-    "K.categorical_crossentropy": "categorical",
-    "K.sparse_categorical_crossentropy": "sparse",
-    "keras.losses.binary_crossentropy": "binary",
-    "keras.losses.binary_focal_crossentropy": "binary",
-    "keras.losses.categorical_crossentropy": "categorical",
-    "keras.losses.categorical_focal_crossentropy": "categorical",
-    "keras.losses.sparse_categorical_crossentropy": "sparse",
-    "keras.losses.poisson": "poisson",
-    "keras.losses.mean_squared_logarithmic_error": "msle",
-    "keras.losses.kl_divergence": "kld",
-    "keras.losses.BinaryCrossentropy": "binary",
-    "keras.losses.BinaryFocalCrossentropy": "binary",
-    "keras.losses.CategoricalCrossentropy": "categorical",
-    "keras.losses.CategoricalFocalCrossentropy": "categorical",
-    "keras.losses.SparseCategoricalCrossentropy": "sparse",
-    "keras.losses.Poisson": "poisson",
-    "keras.losses.MeanSquaredLogarithmicError": "msle",
-    "keras.losses.KLDivergence": "kld",
-}
-COMPILE = "method.compile"
-_LABELS = ("labels", "y_true", "target", "onehot_labels", "multi_class_labels")
-_PREDICTIONS = ("logits", "y_pred", "output", "predictions")
-_HANDING = frozenset(
-    f"keras.layers.{name}" for name in ("Flatten", "Reshape", "Permute", "Dropout", "Identity")
-)
-# A layer whose weights make its output any number, unless an activation follows.
-_WEIGHTED = ("keras.layers.", "tf.layers.", "slim.")
-# What is asked of a model that is not trained.
-_LOOKED_AT = frozenset(
-    "compile summary get_layer build call get_weights set_weights load_weights count_params "
-    "input inputs output outputs layers weights variables trainable_variables input_shape output_shape name".split()
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +73,8 @@ def pairings(site: Site, interpreter: Engine) -> Iterator[Pairing]:
 def _applied(site: Site) -> Iterator[Pairing]:
     """A loss function with its arguments."""
     name = site.op.name
-    labels = next((p for p in _LABELS if p in site.op.params), "")
-    predictions = next((p for p in _PREDICTIONS if p in site.op.params), "")
+    labels = next((p for p in LABEL_PARAMETERS if p in site.op.params), "")
+    predictions = next((p for p in PREDICTION_PARAMETERS if p in site.op.params), "")
     if not site.given(predictions):
         return
     keras = name.startswith(("keras.", "K."))
@@ -191,7 +155,7 @@ def _never_trained(site: Site) -> bool:
         return False
     if scope.function is None and not _by_itself(site):
         return False
-    return endings_of(scope, scope.module).only_run(model.id, _LOOKED_AT)
+    return endings_of(scope, scope.module).only_run(model.id, MODEL_ATTRIBUTES)
 
 
 def _by_itself(site: Site) -> bool:
@@ -335,7 +299,7 @@ def maker(value: Value) -> Site | None:
             return None
         if origin.library == "layer":
             value = origin.value("input")
-            if getattr(origin.value("layer").obj, "name", "") not in _HANDING:
+            if getattr(origin.value("layer").obj, "name", "") not in HANDING_LAYERS:
                 return None
         elif origin.op.passes:
             value = origin.value(origin.op.passes)
@@ -374,7 +338,7 @@ def rescued(pairing: Pairing) -> bool:
         )
     if made.op.name == "keras.layers.Softmax":
         return True
-    if made.op.name in _HANDING or made.op.name == "keras.layers.Lambda":
+    if made.op.name in HANDING_LAYERS or made.op.name == "keras.layers.Lambda":
         return pairing.compiled and made.op.name == "keras.layers.Lambda"
     activation = made.value("activation")
     return (
@@ -394,7 +358,7 @@ def linear(value: Value) -> bool:
     for _ in range(8):
         if not isinstance(origin, Site):
             return False
-        if origin.library == "layer" or origin.op.name.startswith(_WEIGHTED):
+        if origin.library == "layer" or origin.op.name.startswith(WEIGHTED_LAYERS):
             return value.evident
         if origin.op.name in WEIGHTED_SUMS:
             return value.evident or any(

@@ -15,6 +15,7 @@ from tfnanlint.interp import records
 from tfnanlint.interp.callgraph.callers import local_name
 from tfnanlint.interp.callgraph.function_flow import called_elsewhere
 from tfnanlint.interp.records import MAX_BINDINGS, begins_last
+from tfnanlint.ops.frameworks import OPTIMIZER_UPDATES, PARAMETRIZING
 from tfnanlint.ops.names import is_tensorflow
 from tfnanlint.ops.site import Site
 from tfnanlint.ops.table import Op
@@ -49,13 +50,6 @@ from tfnanlint.values.evaluator import Evaluator
 from tfnanlint.values.tuples import FieldNames
 from tfnanlint.values.value import INF, NUMERIC_KINDS, Choice, Note, Value, number, unknown
 
-# Methods of an optimizer that Keras calls with a gradient and a variable.
-_UPDATES: Final = frozenset(
-    "_resource_apply_dense _resource_apply_sparse _resource_apply_sparse_duplicate_indices _apply_dense "
-    "_apply_sparse update_step".split()
-)
-# decorators that call a test with values
-TRIED: Final = frozenset(("parameters", "named_parameters", "parametrize"))
 MAX_CALLERS: Final = 24  # calls joined at one parameter; with more, nothing is said of it
 MAX_INLINE: Final = 6  # calls inside calls
 # calls around one of a long function: what one further inside gives is hardly ever known, and takes
@@ -300,7 +294,7 @@ def parameter(ev: Evaluator, parameter: Parameter) -> Value:
         default=written,
         parameter=parameter.name,
     )
-    if function.bound and function.name in _UPDATES and parameter.name in names[1:3]:
+    if function.bound and function.name in OPTIMIZER_UPDATES and parameter.name in names[1:3]:
         return Value(evident=True, origin=note)  # a gradient and its variable
     if (
         function.bound
@@ -385,7 +379,7 @@ def _annotated(ev: Evaluator, function: Function, name: str) -> Value | None:
 
 def _arriving(ev: Evaluator, parameter: Parameter) -> Value | None:
     function = parameter.function
-    tried = _tried(ev, parameter) if TRIED.intersection(function.decorators) else None
+    tried = _tried(ev, parameter) if PARAMETRIZING.intersection(function.decorators) else None
     if tried is not None:
         return tried
     received = ev.received(function, parameter.name)
@@ -420,7 +414,7 @@ def _tried(ev: Evaluator, parameter: Parameter) -> Value | None:
     names = [arg.arg for arg in function.node.args.args][function.bound :]
     found = []
     for node, kind in zip(function.node.decorator_list, function.decorators):
-        if not isinstance(node, ast.Call) or kind not in TRIED:
+        if not isinstance(node, ast.Call) or kind not in PARAMETRIZING:
             continue
         given = node.args
         if kind == "parametrize" and len(given) > 1 and isinstance(given[0], ast.Constant):

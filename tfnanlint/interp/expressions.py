@@ -18,7 +18,7 @@ from tfnanlint.interp import fixpoint as assumptions
 from tfnanlint.interp import names as resolution
 from tfnanlint.interp.callgraph import constant_arguments as agreements
 from tfnanlint.interp.names import asks_size, fallback, settable, small
-from tfnanlint.interp.variables import PROTOCOL
+from tfnanlint.ops.frameworks import MODEL_METHODS, OPTIMIZER_STATE, STATE_METHODS
 from tfnanlint.ops.names import is_tensorflow
 from tfnanlint.ops.site import Site, same
 from tfnanlint.ops.table import SYNONYMS, Op
@@ -92,11 +92,6 @@ _PLAIN: Final = frozenset(("np", "operator", "math", "builtins", "method"))
 _OF_KERAS: Final = frozenset(("keras", "K", "ops", "method"))
 _OF_TENSORS: Final = frozenset(("tf", "K", "ops", "raw"))  # they make tensors of numbers, too
 _MAKING_TENSORS: Final = _OF_TENSORS | {"keras", "tnp"}  # also of arrays
-# `prob`: of distributions
-_KERAS_METHODS: Final = frozenset(("add_weight", "add_variable", "compile", "fit", "prob"))
-_STATE_METHODS: Final = frozenset(
-    ("get_slot", "add_slot", "_zeros_slot", "add_variable_from_reference", "_resource_scatter_add")
-)  # of optimizers
 
 
 def operation(ev: Evaluator, node: ast.BinOp, point: Point) -> Site | None:
@@ -477,7 +472,7 @@ def invocation(ev: Evaluator, node: ast.Call, point: Point) -> Value:
         return records.copy(ev, ev.evaluate(node.args[0], point), node, point) or unknown()
     if name and not name.startswith("builtins."):
         return unknown()
-    if isinstance(node.func, ast.Attribute) and node.func.attr in PROTOCOL:
+    if isinstance(node.func, ast.Attribute) and node.func.attr in OPTIMIZER_STATE:
         held = ev.kept(node, point)
         if held is not None:
             return held
@@ -659,10 +654,10 @@ def _inherited(ev: Evaluator, receiver: Value, method: str) -> bool:
     """Whether a layer or model of the program calls the `add_weight`, `compile` or `fit` that it
     has from Keras.
     """
-    if method in _STATE_METHODS:
+    if method in STATE_METHODS:
         return isinstance(receiver.obj, Instance)
     return (
-        method in _KERAS_METHODS
+        method in MODEL_METHODS
         and isinstance(receiver.obj, Instance)
         and bool(ev.foreign_bases(receiver.obj.cls))
         and ev.member(receiver, method) is None

@@ -8,6 +8,7 @@ import ast
 from typing import Any
 
 from tfnanlint.ops.families.arrays import cast
+from tfnanlint.ops.frameworks import LAYER_BASES, POLICY_SETTERS
 from tfnanlint.program.functions import ClassObject, Function, recast
 from tfnanlint.program.module import Module
 from tfnanlint.program.scope import Point
@@ -16,9 +17,7 @@ from tfnanlint.syntax.nodes import nodes_in
 from tfnanlint.values.evaluator import Evaluator
 from tfnanlint.values.value import FLOATS, INF, NO_CONSTANT, Value, outward, rounded
 
-_LAYERS = ("keras.layers.", "keras.Model", "keras.models.", "keras.Sequential", "keras.engine.")
 _OTHERS = ("float16", "float64")
-_SETTERS = ("set_global_policy", "set_policy", "set_dtype_policy", "set_floatx")
 
 
 class Precision:
@@ -34,7 +33,7 @@ class Precision:
         """
         if module not in self._policies:
             found = self._policies[module] = []  # while it is being found
-            for name in _SETTERS if "set_" in module.source.text else ():
+            for name in POLICY_SETTERS if "set_" in module.source.text else ():
                 for node, point in (
                     module.calls_to(name, ev) if f"{name}(" in module.source.text else ()
                 ):
@@ -79,7 +78,7 @@ class Precision:
         makes any of them. Losses are no layers.
         """
         method, module = ev.method(cls, "__init__"), cls.module
-        if not any([base.startswith(_LAYERS) for base in ev.foreign_bases(cls)]):
+        if not any([base.startswith(LAYER_BASES) for base in ev.foreign_bases(cls)]):
             return None if self.policies(ev, module) else ""
         if method is not None and "dtype" in method.module.source.segment(method.node):
             text = (

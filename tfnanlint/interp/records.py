@@ -9,6 +9,7 @@ import ast
 from tfnanlint.interp import arguments
 from tfnanlint.interp.callgraph import callers
 from tfnanlint.interp.names import SMALL
+from tfnanlint.ops.frameworks import RECORD_BASES, RECORD_COPIES
 from tfnanlint.program.functions import ClassObject, Function, Instance
 from tfnanlint.program.module import Module
 from tfnanlint.program.scope import Assigned, Binding, Point, Scope
@@ -17,9 +18,6 @@ from tfnanlint.syntax.nodes import NOUGHT, nodes_in
 from tfnanlint.values.evaluator import Evaluator
 from tfnanlint.values.value import Note, Value
 
-# what makes a class one that is made with its fields
-_RECORDS = ("NamedTuple", "namedtuple", "dataclass")
-_COPYING = ("replace", "_replace")  # what makes a copy of a record with some other fields
 _LAST = "__post_init__"  # what a dataclass runs when its fields are set
 MAX_BINDINGS = 24  # assignments joined at one attribute
 
@@ -62,7 +60,7 @@ def _copied_with(ev: Evaluator, cls: ClassObject, module: Module, attr: str) -> 
     put into a field.
     """
     found = []
-    for call, point in [one for name in _COPYING for one in module.calls_to(name, ev)]:
+    for call, point in [one for name in RECORD_COPIES for one in module.calls_to(name, ev)]:
         binding = _replacements(call, point).get(attr)
         record = call.args[0] if call.args else getattr(call.func, "value", None)
         if binding is not None and record is not None:
@@ -175,4 +173,4 @@ def _goes_on(method: Function) -> bool:
 def _is_record(cls: ClassObject) -> bool:
     return not {
         leaf(getattr(one, "func", one)) for one in [*cls.node.bases, *cls.node.decorator_list]
-    }.isdisjoint(_RECORDS)
+    }.isdisjoint(RECORD_BASES)

@@ -5,12 +5,12 @@ file asks, mends or bounds it.
 from __future__ import annotations
 
 import ast
-from typing import Final
 
 from tfnanlint.conventions.identifiers import holds_settings, is_epsilon
 from tfnanlint.interp import fixpoint as assumptions
 from tfnanlint.interp import names as resolution
 from tfnanlint.interp.names import SMALL
+from tfnanlint.ops.frameworks import VALIDATORS
 from tfnanlint.program.functions import Function
 from tfnanlint.program.module import Module
 from tfnanlint.program.scope import Assigned, Imported, Point, unrefined
@@ -19,8 +19,6 @@ from tfnanlint.syntax.access_paths import path_of
 from tfnanlint.syntax.nodes import ATTRIBUTE, NOUGHT, nodes_in
 from tfnanlint.values.evaluator import Evaluator
 from tfnanlint.values.value import INF, Note, Value
-
-_CHECKED: Final = ("register_validator", "validator")
 
 
 def _holds_settings(owner: ast.expr, point: Point) -> bool:
@@ -157,7 +155,7 @@ class ProjectSettings:
     def _validated(self, ev: Evaluator, module: Module, name: str) -> list[Value]:
         """What is left of a number that is not negative where the validators of a flag hold."""
         found: list[Value] = []
-        for validator in _CHECKED:
+        for validator in VALIDATORS:
             for call, point in module.calls_to(validator, ev):
                 if (
                     call.args

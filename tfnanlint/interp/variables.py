@@ -13,6 +13,12 @@ from tfnanlint.conventions.roles import is_kind
 from tfnanlint.interp import fixpoint as assumptions
 from tfnanlint.ops.families.arrays import as_tensor
 from tfnanlint.ops.families.variables import moved_by_training, started
+from tfnanlint.ops.frameworks import (
+    OPTIMIZER_BASES,
+    OPTIMIZER_DEFAULTS,
+    SLOT_MAKERS,
+    VARIABLE_CHANGES,
+)
 from tfnanlint.ops.site import Site
 from tfnanlint.ops.transfer import core as t
 from tfnanlint.program.functions import Function, Handed, Instance
@@ -33,29 +39,7 @@ from tfnanlint.syntax.nodes import nodes_in
 from tfnanlint.values.evaluator import Evaluator
 from tfnanlint.values.value import INF, NO_CONSTANT, Note, Value, number, unknown
 
-# Methods that Keras gives its optimizers, by the name of what they keep.
-PROTOCOL: Final = frozenset(
-    "_get_hyper get_slot _get_non_slot_variable _fallback_apply_state".split()
-)
-_SLOTS: Final = frozenset("get_slot add_slot _zeros_slot _get_or_make_slot".split())
-_CHANGES: Final = {
-    "assign": "",
-    "assign_add": "+",
-    "assign_sub": "-",
-    "update": "",
-    "update_add": "+",
-    "update_sub": "-",
-    "_resource_scatter_add": "+",
-    "_resource_scatter_update": "",
-    "scatter_add": "+",
-    "scatter_update": "",
-    "moving_average_update": "~",
-    "assign_moving_average": "~",
-}
 _MODULES: Final = frozenset("tf state_ops K backend ops moving_averages training_util".split())
-_KERAS_OPTIMIZERS = ("keras.optimizers.", "tf.optimizers.")
-# of the optimizers of Keras
-_DEFAULTS: Final = {"learning_rate": 0.001, "beta_1": 0.9, "beta_2": 0.999, "rho": 0.9}
 MAX_CHANGES: Final = 24  # assignments joined at one variable
 _DEPTH: Final = 6  # names followed from a target to the call that made the variable
 
@@ -141,9 +125,9 @@ class Variables:
             ):
                 found.append(ev.evaluate(call.args[1], point))
         if not found and any(
-            base.startswith(_KERAS_OPTIMIZERS) for base in ev.foreign_bases(owner.cls)
+            base.startswith(OPTIMIZER_BASES) for base in ev.foreign_bases(owner.cls)
         ):
-            found = [number(_DEFAULTS[name])] if name in _DEFAULTS else []
+            found = [number(OPTIMIZER_DEFAULTS[name])] if name in OPTIMIZER_DEFAULTS else []
         value = ev.joined(found) if found else None
         return (
             value.but(kind="tensor", const=NO_CONSTANT, dtype=None)
@@ -304,7 +288,7 @@ class Variables:
         """Every assignment to a variable in a file: its target, how it combines, and what is given."""
         if module not in self.changes:
             found = self.changes[module] = []
-            for name, sign in _CHANGES.items():
+            for name, sign in VARIABLE_CHANGES.items():
                 for call, point in module.calls_to(name, ev):
                     parts = _parts(call, name)
                     if parts is not None:
@@ -366,7 +350,7 @@ class Variables:
 
 
 def _slot_name(call: ast.Call) -> str | None:
-    if leaf(call.func) not in _SLOTS and "non_slot" not in leaf(call.func):
+    if leaf(call.func) not in SLOT_MAKERS and "non_slot" not in leaf(call.func):
         return None
     for node in [*call.args, *(keyword.value for keyword in call.keywords)]:
         if isinstance(node, ast.Constant) and isinstance(node.value, str):

@@ -143,6 +143,13 @@ NAN_TESTS: Final = ("tf.math.is_nan", "tf.math.is_inf", "tf.math.is_finite")
 # What a mask of zeros and ones may be made by.
 MASKS: Final = ("tf.subtract", "tf.cast", "tf.sequence_mask", "tf.one_hot")
 
+# The last names of tests, in all libraries.
+ORDER_NAMES: Final = frozenset("less less_equal greater greater_equal".split())
+COMPARISON_NAMES: Final = ORDER_NAMES | {"equal", "not_equal"}
+IS_NAN_NAMES: Final = frozenset(("is_nan", "isnan"))
+IS_FINITE_NAMES: Final = frozenset(("is_finite", "isfinite"))
+NAN_TEST_NAMES: Final = IS_NAN_NAMES | IS_FINITE_NAMES | {"is_inf", "isinf"}
+
 # Numbers that are made of shapes, and whole numbers.
 SIZES: Final = ("tf.size", "tf.shape")
 ZEROS: Final = ("tf.zeros", "tf.zeros_like")

@@ -17,12 +17,13 @@ from tfnanlint.diagnostics.findings import Certainty, Finding, Setup
 from tfnanlint.gradients.activity import Gradients
 from tfnanlint.guards.assertions import named_count, named_scale
 from tfnanlint.interp.engine import Engine
+from tfnanlint.ops.frameworks import DATA_METHODS, PHASES, UNDIFFERENTIATED
 from tfnanlint.ops.site import Site
 from tfnanlint.ops.table import Op
 from tfnanlint.pipeline.prefilter import Marks, Subscriptions, subscriptions
 from tfnanlint.program.functions import ClassObject, Function
 from tfnanlint.program.module import Module
-from tfnanlint.program.predicates import PHASES, for_evaluation
+from tfnanlint.program.predicates import for_evaluation
 from tfnanlint.program.scope import Fixed, Imported, Point
 from tfnanlint.project.index import Facts, Project, adopt, remember
 from tfnanlint.rule.registry import Context, Rule
@@ -65,12 +66,8 @@ _BOUND = tuple(
 _MANY_NAMES = 64
 
 
-# What is handed to these is not differentiated: they stop gradients, or run the graph for its
-# values.
-_UNDIFFERENTIATED: Final = frozenset(("stop_gradient", "evaluate", "run", "numpy"))
 _DIVISIONS: Final = frozenset((ast.Div, ast.FloorDiv, ast.Mod))
 _WITH_EDGES: Final = frozenset((ast.Div, ast.Pow))
-_DATA_METHODS: Final = frozenset(("map", "filter", "flat_map"))
 
 
 def _by_a_number(node: ast.BinOp) -> bool:
@@ -619,9 +616,9 @@ class File:
                     yield node, point, stopped
                 stopped = (
                     stopped
-                    or name in _UNDIFFERENTIATED
+                    or name in UNDIFFERENTIATED
                     or is_assertion(name)
-                    or name in _DATA_METHODS
+                    or name in DATA_METHODS
                     and self._prepares(node, point)
                 )
             elif kind is BIN_OP:

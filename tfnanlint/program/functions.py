@@ -11,9 +11,10 @@ from typing import Any, Final
 
 from tfnanlint.conventions.roles import registers
 from tfnanlint.ops.families.arrays import cast
+from tfnanlint.ops.frameworks import TRANSPARENT
 from tfnanlint.ops.table import SYNONYMS, Op
 from tfnanlint.program.attributes import SETTING, Spelled, assigned_attributes, sets, spelled_names
-from tfnanlint.program.decorators import TRANSPARENT, decorator_leaf, given_back, hands_on
+from tfnanlint.program.decorators import decorator_leaf, given_back, hands_on
 from tfnanlint.program.mutation import Bindings, parted
 from tfnanlint.program.scope import Assigned, Binding, Fixed, Point, Scope, Stored, unrefined
 from tfnanlint.syntax.access_paths import leaf

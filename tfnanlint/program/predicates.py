@@ -8,11 +8,12 @@ import ast
 from typing import Any, Callable, Final
 
 from tfnanlint.conventions.identifiers import is_mode, is_training_flag
+from tfnanlint.ops.frameworks import ESTIMATOR_MODES, PHASES
+from tfnanlint.ops.traits import IS_FINITE_NAMES, IS_NAN_NAMES
 from tfnanlint.syntax.access_paths import leaf, path_of
 from tfnanlint.syntax.nodes import BIN_OP, BOOL_OP, CALL, COMPARE, CONSTANT, NAME, UNARY_OP
+from tfnanlint.values.value import FLIPPED, NEGATED
 
-_FLIP: Final = {">": "<", ">=": "<=", "<": ">", "<=": ">=", "==": "==", "!=": "!="}
-_NEGATE: Final = {">": "<=?", ">=": "<?", "<": ">=?", "<=": ">?", "==": "!=?", "!=": "=="}
 _OPERATORS: Final = {
     ast.Gt: ">",
     ast.GtE: ">=",
@@ -43,8 +44,7 @@ _PAIR_CHECKS: Final = {
     "assert_equal": "==",
     "assert_none_equal": "!=",
 }
-_FINITE: Final = frozenset({"is_finite", "isfinite", "assert_all_finite", "check_numerics"})
-_NAN: Final = frozenset({"is_nan", "isnan"})
+_FINITE: Final = IS_FINITE_NAMES | {"assert_all_finite", "check_numerics"}
 ASSERTIONS: Final = frozenset(_CHECKS) | frozenset(_PAIR_CHECKS) | {"assert_all_finite", "Assert"}
 _INVERTING: Final = frozenset((ast.Not, ast.Invert))
 # whether an operator needs both sides
@@ -149,14 +149,14 @@ def _of_comparison(test: ast.Compare, truth: bool) -> list[Fact]:
         for operator, right in zip(test.ops, test.comparators):
             relation = _OPERATORS.get(type(operator))
             if relation:
-                found += _both_ways(left, relation if truth else _NEGATE[relation], right)
+                found += _both_ways(left, relation if truth else NEGATED[relation], right)
             left = right
     return found
 
 
 def _both_ways(left: ast.expr, relation: str, right: ast.expr) -> list[Fact]:
     sign = relation.rstrip("?")
-    flipped = _FLIP[sign] + relation[len(sign) :]
+    flipped = FLIPPED[sign] + relation[len(sign) :]
     return [
         (left, relation, right),
         *_magnitude(left, relation, right),
@@ -212,7 +212,7 @@ def _magnitude(left: ast.expr, relation: str, right: ast.expr) -> list[Fact]:
         else None
     )
     if sign in ("<", "<=") and limit is not None and sign == relation:
-        return [(inner, relation, float(limit)), (inner, _FLIP[relation], -float(limit))]
+        return [(inner, relation, float(limit)), (inner, FLIPPED[relation], -float(limit))]
     if sign == ">" and limit is not None and limit >= 0:
         return [(inner, "!=" + relation[1:], 0.0)]
     return [(inner, "beyond" + relation[len(sign) :], right)] if sign in (">", ">=") else []
@@ -222,7 +222,7 @@ def _of_call(test: ast.Call, truth: bool) -> list[Fact]:
     name, args = leaf(test.func), test.args
     if name in _FUNCTIONS and len(args) >= 2:
         relation = _FUNCTIONS[name]
-        return _both_ways(args[0], relation if truth else _NEGATE[relation], args[1])
+        return _both_ways(args[0], relation if truth else NEGATED[relation], args[1])
     if name in ("logical_and", "logical_or") and len(args) >= 2:
         return (
             facts(args[0], truth) + facts(args[1], truth)
@@ -235,7 +235,7 @@ def _of_call(test: ast.Call, truth: bool) -> list[Fact]:
         return facts(args[0], True) if truth else []
     if name in ("reduce_any", "any") and args:
         return [] if truth else facts(args[0], False)
-    if name in _NAN and len(args) == 1 and not truth:
+    if name in IS_NAN_NAMES and len(args) == 1 and not truth:
         return [(args[0], "number", 0.0)]
     return _check(name, args) if truth else []
 
@@ -262,7 +262,6 @@ _FACTS: Final[dict[type, Callable[[Any, bool], list[Fact]]]] = {
 
 
 _HANDED_ON: Final = frozenset(("cast", "constant", "convert_to_tensor", "bool"))
-_MODES: Final = {"TRAIN": True, "EVAL": False, "PREDICT": False, "INFER": False}  # of estimators
 
 
 def says_training(test: Any) -> bool | None:
@@ -300,7 +299,7 @@ def _says_mode(test: ast.Compare) -> bool | None:
             other.value if same and type(other) is CONSTANT and type(other.value) is bool else None
         )
     if same:
-        return _MODES.get(leaf(other))
+        return ESTIMATOR_MODES.get(leaf(other))
     return False if type(test.ops[0]) in (ast.NotEq, ast.IsNot) and leaf(other) == "TRAIN" else None
 
 
@@ -362,9 +361,6 @@ def _of_pairs(pairs: ast.expr | None, default: ast.expr | None) -> list[Branch]:
         found.append((run, [*(() if isinstance(pairs, ast.Dict) else failed), (test, True)]))
         failed.append((test, False))
     return [*found, (default, failed)] if default is not None else found
-
-
-PHASES: Final = frozenset(("in_train_phase", "in_test_phase", "cond", "smart_cond"))
 
 
 def for_evaluation(node: Any) -> ast.expr | None:

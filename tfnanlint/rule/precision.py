@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from tfnanlint.conventions.texts import half_precision
 from tfnanlint.ops.site import Site
-from tfnanlint.values.value import FLOATS, Note, Value
+from tfnanlint.values.value import FLOATS, HALVES, Note, Value
 
 if TYPE_CHECKING:
     from tfnanlint.program.module import Module
 
-_HALVES = ("float16", "bfloat16")
 _MOST = 200  # values that are looked at
 
 
@@ -46,7 +45,7 @@ def precision(value: Value, wanted: str) -> Precision:
     queue, seen, given = [value], {value.token}, False
     while queue and len(seen) < _MOST:
         one = queue.pop()
-        if one.dtype in _HALVES:
+        if one.dtype in HALVES:
             return Precision(one.dtype, sure=False)
         if one.dtype is not None or one.exact or one.kind in ("number", "string", "none"):
             continue

@@ -34,6 +34,7 @@ from tfnanlint.guards.dominating import leaves_no_zero
 from tfnanlint.guards.post_guards import Masked, Masks
 from tfnanlint.idioms.labels import of_labels
 from tfnanlint.idioms.loss_pairs import Pairing, output_layers, pairings
+from tfnanlint.ops.frameworks import SUMMARIES
 from tfnanlint.ops.provenance import widest
 from tfnanlint.ops.site import Site, made_by, may_be_numpy, same
 from tfnanlint.ops.traits import CLIPS
@@ -50,15 +51,7 @@ from tfnanlint.syntax.enclosing import enclosing
 from tfnanlint.syntax.nodes import nodes_in
 from tfnanlint.syntax.source import Span
 from tfnanlint.uses.producers import may_stem
-from tfnanlint.uses.uses import (
-    COMPARISONS,
-    DRAWS,
-    PRINTS,
-    SUMMARIES,
-    endings_of,
-    flattened,
-    goes_into,
-)
+from tfnanlint.uses.uses import COMPARISONS, DRAWS, PRINTS, endings_of, flattened, goes_into
 from tfnanlint.values.value import FLOATS, Value, words
 
 if TYPE_CHECKING:

@@ -281,7 +281,7 @@ def declared(node: ast.AST, kind: type) -> frozenset[str]:
     )
 
 
-_ASKING = ("gradient", "jacobian", "batch_jacobian")
+GRADIENT_METHODS = ("gradient", "jacobian", "batch_jacobian")
 
 
 def recorded(tape: ast.Call, name: ast.expr | None, body: list[ast.stmt]) -> int:
@@ -303,7 +303,7 @@ def recorded(tape: ast.Call, name: ast.expr | None, body: list[ast.stmt]) -> int
                 if (
                     isinstance(node, ast.Call)
                     and isinstance(node.func, ast.Attribute)
-                    and node.func.attr in _ASKING
+                    and node.func.attr in GRADIENT_METHODS
                     and isinstance(node.func.value, ast.Name)
                     and node.func.value.id == name.id
                 ):

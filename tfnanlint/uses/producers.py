@@ -7,8 +7,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
-from tfnanlint.interp.callgraph.instance_calls import CALLED
-from tfnanlint.interp.calls import MAX_CALLERS, TRIED, handed_over
+from tfnanlint.interp.calls import MAX_CALLERS, handed_over
+from tfnanlint.ops.frameworks import CALL_METHODS, PARAMETRIZING
 from tfnanlint.ops.names import is_tensorflow
 from tfnanlint.ops.site import Site
 from tfnanlint.ops.table import SETTINGS, Op
@@ -165,9 +165,9 @@ class Stems:
         function = parameter.function
         if (
             parameter.rest
-            or not TRIED.isdisjoint(function.decorators)
+            or not PARAMETRIZING.isdisjoint(function.decorators)
             or function.bound
-            and function.name in CALLED
+            and function.name in CALL_METHODS
             or self.interpreter.is_compiled(function)
         ):
             return True

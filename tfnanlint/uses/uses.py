@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Callable, Final
 from tfnanlint.conventions.files import holds_tests
 from tfnanlint.conventions.identifiers import is_session
 from tfnanlint.conventions.roles import is_summary, makes_object, takes_training_step
+from tfnanlint.ops.frameworks import PREDICT_METHODS, SUMMARIES
+from tfnanlint.ops.traits import COMPARISON_NAMES, NAN_TEST_NAMES, ORDER_NAMES
 from tfnanlint.program.functions import Function
 from tfnanlint.program.scope import Assigned, Point, Scope
 from tfnanlint.syntax.access_paths import leaf
@@ -29,25 +31,18 @@ if TYPE_CHECKING:
     from tfnanlint.interp.engine import Engine
     from tfnanlint.program.module import Module
 
-_ORDERS = frozenset("less less_equal greater greater_equal".split())
 # What asks how a value stands to others, and gives no part of it on: -Inf is a right answer to
 # these, NaN is "no".
-COMPARISONS = frozenset(
-    "less less_equal greater greater_equal equal not_equal isclose "
-    "is_nan is_inf is_finite isnan isinf isfinite categorical shape size rank zeros_like ones_like "
+COMPARISONS = (COMPARISON_NAMES | NAN_TEST_NAMES) | frozenset(
+    "isclose categorical shape size rank zeros_like ones_like "
     "assert_less assert_less_equal assert_greater assert_greater_equal assert_equal assert_near".split()
 )
 # of logits, of which -Inf is one like any other
 DRAWS: Final = frozenset(("categorical", "multinomial"))
-NAN_TESTS = frozenset("is_nan is_inf is_finite isnan isinf isfinite".split())
 # What lets no gradient back, too.
 CUTS: Final = COMPARISONS | frozenset(
     "argmax argmin argsort searchsorted sorted sign round floor ceil int bool in_top_k add_metric "
     "bernoulli sample_bernoulli non_max_suppression one_hot to_int32 to_int64 numpy stop_gradient assign assign_add assign_sub".split()
-)
-# What writes a number for somebody to look at.
-SUMMARIES: Final = frozenset(
-    "scalar histogram scalar_summary histogram_summary AddTpuSummaryTensor add_scalar_summary".split()
 )
 # What puts a number on the screen; a rewritten one would no longer be what its label says.
 PRINTS: Final = frozenset(("print",))
@@ -58,7 +53,6 @@ _ABSORBING = frozenset("exp softplus sigmoid".split())
 _ASKED: Final = frozenset("shape dtype name ndim".split())
 _CASTS = frozenset("cast saturate_cast astype".split())
 _WHOLE = re.compile(r"u?int\d*|bool")
-_PREDICTS = ("predict", "predict_on_batch")
 _MAX_RETURNS = 4  # functions that hand a value back to each other
 _BODIES: Final = frozenset((ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
 
@@ -264,7 +258,7 @@ class Endings:
         return any(
             read.lineno >= node.lineno
             and any(
-                isinstance(outer, ast.Call) and leaf(outer.func) in NAN_TESTS
+                isinstance(outer, ast.Call) and leaf(outer.func) in NAN_TEST_NAMES
                 for outer, _ in self._above(whole, read)
             )
             for path in self.paths(node)
@@ -331,7 +325,7 @@ class Endings:
             and isinstance(one.func, ast.Name)
             and one.func.id == name
             or isinstance(one, ast.Attribute)
-            and one.attr in _PREDICTS
+            and one.attr in PREDICT_METHODS
             for one in outer
         ]
         return any(runs) and all(
@@ -565,7 +559,7 @@ def _compares(above: list[tuple[ast.AST, ast.AST]]) -> bool:
         isinstance(outer, ast.Compare)
         or isinstance(outer, ast.Call)
         and inner is not outer.func
-        and leaf(outer.func) in _ORDERS
+        and leaf(outer.func) in ORDER_NAMES
     )
 
 

@@ -44,7 +44,12 @@ SMALLEST: Final = {
     "float64": 2.2250738585072014e-308,
 }
 
+HALVES: Final = ("float16", "bfloat16")
 WHOLE: Final = frozenset(("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"))
+NO_FLOATS: Final = WHOLE | {"bool", "string"}
+# Relations with their sides exchanged, and what is true where one is false ("?": or of a NaN).
+FLIPPED: Final = {">": "<", ">=": "<=", "<": ">", "<=": ">=", "==": "==", "!=": "!="}
+NEGATED: Final = {">": "<=?", ">=": "<?", "<": ">=?", "<=": ">?", "==": "!=?", "!=": "=="}
 # integers, floats or truth values, as the program runs; judged as float32, but a fraction that
 # meets it may be cut off
 MIXED: Final = "mixed"

@@ -13,6 +13,7 @@ from typing import Final
 from tfnanlint.interp import fixpoint as assumptions
 from tfnanlint.interp import names as resolution
 from tfnanlint.interp.callgraph import callers
+from tfnanlint.ops.frameworks import CALL_METHODS
 from tfnanlint.program import functions as calls
 from tfnanlint.program.attributes import stored_as_given
 from tfnanlint.program.functions import ClassObject, Function, Handed, Instance, Recast
@@ -23,7 +24,6 @@ from tfnanlint.syntax.nodes import nodes_in
 from tfnanlint.values.evaluator import Evaluator
 from tfnanlint.values.value import NUMERIC_KINDS, Value, unknown
 
-CALLED: Final = frozenset(("call", "__call__"))  # the methods that calling an instance runs
 # they are given a class, and make no instance of it
 _ASKED: Final = frozenset(("super", "isinstance", "issubclass", "type"))
 MAX_CALLS: Final = 24  # calls joined at one parameter
@@ -153,7 +153,7 @@ class InstanceCalls:
         """What arrives at a parameter of `call`, where every call in the project hands over
         something that is known.
         """
-        if function.owner is None or function.name not in CALLED or not function.transparent:
+        if function.owner is None or function.name not in CALL_METHODS or not function.transparent:
             return None
         found = []
         for call, point in self._instance_calls(ev, function.owner):
@@ -282,7 +282,7 @@ class InstanceCalls:
                     asked = {
                         id(node.value)
                         for node in nodes
-                        if isinstance(node, ast.Attribute) and node.attr not in CALLED
+                        if isinstance(node, ast.Attribute) and node.attr not in CALL_METHODS
                     }
                     found += [
                         (node, outer.get(id(node)), point)

@@ -11,9 +11,9 @@ from tfnanlint.ops.site import Site
 from tfnanlint.ops.table import op
 from tfnanlint.ops.transfer import core as t
 from tfnanlint.ops.transfer.core import INF, Value
+from tfnanlint.values.value import WHOLE
 
 RANDOM: Final = dict(pure=False, main="")
-INTEGERS = ("int32", "int64", "uint8", "int8", "int16", "uint16", "uint32", "uint64")
 
 
 def _dtype(site: Site, default: str | None = "float32") -> str | None:
@@ -53,16 +53,12 @@ def _uniform(low: str, high: str, default: str | None = "float32"):
         if lo.kind == "unknown" or hi.kind == "unknown":
             return Value(lo.lo, hi.hi, dtype=dtype)
         top = (
-            hi.hi - 1
-            if dtype in INTEGERS
-            else below(hi.hi, dtype)
-            if math.isfinite(hi.hi)
-            else hi.hi
+            hi.hi - 1 if dtype in WHOLE else below(hi.hi, dtype) if math.isfinite(hi.hi) else hi.hi
         )
         # minval + u * (maxval - minval) may round up to maxval, unless minval is 0 or lost beside
         # maxval.
         lost = 0 <= lo.lo <= abs(hi.hi) * t.limits_of(dtype).eps / 8
-        return _result(lo.lo, top if lost or dtype in INTEGERS else hi.hi, dtype)
+        return _result(lo.lo, top if lost or dtype in WHOLE else hi.hi, dtype)
 
     return give
 

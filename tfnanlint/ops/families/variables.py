@@ -12,9 +12,17 @@ from tfnanlint.ops.families.arrays import INTEGERS, as_tensor, dtype_given, like
 from tfnanlint.ops.site import Site, made_by
 from tfnanlint.ops.table import ROWS, op
 from tfnanlint.ops.transfer import core as t
-from tfnanlint.values.value import INF, NO_CONSTANT, Note, Value, join, number, outward, unknown
-
-NO_FLOATS = (*INTEGERS, "bool", "string")
+from tfnanlint.values.value import (
+    INF,
+    NO_CONSTANT,
+    NO_FLOATS,
+    Note,
+    Value,
+    join,
+    number,
+    outward,
+    unknown,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,8 @@ from tfnanlint.ops.relations.counts import axis_of
 from tfnanlint.ops.relations.magnitudes import square_of
 from tfnanlint.ops.relations.outputs import ending
 from tfnanlint.ops.site import Site, made_by, same
-from tfnanlint.values.value import FLOATS, INF, NO_CONSTANT, Value
+from tfnanlint.values.value import FLOATS, HALVES, INF, NO_CONSTANT, Value
 
-HALF = ("float16", "bfloat16")  # where 1 / n of a long axis is no normal number
 _LONGEST = 2.0**-31  # 1 / n of as many as an axis holds
 
 
@@ -45,7 +44,7 @@ def of_squares(total: Site, x: Value) -> Value | None:
 
 def squared_and_summed(total: Site, p: Value) -> Value | None:
     """What squares of shares add up to: at least 1 / n, along their axis at most 1."""
-    axis, least = axis_of_shares(p) if p.lo == 0 and p.dtype not in HALF else (NO_CONSTANT, 0.0)
+    axis, least = axis_of_shares(p) if p.lo == 0 and p.dtype not in HALVES else (NO_CONSTANT, 0.0)
     along = axis_of(total)
     if axis is NO_CONSTANT or along is not None and along != axis:
         return None

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Final
 
 from tfnanlint.ops.site import Site, made_by, same
-from tfnanlint.values.value import Value, related
+from tfnanlint.values.value import FLIPPED, NEGATED, Value, related
 
 _RELATIONS: Final = {
     "tf.greater": ">",
@@ -17,8 +17,6 @@ _RELATIONS: Final = {
     "tf.equal": "==",
     "tf.not_equal": "!=",
 }
-_FLIP: Final = {">": "<", ">=": "<=", "<": ">", "<=": ">=", "==": "==", "!=": "!="}
-_NEGATE: Final = {">": "<=?", ">=": "<?", "<": ">=?", "<=": ">?", "==": "!=?", "!=": "=="}
 
 
 def under(x: Value, condition: Value, truth: bool = True, depth: int = 4) -> Value:
@@ -36,9 +34,9 @@ def under(x: Value, condition: Value, truth: bool = True, depth: int = 4) -> Val
     relation = _RELATIONS.get(name)
     if relation is None:
         return x
-    for param, other, way in (("x", "y", relation), ("y", "x", _FLIP[relation])):
+    for param, other, way in (("x", "y", relation), ("y", "x", FLIPPED[relation])):
         if same(made.value(param), x):
-            return related(x, way if truth else _NEGATE[way], made.value(other))
+            return related(x, way if truth else NEGATED[way], made.value(other))
     return x
 
 

@@ -1,0 +1,206 @@
+"""What TensorFlow, Keras and their relatives call by themselves or give to their users, by name:
+base classes, hooks, decorators, optimizers, layers, losses, and what takes a gradient.
+
+A set of names ends in a dot where it holds the prefixes of modules.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+# Base classes.
+LAYERS: Final = "keras.layers."
+MODEL_BASES: Final = ("keras.Model", "keras.models.", "keras.Sequential")
+LAYER_BASES: Final = (LAYERS, *MODEL_BASES, "keras.engine.")
+MODULE_BASES: Final = (*LAYER_BASES, "tf.Module")
+# What Keras or an optimizer takes a gradient through.
+TRAINED_BASES: Final = (*MODULE_BASES, "keras.losses.", "keras.regularizers.")
+OPTIMIZER_BASES: Final = ("keras.optimizers.", "tf.optimizers.")
+UNTRAINED_BASES: Final = (
+    *OPTIMIZER_BASES,
+    "keras.metrics.",
+    "keras.callbacks.",
+    "keras.utils.",
+    "tf.data.",
+    "keras.preprocessing.",
+    "tf.train.",
+    "keras.initializers.",
+    "keras.constraints.",
+    "tf.python.training.",
+)
+# Bases and decorators that make records of a class.
+RECORD_BASES: Final = ("NamedTuple", "namedtuple", "dataclass")
+
+# Methods and decorators.
+
+# Methods that a base class calls with values of its own.
+HOOKS: Final = frozenset(
+    "call __call__ build train_step test_step predict_step compute_loss forward".split()
+)
+# The methods that calling an instance runs.
+CALL_METHODS: Final = frozenset(("call", "__call__"))
+# Decorators of libraries that hand the function on.
+TRANSPARENT: Final = frozenset(
+    "function staticmethod classmethod property cached_property custom_gradient "
+    "abstractmethod override lru_cache cache defun tf_export keras_export configurable "
+    "register_keras_serializable wraps recompute_grad do_not_convert experimental deprecated "
+    "jit tf_function check_shapes inherit_check_shapes typechecked beartype "
+    "add_dispatch_support do_not_generate_docs do_not_doc_inheritable "
+    "for_subclass_implementers no_automatic_dependency_tracking filter_traceback "
+    "shape_type_conversion add_name_scope with_name_scope name_scope add_arg_scope "
+    "add_var_scope inject_mesh allow_initializer_layout dispatch_for_types "
+    "deprecated_endpoints deprecated_args default".split()
+)
+# Decorators that call a test with values.
+PARAMETRIZING: Final = frozenset(("parameters", "named_parameters", "parametrize"))
+# Decorators and methods that check a setting.
+VALIDATORS: Final = ("register_validator", "validator")
+# What makes a copy of a record with some other fields.
+RECORD_COPIES: Final = ("replace", "_replace")
+# What chooses between training and evaluation.
+PHASES: Final = frozenset(("in_train_phase", "in_test_phase", "cond", "smart_cond"))
+# The modes of estimators: whether they train.
+ESTIMATOR_MODES: Final = {"TRAIN": True, "EVAL": False, "PREDICT": False, "INFER": False}
+POLICY_SETTERS: Final = ("set_global_policy", "set_policy", "set_dtype_policy", "set_floatx")
+
+# What takes a gradient, what trains, and what only looks.
+SINKS: Final = frozenset(
+    (
+        "minimize",
+        "compute_gradients",
+        "gradients",
+        "gradient",
+        "jacobian",
+        "batch_jacobian",
+        "get_gradients",
+        "add_loss",
+        "get_updates",
+        "create_train_op",
+        "optimize_loss",
+    )
+)
+SINK_CALLS: Final = re.compile(rf"\.(?:{'|'.join(sorted(SINKS))})\s*\(")
+# These call a function that they are given.
+SINKS_OF_FUNCTIONS: Final = ("minimize", "compute_gradients")
+# A tape's methods that take no gradient.
+TAPE_METHODS: Final = frozenset("watch stop_recording reset watched_variables".split())
+WEIGHT_UPDATES: Final = frozenset(("apply_gradients", "assign_sub"))
+# How a file trains a model.
+FIT_CALLS: Final = (".fit(", ".fit_generator(", ".train_on_batch(")
+# What is handed to these is not differentiated: they stop gradients, or run the graph for its
+# values.
+UNDIFFERENTIATED: Final = frozenset(("stop_gradient", "evaluate", "run", "numpy"))
+# Methods of a dataset that apply a function to its elements.
+DATA_METHODS: Final = frozenset(("map", "filter", "flat_map"))
+# What writes a number for somebody to look at.
+SUMMARIES: Final = frozenset(
+    "scalar histogram scalar_summary histogram_summary AddTpuSummaryTensor "
+    "add_scalar_summary".split()
+)
+# What keeps a number for somebody to look at, and hands it on to nothing that is trained.
+REPORTS: Final = SUMMARIES | frozenset(
+    "update_state print log info debug warning add_scalar add_scalars".split()
+)
+PREDICT_METHODS: Final = ("predict", "predict_on_batch")
+
+# Optimizers.
+
+# Methods that Keras gives its optimizers, by the name of what they keep.
+OPTIMIZER_STATE: Final = frozenset(
+    "_get_hyper get_slot _get_non_slot_variable _fallback_apply_state".split()
+)
+SLOT_METHODS: Final = ("get_slot", "add_slot", "_zeros_slot")
+SLOT_MAKERS: Final = frozenset((*SLOT_METHODS, "_get_or_make_slot"))
+# Methods of optimizers that make or change their state.
+STATE_METHODS: Final = frozenset(
+    (*SLOT_METHODS, "add_variable_from_reference", "_resource_scatter_add")
+)
+# Methods of an optimizer that Keras calls with a gradient and a variable.
+OPTIMIZER_UPDATES: Final = frozenset(
+    "_resource_apply_dense _resource_apply_sparse _resource_apply_sparse_duplicate_indices "
+    "_apply_dense _apply_sparse update_step".split()
+)
+# What the optimizers of Keras are made with.
+OPTIMIZER_DEFAULTS: Final = {"learning_rate": 0.001, "beta_1": 0.9, "beta_2": 0.999, "rho": 0.9}
+# How a method changes a variable: to a value, by a sum or difference, or to an average.
+VARIABLE_CHANGES: Final = {
+    "assign": "",
+    "assign_add": "+",
+    "assign_sub": "-",
+    "update": "",
+    "update_add": "+",
+    "update_sub": "-",
+    "_resource_scatter_add": "+",
+    "_resource_scatter_update": "",
+    "scatter_add": "+",
+    "scatter_update": "",
+    "moving_average_update": "~",
+    "assign_moving_average": "~",
+}
+
+# Layers and models.
+
+# Methods of layers, models and distributions (`prob`) that have a row.
+MODEL_METHODS: Final = frozenset(("add_weight", "add_variable", "compile", "fit", "prob"))
+RESHAPING_LAYERS: Final = ("keras.layers.Flatten", "keras.layers.Reshape", "keras.layers.Permute")
+# Layers that hand the numbers on, or 0 for some of them.
+HANDING_LAYERS: Final = frozenset(
+    (*RESHAPING_LAYERS, "keras.layers.Dropout", "keras.layers.Identity")
+)
+REARRANGING_LAYERS: Final = (*RESHAPING_LAYERS, "keras.layers.RepeatVector")
+# A layer whose weights make its output any number, unless an activation follows.
+WEIGHTED_LAYERS: Final = ("keras.layers.", "tf.layers.", "slim.")
+# What is asked of a model that is not trained.
+MODEL_ATTRIBUTES: Final = frozenset(
+    "compile summary get_layer build call get_weights set_weights load_weights count_params "
+    "input inputs output outputs layers weights variables trainable_variables input_shape "
+    "output_shape name".split()
+)
+# Layers that are a function, and the parameter for it.
+FUNCTION_LAYERS: Final = {"Lambda": "function", "Activation": "activation"}
+# Parameters of layers that take a function of weights or of outputs.
+FUNCTION_PARAMETERS: Final = frozenset(
+    "activation recurrent_activation kernel_regularizer bias_regularizer activity_regularizer "
+    "recurrent_regularizer embeddings_regularizer beta_regularizer gamma_regularizer "
+    "depthwise_regularizer pointwise_regularizer".split()
+)
+# What the first layer of a model is given.
+INPUT_SHAPES: Final = frozenset(("input_shape", "batch_input_shape", "input_dim"))
+INPUT_LAYERS: Final = frozenset(("Input", "InputLayer"))
+
+# Losses.
+
+# The family of each loss: what its labels and predictions are.
+FAMILIES: Final = {
+    "tf.nn.softmax_cross_entropy_with_logits": "categorical",
+    "tf.nn.sparse_softmax_cross_entropy_with_logits": "sparse",
+    "tf.nn.sigmoid_cross_entropy_with_logits": "binary",
+    "tf.nn.weighted_cross_entropy_with_logits": "binary",
+    "tf.losses.softmax_cross_entropy": "categorical",
+    "tf.losses.sparse_softmax_cross_entropy": "sparse",
+    "tf.losses.sigmoid_cross_entropy": "binary",
+    "tf.losses.log_loss": "log_loss",
+    "K.binary_crossentropy": "binary",
+    "K.categorical_crossentropy": "categorical",
+    "K.sparse_categorical_crossentropy": "sparse",
+    "keras.losses.binary_crossentropy": "binary",
+    "keras.losses.binary_focal_crossentropy": "binary",
+    "keras.losses.categorical_crossentropy": "categorical",
+    "keras.losses.categorical_focal_crossentropy": "categorical",
+    "keras.losses.sparse_categorical_crossentropy": "sparse",
+    "keras.losses.poisson": "poisson",
+    "keras.losses.mean_squared_logarithmic_error": "msle",
+    "keras.losses.kl_divergence": "kld",
+    "keras.losses.BinaryCrossentropy": "binary",
+    "keras.losses.BinaryFocalCrossentropy": "binary",
+    "keras.losses.CategoricalCrossentropy": "categorical",
+    "keras.losses.CategoricalFocalCrossentropy": "categorical",
+    "keras.losses.SparseCategoricalCrossentropy": "sparse",
+    "keras.losses.Poisson": "poisson",
+    "keras.losses.MeanSquaredLogarithmicError": "msle",
+    "keras.losses.KLDivergence": "kld",
+}
+COMPILE: Final = "method.compile"
+LABEL_PARAMETERS: Final = ("labels", "y_true", "target", "onehot_labels", "multi_class_labels")
+PREDICTION_PARAMETERS: Final = ("logits", "y_pred", "output", "predictions")
