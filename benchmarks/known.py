@@ -73,7 +73,7 @@ def ending(value: Any) -> str:
         if isinstance(origin, Site):
             inner = [
                 origin.value(p)
-                for p in (origin.args or origin._values)
+                for p in origin.params
                 if p not in ("name", "axis", "dtype", "shape")
             ]
             inner = [

@@ -71,7 +71,6 @@ def check(clip: Site, here: Context) -> Iterator[Finding]:
             or not wanted(masked, here)
         ):
             continue
-        site._differentiated = clip._differentiated
         local = site.source is here.source
         inner = [root.node for root in repairs.roots(value) if local and root.source is here.source]
         yield here.finding(
@@ -83,6 +82,7 @@ def check(clip: Site, here: Context) -> Iterator[Finding]:
             node=None if local else clip.node,
             covers=inner,
             doubtful=site.op.name not in LOGARITHMS,
+            as_of=clip,
         )
 
 

@@ -129,8 +129,7 @@ def reached(root: Site, site: Site, here: Context) -> bool:
     """Whether a gradient may come back through a root, as one does through the guard at `site`."""
     if root is site or root.point is None or root.point.module is not here.module:
         return True
-    root._differentiated = site._differentiated
-    return root.differentiated is not Differentiated.NO
+    return root.gradient(as_of=site) is not Differentiated.NO
 
 
 def ready_made(site: Site, here: Context) -> Iterator[Finding]:

@@ -140,7 +140,6 @@ def silenced(times: Site, here: Context) -> Iterator[Finding]:
         "math",
     ):
         return
-    log._differentiated = times._differentiated
     edge = "-1" if log.op.name == "tf.math.log1p" else "0"
     fixes = xlogy(times, "y", log, False, here)
     yield here.finding(
@@ -151,6 +150,7 @@ def silenced(times: Site, here: Context) -> Iterator[Finding]:
         Certainty.MAY,
         fixes,
         doubtful=True,
+        as_of=times,
     )
 
 

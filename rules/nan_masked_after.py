@@ -210,7 +210,7 @@ def weighted(value: Value) -> bool:
         seen.add(id(origin))
         if origin.op.name in WEIGHTS or origin.library == "layer" and learns(origin.value("layer")):
             return True
-        queue += [origin.value(param) for param in (origin.args or origin._values)]
+        queue += [origin.value(param) for param in origin.params]
     return False
 
 

@@ -80,10 +80,9 @@ def check(choice: Site, here: Context) -> Iterator[Finding]:
     ):
         return
     for masked in found:
-        masked.site._differentiated = choice._differentiated
         if (
             masked.cut
-            or masked.site.differentiated is Differentiated.NO
+            or masked.site.gradient(as_of=choice) is Differentiated.NO
             or not here.numeric(masked.site.value(masked.param))
             or promised(masked, here)
             or of_labels(masked.site)
@@ -132,6 +131,7 @@ def finding(masked: Masked, here: Context) -> Finding:
         modes=("xla",) if xla else ("eager", "graph", "xla"),
         node=None if local else choice.node,
         doubtful=evidence.called(site.value(masked.param)),
+        as_of=choice,
     )
 
 

@@ -707,7 +707,7 @@ class Gradients:
             self.interpreter.session.steps = 0
             queue += [
                 origin.value(param)
-                for param in (origin.args or origin._values)
+                for param in origin.params
                 if not taped or recorded_name(origin.args.get(param), origin.point, scope)
             ]
 

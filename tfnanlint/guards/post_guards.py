@@ -537,7 +537,7 @@ class _Search:
         if origin.library not in ("np", "math", "builtins", "layer"):
             self._judge(origin, cut, direct)
         elementwise = direct and _elementwise(origin)
-        for param in list(origin.args or origin._values):
+        for param in origin.params:
             self.visit(origin.value(param), cut, elementwise)
 
     def _judge(self, site: Site, cut: bool, direct: bool) -> None:

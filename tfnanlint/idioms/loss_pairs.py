@@ -260,7 +260,7 @@ def _stepwise(stack: Stack, x: Value, call: Site) -> Value:
                 source=call.source,
                 name=made.op.name,
             )
-            step._values.update({"layer": layer, "input": x})
+            step.values.update({"layer": layer, "input": x})
             result = result.but(origin=step)
         x = unfolded(result)
     return x

@@ -192,9 +192,9 @@ def _layer(
         source=point.module.source,
         name=site.op.name,
     )
-    made._values[site.op.main] = given
-    made._values["layer"] = callee
-    made._values.setdefault("input", given)
+    made.values[site.op.main] = given
+    made.values["layer"] = callee
+    made.values.setdefault("input", given)
     result = value.but(origin=made, kind="tensor" if value.kind == "array" else value.kind)
     ev.gave(made, result)
     return result
@@ -503,9 +503,7 @@ def _defined_in(ev: Evaluator, scope: Scope, node: Any) -> Scope | None:
     entry = scope.history.get(node.name)
     for binding in entry.bindings() if entry is not None else ():
         function = (
-            binding._value.obj
-            if isinstance(binding, Fixed) and binding._value is not None
-            else None
+            binding.kept.obj if isinstance(binding, Fixed) and binding.kept is not None else None
         )
         if isinstance(function, Function) and function.node is node:
             return activation(ev, function)

@@ -658,7 +658,7 @@ class Containers:
         if some is not None:
             part = ev.joined(some)
             whole = whole.but(lo=part.lo, hi=part.hi, zero=part.zero, nan=part.nan, inf=part.inf)
-            site._values[row.main] = part
+            site.values[row.main] = part
         value = whole.but(
             kind=whole.kind,
             const=NO_CONSTANT,

@@ -66,7 +66,7 @@ from tfnanlint.values.value import (
     widen,
 )
 
-_OPERATORS: Final = {
+OPERATORS: Final = {
     ast.Add: "tf.add",
     ast.Sub: "tf.subtract",
     ast.Mult: "tf.multiply",
@@ -101,7 +101,7 @@ def operation(ev: Evaluator, node: ast.BinOp, point: Point) -> Site | None:
     if type(node.op) not in _JOINING:
         return ev.site(node, point)
     ev.session.steps = 0
-    return _operator_site(ev, _OPERATORS.get(type(node.op)), node, (node.left, node.right), point)
+    return _operator_site(ev, OPERATORS.get(type(node.op)), node, (node.left, node.right), point)
 
 
 def application(ev: Evaluator, node: ast.expr, point: Point) -> Site | None:
@@ -119,7 +119,7 @@ def application(ev: Evaluator, node: ast.expr, point: Point) -> Site | None:
         ):
             return None  # 'step %d' % step
         return _operator_site(
-            ev, _OPERATORS.get(type(node.op)), node, (node.left, node.right), point
+            ev, OPERATORS.get(type(node.op)), node, (node.left, node.right), point
         )
     return None
 
@@ -169,7 +169,7 @@ def literal(ev: Evaluator, node: ast.Constant, point: Point) -> Value:
 
 
 def binary(ev: Evaluator, node: ast.BinOp, point: Point) -> Value:
-    name = _OPERATORS.get(type(node.op))
+    name = OPERATORS.get(type(node.op))
     left = ev.evaluate(node.left, point)
     if left.kind in ("sequence", "string", "dict"):
         return ev.container_operator(node, left, point)
@@ -190,8 +190,8 @@ def binary(ev: Evaluator, node: ast.BinOp, point: Point) -> Value:
             folded.origin = site
             ev.gave(site, folded)
             return folded
-    site._values.setdefault(site.op.params[0], left)
-    site._values.setdefault(site.op.params[1], right)
+    site.values.setdefault(site.op.params[0], left)
+    site.values.setdefault(site.op.params[1], right)
     return _result(ev, site)
 
 
@@ -226,7 +226,7 @@ def maker(ev: Evaluator, node: ast.expr, point: Point) -> Op | None:
             else None
         )
     if isinstance(node, ast.BinOp):
-        return ev.table.get(_OPERATORS.get(type(node.op), ""))
+        return ev.table.get(OPERATORS.get(type(node.op), ""))
     if not isinstance(node, ast.Call):
         return None
     if leaf(node.func) not in ev.leaves:
@@ -280,7 +280,7 @@ def _result(ev: Evaluator, site: Site) -> Value:
         and ev.policies(site.point.module)
     ):
         value = ev.in_floatx(site, value)
-    arrived = site._values.values()
+    arrived = site.values.values()
     for given in arrived:
         if given is NOTHING:
             return NOTHING
@@ -302,7 +302,7 @@ def _result(ev: Evaluator, site: Site) -> Value:
     value.origin = site
     ev.gave(site, value)
     if met:
-        site._values.update(met)
+        site.values.update(met)
     if value.kind == "sequence" and isinstance(value.obj, tuple):
         parts = enumerate(value.obj)
         value.obj = renewed(
@@ -605,7 +605,7 @@ def _handed_on_to(ev: Evaluator, site: Site, node: ast.Call, point: Point) -> No
     for keyword, binding in (kept or {}).items():
         param = SYNONYMS.get(keyword) if keyword not in site.op.params else keyword
         if param in site.op.params and param not in site.args:
-            site._values[param] = binding.value(ev)
+            site.values[param] = binding.value(ev)
     site.hidden = kept is None
 
 
@@ -704,7 +704,7 @@ def settle(ev: Evaluator, loop: Loop) -> Value:
     ev.session.active_loops += 1
     try:
         for attempt in range(4):
-            loop._assumed, loop.stamp = assumed, assumptions.next_stamp(ev)
+            loop.assumed, loop.stamp = assumed, assumptions.next_stamp(ev)
             new = ev.joined(([entry] if entry is not None else []) + heard(loop.rounds, ev))
             if covers(assumed, new):
                 assumed.evident = assumed.evident or new.evident

@@ -53,7 +53,7 @@ def _run_inside(ev: Evaluator, node: ast.Call, point: Point, names: set[str]) ->
     if origin is None:
         return None
     site = Site.of_values(
-        origin.op, {param: origin.value(param) for param in (*origin.args, *origin._values)}
+        origin.op, {param: origin.value(param) for param in (*origin.args, *origin.values)}
     )
     site.interpreter, site.node, site.point, site.source, site.complete = (
         ev,

@@ -135,7 +135,7 @@ def _keep(ev: Evaluator, function: Function, bound: dict[str, Binding]) -> None:
     """Look up what the tests in a method ask of its object: see `outcomes`."""
     spec = function.node.args.args
     owner = bound.get(spec[0].arg) if function.owner is not None and spec else None
-    instance = owner._value.obj if isinstance(owner, Fixed) and owner._value is not None else None
+    instance = owner.kept.obj if isinstance(owner, Fixed) and owner.kept is not None else None
     if isinstance(instance, Instance) and instance.node is not None:
         for attr in tested_attributes(function.node):
             ev.constructed(instance, attr)

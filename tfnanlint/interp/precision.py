@@ -170,7 +170,7 @@ class Precision:
                 const=value.const,
                 inf=value.inf if endless else made.inf,
             )
-        given = any(one.dtype == "float32" for one in site._values.values()) and not site.op.recasts
+        given = any(one.dtype == "float32" for one in site.values.values()) and not site.op.recasts
         kept = given or site.given("dtype") or site.name == "method.astype"
         return value if kept or value.dtype != "float32" else _of_any(value)
 

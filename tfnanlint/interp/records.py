@@ -28,7 +28,7 @@ class Entry(Binding):
     __slots__ = ("cls", "name")
 
     def __init__(self, cls: ClassObject, name: str):
-        self._value = None
+        self.kept = None
         self.cls = cls
         self.name = name
 

@@ -52,7 +52,7 @@ class Change(Binding):
     __slots__ = ("state", "sign", "given")
 
     def __init__(self, state: Loop, sign: str, given: Binding):
-        self._value = None
+        self.kept = None
         self.state = state
         self.sign = sign
         self.given = given

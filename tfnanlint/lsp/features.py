@@ -13,7 +13,7 @@ from pygls.exceptions import JsonRpcException
 from tfnanlint.lsp import answers
 from tfnanlint.lsp.analyst import Analyst
 from tfnanlint.lsp.documents import Documents
-from tfnanlint.lsp.server import _WATCHED, Server, actions, resolved
+from tfnanlint.lsp.server import WATCHED, Server, actions, resolved
 
 
 def server_of(analyst: Analyst) -> Server:
@@ -37,7 +37,7 @@ def _lifecycle(server: Server) -> None:
     async def initialized(ls: Server, params: types.InitializedParams) -> None:
         wanted = []
         if ls.can("workspace.did_change_watched_files.dynamic_registration"):
-            watchers = [types.FileSystemWatcher(pattern) for pattern in _WATCHED]
+            watchers = [types.FileSystemWatcher(pattern) for pattern in WATCHED]
             wanted.append(
                 types.Registration(
                     "tfnanlint-files",

@@ -26,7 +26,7 @@ from tfnanlint.lsp.worker import Ignore, Offer, Place, Repair
 # seconds without a change after which what depends on the changed files is looked at again
 AFTERTHOUGHT = 0.25
 CONTENT_MODIFIED = -32801
-_WATCHED = ("**/*.py", "**/pyproject.toml", "**/tfnanlint.toml")
+WATCHED = ("**/*.py", "**/pyproject.toml", "**/tfnanlint.toml")
 _NOTEBOOKS = types.NotebookDocumentSyncOptions(
     notebook_selector=[
         types.NotebookDocumentFilterWithCells(

@@ -28,7 +28,8 @@ class Site:
     is False when an argument could not be bound to a parameter of the row (then no fix is made),
     `hidden` is True when `**` hides some that nobody has seen. `library` tells which spelling
     family the op came in: tf, K, ops, tnp, keras, np, operator, method. `point` is where in the
-    program the site stands; only the engine looks into it.
+    program the site stands; only the engine looks into it. `values` holds what has been found or
+    handed in already; `judge` says whether a gradient is taken through a site.
     """
 
     __slots__ = (
@@ -43,8 +44,8 @@ class Site:
         "name",
         "result",
         "interpreter",
-        "_values",
-        "_differentiated",
+        "values",
+        "judge",
     )
 
     def __init__(
@@ -70,30 +71,30 @@ class Site:
         self.source = source
         self.name = name
         self.result: Value | None = None  # what it gave
-        self._values: dict[str, Value] = {}
+        self.values: dict[str, Value] = {}
         self.interpreter = interpreter
-        self._differentiated: Callable[[Site], Differentiated] | None = None
+        self.judge: Callable[[Site], Differentiated] | None = None
 
     @classmethod
     def of_values(cls, op: Op, values: dict[str, Value]) -> Site:
         """A site without source, for tests and for ops applied by other ops."""
         site = cls(op, ast.Constant(value=None), {}, None)
-        site._values.update(values)
+        site.values.update(values)
         return site
 
     def value(self, param: str) -> Value:
         """What reaches `param`; an unknown value when the argument was not given."""
-        found = self._values.get(param)
+        found = self.values.get(param)
         if found is None:
             node = self.args.get(param)
             if node is None or self.interpreter is None:
                 return unknown()
-            found = self._values[param] = self.interpreter.evaluate(node, self.point)
+            found = self.values[param] = self.interpreter.evaluate(node, self.point)
         return found
 
     def arrives(self, kind: str) -> bool:
         """Whether something of a kind has arrived at a parameter."""
-        for value in self._values.values():
+        for value in self.values.values():
             if value.kind == kind:
                 return True
         return False
@@ -101,7 +102,7 @@ class Site:
     def limits(self, origin: Any) -> bool:
         """Whether the op bounds a value of this origin: tf.maximum(total, floor) of total."""
         if self.op.bounds:
-            for value in self._values.values():
+            for value in self.values.values():
                 if value.origin is origin:
                     return True
         return False
@@ -109,7 +110,7 @@ class Site:
     def forget(self) -> None:
         """Ask for every argument anew."""
         for param in self.args:
-            self._values.pop(param, None)
+            self.values.pop(param, None)
 
     def give(self) -> Value:
         """What the row computes, as a value of this site's own: never one that arrived here, or
@@ -131,7 +132,7 @@ class Site:
         """
         if self.op.name in SELECTIONS or self.op.name == "tf.where" and not self.given("x"):
             return True
-        for value in self._values.values():
+        for value in self.values.values():
             if value.emptied and value.kind != "number":
                 return "keepdims" not in self.op.params or self.given("axis")
         return False
@@ -151,8 +152,8 @@ class Site:
             source=self.source,
             name=self.name,
         )
-        made.hidden, made.result, made._values = self.hidden, self.result, self._values
-        made._differentiated = self._differentiated
+        made.hidden, made.result, made.values = self.hidden, self.result, self.values
+        made.judge = self.judge
         return made
 
     def maker(self, param: str) -> Op | None:
@@ -183,8 +184,13 @@ class Site:
             return False
         return self.interpreter.evaluate(index, self.point).dtype == "bool"
 
+    @property
+    def params(self) -> list[str]:
+        """The parameters that were given: those with an expression, else those with a value."""
+        return list(self.args or self.values)
+
     def given(self, param: str) -> bool:
-        return param in self.args or param in self._values
+        return param in self.args or param in self.values
 
     def const(self, param: str, default: Any = None) -> Any:
         """The Python constant given for `param`; `default` when not given, NO_CONSTANT when given
@@ -198,7 +204,14 @@ class Site:
     @property
     def differentiated(self) -> Differentiated:
         """Whether a gradient is taken through this site."""
-        return self._differentiated(self) if self._differentiated else Differentiated.UNKNOWN
+        return self.gradient()
+
+    def gradient(self, as_of: Site | None = None) -> Differentiated:
+        """Whether a gradient is taken through this site; `as_of` a site of the linted file to which
+        the result of this one goes, judged as what stands there is.
+        """
+        judge = (as_of or self).judge
+        return judge(self) if judge is not None else Differentiated.UNKNOWN
 
     def apply(self, callee: Value, *args: Value) -> Value:
         """What calling `callee` (an activation, a mapped function) on `args` gives; unknown when it

@@ -429,7 +429,7 @@ class File:
 
     def _found_at(self, site: Site, stopped: bool) -> list[Finding]:
         """What the rules say of an op application."""
-        site._differentiated = lambda one: self.gradients.of(one, stopped)
+        site.judge = lambda one: self.gradients.of(one, stopped)
         return [
             finding
             for one in self.subscribed.by_op.get(site.op.name, ())

@@ -8,7 +8,7 @@ import ast
 import re
 from typing import TYPE_CHECKING, Any, Final, Iterable
 
-from tfnanlint.interp.expressions import _OPERATORS
+from tfnanlint.interp.expressions import OPERATORS
 from tfnanlint.ops.table import Op, load
 from tfnanlint.program.scope import Assigned, Imported
 from tfnanlint.rule.registry import EVENTS, Rule
@@ -101,7 +101,7 @@ class Subscriptions:
         # of ops that go wrong at the edge of a range: where such a one goes as a value, too, is
         # looked at
         self.edged = frozenset(edged)
-        self.signs = frozenset(sign for sign, name in _OPERATORS.items() if name in self.by_op)
+        self.signs = frozenset(sign for sign, name in OPERATORS.items() if name in self.by_op)
         # Layers and losses are judged where they are called, too, under the name that the file
         # gives them.
         makers = {

@@ -484,7 +484,7 @@ class Walk(Branching):
         """Arrays that are handed to a function of the program which changes them in place."""
         callee = self.scope.here().lookup(name)
         function = (
-            callee._value.obj if isinstance(callee, Fixed) and callee._value is not None else None
+            callee.kept.obj if isinstance(callee, Fixed) and callee.kept is not None else None
         )
         if isinstance(function, Function):
             for path in lent(call, function):

@@ -140,11 +140,7 @@ class Function:
         """
         name = decorator.func if isinstance(decorator, ast.Call) else decorator
         binding = unrefined(self.point.lookup(name.id)) if isinstance(name, ast.Name) else None
-        made = (
-            binding._value.obj
-            if isinstance(binding, Fixed) and binding._value is not None
-            else None
-        )
+        made = binding.kept.obj if isinstance(binding, Fixed) and binding.kept is not None else None
         if not isinstance(made, Function):
             return None
         return given_back(made.node) if isinstance(decorator, ast.Call) else made.node
@@ -588,7 +584,7 @@ class Handed(Binding):
     __slots__ = ("binding", "function")
 
     def __init__(self, binding: Binding, function: Function):
-        self._value = None
+        self.kept = None
         self.binding = binding
         self.function = function
 
@@ -640,7 +636,7 @@ class Recast(Binding):
     __slots__ = ("binding", "layer", "module")
 
     def __init__(self, binding: Binding, layer: ClassObject | ast.Call, module: Module):
-        self._value = None
+        self.kept = None
         self.binding = binding
         self.layer = layer
         self.module = module
@@ -666,7 +662,7 @@ class Collected(Binding):
     __slots__ = ("items",)
 
     def __init__(self, items: dict[str, Binding]):
-        self._value = None
+        self.kept = None
         self.items = items
 
     def compute(self, interpreter: Evaluator) -> Value:
@@ -680,7 +676,7 @@ class Keywords(Binding):
     __slots__ = ("function",)
 
     def __init__(self, function: Function):
-        self._value = Value(kind="dict")
+        self.kept = Value(kind="dict")
         self.function = function
 
 
@@ -690,7 +686,7 @@ class Starred(Binding):
     __slots__ = ("items",)
 
     def __init__(self, items: list[Binding]):
-        self._value = None
+        self.kept = None
         self.items = items
 
     def compute(self, interpreter: Evaluator) -> Value:

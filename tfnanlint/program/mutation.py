@@ -71,7 +71,7 @@ class Mutated(Binding):
     __slots__ = ("base", "call", "point")
 
     def __init__(self, base: Binding, call: ast.Call, point: Point):
-        self._value = None
+        self.kept = None
         self.base = base
         self.call = call
         self.point = point
@@ -96,7 +96,7 @@ class Held(Binding):
     __slots__ = ("path", "point")
 
     def __init__(self, path: str, point: Point):
-        self._value = None
+        self.kept = None
         self.path = path
         self.point = point
 
@@ -112,7 +112,7 @@ class SetThrough(Binding):
     __slots__ = ("node", "point", "binding")
 
     def __init__(self, node: ast.Attribute, point: Point, binding: Binding):
-        self._value = None
+        self.kept = None
         self.node = node
         self.point = point
         self.binding = binding
@@ -135,7 +135,7 @@ class InPlace(Binding):
     __slots__ = ("base", "changed", "surely")
 
     def __init__(self, base: Binding, changed: Binding, surely: bool):
-        self._value = None
+        self.kept = None
         self.base = base
         self.changed = changed
         self.surely = surely

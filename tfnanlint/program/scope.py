@@ -255,13 +255,13 @@ class Point:
 class Binding:
     """Something a name stands for; `value` computes it once, when asked."""
 
-    __slots__ = ("_value",)
+    __slots__ = ("kept",)
 
     def __init__(self) -> None:
-        self._value: Value | None = None
+        self.kept: Value | None = None
 
     def value(self, interpreter: Evaluator) -> Value:
-        if self._value is None:
+        if self.kept is None:
             if self in interpreter.held:
                 tentative = interpreter.tentatively(self)
                 if tentative is not None:
@@ -271,8 +271,8 @@ class Binding:
             if len(interpreter.reads) != mark:
                 interpreter.hold(self, found, mark)
                 return found
-            self._value = found
-        return self._value
+            self.kept = found
+        return self.kept
 
     def compute(self, interpreter: Evaluator) -> Value:
         raise NotImplementedError
@@ -289,7 +289,7 @@ class Fixed(Binding):
     __slots__ = ()
 
     def __init__(self, value: Value):
-        self._value = value
+        self.kept = value
 
 
 _LONG_CHAIN: Final = 40
@@ -304,7 +304,7 @@ class Imported(Binding):
     __slots__ = ("dotted", "level", "module", "target")
 
     def __init__(self, dotted: str, level: int = 0, module: Any = None):
-        self._value = None
+        self.kept = None
         self.target: Any = UNASKED  # what it leads to in the project; see `Resolution.exported`
         self.dotted = dotted
         self.level = level
@@ -320,7 +320,7 @@ class Assigned(Binding):
     __slots__ = ("node", "point")
 
     def __init__(self, node: ast.expr, point: Point):
-        self._value = None
+        self.kept = None
         self.node = node
         self.point = point
 
@@ -338,7 +338,7 @@ class Element(Binding):
     __slots__ = ("whole", "index")
 
     def __init__(self, whole: Binding, index: int | slice):
-        self._value = None
+        self.kept = None
         self.whole = whole
         self.index = index
 
@@ -352,7 +352,7 @@ class Iterated(Binding):
     __slots__ = ("iterable",)
 
     def __init__(self, iterable: Binding):
-        self._value = None
+        self.kept = None
         self.iterable = iterable
 
     def compute(self, interpreter: Evaluator) -> Value:
@@ -365,7 +365,7 @@ class Refined(Binding):
     __slots__ = ("base", "path", "test", "truth", "point")
 
     def __init__(self, base: Binding, path: str, test: ast.expr, truth: bool, point: Point):
-        self._value = None
+        self.kept = None
         self.base = base
         self.path = path
         self.test = test
@@ -403,7 +403,7 @@ class Joined(Binding):
     __slots__ = ("bindings",)
 
     def __init__(self, bindings: list[Binding]):
-        self._value = None
+        self.kept = None
         self.bindings = bindings
 
     def compute(self, interpreter: Evaluator) -> Value:
@@ -420,7 +420,7 @@ class Stored(Binding):
     __slots__ = ("base", "key", "item")
 
     def __init__(self, base: Binding, key: Any, item: Binding):
-        self._value = None
+        self.kept = None
         self.base = base
         self.key = key
         self.item = item
@@ -428,7 +428,7 @@ class Stored(Binding):
     def compute(self, interpreter: Evaluator) -> Value:
         chain: list[Stored] = []
         base = self.base
-        while isinstance(base, Stored) and base._value is None:
+        while isinstance(base, Stored) and base.kept is None:
             chain.append(base)
             base = base.base
         # a table filled line by line: from its beginning, for the stack does not hold all of it
@@ -446,7 +446,7 @@ class Raised(Binding):
     __slots__ = ("base", "by")
 
     def __init__(self, base: Binding, by: float):
-        self._value = None
+        self.kept = None
         self.base = base
         self.by = by
 
@@ -460,23 +460,23 @@ class Raised(Binding):
 class Loop(Binding):
     """A name at the head of a loop: its value before the loop or after any round."""
 
-    __slots__ = ("entry", "rounds", "stamp", "_assumed")
+    __slots__ = ("entry", "rounds", "stamp", "assumed")
 
     def __init__(self, entry: Binding | None):
-        self._value = None
+        self.kept = None
         self.entry = entry
         self.rounds: list[Binding] = []
         self.stamp = 0  # of the assumption that is being tried; see `assumptions`
-        self._assumed: Value | None = None
+        self.assumed: Value | None = None
 
     def compute(self, interpreter: Evaluator) -> Value:
-        if self._assumed is not None:
+        if self.assumed is not None:
             interpreter.reads.append(self)
-            return self._assumed
+            return self.assumed
         try:
             return interpreter.settle(self)
         finally:
-            self._assumed = None
+            self.assumed = None
 
 
 class Ended(Loop):
@@ -507,7 +507,7 @@ class Shared(Binding):
     __slots__ = ("scope", "path", "whole")
 
     def __init__(self, scope: Scope, path: str):
-        self._value = None
+        self.kept = None
         self.scope = scope
         self.path = path
         self.whole: Loop | None = None
@@ -524,7 +524,7 @@ class Parameter(Binding):
     __slots__ = ("function", "name", "default", "stamp")
 
     def __init__(self, function: Any, name: str, default: Binding | None):
-        self._value = None
+        self.kept = None
         self.function = function
         self.name = name
         self.default = default

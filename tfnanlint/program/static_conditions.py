@@ -192,7 +192,7 @@ def _named_function(node: ast.expr, point: Point) -> bool:
     if _imported(node, point) in TABLE:
         return True
     binding = unrefined(point.lookup(node.id)) if isinstance(node, ast.Name) else None
-    made = binding._value if isinstance(binding, Fixed) else None
+    made = binding.kept if isinstance(binding, Fixed) else None
     return made is not None and made.kind in ("function", "class")
 
 
@@ -233,5 +233,5 @@ def _given(name: ast.Name | ast.Attribute, point: Point) -> Binding | None:
     given = unrefined(binding.binding)
     if node is name:
         return given
-    owner = given._value.obj if isinstance(given, Fixed) and given._value is not None else None
+    owner = given.kept.obj if isinstance(given, Fixed) and given.kept is not None else None
     return unrefined(owner.given.get(name.attr)) if isinstance(owner, Instance) else None

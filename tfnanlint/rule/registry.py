@@ -492,12 +492,14 @@ class Context:
         covers: Iterable[ast.AST] = (),
         fixed_in: str = "",
         doubtful: bool = False,
+        as_of: Site | None = None,
     ) -> Finding:
         """A finding at a site; the value of `param` is shown with the chain that leads to it.
 
         `fixed_in` is the TensorFlow release that no longer has the hazard. `covers` are expressions
         at which it also replaces findings of the rules that its rule goes before (`over`).
-        `doubtful` is of a kind that reading showed to be wrong too often (see `Silence`).
+        `doubtful` is of a kind that reading showed to be wrong too often (see `Silence`). `as_of`
+        is a site by which the gradient is judged instead (see `Site.gradient`).
         """
         if self.draft:
             return Finding(
@@ -522,7 +524,7 @@ class Context:
             self.source.span(node or site.node),
             message,
             certainty,
-            differentiated=site.differentiated,
+            differentiated=site.gradient(as_of),
             range=words(value) if value is not None else "",
             trace=trace(value) if value is not None and not self.repairing else (),
             modes=modes,

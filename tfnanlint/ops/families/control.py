@@ -245,10 +245,10 @@ def method(name: str, target: str, params: str = "", **info) -> None:
             source=site.source,
             name=site.name,
         )
-        inner._values[row.main] = site.value("self")
+        inner.values[row.main] = site.value("self")
         if "self" in site.args:
             inner.args[row.main] = site.args["self"]
-        inner._differentiated = site._differentiated
+        inner.judge = site.judge
         result = row.gives(inner)
         result.origin = result.origin or inner
         return result

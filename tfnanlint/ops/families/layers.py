@@ -105,8 +105,8 @@ def applied(row: Op, x: Value, call: Site) -> Value:
         source=call.source,
         name=row.name,
     )
-    inner._values[row.main] = x
-    inner._differentiated = call._differentiated
+    inner.values[row.main] = x
+    inner.judge = call.judge
     result = row.gives(inner)
     return result.but(origin=result.origin or inner, kind="tensor", token=result.token)
 
@@ -392,7 +392,7 @@ def _as_op(name: str) -> Out:
 def _softmax_layer(site: Site, x: Value, call: Site) -> Value:
     result = _as_op("tf.nn.softmax")(site, x, call)
     if site.given("axis") and isinstance(result.origin, Site):
-        result.origin._values["axis"] = site.value("axis")
+        result.origin.values["axis"] = site.value("axis")
     return result
 
 

@@ -171,7 +171,7 @@ def dipping(
 
 
 def _swish(x: float) -> float:
-    return x * c._sigmoid(x)
+    return x * c.sigmoid_at(x)
 
 
 def _gelu(x: float) -> float:
@@ -183,7 +183,7 @@ def _gelu_by_tanh(x: float) -> float:
 
 
 def _mish(x: float) -> float:
-    return x * math.tanh(c._softplus(x))
+    return x * math.tanh(c.softplus_at(x))
 
 
 def _flat_below(function: Function) -> Function:

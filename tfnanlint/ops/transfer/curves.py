@@ -12,11 +12,11 @@ from tfnanlint.ops.transfer import core as t
 from tfnanlint.ops.transfer.core import INF, Function, Value, reaches_inf, reaches_minus_inf
 
 
-def _sigmoid(x: float) -> float:
+def sigmoid_at(x: float) -> float:
     return 1.0 / (1.0 + math.exp(-x)) if x >= 0 else math.exp(x) / (1.0 + math.exp(x))
 
 
-def _softplus(x: float) -> float:
+def softplus_at(x: float) -> float:
     return x + math.log1p(math.exp(-x)) if x > 0 else math.log1p(math.exp(x))
 
 
@@ -24,9 +24,9 @@ expm1: Function = t.exponential(math.expm1, -1.0)
 exp2: Function = t.exponential(lambda x: 2.0**x)
 log2: Function = t.logarithm(math.log2)
 log10: Function = t.logarithm(math.log10)
-sigmoid: Function = t.increasing(_sigmoid, 0.0, 1.0, ulps=16)
-softplus: Function = t.increasing(_softplus, 0.0, INF, ulps=16)
-log_sigmoid: Function = t.increasing(lambda x: -_softplus(-x), -INF, 0.0, ulps=16)
+sigmoid: Function = t.increasing(sigmoid_at, 0.0, 1.0, ulps=16)
+softplus: Function = t.increasing(softplus_at, 0.0, INF, ulps=16)
+log_sigmoid: Function = t.increasing(lambda x: -softplus_at(-x), -INF, 0.0, ulps=16)
 tanh: Function = t.increasing(math.tanh, -1.0, 1.0, ulps=16, odd=True)
 atan: Function = t.increasing(math.atan, -math.pi / 2, math.pi / 2, odd=True)
 asinh: Function = t.increasing(math.asinh, odd=True, ulps=16)

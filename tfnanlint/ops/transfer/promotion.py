@@ -37,7 +37,7 @@ def before_meeting(site: Site) -> dict[str, Value] | None:
     ):
         for param, value in (("x", x), ("y", y)):
             if value.dtype in FLOATS or value.dtype in WHOLE:
-                site._values[param] = value.but(dtype=None, token=value.token)
+                site.values[param] = value.but(dtype=None, token=value.token)
     elif (
         site.library in ("tf", "K", "raw")
         and x.kind == "number"
@@ -45,7 +45,7 @@ def before_meeting(site: Site) -> dict[str, Value] | None:
         and y.dtype in FLOATS
     ):
         made = cut_off(y, MIXED) if whole_number(x) else y
-        site._values["y"] = made.but(dtype=None, token=made.token)
+        site.values["y"] = made.but(dtype=None, token=made.token)
     else:
         return None
     return {"x": x, "y": y}
@@ -75,7 +75,7 @@ def promoted(site: Site, dtype: str) -> str | None:
     if (
         given is not None
         and given.kind != "none"
-        or not any(value.dtype == dtype for value in site._values.values())
+        or not any(value.dtype == dtype for value in site.values.values())
     ):
         return dtype
     if leaf in _FLOATING:
@@ -88,7 +88,7 @@ def promoted(site: Site, dtype: str) -> str | None:
         value.kind in ("number", "array")
         and value.dtype not in WHOLE
         and not _whole(value.lo, value.hi)
-        for value in site._values.values()
+        for value in site.values.values()
     )
     return None if fraction else dtype
 
