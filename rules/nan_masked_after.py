@@ -40,6 +40,7 @@ from tfnanlint.api import (
     Part,
     Site,
     Value,
+    Walk,
     argument,
     ast,
     domains,
@@ -198,19 +199,16 @@ def weighted(value: Value) -> bool:
     """Whether a layer or variable stands in the origin of a value; the elements of gradients do not
     count.
     """
-    queue: list[Value] = [value]
-    seen: set[int] = set()
-    while queue and len(seen) < 200:
-        one = queue.pop()
+    walk = Walk(value, limit=400)
+    for one in walk:
         origin = one.origin
-        if one.evident and isinstance(origin, Site) and origin.op.name not in DATA:
-            return True
-        if not isinstance(origin, Site) or id(origin) in seen or origin.op.name in DATA:
+        if not isinstance(origin, Site) or origin.op.name in DATA:
             continue
-        seen.add(id(origin))
+        if one.evident:
+            return True
         if origin.op.name in WEIGHTS or origin.library == "layer" and learns(origin.value("layer")):
             return True
-        queue += [origin.value(param) for param in origin.params]
+        walk.enter(origin)
     return False
 
 

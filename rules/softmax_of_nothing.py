@@ -37,14 +37,15 @@ from tfnanlint.api import (
     Finding,
     Fix,
     Iterator,
-    Note,
     Site,
     Value,
+    Walk,
     absorbed,
     ast,
     evidence,
     plain,
     rule,
+    site_behind,
     traits,
 )
 
@@ -232,13 +233,10 @@ def infinite(value: Value) -> bool:
 
 def always_open(choice: Site, here: Context) -> bool:
     """Whether the mask is seen to leave an entry open in every row."""
-    queue, seen = [choice.value("condition")], 0
-    while queue and seen < 60:
-        origin = queue.pop().origin
-        seen += 1
-        while isinstance(origin, Note):
-            origin = origin.parent
-        if not isinstance(origin, Site):
+    walk = Walk(choice.value("condition"))
+    for value in walk:
+        origin = site_behind(value)
+        if origin is None:
             continue
         if (
             origin.op.name in OPEN
@@ -246,7 +244,7 @@ def always_open(choice: Site, here: Context) -> bool:
             and ranges(origin)
         ):
             return True
-        queue += [origin.value(param) for param in origin.args if param != "name"]
+        walk.enter(origin, origin.args)
     return False
 
 

@@ -43,6 +43,7 @@ from tfnanlint.idioms.probabilities import Probability, image, logged, probabili
 from tfnanlint.ops import traits
 from tfnanlint.ops.domains import Domain, domain, domains, filler
 from tfnanlint.ops.frameworks import COMPILE, FAMILIES, HANDING_LAYERS
+from tfnanlint.ops.provenance import Walk, site_behind
 from tfnanlint.ops.site import Site, made_by, part_of, same
 from tfnanlint.ops.table import SETTINGS
 from tfnanlint.ops.traits import CASTS
@@ -142,6 +143,7 @@ __all__ = [
     "SETTINGS",
     "shifted_by_maximum",
     "Site",
+    "site_behind",
     "SMALLEST",
     "spot",
     "step",
@@ -153,6 +155,7 @@ __all__ = [
     "truth_only",
     "units",
     "Value",
+    "Walk",
     "words",
     "zero_put_in",
 ]

@@ -28,8 +28,8 @@ from tfnanlint.ops.frameworks import (
     TRAINED_BASES,
     UNTRAINED_BASES,
 )
+from tfnanlint.ops.provenance import Walk, first_origin, site_behind
 from tfnanlint.ops.site import Site
-from tfnanlint.ops.table import SETTINGS
 from tfnanlint.ops.traits import is_random
 from tfnanlint.program.functions import Bound, Function
 from tfnanlint.program.scope import Parameter, Point, Scope
@@ -140,17 +140,15 @@ class Gradients:
         """
         if self._found_watched is None:
             self._found_watched = self._find_watched()
-        queue, seen = [site.value(param) for param in site.args] if self._found_watched else [], 0
-        while queue and seen < _MAX_BEHIND:
-            one = queue.pop()
-            seen += 1
-            if one.token in self._found_watched:
+        if not self._found_watched:
+            return False
+        walk = Walk(*[site.value(param) for param in site.args], limit=_MAX_BEHIND)
+        for value in walk:
+            if value.token in self._found_watched:
                 return True
-            origin = one.origin
-            while isinstance(origin, Note):
-                origin = origin.parent
-            if isinstance(origin, Site):
-                queue += [origin.value(param) for param in origin.args if param not in SETTINGS]
+            maker = site_behind(value)
+            if maker is not None:
+                walk.enter(maker, maker.args)
         return False
 
     def _find_watched(self) -> frozenset[int]:
@@ -222,21 +220,19 @@ class Gradients:
             base.startswith(LAYERS) for base in self.interpreter.foreign_bases(function.owner)
         ):
             return False
-        queue, seen, found = [site.value(param) for param in site.args], 0, False
-        while queue and seen < _MAX_BEHIND:
-            origin = queue.pop().origin
-            seen += 1
-            while isinstance(origin, Note):
-                origin = origin.parent
-            if not isinstance(origin, Site):
+        walk = Walk(*[site.value(param) for param in site.args], limit=_MAX_BEHIND)
+        has_weight = False
+        for value in walk:
+            maker = site_behind(value)
+            if maker is None:
                 continue
-            if origin.op.name == "method.add_weight":
-                if started(origin).exact:
+            if maker.op.name == "method.add_weight":
+                if started(maker).exact:
                     return False
-                found = True
-            elif origin.point is not None and origin.point.scope is site.point.scope:
-                queue += [origin.value(param) for param in origin.args if param not in SETTINGS]
-        return found
+                has_weight = True
+            elif maker.point is not None and maker.point.scope is site.point.scope:
+                walk.enter(maker, maker.args)
+        return has_weight
 
     def _only_shown(self, site: Site) -> bool:
         """Whether what a site gives goes into names of its function that end in summaries, or into
@@ -689,11 +685,9 @@ class Gradients:
         seen: set[int] = set()
         while queue and len(seen) < _MAX_NODES:
             value = queue.pop()
-            origin = value.origin
             if value.kind == "sequence" and isinstance(value.obj, tuple):
                 queue += value.obj
-            while origin is not None and not isinstance(origin, Site):
-                origin = getattr(origin, "parent", None)
+            origin = site_behind(value)
             if origin is None or id(origin) in seen:
                 continue
             seen.add(id(origin))
@@ -735,9 +729,7 @@ def _taped(point: Point) -> bool:
 
 def _handed_in(value: Value) -> bool:
     """Whether a value is a parameter as it is, or an element of one; an attribute may be a weight."""
-    origin = value.origin
-    while isinstance(origin, Note) and origin.parent is not None:
-        origin = origin.parent
+    origin = first_origin(value)
     return isinstance(origin, Note) and origin.given and not origin.text.startswith("'self.")
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from tfnanlint.ops.provenance import site_behind
 from tfnanlint.ops.site import Site
 from tfnanlint.ops.table import SETTINGS
 from tfnanlint.ops.traits import NO_GRADIENT, is_random
@@ -29,21 +30,19 @@ def rigid(value: Value, site: Site, smooth: set[Site], limit: int = 60) -> bool:
         one = queue.pop()
         if one.kind in ("number", "string", "shape") or one.dtype in NO_FLOATS:
             continue
-        origin = one.origin
+        origin = site_behind(one)
         parts = (one.obj.element,) if isinstance(one.obj, Many) else one.obj
         if (
             one.kind == "sequence"
-            and origin is None
+            and one.origin is None
             and isinstance(parts, tuple)
             and len(parts) <= limit
             and _computed(parts)
         ):
             queue += parts
             continue
-        if _fed(origin):
+        if _fed(one.origin):
             continue
-        while origin is not None and not isinstance(origin, Site):
-            origin = getattr(origin, "parent", None)
         if origin is not None and (
             origin in seen
             or origin.op.name in NO_GRADIENT

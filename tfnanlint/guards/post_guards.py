@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Iterator
 from tfnanlint.guards import zero_sets as zerosets
 from tfnanlint.ops.domains import Domain, domains, with_domains
 from tfnanlint.ops.families.control import outcome
+from tfnanlint.ops.provenance import site_behind
 from tfnanlint.ops.site import Site, made_by, same
 from tfnanlint.ops.traits import (
     BEFORE_POLES,
@@ -527,7 +528,7 @@ class _Search:
         return self._facts
 
     def visit(self, value: Value, cut: bool, direct: bool) -> None:
-        origin = _maker(value)
+        origin = site_behind(value)
         # `tf.zeros_like(y)` is not made of y
         if origin is None or id(origin) in self.seen or self.left <= 0 or value.exact:
             return
@@ -577,7 +578,7 @@ class _Search:
     def _finite(self, site: Site) -> bool:
         """Whether the test asks for the result itself to be finite."""
         return site.result is not None and any(
-            relation == "finite" and (same(value, site.result) or _maker(value) is site)
+            relation == "finite" and (same(value, site.result) or site_behind(value) is site)
             for value, relation, _ in self.facts
         )
 
@@ -691,14 +692,6 @@ def _asks_positive(condition: Value, root: Site, truth: bool) -> bool:
         for side, bounds in _POSITIVE[truth][test.op.name]
         for zero in [test.value("y" if side == "x" else "x")]
     )
-
-
-def _maker(value: Value) -> Site | None:
-    """The op application that made a value, in one of several branches at least."""
-    origin = value.origin
-    while origin is not None and not isinstance(origin, Site):
-        origin = getattr(origin, "parent", None)
-    return origin
 
 
 def _with_fact(value: Value, subject: Value, relation: str, bound: Value) -> Value:

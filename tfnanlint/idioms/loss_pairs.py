@@ -22,6 +22,7 @@ from tfnanlint.ops.frameworks import (
     PREDICTION_PARAMETERS,
     WEIGHTED_LAYERS,
 )
+from tfnanlint.ops.provenance import Walk
 from tfnanlint.ops.relations.outputs import ending
 from tfnanlint.ops.site import Site, made_by
 from tfnanlint.ops.table import TABLE, Op
@@ -419,18 +420,19 @@ def layer_names(model: Value) -> set[str]:
             for func in made
             if isinstance(func, (ast.Attribute, ast.Name))
         }
-    site, found, seen = getattr(model.obj, "site", None), set(), 0
-    queue = [site.value("outputs")] if isinstance(site, Site) and site.given("outputs") else []
-    while queue and seen < 60:
-        value, seen = queue.pop(), seen + 1
-        queue += value.obj if isinstance(value.obj, tuple) else ()
+    site = getattr(model.obj, "site", None)
+    if not isinstance(site, Site) or not site.given("outputs"):
+        return set()
+    walk, names = Walk(site.value("outputs")), set()
+    for value in walk:
+        walk.add(value.obj if isinstance(value.obj, tuple) else ())
         origin = value.origin
         if isinstance(origin, Site) and origin.library == "layer":
-            found.add(_bare(origin.value("layer")))
-            queue.append(origin.value("input"))
+            names.add(_bare(origin.value("layer")))
+            walk.enter(origin, ["input"])
         elif isinstance(origin, Site):
-            queue += [origin.value(param) for param in origin.args]
-    return found
+            walk.enter(origin, origin.args)
+    return names
 
 
 def _bare(layer: Value) -> str:

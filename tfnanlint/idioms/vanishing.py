@@ -15,10 +15,10 @@ from tfnanlint.conventions.identifiers import is_kernel
 from tfnanlint.guards.post_guards import plain
 from tfnanlint.idioms.exponents import exponential_of, of_itself, on_a_grid
 from tfnanlint.ops.families.variables import VARIABLES, starts_at_random
-from tfnanlint.ops.provenance import behind, widest
+from tfnanlint.ops.provenance import Walk, behind, widest
 from tfnanlint.ops.relations.picks import chosen
 from tfnanlint.ops.site import Site, made_by, same
-from tfnanlint.ops.table import ROWS, SETTINGS
+from tfnanlint.ops.table import ROWS
 from tfnanlint.ops.traits import (
     CLASS_TOTALS,
     CONSTANTS,
@@ -73,21 +73,15 @@ def held(value: Value, limit: int = 60) -> bool:
     """Whether a value is made of numbers and of what objects hold: no argument of a function, no
     weight and no call is behind it.
     """
-    queue, seen, stored = [value], 0, False
-    while queue and seen < limit:
-        one = queue.pop()
-        seen += 1
+    walk, stored = Walk(value, limit=limit), False
+    for one in walk:
         if one.kind not in NUMERIC_KINDS or one.kind == "number":
             continue
         origin = behind(one)
         if isinstance(origin, Site):
             if origin.op.starts or not origin.args:
                 return False
-            queue += [
-                origin.value(param)
-                for param in ([origin.op.passes] if origin.op.passes else origin.args)
-                if param not in SETTINGS
-            ]
+            walk.enter(origin, [origin.op.passes] if origin.op.passes else origin.args)
         elif (
             origin is None
             or one.evident
@@ -99,7 +93,7 @@ def held(value: Value, limit: int = 60) -> bool:
             return False
         else:
             stored = True
-    return stored and not queue
+    return stored and walk.is_complete
 
 
 def promised(value: Value, depth: int = 4) -> bool:

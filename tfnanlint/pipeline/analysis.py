@@ -18,6 +18,7 @@ from tfnanlint.gradients.activity import Gradients
 from tfnanlint.guards.assertions import named_count, named_scale
 from tfnanlint.interp.engine import Engine
 from tfnanlint.ops.frameworks import DATA_METHODS, PHASES, UNDIFFERENTIATED
+from tfnanlint.ops.provenance import first_origin
 from tfnanlint.ops.site import Site
 from tfnanlint.ops.table import Op
 from tfnanlint.pipeline.prefilter import Marks, Subscriptions, subscriptions
@@ -372,12 +373,10 @@ class File:
         for _ in range(_MAX_BEHIND):
             if value.kind == "number":
                 return False
-            while isinstance(origin, Note) and origin.parent is not None:
-                origin = origin.parent
+            origin = first_origin(value)
             if not isinstance(origin, Site) or not origin.op.main:
                 break
             value = origin.value(origin.op.main)
-            origin = value.origin
         if not isinstance(origin, Note) or not origin.parameter:
             return False
         called = self.module.source.path, getattr(origin.node, "name", "")
