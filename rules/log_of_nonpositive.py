@@ -52,6 +52,7 @@ from tfnanlint.api import (
     Note,
     Site,
     Value,
+    Walk,
     ast,
     evidence,
     filler,
@@ -374,11 +375,9 @@ def passed_on(x: Value) -> bool:
     """Whether it comes from callers in the project, or from an object, that could not be followed:
     there may well be a guard on the way.
     """
-    queue, seen = [x], 0
-    while queue and seen < 24:
-        value = queue.pop()
+    walk = Walk(x, limit=24)
+    for value in walk:
         origin = value.origin
-        seen += 1
         if origin is None and not value.known and value.kind != "number":
             return True
         while isinstance(origin, Note):
@@ -386,7 +385,7 @@ def passed_on(x: Value) -> bool:
                 return True
             origin = origin.parent
         if isinstance(origin, Site):
-            queue += [origin.value(param) for param in origin.args if param not in SETTINGS]
+            walk.enter(origin, origin.args)
     return False
 
 

@@ -197,10 +197,9 @@ def healed(site: Site, x: Value, here: Context) -> bool:
 
 def mask_of(value: Value) -> tuple[Site, bool] | None:
     """The tf.where that puts -inf into a value, or the product (True) that makes it from a mask."""
-    queue, seen = [value], 0
-    while queue and seen < 24:
-        origin = queue.pop().origin
-        seen += 1
+    walk = Walk(value, limit=24)
+    for part in walk:
+        origin = part.origin
         if not isinstance(origin, Site):
             continue
         if origin.op.name == "tf.where" and any(
@@ -217,9 +216,9 @@ def mask_of(value: Value) -> tuple[Site, bool] | None:
                     return origin, True
             continue
         if origin.op.name in ("tf.add", "tf.subtract"):
-            queue += [origin.value("x"), origin.value("y")]
+            walk.enter(origin, ("x", "y"))
         elif origin.op.passes and origin.library != "layer":
-            queue.append(origin.value(origin.op.passes))
+            walk.enter(origin, (origin.op.passes,))
     return None
 
 

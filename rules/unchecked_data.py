@@ -26,7 +26,7 @@ https://github.com/danielegrattarola/keras-gat/issues/14 (rows divided by their 
 
 from __future__ import annotations
 
-from tfnanlint.api import Certainty, Context, Finding, Iterator, Site, Value, rule, texts
+from tfnanlint.api import Certainty, Context, Finding, Iterator, Site, Value, Walk, rule, texts
 
 
 @rule("TFN803", "unchecked-data", on="method.fit", preview=True)
@@ -53,14 +53,14 @@ def suspect(data: Value) -> bool:
 
     That is NaN where there are no data at all, or where all of them are equal.
     """
-    queue, seen = [data], 0
-    while queue and seen < 40:
-        origin, seen = queue.pop().origin, seen + 1
+    walk = Walk(data, limit=40)
+    for value in walk:
+        origin = value.origin
         if not isinstance(origin, Site):
             return True
         given = [origin.value(param) for param in origin.args]
         below = [one for one in given if one.nan and not total(one)]
-        queue += below
+        walk.add(below)
         if not below and not any(map(total, given)):
             return True
     return False
