@@ -34,7 +34,6 @@ https://github.com/keras-team/keras/issues/9664 (the gradient behind the clip)
 """
 
 import math
-import re
 from dataclasses import dataclass
 
 from tfnanlint.api import (
@@ -52,6 +51,7 @@ from tfnanlint.api import (
     Site,
     argument,
     ast,
+    identifiers,
     logged,
     number_text,
     one_hot_choice,
@@ -61,7 +61,6 @@ from tfnanlint.api import (
     traits,
 )
 
-LIKELIHOOD = re.compile(r"like|prob|log|elbo|reward|return")
 SUMS = traits.TOTALS
 OUTER = (*SUMS, *traits.NEGATIONS)
 SCALED = (*SUMS, *traits.FACTORS)
@@ -366,7 +365,7 @@ def sign_of_name(whole: ast.expr, outer: Outer, here: Context) -> ast.UnaryOp | 
     if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
         return None
     target = statement.targets[0]
-    if not isinstance(target, ast.Name) or LIKELIHOOD.search(target.id.lower()):
+    if not isinstance(target, ast.Name) or identifiers.names_likelihood(target.id):
         return None
     uses = [
         node

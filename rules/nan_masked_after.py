@@ -54,8 +54,7 @@ from tfnanlint.api import (
 DATA = (
     "tf.gradients",
     "method.gradient",
-    "tf.placeholder",
-    "K.placeholder",
+    *traits.PLACEHOLDERS,
     "keras.Input",
     "method.compute_gradients",
 )

@@ -33,6 +33,7 @@ _PREDICTED: Final = re.compile(
     r"(?:$|_|\d)",
     re.IGNORECASE,
 )
+_LIKELIHOOD: Final = re.compile(r"like|prob|log|elbo|reward|return")
 _GRADIENT: Final = re.compile(r"grads?|gradients?|grads_\w+|gradients?_list")
 _INITIAL_VALUE: Final = re.compile(r"(?:.*_)?init(?:ial)?_(?:values?|weights?|scale|bias)")
 _SETTINGS: Final = re.compile(
@@ -109,6 +110,11 @@ def says_true(text: str) -> bool:
 def says_predicted(text: str) -> bool:
     """Whether an argument is written with a word for predictions: `y_pred`, `logits`, `probs`."""
     return _PREDICTED.search(text) is not None
+
+
+def names_likelihood(name: str) -> bool:
+    """Whether a name speaks of a likelihood or a reward: `log_prob`, `elbo`, `returns`."""
+    return _LIKELIHOOD.search(name.lower()) is not None
 
 
 def is_gradient(name: str) -> bool:

@@ -88,6 +88,11 @@ CONVENTIONS: Final = (
         "names tell the two apart where their values do not",
     ),
     Convention(
+        identifiers.names_likelihood,
+        "a sum of logarithms is no cross-entropy: it is kept as it is",
+        "a likelihood is weighted and compared, where a loss is only minimised",
+    ),
+    Convention(
         identifiers.is_gradient,
         "a parameter holds gradients; what is computed of it is not differentiated again",
         "optimizers and clipping take gradients under these names",

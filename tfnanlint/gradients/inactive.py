@@ -10,13 +10,11 @@ from typing import Any
 from tfnanlint.ops.provenance import site_behind
 from tfnanlint.ops.site import Site
 from tfnanlint.ops.table import SETTINGS
-from tfnanlint.ops.traits import NO_GRADIENT, is_random
+from tfnanlint.ops.traits import NO_GRADIENT, PLACEHOLDERS, is_random
 from tfnanlint.syntax.access_paths import leaf
 from tfnanlint.values.value import NO_FLOATS, Many, Note, Value
 
 _IN_NUMPY = frozenset(("numpy_function", "py_func"))  # what runs there has no gradient
-# data; `Gradients` knows of which a gradient is asked
-_FED = frozenset(("tf.placeholder", "K.placeholder"))
 
 
 def rigid(value: Value, site: Site, smooth: set[Site], limit: int = 60) -> bool:
@@ -91,7 +89,7 @@ def _fed(origin: Any, depth: int = 6) -> bool:
             call = origin.node
             return isinstance(call, ast.Call) and leaf(call.func) == "get_next"
         origin, depth = origin.parent, depth - 1
-    return isinstance(origin, Site) and origin.op.name in _FED
+    return isinstance(origin, Site) and origin.op.name in PLACEHOLDERS
 
 
 def _written(node: ast.expr | None) -> bool:

@@ -19,6 +19,8 @@ from tfnanlint.ops.site import Site, made_by, same
 from tfnanlint.ops.traits import (
     ADDING_UP,
     EXTREMES,
+    LINEAR_IN_FIRST,
+    OF_FIRST,
     POSITIVE_SCALES,
     PROBABILITIES,
     REDUCED_SUMS,
@@ -67,8 +69,6 @@ _KEEPING: Final = {
     "tf.cumsum": ("x",),
 }
 _DEPTH: Final = 8
-_OF_FIRST: Final = ("tf.divide", "tf.math.divide_no_nan", "tf.negative")
-_LINEAR: Final = ("tf.add", "tf.subtract", "tf.multiply", *_OF_FIRST)
 
 
 def quantity(value: Value) -> Quantity:
@@ -299,12 +299,12 @@ def sums(value: Value, depth: int = 4) -> list[Site]:
     base = power_of(value)
     if base is not value and depth:
         return sums(base, depth - 1)
-    outer = made_by(base, *_LINEAR) if depth else None
+    outer = made_by(base, *LINEAR_IN_FIRST) if depth else None
     if outer is None:
         return []
     return [
         site
-        for param in (("x",) if outer.op.name in _OF_FIRST else ("x", "y"))
+        for param in (("x",) if outer.op.name in OF_FIRST else ("x", "y"))
         for site in sums(outer.value(param), depth - 1)
     ]
 

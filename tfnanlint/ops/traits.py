@@ -41,6 +41,9 @@ NEVER_NAN: Final = (
     "tf.math.multiply_no_nan",
     "tf.math.reciprocal_no_nan",
 )
+# Terms of the first operand only.
+OF_FIRST: Final = ("tf.divide", "tf.math.divide_no_nan", *NEGATIONS)
+LINEAR_IN_FIRST: Final = (*ADDITIONS, "tf.multiply", *OF_FIRST)
 QUOTIENTS: Final = ("tf.divide", "tf.math.divide_no_nan")
 # Not finite at 0 of this parameter.
 DIVISORS: Final = {"tf.divide": "y", "tf.math.reciprocal": "x", "tf.math.rsqrt": "x"}
@@ -173,7 +176,8 @@ STEPS: Final = (
 NO_GRADIENT: Final = frozenset((*STEPS, "tf.stop_gradient", "tf.rank", "tf.range", "tf.constant"))
 GRIDS: Final = ("tf.range", "tf.linspace", "tf.meshgrid")
 
-# Variables, and random numbers.
+# Data, variables, and random numbers.
+PLACEHOLDERS: Final = ("tf.placeholder", "K.placeholder")
 VARIABLES: Final = ("tf.Variable", "tf.get_variable", "method.add_weight", "K.variable")
 _RANDOM: Final = ("tf.random.", "np.random.", "K.random_", "keras.random.")
 
