@@ -258,7 +258,7 @@ def test_readme_lists_every_rule():
 def copy(tmp_path):
     """A copy of the checkout in which commands run as in a fresh clone."""
     folder = tmp_path / "copy"
-    for name in ("tfnanlint", "rules", "fixtures", "tests", "docs"):
+    for name in ("tfnanlint", "rules", "fixtures", "tests", "docs", "benchmarks/verdicts"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("README.md", "pyproject.toml"):
         shutil.copy(ROOT / name, folder / name)

@@ -1,4 +1,5 @@
-"""docs/rules, the README's rule table, the manual page and the schema, written from their sources.
+"""docs/rules, the README's rule table, the manual page, the schema and the pages of verdicts, written
+from their sources.
 `python -m tfnanlint.dev.docs [--check]`.
 """
 
@@ -12,7 +13,7 @@ from pathlib import Path
 
 from tfnanlint.config.keys import KEYS, schema
 from tfnanlint.config.layers import withheld
-from tfnanlint.dev import manual, scores
+from tfnanlint.dev import manual, scores, verdicts
 from tfnanlint.dev.catalogue import StatedFix, stated_fixes
 from tfnanlint.dev.repository import ROOT, claims, rule_file
 from tfnanlint.diagnostics.findings import Certainty
@@ -39,6 +40,7 @@ def pages(rules: tuple[Rule, ...]) -> dict[Path, str]:
         with_table(readme.read_text(), table(rules, "docs/rules/")), settings(), "settings"
     )
     found[ROOT / "docs" / "fixes.md"] = scores.page()
+    found |= verdicts.pages()
     found[ROOT / "docs" / "tfnanlint.1"] = manual.page()
     found[ROOT / "docs" / "tfnanlint.schema.json"] = json.dumps(schema(), indent=2) + "\n"
     return found

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Download a corpus that no rule was tuned on: holdout.py DIR [--pins FILE]
+"""Download real code to run tfnanlint on: fetch.py DIR [--corpus NAME]
 
-Fetches the wheels that a list beside this script (`holdout.txt`; `fresh_a.txt` to `fresh_i.txt`
-came later) pins by version and SHA-256 with pip (no dependencies; nothing is installed or imported)
-and unpacks their .py files to DIR/<package>/. Third-party code: read it, lint it, never commit it.
-A package that already stands in DIR is left alone.
+NAME is a list in `corpora/`: `corpus` holds the packages on which the engine was made, `holdout`
+and `fresh_a` to `fresh_i` those that nobody had read before their findings were judged. Each line
+pins a wheel by version and SHA-256. pip fetches it (no dependencies; nothing is installed or
+imported), and its .py files go to DIR/<package>/. Third-party code: read it, lint it, never commit
+it. A package that already stands in DIR is left alone.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import sys
 import tempfile
 import zipfile
 
-PINS = pathlib.Path(__file__).with_name("holdout.txt")
+CORPORA = pathlib.Path(__file__).with_name("corpora")
 # for wheels with compiled parts; what old ones say of the interpreters of their time does not
 # matter here
 PYTHON = "3.11"
@@ -73,16 +74,18 @@ def main() -> int:
     )
     parser.add_argument("directory", type=pathlib.Path)
     parser.add_argument(
-        "--pins", type=pathlib.Path, default=PINS, help="the list of wheels (default: holdout.txt)"
+        "--corpus",
+        choices=sorted(path.stem for path in CORPORA.glob("*.txt")),
+        default="holdout",
+        help="the list of wheels (default: holdout)",
     )
     args = parser.parse_args()
-    for package, pin in pins(args.pins).items():
+    for package, pin in pins(CORPORA / f"{args.corpus}.txt").items():
         if not (args.directory / package).exists():
             fetch(package, pin, args.directory / package)
     files = sorted(args.directory.rglob("*.py"))
-    print(
-        f"{len(files)} files, {sum(path.read_bytes().count(10) for path in files)} lines in {args.directory}"
-    )
+    lines = sum(path.read_bytes().count(10) for path in files)
+    print(f"{len(files)} files, {lines} lines in {args.directory}")
     return 0
 
 
