@@ -22,14 +22,16 @@ LEAST_EPSILON, LARGEST_EPSILON = 1e-19, 1e-2
 
 # Directories that hold other people's code, build output or caches; the names are ruff's.
 DEFAULT_EXCLUDE = (
-    ".bzr .direnv .eggs .git .git-rewrite .hg .ipynb_checkpoints .mypy_cache .nox .pants.d .pyenv .pytest_cache "
-    ".pytype .ruff_cache .svn .tox .venv .vscode __pypackages__ _build buck-out build dist node_modules "
-    "site-packages venv"
+    ".bzr .direnv .eggs .git .git-rewrite .hg .ipynb_checkpoints .mypy_cache .nox .pants.d .pyenv"
+    " .pytest_cache .pytype .ruff_cache .svn .tox .venv .vscode __pypackages__ _build buck-out"
+    " build dist node_modules site-packages venv"
 ).split()
 
 
 class ConfigError(Exception):
-    """A setting that cannot be followed; the message names the file or flag it came from. Exit code 2."""
+    """A setting that cannot be followed; the message names the file or flag it came from. Exit code
+    2.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,8 @@ KEYS = {
     "preview": Key(
         "boolean",
         False,
-        "run the rules in preview (TFN307, TFN8: training set-up and data), which else run only when selected",
+        "run the rules in preview (TFN307, TFN8: training set-up and data), which else run only"
+        " when selected",
     ),
     "ignore": Key("rules", [], "rules that do not run"),
     "per-file-ignores": Key(
@@ -60,7 +63,8 @@ KEYS = {
     "certainty": Key(
         "certainty",
         "default",
-        "`must`, `may` or `unknown`: report only findings at least this sure; `default` leaves it to each rule",
+        "`must`, `may` or `unknown`: report only findings at least this sure; `default` leaves it"
+        " to each rule",
     ),
     "unsafe-fixes": Key("boolean", False, "whether `--fix` may move values"),
     "exclude": Key(
@@ -76,22 +80,26 @@ KEYS = {
     "max-file-size": Key(
         "bytes",
         MAX_FILE_SIZE,
-        "in bytes; a larger file that mentions TensorFlow is reported as unread; notebooks may have 50 times that",
+        "in bytes; a larger file that mentions TensorFlow is reported as unread; notebooks may have"
+        " 50 times that",
     ),
     "epsilon": Key(
         "epsilon",
         EPSILON,
-        "the small constant that fixes write (under a logarithm, unless configured, one below all that occurs); where a dtype would lose it, the nearest that the dtype keeps",
+        "the small constant that fixes write (under a logarithm, unless configured, one below all"
+        " that occurs); where a dtype would lose it, the nearest that the dtype keeps",
     ),
     "modes": Key(
         "modes",
         list(MODES),
-        "how the project runs TensorFlow, and whether on GPUs; what goes wrong only in other modes is not reported",
+        "how the project runs TensorFlow, and whether on GPUs; what goes wrong only in other modes"
+        " is not reported",
     ),
     "target-tensorflow": Key(
         "release",
         None,
-        'the oldest TensorFlow in use, such as `"2.10"`: reports hazards that newer releases no longer have',
+        'the oldest TensorFlow in use, such as `"2.10"`: reports hazards that newer releases no'
+        " longer have",
     ),
     "baseline": Key(
         "path",
@@ -164,7 +172,8 @@ def _epsilon(key: str, value: Any, origin: str) -> float:
             else ": float32 would lose a smaller one"
         )
         raise ConfigError(
-            f"{origin}: `{key}` must be a number between {LEAST_EPSILON:g} and {LARGEST_EPSILON:g}{why}"
+            f"{origin}: `{key}` must be a number between {LEAST_EPSILON:g} and"
+            f" {LARGEST_EPSILON:g}{why}"
         )
     return float(value)
 
@@ -174,7 +183,8 @@ def _modes(key: str, value: Any, origin: str) -> tuple[str, ...]:
     for mode in modes:
         if mode not in MODES:
             raise ConfigError(
-                f"{origin}: `{key}`: unknown mode `{mode}`{hint(mode, MODES)}; there are {', '.join(MODES)}"
+                f"{origin}: `{key}`: unknown mode `{mode}`{hint(mode, MODES)}; there are"
+                f" {', '.join(MODES)}"
             )
     if not modes:
         raise ConfigError(f"{origin}: `{key}` must name one of {', '.join(MODES)} at least")
@@ -205,7 +215,9 @@ _SHAPES: dict[str, dict[str, Any]] = {
 
 
 def schema() -> dict[str, Any]:
-    """The JSON schema of `tfnanlint.toml`, and of the table `tool.tfnanlint` in `pyproject.toml`."""
+    """The JSON schema of `tfnanlint.toml`, and of the table `tool.tfnanlint` in
+    `pyproject.toml`.
+    """
     properties = {}
     for name, key in KEYS.items():
         meaning = key.meaning[0].upper() + key.meaning[1:]
@@ -215,7 +227,9 @@ def schema() -> dict[str, Any]:
     return {
         "$schema": "http://json-schema.org/draft-07/schema#",
         "title": "tfnanlint",
-        "description": "Settings of tfnanlint: tfnanlint.toml, or [tool.tfnanlint] in pyproject.toml",
+        "description": (
+            "Settings of tfnanlint: tfnanlint.toml, or [tool.tfnanlint] in pyproject.toml"
+        ),
         "type": "object",
         "properties": properties,
         "additionalProperties": False,

@@ -59,7 +59,9 @@ class Rule(Protocol):
 
 
 def withheld(rule: Rule) -> str:
-    """What a rule reports only when asked for (`--certainty`), in words; "" when that is nothing."""
+    """What a rule reports only when asked for (`--certainty`), in words; "" when that is
+    nothing.
+    """
     return ", ".join(
         one.words for one in sorted(rule.silent, key=lambda one: (-one.certainty, one.name))
     )
@@ -287,7 +289,9 @@ class Policy:
         return self.setup.concerns(finding) and self.sure(finding)
 
     def sure(self, finding: Finding) -> bool:
-        """Whether a finding is sure enough to be shown, with what is known of the gradient there."""
+        """Whether a finding is sure enough to be shown, with what is known of the gradient
+        there.
+        """
         return self.graded(finding) and not self._silent(finding)
 
     def withholds(self, finding: Finding) -> bool:
@@ -469,7 +473,9 @@ class Settings:
         return os.path.basename(path) in DEFAULT_EXCLUDE and self._last("exclude", None) is None
 
     def excludes_pattern(self, path: str, directory: bool) -> bool:
-        """Whether a configured pattern excludes an absolute path, or a directory that it lies in."""
+        """Whether a configured pattern excludes an absolute path, or a directory that it lies
+        in.
+        """
         if self._exclusions is None:
             stated = next((s for s in reversed(self.layers) if s.exclude is not None), None)
             self._exclusions = (

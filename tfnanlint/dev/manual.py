@@ -29,8 +29,10 @@ _ENVIRONMENT = (
     ("TFNANLINT_CACHE_DIR", "the folder for what is remembered, as --cache-dir"),
     (
         "CI",
-        "remember nothing, unless a folder for it is named; say on standard error how many findings "
-        "were not shown, in every format",
+        (
+            "remember nothing, unless a folder for it is named; say on standard error how many"
+            " findings were not shown, in every format"
+        ),
     ),
 )
 

@@ -153,7 +153,7 @@ class Finding:
     help: str = ""
     fixed_in: str = ""
     doubtful: bool = False  # of a kind that reading showed to be wrong too often; see `Silence`
-    data: dict = field(default_factory=dict, compare=False, hash=False)
+    data: dict[str, object] = field(default_factory=dict, compare=False, hash=False)
 
 
 MODES = ("eager", "graph", "xla")

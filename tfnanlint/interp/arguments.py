@@ -184,7 +184,9 @@ def _pairs_spread(ev: Evaluator, node: ast.expr, point: Point) -> dict[str, Bind
 
 
 def _given_none(ev: Evaluator, function: Function) -> bool:
-    """Whether the calls of a function are seen, and none of them hands anything to its `**kwargs`."""
+    """Whether the calls of a function are seen, and none of them hands anything to its
+    `**kwargs`.
+    """
     name = function.node.args.kwarg.arg
     handed = ev.handovers(function)
     return bool(handed) and all(

@@ -313,12 +313,14 @@ def _result(ev: Evaluator, site: Site) -> Value:
         value.obj = renewed(
             value.obj,
             (
-                v.but(
-                    origin=v.origin or Note("", parent=site, index=i),
-                    emptied=v.emptied or value.emptied,
+                (
+                    v.but(
+                        origin=v.origin or Note("", parent=site, index=i),
+                        emptied=v.emptied or value.emptied,
+                    )
+                    if v.origin is None or value.emptied
+                    else v
                 )
-                if v.origin is None or value.emptied
-                else v
                 for i, v in parts
             ),
         )
@@ -411,9 +413,9 @@ def conditional(ev: Evaluator, node: ast.IfExp, point: Point) -> Value:
 def assuming(ev: Evaluator, test: ast.expr, truth: bool, point: Point) -> Point:
     """`point` with the names of a test refined."""
     over: dict[str, Binding] = {}
-    for node, path, test, then in refinements(test, truth, point):
+    for node, path, part, then in refinements(test, truth, point):
         base = over.get(path) or point.binding(path) or Assigned(node, point)
-        over[path] = Refined(base, path, test, truth, then)
+        over[path] = Refined(base, path, part, truth, then)
     return point.under(over) if over else point
 
 
@@ -557,15 +559,17 @@ def _refined_result(ev: Evaluator, site: Site, value: Value, refines: tuple[str,
         )
     if value.dtype in FLOATS or value.dtype is None:
         found = [
-            one.but(
-                lo=rounded(one.lo, value.dtype),
-                hi=rounded(one.hi, value.dtype),
-                dtype=value.dtype,
-                kind="tensor",
-                origin=one.origin,
+            (
+                one.but(
+                    lo=rounded(one.lo, value.dtype),
+                    hi=rounded(one.hi, value.dtype),
+                    dtype=value.dtype,
+                    kind="tensor",
+                    origin=one.origin,
+                )
+                if one.kind == "number"
+                else one
             )
-            if one.kind == "number"
-            else one
             for one in found
         ]
     elif site.library == "tf":
@@ -605,7 +609,9 @@ def _call_site(ev: Evaluator, row: Op, name: str, node: ast.Call, point: Point) 
 
 
 def _handed_on_to(ev: Evaluator, site: Site, node: ast.Call, point: Point) -> None:
-    """Give a site the values that `**kwargs` stands for, or say that some arguments are not seen."""
+    """Give a site the values that `**kwargs` stands for, or say that some arguments are not
+    seen.
+    """
     kept = calls.hidden(node, point)
     for keyword, binding in (kept or {}).items():
         param = SYNONYMS.get(keyword) if keyword not in site.op.params else keyword

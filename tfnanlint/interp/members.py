@@ -1,4 +1,6 @@
-"""Members: what attributes, methods and properties of the objects and classes of the program are."""
+"""Members: what attributes, methods and properties of the objects and classes of the program
+are.
+"""
 
 from __future__ import annotations
 
@@ -121,9 +123,11 @@ def _parents_method(ev: Evaluator, parent: Parent, attr: str) -> Value | None:
     methods = dict.fromkeys([_after(ev, parent.cls, one, attr) or method for one in classes])
     return ev.joined(
         [
-            following.call(ev, one, [parent.instance], {})
-            if one.is_property
-            else Value(kind="function", obj=Bound(one, [parent.instance] if one.bound else []))
+            (
+                following.call(ev, one, [parent.instance], {})
+                if one.is_property
+                else Value(kind="function", obj=Bound(one, [parent.instance] if one.bound else []))
+            )
             for one in methods
         ]
     )
@@ -150,9 +154,11 @@ def instance_member(ev: Evaluator, owner: Value, attr: str) -> Value | None:
         if len(methods) > 1:
             methods = [m for m in methods if not m.abstract] or methods
         bound = [
-            following.call(ev, m, [Fixed(owner)], {})
-            if m.is_property
-            else Value(kind="function", obj=Bound(m, [Fixed(owner)] if m.bound else []))
+            (
+                following.call(ev, m, [Fixed(owner)], {})
+                if m.is_property
+                else Value(kind="function", obj=Bound(m, [Fixed(owner)] if m.bound else []))
+            )
             for m in dict.fromkeys(methods)
         ]
         return ev.joined(bound)
@@ -371,7 +377,9 @@ class Members:
         return self._members[key][1]
 
     def lineage(self, ev: Evaluator, cls: ClassObject) -> list[ClassObject]:
-        """A class and its bases inside the program, in the order in which Python looks for methods."""
+        """A class and its bases inside the program, in the order in which Python looks for
+        methods.
+        """
         if cls in self.lineages:
             return self.lineages[cls]
         mark = len(ev.reads)

@@ -68,7 +68,9 @@ class Precision:
         )
 
     def dtype_of(self, ev: Evaluator, cls: ClassObject) -> str | None:
-        """The dtype that the layers of a class of the program compute in, as `computes_in` says it."""
+        """The dtype that the layers of a class of the program compute in, as `computes_in` says
+        it.
+        """
         if cls not in self._class_dtypes:
             self._class_dtypes[cls] = ""  # while it is being found
             self._class_dtypes[cls] = self._found_dtype(ev, cls) if names_other(cls.module) else ""
@@ -213,7 +215,9 @@ def names_other(module: Module) -> bool:
 
 
 def _computed_in(policy: str) -> str | None:
-    """The dtype that layers with a policy compute in: `mixed_float16` keeps its weights in float32."""
+    """The dtype that layers with a policy compute in: `mixed_float16` keeps its weights in
+    float32.
+    """
     dtype = policy.removeprefix("mixed_")
     return dtype if dtype in FLOATS else None
 
@@ -223,7 +227,9 @@ def _of_any(value: Value) -> Value:
 
 
 def _unrounded(value: Value) -> Value:
-    """A value that was rounded to float32, before that; what even float16 holds is taken for exact."""
+    """A value that was rounded to float32, before that; what even float16 holds is taken for
+    exact.
+    """
     lo, hi = (
         end if rounded(end, "float16") == end else other
         for end, other in zip((value.lo, value.hi), outward(value.lo, value.hi, "float32", 1))

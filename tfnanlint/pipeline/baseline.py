@@ -45,8 +45,8 @@ class Baseline:
             return cls(path, _entries(stated))
         except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
             raise ConfigError(
-                f"{path}: not a baseline of this version of tfnanlint; `tfnanlint baseline create --force` "
-                "makes it anew"
+                f"{path}: not a baseline of this version of tfnanlint; `tfnanlint baseline create"
+                " --force` makes it anew"
             ) from None
 
     def name_of(self, path: str) -> str:
@@ -93,7 +93,9 @@ class Baseline:
         return sum(map(len, self.files.values()))
 
     def text(self) -> str:
-        """What stands in the file: sorted, a finding a line, so that merges and reviews stay small."""
+        """What stands in the file: sorted, a finding a line, so that merges and reviews stay
+        small.
+        """
         kept = {name: entries for name, entries in sorted(self.files.items()) if entries}
         lines = []
         for name, entries in kept.items():

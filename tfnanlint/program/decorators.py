@@ -11,13 +11,14 @@ from tfnanlint.syntax.nodes import nodes_in, statements_in
 
 # Those of libraries.
 TRANSPARENT = frozenset(
-    "function staticmethod classmethod property cached_property custom_gradient abstractmethod override "
-    "lru_cache cache defun tf_export keras_export configurable register_keras_serializable wraps "
-    "recompute_grad do_not_convert experimental deprecated jit tf_function check_shapes inherit_check_shapes "
-    "typechecked beartype add_dispatch_support do_not_generate_docs do_not_doc_inheritable "
-    "for_subclass_implementers no_automatic_dependency_tracking filter_traceback shape_type_conversion "
-    "add_name_scope with_name_scope name_scope add_arg_scope add_var_scope inject_mesh "
-    "allow_initializer_layout dispatch_for_types deprecated_endpoints deprecated_args default".split()
+    "function staticmethod classmethod property cached_property custom_gradient abstractmethod"
+    " override lru_cache cache defun tf_export keras_export configurable"
+    " register_keras_serializable wraps recompute_grad do_not_convert experimental deprecated jit"
+    " tf_function check_shapes inherit_check_shapes typechecked beartype add_dispatch_support"
+    " do_not_generate_docs do_not_doc_inheritable for_subclass_implementers"
+    " no_automatic_dependency_tracking filter_traceback shape_type_conversion add_name_scope"
+    " with_name_scope name_scope add_arg_scope add_var_scope inject_mesh allow_initializer_layout"
+    " dispatch_for_types deprecated_endpoints deprecated_args default".split()
 )
 
 

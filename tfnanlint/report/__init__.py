@@ -57,7 +57,7 @@ _COLOURS = {
 
 
 def escape(text: str) -> str:
-    """Text with every control and invisible character written as Python writes it, as in `\\x1b`."""
+    r"""Text with every control and invisible character written as Python writes it, as in `\x1b`."""
     return _UNSAFE.sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), text)
 
 

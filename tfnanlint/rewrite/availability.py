@@ -136,7 +136,9 @@ class Reach:
     def again(
         self, hole: Outside, site: Site, flagged: list[ast.expr], namings: list[Naming]
     ) -> ast.expr | str:
-        """What to write at `site` for a hole; a name it needs is added to `namings`. Raises NoFix."""
+        """What to write at `site` for a hole; a name it needs is added to `namings`. Raises
+        NoFix.
+        """
         if hole.point is None:
             raise NoFix("where the value is made is not known")
         local = hole.point.module is self.module
@@ -466,7 +468,9 @@ class Reach:
         return computed and not named and not self.acts(statement.value, site.point)
 
     def acts(self, node: ast.expr, point: Point) -> bool:
-        """Whether an expression calls anything but ops that give the same result whenever they run."""
+        """Whether an expression calls anything but ops that give the same result whenever they
+        run.
+        """
         return any(
             isinstance(inner, ast.Call) and self._does_more(inner, point)
             for inner in nodes_in(node)

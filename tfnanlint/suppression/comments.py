@@ -156,9 +156,11 @@ class Lines:
                     span=Span(start + match.start(), start + match.end()),
                     row=row,
                     names=names,
-                    names_span=None
-                    if codes is None
-                    else Span(start + match.start("codes"), start + match.end("codes")),
+                    names_span=(
+                        None
+                        if codes is None
+                        else Span(start + match.start("codes"), start + match.end("codes"))
+                    ),
                     noqa=noqa,
                     own_line=own_line,
                     target=self._next_row(row) if own_line and not noqa else 0,

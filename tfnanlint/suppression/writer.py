@@ -36,7 +36,9 @@ def checked_reason(reason: str) -> str:
 def with_comments(
     source: Source, findings: Iterable[Finding], reason: str
 ) -> tuple[Source, list[Finding]]:
-    """The source with a comment for each finding that one can be written for, and those findings."""
+    """The source with a comment for each finding that one can be written for, and those
+    findings.
+    """
     rows = _Rows(source)
     codes: dict[int, set[str]] = {}
     covered = []

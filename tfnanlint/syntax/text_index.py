@@ -81,7 +81,9 @@ def finders(pieces: tuple[str, ...]) -> tuple[Finder, ...]:
 
 
 def holding(text: str, starts: list[int], piece: str, first: int = 0) -> list[int]:
-    """The rows that hold a piece of text, ascending; it does not stand before the offset `first`."""
+    """The rows that hold a piece of text, ascending; it does not stand before the offset
+    `first`.
+    """
     found: list[int] = []
     row = 0
     position = text.find(piece, first)

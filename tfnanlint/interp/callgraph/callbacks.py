@@ -46,7 +46,9 @@ class Callbacks:
         return given if given.known and given.kind == "tensor" else unknown(origin=outer)
 
     def _output(self, ev: Evaluator, model: Value) -> Value:
-        """What a model gives for any input, with the place where the model is made in its origin."""
+        """What a model gives for any input, with the place where the model is made in its
+        origin.
+        """
         made = getattr(model.obj, "site", None)
         where = (made.node, made.point) if isinstance(made, Site) else (None, None)
         return ev.apply(model, [Fixed(unknown("tensor"))], {}, *where)

@@ -59,7 +59,9 @@ def overlook(ev: Evaluator, called: Function | ClassObject, name: str) -> None:
 
 
 def callers(ev: Evaluator, function: Function, name: str) -> list[tuple[ast.Call, Point]]:
-    """Calls that may be of `function`: in its own file, and in files of the project that import it."""
+    """Calls that may be of `function`: in its own file, and in files of the project that import
+    it.
+    """
     return calls_in_project(ev, function, name)
 
 
@@ -187,9 +189,11 @@ class Callers:
         options = (
             target.options
             if isinstance(target, Choice)
-            else (callee,)
-            if callee is not None and target is not None
-            else alternatives(ev, call.func, point)
+            else (
+                (callee,)
+                if callee is not None and target is not None
+                else alternatives(ev, call.func, point)
+            )
         )
         aims = [_aim(ev, option) for option in options]
         if len(ev.reads) == mark:  # many functions may have one name, and all ask

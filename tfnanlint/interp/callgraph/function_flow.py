@@ -550,7 +550,9 @@ class FunctionFlow:
     # What its calls hand over
 
     def _handed_along(self, ev: Evaluator, course: Course) -> bool:
-        """Note what the calls hand over that were found on the way; False where one cannot be read."""
+        """Note what the calls hand over that were found on the way; False where one cannot be
+        read.
+        """
         for call, point in {
             **self._calls_by_name(ev, course),
             **self._calls_without_name(ev, course),

@@ -77,8 +77,8 @@ def _divide(site: Site) -> Value:
 
 op(
     "tf.divide",
-    "tf.math.divide tf.truediv tf.math.truediv tf.div tf.realdiv tf.RealDiv ops.divide ops.true_divide "
-    "tnp.divide tnp.true_divide np.divide np.true_divide raw.RealDiv raw.Div",
+    "tf.math.divide tf.truediv tf.math.truediv tf.div tf.realdiv tf.RealDiv ops.divide"
+    " ops.true_divide tnp.divide tnp.true_divide np.divide np.true_divide raw.RealDiv raw.Div",
     "x y name",
     _divide,
     needs={"y": "nonzero"},

@@ -754,8 +754,9 @@ op(
 )
 op(
     "tf.math.special.expint",
-    "tf.math.special.spence tf.math.special.bessel_k0 tf.math.special.bessel_k1 "
-    "tf.math.special.bessel_k0e tf.math.special.bessel_k1e tf.math.special.bessel_y0 tf.math.special.bessel_y1",
+    "tf.math.special.spence tf.math.special.bessel_k0 tf.math.special.bessel_k1"
+    " tf.math.special.bessel_k0e tf.math.special.bessel_k1e tf.math.special.bessel_y0"
+    " tf.math.special.bessel_y1",
     "x name",
     lambda site: Value(
         nan=True, inf=True, dtype=site.value("x").dtype, evident=site.value("x").known

@@ -339,9 +339,9 @@ op(
 )
 op(
     "np.random.exponential",
-    "np.random.gamma np.random.chisquare np.random.poisson np.random.binomial np.random.geometric "
-    "np.random.rayleigh np.random.weibull np.random.lognormal np.random.pareto np.random.standard_exponential "
-    "np.random.standard_gamma tnp.random.poisson",
+    "np.random.gamma np.random.chisquare np.random.poisson np.random.binomial np.random.geometric"
+    " np.random.rayleigh np.random.weibull np.random.lognormal np.random.pareto"
+    " np.random.standard_exponential np.random.standard_gamma tnp.random.poisson",
     "*params",
     lambda site: Value(0.0, INF, kind="array"),
     untested="NumPy; 0 occurs",
