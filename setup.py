@@ -14,11 +14,12 @@ import sys
 
 from setuptools import setup
 
-# What is compiled: the packages that evaluate programs, and modules on the way of every file.
+# What is compiled: the packages that evaluate programs, and modules that every file passes through.
+# What only makes fixes, reads settings or writes files is not.
 COMPILED = """
-syntax conventions values ops program project interp uses gradients guards idioms rule
-rewrite/availability rewrite/epsilons config/keys config/patterns
-pipeline/analysis pipeline/prefilter
+syntax conventions values ops program project interp uses gradients guards idioms
+rule/registry rule/trace rewrite/availability rewrite/epsilons
+config/keys config/patterns pipeline/analysis pipeline/prefilter
 """.split()
 
 # Modules of compiled packages that are not: why, and which.

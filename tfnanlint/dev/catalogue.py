@@ -8,6 +8,7 @@ import inspect
 import re
 import textwrap
 from dataclasses import dataclass
+from functools import cache
 
 from tfnanlint.dev.repository import ROOT, rule_file
 from tfnanlint.diagnostics.findings import Claim
@@ -103,6 +104,7 @@ class StatedFix:
         return Claim[self.claim].safe if self.claim else None
 
 
+@cache
 def stated_fixes(rule: Rule) -> list[StatedFix]:
     """Each title that a rule's file gives a fix, also those of the shared repairs and of the
     context that it uses.
@@ -156,14 +158,20 @@ def _reached(module: ast.Module, names: set[str]) -> list[ast.stmt]:
     return found
 
 
-def _stated(part: ast.AST, module: ast.Module) -> list[StatedFix]:
-    constants = {
+@cache
+def _constants(module: ast.Module) -> dict[str, ast.expr]:
+    """What is assigned to each name of a module."""
+    return {
         target.id: node.value
         for node in ast.walk(module)
         if isinstance(node, ast.Assign)
         for target in node.targets
         if isinstance(target, ast.Name)
     }
+
+
+def _stated(part: ast.AST, module: ast.Module) -> list[StatedFix]:
+    constants = _constants(module)
     found = []
     for call in ast.walk(part):
         words = (
