@@ -14,6 +14,7 @@ from pathlib import Path
 from tfnanlint.config.keys import KEYS, schema
 from tfnanlint.config.layers import withheld
 from tfnanlint.dev import manual, scores, verdicts
+from tfnanlint.dev import map as structure
 from tfnanlint.dev.catalogue import StatedFix, stated_fixes
 from tfnanlint.dev.repository import ROOT, claims, rule_file
 from tfnanlint.diagnostics.findings import Certainty
@@ -41,6 +42,8 @@ def pages(rules: tuple[Rule, ...]) -> dict[Path, str]:
     )
     found[ROOT / "docs" / "fixes.md"] = scores.page()
     found |= verdicts.pages()
+    architecture = ROOT / "docs" / "architecture.md"
+    found[architecture] = with_table(architecture.read_text(), structure.table(ROOT), "packages")
     found[ROOT / "docs" / "tfnanlint.1"] = manual.page()
     found[ROOT / "docs" / "tfnanlint.schema.json"] = json.dumps(schema(), indent=2) + "\n"
     return found
