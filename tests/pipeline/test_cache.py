@@ -357,6 +357,7 @@ def change(chance: random.Random, runs: Runs) -> str:
     return f"{kind} {name}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_random_changes(runs, seed):
     chance = random.Random(seed)
