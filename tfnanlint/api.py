@@ -17,8 +17,8 @@ from tfnanlint.guards.post_guards import (
     zero_put_in,
 )
 from tfnanlint.idioms import confusion_counts as tallies
+from tfnanlint.idioms import divisors, moments, quantities
 from tfnanlint.idioms import loop_counters as counters
-from tfnanlint.idioms import moments, quantities
 from tfnanlint.idioms import vanishing as evidence
 from tfnanlint.idioms.exponents import (
     exponential_of,
@@ -82,6 +82,7 @@ __all__ = [
     "Differentiated",
     "Domain",
     "domain",
+    "divisors",
     "domains",
     "evidence",
     "exponential_of",

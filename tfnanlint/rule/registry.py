@@ -49,7 +49,7 @@ from tfnanlint.syntax.nodes import nodes_in
 from tfnanlint.syntax.source import Span, holds_tests
 from tfnanlint.uses.producers import may_stem
 from tfnanlint.uses.uses import COMPARISONS, DRAWS, SUMMARIES, endings_of, flattened, goes_into
-from tfnanlint.values.value import FLOATS, Value, words
+from tfnanlint.values.value import FLOATS, Value, is_numeric, words
 
 if TYPE_CHECKING:
     from tfnanlint.interp.engine import Engine as Interpreter
@@ -430,12 +430,7 @@ class Context:
         """Whether a value is a tensor, array or number (or nothing is known of it), not a shape,
         string or object.
         """
-        return value.kind in ("tensor", "array", "number", "unknown") and value.dtype not in (
-            "bool",
-            "int32",
-            "int64",
-            "string",
-        )
+        return is_numeric(value)
 
     def repeatable(self, node: ast.expr) -> bool:
         """Whether an expression can be written twice: names, attributes and constant subscripts
