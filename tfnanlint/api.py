@@ -17,7 +17,7 @@ from tfnanlint.guards.post_guards import (
     zero_put_in,
 )
 from tfnanlint.idioms import confusion_counts as tallies
-from tfnanlint.idioms import divisors, moments, quantities
+from tfnanlint.idioms import divisors, late_guards, moments, quantities
 from tfnanlint.idioms import loop_counters as counters
 from tfnanlint.idioms import vanishing as evidence
 from tfnanlint.idioms.exponents import (
@@ -46,6 +46,7 @@ from tfnanlint.ops.site import Site, made_by, part_of, same
 from tfnanlint.ops.table import CASTS, SETTINGS
 from tfnanlint.rewrite.availability import Named, Outside, argument
 from tfnanlint.rewrite.epsilons import NEAREST, survives
+from tfnanlint.rule import late_guards as late_guard_repairs
 from tfnanlint.rule import quotients
 from tfnanlint.rule import recipes as repairs
 from tfnanlint.rule.logarithms import one_hot_choice
@@ -95,6 +96,8 @@ __all__ = [
     "INF",
     "Iterator",
     "last_layer",
+    "late_guard_repairs",
+    "late_guards",
     "layer_names",
     "linear",
     "logged",
