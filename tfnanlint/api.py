@@ -17,7 +17,7 @@ from tfnanlint.guards.post_guards import (
     zero_put_in,
 )
 from tfnanlint.idioms import confusion_counts as tallies
-from tfnanlint.idioms import divisors, late_guards, moments, quantities
+from tfnanlint.idioms import divisors, late_guards, logarithm_arguments, moments, quantities
 from tfnanlint.idioms import loop_counters as counters
 from tfnanlint.idioms import vanishing as evidence
 from tfnanlint.idioms.exponents import (
@@ -100,6 +100,7 @@ __all__ = [
     "late_guards",
     "layer_names",
     "linear",
+    "logarithm_arguments",
     "logged",
     "looks_for_nan",
     "made_by",
