@@ -17,7 +17,15 @@ from tfnanlint.guards.post_guards import (
     zero_put_in,
 )
 from tfnanlint.idioms import confusion_counts as tallies
-from tfnanlint.idioms import divisors, late_guards, logarithm_arguments, moments, quantities
+from tfnanlint.idioms import (
+    divisors,
+    late_guards,
+    logarithm_arguments,
+    moments,
+    nan_masks,
+    quantities,
+    weights,
+)
 from tfnanlint.idioms import loop_counters as counters
 from tfnanlint.idioms import vanishing as evidence
 from tfnanlint.idioms.exponents import (
@@ -112,6 +120,7 @@ __all__ = [
     "named_count",
     "named_safe",
     "named_scale",
+    "nan_masks",
     "NEAREST",
     "never_reached",
     "NO_CONSTANT",
@@ -150,6 +159,7 @@ __all__ = [
     "truth_only",
     "units",
     "Value",
+    "weights",
     "words",
     "zero_put_in",
 ]

@@ -73,7 +73,7 @@ def _has_zeros_replaced(x: Value) -> bool:
 
 
 def _is_size(x: Value) -> bool:
-    """Whether a value is a Python number, or a size made a tensor (`tf.cast(n - 1, tf.float32)`)."""
+    """Whether a value is a Python number, or a size made a tensor (`tf.cast(n - 1, "float32")`)."""
     x = widest(x)
     cast = made_by(x, *_TO_TENSOR)
     return x.kind == "number" or cast is not None and cast.value("x").kind == "number"
