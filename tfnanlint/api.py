@@ -16,8 +16,8 @@ from tfnanlint.guards.post_guards import (
     read_by_choice_only,
     zero_put_in,
 )
-from tfnanlint.idioms import confusion_counts as tallies
 from tfnanlint.idioms import (
+    absorbed_epsilons,
     divisors,
     late_guards,
     logarithm_arguments,
@@ -26,6 +26,7 @@ from tfnanlint.idioms import (
     quantities,
     weights,
 )
+from tfnanlint.idioms import confusion_counts as tallies
 from tfnanlint.idioms import loop_counters as counters
 from tfnanlint.idioms import vanishing as evidence
 from tfnanlint.idioms.exponents import (
@@ -54,6 +55,7 @@ from tfnanlint.ops.site import Site, made_by, part_of, same
 from tfnanlint.ops.table import CASTS, SETTINGS
 from tfnanlint.rewrite.availability import Named, Outside, argument
 from tfnanlint.rewrite.epsilons import NEAREST, survives
+from tfnanlint.rule import absorbed_epsilons as absorbed_epsilon_repairs
 from tfnanlint.rule import late_guards as late_guard_repairs
 from tfnanlint.rule import quotients
 from tfnanlint.rule import recipes as repairs
@@ -75,6 +77,8 @@ from tfnanlint.values.value import (
 
 __all__ = [
     "absorbed",
+    "absorbed_epsilon_repairs",
+    "absorbed_epsilons",
     "Any",
     "argument",
     "ast",

@@ -107,11 +107,12 @@ class StatedFix:
 _SHARED = {
     "repairs": "rule/recipes",
     "quotients": "rule/quotients",
+    "absorbed_epsilon_repairs": "rule/absorbed_epsilons",
     "late_guard_repairs": "rule/late_guards",
     "here": "rule/registry",
 }
 # Of these the repairs of other modules that they use count, too.
-_COMPOSED = ("late_guard_repairs",)
+_COMPOSED = ("absorbed_epsilon_repairs", "late_guard_repairs")
 
 
 def stated_fixes(rule: Rule) -> list[StatedFix]:
