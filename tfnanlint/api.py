@@ -18,6 +18,7 @@ from tfnanlint.guards.post_guards import (
 )
 from tfnanlint.idioms import (
     absorbed_epsilons,
+    cross_entropy,
     divisors,
     late_guards,
     logarithm_arguments,
@@ -56,6 +57,7 @@ from tfnanlint.ops.table import CASTS, SETTINGS
 from tfnanlint.rewrite.availability import Named, Outside, argument
 from tfnanlint.rewrite.epsilons import NEAREST, survives
 from tfnanlint.rule import absorbed_epsilons as absorbed_epsilon_repairs
+from tfnanlint.rule import cross_entropies as cross_entropy_repairs
 from tfnanlint.rule import late_guards as late_guard_repairs
 from tfnanlint.rule import quotients
 from tfnanlint.rule import recipes as repairs
@@ -91,6 +93,8 @@ __all__ = [
     "COMPILE",
     "Context",
     "counters",
+    "cross_entropy",
+    "cross_entropy_repairs",
     "decides",
     "Differentiated",
     "Domain",
